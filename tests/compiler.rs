@@ -6,7 +6,7 @@ use fbint_macros_core::algebra::symbolic;
 use fbint_macros_core::derivation::table::{Id, Table};
 use fbint_macros_core::derivation::{Claim, Derivation, IntegralId, Prepared};
 use fbint_macros_core::diagnostics::Errors;
-use fbint_macros_core::elaborate::{Model, elaborate};
+use fbint_macros_core::elaborate::{Elaborated, elaborate};
 use fbint_macros_core::expression::Function;
 use fbint_macros_core::prepared::Surroundings;
 use fbint_macros_core::program::{
@@ -72,7 +72,7 @@ pub struct Declaration {
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// Names and exact expressions.
-    pub model: Model,
+    pub model: Elaborated,
     /// The mathematics.
     pub derivation: Derivation,
     /// The functions.
@@ -205,7 +205,7 @@ impl Declaration {
     }
 
     /// The first phases of the compiler.
-    pub fn elaborate(&self) -> Model {
+    pub fn elaborate(&self) -> Elaborated {
         let errors = Errors::new();
         let declaration = syntax::parse(self.attribute.clone(), self.item.clone(), &errors).expect("a plain struct");
         let model = elaborate(&declaration, &errors);

@@ -18,7 +18,7 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote;
 
 use self::messages::Messages;
-use self::origin::{Origin, origin, settle};
+use self::origin::{Provenance, origin, settle};
 use crate::derivation::{Doubt, Findings, Prepared};
 use crate::diagnostics::{Errors, panic_text};
 use crate::emit::{self, Compiled};
@@ -105,7 +105,7 @@ fn compile(declaration: &Declaration, errors: Errors, surroundings: &Surrounding
 }
 
 /// Everything that is found out about a derivation, by algebra and in numbers.
-fn findings(messages: Messages<'_>, origin: &Origin, undefined: Vec<Doubt>) -> syn::Result<Findings> {
+fn findings(messages: Messages<'_>, origin: &Provenance, undefined: Vec<Doubt>) -> syn::Result<Findings> {
     let Prepared { derivation, claims, involution } = &origin.prepared;
     let conservation =
         proofs::prove(derivation, claims).map_err(|violations| messages.not_conserved(derivation, &violations))?;
@@ -126,7 +126,7 @@ fn all_doubts(undefined: Vec<Doubt>, declared: &[Doubt], derived: &[Doubt]) -> V
 }
 
 /// Makes cargo compile the model again when its prepared derivation or the environment variable changes.
-fn tracked(origin: &Origin) -> TokenStream {
+fn tracked(origin: &Provenance) -> TokenStream {
     let variable = Literal::string(VARIABLE);
     let file = origin.file.as_ref().map(|path| {
         let path = Literal::string(&format!("/{path}"));

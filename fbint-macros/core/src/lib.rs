@@ -14,9 +14,9 @@
 //! pub struct PlanarPendulum { pub m: f64, pub g: f64, pub l: f64 }
 //! ```
 //!
-//! [`syntax`] parses this into a [`Declaration`](syntax::Declaration). [`elaborate`] resolves names and shapes and leaves a
-//! [`Model`](elaborate::Model) of scalar [`Expression`](expression::Expression)s over numbered symbols: 0 to 3 are q\[0\], q\[1\], p\[0\],
-//! p\[1\], and 4 to 6 are m, g, l. `mechanics` differentiates. The [`Derivation`](derivation::Derivation), as [`notation`] prints it
+//! [`syntax`] parses this into a [`Declaration`](syntax::Declaration). [`elaborate`] resolves names and shapes and leaves an
+//! [`Elaborated`](elaborate::Elaborated) model of scalar [`Expression`](expression::Expression)s over numbered symbols: 0 to 3 are
+//! q\[0\], q\[1\], p\[0\], p\[1\], and 4 to 6 are m, g, l. `mechanics` differentiates. The [`Derivation`](derivation::Derivation), as [`notation`] prints it
 //! (`fbint show planar-pendulum --equations`), begins with
 //!
 //! ```text

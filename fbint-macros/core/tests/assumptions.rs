@@ -131,9 +131,9 @@ fn only_what_has_to_be_proved_can_be_assumed() {
     assert_eq!(
         found,
         [
+            "`h` is not an integral, and only the conservation of integrals can be assumed: remove `assume`",
             "`length` is kept by construction, which leaves nothing to be assumed: remove `assume`",
             "`plane` is kept by construction, which leaves nothing to be assumed: remove `assume`",
-            "`h` is not an integral, and only the conservation of integrals can be assumed: remove `assume`",
             "`twice` is not an integral, and only the conservation of integrals can be assumed: remove `assume`",
         ]
     );

@@ -64,7 +64,7 @@ const MISTAKES: &[Case] = &[
         &[("w",
             "`w` is not a velocity, and a force acts along one: `v`")]),
     ("state(x, y), dynamics(x = y, y = -x), force(x = 1)",
-        &[("x",
+        &[("force",
             "a `force` acts along a momentum or a velocity, which a `state` does not have: write it into `dynamics`")]),
     ("state(x, y), dynamics(x = y, y = -x), input(u)",
         &[("u",

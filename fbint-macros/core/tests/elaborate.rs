@@ -2,7 +2,7 @@
 
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{Declared, Dynamics, Kind};
-use fbint_macros_core::elaborate::{Entry, Model};
+use fbint_macros_core::elaborate::{Elaborated, EntryIndex};
 use fbint_macros_core::expression::Expression;
 use fbint_macros_core::syntax::Shape;
 
@@ -14,23 +14,23 @@ const PARAMETERS: &str = "struct Everything {
     t: Matrix2x3<f64>, u: na::SMatrix<f64, 3, 2>,
 }";
 
-fn model(attribute: &str, item: &str) -> Model {
+fn model(attribute: &str, item: &str) -> Elaborated {
     let (_, model, messages) = common::read(attribute, item);
     assert_eq!(messages, []);
     model.expect("there are no mistakes")
 }
 
-fn hamiltonian(model: &Model) -> &Expression {
+fn hamiltonian(model: &Elaborated) -> &Expression {
     model.problem.dynamics.hamiltonian().expect("the field is not given")
 }
 
 /// The declared constraints: holonomic ones or invariant sets.
-fn constraints(model: &Model) -> Vec<&Declared> {
+fn constraints(model: &Elaborated) -> Vec<&Declared> {
     let is_one = |kind| matches!(kind, Kind::Holonomic { .. } | Kind::InvariantSet);
     model.problem.integrals.rows().filter(|integral| is_one(integral.kind)).collect()
 }
 
-fn of_kind(model: &Model, kind: Kind) -> Vec<&Declared> {
+fn of_kind(model: &Elaborated, kind: Kind) -> Vec<&Declared> {
     model.problem.integrals.rows().filter(|integral| integral.kind == kind).collect()
 }
 
@@ -39,7 +39,7 @@ fn function(declared: &Declared) -> &Expression {
 }
 
 /// The numbers of entries of the state, and of the state and the parameters.
-fn sizes(model: &Model) -> (usize, usize) {
+fn sizes(model: &Elaborated) -> (usize, usize) {
     (model.problem.symbols.dimension(), model.problem.symbols.unknowns().count())
 }
 
@@ -103,7 +103,7 @@ fn check(expression: &str, expected: f64) {
 #[test]
 fn numbers_are_exact() {
     let exact = |text: &str| model(&format!("coordinates(x), momenta(p), hamiltonian = p + x + {text}"), "struct S {}");
-    let constant = |model: &Model| match hamiltonian(model) {
+    let constant = |model: &Elaborated| match hamiltonian(model) {
         Expression::Sum(terms) => terms.last().and_then(Expression::as_number).map(ToString::to_string),
         _ => None,
     };
@@ -239,7 +239,7 @@ fn symbols_are_laid_out_like_the_state() {
     let angles = self::model(angles, "struct S { m_cart: f64 }");
     let latex: Vec<&str> = angles.problem.symbols.rows().map(|symbol| &symbol.latex[..]).collect();
     assert_eq!(latex, ["\\theta", "\\phi_{1}", "p_{\\theta}", "p_{\\phi,1}", "m_{\\mathrm{cart}}"]);
-    assert_eq!(model.places[Id::at(16)].entry, Entry::RowColumn(1, 0));
+    assert_eq!(model.places[Id::at(16)].entry, EntryIndex::RowColumn(1, 0));
     assert_eq!(model.places[Id::at(14)].variable, "r#type");
 }
 

@@ -11,7 +11,7 @@ use crate::prepared::{self, Damage, Folder, Kept, Order, Surroundings, Trouble};
 use crate::proofs;
 
 /// A derivation, and the doubts about it.
-pub(super) struct Origin {
+pub(super) struct Provenance {
     pub(super) prepared: Prepared,
     pub(super) doubts: Vec<Doubt>,
     /// The file that it was read from or written to, by its path within the package.
@@ -29,7 +29,7 @@ enum Offer {
 }
 
 /// The derivation of a model: from its file if there is one, otherwise from the declaration.
-pub(super) fn origin(messages: Messages<'_>, surroundings: &Surroundings) -> syn::Result<Origin> {
+pub(super) fn origin(messages: Messages<'_>, surroundings: &Surroundings) -> syn::Result<Provenance> {
     let problem = &messages.model.problem;
     let order = surroundings.order.clone().map_err(|trouble| messages.trouble(&trouble, surroundings))?;
     let Some(folder) = surroundings.folder(problem) else { return derived(messages) };
@@ -45,7 +45,7 @@ pub(super) fn origin(messages: Messages<'_>, surroundings: &Surroundings) -> syn
                 let text = format!("`{file}` is not what is derived from this declaration");
                 return Err(messages.trouble(&Trouble::Stale(text), surroundings));
             }
-            Ok(Origin { doubts: proofs::doubts(&prepared.derivation), prepared: *prepared, file: Some(file) })
+            Ok(Provenance { doubts: proofs::doubts(&prepared.derivation), prepared: *prepared, file: Some(file) })
         }
         Offer::Absent(_) if has_algebra && order == Order::Use => derived(messages),
         Offer::Absent(trouble) | Offer::Unusable(trouble) => Err(messages.trouble(&trouble, surroundings)),
@@ -57,7 +57,7 @@ pub(super) fn origin(messages: Messages<'_>, surroundings: &Surroundings) -> syn
 pub(super) fn settle(
     messages: Messages<'_>,
     surroundings: &Surroundings,
-    origin: &mut Origin,
+    origin: &mut Provenance,
     equations: &str,
 ) -> syn::Result<()> {
     let problem = &messages.model.problem;
@@ -118,7 +118,7 @@ fn offer(folder: &Folder, problem: &Problem) -> Offer {
 }
 
 /// What follows from a problem, without a file.
-fn derived(messages: Messages<'_>) -> syn::Result<Origin> {
+fn derived(messages: Messages<'_>) -> syn::Result<Provenance> {
     let problem = &messages.model.problem;
     let prepared = prepare(messages)?;
     let doubts = proofs::doubts(&prepared.derivation);
@@ -127,7 +127,7 @@ fn derived(messages: Messages<'_>) -> syn::Result<Origin> {
     if let Verdict::Disagreement(quantity) = check(problem, &prepared.derivation) {
         return Err(super::messages::disagreement(messages.declaration, &quantity));
     }
-    Ok(Origin { prepared, doubts, file: None })
+    Ok(Provenance { prepared, doubts, file: None })
 }
 
 #[cfg(feature = "derive")]

@@ -6,10 +6,10 @@ use crate::expression::{Expression, Function, Symbol};
 
 /// Equal for two expressions exactly if they differ in nothing but the order of sums and products.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Canonical(Head, Vec<Canonical>);
+pub(super) struct Canonical(Operator, Vec<Canonical>);
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Head {
+enum Operator {
     Number(BigRational),
     Pi,
     Symbol(Symbol),
@@ -23,16 +23,16 @@ impl Canonical {
     /// The canonical form of an expression.
     pub(super) fn of(expression: &Expression) -> Self {
         let head = match expression {
-            Expression::Number(number) => Head::Number(number.clone()),
-            Expression::Pi => Head::Pi,
-            Expression::Symbol(symbol) => Head::Symbol(*symbol),
-            Expression::Sum(_) => Head::Sum,
-            Expression::Product(_) => Head::Product,
-            Expression::Power(_, exponent) => Head::Power(exponent.clone()),
-            Expression::Call(function, _) => Head::Call(*function),
+            Expression::Number(number) => Operator::Number(number.clone()),
+            Expression::Pi => Operator::Pi,
+            Expression::Symbol(symbol) => Operator::Symbol(*symbol),
+            Expression::Sum(_) => Operator::Sum,
+            Expression::Product(_) => Operator::Product,
+            Expression::Power(_, exponent) => Operator::Power(exponent.clone()),
+            Expression::Call(function, _) => Operator::Call(*function),
         };
         let mut children: Vec<Self> = expression.children().map(Self::of).collect();
-        if matches!(head, Head::Sum | Head::Product) {
+        if matches!(head, Operator::Sum | Operator::Product) {
             children.sort();
         }
         Self(head, children)

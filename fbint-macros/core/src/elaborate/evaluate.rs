@@ -6,7 +6,7 @@ use quote::ToTokens;
 use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, Member, RangeLimits, Stmt, UnOp};
 
 use super::numbers;
-use super::scope::{Outcome, Poison, Scope};
+use super::scope::{Poison, Reported, Scope};
 use super::value::{Scalar, Value, fits, plural, representable};
 use crate::syntax::Shape;
 
@@ -19,7 +19,7 @@ const MAX_WORK: usize = 300_000;
 
 impl Scope<'_> {
     /// The value of an expression. Stays within the limits whatever the expression is.
-    pub(super) fn evaluate(&mut self, expression: &Expr) -> Outcome<Value> {
+    pub(super) fn evaluate(&mut self, expression: &Expr) -> Reported<Value> {
         if self.exhausted {
             return Err(Poison);
         }
@@ -38,7 +38,7 @@ impl Scope<'_> {
         self.limited(value?, expression)
     }
 
-    fn dispatch(&mut self, expression: &Expr) -> Outcome<Value> {
+    fn dispatch(&mut self, expression: &Expr) -> Reported<Value> {
         match expression {
             Expr::Lit(literal) => match numbers::exact(&literal.lit) {
                 Ok(number) => Ok(Scalar::number(number).into()),
@@ -88,7 +88,7 @@ impl Scope<'_> {
         }
     }
 
-    fn path(&mut self, path: &ExprPath) -> Outcome<Value> {
+    fn path(&mut self, path: &ExprPath) -> Reported<Value> {
         if path.qself.is_none() {
             if let Some(name) = path.path.get_ident() {
                 if name == "self" {
@@ -107,7 +107,7 @@ impl Scope<'_> {
     }
 
     /// Chains of one precedence are read in a loop, not by recursion: sums may be long.
-    fn binary(&mut self, binary: &ExprBinary) -> Outcome<Value> {
+    fn binary(&mut self, binary: &ExprBinary) -> Reported<Value> {
         let class = precedence(&binary.op);
         let (first, links) = match class {
             Some(class) => chain(binary, class),
@@ -115,9 +115,9 @@ impl Scope<'_> {
         };
         // All operands are evaluated before any mistake ends this: each of them is reported.
         let first = self.evaluate(first);
-        let operands: Vec<Outcome<Value>> = links.iter().map(|(_, operand)| self.evaluate(operand)).collect();
+        let operands: Vec<Reported<Value>> = links.iter().map(|(_, operand)| self.evaluate(operand)).collect();
         let mut terms = vec![first?];
-        let operands: Vec<Value> = operands.into_iter().collect::<Outcome<_>>()?;
+        let operands: Vec<Value> = operands.into_iter().collect::<Reported<_>>()?;
         for ((op, expression), operand) in links.into_iter().zip(operands) {
             let so_far = terms.last().expect("the first operand is there");
             match op {
@@ -145,7 +145,7 @@ impl Scope<'_> {
         Ok(if terms.len() == 1 { terms.remove(0) } else { Value::sum(terms) })
     }
 
-    fn quotient(&mut self, dividend: Value, divisor: Value, written: &Expr) -> Outcome<Value> {
+    fn quotient(&mut self, dividend: Value, divisor: Value, written: &Expr) -> Reported<Value> {
         let Some(scalar) = divisor.as_scalar() else {
             let message = format!("{} cannot divide: only scalars can", divisor.shape());
             return Err(self.fail(written, format!("{message}; `a.component_div(&b)` divides by components")));
@@ -172,7 +172,7 @@ impl Scope<'_> {
     }
 
     /// `q[i]` or `m[(i, j)]`.
-    fn index(&mut self, index: &ExprIndex) -> Outcome<Value> {
+    fn index(&mut self, index: &ExprIndex) -> Reported<Value> {
         let value = self.evaluate(&index.expr);
         let (row, column) = match peel(&index.index) {
             Expr::Tuple(pair) if pair.elems.len() == 2 => {
@@ -219,7 +219,7 @@ impl Scope<'_> {
         (written, index): (&Expr, i64),
         length: usize,
         extent: impl std::fmt::Display,
-    ) -> Outcome<usize> {
+    ) -> Reported<usize> {
         match usize::try_from(index) {
             Ok(index) if index < length => Ok(index),
             _ => {
@@ -231,7 +231,7 @@ impl Scope<'_> {
     }
 
     /// `.x`, `.y`, `.z`, `.w` of a vector.
-    fn field(&mut self, field: &ExprField) -> Outcome<Value> {
+    fn field(&mut self, field: &ExprField) -> Reported<Value> {
         if let Expr::Path(path) = peel(&field.base)
             && path.path.is_ident("self")
         {
@@ -262,7 +262,7 @@ impl Scope<'_> {
     }
 
     /// An integer that is known while compiling: an index, a bound, an exponent.
-    pub(super) fn integer(&mut self, expression: &Expr) -> Outcome<i64> {
+    pub(super) fn integer(&mut self, expression: &Expr) -> Reported<i64> {
         let value = self.evaluate(expression)?;
         let Some(number) = value.as_number() else {
             let message = "an integer is needed here, made of literals and the indices of sums and families";
@@ -280,7 +280,7 @@ impl Scope<'_> {
     }
 
     /// The integers of a range, of which there may be at most [`MAX_ENTRIES`](crate::syntax::MAX_ENTRIES).
-    pub(super) fn range(&mut self, range: &syn::ExprRange) -> Outcome<std::ops::Range<i64>> {
+    pub(super) fn range(&mut self, range: &syn::ExprRange) -> Reported<std::ops::Range<i64>> {
         let (Some(start), Some(end)) = (&range.start, &range.end) else {
             return Err(self.fail(range, "this range needs both bounds: `(0..8)`"));
         };
@@ -294,7 +294,7 @@ impl Scope<'_> {
     }
 
     /// Refuses a value that is too deep for later phases.
-    fn limited(&mut self, value: Value, expression: &Expr) -> Outcome<Value> {
+    fn limited(&mut self, value: Value, expression: &Expr) -> Reported<Value> {
         self.work += value.entries().len();
         fits(value.nodes()).map_err(|message| self.fail(expression, message))?;
         if value.entries().iter().any(|entry| entry.depth > MAX_DEPTH) {

@@ -3,29 +3,29 @@
 use syn::Expr;
 
 use super::lagrangian::lagrangian;
-use super::scope::{Outcome, Poison, Scope, Settlement};
+use super::scope::{Poison, Reported, Scope, Settlement};
 use super::value::Value;
 use crate::derivation::{Dynamics, Role, Symbols};
 use crate::expression::factored::collected;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
-use crate::syntax::{Declaration, Named, Shape, System, plain};
+use crate::syntax::{Declaration, Formalism, NamedExpression, Shape, plain};
 
 /// The field of the declaration. Determines what `rate(..)` and `momentum(..)` stand for.
-pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Outcome<Dynamics> {
+pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Reported<Dynamics> {
     let symbols = scope.symbols;
     let hamiltonian = declaration.hamiltonian.as_ref().map(|expression| energy(scope, expression));
-    match declaration.system {
-        System::Canonical => {
+    match declaration.formalism {
+        Formalism::Canonical => {
             let hamiltonian = hamiltonian.ok_or(Poison)??;
             scope.settlement = Some(velocities(symbols, &hamiltonian).ok_or(Poison)?);
             return Ok(Dynamics::Canonical { hamiltonian });
         }
-        System::Lagrangian => {
+        Formalism::Lagrangian => {
             let positions = symbols.with(|role| role == Role::Position);
             return lagrangian(scope, declaration, &positions);
         }
-        System::State => scope.settlement = Some(Settlement::default()),
+        Formalism::Poisson | Formalism::Given => scope.settlement = Some(Settlement::default()),
     }
     let variables = symbols.with(|role| role == Role::State).len();
     let matrix = declaration.poisson.as_ref().map(|expression| poisson_matrix(scope, expression, variables));
@@ -39,15 +39,16 @@ pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Outcome<Dyn
 }
 
 /// The entries of the forces by the momenta or velocities along which they act.
-pub(super) fn forces(scope: &mut Scope, declaration: &Declaration) -> Outcome<Vec<(Symbol, Expression)>> {
-    let all: Vec<Outcome<Vec<(Symbol, Expression)>>> =
+pub(super) fn forces(scope: &mut Scope, declaration: &Declaration) -> Reported<Vec<(Symbol, Expression)>> {
+    let all: Vec<Reported<Vec<(Symbol, Expression)>>> =
         declaration.forces.iter().map(|named| force(scope, declaration, named)).collect();
-    Ok(all.into_iter().collect::<Outcome<Vec<_>>>()?.concat())
+    Ok(all.into_iter().collect::<Reported<Vec<_>>>()?.concat())
 }
 
-fn force(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<Vec<(Symbol, Expression)>> {
+fn force(scope: &mut Scope, declaration: &Declaration, named: &NamedExpression) -> Reported<Vec<(Symbol, Expression)>> {
     let value = scope.evaluate(&named.value)?;
-    let along = if declaration.system == System::Canonical { &declaration.momenta } else { &declaration.velocities };
+    let along =
+        if declaration.formalism == Formalism::Canonical { &declaration.momenta } else { &declaration.velocities };
     // What acts along nothing was reported by `syntax`.
     let variable = along.iter().find(|variable| plain(&variable.name) == plain(&named.name)).ok_or(Poison)?;
     scope.same_shape("the force along", variable, &value, &named.value)?;
@@ -81,7 +82,7 @@ fn velocities(symbols: &Symbols, hamiltonian: &Expression) -> Option<Settlement>
     Some(settlement)
 }
 
-fn energy(scope: &mut Scope, expression: &Expr) -> Outcome<Expression> {
+fn energy(scope: &mut Scope, expression: &Expr) -> Reported<Expression> {
     let value = scope.evaluate(expression)?;
     let stands_for = |role| matches!(role, Role::Rate { .. });
     scope.refuse_stand_ins(
@@ -98,7 +99,7 @@ fn energy(scope: &mut Scope, expression: &Expr) -> Outcome<Expression> {
 }
 
 /// J, row by row.
-fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Outcome<Vec<Vec<Expression>>> {
+fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Reported<Vec<Vec<Expression>>> {
     let value = scope.evaluate(expression)?;
     scope.refuse_inputs(expression, &value, "the Poisson matrix")?;
     if !scope.state_is_certain() {
@@ -114,8 +115,8 @@ fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Out
 }
 
 /// The rates of all entries in the order of the state.
-fn rates(scope: &mut Scope, declaration: &Declaration) -> Outcome<Vec<Expression>> {
-    let all: Vec<(String, Outcome<Value>)> = declaration
+fn rates(scope: &mut Scope, declaration: &Declaration) -> Reported<Vec<Expression>> {
+    let all: Vec<(String, Reported<Value>)> = declaration
         .dynamics
         .iter()
         .map(|rate| (plain(&rate.name), rate_value(scope, declaration, &plain(&rate.name), &rate.value)))
@@ -130,7 +131,7 @@ fn rates(scope: &mut Scope, declaration: &Declaration) -> Outcome<Vec<Expression
     Ok(rates)
 }
 
-fn rate_value(scope: &mut Scope, declaration: &Declaration, name: &str, expression: &Expr) -> Outcome<Value> {
+fn rate_value(scope: &mut Scope, declaration: &Declaration, name: &str, expression: &Expr) -> Reported<Value> {
     let value = scope.evaluate(expression)?;
     let Some(variable) = declaration.states.iter().find(|variable| plain(&variable.name) == name) else {
         return Err(Poison);

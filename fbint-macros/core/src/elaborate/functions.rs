@@ -5,14 +5,14 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Token};
 
 use super::evaluate::peel;
-use super::methods::{Method, Series, arguments};
-use super::scope::{Outcome, Poison, Scope};
+use super::methods::{BuiltinMethod, Fold, arguments};
+use super::scope::{Poison, Reported, Scope};
 use super::value::{Scalar, Value, fits};
 use crate::syntax::{MAX_ENTRIES, Shape, nearest, plain};
 
 /// A function of the expression language that is not a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
+enum Builtin {
     Identity,
     Zeros,
     Hat,
@@ -21,7 +21,7 @@ enum Named {
     Momentum,
 }
 
-impl Named {
+impl Builtin {
     /// The number of arguments.
     fn arguments(self) -> usize {
         match self {
@@ -32,13 +32,13 @@ impl Named {
 }
 
 /// The functions, in the order in which messages list them.
-const FUNCTIONS: [(&str, Named); 6] = [
-    ("identity", Named::Identity),
-    ("zeros", Named::Zeros),
-    ("hat", Named::Hat),
-    ("rate", Named::Rate),
-    ("momentum", Named::Momentum),
-    ("multiplier", Named::Multiplier),
+const FUNCTIONS: [(&str, Builtin); 6] = [
+    ("identity", Builtin::Identity),
+    ("zeros", Builtin::Zeros),
+    ("hat", Builtin::Hat),
+    ("rate", Builtin::Rate),
+    ("momentum", Builtin::Momentum),
+    ("multiplier", Builtin::Multiplier),
 ];
 /// A macro of the expression language, by its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ const USAGE: &str = "`identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`,
 
 impl Scope<'_> {
     /// `(a..b).map(|i| body).sum()` and the same with `product`.
-    pub(super) fn series(&mut self, call: &ExprMethodCall, series: Series) -> Outcome<Value> {
+    pub(super) fn series(&mut self, call: &ExprMethodCall, series: Fold) -> Reported<Value> {
         let name = plain(&call.method);
         let usage = format!("`{name}` ends a series over a range: `(a..b).map(|i| ..).{name}()`");
         let Expr::MethodCall(map) = peel(&call.receiver) else { return Err(self.fail(&call.method, usage)) };
@@ -75,30 +75,18 @@ impl Scope<'_> {
         let members = self.range(range)?;
         if members.is_empty() {
             return match series {
-                Series::Product => Ok(Scalar::integer(1).into()),
-                Series::Sum => self.empty_sum(&index, members.start, &closure.body),
+                Fold::Product => Ok(Scalar::integer(1).into()),
+                Fold::Sum => self.empty_sum(&index, members.start, &closure.body),
             };
         }
-        let mut values: Vec<Value> = Vec::new();
-        for member in members {
-            let value = self.with_index(&index, member, |scope| scope.evaluate(&closure.body))?;
-            if let Some(first) = values.first()
-                && first.shape() != value.shape()
-            {
-                let message = format!("the members of this series differ: {} and {}", first.shape(), value.shape());
-                return Err(self.fail(&closure.body, message));
-            }
-            let nodes = values.last().map_or(0, Value::nodes).saturating_add(value.nodes());
-            fits(nodes).map_err(|message| self.fail(&call.method, message))?;
-            values.push(value);
-        }
+        let values = self.members(call, &index, members, &closure.body)?;
         match series {
-            Series::Sum => {
+            Fold::Sum => {
                 let nodes = values.iter().fold(0, |sum: usize, value| sum.saturating_add(value.nodes()));
                 fits(nodes).map_err(|message| self.fail(&call.method, message))?;
                 Ok(Value::sum(values))
             }
-            Series::Product => {
+            Fold::Product => {
                 let mut factors = values.into_iter();
                 let first = factors.next().ok_or(Poison)?;
                 factors.try_fold(first, |product, factor| {
@@ -110,7 +98,31 @@ impl Scope<'_> {
         }
     }
 
-    fn closure_index(&mut self, closure: &ExprClosure) -> Outcome<Ident> {
+    /// The members of a series, which have one shape.
+    fn members(
+        &mut self,
+        call: &ExprMethodCall,
+        index: &Ident,
+        members: std::ops::Range<i64>,
+        body: &Expr,
+    ) -> Reported<Vec<Value>> {
+        let mut values: Vec<Value> = Vec::new();
+        for member in members {
+            let value = self.with_index(index, member, |scope| scope.evaluate(body))?;
+            if let Some(first) = values.first()
+                && first.shape() != value.shape()
+            {
+                let message = format!("the members of this series differ: {} and {}", first.shape(), value.shape());
+                return Err(self.fail(body, message));
+            }
+            let nodes = values.last().map_or(0, Value::nodes).saturating_add(value.nodes());
+            fits(nodes).map_err(|message| self.fail(&call.method, message))?;
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    fn closure_index(&mut self, closure: &ExprClosure) -> Reported<Ident> {
         let index = match closure.inputs.first() {
             Some(Pat::Ident(index)) if closure.inputs.len() == 1 && index.subpat.is_none() => &index.ident,
             Some(Pat::Type(_)) => return Err(self.fail(&closure.inputs, "an index needs no type: `|i| ..`")),
@@ -121,7 +133,7 @@ impl Scope<'_> {
     }
 
     /// The value of a series without members: zero, in the shape that a member would have.
-    fn empty_sum(&mut self, index: &Ident, start: i64, body: &Expr) -> Outcome<Value> {
+    fn empty_sum(&mut self, index: &Ident, start: i64, body: &Expr) -> Reported<Value> {
         // What goes wrong in a member that does not exist is nobody's mistake.
         let before = self.errors.len();
         let member = self.with_index(index, start, |scope| scope.evaluate(body));
@@ -136,7 +148,7 @@ impl Scope<'_> {
     }
 
     /// `identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`, `momentum(velocity)`, `multiplier(constraint)`.
-    pub(super) fn call(&mut self, call: &ExprCall) -> Outcome<Value> {
+    pub(super) fn call(&mut self, call: &ExprCall) -> Reported<Value> {
         let path = match peel(&call.func) {
             Expr::Path(path) => &path.path,
             other => {
@@ -148,7 +160,7 @@ impl Scope<'_> {
         let function = match FUNCTIONS.iter().find(|(function, _)| *function == name && path.segments.len() == 1) {
             Some((_, function)) => *function,
             None => {
-                let advice = if let Some(method) = Method::named(&name) {
+                let advice = if let Some(method) = BuiltinMethod::named(&name) {
                     let inner = if method.arguments() == 0 { "" } else { ".." };
                     format!("`{name}` is a method: write `x.{name}({inner})`")
                 } else if let Some(near) = nearest(&name, FUNCTIONS.iter().map(|(function, _)| *function)) {
@@ -164,22 +176,22 @@ impl Scope<'_> {
             return Err(self.fail(path, message));
         }
         match function {
-            Named::Multiplier => self.multiplier(path, &call.args[0]),
-            Named::Rate => self.rate(&word.ident, &call.args[0]),
-            Named::Momentum => self.momentum(&word.ident, &call.args[0]),
-            Named::Hat => self.hat(&call.args[0]),
-            Named::Identity => {
+            Builtin::Multiplier => self.multiplier(path, &call.args[0]),
+            Builtin::Rate => self.rate(&word.ident, &call.args[0]),
+            Builtin::Momentum => self.momentum(&word.ident, &call.args[0]),
+            Builtin::Hat => self.hat(&call.args[0]),
+            Builtin::Identity => {
                 let size = self.size(&call.args[0])?;
                 self.constant_matrix(call, size, size, |row, column| i64::from(row == column))
             }
-            Named::Zeros => {
+            Builtin::Zeros => {
                 let (rows, columns) = (self.size(&call.args[0]), self.size(&call.args[1]));
                 self.constant_matrix(call, rows?, columns?, |_, _| 0)
             }
         }
     }
 
-    fn hat(&mut self, argument: &Expr) -> Outcome<Value> {
+    fn hat(&mut self, argument: &Expr) -> Reported<Value> {
         let value = self.evaluate(argument)?;
         if value.shape() != Shape::Vector(3) {
             return Err(self.fail(argument, format!("`hat` takes a vector of 3, and this is {}", value.shape())));
@@ -193,14 +205,14 @@ impl Scope<'_> {
         rows: usize,
         columns: usize,
         entry: impl Fn(usize, usize) -> i64,
-    ) -> Outcome<Value> {
+    ) -> Reported<Value> {
         if rows * columns > MAX_ENTRIES {
             return Err(self.fail(call, format!("a matrix has at most {MAX_ENTRIES} entries")));
         }
         Ok(Value::from_fn(rows, columns, |row, column| Scalar::integer(entry(row, column))))
     }
 
-    fn size(&mut self, written: &Expr) -> Outcome<usize> {
+    fn size(&mut self, written: &Expr) -> Reported<usize> {
         match usize::try_from(self.integer(written)?) {
             Ok(size @ 1..=MAX_ENTRIES) => Ok(size),
             _ => Err(self.fail(written, format!("a size lies between 1 and {MAX_ENTRIES}"))),
@@ -208,7 +220,7 @@ impl Scope<'_> {
     }
 
     /// `vector![..]`, `matrix![..; ..]` and `stack![..; ..]`.
-    pub(super) fn macro_call(&mut self, call: &Macro) -> Outcome<Value> {
+    pub(super) fn macro_call(&mut self, call: &Macro) -> Reported<Value> {
         let name = call.path.segments.last().map(|word| plain(&word.ident)).unwrap_or_default();
         let Some((_, constructor)) = CONSTRUCTORS.into_iter().find(|(constructor, _)| *constructor == name) else {
             let message = match nearest(&name, CONSTRUCTORS.map(|(constructor, _)| constructor)) {
@@ -219,22 +231,13 @@ impl Scope<'_> {
             };
             return Err(self.fail(&call.path, message));
         };
-        let rows = match call.parse_body_with(rows) {
-            Ok(rows) => rows,
-            Err(error) => {
-                let message = format!("this is not a list of expressions: {error}");
-                return Err(self.fail_at(error.span(), message));
-            }
-        };
-        if rows.first().is_none_or(Punctuated::is_empty) {
-            return Err(self.fail(&call.path, format!("`{name}!` needs at least one entry")));
-        }
+        let rows = self.rows(call, &name)?;
+        let width = rows[0].len();
         if constructor == Constructor::Vector && rows.len() > 1 {
             return Err(
                 self.fail(&rows[1], "a vector has one row of entries, separated by commas; `matrix![..; ..]` has more")
             );
         }
-        let width = rows[0].len();
         if let Some(row) = rows.iter().find(|row| row.len() != width) {
             let message =
                 format!("the rows of a matrix have one length: the first has {width}, this one {}", row.len());
@@ -251,7 +254,7 @@ impl Scope<'_> {
             let value = self.evaluate(entry);
             entries.push(value.and_then(|value| self.entry(&value, entry, &name)));
         }
-        let entries: Vec<Scalar> = entries.into_iter().collect::<Outcome<_>>()?;
+        let entries: Vec<Scalar> = entries.into_iter().collect::<Reported<_>>()?;
         Ok(match constructor {
             Constructor::Vector => Value::vector(entries),
             Constructor::Matrix | Constructor::Stack => {
@@ -260,22 +263,33 @@ impl Scope<'_> {
         })
     }
 
+    /// The rows of a macro, of which there is one that is not empty.
+    fn rows(&self, call: &Macro, name: &str) -> Reported<Vec<Punctuated<Expr, Token![,]>>> {
+        let rows = call
+            .parse_body_with(rows)
+            .map_err(|error| self.fail_at(error.span(), format!("this is not a list of expressions: {error}")))?;
+        match rows.first() {
+            Some(first) if !first.is_empty() => Ok(rows),
+            _ => Err(self.fail(&call.path, format!("`{name}!` needs at least one entry"))),
+        }
+    }
+
     /// The matrix made of a rectangle of blocks, in which `0` is a block of zeros.
-    fn stack(&mut self, call: &Macro, rows: &[Punctuated<Expr, Token![,]>]) -> Outcome<Value> {
+    fn stack(&mut self, call: &Macro, rows: &[Punctuated<Expr, Token![,]>]) -> Reported<Value> {
         let block = |scope: &mut Self, written| {
             let value = scope.evaluate(written)?;
             let is_blank = value.as_scalar().is_some_and(Scalar::is_zero);
-            Ok(Block { written, value: (!is_blank).then_some(value) })
+            Ok(Submatrix { written, value: (!is_blank).then_some(value) })
         };
-        let evaluated: Vec<Vec<Outcome<Block<'_>>>> =
+        let evaluated: Vec<Vec<Reported<Submatrix<'_>>>> =
             rows.iter().map(|row| row.iter().map(|written| block(self, written)).collect()).collect();
-        let blocks: Vec<Vec<Block<'_>>> =
-            evaluated.into_iter().map(|row| row.into_iter().collect()).collect::<Outcome<_>>()?;
+        let blocks: Vec<Vec<Submatrix<'_>>> =
+            evaluated.into_iter().map(|row| row.into_iter().collect()).collect::<Reported<_>>()?;
         let heights = blocks.iter().map(|row| self.common_extent(row, "row", |(rows, _)| rows)).collect::<Vec<_>>();
         let columns = (0..blocks[0].len()).map(|column| blocks.iter().map(move |row| &row[column]));
         let widths = columns.map(|column| self.common_extent(column, "column", |(_, columns)| columns));
-        let widths = widths.collect::<Vec<_>>().into_iter().collect::<Outcome<Vec<usize>>>()?;
-        let heights = heights.into_iter().collect::<Outcome<Vec<usize>>>()?;
+        let widths = widths.collect::<Vec<_>>().into_iter().collect::<Reported<Vec<usize>>>()?;
+        let heights = heights.into_iter().collect::<Reported<Vec<usize>>>()?;
         let [height, width] = [&heights, &widths].map(|extents| extents.iter().sum::<usize>());
         if height.saturating_mul(width) > MAX_ENTRIES {
             return Err(self.fail(&call.path, format!("a matrix has at most {MAX_ENTRIES} entries")));
@@ -290,10 +304,10 @@ impl Scope<'_> {
     /// The number of rows of all blocks in a row, or of columns of all blocks in a column.
     fn common_extent<'b>(
         &mut self,
-        blocks: impl IntoIterator<Item = &'b Block<'b>> + Clone,
+        blocks: impl IntoIterator<Item = &'b Submatrix<'b>> + Clone,
         line: &str,
         of: fn((usize, usize)) -> usize,
-    ) -> Outcome<usize> {
+    ) -> Reported<usize> {
         let mut sized = blocks.clone().into_iter().filter_map(|block| Some((block, block.value.as_ref()?.shape())));
         let Some((_, first)) = sized.next() else {
             let written = blocks.into_iter().next().map(|block| block.written);
@@ -309,7 +323,7 @@ impl Scope<'_> {
         }
     }
 
-    fn entry(&mut self, value: &Value, written: &Expr, name: &str) -> Outcome<Scalar> {
+    fn entry(&mut self, value: &Value, written: &Expr, name: &str) -> Reported<Scalar> {
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.clone()),
             None => {
@@ -322,7 +336,7 @@ impl Scope<'_> {
 }
 
 /// A block of a `stack!`.
-struct Block<'a> {
+struct Submatrix<'a> {
     written: &'a Expr,
     /// The value; `None` for `0`, a block of zeros that takes its size from its neighbours.
     value: Option<Value>,

@@ -4,33 +4,33 @@
 use proc_macro2::Span;
 
 use super::lagrangian::{refuse_assumptions, sets};
-use super::quantities::{Flattened, Purpose, Quantity, flatten, sound};
-use super::scope::{Outcome, Scope};
+use super::quantities::{Flattened, Purpose, ScalarQuantity, flatten, sound};
+use super::scope::{Reported, Scope};
 use crate::derivation::table::{Id, Table};
 use crate::derivation::{Declared, Dynamics, IntegralId, Kind};
 use crate::syntax::Declaration;
 
 /// Declared quantities that the motion keeps, sorted by meaning.
-pub(super) struct Kept {
-    pub(super) constraints: Vec<Outcome<Flattened>>,
+pub(super) struct Conserved {
+    pub(super) constraints: Vec<Reported<Flattened>>,
     /// For each constraint, `true` if it is an invariant set, and `false` if it is holonomic, so that it has a rate.
     pub(super) is_set: Vec<bool>,
-    pub(super) phase: Vec<Outcome<Flattened>>,
+    pub(super) phase: Vec<Reported<Flattened>>,
     /// Without those that put a velocity to zero, which is not an unknown then.
-    pub(super) velocity: Vec<Outcome<Flattened>>,
-    pub(super) invariants: Vec<Outcome<Flattened>>,
+    pub(super) velocity: Vec<Reported<Flattened>>,
+    pub(super) invariants: Vec<Reported<Flattened>>,
 }
 
 /// All integrals in their order, with the places where they are declared.
 #[derive(Default)]
-pub(super) struct Listed {
+pub(super) struct IntegralList {
     pub(super) integrals: Table<IntegralId, Declared>,
     pub(super) spans: Table<IntegralId, Span>,
 }
 
-impl Kept {
+impl Conserved {
     /// Evaluates constraints and invariants.
-    pub(super) fn of(scope: &mut Scope, dynamics: &Outcome<Dynamics>) -> Self {
+    pub(super) fn of(scope: &mut Scope, dynamics: &Reported<Dynamics>) -> Self {
         let (declaration, symbols) = (scope.declaration, scope.symbols);
         let purpose = if declaration.has_reactions() { Purpose::Holonomic } else { Purpose::InvariantSet };
         let constraints = flatten(scope, &declaration.constraints, purpose, symbols);
@@ -46,8 +46,8 @@ impl Kept {
     }
 
     /// The integrals that are not mistaken.
-    pub(super) fn listed(&self, declaration: &Declaration) -> Listed {
-        let constraints: Vec<(&Quantity, bool)> = self
+    pub(super) fn listed(&self, declaration: &Declaration) -> IntegralList {
+        let constraints: Vec<(&ScalarQuantity, bool)> = self
             .constraints
             .iter()
             .zip(&self.is_set)
@@ -55,7 +55,7 @@ impl Kept {
                 constraint.iter().flat_map(|flattened| &flattened.kept).map(move |quantity| (quantity, !is_set))
             })
             .collect();
-        let mut all = Listed::default();
+        let mut all = IntegralList::default();
         let mut rates = constraints.len()..;
         let mut holonomic = Vec::new();
         for (quantity, is_holonomic) in constraints {
@@ -79,8 +79,8 @@ impl Kept {
     }
 }
 
-impl Listed {
-    fn declare(&mut self, quantity: &Quantity, kind: Kind) -> IntegralId {
+impl IntegralList {
+    fn declare(&mut self, quantity: &ScalarQuantity, kind: Kind) -> IntegralId {
         let id = self.list(&quantity.name, kind, quantity.weight, quantity.span);
         let declared = &mut self.integrals[id];
         (declared.value, declared.assumed) = (Some(quantity.value.clone()), quantity.assumed);

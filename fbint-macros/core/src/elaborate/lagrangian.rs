@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use quote::ToTokens;
 use syn::{Expr, Ident};
 
-use super::integrals::Listed;
+use super::integrals::IntegralList;
 use super::quantities::Flattened;
-use super::scope::{Outcome, Poison, Scope, Settlement};
-use super::symbols::UnknownKind;
+use super::scope::{Poison, Reported, Scope, Settlement};
+use super::symbols::VariableKind;
 use super::value::{Scalar, Value};
 use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, Symbols};
 use crate::diagnostics::Errors;
@@ -17,11 +17,11 @@ use crate::mechanics::motion::{Misfit, brackets, keeps};
 use crate::notation;
 use crate::numbers::derivative;
 use crate::proofs::vanishes_identically;
-use crate::syntax::{ASSUME, Declaration, KEPT, Named, System, plain};
+use crate::syntax::{ASSUME, AttributeKey, Declaration, Formalism, KEPT, NamedExpression, plain};
 
 impl Scope<'_> {
     /// `rate(q)`, of the shape of q.
-    pub(super) fn rate(&mut self, word: &Ident, argument: &Expr) -> Outcome<Value> {
+    pub(super) fn rate(&mut self, word: &Ident, argument: &Expr) -> Reported<Value> {
         let value = self.evaluate(argument)?;
         let stand_in = |symbol: Symbol| Role::Rate { of: symbol };
         let Some(rates) = self.stand_ins(&value, stand_in) else {
@@ -30,26 +30,26 @@ impl Scope<'_> {
             return Err(self.fail(argument, message));
         };
         let written = format!("rate({})", argument.to_token_stream());
-        self.motion(word, &written, None, UnknownKind::Velocity)?;
+        self.motion(word, &written, None, VariableKind::Velocity)?;
         Ok(Value::new(value.shape(), rates))
     }
 
     /// `momentum(v)`, of the shape of v.
-    pub(super) fn momentum(&mut self, word: &Ident, argument: &Expr) -> Outcome<Value> {
+    pub(super) fn momentum(&mut self, word: &Ident, argument: &Expr) -> Reported<Value> {
         let value = self.evaluate(argument)?;
         let stand_in = |symbol: Symbol| Role::Conjugate { of: symbol };
         let Some(momenta) = self.stand_ins(&value, stand_in) else {
             let written = argument.to_token_stream().to_string();
-            let message = match self.declaration.system {
-                System::Lagrangian => format!("`{written}` is not a velocity; only velocities have a `momentum`"),
-                System::Canonical | System::State => {
+            let message = match self.declaration.formalism {
+                Formalism::Lagrangian => format!("`{written}` is not a velocity; only velocities have a `momentum`"),
+                Formalism::Canonical | Formalism::Poisson | Formalism::Given => {
                     "only the velocities of a Lagrangian system have a `momentum`".to_owned()
                 }
             };
             return Err(self.fail(argument, message));
         };
         let written = format!("momentum({})", argument.to_token_stream());
-        self.motion(word, &written, None, UnknownKind::Velocity)?;
+        self.motion(word, &written, None, VariableKind::Velocity)?;
         Ok(Value::new(value.shape(), momenta))
     }
 
@@ -70,7 +70,7 @@ impl Scope<'_> {
         value: &Value,
         is_refused: fn(Role) -> bool,
         message: &str,
-    ) -> Outcome<()> {
+    ) -> Reported<()> {
         let mut symbols = value.entries().iter().flat_map(|entry| entry.expression.symbols());
         match symbols.any(|symbol| is_refused(self.symbols[symbol].role)) {
             true => Err(self.fail(written, message)),
@@ -85,7 +85,7 @@ impl Scope<'_> {
         value: &Expression,
         is_variable: &impl Fn(Symbol) -> bool,
         form: LinearForm<'_>,
-    ) -> Outcome<BTreeMap<Symbol, Expression>> {
+    ) -> Reported<BTreeMap<Symbol, Expression>> {
         let LinearForm { subject, why_linear, why_homogeneous } = form;
         let slopes = self.gradient(written, value, is_variable, subject)?;
         for (symbol, slope) in &slopes {
@@ -127,7 +127,7 @@ impl Scope<'_> {
         value: &Expression,
         is_variable: &impl Fn(Symbol) -> bool,
         subject: &str,
-    ) -> Outcome<BTreeMap<Symbol, Expression>> {
+    ) -> Reported<BTreeMap<Symbol, Expression>> {
         derivative::gradient(value, is_variable).ok_or_else(|| {
             let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
             self.fail(written, format!("{subject} has no finite real derivative: {reason}"))
@@ -137,17 +137,17 @@ impl Scope<'_> {
     /// The function of a velocity constraint, and the row along which its reaction acts.
     pub(super) fn velocity_constraint(
         &mut self,
-        named: &Named,
+        named: &NamedExpression,
         name: &str,
         value: &Expression,
-    ) -> Outcome<(Expression, Vec<(Symbol, Expression)>)> {
+    ) -> Reported<(Expression, Vec<(Symbol, Expression)>)> {
         let subject = format!("`{name}`");
         let form = LinearForm {
             subject: &subject,
             why_linear: ". D'Alembert's principle says nothing about such constraints; an `invariant` may be meant",
             why_homogeneous: "a moving constraint does work, and the energy is not conserved. Only homogeneous ones are supported",
         };
-        if self.declaration.system == System::Canonical {
+        if self.declaration.formalism == Formalism::Canonical {
             let symbols = self.symbols;
             let is_rate = |symbol: Symbol| matches!(symbols[symbol].role, Role::Rate { .. });
             let row = self.linear_form(&named.value, value, &is_rate, form)?;
@@ -178,7 +178,7 @@ pub(super) struct LinearForm<'a> {
 }
 
 /// L and the kinematics. Determines what rates and momenta stand for.
-pub(super) fn lagrangian(scope: &mut Scope, declaration: &Declaration, coordinates: &[Symbol]) -> Outcome<Dynamics> {
+pub(super) fn lagrangian(scope: &mut Scope, declaration: &Declaration, coordinates: &[Symbol]) -> Reported<Dynamics> {
     let kinematics = kinematics(scope, declaration, coordinates);
     let lagrangian = declaration.lagrangian.as_ref().map(|written| {
         let value = scope.evaluate(written)?;
@@ -222,7 +222,7 @@ fn kinematics(
     scope: &mut Scope,
     declaration: &Declaration,
     coordinates: &[Symbol],
-) -> Outcome<Vec<(Symbol, Expression)>> {
+) -> Reported<Vec<(Symbol, Expression)>> {
     if declaration.kinematics.is_empty() {
         let symbols = scope.symbols;
         // A velocity that is put to zero has its place among the others.
@@ -245,7 +245,7 @@ fn kinematics(
 }
 
 /// The rates of the entries of one coordinate.
-fn rate(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<Vec<(Symbol, Expression)>> {
+fn rate(scope: &mut Scope, declaration: &Declaration, named: &NamedExpression) -> Reported<Vec<(Symbol, Expression)>> {
     let name = plain(&named.name);
     let value = scope.evaluate(&named.value)?;
     let stands_for = |role| matches!(role, Role::Rate { .. } | Role::Conjugate { .. });
@@ -280,51 +280,51 @@ fn rate(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<
 }
 
 /// The brackets of the frame. Reports a frame that has none.
-fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) -> Outcome<Vec<FrameBracket>> {
+fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) -> Reported<Vec<FrameBracket>> {
     let symbols = scope.symbols;
+    brackets(symbols, lagrangian).map_err(|misfit| {
+        let span = match &misfit {
+            Misfit::Dependent(velocities) => {
+                let last = velocities.last().map(|last| plain_stem(&symbols[*last].name)).unwrap_or_default();
+                let span = declaration.velocities.iter().find(|velocity| plain(&velocity.name) == last);
+                span.map_or_else(|| declaration.item.ident.span(), |velocity| velocity.name.span())
+            }
+            _ => declaration.place(AttributeKey::Kinematics),
+        };
+        scope.fail_at(span, misfit_in_words(symbols, &misfit))
+    })
+}
+
+/// Why a frame has no brackets, and what to do.
+fn misfit_in_words(symbols: &Symbols, misfit: &Misfit) -> String {
     let name = |symbol: &Symbol| format!("`{}`", symbols[*symbol].name);
-    let misfit = match brackets(symbols, lagrangian) {
-        Ok(brackets) => return Ok(brackets),
-        Err(misfit) => misfit,
-    };
     match misfit {
         Misfit::Undefined => {
             let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
-            Err(scope.fail_at(
-                declaration.place("kinematics"),
-                format!("`kinematics` has no finite real derivative: {reason}"),
-            ))
+            format!("`kinematics` has no finite real derivative: {reason}")
         }
         Misfit::Dependent(velocities) => {
             let names: Vec<String> = velocities.iter().map(name).collect();
-            let last = velocities.last().map(|last| plain_stem(&symbols[*last].name)).unwrap_or_default();
-            let span = declaration.velocities.iter().find(|velocity| plain(&velocity.name) == last);
-            let span = span.map_or_else(|| declaration.item.ident.span(), |velocity| velocity.name.span());
-            let message = match &names[..] {
+            match &names[..] {
                 [only] => format!("{only} moves no coordinate: remove it"),
                 _ => format!("{} move the coordinates in the same way: remove one", joined(&names)),
-            };
-            Err(scope.fail_at(span, message))
+            }
         }
-        Misfit::Large { of: (i, j) } => {
-            let message = format!(
-                "the bracket of the directions of {} and {} is too long to be written out: it divides by determinants of the frame; take \
-                 rates of coordinates for some of the velocities, and hold what they have to satisfy by reactions",
-                name(&i),
-                name(&j)
-            );
-            Err(scope.fail_at(declaration.place("kinematics"), message))
-        }
+        Misfit::Large { of: (i, j) } => format!(
+            "the bracket of the directions of {} and {} is too long to be written out: it divides by determinants of the frame; take \
+             rates of coordinates for some of the velocities, and hold what they have to satisfy by reactions",
+            name(i),
+            name(j)
+        ),
         Misfit::Open { of: (i, j), bracket } => {
             let entries: Vec<String> = bracket.iter().map(|entry| notation::short(entry, symbols)).collect();
-            let (i, j) = (name(&i), name(&j));
-            let message = format!(
+            let (i, j) = (name(i), name(j));
+            format!(
                 "the directions of {i} and {j} do not close: their bracket is ({}), which no velocity moves along. L written in {i} \
                  and {j} alone does not know the inertia in that direction: add a velocity for it and put it to zero by \
                  `velocity_constraint(name = velocity)`",
                 entries.join(", ")
-            );
-            Err(scope.fail_at(declaration.place("kinematics"), message))
+            )
         }
     }
 }
@@ -342,7 +342,7 @@ pub(super) fn joined(names: &[String]) -> String {
 }
 
 /// For each declared constraint, `true` if the velocities keep all of it by themselves: dg/dq U = 0 wherever all constraints hold.
-pub(super) fn sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints: &[Outcome<Flattened>]) -> Vec<bool> {
+pub(super) fn sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints: &[Reported<Flattened>]) -> Vec<bool> {
     let all: Vec<Vec<&Expression>> = constraints
         .iter()
         .map(|constraint| {
@@ -357,7 +357,7 @@ pub(super) fn sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints: &[Ou
 }
 
 /// Refuses `assume` before a constraint that has a reaction and so is kept by construction, unlike an invariant set.
-pub(super) fn refuse_assumptions(scope: &mut Scope, constraints: &[Outcome<Flattened>], is_set: &[bool]) {
+pub(super) fn refuse_assumptions(scope: &mut Scope, constraints: &[Reported<Flattened>], is_set: &[bool]) {
     for ((named, constraint), is_set) in scope.declaration.constraints.iter().zip(constraints).zip(is_set) {
         let Some(word) = named.assume.as_ref().filter(|_| constraint.is_ok() && !is_set) else { continue };
         scope.fail_at(word.span(), format!("`{}` {KEPT}: remove `{ASSUME}`", named.name));
@@ -366,7 +366,7 @@ pub(super) fn refuse_assumptions(scope: &mut Scope, constraints: &[Outcome<Flatt
 
 /// Returns `true` if there are more reactions than velocities, and more than a few, and reports it. Then they need not be looked at
 /// one by one.
-pub(super) fn exceed(Listed { integrals, spans }: &Listed, symbols: &Symbols, errors: &Errors) -> bool {
+pub(super) fn exceed(IntegralList { integrals, spans }: &IntegralList, symbols: &Symbols, errors: &Errors) -> bool {
     const FEW: usize = 64;
     let velocities = symbols.with(|role| role == Role::Velocity).len();
     let is_held = |kind: Kind| matches!(kind, Kind::Rate { .. } | Kind::Velocity);

@@ -5,7 +5,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use syn::{Expr, ExprMethodCall, Ident};
 
-use super::scope::{Outcome, Poison, Scope};
+use super::scope::{Poison, Reported, Scope};
 use super::value::{Scalar, Value, fits, plural};
 use crate::expression::{Expression, Function, to_f64};
 use crate::syntax::{Shape, nearest, plain};
@@ -17,7 +17,7 @@ const MAX_DETERMINANT: usize = 6;
 
 /// A method, by the arguments that it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Method {
+pub(super) enum BuiltinMethod {
     /// A function of a scalar.
     Elementary(Elementary),
     /// A property of a vector or a matrix, without arguments.
@@ -29,7 +29,7 @@ pub(super) enum Method {
     /// Two vectors or matrices of one shape.
     Pairwise(Pairwise),
     /// The end of a series over a range.
-    Series(Series),
+    Series(Fold),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +70,12 @@ pub(super) enum Pairwise {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Series {
+pub(super) enum Fold {
     Sum,
     Product,
 }
 
-impl Method {
+impl BuiltinMethod {
     /// The number of arguments.
     pub(super) fn arguments(self) -> usize {
         match self {
@@ -91,37 +91,37 @@ impl Method {
 }
 
 /// The methods, in the order in which messages list them.
-const METHODS: [(&str, Method); 30] = [
-    ("powi", Method::Indexed(Indexed::Power)),
-    ("powf", Method::OfScalars(OfScalars::RealPower)),
-    ("sqrt", Method::Elementary(Elementary::Root)),
-    ("sin", Method::Elementary(Elementary::Function(Function::Sin))),
-    ("cos", Method::Elementary(Elementary::Function(Function::Cos))),
-    ("tan", Method::Elementary(Elementary::Function(Function::Tan))),
-    ("asin", Method::Elementary(Elementary::Function(Function::Asin))),
-    ("acos", Method::Elementary(Elementary::Function(Function::Acos))),
-    ("atan", Method::Elementary(Elementary::Function(Function::Atan))),
-    ("atan2", Method::OfScalars(OfScalars::Angle)),
-    ("sinh", Method::Elementary(Elementary::Function(Function::Sinh))),
-    ("cosh", Method::Elementary(Elementary::Function(Function::Cosh))),
-    ("tanh", Method::Elementary(Elementary::Function(Function::Tanh))),
-    ("exp", Method::Elementary(Elementary::Function(Function::Exp))),
-    ("ln", Method::Elementary(Elementary::Function(Function::Ln))),
-    ("abs", Method::Elementary(Elementary::Function(Function::Abs))),
-    ("recip", Method::Elementary(Elementary::Reciprocal)),
-    ("dot", Method::Pairwise(Pairwise::Dot)),
-    ("cross", Method::Pairwise(Pairwise::Cross)),
-    ("norm", Method::Reduction(Reduction::Norm)),
-    ("norm_squared", Method::Reduction(Reduction::NormSquared)),
-    ("transpose", Method::Reduction(Reduction::Transpose)),
-    ("trace", Method::Reduction(Reduction::Trace)),
-    ("determinant", Method::Reduction(Reduction::Determinant)),
-    ("column", Method::Indexed(Indexed::Column)),
-    ("row", Method::Indexed(Indexed::Row)),
-    ("component_mul", Method::Pairwise(Pairwise::Multiply)),
-    ("component_div", Method::Pairwise(Pairwise::Divide)),
-    ("sum", Method::Series(Series::Sum)),
-    ("product", Method::Series(Series::Product)),
+const METHODS: [(&str, BuiltinMethod); 30] = [
+    ("powi", BuiltinMethod::Indexed(Indexed::Power)),
+    ("powf", BuiltinMethod::OfScalars(OfScalars::RealPower)),
+    ("sqrt", BuiltinMethod::Elementary(Elementary::Root)),
+    ("sin", BuiltinMethod::Elementary(Elementary::Function(Function::Sin))),
+    ("cos", BuiltinMethod::Elementary(Elementary::Function(Function::Cos))),
+    ("tan", BuiltinMethod::Elementary(Elementary::Function(Function::Tan))),
+    ("asin", BuiltinMethod::Elementary(Elementary::Function(Function::Asin))),
+    ("acos", BuiltinMethod::Elementary(Elementary::Function(Function::Acos))),
+    ("atan", BuiltinMethod::Elementary(Elementary::Function(Function::Atan))),
+    ("atan2", BuiltinMethod::OfScalars(OfScalars::Angle)),
+    ("sinh", BuiltinMethod::Elementary(Elementary::Function(Function::Sinh))),
+    ("cosh", BuiltinMethod::Elementary(Elementary::Function(Function::Cosh))),
+    ("tanh", BuiltinMethod::Elementary(Elementary::Function(Function::Tanh))),
+    ("exp", BuiltinMethod::Elementary(Elementary::Function(Function::Exp))),
+    ("ln", BuiltinMethod::Elementary(Elementary::Function(Function::Ln))),
+    ("abs", BuiltinMethod::Elementary(Elementary::Function(Function::Abs))),
+    ("recip", BuiltinMethod::Elementary(Elementary::Reciprocal)),
+    ("dot", BuiltinMethod::Pairwise(Pairwise::Dot)),
+    ("cross", BuiltinMethod::Pairwise(Pairwise::Cross)),
+    ("norm", BuiltinMethod::Reduction(Reduction::Norm)),
+    ("norm_squared", BuiltinMethod::Reduction(Reduction::NormSquared)),
+    ("transpose", BuiltinMethod::Reduction(Reduction::Transpose)),
+    ("trace", BuiltinMethod::Reduction(Reduction::Trace)),
+    ("determinant", BuiltinMethod::Reduction(Reduction::Determinant)),
+    ("column", BuiltinMethod::Indexed(Indexed::Column)),
+    ("row", BuiltinMethod::Indexed(Indexed::Row)),
+    ("component_mul", BuiltinMethod::Pairwise(Pairwise::Multiply)),
+    ("component_div", BuiltinMethod::Pairwise(Pairwise::Divide)),
+    ("sum", BuiltinMethod::Series(Fold::Sum)),
+    ("product", BuiltinMethod::Series(Fold::Product)),
 ];
 
 /// The advice for inverses.
@@ -153,11 +153,41 @@ const FOREIGN: [(&str, &str); 16] = [
 
 impl Scope<'_> {
     /// `receiver.method(arguments)`.
-    pub(super) fn method(&mut self, call: &ExprMethodCall) -> Outcome<Value> {
-        let name = plain(&call.method);
-        let method = Method::named(&name);
-        if let Some(Method::Series(series)) = method {
+    pub(super) fn method(&mut self, call: &ExprMethodCall) -> Reported<Value> {
+        let method = self.method_called(call)?;
+        if let BuiltinMethod::Series(series) = method {
             return self.series(call, series);
+        }
+        let receiver = self.evaluate(&call.receiver);
+        match method {
+            BuiltinMethod::Series(series) => self.series(call, series),
+            BuiltinMethod::Elementary(function) => {
+                let receiver = receiver?;
+                let argument = self.scalar(&receiver, &call.method)?;
+                self.elementary(function, argument, &call.receiver)
+            }
+            BuiltinMethod::Reduction(reduction) => self.reduction(reduction, &call.method, receiver?),
+            BuiltinMethod::Indexed(method) => {
+                let integer = self.integer(&call.args[0]);
+                self.indexed(method, &call.method, receiver?, (&call.args[0], integer?))
+            }
+            BuiltinMethod::OfScalars(method) => {
+                let argument = self.evaluate(&call.args[0]);
+                self.of_scalars(method, &call.method, &receiver?, (&call.args[0], &argument?))
+            }
+            BuiltinMethod::Pairwise(method) => {
+                let argument = self.evaluate(&call.args[0]);
+                self.pairwise(method, &call.method, (receiver?, argument?), &call.args[0])
+            }
+        }
+    }
+
+    /// The method that is called. Reports calls that no method allows.
+    fn method_called(&mut self, call: &ExprMethodCall) -> Reported<BuiltinMethod> {
+        let name = plain(&call.method);
+        let method = BuiltinMethod::named(&name);
+        if let Some(series @ BuiltinMethod::Series(_)) = method {
+            return Ok(series);
         }
         if let Some(turbofish) = &call.turbofish {
             return Err(self.fail(turbofish, "types have no meaning here: drop `::<..>`"));
@@ -174,28 +204,7 @@ impl Scope<'_> {
             let message = format!("`{name}` takes {}, not {}", arguments(method.arguments()), call.args.len());
             return Err(self.fail(&call.method, message));
         }
-        let receiver = self.evaluate(&call.receiver);
-        match method {
-            Method::Series(series) => self.series(call, series),
-            Method::Elementary(function) => {
-                let receiver = receiver?;
-                let argument = self.scalar(&receiver, &call.method)?;
-                self.elementary(function, argument, &call.receiver)
-            }
-            Method::Reduction(reduction) => self.reduction(reduction, &call.method, receiver?),
-            Method::Indexed(method) => {
-                let integer = self.integer(&call.args[0]);
-                self.indexed(method, &call.method, receiver?, (&call.args[0], integer?))
-            }
-            Method::OfScalars(method) => {
-                let argument = self.evaluate(&call.args[0]);
-                self.of_scalars(method, &call.method, &receiver?, (&call.args[0], &argument?))
-            }
-            Method::Pairwise(method) => {
-                let argument = self.evaluate(&call.args[0]);
-                self.pairwise(method, &call.method, (receiver?, argument?), &call.args[0])
-            }
-        }
+        Ok(method)
     }
 
     fn unknown_method(&mut self, method: &Ident) -> Poison {
@@ -212,7 +221,7 @@ impl Scope<'_> {
         self.fail(method, message)
     }
 
-    fn reduction(&mut self, reduction: Reduction, method: &Ident, value: Value) -> Outcome<Value> {
+    fn reduction(&mut self, reduction: Reduction, method: &Ident, value: Value) -> Reported<Value> {
         match reduction {
             Reduction::Transpose => Ok(if value.shape() == Shape::Scalar { value } else { value.transpose() }),
             Reduction::Norm => Ok(root(self.norm_squared(method, value)?).into()),
@@ -234,7 +243,7 @@ impl Scope<'_> {
         }
     }
 
-    fn norm_squared(&mut self, method: &Ident, value: Value) -> Outcome<Scalar> {
+    fn norm_squared(&mut self, method: &Ident, value: Value) -> Reported<Scalar> {
         if value.shape() == Shape::Scalar {
             let name = plain(method);
             let message = format!("`{name}` takes a vector or a matrix, and this is a scalar: use `abs` or `powi(2)`");
@@ -244,7 +253,7 @@ impl Scope<'_> {
     }
 
     /// The number of rows of a square matrix.
-    fn square(&mut self, method: &Ident, value: &Value) -> Outcome<usize> {
+    fn square(&mut self, method: &Ident, value: &Value) -> Reported<usize> {
         let (rows, columns) = value.shape().extent();
         if value.shape() == Shape::Scalar || rows != columns {
             let message = format!("`{}` takes a square matrix, and this is {}", plain(method), value.shape());
@@ -254,7 +263,7 @@ impl Scope<'_> {
     }
 
     /// Elementary functions of one scalar. Numbers outside the domain are refused.
-    fn elementary(&mut self, function: Elementary, argument: Scalar, written: &Expr) -> Outcome<Value> {
+    fn elementary(&mut self, function: Elementary, argument: Scalar, written: &Expr) -> Reported<Value> {
         let number = argument.expression.as_number();
         let complaint = match (function, number) {
             (Elementary::Root, Some(number)) if number.is_negative() => {
@@ -289,7 +298,7 @@ impl Scope<'_> {
         method: &Ident,
         value: Value,
         (written, integer): (&Expr, i64),
-    ) -> Outcome<Value> {
+    ) -> Reported<Value> {
         let shape = value.shape();
         let (rows, columns) = shape.extent();
         let matrix = |scope: &mut Self| match shape {
@@ -316,7 +325,7 @@ impl Scope<'_> {
         }
     }
 
-    fn power(&mut self, base: Scalar, exponent: BigRational, written: &Expr) -> Outcome<Value> {
+    fn power(&mut self, base: Scalar, exponent: BigRational, written: &Expr) -> Reported<Value> {
         if to_f64(&exponent).abs() > MAX_EXPONENT {
             let text = format!("an exponent lies between -{MAX_EXPONENT} and {MAX_EXPONENT}");
             return Err(self.fail(written, text));
@@ -350,7 +359,7 @@ impl Scope<'_> {
         method: &Ident,
         left: &Value,
         (written, right): (&Expr, &Value),
-    ) -> Outcome<Value> {
+    ) -> Reported<Value> {
         let one = self.scalar(left, method)?;
         let other = self.scalar_argument(right, &plain(method), written)?;
         match of_scalars {
@@ -369,7 +378,7 @@ impl Scope<'_> {
         method: &Ident,
         (left, right): (Value, Value),
         written: &Expr,
-    ) -> Outcome<Value> {
+    ) -> Reported<Value> {
         let (one, other) = (left.shape(), right.shape());
         let three = matches!(one, Shape::Vector(3) | Shape::Matrix { rows: 1, columns: 3 });
         if pairwise == Pairwise::Cross && !(three && one == other) {
@@ -391,7 +400,7 @@ impl Scope<'_> {
         }
     }
 
-    fn component_div(&mut self, left: Value, right: Value, written: &Expr) -> Outcome<Value> {
+    fn component_div(&mut self, left: Value, right: Value, written: &Expr) -> Reported<Value> {
         if let Some(place) = right.entries().iter().position(Scalar::is_zero) {
             return Err(self.fail(written, format!("division by zero: entry {place} of the divisor is 0")));
         }
@@ -401,14 +410,14 @@ impl Scope<'_> {
         }))
     }
 
-    fn scalar(&mut self, value: &Value, method: &Ident) -> Outcome<Scalar> {
+    fn scalar(&mut self, value: &Value, method: &Ident) -> Reported<Scalar> {
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.clone()),
             None => Err(self.fail(method, format!("`{method}` takes a scalar, and this is {}", value.shape()))),
         }
     }
 
-    fn scalar_argument(&mut self, value: &Value, method: &str, written: &Expr) -> Outcome<Scalar> {
+    fn scalar_argument(&mut self, value: &Value, method: &str, written: &Expr) -> Reported<Scalar> {
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.clone()),
             None => {

@@ -1,4 +1,4 @@
-//! From a [`Declaration`] to a [`Model`]: names resolved, shapes checked, every expression a scalar one.
+//! From a [`Declaration`] to an [`Elaborated`] model: names resolved, shapes checked, every expression a scalar one.
 //!
 //! This is the last place that sees `syn::Expr`. Symbols are listed as the state is laid out: the entries of the coordinates and
 //! those of the momenta in the same order, or those of `state`, then those of the parameters; matrices column by column.
@@ -27,28 +27,28 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Expr, Ident};
+use syn::Ident;
 
 pub use self::definedness::{Undefined, is_root, roots, undefined_part};
-use self::integrals::{Kept, Listed, latex};
+use self::integrals::{Conserved, IntegralList, latex};
 use self::multipliers::multipliers;
-use self::quantities::{Flattened, Purpose, Quantity, flatten, join, sound};
-use self::scope::{Outcome, Scope};
-use self::symbols::Unknowns;
-pub use self::symbols::{Entry, Place};
+use self::quantities::{Flattened, Purpose, ScalarQuantity, flatten, join, sound};
+use self::scope::{Reported, Scope};
+use self::symbols::SymbolTable;
+pub use self::symbols::{EntryIndex, VariableEntry};
 use crate::derivation::table::Table;
 use crate::derivation::{Declared, Doubt, Dynamics, IntegralId, Kind, Output, Problem, Reaction, Role, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
-use crate::syntax::{Declaration, Named, System, Variable, plain};
+use crate::syntax::{Declaration, Formalism, NamedExpression, Variable, plain};
 
 /// The meaning of a declaration, and where everything in it is declared.
 #[derive(Clone, Debug)]
-pub struct Model {
+pub struct Elaborated {
     /// The mathematics.
     pub problem: Problem,
     /// Where the entries of the state and of the parameters stand in the declaration.
-    pub places: Table<Symbol, Place>,
+    pub places: Table<Symbol, VariableEntry>,
     /// Where each integral is named: a rate where its constraint is.
     pub spans: Table<IntegralId, Span>,
     /// Where each output is named.
@@ -58,19 +58,19 @@ pub struct Model {
 }
 
 /// Gives the declaration its meaning. Returns `None` if there are mistakes, here or in `syntax`.
-pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Model> {
+pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborated> {
     let before = errors.len();
     let unknowns = unknowns(declaration);
     let mut scope = Scope::new(declaration, &unknowns, errors);
     scope.definitions();
-    let motion = Motion::of(&mut scope);
-    let kept = Kept::of(&mut scope, &motion.dynamics);
+    let motion = LawOfMotion::of(&mut scope);
+    let kept = Conserved::of(&mut scope, &motion.dynamics);
     let listed = kept.listed(declaration);
-    let outputs = Outputs::of(&mut scope, &kept, &listed);
+    let outputs = ElaboratedOutputs::of(&mut scope, &kept, &listed);
     let used = scope.used();
 
     let is_understood = !declaration.hidden_names && !declaration.hidden_uses && declaration.broken.is_empty();
-    if is_understood && declaration.system == System::Canonical {
+    if is_understood && declaration.formalism == Formalism::Canonical {
         count(&kept, &outputs.symbols, errors);
     }
     if !declaration.hidden_uses {
@@ -80,26 +80,26 @@ pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Model> {
         return None;
     }
     let output_spans = sound(&outputs.all).map(|output| output.span).collect();
-    let Listed { integrals, spans } = listed;
+    let IntegralList { integrals, spans } = listed;
     let problem = problem(declaration, motion, &kept, integrals, outputs).ok()?;
     let doubts = soundness::check(declaration, &problem, &spans, errors);
-    errors.is_empty().then_some(Model { problem, places: unknowns.places, spans, output_spans, doubts })
+    errors.is_empty().then_some(Elaborated { problem, places: unknowns.places, spans, output_spans, doubts })
 }
 
 /// The unknowns that the declaration names.
-fn unknowns(declaration: &Declaration) -> Unknowns {
-    let mut unknowns = Unknowns::of(declaration);
+fn unknowns(declaration: &Declaration) -> SymbolTable {
+    let mut unknowns = SymbolTable::of(declaration);
     add_stand_ins(declaration, &mut unknowns);
     unknowns
 }
 
 /// What moves the state.
-struct Motion {
-    dynamics: Outcome<Dynamics>,
-    forces: Outcome<Vec<(Symbol, Expression)>>,
+struct LawOfMotion {
+    dynamics: Reported<Dynamics>,
+    forces: Reported<Vec<(Symbol, Expression)>>,
 }
 
-impl Motion {
+impl LawOfMotion {
     fn of(scope: &mut Scope) -> Self {
         let declaration = scope.declaration;
         Self { dynamics: field::field(scope, declaration), forces: field::forces(scope, declaration) }
@@ -107,18 +107,18 @@ impl Motion {
 }
 
 /// The outputs, which may contain multipliers, and all symbols.
-struct Outputs {
-    all: Vec<Outcome<Flattened>>,
+struct ElaboratedOutputs {
+    all: Vec<Reported<Flattened>>,
     symbols: Symbols,
 }
 
-impl Outputs {
-    fn of(scope: &mut Scope, kept: &Kept, listed: &Listed) -> Self {
+impl ElaboratedOutputs {
+    fn of(scope: &mut Scope, kept: &Conserved, listed: &IntegralList) -> Self {
         let declaration = scope.declaration;
         let mut symbols = scope.symbols.clone();
         let acting =
             if declaration.has_reactions() { add_multipliers(&listed.integrals, &mut symbols) } else { Vec::new() };
-        if declaration.system == System::Lagrangian && !lagrangian::exceed(listed, &symbols, scope.errors) {
+        if declaration.formalism == Formalism::Lagrangian && !lagrangian::exceed(listed, &symbols, scope.errors) {
             add_responses(&listed.integrals, &mut symbols);
         }
         scope.multipliers = Some(multipliers(scope, kept, &acting));
@@ -130,11 +130,11 @@ impl Outputs {
 /// The mathematics, unless something in it is mistaken.
 fn problem(
     declaration: &Declaration,
-    motion: Motion,
-    kept: &Kept,
+    motion: LawOfMotion,
+    kept: &Conserved,
     integrals: Table<IntegralId, Declared>,
-    outputs: Outputs,
-) -> Outcome<Problem> {
+    outputs: ElaboratedOutputs,
+) -> Reported<Problem> {
     join(&kept.constraints)?;
     join(&kept.phase)?;
     join(&kept.invariants)?;
@@ -142,7 +142,7 @@ fn problem(
     let reactions = held.zip(join(&kept.velocity)?);
     let reactions = reactions.map(|((constraint, _), quantity)| Reaction { constraint, along: quantity.along.clone() });
     let reactions = reactions.collect();
-    let output = |Quantity { name, value, .. }: &Quantity| Output {
+    let output = |ScalarQuantity { name, value, .. }: &ScalarQuantity| Output {
         name: name.clone(),
         latex: latex(name),
         value: value.clone(),
@@ -186,10 +186,10 @@ fn add_responses(integrals: &Table<IntegralId, Declared>, symbols: &mut Symbols)
 }
 
 /// Adds symbols for rates and momenta, where expressions name any.
-fn add_stand_ins(declaration: &Declaration, unknowns: &mut Unknowns) {
+fn add_stand_ins(declaration: &Declaration, unknowns: &mut SymbolTable) {
     let calls =
-        |function: &str| expressions(declaration).any(|expression| calls(expression.to_token_stream(), function));
-    let all = |variables: &[symbols::Unknown]| -> Vec<Symbol> {
+        |function: &str| declaration.expressions().any(|expression| calls(expression.to_token_stream(), function));
+    let all = |variables: &[symbols::SymbolicVariable]| -> Vec<Symbol> {
         variables.iter().flat_map(|variable| variable.symbols.iter().copied()).collect()
     };
     if calls("rate") {
@@ -202,7 +202,7 @@ fn add_stand_ins(declaration: &Declaration, unknowns: &mut Unknowns) {
 
 /// Reports constraints whose number makes the matrix of their brackets singular. The matrix is antisymmetric, so it is singular if
 /// their number is odd; and it is singular if there are more constraints on the configuration than coordinates.
-fn count(kept: &Kept, symbols: &Symbols, errors: &Errors) {
+fn count(kept: &Conserved, symbols: &Symbols, errors: &Errors) {
     let (Ok(constraints), Ok(phase)) = (join(&kept.constraints), join(&kept.phase)) else { return };
     let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
     let degrees = symbols.ids().filter(is_momentum).count();
@@ -231,51 +231,35 @@ fn count(kept: &Kept, symbols: &Symbols, errors: &Errors) {
 /// mistake, a name that occurs anywhere counts as used.
 fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken: bool, errors: &Errors) {
     if mistaken {
-        for expression in expressions(declaration) {
+        for expression in declaration.expressions() {
             collect_words(expression.to_token_stream(), &mut used);
         }
     }
     used.extend(declaration.broken.iter().map(plain));
     let is_used = |name: &Ident| used.contains(&plain(name));
+    let report = |name: &Ident, message: String| {
+        if !is_used(name) {
+            errors.push(name.span(), message);
+        }
+    };
     for (coordinate, momentum) in declaration.coordinates.iter().zip(&declaration.momenta) {
         let (q, p) = (&coordinate.name, &momentum.name);
-        if !is_used(q) && !is_used(p) {
-            errors.push(q.span(), format_args!("nothing uses the coordinate `{q}` or its momentum `{p}`: remove both"));
+        if !is_used(p) {
+            report(q, format!("nothing uses the coordinate `{q}` or its momentum `{p}`: remove both"));
         }
     }
     for Variable { name, .. } in &declaration.inputs {
-        if !is_used(name) {
-            errors.push(
-                name.span(),
-                format_args!("nothing uses the input `{name}`: let a force depend on it, or remove it"),
-            );
-        }
+        report(name, format!("nothing uses the input `{name}`: let a force depend on it, or remove it"));
     }
     for Variable { name, .. } in declaration.time.iter().filter(|_| declaration.inputs.is_empty()) {
-        if !is_used(name) {
-            errors.push(name.span(), format_args!("nothing depends on the time `{name}`: remove `time({name})`"));
-        }
+        report(name, format!("nothing depends on the time `{name}`: remove `time({name})`"));
     }
     for Variable { name, .. } in &declaration.parameters {
-        if !is_used(name) {
-            errors.push(name.span(), format_args!("nothing uses the parameter `{name}`: remove the field"));
-        }
+        report(name, format!("nothing uses the parameter `{name}`: remove the field"));
     }
-    for Named { name, .. } in &declaration.defines {
-        if !is_used(name) {
-            errors.push(name.span(), format_args!("nothing uses the definition `{name}`: remove it"));
-        }
+    for NamedExpression { name, .. } in &declaration.defines {
+        report(name, format!("nothing uses the definition `{name}`: remove it"));
     }
-}
-
-fn expressions(declaration: &Declaration) -> impl Iterator<Item = &Expr> {
-    let quantities = declaration.constraints.iter().chain(&declaration.phase_constraints);
-    let quantities = quantities.chain(&declaration.velocity_constraints).chain(&declaration.kinematics);
-    let named = quantities.chain(&declaration.invariants).chain(&declaration.outputs);
-    let named = named.chain(&declaration.defines).chain(&declaration.dynamics).chain(&declaration.forces);
-    let named = named.map(|named| &named.value);
-    let alone = declaration.hamiltonian.iter().chain(&declaration.lagrangian).chain(&declaration.poisson);
-    alone.chain(named)
 }
 
 /// Returns `true` if a function is called somewhere. A variable may have its name.

@@ -16,15 +16,15 @@ use quote::ToTokens;
 use syn::{Expr, ExprIndex, ExprPath};
 
 use super::evaluate::peel;
-use super::integrals::Kept;
-use super::quantities::{Flattened, Member};
-use super::scope::{Multipliers, Outcome, Poison, Scope, list};
+use super::integrals::Conserved;
+use super::quantities::{FamilyMember, Flattened};
+use super::scope::{Multipliers, Poison, Reported, Scope, list};
 use super::value::{Scalar, Value};
 use crate::expression::Symbol;
-use crate::syntax::{Family, Named, nearest, plain};
+use crate::syntax::{Family, NamedExpression, nearest, plain};
 
 /// The multipliers of constraints by name. `symbols` are those of the entries that are kept, in the order of the declaration.
-pub(super) fn multipliers<'a>(scope: &Scope<'a>, kept: &Kept, symbols: &[Symbol]) -> Multipliers<'a> {
+pub(super) fn multipliers<'a>(scope: &Scope<'a>, kept: &Conserved, symbols: &[Symbol]) -> Multipliers<'a> {
     let declaration = scope.declaration;
     let holonomic = declaration.constraints.iter().zip(&kept.constraints).zip(&kept.is_set);
     let holonomic = holonomic.filter(|(_, is_set)| !**is_set).map(|(constraint, _)| constraint);
@@ -47,7 +47,7 @@ pub(super) fn multipliers<'a>(scope: &Scope<'a>, kept: &Kept, symbols: &[Symbol]
     table
 }
 
-fn value(member: &Member, constraint: &Flattened, symbols: &[Symbol]) -> Value {
+fn value(member: &FamilyMember, constraint: &Flattened, symbols: &[Symbol]) -> Value {
     let entry = |&place: &usize| {
         let symbol = Scalar::symbol(symbols[place]);
         let share = BigRational::new(BigInt::from(1), BigInt::from(constraint.kept[place].weight));
@@ -58,7 +58,7 @@ fn value(member: &Member, constraint: &Flattened, symbols: &[Symbol]) -> Value {
 
 impl<'a> Scope<'a> {
     /// `multiplier(length)` or `multiplier(link[3])`; `function` is the word, `argument` what is in its parentheses.
-    pub(super) fn multiplier(&mut self, function: impl ToTokens, argument: &Expr) -> Outcome<Value> {
+    pub(super) fn multiplier(&mut self, function: impl ToTokens, argument: &Expr) -> Reported<Value> {
         if self.multipliers.is_none() {
             let message = "`multiplier` has a value only in an `output`";
             let reason = "the multipliers follow from the equations that this expression is part of";
@@ -85,7 +85,7 @@ impl<'a> Scope<'a> {
         self.fail(argument, format!("`multiplier` takes the name of a constraint, {usage}"))
     }
 
-    fn multiplier_of(&mut self, path: &ExprPath, index: Option<&ExprIndex>) -> Outcome<Value> {
+    fn multiplier_of(&mut self, path: &ExprPath, index: Option<&ExprIndex>) -> Reported<Value> {
         let name = path.path.get_ident().map(plain).unwrap_or_default();
         if self.sets.contains(&name) {
             let message = format!("`{name}` has no multiplier: the velocities keep it by themselves");
@@ -113,12 +113,12 @@ impl<'a> Scope<'a> {
         values.as_ref().map(|values| values[member].clone()).map_err(|poison| *poison)
     }
 
-    fn constraint(&self, name: &str) -> Option<&(&'a Named, Outcome<Vec<Value>>)> {
+    fn constraint(&self, name: &str) -> Option<&(&'a NamedExpression, Reported<Vec<Value>>)> {
         self.multipliers.as_ref()?.get(name)
     }
 
     /// The place of a member of a family.
-    fn member(&mut self, name: &str, family: &Family, written: &Expr) -> Outcome<usize> {
+    fn member(&mut self, name: &str, family: &Family, written: &Expr) -> Reported<usize> {
         let index = self.integer(written)?;
         let (start, last) = (family.range.start, family.range.end - 1);
         if family.range.contains(&index) {

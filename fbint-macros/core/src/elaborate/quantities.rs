@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use proc_macro2::Span;
 
 use super::canonical::Canonical;
-use super::scope::{Outcome, Restriction, Scope};
-use super::symbols::Entry;
+use super::scope::{Reported, Restriction, Scope};
+use super::symbols::EntryIndex;
 use super::value::{Scalar, Value};
 use crate::derivation::{Role, Symbols};
 use crate::expression::{Expression, Symbol};
-use crate::syntax::{Named, Shape, plain};
+use crate::syntax::{NamedExpression, Shape, plain};
 
 /// A named scalar function of the state.
 #[derive(Clone, Debug)]
-pub(super) struct Quantity {
+pub(super) struct ScalarQuantity {
     /// `length`, `link[3]` in a family, `momentum[0]` in a vector, `a[3][0]` in both.
     pub(super) name: String,
     /// The name that its time derivative would have: `length_rate`, `link_rate[3]`.
@@ -48,14 +48,14 @@ pub(super) enum Purpose {
 /// The scalars that a declared quantity is kept as.
 #[derive(Clone, Debug)]
 pub(super) struct Flattened {
-    pub(super) kept: Vec<Quantity>,
+    pub(super) kept: Vec<ScalarQuantity>,
     /// The members of a family, or the only one of a quantity that is not a family.
-    pub(super) members: Vec<Member>,
+    pub(super) members: Vec<FamilyMember>,
 }
 
 /// One member of a declared quantity.
 #[derive(Clone, Debug)]
-pub(super) struct Member {
+pub(super) struct FamilyMember {
     pub(super) shape: Shape,
     /// For each entry the place in `kept`: equal entries have one.
     pub(super) places: Vec<usize>,
@@ -64,15 +64,15 @@ pub(super) struct Member {
 /// All quantities of one kind; each mistaken one is reported.
 pub(super) fn flatten<'n>(
     scope: &mut Scope,
-    all: impl IntoIterator<Item = &'n Named>,
+    all: impl IntoIterator<Item = &'n NamedExpression>,
     kind: Purpose,
     symbols: &Symbols,
-) -> Vec<Outcome<Flattened>> {
+) -> Vec<Reported<Flattened>> {
     all.into_iter().map(|named| members(scope, named, kind, symbols)).collect()
 }
 
 /// The scalars of all quantities, unless one is mistaken.
-pub(super) fn join(all: &[Outcome<Flattened>]) -> Outcome<Vec<&Quantity>> {
+pub(super) fn join(all: &[Reported<Flattened>]) -> Reported<Vec<&ScalarQuantity>> {
     if let Some(poison) = all.iter().find_map(|quantity| quantity.as_ref().err()) {
         return Err(*poison);
     }
@@ -80,12 +80,12 @@ pub(super) fn join(all: &[Outcome<Flattened>]) -> Outcome<Vec<&Quantity>> {
 }
 
 /// The scalars of the quantities that are not mistaken.
-pub(super) fn sound(all: &[Outcome<Flattened>]) -> impl Iterator<Item = &Quantity> {
+pub(super) fn sound(all: &[Reported<Flattened>]) -> impl Iterator<Item = &ScalarQuantity> {
     all.iter().flatten().flat_map(|quantity| &quantity.kept)
 }
 
 /// The members of a family, or the only one of a quantity that is not a family. Only the first mistaken member is reported.
-fn members(scope: &mut Scope, named: &Named, kind: Purpose, symbols: &Symbols) -> Outcome<Flattened> {
+fn members(scope: &mut Scope, named: &NamedExpression, kind: Purpose, symbols: &Symbols) -> Reported<Flattened> {
     let mut all = Flattened { kept: Vec::new(), members: Vec::new() };
     let Some(family) = &named.family else {
         member(scope, named, kind, symbols, "", &mut all)?;
@@ -102,12 +102,12 @@ fn members(scope: &mut Scope, named: &Named, kind: Purpose, symbols: &Symbols) -
 /// Adds the entries of one member.
 fn member(
     scope: &mut Scope,
-    named: &Named,
+    named: &NamedExpression,
     kind: Purpose,
     symbols: &Symbols,
     suffix: &str,
     all: &mut Flattened,
-) -> Outcome<()> {
+) -> Reported<()> {
     let value = match kind {
         Purpose::Holonomic => scope.restricted(&named.value, Restriction::Coordinates)?,
         Purpose::VelocityConstraint => scope.restricted(&named.value, Restriction::Rates)?,
@@ -128,27 +128,7 @@ fn member(
         }
     }
     if let Some(constant) = quantities.iter().find(|quantity| is_constant(&quantity.value, kind, symbols)) {
-        let name = &constant.name;
-        let message = match kind {
-            Purpose::VelocityConstraint if has_vanished => {
-                format!("`{name}` restricts no velocity: those in it are put to zero already; remove it")
-            }
-            Purpose::Holonomic => {
-                format!("the constraint `{name}` is constant: it contains no coordinate and restricts nothing")
-            }
-            Purpose::InvariantSet | Purpose::PhaseConstraint | Purpose::VelocityConstraint => {
-                let what = match kind {
-                    Purpose::PhaseConstraint => "phase constraint",
-                    Purpose::VelocityConstraint => "velocity constraint",
-                    _ => "constraint",
-                };
-                format!("the {what} `{name}` is constant: it contains no variable of the state and restricts nothing")
-            }
-            Purpose::Invariant | Purpose::Output => {
-                format!("the invariant `{name}` is constant by itself: it contains no variable of the state; remove it")
-            }
-        };
-        return Err(scope.fail_at(named.name.span(), message));
+        return Err(scope.fail_at(named.name.span(), constancy(&constant.name, kind, has_vanished)));
     }
     let places = if merges(kind, shape) {
         merge(quantities, &mut all.kept)
@@ -157,14 +137,34 @@ fn member(
         all.kept.extend(quantities);
         (first..all.kept.len()).collect()
     };
-    all.members.push(Member { shape, places });
+    all.members.push(FamilyMember { shape, places });
     Ok(())
 }
 
-fn entries(named: &Named, value: Value, suffix: &str) -> Vec<Quantity> {
+/// What is wrong with a quantity that is constant.
+fn constancy(name: &str, kind: Purpose, has_vanished: bool) -> String {
+    let what = match kind {
+        Purpose::VelocityConstraint if has_vanished => {
+            return format!("`{name}` restricts no velocity: those in it are put to zero already; remove it");
+        }
+        Purpose::Holonomic => {
+            return format!("the constraint `{name}` is constant: it contains no coordinate and restricts nothing");
+        }
+        Purpose::Invariant | Purpose::Output => {
+            let message = "is constant by itself: it contains no variable of the state; remove it";
+            return format!("the invariant `{name}` {message}");
+        }
+        Purpose::InvariantSet => "constraint",
+        Purpose::PhaseConstraint => "phase constraint",
+        Purpose::VelocityConstraint => "velocity constraint",
+    };
+    format!("the {what} `{name}` is constant: it contains no variable of the state and restricts nothing")
+}
+
+fn entries(named: &NamedExpression, value: Value, suffix: &str) -> Vec<ScalarQuantity> {
     let stem = plain(&named.name);
-    let places = Entry::all(value.shape());
-    let quantity = |(scalar, place): (Scalar, Entry)| Quantity {
+    let places = EntryIndex::all(value.shape());
+    let quantity = |(scalar, place): (Scalar, EntryIndex)| ScalarQuantity {
         name: format!("{stem}{suffix}{place}"),
         rate_name: format!("{stem}_rate{suffix}{place}"),
         value: scalar.expression,
@@ -202,7 +202,7 @@ fn merges(kind: Purpose, shape: Shape) -> bool {
 
 /// Entries that are equal by their form (r^T r is symmetric) become one, weighted by how often it occurs, so that the
 /// sum of squares remains the Frobenius norm. Gives the place of each entry in `kept`.
-fn merge(quantities: Vec<Quantity>, kept: &mut Vec<Quantity>) -> Vec<usize> {
+fn merge(quantities: Vec<ScalarQuantity>, kept: &mut Vec<ScalarQuantity>) -> Vec<usize> {
     let mut forms: BTreeMap<Canonical, usize> = BTreeMap::new();
     let mut places = Vec::new();
     for quantity in quantities {

@@ -9,24 +9,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::Span;
 use syn::{Expr, Ident};
 
-use super::symbols::{Unknown, UnknownKind, Unknowns};
+use super::symbols::{SymbolTable, SymbolicVariable, VariableKind};
 use super::value::{Scalar, Value};
 use crate::derivation::{Role, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
-use crate::syntax::{Declaration, Named, System, Variable, nearest, plain};
+use crate::syntax::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, nearest, plain};
 
 /// A mistake that has been reported already.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Poison;
 
 /// A result whose mistake, if any, has been reported.
-pub(super) type Outcome<T> = Result<T, Poison>;
+pub(super) type Reported<T> = Result<T, Poison>;
 
 /// The meaning of a name.
 #[derive(Clone, Copy, Debug)]
 enum Meaning<'a> {
-    Variable(&'a Unknown),
+    Variable(&'a SymbolicVariable),
     Definition(usize),
     /// A constraint or an integral, in words: no value.
     Quantity(&'static str),
@@ -39,13 +39,13 @@ enum Meaning<'a> {
 }
 
 /// The multipliers of every constraint by its name, member by member.
-pub(super) type Multipliers<'a> = BTreeMap<String, (&'a Named, Outcome<Vec<Value>>)>;
+pub(super) type Multipliers<'a> = BTreeMap<String, (&'a NamedExpression, Reported<Vec<Value>>)>;
 
 /// The state of the evaluation of a definition.
-enum Progress {
+enum Evaluation {
     Waiting,
     Running,
-    Done(Outcome<Value>),
+    Done(Reported<Value>),
 }
 
 /// The kind of a constraint, by what must not occur in it.
@@ -73,9 +73,9 @@ pub(super) struct Scope<'a> {
     pub(super) errors: &'a Errors,
     pub(super) declaration: &'a Declaration,
     names: BTreeMap<String, Meaning<'a>>,
-    progress: Vec<Progress>,
+    progress: Vec<Evaluation>,
     /// For each definition, a momentum or a velocity that it contains.
-    motion_in: Vec<Option<(String, UnknownKind)>>,
+    motion_in: Vec<Option<(String, VariableKind)>>,
     indices: Vec<(String, i64)>,
     /// The definition that is being evaluated.
     user: Option<usize>,
@@ -85,7 +85,7 @@ pub(super) struct Scope<'a> {
     restricted: Option<(Restriction, bool)>,
     /// The expressions for the symbols of rates and momenta, once they are known.
     pub(super) settlement: Option<Settlement>,
-    unknowns: &'a Unknowns,
+    unknowns: &'a SymbolTable,
     /// All symbols.
     pub(super) symbols: &'a Symbols,
     /// Constraints that the velocities keep by themselves.
@@ -101,12 +101,12 @@ pub(super) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn new(declaration: &'a Declaration, unknowns: &'a Unknowns, errors: &'a Errors) -> Self {
+    pub(super) fn new(declaration: &'a Declaration, unknowns: &'a SymbolTable, errors: &'a Errors) -> Self {
         let mut scope = Self {
             errors,
             declaration,
             names: BTreeMap::new(),
-            progress: declaration.defines.iter().map(|_| Progress::Waiting).collect(),
+            progress: declaration.defines.iter().map(|_| Evaluation::Waiting).collect(),
             motion_in: vec![None; declaration.defines.len()],
             indices: Vec::new(),
             user: None,
@@ -121,47 +121,46 @@ impl<'a> Scope<'a> {
             work: 0,
             exhausted: false,
         };
-        for name in &declaration.broken {
-            scope.declare(name, Meaning::Broken);
-        }
-        scope.variables(&declaration.coordinates, &unknowns.coordinates);
-        scope.variables(&declaration.momenta, &unknowns.momenta);
-        scope.variables(&declaration.velocities, &unknowns.velocities);
-        scope.variables(&declaration.states, &unknowns.states);
-        scope.variables(declaration.time.as_slice(), &unknowns.time);
-        scope.variables(&declaration.parameters, &unknowns.parameters);
-        scope.variables(&declaration.inputs, &unknowns.inputs);
-        if let Some(work) = &declaration.work {
-            scope.declare(&work.name, Meaning::Work);
-        }
-        for (index, define) in declaration.defines.iter().enumerate() {
-            scope.declare(&define.name, Meaning::Definition(index));
-        }
-        let quantities = [
-            (&declaration.constraints, "a constraint"),
-            (&declaration.phase_constraints, "a phase constraint"),
-            (&declaration.velocity_constraints, "a velocity constraint"),
-            (&declaration.invariants, "an invariant"),
-        ];
-        for (named, kind) in quantities.into_iter().flat_map(|(list, kind)| list.iter().map(move |named| (named, kind)))
-        {
-            scope.declare(&named.name, Meaning::Quantity(kind));
-        }
-        for output in &declaration.outputs {
-            scope.declare(&output.name, Meaning::Output);
-        }
-        // A field that is given has no Hamiltonian.
-        if declaration.dynamics.is_empty() {
-            let meaning = match declaration.system {
-                System::Lagrangian => "the integral of `lagrangian`",
-                System::Canonical | System::State => "the integral of `hamiltonian`",
-            };
-            scope.names.entry(declaration.energy_name().to_owned()).or_insert(Meaning::Quantity(meaning));
-        }
+        scope.declare_names();
         scope
     }
 
-    fn variables(&mut self, variables: &[Variable], unknowns: &'a [Unknown]) {
+    fn declare_names(&mut self) {
+        let (declaration, unknowns) = (self.declaration, self.unknowns);
+        for name in &declaration.broken {
+            self.declare(name, Meaning::Broken);
+        }
+        self.variables(&declaration.coordinates, &unknowns.coordinates);
+        self.variables(&declaration.momenta, &unknowns.momenta);
+        self.variables(&declaration.velocities, &unknowns.velocities);
+        self.variables(&declaration.states, &unknowns.states);
+        self.variables(declaration.time.as_slice(), &unknowns.time);
+        self.variables(&declaration.parameters, &unknowns.parameters);
+        self.variables(&declaration.inputs, &unknowns.inputs);
+        if let Some(work) = &declaration.work {
+            self.declare(&work.name, Meaning::Work);
+        }
+        for (index, define) in declaration.defines.iter().enumerate() {
+            self.declare(&define.name, Meaning::Definition(index));
+        }
+        for (key, named) in declaration.named().filter(|(key, _)| *key != AttributeKey::Define) {
+            let meaning =
+                if key == AttributeKey::Output { Some(Meaning::Output) } else { key.meaning().map(Meaning::Quantity) };
+            if let Some(meaning) = meaning {
+                self.declare(&named.name, meaning);
+            }
+        }
+        // A field that is given has no Hamiltonian.
+        if declaration.dynamics.is_empty() {
+            let meaning = match declaration.formalism {
+                Formalism::Lagrangian => "the integral of `lagrangian`",
+                Formalism::Canonical | Formalism::Poisson | Formalism::Given => "the integral of `hamiltonian`",
+            };
+            self.names.entry(declaration.energy_name().to_owned()).or_insert(Meaning::Quantity(meaning));
+        }
+    }
+
+    fn variables(&mut self, variables: &[Variable], unknowns: &'a [SymbolicVariable]) {
         for (variable, unknown) in variables.iter().zip(unknowns) {
             self.declare(&variable.name, Meaning::Variable(unknown));
         }
@@ -175,14 +174,14 @@ impl<'a> Scope<'a> {
     /// Evaluates every definition, also those that nothing uses: their mistakes count.
     pub(super) fn definitions(&mut self) {
         for index in 0..self.declaration.defines.len() {
-            if matches!(self.progress[index], Progress::Waiting) {
+            if matches!(self.progress[index], Evaluation::Waiting) {
                 let _ = self.definition(index);
             }
         }
     }
 
     /// Evaluates a constraint in which momenta or velocities must not occur.
-    pub(super) fn restricted(&mut self, expression: &Expr, restriction: Restriction) -> Outcome<Value> {
+    pub(super) fn restricted(&mut self, expression: &Expr, restriction: Restriction) -> Reported<Value> {
         self.restricted = Some((restriction, false));
         let value = self.evaluate(expression);
         self.restricted = None;
@@ -190,7 +189,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The expression with the symbols replaced. Vanishing velocities are zero.
-    pub(super) fn settled(&self, expression: &Expression) -> Outcome<Expression> {
+    pub(super) fn settled(&self, expression: &Expression) -> Reported<Expression> {
         let stands = |symbol: &Symbol| matches!(self.role(*symbol), Some(Role::Rate { .. } | Role::Conjugate { .. }));
         let Some(settlement) = &self.settlement else {
             return if expression.symbols().iter().any(stands) { Err(Poison) } else { Ok(expression.clone()) };
@@ -217,7 +216,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The multiplier of a constraint that puts a velocity to zero.
-    pub(super) fn reaction(&self, constraint: &Named) -> Option<Value> {
+    pub(super) fn reaction(&self, constraint: &NamedExpression) -> Option<Value> {
         let velocities = self.declaration.velocities.iter().zip(&self.unknowns.velocities);
         let (_, velocity) = velocities.into_iter().find(|(variable, _)| constraint.is_alone(&variable.name))?;
         let reaction = |symbol: &Symbol| match self.symbols[*symbol].role {
@@ -229,7 +228,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Reports an expression with an input where its rate would be needed.
-    pub(super) fn refuse_inputs(&mut self, written: &Expr, value: &Value, what: &str) -> Outcome<()> {
+    pub(super) fn refuse_inputs(&mut self, written: &Expr, value: &Value, what: &str) -> Reported<()> {
         let mut symbols = value.entries().iter().flat_map(|entry| entry.expression.symbols());
         let input = symbols.find(|symbol| self.role(*symbol) == Some(Role::Input));
         let Some(input) = input else { return Ok(()) };
@@ -246,7 +245,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Refuses an index whose name already has a meaning.
-    pub(super) fn check_index(&mut self, index: &Ident) -> Outcome<()> {
+    pub(super) fn check_index(&mut self, index: &Ident) -> Reported<()> {
         if self.names.contains_key(&plain(index)) || plain(index) == "PI" {
             return Err(self.fail_at(index.span(), format!("`{index}` already has a meaning: choose another index")));
         }
@@ -254,7 +253,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Fails for the index of a family that clashes with a name, which `syntax` has reported.
-    pub(super) fn check_family(&self, index: &Ident) -> Outcome<()> {
+    pub(super) fn check_family(&self, index: &Ident) -> Reported<()> {
         if self.declaration.broken.iter().any(|name| plain(name) == plain(index)) { Err(Poison) } else { Ok(()) }
     }
 
@@ -265,7 +264,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The value of a name.
-    pub(super) fn resolve(&mut self, name: &Ident) -> Outcome<Value> {
+    pub(super) fn resolve(&mut self, name: &Ident) -> Reported<Value> {
         let key = plain(name);
         if let Some((_, value)) = self.indices.iter().rev().find(|(index, _)| *index == key) {
             return Ok(Scalar::integer(*value).into());
@@ -277,20 +276,12 @@ impl<'a> Scope<'a> {
         self.used.insert(key);
         match meaning {
             Meaning::Variable(unknown) => {
-                if unknown.kind != UnknownKind::Other {
+                if unknown.kind != VariableKind::Other {
                     self.motion(name, &plain(name), None, unknown.kind)?;
                 }
                 Ok(Value::variable(unknown.shape, &unknown.symbols))
             }
             Meaning::Definition(index) => {
-                if let Progress::Running = self.progress[index] {
-                    self.progress[index] = Progress::Done(Err(Poison));
-                    let define = &self.declaration.defines[index].name;
-                    let message = format!(
-                        "the definition of `{define}` needs `{define}` itself, directly or by way of others: write one of them out"
-                    );
-                    return Err(self.fail_at(define.span(), message));
-                }
                 let value = self.definition(index)?;
                 if let Some((motion, kind)) = self.motion_in[index].clone() {
                     self.motion(name, &plain(name), Some(&motion), kind)?;
@@ -327,22 +318,32 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn definition(&mut self, index: usize) -> Outcome<Value> {
-        if let Progress::Done(value) = &self.progress[index] {
-            return value.clone();
+    /// The value of a definition, which is evaluated when it is first needed. Reports one that needs itself.
+    fn definition(&mut self, index: usize) -> Reported<Value> {
+        let define: &'a NamedExpression = &self.declaration.defines[index];
+        match std::mem::replace(&mut self.progress[index], Evaluation::Running) {
+            Evaluation::Waiting => {}
+            Evaluation::Running => {
+                self.progress[index] = Evaluation::Done(Err(Poison));
+                let name = &define.name;
+                let message = format!("the definition of `{name}` needs `{name}` itself, directly or by way of others");
+                return Err(self.fail_at(name.span(), format!("{message}: write one of them out")));
+            }
+            Evaluation::Done(value) => {
+                self.progress[index] = Evaluation::Done(value.clone());
+                return value;
+            }
         }
-        self.progress[index] = Progress::Running;
-        let define: &'a Named = &self.declaration.defines[index];
         let user = self.user.replace(index);
         let indices = std::mem::take(&mut self.indices);
         let restricted = self.restricted.take();
         let mut value = self.evaluate(&define.value);
         (self.user, self.indices, self.restricted) = (user, indices, restricted);
         // A definition that needs itself was reported and settled while it was evaluated.
-        if let Progress::Done(Err(poison)) = self.progress[index] {
+        if let Evaluation::Done(Err(poison)) = self.progress[index] {
             value = Err(poison);
         }
-        self.progress[index] = Progress::Done(value.clone());
+        self.progress[index] = Evaluation::Done(value.clone());
         value
     }
 
@@ -352,19 +353,19 @@ impl<'a> Scope<'a> {
         place: &Ident,
         written: &str,
         within: Option<&str>,
-        kind: UnknownKind,
-    ) -> Outcome<()> {
+        kind: VariableKind,
+    ) -> Reported<()> {
         if let Some(user) = self.user {
             let motion = within.unwrap_or(written).to_owned();
             self.motion_in[user].get_or_insert((motion, kind));
         }
         let Some((restriction, reported)) = self.restricted else { return Ok(()) };
-        if restriction == Restriction::Rates && kind == UnknownKind::Velocity {
+        if restriction == Restriction::Rates && kind == VariableKind::Velocity {
             return Ok(());
         }
         if !reported {
             self.restricted = Some((restriction, true));
-            let kind_in_words = if kind == UnknownKind::Momentum { "momentum" } else { "velocity" };
+            let kind_in_words = if kind == VariableKind::Momentum { "momentum" } else { "velocity" };
             let what = match within {
                 None => format!("`{written}` is a {kind_in_words}"),
                 Some(motion) => format!("`{written}` contains the {kind_in_words} `{motion}`"),
@@ -374,7 +375,7 @@ impl<'a> Scope<'a> {
                     "{what}, and a velocity constraint is written in rates: `rate(x)` is dH/dp; for a relation among momenta \
                      use `phase_constraint`"
                 ),
-                (Restriction::Coordinates, UnknownKind::Velocity) => {
+                (Restriction::Coordinates, VariableKind::Velocity) => {
                     format!("{what}: a `constraint` restricts coordinates; use `velocity_constraint`")
                 }
                 (Restriction::Coordinates, _) => {
@@ -423,7 +424,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Records a mistake if a value does not have the shape of its variable. `what` names the value.
-    pub(super) fn same_shape(&self, what: &str, variable: &Variable, value: &Value, tokens: &Expr) -> Outcome<()> {
+    pub(super) fn same_shape(&self, what: &str, variable: &Variable, value: &Value, tokens: &Expr) -> Reported<()> {
         let (name, shape, expected) = (plain(&variable.name), value.shape(), Value::shape_of(variable.shape));
         if shape == expected {
             return Ok(());

@@ -8,7 +8,7 @@ use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Problem, Reaction, Ro
 use crate::diagnostics::Errors;
 use crate::expression::Symbol;
 use crate::mechanics::motion::{Dependent, Unsound, dependent_rows, massless, unsound_mass};
-use crate::syntax::{Declaration, plain};
+use crate::syntax::{AttributeKey, Declaration, plain};
 
 /// Reports mistakes, and returns doubts.
 pub(super) fn check(
@@ -65,7 +65,7 @@ impl Check<'_> {
         let is_ruled_out = matches!(self.problem.dynamics, Dynamics::Lagrangian(_))
             && self.problem.symbols.with(|role| role == Role::Velocity).is_empty();
         if is_ruled_out {
-            self.errors.push(self.declaration.place("velocity_constraint"), NOTHING_LEFT);
+            self.errors.push(self.declaration.place(AttributeKey::VelocityConstraint), NOTHING_LEFT);
         }
         is_ruled_out
     }
@@ -176,7 +176,7 @@ impl Check<'_> {
         let forces = self.problem.reactions.len() + self.problem.holonomic_pairs().len();
         let free = self.problem.symbols.with(is_free).len();
         if !self.declaration.velocity_constraints.is_empty() && forces >= free {
-            self.errors.push(self.declaration.place("velocity_constraint"), NOTHING_LEFT);
+            self.errors.push(self.declaration.place(AttributeKey::VelocityConstraint), NOTHING_LEFT);
         }
     }
 }

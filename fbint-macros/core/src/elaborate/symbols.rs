@@ -5,29 +5,29 @@ use syn::Ident;
 use crate::derivation::table::Table;
 use crate::derivation::{Declared, IntegralId, Role, SymbolInfo, Symbols};
 use crate::expression::Symbol;
-use crate::syntax::{Declaration, Shape, System, Variable, plain};
+use crate::syntax::{Declaration, Formalism, Shape, Variable, plain};
 
 /// The place of a symbol in the declaration.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct VariableEntry {
     /// The variable that it is an entry of.
     pub variable: Ident,
     /// The entry.
-    pub entry: Entry,
+    pub entry: EntryIndex,
 }
 
 /// A variable as a part of expressions.
 #[derive(Clone, Debug)]
-pub(super) struct Unknown {
+pub(super) struct SymbolicVariable {
     pub(super) shape: Shape,
-    pub(super) kind: UnknownKind,
+    pub(super) kind: VariableKind,
     /// Its entries, column by column.
     pub(super) symbols: Vec<Symbol>,
 }
 
 /// The kind of a variable, as far as it decides where it may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum UnknownKind {
+pub(super) enum VariableKind {
     Momentum,
     Velocity,
     Other,
@@ -35,23 +35,23 @@ pub(super) enum UnknownKind {
 
 /// The symbols of the state and of the parameters, and those that stand for something in expressions.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unknowns {
+pub(super) struct SymbolTable {
     pub(super) symbols: Symbols,
-    pub(super) places: Table<Symbol, Place>,
-    pub(super) coordinates: Vec<Unknown>,
-    pub(super) momenta: Vec<Unknown>,
+    pub(super) places: Table<Symbol, VariableEntry>,
+    pub(super) coordinates: Vec<SymbolicVariable>,
+    pub(super) momenta: Vec<SymbolicVariable>,
     /// Of all velocities, also of those that are put to zero.
-    pub(super) velocities: Vec<Unknown>,
-    pub(super) states: Vec<Unknown>,
-    pub(super) time: Vec<Unknown>,
-    pub(super) parameters: Vec<Unknown>,
-    pub(super) inputs: Vec<Unknown>,
+    pub(super) velocities: Vec<SymbolicVariable>,
+    pub(super) states: Vec<SymbolicVariable>,
+    pub(super) time: Vec<SymbolicVariable>,
+    pub(super) parameters: Vec<SymbolicVariable>,
+    pub(super) inputs: Vec<SymbolicVariable>,
 }
 
-impl Unknowns {
+impl SymbolTable {
     pub(super) fn of(declaration: &Declaration) -> Self {
         let mut unknowns = Self::default();
-        let of_coordinates = if declaration.system == System::Lagrangian { Role::Position } else { Role::State };
+        let of_coordinates = if declaration.formalism == Formalism::Lagrangian { Role::Position } else { Role::State };
         unknowns.coordinates = unknowns.entries(&declaration.coordinates, of_coordinates);
         unknowns.momenta = unknowns.entries(&declaration.momenta, Role::State);
         let (vanishing, free): (Vec<Variable>, Vec<Variable>) =
@@ -69,9 +69,9 @@ impl Unknowns {
                 None => free.next(),
             });
         unknowns.velocities = velocities.collect();
-        unknowns.momenta.iter_mut().for_each(|momentum| momentum.kind = UnknownKind::Momentum);
-        unknowns.velocities.iter_mut().for_each(|velocity| velocity.kind = UnknownKind::Velocity);
-        let of = |variables: &[Unknown]| -> Vec<Symbol> {
+        unknowns.momenta.iter_mut().for_each(|momentum| momentum.kind = VariableKind::Momentum);
+        unknowns.velocities.iter_mut().for_each(|velocity| velocity.kind = VariableKind::Velocity);
+        let of = |variables: &[SymbolicVariable]| -> Vec<Symbol> {
             variables.iter().flat_map(|variable| variable.symbols.iter().copied()).collect()
         };
         for (coordinate, momentum) in of(&unknowns.coordinates).into_iter().zip(of(&unknowns.momenta)) {
@@ -81,22 +81,22 @@ impl Unknowns {
         unknowns
     }
 
-    fn entries(&mut self, variables: &[Variable], role: Role) -> Vec<Unknown> {
+    fn entries(&mut self, variables: &[Variable], role: Role) -> Vec<SymbolicVariable> {
         let mut unknown = |variable: &Variable| {
             let name = plain(&variable.name);
-            let symbol = |entry: Entry| {
+            let symbol = |entry: EntryIndex| {
                 let latex = latex(&name, entry);
-                self.places.push(Place { variable: variable.name.clone(), entry });
+                self.places.push(VariableEntry { variable: variable.name.clone(), entry });
                 self.symbols.push(SymbolInfo { name: format!("{name}{entry}"), latex, role })
             };
-            let symbols = Entry::all(variable.shape).into_iter().map(symbol).collect();
-            Unknown { shape: variable.shape, kind: UnknownKind::Other, symbols }
+            let symbols = EntryIndex::all(variable.shape).into_iter().map(symbol).collect();
+            SymbolicVariable { shape: variable.shape, kind: VariableKind::Other, symbols }
         };
         variables.iter().map(&mut unknown).collect()
     }
 }
 
-impl Unknowns {
+impl SymbolTable {
     /// Makes velocities vanishing ones, each with a symbol for its reaction.
     fn vanish(&mut self, velocities: &[Symbol]) {
         for &velocity in velocities {
@@ -151,7 +151,7 @@ pub(super) fn multiplier(constraint: IntegralId, name: &str, latex: &str) -> Sym
 
 /// The place of an entry in its quantity, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum EntryIndex {
     /// The quantity is a scalar.
     Scalar,
     /// The component of a vector.
@@ -160,7 +160,7 @@ pub enum Entry {
     RowColumn(usize, usize),
 }
 
-impl Entry {
+impl EntryIndex {
     /// The entries of a quantity in their order, column by column.
     pub fn all(shape: Shape) -> Vec<Self> {
         match shape {
@@ -173,7 +173,7 @@ impl Entry {
     }
 }
 
-impl std::fmt::Display for Entry {
+impl std::fmt::Display for EntryIndex {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Scalar => Ok(()),
@@ -186,7 +186,7 @@ impl std::fmt::Display for Entry {
 /// Single letters and Greek names stand as they are, longer names are set as one word; trailing digits, what follows an
 /// underscore, and the entry become subscripts: `m1` is `m_{1}`, `omega[2]` is `\omega_{2}`, `p_theta` is `p_{\theta}`, `pa` is
 /// `\mathit{pa}`.
-fn latex(name: &str, entry: Entry) -> String {
+fn latex(name: &str, entry: EntryIndex) -> String {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = &name[stem.len()..];
     let trimmed = stem.trim_matches('_');
@@ -206,9 +206,9 @@ fn latex(name: &str, entry: Entry) -> String {
         subscripts.push(digits.to_owned());
     }
     match entry {
-        Entry::Scalar => {}
-        Entry::Index(index) => subscripts.push(index.to_string()),
-        Entry::RowColumn(row, column) => subscripts.push(format!("{row},{column}")),
+        EntryIndex::Scalar => {}
+        EntryIndex::Index(index) => subscripts.push(index.to_string()),
+        EntryIndex::RowColumn(row, column) => subscripts.push(format!("{row},{column}")),
     }
     if subscripts.is_empty() { head } else { format!("{head}_{{{}}}", subscripts.join(",")) }
 }

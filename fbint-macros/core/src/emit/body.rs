@@ -20,7 +20,7 @@ use quote::{ToTokens, format_ident, quote};
 use super::local;
 use crate::derivation::table::{Id, Table};
 use crate::derivation::{IntegralId, Symbols};
-use crate::elaborate::{Entry, Place};
+use crate::elaborate::{EntryIndex, VariableEntry};
 use crate::expression::Symbol;
 use crate::program::{Form, Input, Instruction, Program, Programs, Trait, Value};
 use crate::syntax::plain;
@@ -32,7 +32,7 @@ const DERIVATIVE_ARGUMENTS: [&str; 7] =
 /// The common part of all bodies of one model.
 pub(super) struct Writer<'a> {
     runtime: &'a syn::Path,
-    places: &'a Table<Symbol, Place>,
+    places: &'a Table<Symbol, VariableEntry>,
     /// Different names for the unknowns.
     names: Table<Symbol, Ident>,
     /// The fields of the prepared model that depend on parameters: the parameter's own name where one is passed on, else `c_0`,
@@ -47,7 +47,7 @@ pub(super) struct Writer<'a> {
 impl<'a> Writer<'a> {
     pub(super) fn new(
         runtime: &'a syn::Path,
-        places: &'a Table<Symbol, Place>,
+        places: &'a Table<Symbol, VariableEntry>,
         symbols: &Symbols,
         programs: &Programs,
     ) -> Self {
@@ -188,15 +188,15 @@ impl<'a> Writer<'a> {
 }
 
 /// The field access of a parameter: `m`, `inertia[0]`, `a[(0, 1)]`.
-pub(super) fn place(place: &Place) -> TokenStream {
+pub(super) fn place(place: &VariableEntry) -> TokenStream {
     let variable = &place.variable;
     match place.entry {
-        Entry::Scalar => quote!(#variable),
-        Entry::Index(index) => {
+        EntryIndex::Scalar => quote!(#variable),
+        EntryIndex::Index(index) => {
             let index = Literal::usize_unsuffixed(index);
             quote!(#variable[#index])
         }
-        Entry::RowColumn(row, column) => {
+        EntryIndex::RowColumn(row, column) => {
             let (row, column) = (Literal::usize_unsuffixed(row), Literal::usize_unsuffixed(column));
             quote!(#variable[(#row, #column)])
         }
@@ -204,12 +204,12 @@ pub(super) fn place(place: &Place) -> TokenStream {
 }
 
 /// `q_0`, `q_0_1`, `m`; in lower case, as names of variables are.
-fn variable_name(place: &Place) -> String {
+fn variable_name(place: &VariableEntry) -> String {
     let name = plain(&place.variable).to_lowercase();
     match place.entry {
-        Entry::Scalar => name,
-        Entry::Index(index) => format!("{name}_{index}"),
-        Entry::RowColumn(row, column) => format!("{name}_{row}_{column}"),
+        EntryIndex::Scalar => name,
+        EntryIndex::Index(index) => format!("{name}_{index}"),
+        EntryIndex::RowColumn(row, column) => format!("{name}_{row}_{column}"),
     }
 }
 

@@ -16,7 +16,7 @@ use quote::{IdentFragment, format_ident, quote};
 
 use crate::derivation::table::Table;
 use crate::derivation::{Conservation, Derivation, IntegralId, Role};
-use crate::elaborate::Place;
+use crate::elaborate::VariableEntry;
 use crate::expression::Symbol;
 use crate::program::Programs;
 use crate::syntax::{Declaration, plain};
@@ -33,7 +33,7 @@ pub struct Compiled<'a> {
     /// The declaration.
     pub declaration: &'a Declaration,
     /// The places of the entries of the state and of the parameters in the declaration.
-    pub places: &'a Table<Symbol, Place>,
+    pub places: &'a Table<Symbol, VariableEntry>,
     /// The mathematics.
     pub derivation: &'a Derivation,
     /// The functions.

@@ -12,7 +12,7 @@ use super::functions::{Signatures, without_content};
 use super::{
     Lengths, derivatives, hamel, input_name, input_type, local, prepared_name, state_name, state_type, system_path,
 };
-use crate::syntax::{Declaration, Named, Variable};
+use crate::syntax::{Declaration, NamedExpression, Variable};
 
 /// The type that carries the attribute, the state's type and an implementation without content.
 pub fn stub(declaration: &Declaration) -> TokenStream {
@@ -210,8 +210,8 @@ fn instance(generics: &Generics) -> Instance {
 
 /// The number of integrals of a stub: exact unless a constraint or an invariant is a vector.
 fn number_of_integrals(declaration: &Declaration) -> usize {
-    let count = |named: &[Named]| -> usize {
-        let members = |named: &Named| named.family.as_ref().map_or(1, |family| family.range.clone().count());
+    let count = |named: &[NamedExpression]| -> usize {
+        let members = |named: &NamedExpression| named.family.as_ref().map_or(1, |family| family.range.clone().count());
         named.iter().map(members).sum()
     };
     let constraints = if declaration.has_reactions() { 2 } else { 1 } * count(&declaration.constraints);

@@ -7,29 +7,30 @@ use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Expr, Ident};
 
-use super::key::{self, Attribute, Key, Slot};
-use super::{limits, nearest, plain, whole};
+use super::key::{self, AttributeKey, Syntax};
+use super::{Declaration, Variable, limits, nearest, plain, whole};
 use crate::diagnostics::Errors;
 
 /// The beginning of syn's message about missing tokens.
 pub(super) const END_OF_INPUT: &str = "unexpected end of input";
 
-/// Reads the attribute.
-pub(super) struct Reader<'e> {
-    pub(super) errors: &'e Errors,
-    pub(super) attribute: Attribute,
+/// Reads the attribute into `declaration`.
+pub(super) fn read(attribute: TokenStream, declaration: &mut Declaration, errors: &Errors) {
+    let mut reader = AttributeReader { errors, declaration, shapeless: Vec::new() };
+    reader.read(attribute);
+    reader.adopt_shapes();
 }
 
-impl<'e> Reader<'e> {
-    pub(super) fn new(errors: &'e Errors) -> Self {
-        Self { errors, attribute: Attribute::default() }
-    }
+/// Reads the attribute.
+pub(super) struct AttributeReader<'e> {
+    pub(super) errors: &'e Errors,
+    pub(super) declaration: &'e mut Declaration,
+    /// Variables whose shape could not be read, with their places in the list.
+    pub(super) shapeless: Vec<(AttributeKey, usize, Ident)>,
+}
 
-    pub(super) fn finish(self) -> Attribute {
-        self.attribute
-    }
-
-    pub(super) fn read(&mut self, tokens: TokenStream) {
+impl AttributeReader<'_> {
+    fn read(&mut self, tokens: TokenStream) {
         if !limits::fit(&tokens, self.errors) {
             return self.lose_entry();
         }
@@ -68,63 +69,77 @@ impl<'e> Reader<'e> {
             let message = "expected a key, as in `coordinates(q: [3])` or `hamiltonian = p * p / (2 * m)`";
             return self.errors.push(tokens[0].span(), message);
         };
-        let key = match Key::spelled(&plain(word)) {
+        let key = match AttributeKey::spelled(&plain(word)).or_else(|| self.unknown_key(word)) {
             Some(key) => key,
-            None => match self.unknown_key(word) {
-                Some(key) => key,
-                // `key = value` declares no name, whatever the key is.
-                None if matches!(rest.first(), Some(TokenTree::Punct(punct)) if is_equals(punct)) => {
-                    (self.attribute.hidden_uses, self.attribute.uncertain) = (true, true);
-                    return;
-                }
-                None => return self.lose_entry(),
-            },
+            // `key = value` declares no name, whatever the key is.
+            None if matches!(rest.first(), Some(TokenTree::Punct(punct)) if is_equals(punct)) => {
+                (self.declaration.hidden_uses, self.declaration.uncertain) = (true, true);
+                return;
+            }
+            None => return self.lose_entry(),
         };
-        let repeated = self.attribute.place(key).is_some() && !key.repeats();
+        let repeated = self.declaration.has(key) && !key.repeats();
         if repeated {
             self.errors.push(word.span(), key.repetition());
         }
-        self.attribute.seen.push((key, word.span()));
-        match key.slot() {
-            Slot::Path(target) => {
+        self.declaration.seen.push((key, word.span()));
+        self.read_value(key, word, rest, repeated);
+    }
+
+    /// Reads what follows a key, and stores it where the key's row says. Of a key that is repeated, it is not kept.
+    fn read_value(&mut self, key: AttributeKey, word: &Ident, rest: &[TokenTree], repeated: bool) {
+        match key.row().syntax {
+            Syntax::Path(target) => {
                 let hint = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
                 if let Some(value) = self.value(key, word, rest)
                     && let Some(path) = self.parsed(value, syn::Path::parse_mod_style, Some(hint))
                 {
-                    *target(&mut self.attribute) = path;
+                    *(target.mutable)(self.declaration) = path;
                 }
             }
-            Slot::Expression(target) => {
+            Syntax::Expression(target) => {
                 if let Some(value) = self.value(key, word, rest)
                     && let Some(expression) = self.parsed(value, Expr::parse, None)
                     && !repeated
                 {
-                    *target(&mut self.attribute) = Some(expression);
+                    *(target.mutable)(self.declaration) = Some(expression);
                 }
             }
-            Slot::Variables(target) => self.variables(key, target, (word, rest), repeated),
-            Slot::Named(target) => self.named(key, target, word, rest),
-            Slot::Flag(target) => {
-                *target(&mut self.attribute) = true;
+            Syntax::Variables(target) => {
+                let variables = self.variables(key, word, rest, repeated);
+                (target.mutable)(self.declaration).extend(variables);
+            }
+            Syntax::Scalar(target) => {
+                let variables = self.variables(key, word, rest, repeated);
+                if let Some(variable) = self.scalar(word, variables) {
+                    *(target.mutable)(self.declaration) = Some(variable);
+                }
+            }
+            Syntax::Named(target) => {
+                let named = self.named(key, word, rest);
+                (target.mutable)(self.declaration).extend(named);
+            }
+            Syntax::Flag(target) => {
+                *(target.mutable)(self.declaration) = true;
                 self.alone(word, rest);
             }
         }
     }
 
     /// Reports the unknown key and reads on with the one that was most likely meant.
-    fn unknown_key(&mut self, word: &Ident) -> Option<Key> {
+    fn unknown_key(&mut self, word: &Ident) -> Option<AttributeKey> {
         if let Some(advice) = key::foreign(&plain(word)) {
             self.errors.push(word.span(), format_args!("there is no key `{word}`: {advice}"));
             return None;
         }
-        let candidates = Key::ALL.iter().map(|key| key.name());
-        let key = nearest(&plain(word), candidates).and_then(Key::spelled);
+        let candidates = AttributeKey::ALL.iter().map(|key| key.name());
+        let key = nearest(&plain(word), candidates).and_then(AttributeKey::spelled);
         match key {
             Some(key) => {
                 self.errors.push(word.span(), format_args!("unknown key `{word}`; did you mean `{}`?", key.name()))
             }
             None => {
-                let known: Vec<&str> = Key::ALL.iter().map(|key| key.name()).collect();
+                let known: Vec<&str> = AttributeKey::ALL.iter().map(|key| key.name()).collect();
                 self.errors.push(word.span(), format_args!("unknown key `{word}`; the keys are {}", known.join(", ")));
             }
         }
@@ -132,14 +147,14 @@ impl<'e> Reader<'e> {
     }
 
     /// Reads the value after `key =`.
-    fn value<'t>(&mut self, key: Key, word: &Ident, rest: &'t [TokenTree]) -> Option<&'t [TokenTree]> {
+    fn value<'t>(&mut self, key: AttributeKey, word: &Ident, rest: &'t [TokenTree]) -> Option<&'t [TokenTree]> {
         match rest {
             [TokenTree::Punct(equals), value @ ..] if is_equals(equals) && !value.is_empty() => return Some(value),
             [TokenTree::Punct(equals)] if is_equals(equals) => {
-                self.spoil(key, equals.span(), format_args!("no value after `=`, as in `{}`", key.usage()));
+                self.spoil(key, equals.span(), format_args!("no value after `=`, as in `{}`", key.row().usage));
             }
-            [] => self.spoil(key, word.span(), format_args!("`{word}` needs a value: `{}`", key.usage())),
-            [other, ..] => self.spoil(key, other.span(), format_args!("expected `=`, as in `{}`", key.usage())),
+            [] => self.spoil(key, word.span(), format_args!("`{word}` needs a value: `{}`", key.row().usage)),
+            [other, ..] => self.spoil(key, other.span(), format_args!("expected `=`, as in `{}`", key.row().usage)),
         }
         None
     }
@@ -156,34 +171,25 @@ impl<'e> Reader<'e> {
     }
 
     /// Reads the parenthesised list of a key.
-    pub(super) fn list(&mut self, key: Key, word: &Ident, rest: &[TokenTree]) -> Option<Group> {
+    pub(super) fn list(&mut self, key: AttributeKey, word: &Ident, rest: &[TokenTree]) -> Option<Group> {
+        let usage = key.row().usage;
         match rest {
             [TokenTree::Group(list), after @ ..] => {
                 if list.delimiter() != Delimiter::Parenthesis {
-                    let message = format!("`{word}` takes round parentheses: `{}`", key.usage());
-                    self.errors.push(list.span_open(), message);
+                    self.errors.push(list.span_open(), format_args!("`{word}` takes round parentheses: `{usage}`"));
                 }
-                if !after.is_empty() {
-                    self.leftover(after);
-                }
-                Some(list.clone())
+                self.leftover(after);
+                return Some(list.clone());
             }
-            [] => {
-                self.spoil(key, word.span(), format_args!("`{word}` needs a list: `{}`", key.usage()));
-                None
-            }
+            [] => self.spoil(key, word.span(), format_args!("`{word}` needs a list: `{usage}`")),
             [other, ..] => {
-                self.spoil(
-                    key,
-                    other.span(),
-                    format_args!("expected `(`: `{word}` takes a list, as in `{}`", key.usage()),
-                );
-                None
+                self.spoil(key, other.span(), format_args!("expected `(`: `{word}` takes a list, as in `{usage}`"));
             }
         }
+        None
     }
 
-    pub(super) fn name(&mut self, key: Key, token: &TokenTree) -> Option<Ident> {
+    pub(super) fn name(&mut self, key: AttributeKey, token: &TokenTree) -> Option<Ident> {
         match syn::parse2::<Ident>(token.clone().into()) {
             Ok(name) => Some(name),
             Err(_) => {
@@ -213,13 +219,11 @@ impl<'e> Reader<'e> {
         match parse.parse2(tokens.iter().cloned().collect()) {
             Ok((value, rest)) => {
                 let rest: Vec<TokenTree> = rest.into_iter().collect();
-                if !rest.is_empty() {
-                    self.leftover(&rest);
-                }
+                self.leftover(&rest);
                 Some(value)
             }
             Err(error) => {
-                self.attribute.hidden_uses = true;
+                self.declaration.hidden_uses = true;
                 let message = error.to_string();
                 let last = tokens.last().map_or_else(whole, TokenTree::span);
                 match (hint, message.strip_prefix(END_OF_INPUT)) {
@@ -240,43 +244,61 @@ impl<'e> Reader<'e> {
     fn leftover(&mut self, tokens: &[TokenTree]) {
         match tokens {
             [TokenTree::Ident(word), TokenTree::Group(_) | TokenTree::Punct(_), ..]
-                if Key::spelled(&plain(word)).is_some() =>
+                if AttributeKey::spelled(&plain(word)).is_some() =>
             {
                 self.errors.push(word.span(), format_args!("a comma is missing before `{word}`"));
                 self.entry(tokens);
             }
             [TokenTree::Ident(word), TokenTree::Punct(equals), ..] if is_equals(equals) => {
-                (self.attribute.hidden_names, self.attribute.hidden_uses) = (true, true);
-                self.errors.push(word.span(), format_args!("a comma is missing before `{word}`"));
+                self.lose_rest(word.span(), format_args!("a comma is missing before `{word}`"));
             }
             [TokenTree::Punct(punct), ..] if punct.as_char() == ';' => {
-                (self.attribute.hidden_names, self.attribute.hidden_uses) = (true, true);
-                self.errors.push(punct.span(), "entries are separated by commas");
+                self.lose_rest(punct.span(), "entries are separated by commas");
             }
-            [other, ..] => {
-                (self.attribute.hidden_names, self.attribute.hidden_uses) = (true, true);
-                self.errors.push(other.span(), "expected an operator or a comma before this");
-            }
+            [other, ..] => self.lose_rest(other.span(), "expected an operator or a comma before this"),
             [] => {}
         }
     }
 
+    /// Reports a mistake after which any name may be declared or used.
+    fn lose_rest(&mut self, span: Span, message: impl std::fmt::Display) {
+        (self.declaration.hidden_names, self.declaration.hidden_uses) = (true, true);
+        self.errors.push(span, message);
+    }
+
     /// Reports a mistake that makes the value of `key` unreadable.
-    pub(super) fn spoil(&mut self, key: Key, span: Span, message: impl std::fmt::Display) {
+    pub(super) fn spoil(&mut self, key: AttributeKey, span: Span, message: impl std::fmt::Display) {
         self.lose(key);
         self.errors.push(span, message);
     }
 
     /// Notes that a part of the value of `key` is unreadable.
-    pub(super) fn lose(&mut self, key: Key) {
-        self.attribute.hidden_uses = true;
-        self.attribute.hidden_names |= key.gives_values();
+    pub(super) fn lose(&mut self, key: AttributeKey) {
+        self.declaration.hidden_uses = true;
+        self.declaration.hidden_names |= key.gives_values();
+    }
+
+    /// Gives a variable whose shape cannot be read the shape of its conjugate, so that the state has all of its fields.
+    fn adopt_shapes(&mut self) {
+        for (key, conjugate) in
+            [(AttributeKey::Coordinates, AttributeKey::Momenta), (AttributeKey::Momenta, AttributeKey::Coordinates)]
+        {
+            let Declaration { coordinates, momenta, unclear, .. } = &mut *self.declaration;
+            let (variables, conjugates) =
+                if key == AttributeKey::Coordinates { (coordinates, &*momenta) } else { (momenta, &*coordinates) };
+            let shapeless: Vec<_> = self.shapeless.iter().filter(|(of, ..)| *of == key).collect();
+            if !unclear.contains(&conjugate) && conjugates.len() == variables.len() + shapeless.len() {
+                for (_, place, name) in shapeless {
+                    variables.insert(*place, Variable { name: name.clone(), shape: conjugates[*place].shape });
+                }
+            }
+        }
     }
 
     /// Notes that a whole entry is unreadable, so that it may declare and use any name.
     fn lose_entry(&mut self) {
-        self.attribute.uncertain = true;
-        (self.attribute.hidden_names, self.attribute.hidden_uses) = (true, true);
+        self.declaration.uncertain = true;
+        (self.declaration.hidden_names, self.declaration.hidden_uses) = (true, true);
     }
 }
 

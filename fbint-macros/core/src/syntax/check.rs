@@ -1,44 +1,33 @@
 //! Rules that need no expression to be looked into: what must be there, and which names are free.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use syn::Ident;
 
-use super::{ASSUME, Declaration, KEPT, MAX_ENTRIES, Named, RESERVED_NAMES, System, Variable, nearest, plain};
+use super::{
+    ASSUME, AttributeKey, Declaration, Formalism, KEPT, MAX_ENTRIES, NamedExpression, RESERVED_NAMES, Variable,
+    nearest, plain,
+};
 use crate::diagnostics::Errors;
-
-/// The meaning of a definition's name, in messages.
-const DEFINITION: &str = "a definition";
 
 /// Checks that coordinates and momenta are conjugate in pairs.
 pub(super) fn conjugates(declaration: &Declaration, errors: &Errors) {
-    let (coordinates, momenta) = (&declaration.coordinates, &declaration.momenta);
-    if coordinates.is_empty() || momenta.is_empty() {
+    let Declaration { coordinates, momenta, .. } = declaration;
+    if !declaration.is_clear(AttributeKey::Coordinates) || !declaration.is_clear(AttributeKey::Momenta) {
         return;
     }
-    if let Some(extra) = coordinates.get(momenta.len()) {
-        let name = &extra.name;
-        errors.push(
-            name.span(),
-            format_args!(
-                "the coordinate `{name}` has no momentum: `momenta` lists {}, `coordinates` {}",
-                momenta.len(),
-                coordinates.len()
-            ),
-        );
-        return;
-    }
-    if let Some(extra) = momenta.get(coordinates.len()) {
-        let name = &extra.name;
-        errors.push(
-            name.span(),
-            format_args!(
-                "the momentum `{name}` has no coordinate: `coordinates` lists {}, `momenta` {}",
-                coordinates.len(),
-                momenta.len()
-            ),
-        );
-        return;
+    let (own, partners) = (coordinates.len(), momenta.len());
+    let extra = match (coordinates.get(partners), momenta.get(own)) {
+        (Some(extra), _) => {
+            Some((extra, "the coordinate", "momentum", format!("`momenta` lists {partners}, `coordinates` {own}")))
+        }
+        (_, Some(extra)) => {
+            Some((extra, "the momentum", "coordinate", format!("`coordinates` lists {own}, `momenta` {partners}")))
+        }
+        (None, None) => None,
+    };
+    if let Some((Variable { name, .. }, kind, partner, numbers)) = extra {
+        return errors.push(name.span(), format_args!("{kind} `{name}` has no {partner}: {numbers}"));
     }
     for (coordinate, momentum) in coordinates.iter().zip(momenta) {
         if coordinate.shape != momentum.shape {
@@ -53,7 +42,8 @@ pub(super) fn conjugates(declaration: &Declaration, errors: &Errors) {
 /// Checks that velocities can be the rates of the coordinates, where no rates are given.
 pub(super) fn velocities(declaration: &Declaration, errors: &Errors) {
     let Declaration { coordinates, velocities, kinematics, .. } = declaration;
-    if !kinematics.is_empty() || coordinates.is_empty() || velocities.is_empty() {
+    let is_clear = declaration.is_clear(AttributeKey::Coordinates) && declaration.is_clear(AttributeKey::Velocities);
+    if !kinematics.is_empty() || !is_clear {
         return;
     }
     let entries = |variables: &[Variable]| variables.iter().map(|variable| variable.shape.entries()).sum::<usize>();
@@ -62,23 +52,19 @@ pub(super) fn velocities(declaration: &Declaration, errors: &Errors) {
     let remedy = format!("say how they move them by `kinematics({})`", names.join(", "));
     if own != needed {
         let message = format!("`velocities` has {own} {} and `coordinates` {needed}", entry(own));
-        let place = declaration.place("velocities");
+        let place = declaration.place(AttributeKey::Velocities);
         errors.push(place, format_args!("{message}, so they are not the coordinates' rates: {remedy}"));
         return;
     }
-    for (index, velocity) in velocities.iter().enumerate() {
-        let coordinate = coordinates.get(index).filter(|coordinate| coordinate.shape == velocity.shape);
-        if coordinate.is_none() {
-            let v = &velocity.name;
-            let message = match coordinates.get(index) {
-                Some(Variable { name, shape }) => {
-                    format!("the velocity `{v}` is {}, and the coordinate `{name}` is {shape}", velocity.shape)
-                }
-                None => format!("the velocity `{v}` has no coordinate"),
-            };
-            errors.push(v.span(), format_args!("{message}, so it is not its rate: {remedy}"));
-            return;
-        }
+    for (index, Variable { name: v, shape: own }) in velocities.iter().enumerate() {
+        let message = match coordinates.get(index) {
+            Some(Variable { shape, .. }) if shape == own => continue,
+            Some(Variable { name, shape }) => {
+                format!("the velocity `{v}` is {own}, and the coordinate `{name}` is {shape}")
+            }
+            None => format!("the velocity `{v}` has no coordinate"),
+        };
+        return errors.push(v.span(), format_args!("{message}, so it is not its rate: {remedy}"));
     }
 }
 
@@ -88,119 +74,40 @@ fn entry(count: usize) -> &'static str {
 
 /// Refuses `assume` where there is nothing to be proved.
 pub(super) fn assumptions(declaration: &Declaration, errors: &Errors) {
-    let Declaration {
-        constraints,
-        phase_constraints,
-        velocity_constraints,
-        defines,
-        dynamics,
-        kinematics,
-        forces,
-        outputs,
-        ..
-    } = declaration;
-    let refuse = |all: &[Named], reason: &str| {
-        for Named { name, assume, .. } in all {
-            let Some(word) = assume else { continue };
-            errors.push(word.span(), format_args!("`{name}` {reason}: remove `{ASSUME}`"));
-        }
-    };
-    if declaration.system == System::Canonical {
-        refuse(constraints, KEPT);
-    }
-    refuse(phase_constraints, KEPT);
-    refuse(velocity_constraints, KEPT);
-    for all in [defines, dynamics, kinematics, forces, outputs] {
-        refuse(all, "is not an integral, and only the conservation of integrals can be assumed");
+    for (key, NamedExpression { name, assume, .. }) in declaration.named() {
+        let Some(word) = assume else { continue };
+        let reason = match key {
+            AttributeKey::Constraint if declaration.formalism == Formalism::Canonical => KEPT,
+            AttributeKey::PhaseConstraint | AttributeKey::VelocityConstraint => KEPT,
+            AttributeKey::Constraint | AttributeKey::Invariant => continue,
+            _ => "is not an integral, and only the conservation of integrals can be assumed",
+        };
+        errors.push(word.span(), format_args!("`{name}` {reason}: remove `{ASSUME}`"));
     }
 }
 
 /// Reports names with two meanings and reserved words, and returns them.
-pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &Errors) -> Vec<Ident> {
-    let mut names = Names { taken: BTreeMap::new(), clashing: Vec::new(), errors };
-    for word in RESERVED_NAMES {
-        names.taken.insert(word.to_owned(), "a word of the expression language".to_owned());
-    }
-    if has_energy {
-        let key = if declaration.system == System::Lagrangian { "lagrangian" } else { "hamiltonian" };
-        names.taken.insert(declaration.energy_name().to_owned(), format!("the integral that `{key}` adds"));
-    }
-    // What the attribute adds has its name before what the user can rename.
-    let is_time_declared = declaration.keys.contains_key("time");
-    if let Some(time) = declaration.time.iter().find(|_| !is_time_declared) {
-        names.claim(&time.name, "the time, an entry of the state of systems with inputs");
-    }
-    if let Some(work) = &declaration.work {
-        names.claim(&work.name, "the work that is done on the system, an entry of its state");
-    }
-    let mut fields = std::collections::BTreeSet::new();
-    for parameter in &declaration.parameters {
-        // A field that is declared twice is rustc's to report.
-        if fields.insert(plain(&parameter.name)) {
-            names.claim(&parameter.name, "a parameter");
+pub(super) fn names(declaration: &Declaration, errors: &Errors) -> Vec<Ident> {
+    let mut names = Names { taken: BTreeMap::new(), clashing: Vec::new(), declaration, errors };
+    names.claim_given();
+    for (key, variable) in declaration.variables() {
+        if key != AttributeKey::Time || declaration.has(key) {
+            names.claim(&variable.name, key.meaning().unwrap_or_default());
         }
     }
-    for coordinate in &declaration.coordinates {
-        names.claim(&coordinate.name, "a coordinate");
-    }
-    for momentum in &declaration.momenta {
-        names.claim(&momentum.name, "a momentum");
-    }
-    for velocity in &declaration.velocities {
-        names.claim(&velocity.name, "a velocity");
-    }
-    for state in &declaration.states {
-        names.claim(&state.name, "a variable of the state");
-    }
-    if let Some(time) = declaration.time.iter().find(|_| is_time_declared) {
-        names.claim(&time.name, "the time");
-    }
-    for input in &declaration.inputs {
-        names.claim(&input.name, "an input");
-    }
-    for define in &declaration.defines {
-        names.claim(&define.name, DEFINITION);
-    }
-    for constraint in &declaration.constraints {
-        // A name that is refused brings no partner: its clash would be the same mistake.
-        if names.claim_quantity(constraint, "a constraint", declaration) && declaration.has_reactions() {
-            names.claim_partner(&constraint.name);
+    for (key, named) in declaration.named() {
+        let Some(meaning) = key.meaning() else { continue };
+        match key {
+            AttributeKey::Define => _ = names.claim(&named.name, meaning),
+            AttributeKey::Constraint => names.claim_constraint(named, meaning),
+            AttributeKey::VelocityConstraint => names.claim_velocity_constraint(named, meaning),
+            AttributeKey::Invariant if names.is_energy(&named.name) => {}
+            _ => _ = names.claim_quantity(named, meaning),
         }
     }
-    for constraint in &declaration.phase_constraints {
-        names.claim_quantity(constraint, "a phase constraint", declaration);
-    }
-    let mut velocities: BTreeMap<String, &Ident> = BTreeMap::new();
-    for constraint in &declaration.velocity_constraints {
-        let name = &constraint.name;
-        let is_new = !names.is_derived(name, declaration)
-            && names.claim_quantity(constraint, "a velocity constraint", declaration);
-        let put_to_zero = declaration.velocities.iter().find(|velocity| constraint.is_alone(&velocity.name));
-        if let (true, Some(velocity)) = (is_new, put_to_zero)
-            && let Some(first) = velocities.insert(plain(&velocity.name), name)
-        {
-            let message = format!("`{first}` puts `{}` to zero already: remove `{name}`", velocity.name);
-            names.errors.push(name.span(), message);
-            names.clashing.push(name.clone());
-        }
-    }
-    for invariant in &declaration.invariants {
-        let is_lagrangian = has_energy && declaration.system == System::Lagrangian;
-        if is_lagrangian && plain(&invariant.name) == declaration.energy_name() {
-            let message = "the energy is an integral of every Lagrangian system; remove it";
-            names.errors.push(invariant.name.span(), message);
-            names.clashing.push(invariant.name.clone());
-            continue;
-        }
-        names.claim_quantity(invariant, "an invariant", declaration);
-    }
-    for output in &declaration.outputs {
-        names.claim_quantity(output, "an output", declaration);
-    }
-    let constraints = declaration.constraints.iter().chain(&declaration.phase_constraints);
-    let constraints = constraints.chain(&declaration.velocity_constraints);
-    let quantities = constraints.chain(&declaration.invariants).chain(&declaration.outputs);
-    for family in quantities.filter_map(|named| named.family.as_ref()) {
+    for family in
+        declaration.named().filter(|(key, _)| key.meaning().is_some()).filter_map(|(_, named)| named.family.as_ref())
+    {
         names.consult(&family.index);
     }
     names.clashing
@@ -215,10 +122,78 @@ fn partner_of(constraint: &Ident) -> String {
 struct Names<'e> {
     taken: BTreeMap<String, String>,
     clashing: Vec<Ident>,
+    declaration: &'e Declaration,
     errors: &'e Errors,
 }
 
 impl Names<'_> {
+    /// Takes the names that are not in the attribute, before those that the user can rename.
+    fn claim_given(&mut self) {
+        let declaration = self.declaration;
+        for word in RESERVED_NAMES {
+            self.taken.insert(word.to_owned(), "a word of the expression language".to_owned());
+        }
+        if declaration.has_energy() {
+            let is_lagrangian = declaration.formalism == Formalism::Lagrangian;
+            let key = if is_lagrangian { AttributeKey::Lagrangian } else { AttributeKey::Hamiltonian };
+            self.taken.insert(declaration.energy_name().to_owned(), format!("the integral that `{}` adds", key.name()));
+        }
+        if let Some(time) = declaration.time.iter().find(|_| !declaration.has(AttributeKey::Time)) {
+            self.claim(&time.name, "the time, an entry of the state of systems with inputs");
+        }
+        if let Some(work) = &declaration.work {
+            self.claim(&work.name, "the work that is done on the system, an entry of its state");
+        }
+        let mut fields = BTreeSet::new();
+        for parameter in &declaration.parameters {
+            // A field that is declared twice is rustc's to report.
+            if fields.insert(plain(&parameter.name)) {
+                self.claim(&parameter.name, "a parameter");
+            }
+        }
+    }
+
+    fn claim_constraint(&mut self, constraint: &NamedExpression, meaning: &str) {
+        // A name that is refused brings no partner: its clash would be the same mistake.
+        if self.claim_quantity(constraint, meaning) && self.declaration.has_reactions() {
+            self.claim_partner(&constraint.name);
+        }
+    }
+
+    /// Takes the name of a velocity constraint. Reports one that puts a velocity to zero that another puts to zero already.
+    fn claim_velocity_constraint(&mut self, constraint: &NamedExpression, meaning: &str) {
+        let name = &constraint.name;
+        if self.is_derived(name) || !self.claim_quantity(constraint, meaning) {
+            return;
+        }
+        let Some(velocity) = self.declaration.velocities.iter().find(|velocity| constraint.is_alone(&velocity.name))
+        else {
+            return;
+        };
+        let first = self.declaration.vanishing_by(velocity);
+        if let Some(first) = first.filter(|first| !std::ptr::eq(*first, constraint)) {
+            self.refuse(
+                name,
+                format_args!("`{}` puts `{}` to zero already: remove `{name}`", first.name, velocity.name),
+            );
+        }
+    }
+
+    /// Reports an invariant with the name of the energy of a Lagrangian system. Returns `true` if it has it.
+    fn is_energy(&mut self, name: &Ident) -> bool {
+        let declaration = self.declaration;
+        let is_energy = declaration.formalism == Formalism::Lagrangian && plain(name) == declaration.energy_name();
+        if is_energy {
+            self.refuse(name, "the energy is an integral of every Lagrangian system; remove it");
+        }
+        is_energy
+    }
+
+    fn refuse(&mut self, name: &Ident, message: impl std::fmt::Display) {
+        self.errors.push(name.span(), message);
+        self.clashing.push(name.clone());
+    }
+
     /// Takes a name. Returns `true` if it was free.
     fn claim(&mut self, name: &Ident, meaning: &str) -> bool {
         let free = self.consult(name);
@@ -230,13 +205,13 @@ impl Names<'_> {
 
     /// Takes the name of a constraint, an invariant or an output, which may be the name of a definition if the value is that definition.
     /// Returns `true` if it was free.
-    fn claim_quantity(&mut self, named: &Named, meaning: &str, declaration: &Declaration) -> bool {
-        let name = &named.name;
+    fn claim_quantity(&mut self, named: &NamedExpression, meaning: &str) -> bool {
+        let (name, declaration) = (&named.name, self.declaration);
         if !named.is_definition() {
             return self.claim(name, meaning);
         }
         match self.taken.get(&plain(name)).map(String::as_str) {
-            Some(DEFINITION) => {
+            Some(taken) if Some(taken) == AttributeKey::Define.meaning() => {
                 self.taken.insert(plain(name), meaning.to_owned());
                 return true;
             }
@@ -261,15 +236,14 @@ impl Names<'_> {
     }
 
     /// Reports a velocity constraint with the name of the rate of a constraint. Returns `true` if it has one.
-    fn is_derived(&mut self, name: &Ident, declaration: &Declaration) -> bool {
-        let is_rate = |constraint: &&Named| format!("{}_rate", plain(&constraint.name)) == plain(name);
-        let of = declaration.constraints.iter().find(is_rate);
+    fn is_derived(&mut self, name: &Ident) -> bool {
+        let is_rate = |constraint: &&NamedExpression| format!("{}_rate", plain(&constraint.name)) == plain(name);
+        let of = self.declaration.constraints.iter().find(is_rate);
         let Some(of) = of.filter(|of| self.taken.get(&plain(name)) == Some(&partner_of(&of.name))) else {
             return false;
         };
         let message = format!("`{name}` is the rate of `{}`, which is derived already; remove it", of.name);
-        self.errors.push(name.span(), message);
-        self.clashing.push(name.clone());
+        self.refuse(name, message);
         true
     }
 
@@ -278,8 +252,8 @@ impl Names<'_> {
         match self.taken.get(&plain(name)) {
             None => true,
             Some(meaning) => {
-                self.errors.push(name.span(), format_args!("`{name}` is already {meaning}: choose another name"));
-                self.clashing.push(name.clone());
+                let message = format!("`{name}` is already {meaning}: choose another name");
+                self.refuse(name, message);
                 false
             }
         }

@@ -110,36 +110,24 @@ fn parameter(field: &Field, name: &Ident, errors: &Errors) -> Option<Shape> {
         errors.push_spanned(attribute, message);
         return None;
     }
-    let written = field.ty.to_token_stream().to_string().replace(' ', "");
-    match shape(&field.ty) {
-        Ok(shape) if shape.entries() == 0 => {
-            errors.push_spanned(&field.ty, format_args!("the parameter `{name}` has no entries"));
-            None
-        }
+    let message = match shape(&field.ty) {
+        Ok(shape) if shape.entries() == 0 => format!("the parameter `{name}` has no entries"),
         Ok(shape) if shape.entries() > MAX_ENTRIES => {
-            errors.push_spanned(&field.ty, format_args!("the parameter `{name}` has more than {MAX_ENTRIES} entries"));
-            None
+            format!("the parameter `{name}` has more than {MAX_ENTRIES} entries")
         }
-        Ok(shape) => Some(shape),
+        Ok(shape) => return Some(shape),
         Err(Unfit::Size) => {
-            let message = format!("the size of the parameter `{name}` must be an integer literal, as in `[f64; 3]`");
-            errors.push_spanned(&field.ty, message);
-            None
+            format!("the size of the parameter `{name}` must be an integer literal, as in `[f64; 3]`")
         }
-        Err(Unfit::Scalar) => {
-            let message = format!("the entries of the parameter `{name}` must be `f64`");
-            errors.push_spanned(&field.ty, message);
-            None
-        }
+        Err(Unfit::Scalar) => format!("the entries of the parameter `{name}` must be `f64`"),
         Err(Unfit::Type) => {
+            let written = field.ty.to_token_stream().to_string().replace(' ', "");
             let kinds = "`f64`, `[f64; N]` or one of nalgebra's `Vector3<f64>`, `SVector`, `Matrix3<f64>`, `SMatrix`";
-            errors.push_spanned(
-                &field.ty,
-                format_args!("`{name}` cannot be a parameter: its type must be {kinds}; `{written}` is none of them"),
-            );
-            None
+            format!("`{name}` cannot be a parameter: its type must be {kinds}; `{written}` is none of them")
         }
-    }
+    };
+    errors.push_spanned(&field.ty, message);
+    None
 }
 
 /// The reason why a parameter cannot have this type.

@@ -1,33 +1,222 @@
-//! The keys of the attribute: how each is written, and where its value is stored.
+//! The keys of the attribute, a row of one table for each, and the declaration, which stores their values.
 
 use proc_macro2::Span;
-use syn::{Expr, Ident};
+use syn::{DeriveInput, Expr, Ident};
 
-use super::{Named, Variable};
+use super::{Formalism, NamedExpression, Variable};
 
-/// The keys, in the order in which messages list them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
-    Coordinates,
-    Momenta,
-    Velocities,
-    Kinematics,
-    State,
-    Poisson,
-    Dynamics,
-    Hamiltonian,
-    Lagrangian,
-    Time,
-    Input,
-    Force,
-    Define,
-    Constraint,
-    PhaseConstraint,
-    VelocityConstraint,
-    Invariant,
-    Output,
-    Derivatives,
-    Crate,
+/// A row gives a key its name, the syntax after it with the field of [`Declaration`] for its value, how it is written, and the formalisms
+/// in which it has a meaning. `names` says what the names are that it declares, and `elsewhere` what to write in other formalisms; without
+/// that, the key decides on the formalism. Messages list the keys in this order, and names are taken in it.
+macro_rules! keys {
+    ($($(#[$doc:meta])* $key:ident: $name:literal, $syntax:ident($field:ident), $usage:literal, $formalisms:expr
+        $(, names $meaning:literal)? $(, elsewhere $advice:literal)?;)*) => {
+        /// A key of the attribute.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum AttributeKey { $($(#[$doc])* $key,)* }
+
+        impl AttributeKey {
+            pub(super) const ALL: &[Self] = &[$(Self::$key),*];
+
+            pub(super) fn row(self) -> Specification {
+                match self {
+                    $(Self::$key => Specification {
+                        name: $name,
+                        syntax: Syntax::$syntax(Slot { get: |declaration| &declaration.$field, mutable: |declaration| &mut declaration.$field }),
+                        usage: $usage,
+                        formalisms: $formalisms,
+                        meaning: [$($meaning)?].first().copied(),
+                        elsewhere: [$($advice)?].first().copied(),
+                    },)*
+                }
+            }
+        }
+
+        /// The declaration as it is written, sorted by meaning. Expressions are not looked into yet.
+        #[derive(Debug)]
+        pub struct Declaration {
+            /// The struct, to be emitted untouched; after a mistake maybe another type.
+            pub item: DeriveInput,
+            /// The struct's fields.
+            pub parameters: Vec<Variable>,
+            /// What the state consists of, and how it moves.
+            pub formalism: Formalism,
+            /// The work that was done on a driven system, an entry of its state.
+            pub work: Option<Variable>,
+            $($(#[$doc])* pub $field: keys!(@type $syntax),)*
+            /// Names whose declaration is mistaken: using them is not a second mistake.
+            pub broken: Vec<Ident>,
+            /// Set if a part that declares names could not be read: then no name can be called unknown.
+            pub hidden_names: bool,
+            /// Set if a part could not be read at all: then no name can be called unused.
+            pub hidden_uses: bool,
+            /// The keys that occur, well-formed or not, and where.
+            pub(super) seen: Vec<(AttributeKey, Span)>,
+            /// The keys with variables that could not all be read, so that they cannot be compared with others.
+            pub(super) unclear: Vec<AttributeKey>,
+            /// Set if a key could not be read: then no other key can be called missing.
+            pub(super) uncertain: bool,
+        }
+
+        impl Declaration {
+            /// Without any key, of a type that stands in for the one that is declared.
+            pub(super) fn empty() -> Self {
+                Self {
+                    item: syn::parse_quote!(struct Model;),
+                    parameters: Vec::new(),
+                    formalism: Formalism::Canonical,
+                    work: None,
+                    $($field: keys!(@absent $syntax),)*
+                    broken: Vec::new(),
+                    hidden_names: false,
+                    hidden_uses: false,
+                    seen: Vec::new(),
+                    unclear: Vec::new(),
+                    uncertain: false,
+                }
+            }
+        }
+    };
+    (@type Path) => { syn::Path };
+    (@type Expression) => { Option<Expr> };
+    (@type Variables) => { Vec<Variable> };
+    (@type Scalar) => { Option<Variable> };
+    (@type Named) => { Vec<NamedExpression> };
+    (@type Flag) => { bool };
+    (@absent Path) => { syn::parse_quote!(::fbint_runtime) };
+    (@absent $syntax:ident) => { Default::default() };
+}
+
+const ANY: &[Formalism] = &Formalism::ALL;
+const CANONICAL: &[Formalism] = &[Formalism::Canonical];
+const LAGRANGIAN: &[Formalism] = &[Formalism::Lagrangian];
+const MECHANICAL: &[Formalism] = &[Formalism::Canonical, Formalism::Lagrangian];
+const HAMILTONIAN: &[Formalism] = &[Formalism::Canonical, Formalism::Poisson];
+const STATE: &[Formalism] = &[Formalism::Poisson, Formalism::Given];
+
+keys! {
+    /// Configuration coordinates of a canonical or a Lagrangian system.
+    Coordinates: "coordinates", Variables(coordinates), "coordinates(q: [3])", MECHANICAL, names "a coordinate";
+    /// The conjugate momenta of a canonical system, in the order of the coordinates.
+    Momenta: "momenta", Variables(momenta), "momenta(p: [3])", CANONICAL, names "a momentum";
+    /// The velocities of a Lagrangian system, also those that are put to zero.
+    Velocities: "velocities", Variables(velocities), "velocities(v: [3])", LAGRANGIAN, names "a velocity";
+    /// The rates of the coordinates in a Lagrangian system; none where the velocities are the rates.
+    Kinematics: "kinematics", Named(kinematics), "kinematics(q = expression)", LAGRANGIAN;
+    /// The state of any other system.
+    State: "state", Variables(states), "state(x: [3])", STATE, names "a variable of the state";
+    /// The Poisson matrix J, for x' = J grad H.
+    Poisson: "poisson", Expression(poisson), "poisson = hat(x)", &[Formalism::Poisson];
+    /// The rates of the state's variables, which stand for a field that is given as it is.
+    Dynamics: "dynamics", Named(dynamics), "dynamics(x = expression)", &[Formalism::Given];
+    /// The energy. `None` where something else gives the field, or after a mistake was reported.
+    Hamiltonian: "hamiltonian", Expression(hamiltonian), "hamiltonian = p.norm_squared() / (2 * m)", HAMILTONIAN;
+    /// The Lagrangian of a Lagrangian system. `None` after a mistake was reported.
+    Lagrangian: "lagrangian", Expression(lagrangian), "lagrangian = m * v.norm_squared() / 2", LAGRANGIAN;
+    /// The time, an entry of the state, if the system depends on it or has inputs.
+    Time: "time", Scalar(time), "time(t)", ANY, names "the time";
+    /// Variables whose values are given from outside at every evaluation.
+    Input: "input", Variables(inputs), "input(u: [2])", ANY, names "an input";
+    /// Generalised forces along momenta or velocities, by their names.
+    Force: "force", Named(forces), "force(p = expression)", MECHANICAL,
+        elsewhere "a `force` acts along a momentum or a velocity, which a `state` does not have: write it into `dynamics`";
+    /// Named sub-expressions.
+    Define: "define", Named(defines), "define(name = expression)", ANY, names "a definition";
+    /// Holonomic constraints of a canonical or a Lagrangian system, otherwise invariant sets of the field.
+    Constraint: "constraint", Named(constraints), "constraint(name = expression)", ANY, names "a constraint";
+    /// Constraints on the phase space, taken as they stand.
+    PhaseConstraint: "phase_constraint", Named(phase_constraints), "phase_constraint(name = expression)", CANONICAL,
+        names "a phase constraint",
+        elsewhere "`phase_constraint` belongs to a canonical system: a relation among velocities is a `velocity_constraint`, and one \
+                   among coordinates, or any variables of a `state`, is a `constraint`";
+    /// Constraints that are linear in the rates of the coordinates.
+    VelocityConstraint: "velocity_constraint", Named(velocity_constraints), "velocity_constraint(name = expression)", MECHANICAL,
+        names "a velocity constraint",
+        elsewhere "a `state` has no velocities: declare `coordinates` and `velocities`, or write its reactions into `dynamics`";
+    /// First integrals.
+    Invariant: "invariant", Named(invariants), "invariant(name = expression)", ANY, names "an invariant";
+    /// Extra quantities, computed in addition to the field.
+    Output: "output", Named(outputs), "output(name = expression)", ANY, names "an output";
+    /// Set if derivatives of the generated functions are generated, too.
+    Derivatives: "derivatives", Flag(derivatives), "derivatives", ANY;
+    /// The path of the runtime.
+    Crate: "crate", Path(runtime), "crate = path::to::fbint_runtime", ANY;
+}
+
+/// What is known about a key.
+pub(super) struct Specification {
+    pub(super) name: &'static str,
+    pub(super) syntax: Syntax,
+    /// How the key is written.
+    pub(super) usage: &'static str,
+    /// The formalisms in which it has a meaning.
+    pub(super) formalisms: &'static [Formalism],
+    /// What the names are that it declares.
+    pub(super) meaning: Option<&'static str>,
+    /// What to write in other formalisms.
+    pub(super) elsewhere: Option<&'static str>,
+}
+
+/// The syntax after a key, and where its value is stored.
+pub(super) enum Syntax {
+    /// `key = path`
+    Path(Slot<syn::Path>),
+    /// `key = expression`
+    Expression(Slot<Option<Expr>>),
+    /// `key(x, q: [3])`
+    Variables(Slot<Vec<Variable>>),
+    /// `key(x)`
+    Scalar(Slot<Option<Variable>>),
+    /// `key(name = expression)`
+    Named(Slot<Vec<NamedExpression>>),
+    /// `key`, alone.
+    Flag(Slot<bool>),
+}
+
+/// A field of [`Declaration`].
+pub(super) struct Slot<T> {
+    pub(super) get: fn(&Declaration) -> &T,
+    pub(super) mutable: fn(&mut Declaration) -> &mut T,
+}
+
+impl AttributeKey {
+    pub(super) fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What the names are that the key declares, in words.
+    pub fn meaning(self) -> Option<&'static str> {
+        self.row().meaning
+    }
+
+    /// The key with this name.
+    pub(super) fn spelled(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|key| key.name() == name)
+    }
+
+    /// Returns `true` if the key names several things, so that it may be given repeatedly.
+    pub(super) fn repeats(self) -> bool {
+        matches!(self.row().syntax, Syntax::Named(_))
+    }
+
+    /// Returns `true` if the names that the key declares have values in expressions.
+    pub(super) fn gives_values(self) -> bool {
+        self == Self::Define || matches!(self.row().syntax, Syntax::Variables(_) | Syntax::Scalar(_))
+    }
+
+    /// Returns `true` if an entry of the key may be the name of a definition alone.
+    pub(super) fn takes_definitions(self) -> bool {
+        self.meaning().is_some() && !self.gives_values()
+    }
+
+    /// The advice for a key that is given twice.
+    pub(super) fn repetition(self) -> String {
+        let name = self.name();
+        match self.row().syntax {
+            Syntax::Variables(_) => format!("`{name}` is given twice: list all of them in one `{name}(..)`"),
+            _ => format!("`{name}` is given twice: keep one of the two"),
+        }
+    }
 }
 
 /// Keys that do not exist but are often expected, and what to write instead.
@@ -52,263 +241,68 @@ pub(super) fn foreign(name: &str) -> Option<&'static str> {
     FOREIGN.iter().find(|(key, _)| *key == name).map(|(_, advice)| *advice)
 }
 
-impl Key {
-    pub(super) const ALL: [Self; 20] = [
-        Self::Coordinates,
-        Self::Momenta,
-        Self::Velocities,
-        Self::Kinematics,
-        Self::State,
-        Self::Poisson,
-        Self::Dynamics,
-        Self::Hamiltonian,
-        Self::Lagrangian,
-        Self::Time,
-        Self::Input,
-        Self::Force,
-        Self::Define,
-        Self::Constraint,
-        Self::PhaseConstraint,
-        Self::VelocityConstraint,
-        Self::Invariant,
-        Self::Output,
-        Self::Derivatives,
-        Self::Crate,
-    ];
+impl Declaration {
+    /// The variables that keys declare, in the order of the keys.
+    pub(super) fn variables(&self) -> impl Iterator<Item = (AttributeKey, &Variable)> {
+        AttributeKey::ALL.iter().flat_map(|&key| {
+            let variables = match key.row().syntax {
+                Syntax::Variables(slot) => (slot.get)(self),
+                Syntax::Scalar(slot) => (slot.get)(self).as_slice(),
+                _ => &[],
+            };
+            variables.iter().map(move |variable| (key, variable))
+        })
+    }
 
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Coordinates => "coordinates",
-            Self::Momenta => "momenta",
-            Self::Velocities => "velocities",
-            Self::Kinematics => "kinematics",
-            Self::State => "state",
-            Self::Poisson => "poisson",
-            Self::Dynamics => "dynamics",
-            Self::Hamiltonian => "hamiltonian",
-            Self::Lagrangian => "lagrangian",
-            Self::Time => "time",
-            Self::Input => "input",
-            Self::Force => "force",
-            Self::Define => "define",
-            Self::Constraint => "constraint",
-            Self::PhaseConstraint => "phase_constraint",
-            Self::VelocityConstraint => "velocity_constraint",
-            Self::Invariant => "invariant",
-            Self::Output => "output",
-            Self::Derivatives => "derivatives",
-            Self::Crate => "crate",
+    /// What keys name, in the order of the keys.
+    pub fn named(&self) -> impl Iterator<Item = (AttributeKey, &NamedExpression)> {
+        AttributeKey::ALL.iter().flat_map(|&key| {
+            let named: &[NamedExpression] = match key.row().syntax {
+                Syntax::Named(slot) => (slot.get)(self),
+                _ => &[],
+            };
+            named.iter().map(move |named| (key, named))
+        })
+    }
+
+    /// Returns `true` if the key lists variables, all of which could be read, so that they can be compared with others.
+    pub(super) fn is_clear(&self, key: AttributeKey) -> bool {
+        !self.unclear.contains(&key) && self.variables().any(|(of, _)| of == key)
+    }
+
+    /// All expressions.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let alone = AttributeKey::ALL.iter().filter_map(|key| match key.row().syntax {
+            Syntax::Expression(slot) => (slot.get)(self).as_ref(),
+            _ => None,
+        });
+        alone.chain(self.named().map(|(_, named)| &named.value))
+    }
+
+    /// Forgets the value of a key. The names in it remain known, without a meaning.
+    pub(super) fn set_aside(&mut self, key: AttributeKey) {
+        let names: Vec<Ident> = match key.row().syntax {
+            Syntax::Variables(slot) => (slot.mutable)(self).drain(..).map(|variable| variable.name).collect(),
+            Syntax::Named(slot) => (slot.mutable)(self).drain(..).map(|named| named.name).collect(),
+            _ => Vec::new(),
+        };
+        self.hidden_uses |= key.repeats() && !names.is_empty();
+        if key.meaning().is_some() {
+            self.broken.extend(names);
         }
     }
 
-    /// How the key is written.
-    pub(super) fn usage(self) -> &'static str {
-        match self {
-            Self::Coordinates => "coordinates(q: [3])",
-            Self::Momenta => "momenta(p: [3])",
-            Self::Velocities => "velocities(v: [3])",
-            Self::Kinematics => "kinematics(q = expression)",
-            Self::State => "state(x: [3])",
-            Self::Poisson => "poisson = hat(x)",
-            Self::Dynamics => "dynamics(x = expression)",
-            Self::Hamiltonian => "hamiltonian = p.norm_squared() / (2 * m)",
-            Self::Lagrangian => "lagrangian = m * v.norm_squared() / 2",
-            Self::Time => "time(t)",
-            Self::Input => "input(u: [2])",
-            Self::Force => "force(p = expression)",
-            Self::Define => "define(name = expression)",
-            Self::Constraint => "constraint(name = expression)",
-            Self::PhaseConstraint => "phase_constraint(name = expression)",
-            Self::VelocityConstraint => "velocity_constraint(name = expression)",
-            Self::Invariant => "invariant(name = expression)",
-            Self::Output => "output(name = expression)",
-            Self::Derivatives => "derivatives",
-            Self::Crate => "crate = path::to::fbint_runtime",
-        }
-    }
-
-    /// The key with this name.
-    pub(super) fn spelled(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|key| key.name() == name)
-    }
-
-    /// The syntax after the key, and the field of [`Attribute`] that stores it.
-    pub(super) fn slot(self) -> Slot {
-        match self {
-            Self::Coordinates => Slot::Variables(|attribute| &mut attribute.coordinates),
-            Self::Momenta => Slot::Variables(|attribute| &mut attribute.momenta),
-            Self::Velocities => Slot::Variables(|attribute| &mut attribute.velocities),
-            Self::Kinematics => Slot::Named(|attribute| &mut attribute.kinematics),
-            Self::State => Slot::Variables(|attribute| &mut attribute.states),
-            Self::Poisson => Slot::Expression(|attribute| &mut attribute.poisson),
-            Self::Dynamics => Slot::Named(|attribute| &mut attribute.dynamics),
-            Self::Hamiltonian => Slot::Expression(|attribute| &mut attribute.hamiltonian),
-            Self::Lagrangian => Slot::Expression(|attribute| &mut attribute.lagrangian),
-            Self::Time => Slot::Variables(|attribute| &mut attribute.time),
-            Self::Input => Slot::Variables(|attribute| &mut attribute.inputs),
-            Self::Force => Slot::Named(|attribute| &mut attribute.forces),
-            Self::Define => Slot::Named(|attribute| &mut attribute.defines),
-            Self::Constraint => Slot::Named(|attribute| &mut attribute.constraints),
-            Self::PhaseConstraint => Slot::Named(|attribute| &mut attribute.phase_constraints),
-            Self::VelocityConstraint => Slot::Named(|attribute| &mut attribute.velocity_constraints),
-            Self::Invariant => Slot::Named(|attribute| &mut attribute.invariants),
-            Self::Output => Slot::Named(|attribute| &mut attribute.outputs),
-            Self::Derivatives => Slot::Flag(|attribute| &mut attribute.derivatives),
-            Self::Crate => Slot::Path(|attribute| &mut attribute.runtime),
-        }
-    }
-
-    /// Returns `true` if the key names several things, so that it may be given repeatedly.
-    pub(super) fn repeats(self) -> bool {
-        matches!(self.slot(), Slot::Named(_))
-    }
-
-    /// Returns `true` if the names that the key declares have values in expressions.
-    pub(super) fn gives_values(self) -> bool {
-        matches!(
-            self,
-            Self::Coordinates
-                | Self::Momenta
-                | Self::Velocities
-                | Self::State
-                | Self::Time
-                | Self::Input
-                | Self::Define
-        )
-    }
-
-    /// Returns `true` if an entry of the key may be the name of a definition alone.
-    pub(super) fn takes_definitions(self) -> bool {
-        matches!(
-            self,
-            Self::Constraint | Self::PhaseConstraint | Self::VelocityConstraint | Self::Invariant | Self::Output
-        )
-    }
-
-    /// The advice for a key that is given twice.
-    pub(super) fn repetition(self) -> String {
-        match self.slot() {
-            Slot::Variables(_) if self != Self::Time => {
-                format!("`{0}` is given twice: list all of them in one `{0}(..)`", self.name())
-            }
-            Slot::Path(_) | Slot::Expression(_) | Slot::Variables(_) | Slot::Named(_) | Slot::Flag(_) => {
-                format!("`{}` is given twice: keep one of the two", self.name())
-            }
-        }
-    }
-}
-
-/// The syntax after a key, and the field of [`Attribute`] that stores it.
-#[derive(Clone, Copy)]
-pub(super) enum Slot {
-    /// `key = path`
-    Path(fn(&mut Attribute) -> &mut syn::Path),
-    /// `key = expression`
-    Expression(fn(&mut Attribute) -> &mut Option<Expr>),
-    /// `key(x, q: [3])`
-    Variables(fn(&mut Attribute) -> &mut Variables),
-    /// `key(name = expression)`
-    Named(fn(&mut Attribute) -> &mut Vec<Named>),
-    /// `key`, alone.
-    Flag(fn(&mut Attribute) -> &mut bool),
-}
-
-/// The variables of one key.
-pub(super) struct Variables {
-    pub(super) variables: Vec<Variable>,
-    /// Those whose shape could not be read, with their places in the list.
-    pub(super) shapeless: Vec<(usize, Ident)>,
-    /// Set if all of them could be read, so that coordinates and momenta can be compared.
-    pub(super) understood: bool,
-}
-
-/// The contents of the attribute.
-pub(super) struct Attribute {
-    pub(super) runtime: syn::Path,
-    pub(super) coordinates: Variables,
-    pub(super) momenta: Variables,
-    pub(super) velocities: Variables,
-    pub(super) kinematics: Vec<Named>,
-    pub(super) states: Variables,
-    pub(super) poisson: Option<Expr>,
-    pub(super) dynamics: Vec<Named>,
-    pub(super) hamiltonian: Option<Expr>,
-    pub(super) lagrangian: Option<Expr>,
-    pub(super) time: Variables,
-    pub(super) inputs: Variables,
-    pub(super) forces: Vec<Named>,
-    pub(super) defines: Vec<Named>,
-    pub(super) constraints: Vec<Named>,
-    pub(super) phase_constraints: Vec<Named>,
-    pub(super) velocity_constraints: Vec<Named>,
-    pub(super) invariants: Vec<Named>,
-    pub(super) outputs: Vec<Named>,
-    pub(super) derivatives: bool,
-    pub(super) broken: Vec<Ident>,
-    pub(super) hidden_names: bool,
-    pub(super) hidden_uses: bool,
-    /// The keys that occur, well-formed or not, and where.
-    pub(super) seen: Vec<(Key, Span)>,
-    /// Set if a key could not be read: then no other key can be called missing.
-    pub(super) uncertain: bool,
-}
-
-impl Attribute {
-    /// Where the key occurs first.
-    pub(super) fn place(&self, key: Key) -> Option<Span> {
+    /// Where a key occurs first.
+    pub(super) fn occurrence(&self, key: AttributeKey) -> Option<Span> {
         self.seen.iter().find(|(seen, _)| *seen == key).map(|(_, span)| *span)
     }
 
-    /// Gives a variable whose shape cannot be read the shape of its conjugate, so that the state has all of its fields.
-    pub(super) fn adopt_shapes(&mut self) {
-        adopt(&mut self.coordinates, &self.momenta);
-        adopt(&mut self.momenta, &self.coordinates);
+    pub(super) fn has(&self, key: AttributeKey) -> bool {
+        self.occurrence(key).is_some()
     }
-}
 
-fn adopt(variables: &mut Variables, conjugates: &Variables) {
-    let Variables { variables, shapeless, .. } = variables;
-    if conjugates.understood && conjugates.variables.len() == variables.len() + shapeless.len() {
-        for (place, name) in shapeless.drain(..) {
-            variables.insert(place, Variable { name, shape: conjugates.variables[place].shape });
-        }
-    }
-}
-
-impl Default for Attribute {
-    fn default() -> Self {
-        Self {
-            runtime: syn::parse_quote!(::fbint_runtime),
-            coordinates: Variables::default(),
-            momenta: Variables::default(),
-            velocities: Variables::default(),
-            kinematics: Vec::new(),
-            states: Variables::default(),
-            poisson: None,
-            dynamics: Vec::new(),
-            hamiltonian: None,
-            lagrangian: None,
-            time: Variables::default(),
-            inputs: Variables::default(),
-            forces: Vec::new(),
-            defines: Vec::new(),
-            constraints: Vec::new(),
-            phase_constraints: Vec::new(),
-            velocity_constraints: Vec::new(),
-            invariants: Vec::new(),
-            outputs: Vec::new(),
-            derivatives: false,
-            broken: Vec::new(),
-            hidden_names: false,
-            hidden_uses: false,
-            seen: Vec::new(),
-            uncertain: false,
-        }
-    }
-}
-
-impl Default for Variables {
-    fn default() -> Self {
-        Self { variables: Vec::new(), shapeless: Vec::new(), understood: true }
+    /// Where a key occurs first; the model's name, if it does not occur.
+    pub fn place(&self, key: AttributeKey) -> Span {
+        self.occurrence(key).unwrap_or_else(|| self.item.ident.span())
     }
 }

@@ -4,66 +4,82 @@ use proc_macro2::{Delimiter, Group, Span, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Expr, Ident, LitInt, RangeLimits, Token};
 
-use super::attribute::{END_OF_INPUT, Reader, is_equals};
-use super::key::{Attribute, Key, Variables};
-use super::{ASSUME, Family, MAX_ENTRIES, Named, Shape, Variable, whole};
+use super::attribute::{AttributeReader, END_OF_INPUT, is_equals};
+use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, Shape, Variable, whole};
 
-impl Reader<'_> {
+impl AttributeReader<'_> {
     /// `key(x, q: [3], r: [3, 3])`.
     pub(super) fn variables(
         &mut self,
-        key: Key,
-        target: fn(&mut Attribute) -> &mut Variables,
-        (word, rest): (&Ident, &[TokenTree]),
+        key: AttributeKey,
+        word: &Ident,
+        rest: &[TokenTree],
         repeated: bool,
-    ) {
-        let mut understood = !repeated;
-        let (mut variables, mut shapeless) = (Vec::new(), Vec::new());
-        match self.list(key, word, rest) {
-            None => understood = false,
-            Some(list) => {
-                let entries = self.entries(list.stream());
-                if entries.is_empty() {
-                    understood = false;
-                    self.spoil(
-                        key,
-                        list.span_close(),
-                        format_args!("`{word}` is empty: list variables, as in `{}`", key.usage()),
-                    );
-                }
-                for entry in &entries {
-                    let Some((name, shape)) = self.variable(key, entry) else {
-                        understood = false;
-                        continue;
-                    };
-                    match shape {
-                        Some(shape) if !repeated => variables.push(Variable { name, shape }),
-                        // A second list is one mistake already: its names are known, and mean nothing.
-                        _ if repeated => self.attribute.broken.push(name),
-                        _ => {
-                            understood = false;
-                            self.attribute.broken.push(name.clone());
-                            // Among those with a name: an entry without one has no place.
-                            shapeless.push((variables.len() + shapeless.len(), name));
-                        }
-                    }
+    ) -> Vec<Variable> {
+        let entries = self.list_entries(key, word, rest, "list variables");
+        let mut is_clear = !repeated && !entries.is_empty();
+        let mut variables = Vec::new();
+        // Among those with a name: an entry without one has no place.
+        let mut place = 0;
+        for entry in &entries {
+            let Some(name) = self.name(key, &entry[0]) else {
+                is_clear = false;
+                continue;
+            };
+            match self.shape(key, &name, &entry[1..]) {
+                // A second list is one mistake already: its names are known, and mean nothing.
+                _ if repeated => self.declaration.broken.push(name),
+                Some(shape) => variables.push(Variable { name, shape }),
+                None => {
+                    is_clear = false;
+                    self.declaration.broken.push(name.clone());
+                    self.shapeless.push((key, place, name));
                 }
             }
+            place += 1;
         }
-        let target = target(&mut self.attribute);
-        target.variables.extend(variables);
-        target.shapeless.extend(shapeless);
-        target.understood &= understood;
+        if !is_clear {
+            self.declaration.unclear.push(key);
+        }
+        variables
     }
 
-    /// A variable and its shape, if that can be read.
-    fn variable(&mut self, key: Key, tokens: &[TokenTree]) -> Option<(Ident, Option<Shape>)> {
-        let name = self.name(key, &tokens[0])?;
-        let shape = self.shape(key, &name, &tokens[1..]);
-        Some((name, shape))
+    /// The entries of the list of a key, of which there must be some.
+    fn list_entries(
+        &mut self,
+        key: AttributeKey,
+        word: &Ident,
+        rest: &[TokenTree],
+        remedy: &str,
+    ) -> Vec<Vec<TokenTree>> {
+        let Some(list) = self.list(key, word, rest) else { return Vec::new() };
+        let entries = self.entries(list.stream());
+        if entries.is_empty() {
+            let message = format!("`{word}` is empty: {remedy}, as in `{}`", key.row().usage);
+            self.spoil(key, list.span_close(), message);
+        }
+        entries
     }
 
-    fn shape(&mut self, key: Key, name: &Ident, tokens: &[TokenTree]) -> Option<Shape> {
+    /// The first of the variables, which must be a scalar, and the only one.
+    pub(super) fn scalar(&mut self, word: &Ident, variables: Vec<Variable>) -> Option<Variable> {
+        let mut variables = variables.into_iter();
+        let mut variable = variables.next()?;
+        let extra: Vec<Ident> = variables.map(|variable| variable.name).collect();
+        if let Some(extra) = extra.first() {
+            self.errors.push(extra.span(), format_args!("there is one {word}: remove `{extra}`"));
+        }
+        self.declaration.broken.extend(extra);
+        let Variable { name, shape } = &mut variable;
+        if *shape != Shape::Scalar {
+            self.errors.push(name.span(), format_args!("the {word} is a scalar: write `{word}({name})`"));
+            *shape = Shape::Scalar;
+            self.declaration.broken.push(name.clone());
+        }
+        Some(variable)
+    }
+
+    fn shape(&mut self, key: AttributeKey, name: &Ident, tokens: &[TokenTree]) -> Option<Shape> {
         let sizes = match tokens {
             [] => return Some(Shape::Scalar),
             [TokenTree::Punct(colon), TokenTree::Group(sizes)]
@@ -94,7 +110,7 @@ impl Reader<'_> {
         Some(shape)
     }
 
-    fn misshapen(&mut self, key: Key, name: &Ident, span: Span) -> Option<Shape> {
+    fn misshapen(&mut self, key: AttributeKey, name: &Ident, span: Span) -> Option<Shape> {
         let message = format!("write `{name}` for a scalar, `{name}: [3]` for a vector, `{name}: [3, 8]` for a matrix");
         self.errors.push(span, format_args!("this is not a shape in `{}`: {message}", key.name()));
         None
@@ -114,43 +130,18 @@ impl Reader<'_> {
     }
 
     /// `key(name = expression, family[i in 0..8] = expression, definition)`.
-    pub(super) fn named(
-        &mut self,
-        key: Key,
-        target: fn(&mut Attribute) -> &mut Vec<Named>,
-        word: &Ident,
-        rest: &[TokenTree],
-    ) {
-        let Some(list) = self.list(key, word, rest) else { return };
-        let entries = self.entries(list.stream());
-        if entries.is_empty() {
-            self.spoil(
-                key,
-                list.span_close(),
-                format_args!("`{word}` is empty: name something, as in `{}`", key.usage()),
-            );
-        }
-        for entry in entries {
-            let Some(named) = self.definition(key, &entry) else { continue };
-            target(&mut self.attribute).push(named);
-        }
+    pub(super) fn named(&mut self, key: AttributeKey, word: &Ident, rest: &[TokenTree]) -> Vec<NamedExpression> {
+        let entries = self.list_entries(key, word, rest, "name something");
+        entries.iter().filter_map(|entry| self.definition(key, entry)).collect()
     }
 
-    fn definition(&mut self, key: Key, tokens: &[TokenTree]) -> Option<Named> {
-        let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
-        let (head, value) = match equals {
-            Some(at) if matches!(&tokens[at], TokenTree::Punct(punct) if is_equals(punct)) => tokens.split_at(at),
-            _ => (tokens, &[][..]),
-        };
-        let (assume, head) = match head {
-            [TokenTree::Ident(word), TokenTree::Ident(_), ..] if word == ASSUME => (Some(word.clone()), &head[1..]),
-            _ => (None, head),
-        };
+    fn definition(&mut self, key: AttributeKey, tokens: &[TokenTree]) -> Option<NamedExpression> {
+        let (assume, head, value) = parts(tokens);
         if let ([name @ TokenTree::Ident(_)], []) = (head, value)
             && key.takes_definitions()
         {
             let name = self.name(key, name)?;
-            return Some(Named { value: syn::parse_quote!(#name), assume, family: None, name });
+            return Some(NamedExpression { value: syn::parse_quote!(#name), assume, family: None, name });
         }
         let (name, index) = match head {
             [name @ TokenTree::Ident(_)] if !value.is_empty() => (self.name(key, name)?, None),
@@ -164,53 +155,48 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let family = match index {
-            None => None,
-            Some(index) => match self.family(key, &name, index) {
-                Some(family) => Some(family),
-                None => {
-                    self.attribute.broken.push(name);
-                    self.attribute.hidden_uses = true;
-                    return None;
-                }
-            },
-        };
-        if value.len() == 1 {
-            self.attribute.hidden_uses = true;
-            self.errors.push(value[0].span(), format_args!("no expression after `=`, as in `{}`", key.usage()));
-            self.attribute.broken.push(name);
-            return None;
+        let content = self.family_and_value(key, &name, index, value);
+        if content.is_none() {
+            self.declaration.broken.push(name.clone());
+            self.declaration.hidden_uses = true;
         }
-        match self.parsed(&value[1..], Expr::parse, None) {
-            Some(value) => Some(Named { name, assume, family, value }),
-            None => {
-                self.attribute.broken.push(name);
-                None
-            }
-        }
+        let (family, value) = content?;
+        Some(NamedExpression { name, assume, family, value })
     }
 
-    fn family(&mut self, key: Key, name: &Ident, index: &Group) -> Option<Family> {
-        if key == Key::Define {
-            let message = format!("`define` names one thing; drop `[..]` after `{name}` and index what it is made of");
-            self.errors.push(index.span_open(), message);
-            return None;
-        }
-        if key == Key::Dynamics || key == Key::Kinematics {
-            let key = key.name();
-            let message = format!("`{key}` gives the rate of all of `{name}` at once: drop `[..]` after `{name}`");
-            self.errors.push(index.span_open(), message);
-            return None;
-        }
-        let written = |input: ParseStream| {
-            let index: Ident = input.parse()?;
-            input.parse::<Token![in]>()?;
-            let start = bound(input)?;
-            let limits: RangeLimits = input.parse()?;
-            let end = bound(input)?;
-            Ok((index, start, limits, end))
+    fn family_and_value(
+        &mut self,
+        key: AttributeKey,
+        name: &Ident,
+        index: Option<&Group>,
+        value: &[TokenTree],
+    ) -> Option<(Option<Family>, Expr)> {
+        let family = match index {
+            Some(index) => Some(self.family(key, name, index)?),
+            None => None,
         };
-        let (variable, start, limits, end) = match written.parse2(index.stream()) {
+        if value.len() == 1 {
+            self.errors.push(value[0].span(), format_args!("no expression after `=`, as in `{}`", key.row().usage));
+            return None;
+        }
+        Some((family, self.parsed(&value[1..], Expr::parse, None)?))
+    }
+
+    fn family(&mut self, key: AttributeKey, name: &Ident, index: &Group) -> Option<Family> {
+        let refuse = |message: String| {
+            self.errors.push(index.span_open(), message);
+            None
+        };
+        if key == AttributeKey::Define {
+            return refuse(format!(
+                "`define` names one thing; drop `[..]` after `{name}` and index what it is made of"
+            ));
+        }
+        if key == AttributeKey::Dynamics || key == AttributeKey::Kinematics {
+            let key = key.name();
+            return refuse(format!("`{key}` gives the rate of all of `{name}` at once: drop `[..]` after `{name}`"));
+        }
+        let family = match written_family.parse2(index.stream()) {
             Ok(family) => family,
             Err(error) => {
                 // What is missing has no token.
@@ -221,23 +207,41 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let end = match limits {
-            RangeLimits::HalfOpen(_) => end,
-            RangeLimits::Closed(_) => end.saturating_add(1),
-        };
-        let length = end.saturating_sub(start);
-        if length <= 0 {
-            self.errors
-                .push(index.span_open(), format_args!("the family `{name}` is empty: its range contains no index"));
-            return None;
+        match family.range.end.saturating_sub(family.range.start) {
+            ..=0 => refuse(format!("the family `{name}` is empty: its range contains no index")),
+            length if length > MAX_ENTRIES as i64 => {
+                refuse(format!("the family `{name}` has more than {MAX_ENTRIES} members"))
+            }
+            _ => Some(family),
         }
-        if length > MAX_ENTRIES as i64 {
-            self.errors
-                .push(index.span_open(), format_args!("the family `{name}` has more than {MAX_ENTRIES} members"));
-            return None;
-        }
-        Some(Family { index: variable, range: start..end })
     }
+}
+
+/// The word `assume`, what stands before `=`, and the rest.
+fn parts(tokens: &[TokenTree]) -> (Option<Ident>, &[TokenTree], &[TokenTree]) {
+    let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
+    let (head, value) = match equals {
+        Some(at) if matches!(&tokens[at], TokenTree::Punct(punct) if is_equals(punct)) => tokens.split_at(at),
+        _ => (tokens, &[][..]),
+    };
+    match head {
+        [TokenTree::Ident(word), TokenTree::Ident(_), ..] if word == ASSUME => (Some(word.clone()), &head[1..], value),
+        _ => (None, head, value),
+    }
+}
+
+/// `i in 0..8`
+fn written_family(input: ParseStream) -> syn::Result<Family> {
+    let index: Ident = input.parse()?;
+    input.parse::<Token![in]>()?;
+    let start = bound(input)?;
+    let limits: RangeLimits = input.parse()?;
+    let end = bound(input)?;
+    let end = match limits {
+        RangeLimits::HalfOpen(_) => end,
+        RangeLimits::Closed(_) => end.saturating_add(1),
+    };
+    Ok(Family { index, range: start..end })
 }
 
 fn bound(input: ParseStream) -> syn::Result<i64> {
@@ -258,11 +262,11 @@ fn head_span(tokens: &[TokenTree]) -> Span {
     }
 }
 
-fn head_message(key: Key, tokens: &[TokenTree]) -> String {
+fn head_message(key: AttributeKey, tokens: &[TokenTree]) -> String {
     match tokens {
         [TokenTree::Ident(name), TokenTree::Punct(punct), ..] if matches!(punct.as_char(), ':' | '=') => {
-            format!("expected a single `=` after `{name}`, as in `{}`", key.usage())
+            format!("expected a single `=` after `{name}`, as in `{}`", key.row().usage)
         }
-        _ => format!("`{}` needs a name for this: `{}`", key.name(), key.usage()),
+        _ => format!("`{}` needs a name for this: `{}`", key.name(), key.row().usage),
     }
 }

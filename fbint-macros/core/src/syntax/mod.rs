@@ -15,13 +15,13 @@ mod limits;
 mod lists;
 mod system;
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::{Expr, Ident};
 
+pub use self::key::{AttributeKey, Declaration};
 use crate::diagnostics::Errors;
 
 /// The words of the expression language. None of them can name a part of a model.
@@ -48,67 +48,6 @@ pub const TIME: &str = "time";
 /// The most entries that a vector, a matrix, a family or the whole state may have.
 pub const MAX_ENTRIES: usize = 10_000;
 
-/// The declaration as it is written, sorted by meaning. Expressions are not looked into yet.
-#[derive(Debug)]
-pub struct Declaration {
-    /// The struct, to be emitted untouched; after a mistake maybe another type.
-    pub item: syn::DeriveInput,
-    /// The path of the runtime.
-    pub runtime: syn::Path,
-    /// The struct's fields.
-    pub parameters: Vec<Variable>,
-    /// The kind of system.
-    pub system: System,
-    /// Configuration coordinates of a canonical or a Lagrangian system.
-    pub coordinates: Vec<Variable>,
-    /// The conjugate momenta of a canonical system, in the order of the coordinates.
-    pub momenta: Vec<Variable>,
-    /// The velocities of a Lagrangian system, also those that are put to zero.
-    pub velocities: Vec<Variable>,
-    /// The rates of the coordinates in a Lagrangian system; none where the velocities are the rates.
-    pub kinematics: Vec<Named>,
-    /// The state of any other system.
-    pub states: Vec<Variable>,
-    /// The Poisson matrix J, for x' = J grad H.
-    pub poisson: Option<Expr>,
-    /// The rates of the state's variables, which stand for a field that is given as it is.
-    pub dynamics: Vec<Named>,
-    /// The energy. `None` where something else gives the field, or after a mistake was reported.
-    pub hamiltonian: Option<Expr>,
-    /// The Lagrangian of a Lagrangian system. `None` after a mistake was reported.
-    pub lagrangian: Option<Expr>,
-    /// The time, an entry of the state, if the system depends on it or has inputs.
-    pub time: Option<Variable>,
-    /// The work that was done on a driven system, an entry of its state.
-    pub work: Option<Variable>,
-    /// Variables whose values are given from outside at every evaluation.
-    pub inputs: Vec<Variable>,
-    /// Generalised forces along momenta or velocities, by their names.
-    pub forces: Vec<Named>,
-    /// Named sub-expressions.
-    pub defines: Vec<Named>,
-    /// Holonomic constraints of a canonical or a Lagrangian system, otherwise invariant sets of the field.
-    pub constraints: Vec<Named>,
-    /// Constraints on the phase space, taken as they stand.
-    pub phase_constraints: Vec<Named>,
-    /// Constraints that are linear in the rates of the coordinates.
-    pub velocity_constraints: Vec<Named>,
-    /// First integrals.
-    pub invariants: Vec<Named>,
-    /// Extra quantities, computed in addition to the field.
-    pub outputs: Vec<Named>,
-    /// Set if derivatives of the generated functions are generated, too.
-    pub derivatives: bool,
-    /// The keys that occur, and where each occurs first.
-    pub keys: BTreeMap<&'static str, Span>,
-    /// Names whose declaration is mistaken: using them is not a second mistake.
-    pub broken: Vec<Ident>,
-    /// Set if a part that declares names could not be read: then no name can be called unknown.
-    pub hidden_names: bool,
-    /// Set if a part could not be read at all: then no name can be called unused.
-    pub hidden_uses: bool,
-}
-
 impl Declaration {
     /// The variables of the state in their order: coordinates and momenta, coordinates and velocities that are not put to zero, or
     /// those of any other state; then the time and the work, where they are part of it.
@@ -124,40 +63,52 @@ impl Declaration {
     }
 
     /// The velocity constraint that is this velocity itself, which puts it to zero.
-    pub fn vanishing_by(&self, velocity: &Variable) -> Option<&Named> {
+    pub fn vanishing_by(&self, velocity: &Variable) -> Option<&NamedExpression> {
         self.velocity_constraints.iter().find(|constraint| constraint.is_alone(&velocity.name))
     }
 
     /// Returns `true` if a velocity constraint is a velocity itself, and so puts it to zero.
-    pub fn puts_to_zero(&self, constraint: &Named) -> bool {
+    pub fn puts_to_zero(&self, constraint: &NamedExpression) -> bool {
         self.velocities.iter().any(|velocity| constraint.is_alone(&velocity.name))
     }
 
     /// The velocity constraints that put no velocity to zero.
-    pub fn reactive_constraints(&self) -> impl Iterator<Item = &Named> {
+    pub fn reactive_constraints(&self) -> impl Iterator<Item = &NamedExpression> {
         self.velocity_constraints.iter().filter(|constraint| !self.puts_to_zero(constraint))
     }
 
-    /// Where a key occurs first; the model's name, if it does not occur.
-    pub fn place(&self, key: &str) -> Span {
-        self.keys.get(key).copied().unwrap_or_else(|| self.item.ident.span())
+    /// Returns `true` if the system has an energy, which is an integral of it.
+    pub(super) fn has_energy(&self) -> bool {
+        match self.formalism {
+            Formalism::Canonical | Formalism::Poisson => {
+                self.has(AttributeKey::Hamiltonian) && !self.has(AttributeKey::Dynamics)
+            }
+            Formalism::Lagrangian => true,
+            Formalism::Given => false,
+        }
     }
 
     /// Returns `true` if constraints may have reactions, and holonomic ones rates.
     pub fn has_reactions(&self) -> bool {
-        self.system != System::State
+        matches!(self.formalism, Formalism::Canonical | Formalism::Lagrangian)
     }
 }
 
-/// The kind of a system: what its state consists of, and how it moves.
+/// What the state of a system consists of, and how it moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum System {
+pub enum Formalism {
     /// Coordinates and momenta, by a Hamiltonian.
     Canonical,
     /// Coordinates and velocities, by a Lagrangian.
     Lagrangian,
-    /// Any variables, by given rates, or by a Poisson matrix and a Hamiltonian.
-    State,
+    /// Any variables, by a Poisson matrix and a Hamiltonian.
+    Poisson,
+    /// Any variables, by given rates.
+    Given,
+}
+
+impl Formalism {
+    const ALL: [Self; 4] = [Self::Canonical, Self::Lagrangian, Self::Poisson, Self::Given];
 }
 
 /// A variable of the state or a parameter.
@@ -188,7 +139,7 @@ pub enum Shape {
 /// `name = value`, the family `name[i in a..b] = value`, or `name` alone, which stands for `name = name`; in some lists with
 /// `assume` before the name.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct NamedExpression {
     /// Its name.
     pub name: Ident,
     /// The word `assume` before the name.
@@ -199,7 +150,7 @@ pub struct Named {
     pub value: Expr,
 }
 
-impl Named {
+impl NamedExpression {
     /// Returns `true` for the definition of its own name: `invariant(l)`, or `invariant(l = l)`.
     pub fn is_definition(&self) -> bool {
         self.is_alone(&self.name)
@@ -263,55 +214,20 @@ impl std::fmt::Display for Shape {
 /// Reads a declaration, and reports every mistake. Returns `None` if the item is not a type, otherwise whatever was understood:
 /// `elaborate` and `emit::stub` take it even where mistakes were found.
 pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Option<Declaration> {
-    let mut reader = attribute::Reader::new(errors);
-    reader.read(attribute);
-    let mut attribute = reader.finish();
-    attribute.adopt_shapes();
+    let mut declaration = Declaration::empty();
+    attribute::read(attribute, &mut declaration, errors);
     let (item, parameters) = item::read(item, errors)?;
-    let system = system::decide(&mut attribute, &item.ident, errors);
-    let has_energy = system == System::Lagrangian
-        || attribute.place(key::Key::Hamiltonian).is_some() && attribute.dynamics.is_empty();
-    let (time, work) = driving::variables(&mut attribute, has_energy, errors);
-    let mut declaration = Declaration {
-        item,
-        runtime: attribute.runtime,
-        parameters: parameters.variables,
-        system,
-        coordinates: attribute.coordinates.variables,
-        momenta: attribute.momenta.variables,
-        velocities: attribute.velocities.variables,
-        kinematics: attribute.kinematics,
-        states: attribute.states.variables,
-        poisson: attribute.poisson,
-        dynamics: attribute.dynamics,
-        hamiltonian: attribute.hamiltonian,
-        lagrangian: attribute.lagrangian,
-        time,
-        work,
-        inputs: attribute.inputs.variables,
-        forces: attribute.forces,
-        defines: attribute.defines,
-        constraints: attribute.constraints,
-        phase_constraints: attribute.phase_constraints,
-        velocity_constraints: attribute.velocity_constraints,
-        invariants: attribute.invariants,
-        outputs: attribute.outputs,
-        derivatives: attribute.derivatives,
-        keys: attribute.seen.iter().rev().map(|(key, span)| (key.name(), *span)).collect(),
-        broken: attribute.broken,
-        hidden_names: attribute.hidden_names || parameters.hidden,
-        hidden_uses: attribute.hidden_uses || parameters.hidden,
-    };
-    let paired = attribute.coordinates.understood && attribute.momenta.understood;
-    if paired {
-        check::conjugates(&declaration, errors);
-    }
-    if attribute.coordinates.understood && attribute.velocities.understood {
-        check::velocities(&declaration, errors);
-    }
+    declaration.item = item;
+    system::decide(&mut declaration, errors);
+    driving::add_variables(&mut declaration);
+    declaration.parameters = parameters.variables;
+    declaration.hidden_names |= parameters.hidden;
+    declaration.hidden_uses |= parameters.hidden;
+    check::conjugates(&declaration, errors);
+    check::velocities(&declaration, errors);
     driving::forces(&declaration, errors);
     check::assumptions(&declaration, errors);
-    let clashing = check::names(&declaration, has_energy, errors);
+    let clashing = check::names(&declaration, errors);
     check::size(&mut declaration, errors);
     declaration.broken.extend(parameters.broken);
     declaration.broken.extend(clashing);

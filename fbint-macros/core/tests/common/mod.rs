@@ -1,7 +1,7 @@
 //! A declaration given as text, and what the compiler's first two phases say about it.
 
 use fbint_macros_core::diagnostics::Errors;
-use fbint_macros_core::elaborate::{Model, elaborate};
+use fbint_macros_core::elaborate::{Elaborated, elaborate};
 use fbint_macros_core::syntax::{Declaration, parse};
 use proc_macro2::TokenStream;
 
@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 pub(crate) type Message = (String, String);
 
 /// Both phases; every message in the order of discovery.
-pub(crate) fn read(attribute: &str, item: &str) -> (Option<Declaration>, Option<Model>, Vec<Message>) {
+pub(crate) fn read(attribute: &str, item: &str) -> (Option<Declaration>, Option<Elaborated>, Vec<Message>) {
     let attribute: TokenStream = attribute.parse().expect("the attribute is made of tokens");
     let item: TokenStream = item.parse().expect("the item is made of tokens");
     let errors = Errors::new();

@@ -5,14 +5,14 @@ use proc_macro2::Span;
 use super::Messages;
 use crate::derivation::{Doubt, Dynamics, Lagrangian};
 use crate::diagnostics::Errors;
-use crate::elaborate::{Model, Undefined, is_root, undefined_part};
+use crate::elaborate::{Elaborated, Undefined, is_root, undefined_part};
 use crate::expression::{Expression, Function};
 use crate::notation;
 use crate::syntax::Declaration;
 
 /// Reports functions that are undefined in every state, and constraints that are roots. Returns doubts about functions that were
 /// undefined in every state that was tried, and may be defined in others.
-pub(in crate::compile) fn undefined(declaration: &Declaration, model: &Model, errors: &Errors) -> Vec<Doubt> {
+pub(in crate::compile) fn undefined(declaration: &Declaration, model: &Elaborated, errors: &Errors) -> Vec<Doubt> {
     let messages = Messages { declaration, model };
     let symbols = &model.problem.symbols;
     let mut doubts = Vec::new();

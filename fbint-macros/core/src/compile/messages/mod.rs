@@ -10,7 +10,7 @@ use syn::spanned::Spanned;
 
 pub(super) use self::definedness::undefined;
 use crate::derivation::{IntegralId, VelocityConstraints};
-use crate::elaborate::Model;
+use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
 use crate::mechanics::motion::are_integrable;
 use crate::prepared::{Surroundings, Trouble};
@@ -21,7 +21,7 @@ use crate::syntax::{Declaration, plain};
 #[derive(Clone, Copy)]
 pub(super) struct Messages<'a> {
     pub(super) declaration: &'a Declaration,
-    pub(super) model: &'a Model,
+    pub(super) model: &'a Elaborated,
 }
 
 impl Messages<'_> {
