@@ -133,6 +133,39 @@ pub(crate) enum ErrorControl {
 }
 
 impl Method {
+    /// The name of the method in a sentence: `RK4`, `the midpoint rule`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Euler { .. } => "Euler",
+            Self::Midpoint { .. } => "the midpoint rule",
+            Self::Heun { .. } => "Heun",
+            Self::Rk4 { .. } => "RK4",
+            Self::DiscreteHamel { .. } => "the discrete Hamel integrator",
+            Self::DormandPrince { .. } => "Dormand-Prince",
+            Self::Dop853 { .. } => "DOP853",
+        }
+    }
+
+    /// The size of the steps, unless error control chooses it.
+    pub const fn step(self) -> Option<f64> {
+        match self {
+            Self::Euler { h }
+            | Self::Midpoint { h }
+            | Self::Heun { h }
+            | Self::Rk4 { h }
+            | Self::DiscreteHamel { h } => Some(h),
+            Self::DormandPrince { .. } | Self::Dop853 { .. } => None,
+        }
+    }
+
+    /// The relative and the absolute tolerance of a step, under error control.
+    pub const fn tolerances(self) -> Option<[f64; 2]> {
+        match self {
+            Self::DormandPrince { rtol, atol } | Self::Dop853 { rtol, atol } => Some([rtol, atol]),
+            _ => None,
+        }
+    }
+
     /// How the method takes its steps.
     ///
     /// # Errors
@@ -157,14 +190,6 @@ impl Method {
 }
 
 impl Stepping {
-    /// The size of the steps, unless error control chooses it.
-    pub(crate) fn h(self) -> Option<f64> {
-        match self {
-            Self::Fixed { h, .. } | Self::Hamel { h } => Some(h),
-            Self::Controlled { .. } => None,
-        }
-    }
-
     /// The end of the real stability interval within which a feedback has to be.
     pub(crate) fn stability_interval(self) -> f64 {
         match self {

@@ -406,7 +406,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let origin = Origin::of(&system, Some(method), projection.is_some(), field.decay_rate(&given));
         let mut drive = setup.drive(&system, span, projection, origin)?;
         let stepping = method.stepping()?;
-        let schedule = stepping.schedule(span, samples.as_ref())?;
+        let schedule = Schedule::of_method(method, span, samples.as_ref().and_then(SampleTimes::interval))?;
         loop {
             let start = drive.new_start().map(from_slice);
             start.iter().for_each(|start| field.start_at(start));
@@ -462,7 +462,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         }
         let projector = settings.projection.map(|of| Projector::new(setup.system, &start, targets, of));
         let (stepping, system, mut kept) = (settings.method.stepping()?, Prepared::new(setup.system), None);
-        let schedule = stepping.schedule(span, None)?;
+        let schedule = Schedule::of_method(settings.method, span, None)?;
         let pace = Pace::new(schedule.as_ref(), field.driver(), f64::INFINITY);
         let ends = Ends::new(projector, &mut kept);
         let mut stepper = stepping.stepper(setup.system, &field, start, &control, ends)?;
@@ -576,12 +576,6 @@ fn finished<S: FeedbackSystem>(ended: Ended, steps: u64, evaluations: u64, kept:
 }
 
 impl Stepping {
-    /// When the steps of a fixed size end.
-    fn schedule(self, span: Span, samples: Option<&SampleTimes>) -> Result<Option<Schedule>, Error> {
-        let interval = samples.and_then(SampleTimes::interval);
-        self.h().map(|h| Schedule::new(h, span, interval)).transpose()
-    }
-
     /// What makes the steps.
     fn stepper<'s, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
         self,

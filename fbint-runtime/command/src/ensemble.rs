@@ -34,7 +34,7 @@ use crate::checkpoint;
 use crate::complaint::complain;
 use crate::help::program;
 use crate::interruption::{self, LastAct, end_undisturbed};
-use crate::job::{Job, code_sha256, method_name};
+use crate::job::{Job, code_sha256};
 use crate::members::{Block, Members, Watch};
 use crate::output::{Output, WholeDraft, publish};
 use crate::panels::Panel;
@@ -172,7 +172,7 @@ impl Study {
     /// What it is, with the number of members that are done.
     fn title(&self, done: u64) -> String {
         let Description { job, arguments, .. } = &self.description;
-        let (method, until) = (method_name(job.settings.method), job.settings.until);
+        let (method, until) = (job.settings.method.name(), job.settings.until);
         let part = if self.is_whole(done) { String::new() } else { format!("{done} of ") };
         format!(
             "{}: {part}{} members, {method}, t = 0 .. {until}, seed {}",

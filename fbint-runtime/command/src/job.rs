@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 
-use fbint_runtime::{Method, Settings};
+use fbint_runtime::Settings;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -86,18 +86,5 @@ pub(crate) fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error>
         )
         .into(),
         other => other.into(),
-    }
-}
-
-/// The name of a method in a sentence.
-pub(crate) fn method_name(method: Method) -> &'static str {
-    match method {
-        Method::Euler { .. } => "Euler",
-        Method::Midpoint { .. } => "the midpoint rule",
-        Method::Heun { .. } => "Heun",
-        Method::Rk4 { .. } => "RK4",
-        Method::DiscreteHamel { .. } => "the discrete Hamel integrator",
-        Method::DormandPrince { .. } => "Dormand-Prince",
-        Method::Dop853 { .. } => "DOP853",
     }
 }

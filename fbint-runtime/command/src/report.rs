@@ -4,10 +4,10 @@ pub(crate) mod page;
 
 use std::fmt::Write as _;
 
-use fbint_runtime::{Dependence, IntegralJump, LargestProjection, Method};
+use fbint_runtime::{Dependence, IntegralJump, LargestProjection};
 
 use crate::catalogue::{AnyModel, Feedback, Run};
-use crate::job::{Job, method_name};
+use crate::job::Job;
 use crate::names::quantities_of_state;
 
 /// The drift of every integral, what ended the run if a condition was asked for, and what it took.
@@ -41,13 +41,10 @@ pub(crate) fn title(job: &Job) -> String {
 
 /// The method, what aids it, its accuracy and the time.
 pub(crate) fn manner(job: &Job) -> String {
-    let accuracy = match job.settings.method {
-        Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => format!("h = {h}"),
-        Method::DiscreteHamel { h } => format!("h = {h}"),
-        Method::DormandPrince { rtol, atol } | Method::Dop853 { rtol, atol } => {
-            format!("rtol = {rtol:?}, atol = {atol:?}")
-        }
-    };
+    let method = job.settings.method;
+    let step = method.step().map(|h| format!("h = {h}"));
+    let tolerances = method.tolerances().map(|[rtol, atol]| format!("rtol = {rtol:?}, atol = {atol:?}"));
+    let accuracy = step.or(tolerances).unwrap_or_default();
     format!("{}, {accuracy}, t = 0 .. {}", method_label(job), job.settings.until)
 }
 
@@ -79,7 +76,7 @@ fn largest_projection(
 }
 
 fn method_label(job: &Job) -> String {
-    let method = method_name(job.settings.method);
+    let method = job.settings.method.name();
     let feedback = match &job.gains {
         Feedback::None if job.settings.projection.is_some() => return format!("{method}, projected after each step"),
         Feedback::None => format!("{method} without feedback"),

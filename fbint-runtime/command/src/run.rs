@@ -10,7 +10,7 @@ use fbint_runtime::{Method, Projection, Settings, StateRole};
 use crate::arguments::{self, Assignment, GainsArgument, Integration, MethodName, RunOptions};
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
 use crate::checkpoint::{Checkpoint, Files};
-use crate::job::{Job, in_terms_of_options, method_name, named};
+use crate::job::{Job, in_terms_of_options, named};
 use crate::nearest;
 use crate::start::Given;
 use crate::task::{Outputs, Task};
@@ -51,7 +51,7 @@ fn check_condition(models: &[Entry], job: &Job) -> Result<(), Box<dyn Error>> {
     let Some(crossing) = &plan.until_event else { return Ok(()) };
     let value = crossing.value(&*model, &start);
     let begins = || {
-        let until = step(job.settings.method).unwrap_or(SOON * job.settings.until).min(job.settings.until);
+        let until = job.settings.method.step().unwrap_or(SOON * job.settings.until).min(job.settings.until);
         let settings = Settings { until, ..job.settings };
         // What is wrong with the run is told by the run.
         let soon = model.run_bare(&start, &Plan { until_event: None, settings, ..plan.clone() });
@@ -106,7 +106,7 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
     let start = Given::of(&*model, arguments)?.start(&*model, &[]).map_err(in_terms_of_options)?;
     let method = method(arguments)?;
     if let Some(every) = every
-        && arguments.until / every.max(step(method).unwrap_or(0.0)) > MAX_SAMPLES
+        && arguments.until / every.max(method.step().unwrap_or(0.0)) > MAX_SAMPLES
     {
         return Err(format!("--every {every:?} makes more than {MAX_SAMPLES:e} samples: take a longer interval").into());
     }
@@ -161,9 +161,9 @@ fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
         MethodName::DormandPrince => Method::DormandPrince { rtol, atol },
         MethodName::Dop853 => Method::Dop853 { rtol, atol },
     };
-    let name = method_name(method);
+    let name = method.name();
     let tolerance = arguments.rtol.map(|_| "--rtol").or(arguments.atol.map(|_| "--atol"));
-    match (step(method), tolerance) {
+    match (method.step(), tolerance) {
         (None, _) if arguments.step.is_some() => {
             Err(format!("{name} chooses its steps: give --rtol and --atol instead of --step").into())
         }
@@ -171,15 +171,6 @@ fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
             Err(format!("{name} takes steps of one size: give --step instead of {given}, or --method dop853").into())
         }
         _ => Ok(method),
-    }
-}
-
-/// The step size of a method that does not choose it.
-fn step(method: Method) -> Option<f64> {
-    match method {
-        Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => Some(h),
-        Method::DiscreteHamel { h } => Some(h),
-        Method::DormandPrince { .. } | Method::Dop853 { .. } => None,
     }
 }
 
@@ -194,10 +185,10 @@ fn feedback(
         GainsArgument::Uniform(k) => Ok(Feedback::Uniform(*k)),
         GainsArgument::Relaxation(tau) => Ok(Feedback::Relaxation(*tau)),
         GainsArgument::Scaled(rate) => Ok(Feedback::DiagonalScaled(*rate)),
-        GainsArgument::BaeChang => match step(method) {
+        GainsArgument::BaeChang => match method.step() {
             Some(h) => Ok(Feedback::BaeChang(h)),
             None => {
-                let name = method_name(method);
+                let name = method.name();
                 Err(format!("--gains bae-chang needs a step, which {name} chooses itself: give --method euler").into())
             }
         },

@@ -2,6 +2,7 @@
 
 use crate::driver::Driver;
 use crate::error::{Error, positive};
+use crate::method::Method;
 
 /// Maximum number of intervals of the trajectory by default; twice as many with error control.
 pub(super) const DEFAULT_INTERVALS: u64 = 1000;
@@ -66,6 +67,11 @@ impl Schedule {
         };
         let watched = steps.div_ceil(LOOKS).min(UNWATCHED);
         Ok(Self { h, span, steps, last, sampled: sampled.max(1), watched })
+    }
+
+    /// The schedule of a method, unless error control ends its steps.
+    pub(crate) fn of_method(method: Method, span: Span, interval: Option<f64>) -> Result<Option<Self>, Error> {
+        method.step().map(|h| Self::new(h, span, interval)).transpose()
     }
 
     /// The time after a number of steps.

@@ -82,9 +82,5 @@ fn fails() -> String {
 }
 
 fn step(method: Method) -> String {
-    match method {
-        Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => format!("{h:e}"),
-        Method::DiscreteHamel { h } => format!("{h:e}"),
-        Method::DormandPrince { .. } | Method::Dop853 { .. } => String::new(),
-    }
+    method.step().map_or(String::new(), |h| format!("{h:e}"))
 }
