@@ -380,16 +380,13 @@ fn a_checkpoint_with_counters_that_no_run_has_is_refused() -> Outcome {
     let good = body(&folder, "c")?;
     let mut cases = Vec::new();
     for number in [u64::MAX, u64::MAX - 1, 1 << 63, (1 << 53) + 1] {
-        cases.extend(["rejected", "evaluations", "stride"].map(|name| (Some("control"), name, json!(number))));
-        cases.push((None, "steps", json!(number)));
+        let counters = ["/steps", "/stride", "/memory/steps", "/memory/evaluations", "/memory/control/rejected"];
+        cases.extend(counters.map(|counter| (counter, json!(number))));
     }
-    cases.extend([-1.0, 0.0].map(|size| (Some("control"), "size", json!(size))));
-    for (part, name, value) in cases {
+    cases.extend([-1.0, 0.0].map(|size| ("/memory/control/size", json!(size))));
+    for (place, value) in cases {
         let mut bad = good.clone();
-        match part {
-            Some(part) => bad["snapshot"][part][name] = value,
-            None => bad["snapshot"][name] = value,
-        }
+        *bad["snapshot"].pointer_mut(place).ok_or("no such place")? = value;
         fs::write(folder.path().join("bad"), signed(&bad.to_string()))?;
         refused(&fbint(&folder, &["resume", "bad"])?, &["cannot resume"]);
     }
