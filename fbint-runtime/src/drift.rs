@@ -15,14 +15,14 @@ use crate::system::{Conservation, Integral};
 pub struct Drift {
     integrals: &'static [Integral],
     targets: Vec<f64>,
-    changes: Changes,
+    changes: DriftRecord,
     start_move: Option<StartMove>,
 }
 
 /// A [`Drift`] without its names and targets, which come from the system and the start. Vectors have an entry for each integral.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Changes {
+pub(crate) struct DriftRecord {
     largest: Vec<f64>,
     last: Vec<f64>,
     mean: Vec<f64>,
@@ -36,7 +36,7 @@ pub(crate) struct Changes {
     left_out: Vec<(usize, LeftOut)>,
 }
 
-impl Changes {
+impl DriftRecord {
     fn none(integrals: usize) -> Self {
         let zero = vec![0.0; integrals];
         Self {
@@ -128,7 +128,7 @@ pub struct IntegralDrift {
 impl Drift {
     /// An empty record of integrals that should keep these values.
     pub(crate) fn new(integrals: &'static [Integral], targets: Vec<f64>) -> Self {
-        Self { integrals, changes: Changes::none(targets.len()), targets, start_move: None }
+        Self { integrals, changes: DriftRecord::none(targets.len()), targets, start_move: None }
     }
 
     /// By how much the start was moved onto the constraints, if it was; see [`Run::start_move`](crate::Run::start_move).
@@ -156,23 +156,23 @@ impl Drift {
         self.changes.record(time, changes);
     }
 
-    /// Changes the values that the integrals should keep from now on.
+    /// DriftRecord the values that the integrals should keep from now on.
     pub(crate) fn set_targets(&mut self, targets: &[f64]) {
         self.targets.copy_from_slice(targets);
     }
 
-    pub(crate) fn changes(&self) -> &Changes {
+    pub(crate) fn changes(&self) -> &DriftRecord {
         &self.changes
     }
 
     /// Resumes from the changes of as many integrals.
-    pub(crate) fn restore(&mut self, changes: &Changes) {
+    pub(crate) fn restore(&mut self, changes: &DriftRecord) {
         self.changes = changes.clone();
     }
 
     /// What the run did to each integral, in the order of [`INTEGRALS`](crate::FeedbackSystem::INTEGRALS).
     pub fn integrals(&self) -> impl Iterator<Item = IntegralDrift> + '_ {
-        let Changes { largest, last, time_moment, moment, left_out, .. } = &self.changes;
+        let DriftRecord { largest, last, time_moment, moment, left_out, .. } = &self.changes;
         self.integrals.iter().enumerate().map(move |(i, integral)| IntegralDrift {
             name: integral.name,
             target: self.targets[i],

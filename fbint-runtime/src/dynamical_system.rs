@@ -36,18 +36,18 @@ pub(crate) trait DynamicalSystem {
 }
 
 /// A system of the type `S` and its numbers.
-pub(crate) struct Prepared<'a, S: FeedbackSystem> {
+pub(crate) struct TypedSystem<'a, S: FeedbackSystem> {
     system: &'a S,
     numbers: S::Prepared<f64>,
 }
 
-impl<'a, S: FeedbackSystem> Prepared<'a, S> {
+impl<'a, S: FeedbackSystem> TypedSystem<'a, S> {
     pub(crate) fn new(system: &'a S) -> Self {
         Self { system, numbers: system.prepare() }
     }
 }
 
-impl<S: FeedbackSystem> DynamicalSystem for Prepared<'_, S> {
+impl<S: FeedbackSystem> DynamicalSystem for TypedSystem<'_, S> {
     fn state(&self) -> &'static [StateEntry] {
         S::STATE
     }

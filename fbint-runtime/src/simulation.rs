@@ -11,10 +11,10 @@
 //! its order, because the stages are further from the level set of the integrals than the steps are. With DOP853 projection costs no
 //! evaluation. BENCHMARKS.md of the repository has the measurements.
 
-mod drive;
-mod lookout;
+mod event_search;
 mod record;
 mod run;
+mod run_loop;
 mod sampling;
 mod schedule;
 mod snapshot;
@@ -24,21 +24,23 @@ use core::fmt;
 use core::ops::ControlFlow;
 
 #[cfg(feature = "ensemble")]
-pub(crate) use self::drive::check_stability;
-use self::drive::{Drive, Ended, Pace, Plan, Segment, Watch, follow_alone};
-#[cfg(feature = "ensemble")]
 pub(crate) use self::record::bound;
 pub use self::run::{IntegralJump, LargestProjection, Occurrence, Run, Sample};
+#[cfg(feature = "ensemble")]
+pub(crate) use self::run_loop::check_stability;
+use self::run_loop::{Ended, Pace, Plan, RunLoop, Segment, Watch, follow_alone};
 pub(crate) use self::sampling::SampleTimes;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::sampling::Sampling;
 pub(crate) use self::schedule::{Schedule, Span};
 use self::snapshot::Origin;
 pub use self::snapshot::{Moment, Snapshot};
-use self::stepper::{Advance, ControlledSteps, Ends, Explicit, FixedSteps, Geometric, Hamel, Kept, Stepper};
+use self::stepper::{
+    Advance, ControlledSteps, Explicit, FixedSteps, Geometric, HamelMethod, KeptSteps, StepEnds, Stepper,
+};
 use crate::consistent_start::{check_start, projected_start};
 use crate::driver::{Driven, Driver, Signal, TakesInput};
-use crate::dynamical_system::{DynamicalSystem, Prepared};
+use crate::dynamical_system::{DynamicalSystem, TypedSystem};
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::event::Event;
@@ -401,27 +403,27 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         check_driving::<S>(field.driver(), &setup.start, span)?;
         let (samples, is_audited, control) = (setup.samples.clone(), setup.is_audited, setup.control());
         let projection = setup.projection(method);
-        let (system, mut kept) = (Prepared::new(setup.system), setup.is_dense.then(Vec::new));
+        let (system, mut kept) = (TypedSystem::new(setup.system), setup.is_dense.then(Vec::new));
         let (of, given) = (setup.system, setup.start);
         let origin = Origin::of(&system, Some(method), projection.is_some(), field.decay_rate(&given));
-        let mut drive = setup.drive(&system, span, projection, origin)?;
+        let mut run = setup.run_loop(&system, span, projection, origin)?;
         let stepping = method.stepping()?;
         let schedule = Schedule::of_method(method, span, samples.as_ref().and_then(SampleTimes::interval))?;
         loop {
-            let start = drive.new_start().map(from_slice);
+            let start = run.new_start().map(from_slice);
             start.iter().for_each(|start| field.start_at(start));
             let start = start.unwrap_or(given);
             let interval = if is_audited { stepping.stability_interval() } else { f64::INFINITY };
             let pace = Pace::new(schedule.as_ref(), field.driver(), interval);
             let projector =
-                projection.map(|projection| Projector::new(of, &start, from_slice(drive.targets()), projection));
-            let ends = Ends::new(projector, &mut kept);
+                projection.map(|projection| Projector::new(of, &start, from_slice(run.targets()), projection));
+            let ends = StepEnds::new(projector, &mut kept);
             let mut stepper = stepping.stepper(of, &field, start, &control, ends)?;
-            let segment = drive.follow(&mut *stepper, &pace);
+            let segment = run.follow(&mut *stepper, &pace);
             drop(stepper);
             match segment {
                 Ok(Segment::Ended { steps, evaluations }) => {
-                    return Ok(finished(drive.end(), steps, evaluations, kept));
+                    return Ok(finished(run.end(), steps, evaluations, kept));
                 }
                 Ok(Segment::Reset) => {}
                 Err(error) => return Err(error.blaming(field.driver())),
@@ -461,10 +463,10 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
             field.start_at(&start);
         }
         let projector = settings.projection.map(|of| Projector::new(setup.system, &start, targets, of));
-        let (stepping, system, mut kept) = (settings.method.stepping()?, Prepared::new(setup.system), None);
+        let (stepping, system, mut kept) = (settings.method.stepping()?, TypedSystem::new(setup.system), None);
         let schedule = Schedule::of_method(settings.method, span, None)?;
         let pace = Pace::new(schedule.as_ref(), field.driver(), f64::INFINITY);
-        let ends = Ends::new(projector, &mut kept);
+        let ends = StepEnds::new(projector, &mut kept);
         let mut stepper = stepping.stepper(setup.system, &field, start, &control, ends)?;
         follow_alone(&system, &mut *stepper, &pace, span)?;
         Ok(from_slice::<Vector<S>>(stepper.state()).into())
@@ -489,21 +491,21 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
         let span = Span::new(setup.time, until)?;
         let schedule = Schedule::new(h, span, setup.samples.as_ref().and_then(SampleTimes::interval))?;
         let projection = setup.hold.if_chosen();
-        let (system, mut kept) = (Prepared::new(setup.system), setup.is_dense.then(Vec::new));
+        let (system, mut kept) = (TypedSystem::new(setup.system), setup.is_dense.then(Vec::new));
         let (of, given) = (setup.system, setup.start);
         let origin = Origin::of(&system, None, projection.is_some(), 0.0);
-        let mut drive = setup.drive(&system, span, projection, origin)?;
+        let mut run = setup.run_loop(&system, span, projection, origin)?;
         let pace = Pace::new(Some(&schedule), None, f64::INFINITY);
         loop {
-            let start = drive.new_start().map_or(given, from_slice);
+            let start = run.new_start().map_or(given, from_slice);
             let projector =
-                projection.map(|projection| Projector::new(of, &start, from_slice(drive.targets()), projection));
-            let ends = Ends::new(projector, &mut kept);
+                projection.map(|projection| Projector::new(of, &start, from_slice(run.targets()), projection));
+            let ends = StepEnds::new(projector, &mut kept);
             let method: Box<dyn Advance<S> + '_> = Box::new(Geometric { method, system: of.prepare() });
             let mut stepper = FixedSteps::new(method, span.from, start, ends);
-            if let Segment::Ended { steps, evaluations } = drive.follow(&mut stepper, &pace)? {
+            if let Segment::Ended { steps, evaluations } = run.follow(&mut stepper, &pace)? {
                 drop(stepper);
-                return Ok(finished(drive.end(), steps, evaluations, kept));
+                return Ok(finished(run.end(), steps, evaluations, kept));
             }
         }
     }
@@ -538,18 +540,18 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
     }
 
     /// A run that is about to begin.
-    fn drive<'r>(
+    fn run_loop<'r>(
         self,
         system: &'r dyn DynamicalSystem,
         span: Span,
         projection: Option<Projection>,
         origin: Origin,
-    ) -> Result<Drive<'r>, Error>
+    ) -> Result<RunLoop<'r>, Error>
     where
         'a: 'r,
     {
         let (start, targets) = self.start_of_run(projection)?;
-        Drive::new(Plan {
+        RunLoop::new(Plan {
             system,
             span,
             given: self.start.as_ref().to_vec(),
@@ -566,7 +568,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
 }
 
 /// The run of the system `S` that has ended so.
-fn finished<S: FeedbackSystem>(ended: Ended, steps: u64, evaluations: u64, kept: Kept<Vector<S>>) -> Run<S> {
+fn finished<S: FeedbackSystem>(ended: Ended, steps: u64, evaluations: u64, kept: KeptSteps<Vector<S>>) -> Run<S> {
     let Ended { last, trajectory, findings, occurrences, end } = ended;
     let trajectory = trajectory.iter().map(Sample::shaped).collect();
     let Sample { time, state, .. } = Sample::<S>::shaped(&last);
@@ -583,14 +585,14 @@ impl Stepping {
         field: &'s F,
         start: Vector<S>,
         control: &StepControl<Vector<S>>,
-        ends: Ends<'s, S>,
+        ends: StepEnds<'s, S>,
     ) -> Result<Box<dyn Stepper + 's>, Error> {
         Ok(match self {
             Self::Fixed { method, .. } => {
                 Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends))
             }
             Self::Hamel { .. } => {
-                let method: Box<dyn Advance<S>> = Box::new(Hamel::new(system, &start)?);
+                let method: Box<dyn Advance<S>> = Box::new(HamelMethod::new(system, &start)?);
                 Box::new(FixedSteps::new(method, control.time, start, ends))
             }
             Self::Controlled { method: ErrorControl::DormandPrince, tolerance } => {

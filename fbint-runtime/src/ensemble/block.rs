@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
-use super::samples::Samples;
+use super::samples::FlatSamples;
 use super::seat::{Numbers, in_lane};
 use crate::field::Field;
 use crate::lanes::{Lanes, Mask};
@@ -95,7 +95,7 @@ impl<S: FeedbackSystem, const V: usize> Watch<'_, S, V> {
 pub(super) struct Course<'a, S: FeedbackSystem, const V: usize> {
     schedule: &'a Schedule,
     /// The samples of the first lanes.
-    tracks: &'a mut [Samples],
+    tracks: &'a mut [FlatSamples],
     watch: Watch<'a, S, V>,
     goes_on: &'a dyn Fn() -> bool,
     /// The number of steps since it was asked.
@@ -107,7 +107,7 @@ impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
     pub(super) fn new(
         numbers: &'a Numbers<S, V>,
         schedule: &'a Schedule,
-        tracks: &'a mut [Samples],
+        tracks: &'a mut [FlatSamples],
         goes_on: &'a dyn Fn() -> bool,
     ) -> Self {
         Self {

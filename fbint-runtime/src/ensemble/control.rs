@@ -283,7 +283,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         }
     }
 
-    /// Samples the dense output of the step to this time in the lanes in which samples are due.
+    /// FlatSamples the dense output of the step to this time in the lanes in which samples are due.
     #[inline(never)]
     fn sample_between<C: Crew<S, V> + ?Sized>(
         &mut self,

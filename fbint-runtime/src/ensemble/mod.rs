@@ -53,7 +53,7 @@ pub use gains::EnsembleGains;
 use progress::Progress;
 pub use run::EnsembleRun;
 use run::shaped;
-use samples::{Samples, Shared, Show, Track, Tracks};
+use samples::{FlatSamples, Shared, ShowSamples, Track, Tracks};
 use seat::{Numbers, Seat};
 pub use statistics::{Statistics, Summary};
 
@@ -115,7 +115,7 @@ struct Members<'a, S: FeedbackSystem> {
     interval: Option<f64>,
     hold: Hold,
     keeps_trajectories: bool,
-    show: Option<Show<'a>>,
+    show: Option<ShowSamples<'a>>,
     progress: Progress<'a>,
 }
 
@@ -190,7 +190,7 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
     /// Shows `visit` the index and the samples of every member that does not fail, in the order of the members, as soon as they are
     /// known. Unlike [kept](Self::keep_trajectories) trajectories, samples that were visited take no memory any more.
     pub fn visited(mut self, mut visit: impl FnMut(usize, &[Sample<S>]) + Send + 'a) -> Self {
-        let show = move |member: usize, samples: &Samples| visit(member, &shaped(samples));
+        let show = move |member: usize, samples: &FlatSamples| visit(member, &shaped(samples));
         self.members.show = Some(Mutex::new(Box::new(show)));
         self
     }
@@ -378,7 +378,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         let start = Vector::<S, Lanes<V>>::from_fn(|i| Lanes::from_lanes(&|lane| seat(lane).start[i]));
         let field = G::block::<V>(&|lane| fields.get(lane).copied().unwrap_or(last_field));
         let numbers = Numbers::gather(&seat);
-        let empty = || Samples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, plan.times.len());
+        let empty = || FlatSamples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, plan.times.len());
         let mut tracks: Vec<_> = seats.iter().map(|_| empty()).collect();
         let goes_on = || self.members.progress.goes_on();
         let mut course = Course::new(&numbers, schedule, &mut tracks, &goes_on);
@@ -450,7 +450,7 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
             return Err(Error::Interrupted);
         }
         let trajectory = run.trajectory();
-        let mut samples = Samples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, trajectory.len());
+        let mut samples = FlatSamples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, trajectory.len());
         trajectory.iter().for_each(|at| samples.push(at.time, at.state.as_ref(), at.change.as_ref()));
         Ok(samples)
     }

@@ -2,7 +2,7 @@
 
 use derive_where::derive_where;
 
-use super::samples::{Row, Samples, Sums, Track};
+use super::samples::{FlatSamples, SampleRow, Sums, Track};
 use super::statistics::Statistics;
 use crate::entries::Entries;
 use crate::error::Error;
@@ -68,7 +68,8 @@ impl<S: FeedbackSystem> EnsembleRun<S> {
 }
 
 /// The samples of a member of the system `S`.
-pub(super) fn shaped<S: FeedbackSystem>(samples: &Samples) -> Vec<Sample<S>> {
-    let sample = |row: Row<'_>| Sample { time: row.time, state: from_slice(row.state), change: from_slice(row.change) };
+pub(super) fn shaped<S: FeedbackSystem>(samples: &FlatSamples) -> Vec<Sample<S>> {
+    let sample =
+        |row: SampleRow<'_>| Sample { time: row.time, state: from_slice(row.state), change: from_slice(row.change) };
     samples.iter().map(sample).collect()
 }

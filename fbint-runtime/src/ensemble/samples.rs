@@ -14,30 +14,30 @@ const MEMORY: usize = 1 << 26;
 
 /// The samples of a member, each a row: the time, the state and F - F_target.
 #[derive(Clone, Debug)]
-pub(super) struct Samples {
+pub(super) struct FlatSamples {
     entries: usize,
     width: usize,
     numbers: Vec<f64>,
 }
 
-/// A row of [`Samples`].
+/// A row of [`FlatSamples`].
 #[derive(Clone, Copy)]
-pub(super) struct Row<'a> {
+pub(super) struct SampleRow<'a> {
     pub(super) time: f64,
     pub(super) state: &'a [f64],
     pub(super) change: &'a [f64],
 }
 
 /// The samples of a member, the start and the end among them, or why there are none.
-pub(super) type Track = Result<Samples, Error>;
+pub(super) type Track = Result<FlatSamples, Error>;
 
 /// A function that makes the runs of the members of a block.
 pub(super) type Tracks<'a> = dyn Fn(&[usize]) -> Vec<Track> + Sync + 'a;
 
 /// A function that is shown a member's index and samples.
-pub(super) type Show<'a> = Mutex<Box<dyn FnMut(usize, &Samples) + Send + 'a>>;
+pub(super) type ShowSamples<'a> = Mutex<Box<dyn FnMut(usize, &FlatSamples) + Send + 'a>>;
 
-impl Samples {
+impl FlatSamples {
     /// No sample yet of states with so many entries and integrals, and room for so many.
     pub(super) fn with_capacity(entries: usize, integrals: usize, samples: usize) -> Self {
         let width = 1 + entries + integrals;
@@ -55,10 +55,10 @@ impl Samples {
         self.numbers.len() / self.width
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = SampleRow<'_>> {
         self.numbers.chunks_exact(self.width).map(|row| {
             let (state, change) = row[1..].split_at(self.entries);
-            Row { time: row[0], state, change }
+            SampleRow { time: row[0], state, change }
         })
     }
 
@@ -73,7 +73,7 @@ impl Samples {
 pub(super) struct Shared<'a, 'p> {
     pub(super) members: usize,
     pub(super) progress: &'a Progress<'p>,
-    pub(super) show: Option<&'a Show<'p>>,
+    pub(super) show: Option<&'a ShowSamples<'p>>,
     pub(super) keeps_trajectories: bool,
     /// When samples are taken.
     pub(super) times: &'a [f64],
@@ -88,7 +88,7 @@ pub(super) struct Sums {
     /// The last sample of each member.
     pub(super) ends: Vec<Track>,
     /// The samples of each member, none of one that failed, if they are kept.
-    pub(super) trajectories: Vec<Option<Samples>>,
+    pub(super) trajectories: Vec<Option<FlatSamples>>,
 }
 
 impl Shared<'_, '_> {
@@ -114,7 +114,7 @@ impl Shared<'_, '_> {
                 }
             });
             self.show(members, &tracks);
-            ends.extend(tracks.iter().map(|track| track.as_ref().map(Samples::end).map_err(Clone::clone)));
+            ends.extend(tracks.iter().map(|track| track.as_ref().map(FlatSamples::end).map_err(Clone::clone)));
             if self.keeps_trajectories {
                 trajectories.extend(tracks.into_iter().map(Result::ok));
             }

@@ -2,7 +2,7 @@
 
 use super::Ensemble;
 use super::gains::EnsembleGains;
-use super::samples::Samples;
+use super::samples::FlatSamples;
 use crate::consistent_start::{check_start, projected_start, scales};
 use crate::entries::Entries;
 use crate::error::Error;
@@ -51,8 +51,8 @@ impl<S: FeedbackSystem> Seat<S> {
     }
 
     /// The samples of a member that begins at a time and will have so many.
-    pub(super) fn track(&self, time: f64, samples: usize) -> Samples {
-        let mut track = Samples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, samples);
+    pub(super) fn track(&self, time: f64, samples: usize) -> FlatSamples {
+        let mut track = FlatSamples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, samples);
         let change: Integrals<S> = difference(&self.system.integrals(&self.start), &self.targets);
         track.push(time, self.start.as_ref(), change.as_ref());
         track

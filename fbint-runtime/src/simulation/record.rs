@@ -65,7 +65,7 @@ pub(super) struct Record<'a> {
 
 /// What is known of a run at its end.
 #[derive(Clone, Debug)]
-pub(super) struct Findings {
+pub(super) struct RunFindings {
     pub(super) drift: Drift,
     pub(super) dependence: Option<Dependence>,
     pub(super) jump: Option<IntegralJump>,
@@ -358,7 +358,7 @@ impl<'a> Record<'a> {
     }
 
     /// What is known at the end of the run, which is the last good state and always sampled.
-    pub(super) fn end(mut self) -> (Vec<FlatSample>, Findings) {
+    pub(super) fn end(mut self) -> (Vec<FlatSample>, RunFindings) {
         if self.trajectory.last().is_none_or(|sample| sample.time != self.last.time) {
             self.sample();
         }
@@ -371,7 +371,7 @@ impl<'a> Record<'a> {
             let entry = self.system.state()[entry].name;
             LargestProjection { time, entry, distance, per_error, per_tolerance }
         };
-        let findings = Findings {
+        let findings = RunFindings {
             jump,
             largest_projection: self.largest_projection.map(projection),
             dependence: self.dependence.map(|(_, dependence)| dependence),

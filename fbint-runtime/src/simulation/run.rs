@@ -2,7 +2,7 @@
 
 use derive_where::derive_where;
 
-use super::record::{Findings, FlatSample};
+use super::record::{FlatSample, RunFindings};
 use super::snapshot::PastOccurrence;
 use crate::consistent_start::StartMove;
 use crate::dense_output::DenseOutput;
@@ -19,7 +19,7 @@ pub struct Run<S: FeedbackSystem> {
     pub(super) trajectory: Vec<Sample<S>>,
     pub(super) steps: u64,
     pub(super) evaluations: u64,
-    pub(super) findings: Findings,
+    pub(super) findings: RunFindings,
     pub(super) events: Vec<Occurrence<S>>,
     /// The steps of a dense run.
     pub(super) dense_output: Vec<DenseOutput<Vector<S>>>,

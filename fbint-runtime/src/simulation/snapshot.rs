@@ -6,7 +6,7 @@
 
 use super::schedule::Span;
 use super::stepper::Memory;
-use crate::drift::Changes;
+use crate::drift::DriftRecord;
 use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
 use crate::method::Method;
@@ -50,7 +50,7 @@ pub struct Snapshot {
     pub(crate) memory: Memory,
     /// The number of steps from one sample to the next, under error control.
     pub(crate) stride: u64,
-    pub(crate) drift: Changes,
+    pub(crate) drift: DriftRecord,
     /// Time and state of every sample.
     pub(crate) trajectory: Vec<Vec<f64>>,
     /// The largest change of an integral in one step.

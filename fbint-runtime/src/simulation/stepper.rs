@@ -92,18 +92,18 @@ pub(crate) struct Landed<'s> {
 }
 
 /// Steps that were kept, as polynomials in time.
-pub(crate) type Kept<V> = Option<Vec<DenseOutput<V>>>;
+pub(crate) type KeptSteps<V> = Option<Vec<DenseOutput<V>>>;
 
 /// What all steppers of a system have in common.
-pub(crate) struct Ends<'k, S: FeedbackSystem> {
+pub(crate) struct StepEnds<'k, S: FeedbackSystem> {
     /// If the state is projected after every step.
     projector: Option<Projector<S>>,
     landing: Option<Landing<S>>,
-    kept: &'k mut Kept<Vector<S>>,
+    kept: &'k mut KeptSteps<Vector<S>>,
 }
 
-impl<'k, S: FeedbackSystem> Ends<'k, S> {
-    pub(crate) fn new(projector: Option<Projector<S>>, kept: &'k mut Kept<Vector<S>>) -> Self {
+impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
+    pub(crate) fn new(projector: Option<Projector<S>>, kept: &'k mut KeptSteps<Vector<S>>) -> Self {
         Self { projector, landing: None, kept }
     }
 
@@ -228,11 +228,11 @@ pub(crate) struct FixedSteps<'k, S: FeedbackSystem, A> {
     state: Vector<S>,
     steps: u64,
     evaluations: u64,
-    ends: Ends<'k, S>,
+    ends: StepEnds<'k, S>,
 }
 
 impl<'k, S: FeedbackSystem, A: Advance<S>> FixedSteps<'k, S, A> {
-    pub(crate) fn new(method: A, time: f64, state: Vector<S>, ends: Ends<'k, S>) -> Self {
+    pub(crate) fn new(method: A, time: f64, state: Vector<S>, ends: StepEnds<'k, S>) -> Self {
         Self { method, from: time, begin: state, time, state, steps: 0, evaluations: 0, ends }
     }
 }
@@ -392,7 +392,7 @@ impl<S: FeedbackSystem, M: OneStep<Vector<S>> + ?Sized> Advance<S> for Geometric
 }
 
 /// Steps of the discrete Hamel integrator.
-pub(crate) struct Hamel<S: FeedbackSystem> {
+pub(crate) struct HamelMethod<S: FeedbackSystem> {
     system: S::Prepared<f64>,
     steps: HamelSteps<S>,
     carried: Carried<Vector<S>>,
@@ -400,7 +400,7 @@ pub(crate) struct Hamel<S: FeedbackSystem> {
     end: Vector<S>,
 }
 
-impl<S: FeedbackSystem> Hamel<S> {
+impl<S: FeedbackSystem> HamelMethod<S> {
     pub(crate) fn new(system: &S, x: &Vector<S>) -> Result<Self, Error> {
         let (steps, system) = (HamelSteps::<S>::of_any()?, system.prepare());
         let carried = (steps.begin)(&system, x);
@@ -408,7 +408,7 @@ impl<S: FeedbackSystem> Hamel<S> {
     }
 }
 
-impl<S: FeedbackSystem> Advance<S> for Hamel<S> {
+impl<S: FeedbackSystem> Advance<S> for HamelMethod<S> {
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         let HamelSteps { begin, advance } = self.steps;
         // What is carried belongs to the end of the last step: a projection makes it another state.
@@ -450,13 +450,13 @@ pub(crate) struct ControlledSteps<'f, 'k, S: FeedbackSystem, F: Field<Vector = V
     integrator: Integrator<'f, F, STAGES>,
     /// The last step as a polynomial, if anybody needed it.
     dense_output: Option<DenseOutput<Vector<S>>>,
-    ends: Ends<'k, S>,
+    ends: StepEnds<'k, S>,
 }
 
 impl<'f, 'k, S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize>
     ControlledSteps<'f, 'k, S, F, STAGES>
 {
-    pub(crate) fn new(integrator: Integrator<'f, F, STAGES>, ends: Ends<'k, S>) -> Self {
+    pub(crate) fn new(integrator: Integrator<'f, F, STAGES>, ends: StepEnds<'k, S>) -> Self {
         Self { integrator, dense_output: None, ends }
     }
 

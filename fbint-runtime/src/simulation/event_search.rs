@@ -22,7 +22,7 @@ const RESTING: f64 = 0.01;
 pub(super) type StateAt<'f> = &'f mut dyn FnMut(f64) -> Result<Vec<f64>, Cause>;
 
 /// The events of a run, and which of them have occurred. States are flat.
-pub(super) struct Lookout<'a> {
+pub(super) struct EventSearch<'a> {
     system: &'a dyn DynamicalSystem,
     events: Vec<Event<'a, Vec<f64>>>,
     /// The function of each event where the next step begins.
@@ -56,7 +56,7 @@ struct Met {
     time: f64,
 }
 
-impl<'a> Lookout<'a> {
+impl<'a> EventSearch<'a> {
     pub(super) fn new(system: &'a dyn DynamicalSystem, events: Vec<Event<'a, Vec<f64>>>) -> Self {
         let (left, values) = (vec![None; events.len()], vec![0.0; events.len()]);
         Self { system, events, values, left, occurrences: Vec::new(), end: None }
@@ -66,7 +66,7 @@ impl<'a> Lookout<'a> {
         !self.events.is_empty()
     }
 
-    /// Looks out from a state.
+    /// Begins at a state.
     pub(super) fn begin(&mut self, time: f64, state: &Vec<f64>) -> Result<(), Cause> {
         self.values = self.values_at(time, state)?;
         Ok(())
@@ -242,12 +242,12 @@ impl<'a> Lookout<'a> {
         if value.is_finite() { Ok(value) } else { Err(Cause::Event { event: name.clone(), value, time }) }
     }
 
-    /// What it takes to look out from here again.
+    /// What it takes to go on from here.
     pub(super) fn past(&self) -> Past {
         Past { occurrences: self.occurrences.clone(), left: self.left.clone(), changes: Vec::new() }
     }
 
-    /// Looks out from where a snapshot was taken.
+    /// Goes on from where a snapshot was taken.
     pub(super) fn restore(&mut self, past: &Past) -> Result<(), Error> {
         let is_known = |occurrence: &PastOccurrence| occurrence.event < self.events.len();
         if past.left.len() != self.events.len() || !past.occurrences.iter().all(is_known) {

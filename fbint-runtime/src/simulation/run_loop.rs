@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::lookout::{Lookout, Stop, Stretch};
-use super::record::{Findings, FlatSample, Record};
+use super::event_search::{EventSearch, Stop, Stretch};
+use super::record::{FlatSample, Record, RunFindings};
 use super::sampling::{SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Moment, Origin, Past, PastOccurrence, Snapshot};
@@ -19,11 +19,11 @@ use crate::step_size::LEAST_LOG_ERROR;
 pub(super) type Watch<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a>;
 
 /// A run under way.
-pub(super) struct Drive<'a> {
+pub(super) struct RunLoop<'a> {
     system: &'a dyn DynamicalSystem,
     record: Record<'a>,
     watch: Watch<'a>,
-    lookout: Lookout<'a>,
+    search: EventSearch<'a>,
     origin: Origin,
     span: Span,
     samples: Option<SampleTimes>,
@@ -41,7 +41,7 @@ struct Position {
     memory: Memory,
 }
 
-/// What [`Drive::new`] takes.
+/// What [`RunLoop::new`] takes.
 pub(super) struct Plan<'a> {
     pub(super) system: &'a dyn DynamicalSystem,
     pub(super) span: Span,
@@ -75,12 +75,12 @@ pub(super) enum Pace<'p> {
     Controlled,
 }
 
-/// What is done with a run when it has ended.
+/// What is known of a run that has ended.
 pub(super) struct Ended {
     /// The last good state.
     pub(super) last: FlatSample,
     pub(super) trajectory: Vec<FlatSample>,
-    pub(super) findings: Findings,
+    pub(super) findings: RunFindings,
     /// The occurrences of events, with the names of these.
     pub(super) occurrences: Vec<(String, PastOccurrence)>,
     /// The occurrence that ended the run.
@@ -101,7 +101,7 @@ pub(crate) fn check_stability(time: f64, h: f64, rate: f64, interval: f64) -> Re
     if h * rate <= interval { Ok(()) } else { Err(Error::UnstableGains { time, h, rate, interval }) }
 }
 
-impl<'a> Drive<'a> {
+impl<'a> RunLoop<'a> {
     pub(super) fn new(plan: Plan<'a>) -> Result<Self, Error> {
         let Plan { system, span, given, start, targets, is_projected, samples, watch, events, from, origin } = plan;
         let mut record = Record::new(system, span.from, &start, &targets);
@@ -109,24 +109,24 @@ impl<'a> Drive<'a> {
             record.moved_from(&given);
             record.name_singular_gradients();
         }
-        let lookout = Lookout::new(system, events);
-        let mut drive = Self { system, record, watch, lookout, origin, span, samples, from: None };
+        let search = EventSearch::new(system, events);
+        let mut run = Self { system, record, watch, search, origin, span, samples, from: None };
         if let Some(snapshot) = from {
-            drive.restore(snapshot)?;
+            run.restore(snapshot)?;
         }
-        let Self { lookout, record, .. } = &mut drive;
+        let Self { search, record, .. } = &mut run;
         let time = record.last.time;
-        lookout.begin(time, &record.last.state).map_err(|cause| record.failed(time, cause))?;
-        Ok(drive)
+        search.begin(time, &record.last.state).map_err(|cause| record.failed(time, cause))?;
+        Ok(run)
     }
 
     fn restore(&mut self, snapshot: Snapshot) -> Result<(), Error> {
-        if snapshot.events.is_some() != self.lookout.is_needed() {
+        if snapshot.events.is_some() != self.search.is_needed() {
             return Err(Error::ForeignSnapshot { reason: "only one of both has events" });
         }
         snapshot.check(self.system, &self.origin)?;
-        snapshot.events.iter().try_for_each(|past| self.lookout.restore(past))?;
-        self.record.restore(&snapshot, self.lookout.last_reset())?;
+        snapshot.events.iter().try_for_each(|past| self.search.restore(past))?;
+        self.record.restore(&snapshot, self.search.last_reset())?;
         let Snapshot { time, steps, stride, memory, .. } = snapshot;
         self.from = Some(Position { time, steps, stride, memory });
         Ok(())
@@ -135,7 +135,7 @@ impl<'a> Drive<'a> {
     /// Where the run, or what is left of it after the last reset, began, if that is not the start as it was given.
     pub(super) fn new_start(&self) -> Option<&[f64]> {
         let moved = self.record.has_moved_start().then(|| self.record.trajectory[0].state.as_slice());
-        self.lookout.last_reset().or(moved)
+        self.search.last_reset().or(moved)
     }
 
     /// Where the integrals are to be kept.
@@ -147,9 +147,9 @@ impl<'a> Drive<'a> {
     pub(super) fn end(self) -> Ended {
         let last = self.record.last.clone();
         let (trajectory, findings) = self.record.end();
-        let name = |occurrence: PastOccurrence| (self.lookout.name(occurrence.event).to_owned(), occurrence);
-        let occurrences = self.lookout.occurrences.iter().cloned().map(name).collect();
-        Ended { last, trajectory, findings, occurrences, end: self.lookout.end }
+        let name = |occurrence: PastOccurrence| (self.search.name(occurrence.event).to_owned(), occurrence);
+        let occurrences = self.search.occurrences.iter().cloned().map(name).collect();
+        Ended { last, trajectory, findings, occurrences, end: self.search.end }
     }
 
     /// Makes the steps to the end of the run, or to a reset.
@@ -167,7 +167,7 @@ impl<'a> Drive<'a> {
                 self.record.landed(stepper.time(), landed, |entry| stepper.tolerance(entry))?;
             }
             let is_projected = landed.is_some();
-            if self.lookout.is_needed()
+            if self.search.is_needed()
                 && let Some(stop) = self.look(stepper)?
             {
                 self.record.largest_projection = largest;
@@ -237,9 +237,9 @@ impl<'a> Drive<'a> {
 
     /// Shows the moment to the watcher.
     fn is_interrupted(&mut self, stepper: &dyn Stepper, number: u64, stride: u64) -> bool {
-        let Self { record, watch, lookout, origin, span, .. } = self;
+        let Self { record, watch, search, origin, span, .. } = self;
         let snapshot = || Snapshot {
-            events: lookout.is_needed().then(|| Past { changes: record.changes(), ..lookout.past() }),
+            events: search.is_needed().then(|| Past { changes: record.changes(), ..search.past() }),
             ..record.snapshot(origin.clone(), number, stride, stepper.memory())
         };
         watch(&Moment { time: record.last.time, span: *span, snapshot: &snapshot }).is_break()
@@ -272,11 +272,11 @@ impl<'a> Drive<'a> {
             stepper.project_within(time, &mut state);
             Ok(state)
         };
-        self.lookout.look(&step, &mut state_at).map_err(|cause| self.record.failed(step.until, cause))
+        self.search.look(&step, &mut state_at).map_err(|cause| self.record.failed(step.until, cause))
     }
 
-    /// The states at the times of a list until `reach` in the last step, which may end at a stop. Between the ends of steps of a fixed size a state
-    /// is the end of a shorter step, so that it is as exact as they are, and the steps are the same whatever is sampled.
+    /// The states at the times of a list until `reach` in the last step, which may end at a stop. Between the ends of steps of a fixed
+    /// size a state is the end of a shorter step, so that it is as exact as they are, and the steps are the same whatever is sampled.
     fn states_due(
         &mut self,
         reach: f64,
@@ -333,11 +333,11 @@ impl<'a> Drive<'a> {
             due.iter().for_each(|(time, state)| self.record.sample_at(*time, state));
             progress.number -= 1;
         }
-        let reset = self.lookout.take(stop).map_err(|cause| self.record.failed(stop.time, cause))?;
+        let reset = self.search.take(stop).map_err(|cause| self.record.failed(stop.time, cause))?;
         if let Some(state) = reset {
             self.record.start_at(stop.time, &state);
         }
-        if self.lookout.end.is_some() {
+        if self.search.end.is_some() {
             return Ok(Segment::Ended { steps: stepper.steps(), evaluations: stepper.evaluations() });
         }
         let Memory { steps, evaluations, control, .. } = stepper.memory();
