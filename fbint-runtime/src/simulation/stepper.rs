@@ -13,7 +13,6 @@ use crate::integrator::{Integrator, Resumption};
 use crate::linear::{filled, from_slice};
 use crate::method::FixedStep;
 use crate::projection::{Landing, Omission, Projector};
-use crate::step_size::LEAST_LOG_ERROR;
 use crate::system::{FeedbackSystem, PreparedSystem, Vector, set_clock};
 
 /// An integration under way, which makes one step at a time. States are flat.
@@ -71,7 +70,7 @@ pub(crate) struct Memory {
 }
 
 /// Where the control of the step size stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Control {
     pub(crate) size: Option<f64>,
@@ -202,12 +201,30 @@ impl<S: FeedbackSystem> Advance<S> for Box<dyn Advance<S> + '_> {
         (**self).step_alone(x, h)
     }
 
+    fn projected_step(
+        &mut self,
+        projector: &mut Projector<S>,
+        x: &mut Vector<S>,
+        h: f64,
+        time: f64,
+    ) -> Result<Landing<S>, StepFailure> {
+        (**self).projected_step(projector, x, h, time)
+    }
+
+    fn keeps_derivative(&self) -> bool {
+        (**self).keeps_derivative()
+    }
+
     fn rates(&self, x: &Vector<S>) -> Vector<S> {
         (**self).rates(x)
     }
 
     fn evaluations(&self) -> u64 {
         (**self).evaluations()
+    }
+
+    fn decay_rate(&self, x: &Vector<S>) -> f64 {
+        (**self).decay_rate(x)
     }
 
     fn carried(&self) -> Option<[Vec<f64>; 2]> {
@@ -541,10 +558,9 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
     }
 
     fn resume(&mut self, time: f64, state: &[f64], memory: &Memory) {
+        // A run refuses a memory without it.
+        let Some(Control { size, last_log_error, rejected }) = memory.control else { return };
         let Memory { steps, evaluations, .. } = *memory;
-        let size = memory.control.as_ref().and_then(|control| control.size);
-        let (last_log_error, rejected) =
-            memory.control.as_ref().map_or((LEAST_LOG_ERROR, 0), |control| (control.last_log_error, control.rejected));
         let (state, derivative) = (from_slice(state), memory.derivative.as_deref().map(from_slice));
         self.integrator.resume(Resumption {
             time,
