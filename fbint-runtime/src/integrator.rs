@@ -51,7 +51,7 @@ pub(crate) const MAX_STEPS: u64 = 10_000_000;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive_where(Debug)]
-pub struct Integrator<'f, F: Field, const STAGES: usize> {
+pub struct Integrator<'f, F: Field + ?Sized, const STAGES: usize> {
     #[derive_where(skip)]
     field: &'f F,
     tolerance: Tolerance,
@@ -79,21 +79,21 @@ pub struct Integrator<'f, F: Field, const STAGES: usize> {
     evaluations: u64,
 }
 
-impl<'f, F: Field> Integrator<'f, F, 7> {
+impl<'f, F: Field + ?Sized> Integrator<'f, F, 7> {
     /// An integration by Dormand and Prince's pair of order 5(4), with dense output of order 4.
     pub fn dormand_prince(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {
         Self::new(field, start, tolerance)
     }
 }
 
-impl<'f, F: Field> Integrator<'f, F, 16> {
+impl<'f, F: Field + ?Sized> Integrator<'f, F, 16> {
     /// An integration by Dormand and Prince's method of order 8(5, 3), with dense output of order 7.
     pub fn dop853(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {
         Self::new(field, start, tolerance)
     }
 }
 
-impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
+impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     const PAIR: &'static Pair<STAGES> = &Pair::OF_STAGES;
 
     fn new(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {

@@ -7,6 +7,7 @@
 //!
 //! What stages add up to and the estimate of the error are the functions of the [`Integrator`](crate::Integrator), on other numbers.
 
+use super::crew::{Beginning, Crew, Leave};
 use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
 use super::seat::{Numbers, in_lane, is_finite};
@@ -18,44 +19,9 @@ use crate::linear::filled;
 use crate::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
 use crate::scalar::Scalar;
 use crate::step_size::LEAST_LOG_ERROR;
-use crate::system::{FeedbackSystem, Integrals, Vector, clock};
+use crate::system::{FeedbackSystem, Vector, clock};
 use crate::tableau::{ErrorEstimate, Pair, advanced, extended};
 use crate::tolerance::{Larger, Tolerance};
-
-/// The members that have a lane, and those that wait for one.
-pub(super) trait Crew<S: FeedbackSystem, const V: usize> {
-    /// Evaluates f of the members that have a lane.
-    fn field(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>);
-    /// Gives a lane to the next member that can start, if there is one.
-    fn board(&mut self, lane: usize) -> Option<Beginning<S>>;
-    /// The numbers of the members that have a lane, or had it last; at least one has had one.
-    fn gather(&mut self) -> Numbers<S, V>;
-    /// Adds a sample of the member in a lane; returns how many it has.
-    fn sample(&mut self, lane: usize, time: f64, state: &Vector<S>, change: &Integrals<S>) -> usize;
-    /// The member in a lane leaves it.
-    fn leave(&mut self, lane: usize, why: Leave);
-    /// Whether the runs go on.
-    fn goes_on(&self) -> bool;
-}
-
-/// Why a member leaves its lane.
-pub(super) enum Leave {
-    /// It has ended.
-    Ended,
-    /// It has to run alone.
-    Lost,
-    /// The runs are over.
-    Interrupted,
-}
-
-/// How a member begins.
-pub(super) struct Beginning<S: FeedbackSystem> {
-    pub(super) start: Vector<S>,
-    /// f there.
-    pub(super) derivative: Vector<S>,
-    /// The size of the first step.
-    pub(super) size: f64,
-}
 
 /// What holds for all members.
 pub(super) struct Route<'a> {
@@ -66,8 +32,8 @@ pub(super) struct Route<'a> {
 }
 
 /// Integrates all members of a crew by the method with so many stages.
-pub(super) fn integrate<S: FeedbackSystem, C: Crew<S, V> + ?Sized, const V: usize, const STAGES: usize>(
-    crew: &mut C,
+pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
+    crew: &mut Crew<'_, '_, S, V>,
     route: &Route<'_>,
 ) {
     let &[from, .., until] = route.times else { return };
@@ -137,7 +103,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     const PAIR: &'static Pair<STAGES> = &Pair::OF_STAGES;
 
     /// Gives a lane to the next member.
-    fn board<C: Crew<S, V> + ?Sized>(&mut self, crew: &mut C, lane: usize) {
+    fn board(&mut self, crew: &mut Crew<'_, '_, S, V>, lane: usize) {
         let beginning = crew.board(lane);
         self.is_under_way = self.is_under_way.with(lane, beginning.is_some());
         let Some(Beginning { start, derivative, size }) = beginning else { return };
@@ -160,7 +126,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     }
 
     /// Makes rounds until lanes are vacant, which are returned. When the runs are over there are none, and nobody is under way.
-    fn until_someone_leaves<C: Crew<S, V> + ?Sized>(&mut self, crew: &mut C, numbers: &Numbers<S, V>) -> Mask<V> {
+    fn until_someone_leaves(&mut self, crew: &mut Crew<'_, '_, S, V>, numbers: &Numbers<S, V>) -> Mask<V> {
         let projector = self.route.projection.map(|projection| numbers.projector(projection));
         loop {
             self.unwatched += 1;
@@ -180,9 +146,9 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     }
 
     /// Attempts a step in every lane; returns the lanes whose members leave.
-    fn round<C: Crew<S, V> + ?Sized>(
+    fn round(
         &mut self,
-        crew: &mut C,
+        crew: &mut Crew<'_, '_, S, V>,
         numbers: &Numbers<S, V>,
         projector: Option<&Projector<S, Lanes<V>>>,
     ) -> Mask<V> {
@@ -231,7 +197,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
 
     /// Attempts a step of this size in every lane; returns its error in units of the tolerance.
     #[inline(never)]
-    fn attempt<C: Crew<S, V> + ?Sized>(&mut self, crew: &C, size: Lanes<V>) -> Lanes<V> {
+    fn attempt(&mut self, crew: &Crew<'_, '_, S, V>, size: Lanes<V>) -> Lanes<V> {
         let (pair, last) = (Self::PAIR, Self::PAIR.last());
         // An embedded method evaluates the field after the step, too.
         self.knows_end = matches!(pair.error, ErrorEstimate::Embedded(_));
@@ -283,11 +249,11 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         }
     }
 
-    /// FlatSamples the dense output of the step to this time in the lanes in which samples are due.
+    /// Samples the dense output of the step to this time in the lanes in which samples are due.
     #[inline(never)]
-    fn sample_between<C: Crew<S, V> + ?Sized>(
+    fn sample_between(
         &mut self,
-        crew: &mut C,
+        crew: &mut Crew<'_, '_, S, V>,
         numbers: &Numbers<S, V>,
         mut due: Mask<V>,
         end_time: Lanes<V>,

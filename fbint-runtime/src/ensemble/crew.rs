@@ -1,124 +1,113 @@
 //! Members of an ensemble under error control, which share lanes.
 
+use std::boxed::Box;
 use std::vec::Vec;
 
-use super::control::{self, Beginning, Crew, Leave, Route};
-use super::gains::EnsembleGains;
+use super::gains::LaneFields;
 use super::samples::Track;
 use super::seat::{Numbers, Seat};
-use super::{Ensemble, Plan};
+use super::side_by_side::SideBySide;
+use crate::entries::Entries;
 use crate::error::Error;
 use crate::field::Field;
 use crate::integrator::Integrator;
 use crate::lanes::Lanes;
-use crate::method::{ErrorControl, Settings};
+use crate::method::ErrorControl;
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use crate::tolerance::Tolerance;
 
-impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
-    /// Integrates members under error control, each of which takes a lane where another has ended.
-    pub(super) fn control<const V: usize>(
-        &self,
-        plan: &Plan,
-        method: ErrorControl,
-        tolerance: Tolerance,
-        members: &[usize],
-    ) -> Vec<Track> {
-        let mut crew = BlockCrew::<S, G, V> {
-            ensemble: self,
-            plan,
-            method,
-            tolerance,
-            members,
-            tracks: Vec::with_capacity(members.len()),
-            seats: Vec::with_capacity(Lanes::<V>::COUNT),
-            fields: Vec::with_capacity(Lanes::<V>::COUNT),
-            field: None,
-        };
-        let route = Route { times: &plan.times, tolerance, projection: plan.settings.projection };
-        // By a pointer, so that the methods are compiled once for all kinds of gains.
-        let members: &mut dyn Crew<S, V> = &mut crew;
-        match method {
-            ErrorControl::DormandPrince => control::integrate::<S, _, V, 7>(members, &route),
-            ErrorControl::Dop853 => control::integrate::<S, _, V, 16>(members, &route),
-        }
-        // Those that have had no lane when the runs were over.
-        crew.tracks.resize_with(crew.members.len(), || Err(Error::Interrupted));
-        crew.tracks
-    }
-}
-
-/// Members of an ensemble, of which as many as there are lanes have one.
-struct BlockCrew<'a, 'e, S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> {
-    ensemble: &'a Ensemble<'e, S, G>,
-    plan: &'a Plan,
+/// Members of an ensemble, of which as many as there are lanes have one, and the others wait for one.
+pub(super) struct Crew<'c, 'm, S: FeedbackSystem, const V: usize> {
+    runs: &'c SideBySide<'c, 'm, S, V>,
     method: ErrorControl,
     tolerance: Tolerance,
-    members: &'a [usize],
+    members: &'c [usize],
     /// What became of those that have or had a lane, or could not start, in the order of the members.
     tracks: Vec<Track>,
     /// Who has each lane, or had it last, and the place of its track.
     seats: Vec<(usize, Seat<S>)>,
-    fields: Vec<G::Alone>,
-    field: Option<G::Block<V>>,
+    fields: Box<dyn LaneFields<S, V> + 'c>,
 }
 
-impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> BlockCrew<'_, '_, S, G, V> {
-    /// How a member begins that can start.
-    fn beginning(&self, seat: &Seat<S>, field: &G::Alone) -> Beginning<S> {
-        let Settings { from, until, .. } = self.plan.settings;
-        let start = seat.start;
-        let (derivative, size) = match self.method {
-            ErrorControl::DormandPrince => {
-                Integrator::dormand_prince(field, start, self.tolerance).from_time(from).begin(until)
-            }
-            ErrorControl::Dop853 => Integrator::dop853(field, start, self.tolerance).from_time(from).begin(until),
-        };
-        Beginning { start, derivative, size }
-    }
+/// Why a member leaves its lane.
+pub(super) enum Leave {
+    /// It has ended.
+    Ended,
+    /// It has to run alone.
+    Lost,
+    /// The runs are over.
+    Interrupted,
 }
 
-impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>, const V: usize> Crew<S, V> for BlockCrew<'_, '_, S, G, V> {
-    fn field(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>) {
-        if let Some(field) = &self.field {
-            *value = field.value(x);
-        }
+/// How a member begins.
+pub(super) struct Beginning<S: FeedbackSystem> {
+    pub(super) start: Vector<S>,
+    /// f there.
+    pub(super) derivative: Vector<S>,
+    /// The size of the first step.
+    pub(super) size: f64,
+}
+
+impl<'c, 'm, S: FeedbackSystem, const V: usize> Crew<'c, 'm, S, V> {
+    /// A crew of members, none of whom has a lane yet.
+    pub(super) fn new(
+        runs: &'c SideBySide<'c, 'm, S, V>,
+        method: ErrorControl,
+        tolerance: Tolerance,
+        members: &'c [usize],
+    ) -> Self {
+        let tracks = Vec::with_capacity(members.len());
+        let seats = Vec::with_capacity(Lanes::<V>::COUNT);
+        Self { runs, method, tolerance, members, tracks, seats, fields: runs.gains.fields() }
     }
 
-    fn board(&mut self, lane: usize) -> Option<Beginning<S>> {
+    /// What became of the members. Those that have had no lane when the runs were over were interrupted.
+    pub(super) fn into_tracks(mut self) -> Vec<Track> {
+        self.tracks.resize_with(self.members.len(), || Err(Error::Interrupted));
+        self.tracks
+    }
+
+    /// Evaluates f of the members that have a lane.
+    pub(super) fn field(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>) {
+        self.fields.value(x, value);
+    }
+
+    /// Gives a lane to the next member that can start, if there is one.
+    pub(super) fn board(&mut self, lane: usize) -> Option<Beginning<S>> {
+        let settings = &self.runs.plan.settings;
         while let Some(&member) = self.members.get(self.tracks.len()) {
-            match Seat::new(self.ensemble, &self.plan.settings, member) {
+            match Seat::new(self.runs.members, settings, member, lane, &mut *self.fields) {
                 Ok((seat, field)) => {
-                    let beginning = self.beginning(&seat, &field);
-                    let track = seat.track(self.plan.settings.from, self.plan.times.len());
+                    let (start, from, until) = (seat.start, settings.from, settings.until);
+                    let (derivative, size) = first_step(self.method, field, start, self.tolerance, [from, until]);
+                    let track = seat.track(from, self.runs.plan.times.len());
                     let seat = (self.tracks.len(), seat);
-                    match self.seats.get_mut(lane).zip(self.fields.get_mut(lane)) {
-                        Some((before, field_before)) => (*before, *field_before) = (seat, field),
-                        None => {
-                            self.seats.push(seat);
-                            self.fields.push(field);
-                        }
+                    match self.seats.get_mut(lane) {
+                        Some(before) => *before = seat,
+                        None => self.seats.push(seat),
                     }
                     self.tracks.push(Ok(track));
-                    return Some(beginning);
+                    return Some(Beginning { start, derivative, size });
                 }
                 Err(error) => {
                     self.tracks.push(Err(error));
-                    self.ensemble.members.progress.advance(1);
+                    self.runs.members.progress.advance(1);
                 }
             }
         }
         None
     }
 
-    fn gather(&mut self) -> Numbers<S, V> {
-        let (seats, fields) = (&self.seats, &self.fields);
+    /// The numbers of the members that have a lane, or had it last; at least one has had one.
+    pub(super) fn gather(&mut self) -> Numbers<S, V> {
+        self.fields.gather();
+        let seats = &self.seats;
         // Lanes that nobody ever took repeat the first.
-        self.field = Some(G::block::<V>(&|lane| fields.get(lane).unwrap_or(&fields[0])));
         Numbers::gather(&|lane| &seats.get(lane).unwrap_or(&seats[0]).1)
     }
 
-    fn sample(&mut self, lane: usize, time: f64, state: &Vector<S>, change: &Integrals<S>) -> usize {
+    /// Adds a sample of the member in a lane; returns how many it has.
+    pub(super) fn sample(&mut self, lane: usize, time: f64, state: &Vector<S>, change: &Integrals<S>) -> usize {
         match &mut self.tracks[self.seats[lane].0] {
             Ok(track) => {
                 track.push(time, state.as_ref(), change.as_ref());
@@ -128,18 +117,34 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>, const V: usize> Crew<S, V> f
         }
     }
 
-    fn leave(&mut self, lane: usize, why: Leave) {
+    /// The member in a lane leaves it.
+    pub(super) fn leave(&mut self, lane: usize, why: Leave) {
         let (place, seat) = &self.seats[lane];
         match why {
             Leave::Ended => {}
             // The run of this member alone knows when and why.
-            Leave::Lost => self.tracks[*place] = self.ensemble.simulate(self.plan, seat.member),
+            Leave::Lost => self.tracks[*place] = (self.runs.alone)(seat.member),
             Leave::Interrupted => self.tracks[*place] = Err(Error::Interrupted),
         }
-        self.ensemble.members.progress.advance(1);
+        self.runs.members.progress.advance(1);
     }
 
-    fn goes_on(&self) -> bool {
-        self.ensemble.members.progress.goes_on()
+    /// Whether the runs go on.
+    pub(super) fn goes_on(&self) -> bool {
+        self.runs.members.progress.goes_on()
+    }
+}
+
+/// f at the start, and the size of the first step.
+fn first_step<V: Entries<f64>>(
+    method: ErrorControl,
+    field: &dyn Field<Vector = V>,
+    start: V,
+    tolerance: Tolerance,
+    [from, until]: [f64; 2],
+) -> (V, f64) {
+    match method {
+        ErrorControl::DormandPrince => Integrator::dormand_prince(field, start, tolerance).from_time(from).begin(until),
+        ErrorControl::Dop853 => Integrator::dop853(field, start, tolerance).from_time(from).begin(until),
     }
 }

@@ -3,12 +3,15 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
+use super::block::{self, Course};
 use crate::error::Error;
 use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
 use crate::gains::Gains;
 use crate::lanes::Lanes;
+use crate::method::FixedStep;
 use crate::policy::GainPolicy;
+use crate::projection::Projection;
 use crate::sealed::Sealed;
 use crate::simulation::Simulation;
 use crate::system::{FeedbackSystem, Vector};
@@ -174,5 +177,88 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>> EnsembleGains<S> for Boxed<G> {
 
     fn simulation<'a>(&self, simulation: Simulation<'a, S>, member: usize) -> Simulation<'a, S, Self::Simulated> {
         self.0.simulation(simulation, member).boxed()
+    }
+}
+
+/// Gains of any kind.
+pub(super) trait InLanes<S: FeedbackSystem, const V: usize> {
+    /// The fields of members in lanes that nobody has taken yet.
+    fn fields(&self) -> Box<dyn LaneFields<S, V> + '_>;
+}
+
+impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> InLanes<S, V> for G {
+    fn fields(&self) -> Box<dyn LaneFields<S, V> + '_> {
+        let alone = Vec::with_capacity(Lanes::<V>::COUNT);
+        Box::new(Fields { gains: self, alone, block: None })
+    }
+}
+
+/// The fields of the members that have a lane, without the kind of their gains: what is written on them is compiled once for all kinds.
+pub(super) trait LaneFields<S: FeedbackSystem, const V: usize> {
+    /// Makes the field of a member that takes a lane, or says why its gains will not do. Lanes are taken in order at first.
+    fn board(&mut self, lane: usize, system: &S, start: &Vector<S>, member: usize) -> Result<AloneField<'_, S>, Error>;
+    /// Puts the fields side by side. Lanes that nobody has taken yet repeat the first.
+    fn gather(&mut self);
+    /// Evaluates the fields that were put side by side.
+    fn value(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>);
+    /// Integrates them by a method with a fixed step.
+    fn integrate(
+        &self,
+        course: &mut Course<'_, S, V>,
+        start: Vector<S, Lanes<V>>,
+        method: FixedStep,
+        projection: Option<Projection>,
+    );
+}
+
+/// The field of one member.
+pub(super) type AloneField<'a, S> = &'a mut dyn Field<Vector = Vector<S>>;
+
+/// The fields of members with one kind of gains.
+struct Fields<'a, S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> {
+    gains: &'a G,
+    /// Of the members that have a lane, or had it last.
+    alone: Vec<G::Alone>,
+    /// Side by side.
+    block: Option<G::Block<V>>,
+}
+
+impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> LaneFields<S, V> for Fields<'_, S, G, V> {
+    fn board(&mut self, lane: usize, system: &S, start: &Vector<S>, member: usize) -> Result<AloneField<'_, S>, Error> {
+        let field = self.gains.alone(system, start, member)?;
+        if lane == self.alone.len() {
+            self.alone.push(field);
+        } else {
+            self.alone[lane] = field;
+        }
+        Ok(&mut self.alone[lane])
+    }
+
+    fn gather(&mut self) {
+        let alone = &self.alone;
+        self.block = Some(G::block::<V>(&|lane| alone.get(lane).unwrap_or(&alone[0])));
+    }
+
+    fn value(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>) {
+        if let Some(block) = &self.block {
+            *value = block.value(x);
+        }
+    }
+
+    fn integrate(
+        &self,
+        course: &mut Course<'_, S, V>,
+        start: Vector<S, Lanes<V>>,
+        method: FixedStep,
+        projection: Option<Projection>,
+    ) {
+        let Some(field) = &self.block else { return };
+        // What is not called is not even made: all gains that follow from the state share one compilation of the methods.
+        if const { G::IS_CONSTANT } {
+            block::integrate(course, field, start, method, projection);
+        } else {
+            let field: &dyn Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> = field;
+            block::integrate(course, field, start, method, projection);
+        }
     }
 }

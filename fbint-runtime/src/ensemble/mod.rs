@@ -28,6 +28,7 @@ mod proportion;
 mod run;
 mod samples;
 mod seat;
+mod side_by_side;
 mod statistics;
 
 use core::fmt;
@@ -37,24 +38,21 @@ use std::sync::Mutex;
 
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::field::Field;
 use crate::gains::Gains;
 use crate::lanes::Lanes;
 use crate::method::{self, ErrorControl, FixedStep, Method, Settings};
 use crate::policy::GainPolicy;
 use crate::projection::{Hold, Projection};
-use crate::scalar::Scalar;
-use crate::simulation::{Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span, check_stability};
+use crate::simulation::{Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use crate::tolerance::Tolerance;
-use block::Course;
 use gains::Boxed;
 pub use gains::EnsembleGains;
 use progress::Progress;
 pub use run::EnsembleRun;
 use run::shaped;
 use samples::{FlatSamples, Shared, ShowSamples, Track, Tracks};
-use seat::{Numbers, Seat};
+use side_by_side::SideBySide;
 pub use statistics::{Statistics, Summary};
 
 /// The most entries of a state for which lanes of [`WIDE`] vectors are fastest, by the bench `ensembles`.
@@ -66,12 +64,6 @@ const MIDDLING: usize = 8;
 const MEDIUM: usize = if cfg!(target_feature = "avx") { 2 } else { 1 };
 /// How many vectors of numbers make the fastest [`Lanes`] of a system that has no room in registers anyway.
 const NARROW: usize = 1;
-
-/// How many members take a lane of a block under error control, one after the other, where there are enough: the last of them leave
-/// lanes empty.
-const MEMBERS_PER_LANE: usize = 32;
-/// How many blocks under error control every thread has at least, if lanes can be filled.
-const BLOCKS_PER_THREAD: usize = 4;
 
 /// The number of intervals that are sampled by default.
 const DEFAULT_INTERVALS: f64 = 100.0;
@@ -298,25 +290,8 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
 
     fn run_in_lanes<const V: usize>(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
         let plan = self.plan(settings)?;
-        let lanes = Lanes::<V>::COUNT;
-        let tracks = |members: &[usize]| match &plan.stepping {
-            Stepping::Fixed { method, schedule } => {
-                let tracks = self.integrate::<V>(&plan, *method, schedule, members);
-                self.members.progress.advance(members.len());
-                tracks
-            }
-            Stepping::Controlled { method, tolerance } => self.control::<V>(&plan, *method, *tolerance, members),
-            Stepping::Hamel => self.simulate_each(&plan, members),
-        };
-        let block_size = match plan.stepping {
-            // Enough for lanes to be taken again and again, and few enough for all threads.
-            Stepping::Controlled { .. } => {
-                let share = self.members.starts.len() / (BLOCKS_PER_THREAD * rayon::current_num_threads());
-                (share / lanes).clamp(1, MEMBERS_PER_LANE) * lanes
-            }
-            _ => lanes,
-        };
-        Ok(self.members.sum_up(&plan, block_size, &tracks))
+        let alone = |member: usize| self.simulate(&plan, member);
+        Ok(SideBySide::<S, V> { members: &self.members, plan: &plan, gains: &self.gains, alone: &alone }.run())
     }
 
     fn plan(&self, settings: &Settings) -> Result<Plan, Error> {
@@ -336,66 +311,6 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
             Some((what, given)) => Err(Error::MemberCount { what, given, starts }),
             None => Ok(()),
         }
-    }
-
-    /// Integrates the members of a block by steps of one size, side by side.
-    fn integrate<const V: usize>(
-        &self,
-        plan: &Plan,
-        method: FixedStep,
-        schedule: &Schedule,
-        members: &[usize],
-    ) -> Vec<Track> {
-        let seat = |&member: &usize| {
-            let (seat, field) = Seat::new(self, &plan.settings, member)?;
-            let rate = field.decay_rate(&seat.start);
-            check_stability(schedule.span.from, schedule.h, rate, method.stability_interval())?;
-            Ok((seat, field))
-        };
-        let seats: Vec<Seated<S, G>> = members.iter().map(seat).collect();
-        let (taken, fields): (Vec<_>, Vec<_>) = seats.iter().flatten().map(|(seat, field)| (seat, field)).unzip();
-        let mut tracks = self.integrate_lanes::<V>(plan, method, schedule, &taken, &fields).into_iter();
-        let track = |seat: Seated<S, G>| {
-            let member = seat?.0.member;
-            // The run of a member that is lost knows when and why.
-            tracks.next().flatten().unwrap_or_else(|| self.simulate(plan, member))
-        };
-        seats.into_iter().map(track).collect()
-    }
-
-    /// What becomes of each member, unless it is lost on the way.
-    fn integrate_lanes<const V: usize>(
-        &self,
-        plan: &Plan,
-        method: FixedStep,
-        schedule: &Schedule,
-        seats: &[&Seat<S>],
-        fields: &[&G::Alone],
-    ) -> Vec<Option<Track>> {
-        let (Some(&last), Some(&last_field)) = (seats.last(), fields.last()) else { return Vec::new() };
-        // Lanes that are left over repeat the last member.
-        let seat = |lane: usize| seats.get(lane).copied().unwrap_or(last);
-        let start = Vector::<S, Lanes<V>>::from_fn(|i| Lanes::from_lanes(&|lane| seat(lane).start[i]));
-        let field = G::block::<V>(&|lane| fields.get(lane).copied().unwrap_or(last_field));
-        let numbers = Numbers::gather(&seat);
-        let empty = || FlatSamples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, plan.times.len());
-        let mut tracks: Vec<_> = seats.iter().map(|_| empty()).collect();
-        let goes_on = || self.members.progress.goes_on();
-        let mut course = Course::new(&numbers, schedule, &mut tracks, &goes_on);
-        let projection = plan.settings.projection;
-        // What is not called is not even made: all gains that follow from the state share one compilation of the methods.
-        if const { G::IS_CONSTANT } {
-            block::integrate(&mut course, &field, start, method, projection);
-        } else {
-            let field: &dyn Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> = &field;
-            block::integrate(&mut course, field, start, method, projection);
-        }
-        let (lost, is_interrupted) = (course.lost(), course.is_interrupted());
-        let track = |(lane, track)| match is_interrupted {
-            true => Some(Err(Error::Interrupted)),
-            false => (!lost.has(lane)).then_some(Ok(track)),
-        };
-        tracks.into_iter().enumerate().map(track).collect()
     }
 
     fn simulate_each(&self, plan: &Plan, members: &[usize]) -> Vec<Track> {
@@ -464,9 +379,6 @@ impl<S: FeedbackSystem> Members<'_, S> {
         }
     }
 }
-
-/// A member that can start with its field, or why it cannot.
-type Seated<S, G> = Result<(Seat<S>, <G as EnsembleGains<S>>::Alone), Error>;
 
 /// A function that runs a member by its simulation.
 type RunAlone<'a, S> = dyn Fn(usize, Simulation<'_, S>) -> Result<Run<S>, Error> + 'a;

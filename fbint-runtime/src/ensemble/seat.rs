@@ -1,12 +1,11 @@
 //! Members that can start, and their numbers side by side.
 
-use super::Ensemble;
-use super::gains::EnsembleGains;
+use super::Members;
+use super::gains::{AloneField, LaneFields};
 use super::samples::FlatSamples;
 use crate::consistent_start::{check_start, projected_start, scales};
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::field::Field;
 use crate::lanes::{Lanes, Mask};
 use crate::linear::difference;
 use crate::method::Settings;
@@ -28,16 +27,18 @@ pub(super) struct Seat<S: FeedbackSystem> {
 }
 
 impl<S: FeedbackSystem> Seat<S> {
-    /// A member that can start, with its field, or the error of its simulation.
-    pub(super) fn new<G: EnsembleGains<S>>(
-        ensemble: &Ensemble<'_, S, G>,
+    /// A member that can start and takes a lane, with its field there, or the error of its simulation.
+    pub(super) fn new<'f, const V: usize>(
+        members: &Members<'_, S>,
         settings: &Settings,
         member: usize,
-    ) -> Result<(Self, G::Alone), Error> {
-        let (system, mut start) = (ensemble.members.system(member), ensemble.members.starts[member]);
+        lane: usize,
+        fields: &'f mut dyn LaneFields<S, V>,
+    ) -> Result<(Self, AloneField<'f, S>), Error> {
+        let (system, mut start) = (members.system(member), members.starts[member]);
         // In the order in which a simulation refuses them.
         let mut targets = check_start(system, &start)?;
-        let mut field = ensemble.gains.alone(system, &start, member)?;
+        let field = fields.board(lane, system, &start, member)?;
         check_driving::<S>(None, &start, Span::new(settings.from, settings.until)?)?;
         if settings.projection.is_some() {
             (start, targets) = projected_start(system, &start)?;

@@ -1,0 +1,129 @@
+//! Members of an ensemble side by side, in blocks. All of it is compiled once for all kinds of gains.
+
+use std::vec::Vec;
+
+use super::block::Course;
+use super::control::{self, Route};
+use super::crew::Crew;
+use super::gains::{InLanes, LaneFields};
+use super::run::EnsembleRun;
+use super::samples::{FlatSamples, Track};
+use super::seat::{Numbers, Seat};
+use super::{Members, Plan, Stepping};
+use crate::entries::Entries;
+use crate::error::Error;
+use crate::lanes::Lanes;
+use crate::method::{ErrorControl, FixedStep};
+use crate::scalar::Scalar;
+use crate::simulation::{Schedule, check_stability};
+use crate::system::{FeedbackSystem, Integrals, Vector};
+use crate::tolerance::Tolerance;
+
+/// How many members take a lane of a block under error control, one after the other, where there are enough: the last of them leave
+/// lanes empty.
+const MEMBERS_PER_LANE: usize = 32;
+/// How many blocks under error control every thread has at least, if lanes can be filled.
+const BLOCKS_PER_THREAD: usize = 4;
+
+/// The runs of members in lanes.
+pub(super) struct SideBySide<'a, 'm, S: FeedbackSystem, const V: usize> {
+    pub(super) members: &'a Members<'m, S>,
+    pub(super) plan: &'a Plan,
+    pub(super) gains: &'a (dyn InLanes<S, V> + Sync),
+    /// Runs a member alone, which knows when and why something is wrong with it.
+    pub(super) alone: &'a (dyn Fn(usize) -> Track + Sync),
+}
+
+impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
+    pub(super) fn run(&self) -> EnsembleRun<S> {
+        let lanes = Lanes::<V>::COUNT;
+        let block_size = match self.plan.stepping {
+            // Enough for lanes to be taken again and again, and few enough for all threads.
+            Stepping::Controlled { .. } => {
+                let share = self.members.starts.len() / (BLOCKS_PER_THREAD * rayon::current_num_threads());
+                (share / lanes).clamp(1, MEMBERS_PER_LANE) * lanes
+            }
+            _ => lanes,
+        };
+        self.members.sum_up(self.plan, block_size, &|members| self.tracks(members))
+    }
+
+    /// What becomes of the members of a block.
+    fn tracks(&self, members: &[usize]) -> Vec<Track> {
+        match &self.plan.stepping {
+            Stepping::Fixed { method, schedule } => {
+                let tracks = self.integrate(*method, schedule, members);
+                self.members.progress.advance(members.len());
+                tracks
+            }
+            Stepping::Controlled { method, tolerance } => self.control(*method, *tolerance, members),
+            Stepping::Hamel => members.iter().map(|&member| self.track_alone(member)).collect(),
+        }
+    }
+
+    fn track_alone(&self, member: usize) -> Track {
+        let track = (self.alone)(member);
+        self.members.progress.advance(1);
+        track
+    }
+
+    /// Integrates members under error control, each of which takes a lane where another has ended.
+    fn control(&self, method: ErrorControl, tolerance: Tolerance, members: &[usize]) -> Vec<Track> {
+        let mut crew = Crew::new(self, method, tolerance, members);
+        let route = Route { times: &self.plan.times, tolerance, projection: self.plan.settings.projection };
+        match method {
+            ErrorControl::DormandPrince => control::integrate::<S, V, 7>(&mut crew, &route),
+            ErrorControl::Dop853 => control::integrate::<S, V, 16>(&mut crew, &route),
+        }
+        crew.into_tracks()
+    }
+
+    /// Integrates as many members as there are lanes, by steps of one size.
+    fn integrate(&self, method: FixedStep, schedule: &Schedule, members: &[usize]) -> Vec<Track> {
+        let mut fields = self.gains.fields();
+        let mut seats: Vec<Seat<S>> = Vec::with_capacity(members.len());
+        let mut refusals = Vec::with_capacity(members.len());
+        for &member in members {
+            let seat = Seat::new(self.members, &self.plan.settings, member, seats.len(), &mut *fields);
+            let seat = seat.and_then(|(seat, field)| {
+                let rate = field.decay_rate(&seat.start);
+                check_stability(schedule.span.from, schedule.h, rate, method.stability_interval())?;
+                Ok(seat)
+            });
+            refusals.push(seat.map(|seat| seats.push(seat)).err());
+        }
+        let mut tracks = self.integrate_seats(method, schedule, &mut *fields, &seats).into_iter();
+        let track =
+            |refusal: Option<Error>| refusal.map_or_else(|| tracks.next().unwrap_or(Err(Error::Interrupted)), Err);
+        refusals.into_iter().map(track).collect()
+    }
+
+    /// What becomes of the members that have a lane.
+    fn integrate_seats(
+        &self,
+        method: FixedStep,
+        schedule: &Schedule,
+        fields: &mut dyn LaneFields<S, V>,
+        seats: &[Seat<S>],
+    ) -> Vec<Track> {
+        let Some(first) = seats.first() else { return Vec::new() };
+        // Lanes that are left over repeat the first member.
+        let seat = |lane: usize| seats.get(lane).unwrap_or(first);
+        fields.gather();
+        let numbers = Numbers::gather(&seat);
+        let start = Vector::<S, Lanes<V>>::from_fn(|i| Lanes::from_lanes(&|lane| seat(lane).start[i]));
+        let empty = |_| FlatSamples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, self.plan.times.len());
+        let mut tracks: Vec<_> = seats.iter().map(empty).collect();
+        let goes_on = || self.members.progress.goes_on();
+        let mut course = Course::new(&numbers, schedule, &mut tracks, &goes_on);
+        fields.integrate(&mut course, start, method, self.plan.settings.projection);
+        let (lost, is_interrupted) = (course.lost(), course.is_interrupted());
+        let track = |(lane, track)| match is_interrupted {
+            true => Err(Error::Interrupted),
+            // The run of a member that is lost knows when and why.
+            false if lost.has(lane) => (self.alone)(seats[lane].member),
+            false => Ok(track),
+        };
+        tracks.into_iter().enumerate().map(track).collect()
+    }
+}
