@@ -19,9 +19,11 @@ use crate::dependence::Dependence;
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::extremes::Extremes;
-use crate::linear::{Orthonormal, dot, filled, is_finite, largest, sum};
+use crate::linear::{Orthonormal, add, dot, filled, inner, is_finite, largest, sum};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, IntegralKind, Integrals, PreparedSystem, StateEntry, StateRole, Vector, clock};
+use crate::system::{
+    FeedbackSystem, Integral, IntegralKind, Integrals, PreparedSystem, StateEntry, StateRole, Vector, clock,
+};
 
 const TOLERANCE: f64 = 1e-8;
 /// The size that every entry has at least, relative to the largest: with the tolerance, 1e-11 of it counts as rounding.
@@ -405,48 +407,65 @@ pub(crate) fn check_distinct<S: FeedbackSystem>(system: &S, start: &Vector<S>, i
     let on_the_set = Vector::<S>::from_fn(|j| start[j] - way[j] * sizes[j]);
     let scaled = scaled_rows::<S>(&system, &on_the_set, &self::sizes::<S>(&on_the_set));
     let rows = Integrals::<S, Vector<S>>::from_fn(|i| Entries::from_fn(|j| scaled[i][j] / sizes[j]));
-    match nearest_dependence::<S>(rows) {
-        Some(dependence) if !is_any || nearest_dependence::<S>(scaled).is_some() => {
-            Err(Error::IndistinctConstraints { dependence })
+    let dependence = |rows: Integrals<S, Vector<S>>| {
+        let (mut rows, mut shares): (_, Integrals<S>) = (rows, filled(0.0));
+        let mut lower: Integrals<S, Integrals<S>> = Entries::from_fn(|_| filled(0.0));
+        let (rows, lower) = (Vector::<S>::flat_mut(rows.as_mut()), Integrals::<S>::flat_mut(lower.as_mut()));
+        nearest_dependence(S::INTEGRALS, S::STATE.len(), rows, lower, shares.as_mut())
+    };
+    match dependence(rows) {
+        Some(found) if !is_any || dependence(scaled).is_some() => {
+            Err(Error::IndistinctConstraints { dependence: found })
         }
         _ => Ok(()),
     }
 }
 
-/// The first row that is nearly, but not by rounding alone, a combination of rows before it.
-fn nearest_dependence<S: FeedbackSystem>(mut rows: Integrals<S, Vector<S>>) -> Option<Dependence> {
-    // Row i, of length 1, is the sum of lower[i][j] times row j as it is left. Rows that are implied are left as 0.
-    let mut lower = Integrals::<S, Integrals<S>>::from_fn(|_| filled(0.0));
+/// The first row that is nearly, but not by rounding alone, a combination of rows before it. There is a row of `width` entries for each
+/// integral, and room for L and for the shares in the combination, both 0.
+///
+/// Row i, of length 1, is the sum of L_ij times row j as it is left. Rows that are implied are left as 0.
+fn nearest_dependence(
+    integrals: &[Integral],
+    width: usize,
+    rows: &mut [f64],
+    lower: &mut [f64],
+    shares: &mut [f64],
+) -> Option<Dependence> {
+    let count = integrals.len();
     let mut least: f64 = 1.0;
-    for i in 0..S::INTEGRALS.len() {
-        let length = Scalar::sqrt(dot(&rows[i], &rows[i]));
+    for i in 0..count {
+        let (before, rest) = rows.split_at_mut(i * width);
+        let row = &mut rest[..width];
+        let length = Scalar::sqrt(inner(row, row));
         if !(length > 0.0 && length.is_finite()) {
-            rows[i] = filled(0.0);
+            row.fill(0.0);
             continue;
         }
-        rows[i] = Entries::from_fn(|j| rows[i][j] / length);
+        row.iter_mut().for_each(|entry| *entry /= length);
         // What rounding leaves along the others after the first time is gone after the second.
         for j in (0..i).chain(0..i) {
-            let share = dot(&rows[i], &rows[j]);
-            rows[i] = sum(&rows[i], -share, &rows[j]);
-            lower[i][j] += share;
+            let other = &before[j * width..(j + 1) * width];
+            let share = inner(row, other);
+            add(row, -share, other);
+            lower[i * count + j] += share;
         }
-        let across = Scalar::sqrt(dot(&rows[i], &rows[i]));
+        let across = Scalar::sqrt(inner(row, row));
         if across * least <= IMPLIED {
-            rows[i] = filled(0.0);
+            row.fill(0.0);
             continue;
         }
         if across < ACROSS {
-            let mut shares: Integrals<S> = filled(0.0);
             shares[i] = 1.0;
-            for j in (0..i).rev().filter(|&j| lower[j][j] > 0.0) {
-                let known: f64 = (j + 1..=i).map(|k| shares[k] * lower[k][j]).sum();
-                shares[j] = -known / lower[j][j];
+            for j in (0..i).rev().filter(|&j| lower[j * count + j] > 0.0) {
+                let known: f64 = (j + 1..=i).map(|k| shares[k] * lower[k * count + j]).sum();
+                shares[j] = -known / lower[j * count + j];
             }
-            return Some(Dependence::among::<S>(0.0, across, (0..=i).map(|k| (k, shares[k]))));
+            let shares = shares.iter().copied().enumerate().take(i + 1);
+            return Some(Dependence::among(integrals, 0.0, across, shares));
         }
-        rows[i] = Entries::from_fn(|j| rows[i][j] / across);
-        (lower[i][i], least) = (across, least.min(across));
+        row.iter_mut().for_each(|entry| *entry /= across);
+        (lower[i * count + i], least) = (across, least.min(across));
     }
     None
 }

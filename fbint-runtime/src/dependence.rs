@@ -12,7 +12,7 @@ use core::fmt;
 
 use crate::entries::Entries;
 use crate::linear::{filled, largest};
-use crate::system::{FeedbackSystem, IntegralKind, Integrals, PreparedSystem, StateRole, Vector};
+use crate::system::{FeedbackSystem, Integral, IntegralKind, Integrals, PreparedSystem, StateEntry, StateRole, Vector};
 
 /// Maximum number of constraints that a message names.
 const NAMED: usize = 4;
@@ -44,15 +44,29 @@ impl Dependence {
         x: &Vector<S>,
         limit: f64,
     ) -> Option<Self> {
-        let ConstraintMatrix { entries, rows, count, is_squared } = ConstraintMatrix::<S>::at(system, x)?;
-        let limit = if is_squared { limit.max(SQUARED) } else { limit };
-        let (pivot_ratio, shares): (f64, Integrals<S>) =
-            near_null_vector(entries, Integrals::<S, usize>::from_fn(|j| j), count, limit)?;
-        Some(Self::among::<S>(time, pivot_ratio, (0..count).map(|i| (rows[i], shares[i]))))
+        let df = system.integrals_jacobian(x);
+        let gradients = Gradients { state: S::STATE, integrals: S::INTEGRALS, df: Vector::<S>::flat(df.as_ref()) };
+        let mut entries: Integrals<S, Integrals<S>> = Entries::from_fn(|_| filled(0.0));
+        let (mut rows, mut columns): (Integrals<S, usize>, Integrals<S, usize>) =
+            (Entries::from_fn(|_| 0), Entries::from_fn(|j| j));
+        let mut shares: [Integrals<S>; 2] = [filled(0.0); 2];
+        let [shares, solution] = &mut shares;
+        gradients.dependence(
+            time,
+            limit,
+            Integrals::<S>::flat_mut(entries.as_mut()),
+            Space {
+                rows: rows.as_mut(),
+                columns: columns.as_mut(),
+                shares: shares.as_mut(),
+                solution: solution.as_mut(),
+            },
+        )
     }
 
-    /// A dependence of the integrals with these shares in it.
-    pub(crate) fn among<S: FeedbackSystem>(
+    /// A dependence of these integrals with these shares in it.
+    pub(crate) fn among(
+        integrals: &[Integral],
         time: f64,
         pivot_ratio: f64,
         shares: impl Iterator<Item = (usize, f64)> + Clone,
@@ -62,7 +76,7 @@ impl Dependence {
         let mut involved = 0;
         for (integral, _) in shares.filter(|(_, share)| share.abs() >= least) {
             if let Some(name) = names.get_mut(involved) {
-                *name = S::INTEGRALS[integral].name;
+                *name = integrals[integral].name;
             }
             involved += 1;
         }
@@ -97,125 +111,156 @@ impl fmt::Display for Dependence {
     }
 }
 
+/// The gradients of all integrals in some state, flat.
+struct Gradients<'a> {
+    state: &'static [StateEntry],
+    integrals: &'static [Integral],
+    df: &'a [f64],
+}
+
+/// Room for what is found, with an entry for each integral.
+struct Space<'w> {
+    /// The integrals that the rows of the matrix stand for.
+    rows: &'w mut [usize],
+    /// 0, 1, ...
+    columns: &'w mut [usize],
+    shares: &'w mut [f64],
+    solution: &'w mut [f64],
+}
+
 /// The matrix that the generated code inverts, or one that is singular where it is: A of holonomic constraints, C of any others, A A^T of
 /// rows of velocities.
-struct ConstraintMatrix<S: FeedbackSystem> {
-    /// The matrix, in the first rows and columns.
-    entries: Integrals<S, Integrals<S>>,
-    /// The integrals that the rows stand for.
-    rows: Integrals<S, usize>,
+struct ConstraintMatrix<'w> {
+    /// The matrix, row by row.
+    entries: &'w mut [f64],
     /// The number of rows.
     count: usize,
     /// Whether the generated code solves by the normal equations.
     is_squared: bool,
 }
 
-impl<S: FeedbackSystem> ConstraintMatrix<S> {
-    /// The matrix in the state `x`. A system without multipliers inverts no matrix: then there is none.
-    fn at(system: &S::Prepared<f64>, x: &Vector<S>) -> Option<Self> {
-        let df = system.integrals_jacobian(x);
-        let conjugates = S::STATE.iter().enumerate().filter_map(|(q, entry)| match entry.role {
+impl Gradients<'_> {
+    /// The constraints whose matrix, for which there is room in `entries`, has a pivot below `limit` times the largest.
+    fn dependence(&self, time: f64, limit: f64, entries: &mut [f64], space: Space<'_>) -> Option<Dependence> {
+        let Space { rows, columns, shares, solution } = space;
+        let ConstraintMatrix { entries, count, is_squared } = self.matrix(entries, rows)?;
+        let limit = if is_squared { limit.max(SQUARED) } else { limit };
+        let pivot_ratio = near_null_vector(entries, &mut columns[..count], limit, solution, shares)?;
+        let shares = rows.iter().zip(shares.iter()).take(count).map(|(row, share)| (*row, *share));
+        Some(Dependence::among(self.integrals, time, pivot_ratio, shares))
+    }
+
+    /// The derivative of integral `i` by entry `j` of the state.
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.df[i * self.state.len() + j]
+    }
+
+    /// The matrix, and the integrals that its rows stand for. A system without multipliers inverts no matrix: then there is none.
+    fn matrix<'w>(&self, entries: &'w mut [f64], rows: &mut [usize]) -> Option<ConstraintMatrix<'w>> {
+        let conjugates = self.state.iter().enumerate().filter_map(|(q, entry)| match entry.role {
             StateRole::Coordinate { momentum } => Some((q, momentum)),
             _ => None,
         });
-        if has_rows_of_velocities::<S>() {
+        if self.has_rows_of_velocities() {
             // What is linear in velocities has its row A as gradient by velocities, or A H_pp as that by momenta.
-            let columns = S::STATE.iter().enumerate().filter_map(|(column, entry)| match entry.role {
+            let columns = self.state.iter().enumerate().filter_map(|(column, entry)| match entry.role {
                 StateRole::Velocity | StateRole::Momentum { .. } => Some(column),
                 _ => None,
             });
-            let rows = S::INTEGRALS.iter().enumerate().filter_map(|(i, integral)| match integral.kind {
+            let constraints = self.integrals.iter().enumerate().filter_map(|(i, integral)| match integral.kind {
                 IntegralKind::HolonomicConstraint { rate } => Some((i, rate)),
                 IntegralKind::VelocityConstraint => Some((i, i)),
                 _ => None,
             });
-            let product =
-                |(_, f): (usize, usize), (_, g): (usize, usize)| columns.clone().map(|x| df[f][x] * df[g][x]).sum();
-            return Self::new(rows, product);
+            let product = |(_, f): (usize, usize), (_, g): (usize, usize)| {
+                columns.clone().map(|x| self.at(f, x) * self.at(g, x)).sum()
+            };
+            return ConstraintMatrix::new(entries, rows, constraints, product);
         }
         // f_q . g_p, of which the bracket is the difference.
-        let half_bracket = |f: usize, g: usize| conjugates.clone().map(|(q, p)| df[f][q] * df[g][p]).sum::<f64>();
-        let constraints = S::INTEGRALS.iter().enumerate().filter(|(_, integral)| integral.kind.is_constraint());
+        let half_bracket =
+            |f: usize, g: usize| conjugates.clone().map(|(q, p)| self.at(f, q) * self.at(g, p)).sum::<f64>();
+        let constraints = self.integrals.iter().enumerate().filter(|(_, integral)| integral.kind.is_constraint());
         if constraints.clone().all(|(_, integral)| integral.kind != IntegralKind::Constraint) {
             let holonomic = constraints.filter_map(|(i, integral)| match integral.kind {
                 IntegralKind::HolonomicConstraint { rate } => Some((i, rate)),
                 _ => None,
             });
-            return Self::new(holonomic, |(g, _), (_, rate)| half_bracket(g, rate));
+            return ConstraintMatrix::new(entries, rows, holonomic, |(g, _), (_, rate)| half_bracket(g, rate));
         }
         // Where there are none, constraints are invariant sets of a field that is given, or derived from a Poisson matrix.
         conjugates.clone().next()?;
         let bracket = |(f, _): (usize, usize), (g, _): (usize, usize)| half_bracket(f, g) - half_bracket(g, f);
-        let matrix = Self::new(constraints.map(|(i, _)| (i, i)), bracket)?;
-        Some(Self { is_squared: matrix.count > CLOSED, ..matrix })
+        let matrix = ConstraintMatrix::new(entries, rows, constraints.map(|(i, _)| (i, i)), bracket)?;
+        Some(ConstraintMatrix { is_squared: matrix.count > CLOSED, ..matrix })
     }
 
+    /// Whether reactions act along rows of velocities, those of velocity constraints or of a Lagrangian system.
+    fn has_rows_of_velocities(&self) -> bool {
+        self.state.iter().any(|entry| entry.role == StateRole::Velocity)
+            || self.integrals.iter().any(|integral| integral.kind == IntegralKind::VelocityConstraint)
+    }
+}
+
+impl<'w> ConstraintMatrix<'w> {
     /// The matrix with a row and a column for each of `constraints`, unless there are none.
     fn new(
+        entries: &'w mut [f64],
+        rows: &mut [usize],
         constraints: impl Iterator<Item = (usize, usize)> + Clone,
         entry: impl Fn((usize, usize), (usize, usize)) -> f64,
     ) -> Option<Self> {
-        let entries = Entries::from_fn(|_| filled(0.0));
-        let mut matrix = Self { entries, rows: Entries::from_fn(|_| 0), count: 0, is_squared: false };
-        for (i, row) in constraints.clone().enumerate() {
-            matrix.rows[i] = row.0;
-            matrix.count += 1;
-            for (j, column) in constraints.clone().enumerate() {
-                matrix.entries[i][j] = entry(row, column);
-            }
-        }
-        (matrix.count > 0).then_some(matrix)
+        let count = constraints.clone().count();
+        rows.iter_mut().zip(constraints.clone()).for_each(|(row, constraint)| *row = constraint.0);
+        let pairs = constraints.clone().flat_map(|row| constraints.clone().map(move |column| (row, column)));
+        entries.iter_mut().zip(pairs).for_each(|(slot, (row, column))| *slot = entry(row, column));
+        (count > 0).then_some(Self { entries: &mut entries[..count * count], count, is_squared: false })
     }
 }
 
-/// Whether reactions act along rows of velocities, those of velocity constraints or of a Lagrangian system.
-fn has_rows_of_velocities<S: FeedbackSystem>() -> bool {
-    S::STATE.iter().any(|entry| entry.role == StateRole::Velocity)
-        || S::INTEGRALS.iter().any(|integral| integral.kind == IntegralKind::VelocityConstraint)
-}
-
-/// The first pivot below `limit` times the largest, as a ratio, and a vector that the scaled matrix takes to nearly 0. The matrix is
-/// in the first `k` rows and columns of `a`, whose columns are numbered by `columns`. Apart from its caller: it runs once a start,
-/// or when a run has failed.
-#[inline(never)]
-fn near_null_vector<R: Entries<V>, V: Entries<f64>, C: Entries<usize>>(
-    mut a: R,
-    mut columns: C,
-    k: usize,
+/// The first pivot below `limit` times the largest, as a ratio; then `shares` is a vector that the scaled matrix takes to nearly 0. The
+/// matrix is in `a`, row by row, and its columns are numbered by `columns`; `solution` is room for a vector.
+fn near_null_vector(
+    a: &mut [f64],
+    columns: &mut [usize],
     limit: f64,
-) -> Option<(f64, V)> {
-    if a.as_ref().iter().any(|row| row.as_ref().iter().any(|entry| !entry.is_finite())) {
+    solution: &mut [f64],
+    shares: &mut [f64],
+) -> Option<f64> {
+    let k = columns.len();
+    if a.iter().any(|entry| !entry.is_finite()) {
         return None;
     }
+    let unit = |shares: &mut [f64], i: usize| {
+        shares[i] = 1.0;
+        Some(0.0)
+    };
     for i in 0..k {
-        let scale = largest(&a[i]);
+        let row = &mut a[i * k..(i + 1) * k];
+        let scale = largest(row);
         if scale == 0.0 {
-            return Some((0.0, unit(i)));
+            return unit(shares, i);
         }
-        for entry in a[i].as_mut() {
-            *entry /= scale;
-        }
+        row.iter_mut().for_each(|entry| *entry /= scale);
     }
     for j in 0..k {
-        let scale = a.as_ref().iter().fold(0.0, |largest: f64, row| largest.max(row[j].abs()));
+        let scale = a.iter().skip(j).step_by(k).fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
         if scale == 0.0 {
-            return Some((0.0, unit(j)));
+            return unit(shares, j);
         }
-        for row in a.as_mut() {
-            row[j] /= scale;
-        }
+        a.iter_mut().skip(j).step_by(k).for_each(|entry| *entry /= scale);
     }
     for step in 0..k {
-        pivot(&mut a, &mut columns, step, k);
-        let ratio = (a[step][step] / a[0][0]).abs();
+        pivot(a, columns, step);
+        let ratio = (a[step * k + step] / a[0]).abs();
         if ratio < limit {
-            return Some((ratio, null_vector(&a, &columns, step)));
+            null_vector(a, columns, step, solution, shares);
+            return Some(ratio);
         }
         for i in step + 1..k {
-            let factor = a[i][step] / a[step][step];
+            let factor = a[i * k + step] / a[step * k + step];
             for j in step..k {
-                let entry = a[step][j];
-                a[i][j] -= factor * entry;
+                a[i * k + j] -= factor * a[step * k + j];
             }
         }
     }
@@ -223,38 +268,36 @@ fn near_null_vector<R: Entries<V>, V: Entries<f64>, C: Entries<usize>>(
 }
 
 /// Brings the largest entry that is left to the diagonal.
-fn pivot<R: Entries<V>, V: Entries<f64>, C: Entries<usize>>(a: &mut R, columns: &mut C, step: usize, k: usize) {
+fn pivot(a: &mut [f64], columns: &mut [usize], step: usize) {
+    let k = columns.len();
     let (mut row, mut column) = (step, step);
     for i in step..k {
         for j in step..k {
-            if a[i][j].abs() > a[row][column].abs() {
+            if a[i * k + j].abs() > a[row * k + column].abs() {
                 (row, column) = (i, j);
             }
         }
     }
-    a.as_mut().swap(step, row);
-    for row in a.as_mut() {
-        row.as_mut().swap(step, column);
+    for j in 0..k {
+        a.swap(step * k + j, row * k + j);
     }
-    columns.as_mut().swap(step, column);
+    for i in 0..k {
+        a.swap(i * k + step, i * k + column);
+    }
+    columns.swap(step, column);
 }
 
 /// The solution of U v = 0 with v = 1 at the pivot that is left out, where U is upper triangular above it.
-fn null_vector<R: Entries<V>, V: Entries<f64>, C: Entries<usize>>(u: &R, columns: &C, left_out: usize) -> V {
-    let mut v: V = unit(left_out);
+fn null_vector(u: &[f64], columns: &[usize], left_out: usize, v: &mut [f64], shares: &mut [f64]) {
+    let k = columns.len();
+    v[left_out] = 1.0;
     for i in (0..left_out).rev() {
-        let known: f64 = (i + 1..=left_out).map(|j| u[i][j] * v[j]).sum();
-        v[i] = -known / u[i][i];
+        let known: f64 = (i + 1..=left_out).map(|j| u[i * k + j] * v[j]).sum();
+        v[i] = -known / u[i * k + i];
     }
-    let mut shares: V = filled(0.0);
-    for (i, &column) in columns.as_ref().iter().enumerate() {
-        shares[column] = v[i];
+    for (column, value) in columns.iter().zip(v) {
+        shares[*column] = *value;
     }
-    shares
-}
-
-fn unit<V: Entries<f64>>(i: usize) -> V {
-    V::from_fn(|j| if j == i { 1.0 } else { 0.0 })
 }
 
 #[cfg(test)]
@@ -264,8 +307,10 @@ mod tests {
     use super::near_null_vector;
     use crate::linear::{largest, times};
 
-    fn search<const M: usize>(a: [[f64; M]; M]) -> Option<(f64, [f64; M])> {
-        near_null_vector(a, array::from_fn::<usize, M, _>(|j| j), M, 1e-12)
+    fn search<const M: usize>(mut a: [[f64; M]; M]) -> Option<(f64, [f64; M])> {
+        let (mut columns, mut solution, mut shares) = (array::from_fn::<usize, M, _>(|j| j), [0.0; M], [0.0; M]);
+        let ratio = near_null_vector(a.as_flattened_mut(), &mut columns, 1e-12, &mut solution, &mut shares)?;
+        Some((ratio, shares))
     }
 
     /// Rows and columns have entries of largest size 1 as they are, so that scaling changes nothing.

@@ -22,6 +22,14 @@ pub trait Entries<T: Entry>:
 
     /// The vector whose entry i is `entry(i)`.
     fn from_fn(entry: impl FnMut(usize) -> T) -> Self;
+
+    /// The entries of all vectors, one vector after the other.
+    #[doc(hidden)]
+    fn flat(vectors: &[Self]) -> &[T];
+
+    /// The entries of all vectors, one vector after the other.
+    #[doc(hidden)]
+    fn flat_mut(vectors: &mut [Self]) -> &mut [T];
 }
 
 impl<T: Entry, const N: usize> Entries<T> for [T; N] {
@@ -30,6 +38,16 @@ impl<T: Entry, const N: usize> Entries<T> for [T; N] {
     #[inline(always)]
     fn from_fn(entry: impl FnMut(usize) -> T) -> Self {
         core::array::from_fn(entry)
+    }
+
+    #[inline]
+    fn flat(vectors: &[Self]) -> &[T] {
+        vectors.as_flattened()
+    }
+
+    #[inline]
+    fn flat_mut(vectors: &mut [Self]) -> &mut [T] {
+        vectors.as_flattened_mut()
     }
 }
 

@@ -50,6 +50,11 @@ pub(crate) fn dot<V: Entries<T>, T: Scalar>(a: &V, b: &V) -> T {
     a.as_ref().iter().zip(b.as_ref()).fold(T::from_f64(0.0), |sum, (&a, &b)| a.mul_add(b, sum))
 }
 
+/// The sum of the products of the entries of slices.
+pub(crate) fn inner(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0, |sum, (&a, &b)| Scalar::mul_add(a, b, sum))
+}
+
 /// A v, where `a` holds the rows of A.
 #[inline]
 pub(crate) fn times<R, V, W, T: Scalar>(a: &R, v: &V) -> W
@@ -193,18 +198,7 @@ impl<R, Q> Orthonormal<R, Q> {
     {
         let mut beside = Q::from_fn(|i| W::from_fn(|j| if i == j { damping } else { 0.0 }));
         let mut lower = Q::from_fn(|_| filled(0.0));
-        for i in 0..R::LEN {
-            for j in 0..i {
-                let share = dot(&rows[i], &rows[j]) + dot(&beside[i], &beside[j]);
-                (rows[i], beside[i]) = (sum(&rows[i], -share, &rows[j]), sum(&beside[i], -share, &beside[j]));
-                lower[i][j] = share;
-            }
-            let length = Scalar::sqrt(dot(&rows[i], &rows[i]) + dot(&beside[i], &beside[i]));
-            let scale = length.recip();
-            rows[i] = V::from_fn(|j| rows[i][j] * scale);
-            beside[i] = W::from_fn(|j| beside[i][j] * scale);
-            lower[i][i] = length;
-        }
+        orthonormalise(V::flat_mut(rows.as_mut()), W::flat_mut(beside.as_mut()), W::flat_mut(lower.as_mut()), R::LEN);
         Self { rows, lower }
     }
 
@@ -214,16 +208,50 @@ impl<R, Q> Orthonormal<R, Q> {
         R: Entries<V>,
         Q: Entries<W>,
     {
-        let (mut x, mut added): (V, W) = (filled(0.0), filled(0.0));
-        for i in 0..R::LEN {
-            added[i] = (b[i] - dot(&self.lower[i], &added)) / self.lower[i][i];
-            x = sum(&x, added[i], &self.rows[i]);
-        }
-        let mut y = added;
-        for i in (0..R::LEN).rev() {
-            let known: f64 = (i + 1..R::LEN).map(|j| self.lower[j][i] * y[j]).sum();
-            y[i] = (y[i] - known) / self.lower[i][i];
-        }
+        let (mut x, mut y): (V, W) = (filled(0.0), *b);
+        shortest(V::flat(self.rows.as_ref()), W::flat(self.lower.as_ref()), x.as_mut(), y.as_mut());
         (x, y)
     }
+}
+
+/// Replaces `count` rows, and what stands beside each, by orthonormal ones. `lower` is L, which is 0 at first.
+fn orthonormalise(rows: &mut [f64], beside: &mut [f64], lower: &mut [f64], count: usize) {
+    if count == 0 {
+        return;
+    }
+    let width = rows.len() / count;
+    for i in 0..count {
+        let (rows, row) = rows.split_at_mut(i * width);
+        let (besides, beside) = beside.split_at_mut(i * count);
+        let (row, beside) = (&mut row[..width], &mut beside[..count]);
+        for j in 0..i {
+            let (other, beside_other) = (&rows[j * width..(j + 1) * width], &besides[j * count..(j + 1) * count]);
+            let share = inner(row, other) + inner(beside, beside_other);
+            add(row, -share, other);
+            add(beside, -share, beside_other);
+            lower[i * count + j] = share;
+        }
+        let length = Scalar::sqrt(inner(row, row) + inner(beside, beside));
+        let scale = length.recip();
+        row.iter_mut().chain(beside).for_each(|entry| *entry *= scale);
+        lower[i * count + i] = length;
+    }
+}
+
+/// Puts x = A^T y, of the matrix A that has become these rows, into `x`, which is 0 at first, and y into `y`, where b is at first.
+fn shortest(rows: &[f64], lower: &[f64], x: &mut [f64], y: &mut [f64]) {
+    let (count, width) = (y.len(), x.len());
+    for i in 0..count {
+        y[i] = (y[i] - inner(&lower[i * count..i * count + i], &y[..i])) / lower[i * count + i];
+        add(x, y[i], &rows[i * width..(i + 1) * width]);
+    }
+    for i in (0..count).rev() {
+        let known: f64 = (i + 1..count).map(|j| lower[j * count + i] * y[j]).sum();
+        y[i] = (y[i] - known) / lower[i * count + i];
+    }
+}
+
+/// a += factor b, entry by entry, with two roundings.
+pub(crate) fn add(a: &mut [f64], factor: f64, b: &[f64]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += factor * b);
 }
