@@ -14,7 +14,8 @@ use crate::tolerance::Tolerance;
 /// of order 1 and 2 end at 2.
 const RK4_INTERVAL: f64 = 2.785;
 
-/// A method: an explicit Runge-Kutta method, with a fixed step `h` or with error control, or the discrete Hamel integrator.
+/// A method: an explicit Runge-Kutta method, with a fixed step `h` or with error control, Rodas5P, or the discrete Hamel
+/// integrator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -54,6 +55,15 @@ pub enum Method {
     },
     /// Dormand and Prince's method of order 8(5, 3) with error control; see [`Integrator`](crate::Integrator).
     Dop853 {
+        /// The relative tolerance of a step.
+        rtol: f64,
+        /// The absolute tolerance of a step.
+        atol: f64,
+    },
+    /// Steinebach's linearly implicit method of order 5(4) with error control, for what is stiff: springs, dampers and gains that are
+    /// fast against the motion. For systems with the key `derivatives`; see [`Integrator::rodas5p`](crate::Integrator::rodas5p).
+    #[cfg_attr(feature = "serde", serde(rename = "rodas5p"))]
+    Rodas5P {
         /// The relative tolerance of a step.
         rtol: f64,
         /// The absolute tolerance of a step.
@@ -101,7 +111,12 @@ pub(crate) enum Stepping {
         /// The size of its steps.
         h: f64,
     },
-    /// Steps whose size is chosen by error control.
+    /// Steps of Rodas5P, whose size is chosen by error control.
+    Rodas5P {
+        /// The largest error of a step.
+        tolerance: Tolerance,
+    },
+    /// Steps of an explicit method, whose size is chosen by error control.
     Controlled {
         /// The method.
         method: ErrorControl,
@@ -143,6 +158,7 @@ impl Method {
             Self::DiscreteHamel { .. } => "the discrete Hamel integrator",
             Self::DormandPrince { .. } => "Dormand-Prince",
             Self::Dop853 { .. } => "DOP853",
+            Self::Rodas5P { .. } => "Rodas5P",
         }
     }
 
@@ -154,14 +170,16 @@ impl Method {
             | Self::Heun { h }
             | Self::Rk4 { h }
             | Self::DiscreteHamel { h } => Some(h),
-            Self::DormandPrince { .. } | Self::Dop853 { .. } => None,
+            Self::DormandPrince { .. } | Self::Dop853 { .. } | Self::Rodas5P { .. } => None,
         }
     }
 
     /// The relative and the absolute tolerance of a step, under error control.
     pub const fn tolerances(self) -> Option<[f64; 2]> {
         match self {
-            Self::DormandPrince { rtol, atol } | Self::Dop853 { rtol, atol } => Some([rtol, atol]),
+            Self::DormandPrince { rtol, atol } | Self::Dop853 { rtol, atol } | Self::Rodas5P { rtol, atol } => {
+                Some([rtol, atol])
+            }
             _ => None,
         }
     }
@@ -185,6 +203,7 @@ impl Method {
             Self::DiscreteHamel { h } => Ok(Stepping::Hamel { h }),
             Self::DormandPrince { rtol, atol } => controlled(ErrorControl::DormandPrince, rtol, atol),
             Self::Dop853 { rtol, atol } => controlled(ErrorControl::Dop853, rtol, atol),
+            Self::Rodas5P { rtol, atol } => Ok(Stepping::Rodas5P { tolerance: Tolerance::new(rtol, atol)? }),
         }
     }
 }
@@ -194,7 +213,7 @@ impl Stepping {
     pub(crate) fn stability_interval(self) -> f64 {
         match self {
             Self::Fixed { method, .. } => method.stability_interval(),
-            Self::Hamel { .. } | Self::Controlled { .. } => f64::INFINITY,
+            Self::Hamel { .. } | Self::Rodas5P { .. } | Self::Controlled { .. } => f64::INFINITY,
         }
     }
 }
