@@ -521,10 +521,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
 
     /// The projection of a run by a method.
     fn projection(&self, method: Method) -> Option<Projection> {
-        match method {
-            Method::DiscreteHamel { .. } => self.hold.if_chosen(),
-            _ => self.hold.projection::<S>(),
-        }
+        if method.is_geometric() { self.hold.if_chosen() } else { self.hold.projection::<S>() }
     }
 
     fn control(&self) -> StepControl<Vector<S>> {
