@@ -273,6 +273,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// there are `f_tangent`, which returns f and Df v for a direction v, `f_adjoint`, which returns Df^T w for weights w, and
 /// `f_derivatives`, the entries of Df that do not vanish identically, whose rows and columns are listed in `F_PATTERN`. A tangent and an
 /// adjoint take about three times the operations of f. Without the key nothing of this is generated.
+/// `Method::Rodas5P`, for systems that are stiff, needs the key.
 ///
 /// ```
 /// # use fbint_runtime::{DifferentiableSystem, Direction, FeedbackSystem, feedback_system};

@@ -80,6 +80,11 @@ impl<V> Polynomial<V> {
     where
         V: Entries<T>,
     {
+        if pair.is_implicit() {
+            let zero = filled(T::from_f64(0.0));
+            let [c1, c2, c3, c4] = pair.dense.map(|weights| advanced(&zero, T::from_f64(1.0), stages, &weights));
+            return Self { start, coefficients: [difference(end, &start), c1, c2, c3, c4, zero, zero] };
+        }
         let cubic = Self::cubic(h, start, end, &[stages[0], stages[pair.last()]]);
         let [rise, bend, last, ..] = cubic.coefficients;
         let zero = filled(T::from_f64(0.0));

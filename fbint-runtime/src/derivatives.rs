@@ -288,3 +288,30 @@ impl<S: DifferentiableSystem, T: Scalar> Gradient<S, T> {
 fn dot<V: Entries<T>, T: Scalar>(a: &V, b: &V) -> T {
     (0..V::LEN).fold(T::from_f64(0.0), |sum, i| a[i].mul_add(b[i], sum))
 }
+
+/// [`PreparedSystem::jacobian`] of a system whose derivatives are generated.
+#[doc(hidden)]
+pub fn jacobian<S: DifferentiableSystem, T: Scalar>(
+    system: &S::Prepared<T>,
+    x: &Vector<S, T>,
+    feedback: Option<[&Integrals<S, T>; 2]>,
+    add: &mut dyn FnMut(usize, usize, T),
+) -> bool {
+    let (states, parameters) = (S::STATE.len(), S::PARAMETER_NAMES.len());
+    let mut add_all = |pattern: &[(usize, usize)], entries: &[T]| {
+        for (&(row, column), &value) in pattern.iter().zip(entries) {
+            match column.checked_sub(states) {
+                None => add(row, column, value),
+                Some(other) if other >= parameters => add(row, column - parameters, value),
+                Some(_) => {}
+            }
+        }
+    };
+    match feedback {
+        None => add_all(S::VECTOR_FIELD_PATTERN, S::vector_field_derivatives(system, x).as_ref()),
+        Some([gains, targets]) => {
+            add_all(S::FEEDBACK_FIELD_PATTERN, S::feedback_field_derivatives(system, x, gains, targets).as_ref());
+        }
+    }
+    true
+}

@@ -9,12 +9,16 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 
+use crate::entries::Entries;
 #[cfg(feature = "std")]
 use crate::error::Error;
 use crate::field::Field;
 use crate::linear::{is_finite, not_finite};
 use crate::sealed::Sealed;
 use crate::system::{DrivenSystem, Vector, clock};
+
+/// The distance at which a central difference errs about as much by its length as by rounding, the cube root of epsilon.
+const DIFFERENCE: f64 = 6e-6;
 
 /// What gives the inputs of the system `S`: a function of the time and the state, or a [`Held`] table.
 pub trait Signal<S: DrivenSystem> {
@@ -83,10 +87,28 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Driven<S, F, I> {
         Self { field, signal, undefined: Cell::new(None), system: PhantomData }
     }
 
+    /// The inputs at this state and its time.
+    fn input(&self, x: &Vector<S>) -> S::Inputs<f64> {
+        self.signal.at(time::<S>(x), &S::State::from(*x)).into()
+    }
+
+    /// The derivative of the inputs by an entry of the state, which may be the time.
+    fn slope(&self, x: &Vector<S>, entry: usize) -> S::Inputs<f64> {
+        // A time may be large where inputs change quickly.
+        let size = if clock::<S>() == Some(entry) || x[entry] == 0.0 { 1.0 } else { x[entry].abs() };
+        let moved = |change: f64| {
+            let mut moved = *x;
+            moved[entry] += change;
+            moved
+        };
+        let [below, above] = [moved(-DIFFERENCE * size), moved(DIFFERENCE * size)];
+        let (inputs, distance) = ([self.input(&below), self.input(&above)], above[entry] - below[entry]);
+        Entries::from_fn(|i| (inputs[1][i] - inputs[0][i]) / distance)
+    }
+
     /// The field at this state and its time.
     fn at(&self, x: &Vector<S>) -> F {
-        let time = clock::<S>().map_or(0.0, |index| x[index]);
-        let input: S::Inputs<f64> = self.signal.at(time, &S::State::from(*x)).into();
+        let (input, time) = (self.input(x), time::<S>(x));
         if let Some(index) = not_finite(&input)
             && is_finite(x)
         {
@@ -105,6 +127,19 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
         self.at(x).value(x)
     }
 
+    /// By the chain rule. Derivatives of the inputs are central differences of the signal.
+    fn jacobian(&self, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
+        let slopes: Vector<S, S::Inputs<f64>> = Entries::from_fn(|entry| self.slope(x, entry));
+        self.at(x).jacobian(x, &mut |row, column, value| match column.checked_sub(S::STATE.len()) {
+            None => add(row, column, value),
+            Some(input) => {
+                let slopes = slopes.as_ref().iter().map(|slope| slope.as_ref().get(input).copied().unwrap_or(0.0));
+                let changing = slopes.enumerate().filter(|(_, slope)| *slope != 0.0);
+                changing.for_each(|(entry, slope)| add(row, entry, value * slope));
+            }
+        })
+    }
+
     fn decay_rate(&self, x: &Vector<S>) -> f64 {
         self.field.decay_rate(x)
     }
@@ -120,6 +155,11 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
     fn start_at(&mut self, x: &Vector<S>) {
         self.field.start_at(x);
     }
+}
+
+/// The time in a state that has it.
+fn time<S: DrivenSystem>(x: &Vector<S>) -> f64 {
+    clock::<S>().map_or(0.0, |index| x[index])
 }
 
 impl<S: DrivenSystem, F, I: Signal<S>> Driver for Driven<S, F, I> {

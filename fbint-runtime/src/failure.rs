@@ -131,7 +131,9 @@ impl Cause {
     /// That no further step of a run of the system `S` can be made.
     pub(crate) fn of_step(reason: StepFailure, state: &[StateEntry]) -> Self {
         let entry = match reason {
-            StepFailure::NotFinite { entry } => state.get(entry).map(|entry| entry.name),
+            StepFailure::NotFinite { entry } | StepFailure::Jacobian { entry } => {
+                state.get(entry).map(|entry| entry.name)
+            }
             _ => None,
         };
         Self::Step { reason, entry }
@@ -208,6 +210,18 @@ pub enum StepFailure {
         /// The largest entry of what the last iteration left of the equations of the step.
         residual: f64,
     },
+    /// The matrix of an implicit step is singular.
+    #[error(
+        "the matrix of an implicit step, I / (gamma h) - J with the Jacobian J of the field, is singular however short the step: start \
+         elsewhere, or take an explicit method"
+    )]
+    Singular,
+    /// The Jacobian of the field is not finite.
+    #[error("the Jacobian of the field is not finite: end before, or take an explicit method, which needs none")]
+    Jacobian {
+        /// The first entry of the field whose derivatives are not.
+        entry: usize,
+    },
     /// The field or the state is not finite, however short the step.
     #[error("the field is not finite however short the step: the solution has reached the edge of its domain")]
     NotFinite {
@@ -245,13 +259,17 @@ struct Reason<'a>(&'a StepFailure, &'a Option<&'static str>);
 #[cfg(feature = "std")]
 impl fmt::Display for Reason<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.1 {
-            Some(name) => write!(
+        match (self.1, self.0) {
+            (Some(name), StepFailure::Jacobian { .. }) => write!(
+                out,
+                "the rate of `{name}` has a derivative that is not finite: end before, or take an explicit method, which needs none"
+            ),
+            (Some(name), _) => write!(
                 out,
                 "`{name}` or its rate is not finite however short the step: the solution has reached the edge of the field's \
                  domain; end before it"
             ),
-            None => self.0.fmt(out),
+            (None, _) => self.0.fmt(out),
         }
     }
 }

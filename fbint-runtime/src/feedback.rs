@@ -130,6 +130,11 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
         K::field(&self.gain, &self.system, &self.targets, x)
     }
 
+    /// Known where the gains do not depend on the state.
+    fn jacobian(&self, x: &Vector<S, T>, add: &mut dyn FnMut(usize, usize, T)) -> bool {
+        K::jacobian(&self.gain, &self.system, &self.targets, x, add)
+    }
+
     /// The largest eigenvalue of DF^T K DF at x: the rate, per unit of time, at which the violation that decays fastest does.
     ///
     /// An explicit method with a fixed step h is stable if h times this rate is within its real stability interval, which ends

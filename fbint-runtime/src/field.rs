@@ -19,6 +19,12 @@ pub trait Field<T: Scalar = f64> {
     /// f(x).
     fn value(&self, x: &Self::Vector) -> Self::Vector;
 
+    /// Calls `add(row, column, value)` for the entries of the Jacobian Df(x), several times for an entry that is a sum; beyond the state,
+    /// columns are inputs. False, without a call, where the Jacobian is not known: implicit methods need it.
+    fn jacobian(&self, _x: &Self::Vector, _add: &mut dyn FnMut(usize, usize, T)) -> bool {
+        false
+    }
+
     /// The largest rate at which a feedback in the field damps anything, per unit of time: what makes the field stiff. 0 where
     /// there is no feedback.
     fn decay_rate(&self, _x: &Self::Vector) -> T {
@@ -46,6 +52,10 @@ impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
     #[inline]
     fn value(&self, x: &F::Vector) -> F::Vector {
         (**self).value(x)
+    }
+
+    fn jacobian(&self, x: &F::Vector, add: &mut dyn FnMut(usize, usize, T)) -> bool {
+        (**self).jacobian(x, add)
     }
 
     fn decay_rate(&self, x: &F::Vector) -> T {
@@ -99,6 +109,10 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
     #[inline(always)]
     fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
         self.0.vector_field(x)
+    }
+
+    fn jacobian(&self, x: &Vector<S, T>, add: &mut dyn FnMut(usize, usize, T)) -> bool {
+        self.0.jacobian(x, None, add)
     }
 
     fn clock(&self) -> Option<usize> {

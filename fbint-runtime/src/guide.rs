@@ -1,6 +1,6 @@
 //! What to do in common tasks, one page each. Every program is compiled and run.
 //!
-//! - [`recipes`]: a rigid body in space, bodies that attract one another, impacts, a controller at 1 kHz.
+//! - [`recipes`]: a rigid body in space, bodies that attract one another, what is stiff, impacts, a controller at 1 kHz.
 //! - [`driven_systems`]: forces, the time, and inputs.
 //! - [`events`]: impacts, sections, and ends that are not known in advance.
 //! - [`reaction_forces`]: what constraints do to the bodies.

@@ -18,6 +18,8 @@ use crate::failure::{StepError, StepFailure};
 use crate::field::Field;
 use crate::linear::{difference, filled, is_finite, not_finite, sum};
 use crate::projection::{Landing, Projected, Projector};
+#[cfg(feature = "std")]
+use crate::rodas5p::{self, StepMatrix};
 use crate::scalar::Scalar;
 use crate::step_size::LEAST_LOG_ERROR;
 use crate::system::{FeedbackSystem, Vector};
@@ -70,6 +72,9 @@ pub struct Integrator<'f, F: Field + ?Sized, const STAGES: usize> {
     jump: f64,
     /// The error of the last step, as the method estimates it.
     error: F::Vector,
+    /// The matrix of the steps of an implicit method.
+    #[cfg(feature = "std")]
+    matrix: StepMatrix,
     /// The size of the next step, unless none was made yet.
     size: Option<f64>,
     /// The natural logarithm of the last step's error, where the next step depends on it.
@@ -93,6 +98,23 @@ impl<'f, F: Field + ?Sized> Integrator<'f, F, 16> {
     }
 }
 
+#[cfg(feature = "std")]
+impl<'f, F: Field + ?Sized> Integrator<'f, F, { rodas5p::STAGES }> {
+    /// An integration by Rodas5P, for what is stiff, with dense output of order 4. The field needs a [Jacobian](Field::jacobian).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotApplicable`] if the field has none.
+    pub fn rodas5p(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Result<Self, Error> {
+        if !field.jacobian(&start, &mut |_, _, _| ()) {
+            let reason = "its Jacobian is not known: choose constant gains or a projection instead of gains that follow from the \
+                          state, or implement `Field::jacobian` of your own field";
+            return Err(Error::NotApplicable { method: "Rodas5P", system: "the field", reason });
+        }
+        Ok(Self { matrix: StepMatrix::new(F::Vector::LEN), ..Self::new(field, start, tolerance) })
+    }
+}
+
 impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     const PAIR: &'static Pair<STAGES> = &Pair::OF_STAGES;
 
@@ -110,6 +132,8 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             knows_derivative: false,
             jump: f64::INFINITY,
             error: filled(0.0),
+            #[cfg(feature = "std")]
+            matrix: StepMatrix::default(),
             size: None,
             last_log_error: LEAST_LOG_ERROR,
             steps: 0,
@@ -256,7 +280,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         let direction = (until - self.time).signum();
         // The first stage is f(state): of the step before, or for a first size, or else left to the first attempt.
         let mut first = 0;
-        if self.knows_derivative || self.size.is_none() {
+        if self.knows_derivative || self.size.is_none() || Self::PAIR.is_implicit() {
             self.stages[0] = self.derivative();
             first = 1;
         }
@@ -265,6 +289,10 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             None => self.first_size(direction, remaining),
         };
         self.knows_derivative = false;
+        #[cfg(feature = "std")]
+        if Self::PAIR.is_implicit() {
+            self.linearise()?;
+        }
         let mut shrinking = None;
         loop {
             self.check(proposed, shrinking)?;
@@ -303,20 +331,22 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if self.time < until { until.min(self.jump) } else { until }
     }
 
-    /// The last step as a polynomial in time, which is of order 4 for Dormand and Prince 5(4) and 7 for DOP853.
+    /// The last step as a polynomial in time, which is of order 4 for Dormand and Prince 5(4) and Rodas5P and 7 for DOP853.
     ///
-    /// This costs three evaluations with DOP853, and for both methods the one at the end of the step, which the next step need
+    /// This costs nothing with Rodas5P, three evaluations with DOP853, and for both explicit methods the one at the end of the step, which the next step need
     /// not repeat. Before the first step, and after one that failed, it is a constant.
     pub fn dense_output(&mut self) -> DenseOutput<F::Vector> {
         let (time, h, start) = (self.previous_time, self.time - self.previous_time, self.previous_state);
         if h == 0.0 {
             return DenseOutput::constant(time, start);
         }
-        let last = Self::PAIR.last();
-        self.stages[last] = self.derivative();
-        self.knows_derivative = true;
-        for i in last + 1..STAGES {
-            self.stages[i] = self.evaluate(&advanced(&start, h, &self.stages[..i], &Self::PAIR.a[i]));
+        if !Self::PAIR.is_implicit() {
+            let last = Self::PAIR.last();
+            self.stages[last] = self.derivative();
+            self.knows_derivative = true;
+            for i in last + 1..STAGES {
+                self.stages[i] = self.evaluate(&advanced(&start, h, &self.stages[..i], &Self::PAIR.a[i]));
+            }
         }
         DenseOutput::new(Self::PAIR, time, h, start, &self.state, &self.stages)
     }
@@ -374,6 +404,10 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// the `first` are known.
     #[inline(never)]
     fn attempt(&mut self, h: f64, first: usize) -> (F::Vector, f64) {
+        #[cfg(feature = "std")]
+        if Self::PAIR.is_implicit() {
+            return self.attempt_implicit(h);
+        }
         let pair = Self::PAIR;
         let (last, mut next, mut latest) = (pair.last(), self.state, self.stages[0]);
         let rows = last + 1;
@@ -399,9 +433,47 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         (next, error)
     }
 
+    /// Takes the Jacobian at the state for all attempts at the next step.
+    #[cfg(feature = "std")]
+    fn linearise(&mut self) -> Result<(), StepError<F::Vector>> {
+        let is_defined = is_finite(&self.state) && is_finite(&self.stages[0]);
+        match self.matrix.linearise(|add| self.field.jacobian(&self.state, add)) {
+            // Else the attempts say what is not finite.
+            Some(entry) if is_defined => Err(self.failed(StepFailure::Jacobian { entry })),
+            _ => Ok(()),
+        }
+    }
+
+    /// An [`attempt`](Self::attempt) by a Rosenbrock method.
+    #[cfg(feature = "std")]
+    fn attempt_implicit(&mut self, h: f64) -> (F::Vector, f64) {
+        let (last, mut next) = (Self::PAIR.last(), self.state);
+        if !self.matrix.factorise(h) {
+            return (next, f64::INFINITY);
+        }
+        for i in 1..STAGES {
+            let mut stage = self.stages[0];
+            if i > 1 {
+                next = advanced(&self.state, 1.0, &self.stages[..i], &Self::PAIR.a[i]);
+                stage = advanced(&self.evaluate(&next), h.recip(), &self.stages[..i], &rodas5p::C[i]);
+            }
+            self.matrix.solve(stage.as_mut());
+            self.stages[i] = stage;
+        }
+        next = sum(&next, 1.0, &self.stages[last]);
+        let weights = self.tolerance.weights(&self.atol, &self.state, &next);
+        let error;
+        (self.error, error) = Self::PAIR.error(&self.stages, h, &weights);
+        (next, error)
+    }
+
     /// Why an attempt failed, which becomes the reason of a failure if all shorter ones fail, too.
     #[cold]
     fn rejection(&self, next: &F::Vector, error: f64) -> StepFailure {
+        #[cfg(feature = "std")]
+        if self.matrix.is_singular() {
+            return StepFailure::Singular;
+        }
         let stages = self.stages[..Self::PAIR.last()].iter().chain([next]);
         match stages.filter(|_| !error.is_finite()).find_map(not_finite) {
             Some(entry) => StepFailure::NotFinite { entry },

@@ -111,6 +111,8 @@ mod linearisation;
 mod method;
 mod policy;
 mod projection;
+#[cfg(feature = "std")]
+mod rodas5p;
 mod scalar;
 mod sealed;
 mod sensitivity;
@@ -126,6 +128,8 @@ pub use consistent_start::ConsistentStart;
 pub use consistent_start::StartMove;
 pub use dense_output::DenseOutput;
 pub use dependence::Dependence;
+#[doc(hidden)]
+pub use derivatives::jacobian;
 pub use derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDirection, ProjectionGradient};
 #[cfg(feature = "std")]
 pub use drift::{Drift, IntegralDrift, LeftOut};

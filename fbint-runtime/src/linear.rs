@@ -129,6 +129,47 @@ impl<R> Lu<R> {
     }
 }
 
+/// Replaces a square matrix, row by row, by the factors of P A = L U by partial pivoting, and `pivots` by the row that took the place of
+/// each. False if no pivot is left that is finite and not 0.
+#[cfg(feature = "std")]
+pub(crate) fn factorise(matrix: &mut [f64], pivots: &mut [usize]) -> bool {
+    let size = pivots.len();
+    for (step, pivot) in pivots.iter_mut().enumerate() {
+        *pivot = (step..size).fold(step, |best, i| {
+            if matrix[i * size + step].abs() > matrix[best * size + step].abs() { i } else { best }
+        });
+        let (above, below) = matrix.split_at_mut((step + 1) * size);
+        let row = &mut above[step * size..];
+        if let Some(other) = pivot.checked_sub(step + 1) {
+            row.swap_with_slice(&mut below[other * size..][..size]);
+        }
+        if row[step] == 0.0 || !row[step].is_finite() {
+            return false;
+        }
+        for other in below.chunks_exact_mut(size).filter(|other| other[step] != 0.0) {
+            let factor = other[step] / row[step];
+            other[step] = factor;
+            other[step + 1..].iter_mut().zip(&row[step + 1..]).for_each(|(entry, of_row)| *entry -= factor * of_row);
+        }
+    }
+    true
+}
+
+/// Replaces b by the solution of A x = b, from what [`factorise`] has made of A.
+#[cfg(feature = "std")]
+pub(crate) fn solve_factorised(factors: &[f64], pivots: &[usize], b: &mut [f64]) {
+    let size = pivots.len();
+    pivots.iter().enumerate().for_each(|(step, pivot)| b.swap(step, *pivot));
+    let known = |row: &[f64], x: &[f64]| row.iter().zip(x).map(|(entry, x)| entry * x).sum::<f64>();
+    for i in 0..size {
+        b[i] -= known(&factors[i * size..][..i], b);
+    }
+    for i in (0..size).rev() {
+        let row = &factors[i * size..][..size];
+        b[i] = (b[i] - known(&row[i + 1..], &b[i + 1..])) / row[i];
+    }
+}
+
 /// The Cholesky factor of a symmetric matrix that fills the first rows and columns of a larger one, with the reciprocals of its
 /// diagonal in place of the diagonal.
 pub(crate) struct Cholesky<R> {

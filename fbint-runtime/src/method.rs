@@ -14,7 +14,8 @@ use crate::tolerance::Tolerance;
 /// of order 1 and 2 end at 2.
 const RK4_INTERVAL: f64 = 2.785;
 
-/// A method: an explicit Runge-Kutta method, with a fixed step `h` or with error control, or the discrete Hamel integrator.
+/// A method: an explicit Runge-Kutta method, with a fixed step `h` or with error control, Rodas5P, or the discrete Hamel
+/// integrator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -54,6 +55,15 @@ pub enum Method {
     },
     /// Dormand and Prince's method of order 8(5, 3) with error control; see [`Integrator`](crate::Integrator).
     Dop853 {
+        /// The relative tolerance of a step.
+        rtol: f64,
+        /// The absolute tolerance of a step.
+        atol: f64,
+    },
+    /// Steinebach's linearly implicit method of order 5(4) with error control, for what is stiff: springs, dampers and gains that are
+    /// fast against the motion. For systems with the key `derivatives`; see [`Integrator::rodas5p`](crate::Integrator::rodas5p).
+    #[cfg_attr(feature = "serde", serde(rename = "rodas5p"))]
+    Rodas5P {
         /// The relative tolerance of a step.
         rtol: f64,
         /// The absolute tolerance of a step.
@@ -101,7 +111,12 @@ pub(crate) enum Stepping {
         /// The size of its steps.
         h: f64,
     },
-    /// Steps whose size is chosen by error control.
+    /// Steps of Rodas5P, whose size is chosen by error control.
+    Rodas5P {
+        /// The largest error of a step.
+        tolerance: Tolerance,
+    },
+    /// Steps of an explicit method, whose size is chosen by error control.
     Controlled {
         /// The method.
         method: ErrorControl,
@@ -132,38 +147,120 @@ pub(crate) enum ErrorControl {
     Dop853,
 }
 
+/// What is known of a method without a system.
+struct Description {
+    key: &'static str,
+    label: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    order: u32,
+    is_geometric: bool,
+    step: Option<f64>,
+    tolerances: Option<[f64; 2]>,
+}
+
+impl Description {
+    /// Of a method with steps of a fixed size: its [`key`](Method::key), [`label`](Method::label), [`name`](Method::name) and
+    /// [`summary`](Method::summary).
+    const fn fixed(h: f64, order: u32, [key, label, name, summary]: [&'static str; 4]) -> Self {
+        Self { key, label, name, summary, order, is_geometric: false, step: Some(h), tolerances: None }
+    }
+
+    /// Of a method with error control.
+    const fn controlled(tolerances: [f64; 2], order: u32, names: [&'static str; 4]) -> Self {
+        Self { step: None, tolerances: Some(tolerances), ..Self::fixed(0.0, order, names) }
+    }
+
+    /// Of a geometric integrator.
+    const fn geometric(h: f64, order: u32, names: [&'static str; 4]) -> Self {
+        Self { is_geometric: true, ..Self::fixed(h, order, names) }
+    }
+}
+
 impl Method {
+    /// All that is known of the method without a system.
+    #[rustfmt::skip]
+    const fn describe(self) -> Description {
+        type Of = Description;
+        match self {
+            Self::Euler { h } => Of::fixed(h, 1, ["euler", "Euler", "Euler", "The explicit Euler method, order 1"]),
+            Self::Midpoint { h } => Of::fixed(h, 2, ["midpoint", "midpoint", "the midpoint rule", "The explicit midpoint rule, order 2"]),
+            Self::Heun { h } => Of::fixed(h, 2, ["heun", "Heun", "Heun", "Heun's method, order 2"]),
+            Self::Rk4 { h } => Of::fixed(h, 4, ["rk4", "RK4", "RK4", "The classical Runge-Kutta method, order 4"]),
+            Self::DiscreteHamel { h } => Of::geometric(h, 2, ["discrete-hamel", "discrete Hamel", "the discrete Hamel integrator",
+                "The discrete Hamel integrator, order 2, for Lagrangian systems without reactions"]),
+            Self::DormandPrince { rtol, atol } => Of::controlled([rtol, atol], 5, ["dormand-prince", "Dormand-Prince 5(4)", "Dormand-Prince",
+                "Dormand and Prince's method of order 5(4), with error control"]),
+            Self::Dop853 { rtol, atol } => Of::controlled([rtol, atol], 8, ["dop853", "DOP853", "DOP853",
+                "Dormand and Prince's method of order 8(5, 3), with error control"]),
+            Self::Rodas5P { rtol, atol } => Of::controlled([rtol, atol], 5, ["rodas5p", "Rodas5P", "Rodas5P",
+                "Steinebach's method of order 5(4) for what is stiff, with error control, for models with the key `derivatives`"]),
+        }
+    }
+
+    /// Every method that needs nothing but a step `h` or the tolerances rtol and atol, with these.
+    pub const fn all(h: f64, [rtol, atol]: [f64; 2]) -> [Self; 8] {
+        [
+            Self::Euler { h },
+            Self::Midpoint { h },
+            Self::Heun { h },
+            Self::Rk4 { h },
+            Self::DiscreteHamel { h },
+            Self::DormandPrince { rtol, atol },
+            Self::Dop853 { rtol, atol },
+            Self::Rodas5P { rtol, atol },
+        ]
+    }
+
+    /// The method of [`all`](Self::all) with this [`key`](Self::key), with a step `h` or the tolerances rtol and atol.
+    ///
+    /// ```
+    /// # use fbint_runtime::Method;
+    /// assert_eq!(Method::with_key("rk4", 1e-3, [1e-9; 2]), Some(Method::Rk4 { h: 1e-3 }));
+    /// ```
+    pub fn with_key(key: &str, h: f64, tolerances: [f64; 2]) -> Option<Self> {
+        Self::all(h, tolerances).into_iter().find(|method| method.key() == key)
+    }
+
+    /// The name of the method as an option of a program: `rk4`, `midpoint`.
+    pub const fn key(self) -> &'static str {
+        self.describe().key
+    }
+
+    /// The name of the method in tables and legends: `RK4`, `midpoint`.
+    pub const fn label(self) -> &'static str {
+        self.describe().label
+    }
+
     /// The name of the method in a sentence: `RK4`, `the midpoint rule`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Euler { .. } => "Euler",
-            Self::Midpoint { .. } => "the midpoint rule",
-            Self::Heun { .. } => "Heun",
-            Self::Rk4 { .. } => "RK4",
-            Self::DiscreteHamel { .. } => "the discrete Hamel integrator",
-            Self::DormandPrince { .. } => "Dormand-Prince",
-            Self::Dop853 { .. } => "DOP853",
-        }
+        self.describe().name
+    }
+
+    /// What the method is, in a phrase: `The classical Runge-Kutta method, order 4`.
+    pub const fn summary(self) -> &'static str {
+        self.describe().summary
+    }
+
+    /// The order of the method.
+    pub const fn order(self) -> u32 {
+        self.describe().order
+    }
+
+    /// Whether the method keeps some of the structure by construction: gains take no part, and the state is projected only if a
+    /// projection was chosen.
+    pub const fn is_geometric(self) -> bool {
+        self.describe().is_geometric
     }
 
     /// The size of the steps, unless error control chooses it.
     pub const fn step(self) -> Option<f64> {
-        match self {
-            Self::Euler { h }
-            | Self::Midpoint { h }
-            | Self::Heun { h }
-            | Self::Rk4 { h }
-            | Self::DiscreteHamel { h } => Some(h),
-            Self::DormandPrince { .. } | Self::Dop853 { .. } => None,
-        }
+        self.describe().step
     }
 
     /// The relative and the absolute tolerance of a step, under error control.
     pub const fn tolerances(self) -> Option<[f64; 2]> {
-        match self {
-            Self::DormandPrince { rtol, atol } | Self::Dop853 { rtol, atol } => Some([rtol, atol]),
-            _ => None,
-        }
+        self.describe().tolerances
     }
 
     /// How the method takes its steps.
@@ -185,6 +282,7 @@ impl Method {
             Self::DiscreteHamel { h } => Ok(Stepping::Hamel { h }),
             Self::DormandPrince { rtol, atol } => controlled(ErrorControl::DormandPrince, rtol, atol),
             Self::Dop853 { rtol, atol } => controlled(ErrorControl::Dop853, rtol, atol),
+            Self::Rodas5P { rtol, atol } => Ok(Stepping::Rodas5P { tolerance: Tolerance::new(rtol, atol)? }),
         }
     }
 }
@@ -194,7 +292,7 @@ impl Stepping {
     pub(crate) fn stability_interval(self) -> f64 {
         match self {
             Self::Fixed { method, .. } => method.stability_interval(),
-            Self::Hamel { .. } | Self::Controlled { .. } => f64::INFINITY,
+            Self::Hamel { .. } | Self::Rodas5P { .. } | Self::Controlled { .. } => f64::INFINITY,
         }
     }
 }

@@ -63,6 +63,17 @@ pub trait GainPolicy<S: FeedbackSystem>: Entry + Sealed {
         targets: &Targets<S, T>,
         x: &Vector<S, T>,
     ) -> Vector<S, T>;
+    /// The Jacobian of [`field`](Self::field), as [`PreparedSystem::jacobian`] gives it.
+    #[doc(hidden)]
+    fn jacobian<T: Scalar>(
+        _gain: &Self::Weighted<T>,
+        _system: &S::Prepared<T>,
+        _targets: &Targets<S, T>,
+        _x: &Vector<S, T>,
+        _add: &mut dyn FnMut(usize, usize, T),
+    ) -> bool {
+        false
+    }
     /// The largest eigenvalue of DF^T K DF: the rate at which the violation that decays fastest does.
     #[doc(hidden)]
     fn decay_rate<T: Scalar>(gain: &Self::Weighted<T>, system: &S::Prepared<T>, x: &Vector<S, T>) -> T;
@@ -177,6 +188,16 @@ macro_rules! constant {
             x: &Vector<S, T>,
         ) -> Vector<S, T> {
             gain.field(system, targets, x)
+        }
+
+        fn jacobian<T: Scalar>(
+            gain: &ConstantGain<S, T>,
+            system: &S::Prepared<T>,
+            targets: &Targets<S, T>,
+            x: &Vector<S, T>,
+            add: &mut dyn FnMut(usize, usize, T),
+        ) -> bool {
+            system.jacobian(x, Some([&gain.declared, &targets.declared]), add)
         }
 
         fn decay_rate<T: Scalar>(gain: &ConstantGain<S, T>, system: &S::Prepared<T>, x: &Vector<S, T>) -> T {

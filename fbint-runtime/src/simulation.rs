@@ -54,7 +54,7 @@ use crate::method::{ErrorControl, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
 use crate::projection::{Hold, Projection, Projector};
 use crate::sealed::Sealed;
-use crate::system::{DrivenSystem, FeedbackSystem, Integrals, Vector, clock};
+use crate::system::{DrivenSystem, FeedbackSystem, Integrals, PreparedSystem, Vector, clock};
 
 /// A field that other gains may replace: one without inputs, which they would forget.
 #[diagnostic::on_unimplemented(
@@ -196,7 +196,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
 
     /// Keeps every step as a polynomial in time, so that [`Run::at`] has the state at any time of the run.
     ///
-    /// With error control it is the method's dense output, which is of order 4 for Dormand and Prince 5(4) and 7 for DOP853; a step of
+    /// With error control it is the method's dense output, which is of order 4 for Dormand and Prince 5(4) and Rodas5P and 7 for DOP853; a step of
     /// a fixed size is the cubic polynomial that has its states and their rates at both ends. The steps are the same as without. This takes
     /// three more evaluations a step with DOP853 and two with a fixed step, and memory for eight states. States within a step are not
     /// projected. Of a run that is resumed it has the steps since.
@@ -521,10 +521,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
 
     /// The projection of a run by a method.
     fn projection(&self, method: Method) -> Option<Projection> {
-        match method {
-            Method::DiscreteHamel { .. } => self.hold.if_chosen(),
-            _ => self.hold.projection::<S>(),
-        }
+        if method.is_geometric() { self.hold.if_chosen() } else { self.hold.projection::<S>() }
     }
 
     fn control(&self) -> StepControl<Vector<S>> {
@@ -601,6 +598,15 @@ impl Stepping {
             }
             Self::Controlled { method: ErrorControl::Dop853, tolerance } => {
                 let integrator = control.set(Integrator::dop853(field, start, tolerance))?;
+                Box::new(ControlledSteps::new(integrator, ends))
+            }
+            Self::Rodas5P { tolerance } => {
+                // A constant condition, so that the steps are compiled for systems that can have them alone.
+                if !<S::Prepared<f64> as PreparedSystem<f64>>::HAS_JACOBIAN {
+                    let reason = "its derivatives are not generated; declare it with the key `derivatives`";
+                    return Err(Error::NotApplicable { method: "Rodas5P", system: S::NAME, reason });
+                }
+                let integrator = control.set(Integrator::rodas5p(field, start, tolerance)?)?;
                 Box::new(ControlledSteps::new(integrator, ends))
             }
         })

@@ -121,6 +121,19 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     /// moving constraints do. 0 where no constraint has a reaction; a velocity that is put to zero is not part of the state, and what
     /// holds it adds nothing.
     fn reaction_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
+    /// Whether [`jacobian`](Self::jacobian) is generated: the declaration has the key `derivatives`.
+    const HAS_JACOBIAN: bool = false;
+    /// Calls `add(row, column, value)` for each entry of the Jacobian of X that does not vanish identically, or of the field with
+    /// feedback, for constant gains and targets, where they are given. Columns count the entries of the state, then the inputs. False,
+    /// without a call, if the Jacobian is not generated.
+    fn jacobian(
+        &self,
+        _x: &Vector<Self::System, T>,
+        _feedback: Option<[&Integrals<Self::System, T>; 2]>,
+        _add: &mut dyn FnMut(usize, usize, T),
+    ) -> bool {
+        false
+    }
 }
 
 /// 1 for each entry of the state that may be moved, and 0 for the time.

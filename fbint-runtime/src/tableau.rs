@@ -20,6 +20,8 @@
 
 use crate::entries::Entries;
 use crate::linear::{filled, sum};
+#[cfg(feature = "std")]
+use crate::rodas5p::RODAS5P;
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, clock};
 use crate::tolerance::{Larger, mean_square, norm};
@@ -283,7 +285,7 @@ pub(crate) struct Pair<const S: usize> {
     /// The stage that is f at the end of the step; its row of a is b.
     pub(crate) last: usize,
     pub(crate) error: ErrorEstimate<S>,
-    /// What the stages add to the cubic Hermite polynomial.
+    /// What the stages add to the cubic Hermite polynomial, or to the chord where the method is implicit.
     pub(crate) dense: [[f64; S]; 4],
     pub(crate) control: Control,
 }
@@ -295,6 +297,8 @@ pub(crate) enum ErrorEstimate<const S: usize> {
     Embedded([f64; S]),
     /// DOP853's: a difference of order 5, damped where a second one, of order 3, is larger (HNW II.10).
     Combined { fifth: [f64; S], third: [f64; S] },
+    /// The last stage, as of a Rosenbrock method, whose stages are changes of the state; the first is f at the start.
+    LastStage,
 }
 
 /// The constants of the step-size control.
@@ -317,8 +321,13 @@ pub(crate) enum Response {
 }
 
 impl<const S: usize> Pair<S> {
-    /// The pair that has so many stages, 7 or 16, known when a step is compiled.
-    pub(crate) const OF_STAGES: Self = if S == 7 { DORMAND_PRINCE_PAIR.resized() } else { DOP853_PAIR.resized() };
+    /// The pair that has so many stages, 7, 9 or 16, known when a step is compiled.
+    pub(crate) const OF_STAGES: Self = match S {
+        7 => DORMAND_PRINCE_PAIR.resized(),
+        #[cfg(feature = "std")]
+        9 => RODAS5P.resized(),
+        _ => DOP853_PAIR.resized(),
+    };
 
     /// The same coefficients, in the type of a number of stages that only the caller knows to be the same.
     const fn resized<const R: usize>(&self) -> Pair<R> {
@@ -327,6 +336,7 @@ impl<const S: usize> Pair<S> {
             ErrorEstimate::Combined { fifth, third } => {
                 ErrorEstimate::Combined { fifth: resized(fifth), third: resized(third) }
             }
+            ErrorEstimate::LastStage => ErrorEstimate::LastStage,
         };
         let [c3, c4, c5, c6] = &self.dense;
         let dense = [resized(c3), resized(c4), resized(c5), resized(c6)];
@@ -337,6 +347,11 @@ impl<const S: usize> Pair<S> {
             i += 1;
         }
         Pair { a, last: self.last, error, dense, control: self.control }
+    }
+
+    /// Whether it is a Rosenbrock method.
+    pub(crate) const fn is_implicit(&self) -> bool {
+        matches!(self.error, ErrorEstimate::LastStage)
     }
 
     /// [`last`](Self::last), which the compiler sees to be in range.
@@ -364,6 +379,7 @@ impl<const S: usize> Pair<S> {
                 let both = fifth + T::from_f64(0.01) * third;
                 (error, both.if_positive(|| fifth / both.sqrt()))
             }
+            ErrorEstimate::LastStage => (stages[self.last()], norm(&stages[self.last()], weights)),
         }
     }
 
@@ -373,6 +389,7 @@ impl<const S: usize> Pair<S> {
                 Difference { stages: resized(difference), end: difference[self.last] }
             }
             ErrorEstimate::Combined { fifth, .. } => Difference { stages: resized(fifth), end: 0.0 },
+            ErrorEstimate::LastStage => panic!("a Rosenbrock method has no tableau of an explicit one"),
         };
         let (mut a, mut b) = ([[0.0; R]; R], [0.0; R]);
         let mut i = 0;
@@ -636,7 +653,7 @@ const DOP853_WEIGHTS: &[(usize, f64)] = &[
 ];
 
 /// A table from its rows' (column, coefficient) pairs.
-const fn table<const R: usize, const S: usize>(rows: [&[(usize, f64)]; R]) -> [[f64; S]; R] {
+pub(crate) const fn table<const R: usize, const S: usize>(rows: [&[(usize, f64)]; R]) -> [[f64; S]; R] {
     let mut table = [[0.0; S]; R];
     let mut i = 0;
     while i < R {
@@ -646,7 +663,7 @@ const fn table<const R: usize, const S: usize>(rows: [&[(usize, f64)]; R]) -> [[
     table
 }
 
-const fn row<const S: usize>(entries: &[(usize, f64)]) -> [f64; S] {
+pub(crate) const fn row<const S: usize>(entries: &[(usize, f64)]) -> [f64; S] {
     let mut row = [0.0; S];
     let mut entry = 0;
     while entry < entries.len() {
@@ -667,7 +684,7 @@ const fn difference<const S: usize>(mut a: [f64; S], b: [f64; S]) -> [f64; S] {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use core::array;
 
     use super::*;
@@ -705,13 +722,21 @@ mod tests {
         }
     }
 
+    /// The coefficients with which a stage has those before: of a node with one subtree and with several. They differ for Rosenbrock
+    /// methods alone (HW IV.7).
+    pub(crate) struct Rows<'a, const S: usize> {
+        pub(crate) of_one: &'a [[f64; S]; S],
+        pub(crate) of_several: &'a [[f64; S]; S],
+    }
+
     /// The largest |sum_i b_i Phi_i(t) - theta^order / gamma(t)| among the trees of each order (HNW II.2), for weights b of the
     /// point theta.
-    fn defects<const S: usize>(a: &[[f64; S]; S], b: &[f64], theta: f64, up_to: usize) -> Vec<f64> {
+    pub(crate) fn defects_of<const S: usize>(rows: &Rows<'_, S>, b: &[f64], theta: f64, up_to: usize) -> Vec<f64> {
         let trees = trees(up_to);
         let mut weights: Vec<[f64; S]> = vec![];
         let mut defects = vec![0.0_f64; up_to + 1];
         for tree in &trees {
+            let a = if tree.subtrees.len() == 1 { rows.of_one } else { rows.of_several };
             let weight = core::array::from_fn(|i| {
                 let below = |&subtree: &usize| (0..S).map(|j| a[i][j] * weights[subtree][j]).sum::<f64>();
                 tree.subtrees.iter().map(below).product()
@@ -723,6 +748,10 @@ mod tests {
         }
         defects.remove(0);
         defects
+    }
+
+    fn defects<const S: usize>(a: &[[f64; S]; S], b: &[f64], theta: f64, up_to: usize) -> Vec<f64> {
+        defects_of(&Rows { of_one: a, of_several: a }, b, theta, up_to)
     }
 
     fn assert_order<const S: usize>(a: &[[f64; S]; S], b: &[f64], order: usize) {

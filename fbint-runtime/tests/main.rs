@@ -20,6 +20,8 @@ mod policies;
 mod projection;
 #[cfg(feature = "std")]
 mod resumption;
+#[cfg(feature = "std")]
+mod rodas5p;
 mod runge_kutta;
 mod sampling;
 #[cfg(feature = "std")]

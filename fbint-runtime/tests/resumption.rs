@@ -43,7 +43,7 @@ fn end<S: FeedbackSystem>(run: &Run<S>) -> Vector<S> {
 
 /// Asserts that `make`'s simulation, interrupted several times in a row wherever it is watched, gives what it gives in one go, and
 /// is left in the same condition.
-fn assert_resumes<'a, S, F>(
+pub(crate) fn assert_resumes<'a, S, F>(
     make: impl Fn() -> Simulation<'a, S, F>,
     run: impl Fn(Simulation<'a, S, F>) -> Result<Run<S>, Error>,
 ) where

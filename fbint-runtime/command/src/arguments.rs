@@ -63,8 +63,9 @@ Examples:
   {program} run {model} --until 20 --animate run.html
 
 Methods:
-  euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince and dop853 choose their steps so that the error of
-  each step stays below --atol plus --rtol times the state.
+  euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince, dop853 and rodas5p choose their steps so that the error
+  of each step stays below --atol plus --rtol times the state. rodas5p is for what is stiff: springs, dampers or gains that are fast
+  against the motion, in models with the key `derivatives`.
 
 Gains:
   Without --gains the state is projected after each step onto the level set of all integrals, in the metric of the error that
@@ -336,6 +337,9 @@ pub(crate) enum MethodName {
     DormandPrince,
     /// Dormand and Prince's method of order 8(5, 3), with error control.
     Dop853,
+    /// Steinebach's method of order 5(4) for what is stiff, with error control, for models with the key `derivatives`.
+    #[value(name = "rodas5p")]
+    Rodas5P,
 }
 
 #[derive(Args, Debug)]

@@ -160,6 +160,7 @@ fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
         MethodName::DiscreteHamel => Method::DiscreteHamel { h },
         MethodName::DormandPrince => Method::DormandPrince { rtol, atol },
         MethodName::Dop853 => Method::Dop853 { rtol, atol },
+        MethodName::Rodas5P => Method::Rodas5P { rtol, atol },
     };
     let name = method.name();
     let tolerance = arguments.rtol.map(|_| "--rtol").or(arguments.atol.map(|_| "--atol"));

@@ -19,6 +19,8 @@ pub enum Scheme {
     DormandPrince,
     /// Dormand and Prince's method of order 8(5, 3).
     Dop853,
+    /// Steinebach's linearly implicit method of order 5(4).
+    Rodas5P,
     /// RATTLE, for holonomic constraints.
     Rattle,
     /// The discrete Hamel integrator, for Lagrangian systems.
@@ -117,6 +119,7 @@ impl Scheme {
             Self::Euler => "#0072B2",
             Self::Rk4 => "#009E73",
             Self::Dop853 => "#E69F00",
+            Self::Rodas5P => "#56B4E9",
             Self::DormandPrince => "#CC79A7",
             Self::Rattle | Self::DiscreteHamel => "#D55E00",
             Self::Midpoint => "#8C510A",
@@ -135,6 +138,7 @@ impl Scheme {
             Self::Rk4 => "RK4",
             Self::DormandPrince => "Dormand-Prince 5(4)",
             Self::Dop853 => "DOP853",
+            Self::Rodas5P => "Rodas5P",
             Self::Rattle => "RATTLE",
             Self::DiscreteHamel => "discrete Hamel",
             Self::StormerVerlet => "Störmer-Verlet",
@@ -149,7 +153,7 @@ impl Scheme {
 
     /// Whether it chooses its steps.
     pub const fn chooses_steps(self) -> bool {
-        matches!(self, Self::DormandPrince | Self::Dop853)
+        matches!(self, Self::DormandPrince | Self::Dop853 | Self::Rodas5P)
     }
 }
 
@@ -163,6 +167,7 @@ impl From<Method> for Scheme {
             Method::DiscreteHamel { .. } => Self::DiscreteHamel,
             Method::DormandPrince { .. } => Self::DormandPrince,
             Method::Dop853 { .. } => Self::Dop853,
+            Method::Rodas5P { .. } => Self::Rodas5P,
         }
     }
 }

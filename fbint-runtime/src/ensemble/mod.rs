@@ -247,8 +247,8 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         Ensemble { members: self.members, gains: Boxed(self.gains) }
     }
 
-    /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with the discrete Hamel
-    /// integrator. A method with error control chooses steps for each member by itself.
+    /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with Rodas5P and the
+    /// discrete Hamel integrator. A method with error control chooses steps for each member by itself.
     ///
     /// # Errors
     ///
@@ -397,24 +397,28 @@ enum Stepping {
     Fixed { method: FixedStep, schedule: Schedule },
     /// Every member with steps of its own.
     Controlled { method: ErrorControl, tolerance: Tolerance },
-    /// By the discrete Hamel integrator, which has no lanes.
-    Hamel,
+    /// By a method that has no lanes.
+    OneByOne,
 }
 
 impl Plan {
     fn new(settings: Settings) -> Result<Self, Error> {
         let span = Span::new(settings.from, settings.until)?;
         let every = Some(settings.every.unwrap_or(span.length() / DEFAULT_INTERVALS));
+        let between_steps = || {
+            let sampling = Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?;
+            Ok::<_, Error>(sampling.times(span))
+        };
         let (stepping, times) = match settings.method.stepping()? {
             method::Stepping::Fixed { method, h } => {
                 let schedule = Schedule::new(h, span, every)?;
                 let times = schedule.sample_times();
                 (Stepping::Fixed { method, schedule }, times)
             }
-            method::Stepping::Hamel { h } => (Stepping::Hamel, Schedule::new(h, span, every)?.sample_times()),
+            method::Stepping::Hamel { h } => (Stepping::OneByOne, Schedule::new(h, span, every)?.sample_times()),
+            method::Stepping::Rodas5P { .. } => (Stepping::OneByOne, between_steps()?),
             method::Stepping::Controlled { method, tolerance } => {
-                let sampling = Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?;
-                (Stepping::Controlled { method, tolerance }, sampling.times(span))
+                (Stepping::Controlled { method, tolerance }, between_steps()?)
             }
         };
         Ok(Self { settings: Settings { every, ..settings }, times, stepping })

@@ -57,7 +57,7 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
                 tracks
             }
             Stepping::Controlled { method, tolerance } => self.control(*method, *tolerance, members),
-            Stepping::Hamel => members.iter().map(|&member| self.track_alone(member)).collect(),
+            Stepping::OneByOne => members.iter().map(|&member| self.track_alone(member)).collect(),
         }
     }
 

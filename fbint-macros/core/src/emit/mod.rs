@@ -117,9 +117,10 @@ fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signature
     let fields: Vec<&Ident> = writer.fields().collect();
     let system = system_path(&compiled.declaration.item.ident);
     let functions = functions(compiled, writer, signatures);
+    let jacobian = compiled.declaration.derivatives.then(|| jacobian(signatures));
     let arguments = prepared_arguments(writer, &quote!(T));
     let of = quote!(<T: #runtime::Scalar> #runtime::PreparedSystem<T> for #name #arguments);
-    let implementation = implementation(&of, &quote!(type System = #system; #functions));
+    let implementation = implementation(&of, &quote!(type System = #system; #functions #jacobian));
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
@@ -127,6 +128,24 @@ fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signature
             #(#fields: T,)*
         }
         #implementation
+    }
+}
+
+/// The Jacobian of the field, with or without feedback, for implicit methods.
+fn jacobian(signatures: &Signatures) -> TokenStream {
+    let [states, integrals] = [signatures.states, signatures.integrals].map(Literal::usize_unsuffixed);
+    let (runtime, x, feedback, add) = (&signatures.runtime, local("x"), local("feedback"), local("add"));
+    let index = quote!(::core::primitive::usize);
+    quote! {
+        const HAS_JACOBIAN: ::core::primitive::bool = true;
+        fn jacobian(
+            &self,
+            #x: &[T; #states],
+            #feedback: ::core::option::Option<[&[T; #integrals]; 2]>,
+            #add: &mut dyn ::core::ops::FnMut(#index, #index, T),
+        ) -> ::core::primitive::bool {
+            #runtime::jacobian::<Self::System, T>(self, #x, #feedback, #add)
+        }
     }
 }
 

@@ -1,0 +1,359 @@
+//! Rodas5P on systems that are stiff, and on what runs by every method have.
+
+use fbint_runtime::{
+    Cause, Driven, Error, Event, Feedback, FeedbackSystem, Field, Gains, Held, Integrator, Method, PlainField,
+    Projection, Run, Simulation, StepFailure, Tolerance, feedback_system,
+};
+
+use super::resumption::assert_resumes;
+use super::vectors::{distance, largest};
+
+/// A point mass on a spring of length 1 that swings under gravity.
+#[feedback_system(
+    coordinates(q: [2]),
+    momenta(p: [2]),
+    hamiltonian = p.norm_squared() / 2 + g * q[1] + k * (q.norm() - 1).powi(2) / 2,
+    derivatives,
+)]
+#[derive(Clone)]
+pub(crate) struct SpringPendulum {
+    pub(crate) k: f64,
+    pub(crate) g: f64,
+}
+
+/// Robertson's chemical reactions.
+#[feedback_system(
+    state(a, b, c),
+    dynamics(
+        a = -0.04 * a + 1e4 * b * c,
+        b = 0.04 * a - 1e4 * b * c - 3e7 * b.powi(2),
+        c = 3e7 * b.powi(2),
+    ),
+    invariant(total = a + b + c),
+    derivatives,
+)]
+pub(crate) struct Robertson;
+
+/// Responses of a plant to light.
+#[feedback_system(
+    state(y: [8]),
+    dynamics(y = vector![
+        -1.71 * y[0] + 0.43 * y[1] + 8.32 * y[2] + 0.0007,
+        1.71 * y[0] - 8.75 * y[1],
+        -10.03 * y[2] + 0.43 * y[3] + 0.035 * y[4],
+        8.32 * y[1] + 1.71 * y[2] - 1.12 * y[3],
+        -1.745 * y[4] + 0.43 * y[5] + 0.43 * y[6],
+        -280 * y[5] * y[7] + 0.69 * y[3] + 1.71 * y[4] - 0.43 * y[5] + 0.69 * y[6],
+        280 * y[5] * y[7] - 1.81 * y[6],
+        -280 * y[5] * y[7] + 1.81 * y[6],
+    ]),
+    derivatives,
+)]
+pub(crate) struct Hires;
+
+/// Van der Pol's oscillator in its slow time.
+#[feedback_system(state(x, v), dynamics(x = v, v = mu * ((1 - x.powi(2)) * v - x)), derivatives)]
+pub(crate) struct VanDerPol {
+    pub(crate) mu: f64,
+}
+
+/// A point mass on a sphere.
+#[feedback_system(
+    coordinates(q: [3]),
+    momenta(p: [3]),
+    hamiltonian = p.norm_squared() / 2 + q[2],
+    constraint(length = q.norm_squared() - 1),
+    invariant(vertical_momentum = q[0] * p[1] - q[1] * p[0]),
+    derivatives,
+)]
+#[derive(Clone)]
+pub(crate) struct Pendulum;
+
+/// A cart with a motor and a damper, and a pole.
+#[feedback_system(
+    coordinates(x, theta),
+    velocities(v, w),
+    input(thrust),
+    lagrangian = (v.powi(2) + w.powi(2)) / 2 + v * w * theta.cos() / 2 - theta.cos(),
+    force(v = thrust - c * v, w = -w),
+    derivatives,
+)]
+pub(crate) struct CartPole {
+    pub(crate) c: f64,
+}
+
+/// A mass that is driven back and forth, with a spring that gets harder.
+#[feedback_system(
+    coordinates(x),
+    momenta(p),
+    time(t),
+    hamiltonian = p.powi(2) / 2 + (1 + t) * x.powi(2) / 2 - x * (3 * t).sin(),
+    derivatives,
+)]
+pub(crate) struct Shaken;
+
+/// A tank that empties through a hole. The rate of the level has no derivative where it is empty.
+#[feedback_system(state(level), dynamics(level = -level.sqrt()), derivatives)]
+pub(crate) struct Tank;
+
+/// Without derivatives.
+#[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
+pub(crate) struct Oscillator;
+
+fn rodas(rtol: f64, atol: f64) -> Method {
+    Method::Rodas5P { rtol, atol }
+}
+
+/// Steps that are as exact as doubles are, where nothing is too stiff for them.
+const EXACT: Method = Method::Dop853 { rtol: 1e-13, atol: 1e-13 };
+
+fn run<S: FeedbackSystem>(system: &S, start: S::Vector<f64>, method: Method, until: f64) -> Run<S> {
+    Simulation::new(system, start).unwrap().run(method, until).unwrap()
+}
+
+fn end<S: FeedbackSystem>(run: &Run<S>) -> S::Vector<f64> {
+    run.state().into()
+}
+
+/// The largest change of an integral.
+fn worst<S: FeedbackSystem>(run: &Run<S>) -> f64 {
+    run.drift().integrals().map(|integral| integral.max).fold(0.0, f64::max)
+}
+
+/// The largest error relative to an entry.
+fn relative<const N: usize>(found: &[f64; N], exact: &[f64; N]) -> f64 {
+    largest(&std::array::from_fn::<f64, N, _>(|i| found[i] / exact[i] - 1.0))
+}
+
+const SHAKEN: [f64; 4] = [1.0, 0.5, 0.0, 0.0];
+
+/// The tolerance is met by all steps, so that they are of one size, but for the first few, whose size is guessed.
+#[test]
+fn errors_fall_with_the_fifth_power_of_steps_and_those_of_dense_output_with_theirs() {
+    let field = PlainField::new(&Shaken);
+    let exact = Simulation::new(&Shaken, SHAKEN).unwrap().dense().run(EXACT, 2.0).unwrap();
+    let errors = |steps: u32| {
+        let h = 2.0 / f64::from(steps);
+        let mut integrator = Integrator::rodas5p(&field, SHAKEN, Tolerance::new(1e9, 1e9).unwrap()).unwrap();
+        let mut between = 0.0_f64;
+        for step in 1..=steps {
+            while integrator.time() < h * f64::from(step) {
+                integrator.step(h * f64::from(step)).unwrap();
+            }
+            let dense = integrator.dense_output();
+            for part in 1..4 {
+                let time = h * (f64::from(step) - 0.25 * f64::from(part));
+                between = between.max(distance(&dense.at(time), &exact.at(time).unwrap().into()));
+            }
+        }
+        [distance(integrator.state(), &end(&exact)), between]
+    };
+    let ([coarse, coarse_between], [fine, fine_between]) = (errors(20), errors(80));
+    let slopes = [coarse / fine, coarse_between / fine_between].map(|ratio| ratio.log2() / 2.0);
+    assert!((4.8..5.6).contains(&slopes[0]) && (4.5..5.3).contains(&slopes[1]), "{slopes:?}");
+}
+
+/// F. Mazzia and C. Magherini, *Test Set for Initial Value Problem Solvers*, release 2.4 (2008), has the solutions.
+#[test]
+fn stiff_problems_of_the_test_set_are_solved() {
+    let robertson = run(&Robertson, [1.0, 0.0, 0.0], rodas(1e-9, 1e-20), 1e11);
+    let exact = [0.2083340149701255e-7, 0.8333360770334713e-13, 0.999999979166505];
+    assert!(relative(&end(&robertson), &exact) < 1e-6 && robertson.steps() < 2000, "{robertson:?}");
+
+    let hires = run(&Hires, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0057], rodas(1e-9, 1e-12), 321.8122);
+    let exact = [
+        0.7371312573325668e-3,
+        0.1442485726316185e-3,
+        0.5888729740967575e-4,
+        0.1175651343283149e-2,
+        0.2386356198831331e-2,
+        0.6238968252742796e-2,
+        0.2849998395185769e-2,
+        0.2850001604814231e-2,
+    ];
+    assert!(relative(&end(&hires), &exact) < 1e-8 && hires.steps() < 1500, "{hires:?}");
+
+    let van_der_pol = run(&VanDerPol { mu: 1e6 }, [2.0, 0.0], rodas(1e-9, 1e-9), 2.0);
+    let exact = [0.1706167732170483e1, -0.8928097010247975];
+    assert!(relative(&end(&van_der_pol), &exact) < 1e-7 && van_der_pol.steps() < 5000, "{van_der_pol:?}");
+}
+
+/// The solutions are Taylor series of order 30 in 40 digits, which do not change with shorter steps.
+#[test]
+fn a_pendulum_swings_on_stiff_springs() {
+    let solutions = [
+        (1e4, [0.787_163_379_341_287_9, -0.619_690_574_822_011_7, 2.147_759_695_750_123, 2.740_865_996_674_751]),
+        (1e6, [0.793_502_780_872_620_4, -0.608_596_054_526_375_6, 2.102_888_866_994_014, 2.741_932_206_587_685]),
+        (1e8, [0.793_565_561_262_699_3, -0.608_485_051_691_555_9, 2.102_442_386_276_691, 2.741_935_360_236_315_7]),
+    ];
+    for (k, exact) in solutions {
+        let pendulum = SpringPendulum { k, g: 9.81 };
+        let error = |tolerance: f64| {
+            let run = run(&pendulum, [1.0, 0.0, 0.0, 0.0], rodas(tolerance, tolerance), 2.0);
+            assert!(run.steps() < 3000, "{k}: {}", run.steps());
+            distance(&end(&run), &exact)
+        };
+        assert!(error(1e-6) < 3e-5, "{k}: {}", error(1e-6));
+        assert!(k > 1e4 || error(1e-9) < 3e-8, "{k}: {}", error(1e-9));
+    }
+}
+
+const TILTED: [f64; 6] = [0.0, 1.0, 0.0, 1.0, 0.0, 1.0];
+
+/// Explicit methods need more than 100,000 steps.
+#[test]
+fn feedback_may_be_strong() {
+    let simulation = || Simulation::new(&Pendulum, TILTED).unwrap();
+    let exact = simulation().run(EXACT, 5.0).unwrap();
+    let run = simulation().gains(Gains::uniform(1e4)).run(rodas(1e-9, 1e-9), 5.0).unwrap();
+    assert!(distance(&end(&run), &end(&exact)) < 2e-6 && run.steps() < 5000, "{run:?}");
+    assert!(worst(&run) < 1e-9, "{}", run.drift());
+    let projected = simulation().run(rodas(1e-9, 1e-9), 5.0).unwrap();
+    assert!(distance(&end(&projected), &end(&exact)) < 1e-7 && projected.steps() < 300, "{projected:?}");
+    assert!(worst(&projected) < 1e-13, "{}", projected.drift());
+}
+
+const UPRIGHT: [f64; 6] = [0.0, 0.3, 0.1, 0.0, 0.0, 0.0];
+
+fn at(thrust: f64) -> CartPoleInput {
+    CartPoleInput { thrust }
+}
+
+/// A damper, and a controller whose gain the field knows nothing of.
+#[test]
+fn dampers_and_controllers_may_be_strong() {
+    let cart = CartPole { c: 1e5 };
+    let controller = |t: f64, state: &CartPoleState| at(1e5 * ((3.0 * t).sin() - state.x) - 2e5 * state.v);
+    let run = |method| Simulation::new(&cart, UPRIGHT).unwrap().input(controller).run(method, 1.0).unwrap();
+    let (found, exact) = (run(rodas(1e-7, 1e-7)), run(Method::Dop853 { rtol: 1e-10, atol: 1e-10 }));
+    assert!(
+        distance(&end(&found), &end(&exact)) < 1e-4 * largest(&end(&exact)),
+        "{:?} {:?}",
+        found.state(),
+        exact.state()
+    );
+    assert!(200 * found.steps() < exact.steps(), "{} and {}", found.steps(), exact.steps());
+}
+
+#[test]
+fn steps_end_where_inputs_jump() {
+    let cart = CartPole { c: 1.0 };
+    let run = |method| {
+        let table = Held::new([(0.0, at(4.0)), (0.3, at(-30.0)), (0.7, at(10.0))], 1.0).unwrap();
+        Simulation::new(&cart, UPRIGHT).unwrap().input(table).run(method, 1.0).unwrap()
+    };
+    let (found, exact) = (run(rodas(1e-9, 1e-9)), run(EXACT));
+    assert!(distance(&end(&found), &end(&exact)) < 1e-7, "{:?} {:?}", found.state(), exact.state());
+    let has_step_at = |time| found.trajectory().iter().any(|sample| sample.time == time);
+    assert!(has_step_at(0.3) && has_step_at(0.7) && found.steps() < 120, "{}", found.steps());
+}
+
+/// The Jacobian of a field against central differences.
+fn assert_jacobian<const N: usize>(field: &impl Field<Vector = [f64; N]>, x: [f64; N]) {
+    let mut jacobian = [[0.0; N]; N];
+    let add = &mut |row: usize, column: usize, value: f64| {
+        if column < N {
+            jacobian[row][column] += value;
+        }
+    };
+    assert!(field.jacobian(&x, add));
+    for column in 0..N {
+        let [below, above] = [-1e-5, 1e-5].map(|change| {
+            let mut x = x;
+            x[column] += change;
+            field.value(&x)
+        });
+        for row in 0..N {
+            let (found, expected) = (jacobian[row][column], (above[row] - below[row]) / 2e-5);
+            assert!((found - expected).abs() < 1e-6 * (1.0 + expected.abs()), "({row}, {column}): {found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn jacobians_are_those_of_the_field_with_time_feedback_and_inputs() {
+    assert_jacobian(&PlainField::new(&Shaken), [0.7, -0.3, 0.9, 0.2]);
+    let x = [0.1, 0.9, -0.2, 1.0, 0.1, 1.1];
+    assert_jacobian(&PlainField::new(&Pendulum), x);
+    assert_jacobian(&Feedback::new(&Pendulum, &TILTED, Gains::uniform(3.0)).unwrap(), x);
+    let gains = Gains::diagonal(std::array::from_fn(|i| 1.0 + i as f64));
+    assert_jacobian(&Feedback::new(&Pendulum, &TILTED, gains).unwrap(), x);
+    let x = [0.2, 0.3, 0.1, -0.4, 0.5, 0.3];
+    let controller = |t: f64, state: &CartPoleState| at((3.0 * t).sin() * state.x - state.v.powi(2));
+    let field = Feedback::new(&CartPole { c: 2.0 }, &UPRIGHT, Gains::uniform(3.0)).unwrap();
+    assert_jacobian(&Driven::new(field, controller), x);
+    assert_jacobian(&Driven::new(PlainField::new(&CartPole { c: 2.0 }), controller), x);
+}
+
+#[test]
+fn runs_resume_bit_by_bit() {
+    let pendulum = || Simulation::new(&Pendulum, TILTED).unwrap();
+    let zero = || Event::new("level", |_, state: &PendulumState| state.q[2]);
+    let run = |method| move |simulation: Simulation<'static, Pendulum>| simulation.run(method, 5.0);
+    assert_resumes(pendulum, run(rodas(1e-8, 1e-8)));
+    assert_resumes(|| pendulum().event(zero()).record_every(0.017), run(rodas(1e-8, 1e-8)));
+    assert_resumes(|| pendulum().gains(Gains::uniform(50.0)), |simulation| simulation.run(rodas(1e-6, 1e-6), 2.0));
+    let shaken = || Simulation::new(&Shaken, SHAKEN).unwrap().projected(Projection::default());
+    assert_resumes(shaken, |simulation| simulation.run(rodas(1e-8, 1e-8), 9.0));
+}
+
+#[test]
+fn events_are_found_in_steps() {
+    let run = |method| {
+        let low = Event::new("low", |_, state: &SpringPendulumState| state.q[0]).falling().terminal();
+        let pendulum = SpringPendulum { k: 1e4, g: 9.81 };
+        let run = Simulation::new(&pendulum, [1.0, 0.0, 0.0, 0.0]).unwrap().event(low).run(method, 2.0);
+        run.unwrap().time()
+    };
+    let (found, exact) = (run(rodas(1e-9, 1e-9)), run(EXACT));
+    assert!((found - exact).abs() < 1e-8, "{found} {exact}");
+}
+
+fn failed<S: FeedbackSystem>(system: &S, start: S::Vector<f64>) -> (fbint_runtime::Failure, String) {
+    match Simulation::new(system, start).unwrap().run(rodas(1e-6, 1e-6), 3.0) {
+        Err(Error::Failed(failure)) => (*failure.clone(), failure.to_string()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn steps_that_cannot_be_made_are_named_with_the_last_good_state() {
+    let (failure, message) = failed(&Tank, [0.0]);
+    assert_eq!(failure.cause, Cause::Step { reason: StepFailure::Jacobian { entry: 0 }, entry: Some("level") });
+    assert!(
+        message.contains("stopped at t = 0.0, where level = 0.0: the rate of `level` has a derivative"),
+        "{message}"
+    );
+
+    // Empty at t = 2, and its rate is not a number beyond.
+    let (failure, message) = failed(&Tank, [1.0]);
+    assert!(matches!(failure.cause, Cause::Step { entry: Some("level"), .. }), "{failure:?}");
+    assert!(failure.last_time > 1.99 && failure.last_state[0] >= 0.0, "{message}");
+}
+
+#[test]
+fn what_has_no_jacobian_is_refused_with_what_would_do() {
+    let refusal = Simulation::new(&Oscillator, [1.0, 0.0]).unwrap().run(rodas(1e-6, 1e-6), 1.0).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "Rodas5P cannot integrate `Oscillator`: its derivatives are not generated; declare it with the key `derivatives`"
+    );
+    let simulation = Simulation::new(&Pendulum, TILTED).unwrap().gains(Gains::relaxation(0.1));
+    let refusal = simulation.run(rodas(1e-6, 1e-6), 1.0).unwrap_err().to_string();
+    assert!(refusal.contains("choose constant gains or a projection"), "{refusal}");
+    let refusal = Simulation::new(&Pendulum, TILTED).unwrap().run(rodas(0.0, 1e-6), 1.0).unwrap_err();
+    assert!(refusal.to_string().contains("rtol"), "{refusal}");
+}
+
+/// Members run one by one, each as it would alone.
+#[cfg(feature = "ensemble")]
+#[test]
+fn an_ensemble_has_the_runs_of_its_members() {
+    let starts = [TILTED, [1.0, 0.0, 0.0, 0.0, 1.0, 0.5]];
+    let settings = fbint_runtime::Settings { every: Some(1.0), ..fbint_runtime::Settings::new(rodas(1e-8, 1e-8), 3.0) };
+    let ensemble = fbint_runtime::Ensemble::new(&Pendulum, starts).run_with(&settings).unwrap();
+    for (member, start) in starts.into_iter().enumerate() {
+        let run = Simulation::new(&Pendulum, start).unwrap().run_with(&settings).unwrap();
+        assert_eq!(PendulumState::from(ensemble.ends()[member].as_ref().unwrap().state), run.state());
+    }
+}
