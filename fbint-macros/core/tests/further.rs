@@ -6,7 +6,8 @@ use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::elaborate;
 use fbint_macros_core::{algebra, mechanics, notation, proofs, syntax};
 
-use super::expansion::tokens;
+use super::common::read;
+use super::expansion::{expand, tokens};
 
 const ON_CONSTRAINTS: Conservation = Conservation::OnConstraints(Evidence::Algebra);
 
@@ -235,4 +236,42 @@ fn little_work_is_always_done() {
     assert_eq!((bodies.degree, bodies.atoms.len()), (2, 0));
     let chain = "coordinates(q: [40]), momenta(p: [40]), hamiltonian = p.norm_squared() / 2 + q.norm_squared() / 2";
     assert_eq!(degree(chain, "struct S;").map(|searched| searched.degree), Some(1));
+}
+
+/// What is said: each function as a declaration has it, and what was excluded.
+#[test]
+fn what_is_found_is_shown() {
+    let equations = |attribute: &str| {
+        let expansion = fbint_macros_core::feedback_system(tokens(attribute), tokens(OF_KEPLER)).to_string();
+        let start = expansion.find("Conserved beside").unwrap_or_else(|| panic!("{expansion}"));
+        expansion[start..start + 500].replace("\\n", "\n")
+    };
+    let shown = equations(PLANAR_KEPLER);
+    let expected = "Conserved beside the declared integrals
+  d/dt (q[0] * p[1] - q[1] * p[0]) = 0, everywhere, proved by algebra
+  no other polynomial of degree <= 2 in q, p, 1 / (q[0].powi(2) + q[1].powi(2)).sqrt(), for general parameters
+";
+    assert!(shown.starts_with(expected), "{shown}");
+    let further = equations(&format!("{PLANAR_KEPLER}, search(degree = 3)"));
+    assert!(further.contains("  d/dt (m * k * q[0] / ") && further.contains("degree <= 3 in q, p"), "{further}");
+}
+
+#[test]
+fn a_search_that_is_mistaken_is_reported_where_it_stands() {
+    let rows = [
+        ("search(depth = 4)", "`search` takes a degree and nothing else: `search(degree = 4)`", "depth"),
+        ("search(degree = m)", "the degree of a search is an integer from 1 to 8, as in `search(degree = 4)`", "m"),
+        ("search(degree = 9)", "the degree of a search is an integer from 1 to 8, as in `search(degree = 4)`", "9"),
+        ("search(degree = 2, degree = 3)", "`degree` is given twice: keep one of the two", "degree"),
+    ];
+    for (key, message, place) in rows {
+        let (_, _, messages) = read(&format!("{KEPLER}, {key}"), OF_KEPLER);
+        assert_eq!(messages, [(message.to_owned(), place.to_owned())]);
+    }
+    let (messages, _) = expand(&format!("{KEPLER}, search(degree = 8)"), OF_KEPLER);
+    assert_eq!(
+        messages,
+        ["polynomials of degree 8 in the state and the functions that occur have 6434 coefficients, and a search is \
+        limited to 1100: give a lower degree"]
+    );
 }

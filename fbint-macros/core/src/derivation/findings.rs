@@ -43,6 +43,8 @@ pub enum Evidence {
 pub struct Findings {
     /// For each integral.
     pub conservation: Table<IntegralId, Conservation>,
+    /// What is conserved beside them.
+    pub further: Further,
     /// {I_a, I_b} among the energy and the invariants.
     pub involution: Involution,
     /// Which integrals are functions of the others.

@@ -11,7 +11,7 @@
 //!
 //! No polynomial whose coefficients are rational in the parameters is overlooked because of the prime or the points, which can only make the
 //! kernel too large: what is in it beyond what is declared and found is counted. That the rest of it consists of functions of these is
-//! decided by a rank at a random point modulo the prime, which is too small with a probability of at most its degree over 2^61, below 1e-8.
+//! decided by a rank at a random point modulo the prime, which is too small with a probability of at most the degree of its minors over 2^61. Where that is not below 1e-8, nothing is searched.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ const SPARE: usize = 4;
 const UNDEFINED: usize = 3;
 /// The degree of coefficients in the parameters, and the most numbers in all coefficients together.
 const DEGREE_IN_PARAMETERS: usize = 4;
-const MOST_NUMBERS: usize = 450;
+const MOST_NUMBERS: usize = 300;
 
 /// A combination of monomials: their places in ascending order, with coefficients that are not 0.
 type Combination = Vec<(usize, u64)>;
@@ -179,14 +179,16 @@ impl<'a> Space<'a> {
         parts.extend(derivation.integrals.rows().map(|integral| integral.value.clone()));
         parts.extend(variables.iter().flat_map(|variable| variable.gradient.values().cloned()));
         parts.extend(atoms.iter().cloned());
-        let factor = (LARGEST_DIMENSION * degree * variables.len()) as u64;
+        // Coefficients are quotients of minors of the matrix of rates, and the rank is one of minors of gradients.
+        let monomials = products(variables.len(), degree);
+        let factor = (LARGEST_DIMENSION * monomials.len() * variables.len()) as u64;
         let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>(), factor)?;
         let occurring = |symbol: &Symbol| parts.iter().any(|part| part.symbols().contains(symbol));
         Some(Self {
             derivation,
             sets,
             atoms,
-            monomials: products(variables.len(), degree),
+            monomials,
             variables,
             degree,
             parameters: symbols.parameters().filter(occurring).collect(),
@@ -216,7 +218,10 @@ impl<'a> Space<'a> {
             others += usize::from(proved.is_none());
             found.extend(proved);
         }
-        let searched = Searched { degree: self.degree, atoms: self.atoms.to_vec(), unknowns: columns.len() };
+        let states = self.derivation.dimension();
+        let is_new = |place: &usize| columns.contains(&(states + place));
+        let atoms = (0..self.atoms.len()).filter(is_new).map(|place| self.atoms[place].clone()).collect();
+        let searched = Searched { degree: self.degree, atoms, unknowns: columns.len() };
         Some(Further { found, others, searched: Some(searched) })
     }
 
