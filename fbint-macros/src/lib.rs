@@ -60,6 +60,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `output(name = expression)` | an additional quantity; it may use `multiplier(constraint)` |
 /// | `name` | the definition of that name, kept, restricted or computed under its own name; in constraints, `invariant` and `output` |
 /// | `name[i in a..b] = expression` | a family, in constraints, `invariant` and `output` |
+/// | `search(degree = 4)` | looks further for what else is conserved: polynomials of that degree in the state and in the functions that occur |
 /// | `derivatives` | generates the derivatives of the field, the integrals and the outputs, see [below](#derivatives) |
 /// | `crate = path` | where `fbint-runtime` is found, if it is renamed or re-exported |
 ///
@@ -377,6 +378,15 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// - what is assumed is tested in some hundred states in 256 bits, far away, close to where functions change, with states and
 ///   parameters of both signs. If one refutes it, it does not compile. `INTEGRALS`, `EQUATIONS`, the documentation, the drift
 ///   table and the record of a run call it assumed.
+///
+/// What is conserved beside the declared integrals is searched for, among polynomials of degree 2 in the state and in the functions that
+/// occur as far as that takes little work, and of degree d with `search(degree = d)`: roots, reciprocals and calls count as variables of their
+/// own, and so does ln(x) where x is a factor of its own rate. `EQUATIONS`, `DERIVATION` and the documentation list what was found and
+/// proved, as `invariant` takes it, independent of what is declared, and say what was excluded: "no other polynomial of degree <= 2 in q,
+/// p, for general parameters". There, coefficients are rational in the parameters, functions of what is declared and listed do not count,
+/// functions have the relations that proofs use and no others, and
+/// the exclusion fails with a probability below 1e-8. A case that is special for its parameters is found where the declaration has them as
+/// numbers, or as one parameter.
 ///
 /// Proofs hold for parameters for which everything declared is defined, and for trajectories along which I is: `x.abs() / x` is
 /// conserved where x is not 0, and changes where a trajectory passes 0. No proof divides by a function of parameters that may be 0: write

@@ -112,6 +112,7 @@ fn findings(messages: Messages<'_>, origin: &Provenance, undefined: Vec<Doubt>) 
     Ok(Findings {
         conservation,
         involution: involution.clone(),
+        further: messages.further(derivation)?,
         rank: proofs::rank(derivation),
         roots: elaborate::roots(&messages.model.problem),
         velocity_constraints: messages.velocity_constraints(),

@@ -9,6 +9,7 @@ mod driven_mistakes;
 mod elaborate;
 mod expansion;
 mod feasibility;
+mod further;
 mod magnitudes;
 mod mistakes;
 mod robustness;

@@ -357,6 +357,9 @@ pub(crate) struct Form {
     /// The equations as plain text (the default).
     #[arg(long)]
     pub(crate) equations: bool,
+    /// What is conserved, declared or not.
+    #[arg(long)]
+    pub(crate) conserved: bool,
     /// The derivation as LaTeX.
     #[arg(long)]
     pub(crate) latex: bool,

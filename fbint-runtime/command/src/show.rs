@@ -12,8 +12,21 @@ pub(crate) fn show(models: &[Entry], arguments: &Show) -> Result<(), Box<dyn Err
     let text = match &arguments.form {
         form if form.latex => model.derivation().to_owned(),
         form if form.rust => model.source().to_owned(),
+        form if form.conserved => conserved(model.equations()),
         _ => model.equations().to_owned(),
     };
     writeln!(stdout(), "{}", text.trim_end())?;
     Ok(())
+}
+
+/// The sections of a derivation that say what is conserved: headings, each with lines that are indented.
+fn conserved(equations: &str) -> String {
+    let mut is_meant = false;
+    let lines = equations.lines().filter(|line| {
+        if !line.starts_with(' ') {
+            is_meant = line.starts_with("Conser");
+        }
+        is_meant
+    });
+    lines.flat_map(|line| [line, "\n"]).collect()
 }

@@ -1,6 +1,6 @@
 //! What was found out about a derivation.
 
-use super::IntegralId;
+use super::{IntegralId, SparseRow};
 use crate::derivation::table::Table;
 use crate::expression::Expression;
 
@@ -43,6 +43,8 @@ pub enum Evidence {
 pub struct Findings {
     /// For each integral.
     pub conservation: Table<IntegralId, Conservation>,
+    /// What is conserved beside them.
+    pub further: Further,
     /// {I_a, I_b} among the energy and the invariants.
     pub involution: Involution,
     /// Which integrals are functions of the others.
@@ -53,6 +55,40 @@ pub struct Findings {
     pub velocity_constraints: Option<VelocityConstraints>,
     /// What looks like a mistake and was not proved to be one.
     pub doubts: Vec<Doubt>,
+}
+
+/// What a search found to be conserved that is not declared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Further {
+    /// Functions of the state, independent of what is declared and of one another, shortest first.
+    pub found: Vec<FurtherIntegral>,
+    /// How many more such functions there are, whose coefficients are not polynomials of low degree in the parameters, or which
+    /// are not proved.
+    pub others: usize,
+    /// Where it was looked; `None` where it was not.
+    pub searched: Option<Searched>,
+}
+
+/// A function that is conserved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FurtherIntegral {
+    /// The function.
+    pub value: Expression,
+    /// The entries of its gradient that do not vanish, in the order of the state.
+    pub gradient: SparseRow<Expression>,
+    /// Where it is conserved.
+    pub grade: Conservation,
+}
+
+/// The polynomials among which was searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Searched {
+    /// Their degree, at most.
+    pub degree: usize,
+    /// What they are polynomials in, beside the state.
+    pub atoms: Vec<Expression>,
+    /// The number of their coefficients.
+    pub unknowns: usize,
 }
 
 /// All velocity constraints of a system, held by reactions or put to zero.

@@ -37,7 +37,8 @@ pub mod table;
 pub use constraints::{Constraints, EnergyBracket};
 pub use drive::{Drive, Force};
 pub use findings::{
-    BoundSet, Bracket, Claim, Conservation, Doubt, Evidence, Findings, Involution, Rank, VelocityConstraints,
+    BoundSet, Bracket, Claim, Conservation, Doubt, Evidence, Findings, Further, FurtherIntegral, Involution, Rank,
+    Searched, VelocityConstraints,
 };
 pub use implicit::{FrameBracket, Hamel, Implicit, LinearSystem, Reaction};
 pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};

@@ -1,15 +1,17 @@
 //! Findings about a derivation in print: as equations in the derivation, and as a list in the documentation.
 
-use super::{Equation, Notation, Section, Style, short};
+use super::{Equation, Notation, Section, Style, short, source};
 use crate::derivation::table::Table;
 use crate::derivation::{
-    BoundSet, Bracket, Conservation, Constraints, Derivation, Doubt, Evidence, Findings, IntegralId, Involution, Rank,
-    VelocityConstraints,
+    BoundSet, Bracket, Conservation, Constraints, Derivation, Doubt, Evidence, Findings, Further, FurtherIntegral,
+    IntegralId, Involution, Rank, VelocityConstraints,
 };
 use crate::expression::Expression;
 
 /// The most pairs of integrals that do not commute that are listed. More are counted.
 const MOST_PAIRS: usize = 40;
+/// The most functions that are listed.
+const MOST_ATOMS: usize = 4;
 /// The most rows of A that are drawn.
 const MOST_ROWS: usize = 24;
 
@@ -74,6 +76,7 @@ impl Evidence {
 impl Notation<'_> {
     pub(super) fn findings(&self, findings: &Findings) -> Vec<Section> {
         let mut sections = vec![("Conservation without feedback".to_owned(), self.conservation(findings))];
+        sections.push(("Conserved beside the declared integrals".to_owned(), self.further(&findings.further)));
         if findings.involution.pairs > 0 {
             let dirac = self.derivation.constraints().is_some_and(|constraints| !constraints.is_empty());
             let heading = if dirac { "Involution in the Dirac bracket" } else { "Involution" };
@@ -109,6 +112,50 @@ impl Notation<'_> {
             (left, self.style.choose(format!("0, {text}"), format!("0 \\quad {text}")))
         };
         grouped(&findings.conservation).into_iter().map(line).collect()
+    }
+
+    fn further(&self, further: &Further) -> Vec<Equation> {
+        let found = |FurtherIntegral { value, grade, .. }: &FurtherIntegral| match self.style {
+            Style::Plain => (format!("d/dt ({})", self.printer.source(value)), format!("0, {}", grade.text())),
+            Style::Latex => {
+                let value = self.printer.short(value);
+                (
+                    format!("\\tfrac{{d}}{{dt}} \\left({value}\\right)"),
+                    format!("0 \\quad {}", self.printer.text(&grade.text())),
+                )
+            }
+        };
+        let excluded = self.printer.text(&self.excluded(further));
+        further.found.iter().map(found).chain([(excluded, String::new())]).collect()
+    }
+
+    /// What was looked for and not found.
+    fn excluded(&self, further: &Further) -> String {
+        let Some(searched) = &further.searched else {
+            return "not searched: the model is too large, or no points modulo primes satisfy its constraints"
+                .to_owned();
+        };
+        let symbols = &self.derivation.symbols;
+        let mut variables: Vec<String> = Vec::new();
+        for state in symbols.states() {
+            let stem = symbols[state].name.split('[').next().unwrap_or_default().to_owned();
+            if !variables.contains(&stem) {
+                variables.push(stem);
+            }
+        }
+        match searched.atoms.len() {
+            0 => {}
+            count if count > MOST_ATOMS => variables.push(format!("{count} functions that occur")),
+            _ => variables.extend(searched.atoms.iter().map(|atom| source(atom, symbols))),
+        }
+        let other = if further.found.is_empty() { "" } else { "other " };
+        let parameters = if symbols.parameters().next().is_some() { ", for general parameters" } else { "" };
+        let range = format!("polynomial of degree <= {} in {}{parameters}", searched.degree, variables.join(", "));
+        match further.others {
+            0 => format!("no {other}{range}"),
+            1 => format!("one {other}{range}, whose coefficients were not found"),
+            count => format!("{count} {other}{range}, whose coefficients were not found"),
+        }
     }
 
     fn involution(&self, involution: &Involution) -> Vec<Equation> {

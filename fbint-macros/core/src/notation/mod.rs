@@ -50,6 +50,11 @@ pub fn short(expression: &Expression, symbols: &Symbols) -> String {
     Printer::new(Style::Plain, symbols).short(expression)
 }
 
+/// An expression as a declaration has it.
+pub fn source(expression: &Expression, symbols: &Symbols) -> String {
+    Printer::new(Style::Plain, symbols).source(expression)
+}
+
 /// The sides of an equation; a remark has no right side.
 type Equation = (String, String);
 

@@ -117,6 +117,60 @@ impl Printer {
         }
     }
 
+    /// An expression as a declaration has it.
+    pub(super) fn source(&self, expression: &Expression) -> String {
+        let enclosed = |part: &Expression| match part {
+            Expression::Symbol(_) | Expression::Call(..) => self.source(part),
+            Expression::Power(_, exponent) if exponent.is_positive() => self.source(part),
+            Expression::Number(number) if number.is_integer() && !number.is_negative() => self.source(part),
+            _ => format!("({})", self.source(part)),
+        };
+        match expression {
+            Expression::Number(number) if number.is_integer() => number.to_string(),
+            Expression::Number(number) => format!("{} / {}", number.numer(), number.denom()),
+            Expression::Pi => "PI".to_owned(),
+            Expression::Symbol(symbol) => self.symbol(*symbol),
+            Expression::Sum(terms) => joined(terms.iter().map(|term| self.source(term))),
+            Expression::Product(factors) => self.source_of_product(factors, enclosed),
+            Expression::Power(_, exponent) if exponent.is_negative() => {
+                self.source_of_product(std::slice::from_ref(expression), enclosed)
+            }
+            Expression::Power(base, exponent) => match (exponent.numer(), exponent.denom()) {
+                (power, index) if index.is_one() => format!("{}.powi({power})", enclosed(base)),
+                (power, index) if power.is_one() && *index == 2.into() => format!("{}.sqrt()", enclosed(base)),
+                (power, index) => format!("{}.powf({power} / {index})", enclosed(base)),
+            },
+            Expression::Call(function, arguments) => {
+                let others: Vec<String> = arguments[1..].iter().map(|argument| self.source(argument)).collect();
+                format!("{}.{}({})", enclosed(&arguments[0]), function.name(), others.join(", "))
+            }
+        }
+    }
+
+    fn source_of_product(&self, factors: &[Expression], enclosed: impl Fn(&Expression) -> String) -> String {
+        let (mut above, mut below, mut sign) = (Vec::new(), Vec::new(), "");
+        for factor in factors {
+            match factor {
+                Expression::Power(base, exponent) if exponent.is_negative() => {
+                    below.push(base.as_ref().clone().power(-exponent.clone()).unwrap_or_else(|_| factor.clone()));
+                }
+                Expression::Number(number) => {
+                    sign = if number.is_negative() { "-" } else { "" };
+                    above.push(Expression::Number(number.numer().abs().into()));
+                    below.push(Expression::Number(number.denom().clone().into()));
+                }
+                _ => above.push(factor.clone()),
+            }
+        }
+        let is_one = |factor: &Expression| factor.as_number().is_some_and(One::is_one);
+        above.retain(|factor| !is_one(factor));
+        below.retain(|factor| !is_one(factor));
+        let above: Vec<String> = above.iter().map(&enclosed).collect();
+        let above = if above.is_empty() { "1".to_owned() } else { above.join(" * ") };
+        let quotient = below.iter().fold(above, |quotient, factor| format!("{quotient} / {}", enclosed(factor)));
+        format!("{sign}{quotient}")
+    }
+
     fn number(&self, number: &BigRational) -> (String, Binding) {
         if number.is_integer() {
             let binding = if number.is_negative() { Binding::Sum } else { Binding::Atom };
@@ -129,28 +183,7 @@ impl Printer {
 
     /// `a + b - c`, a positive term first where there is one.
     pub(super) fn sum(&self, terms: &[Expression]) -> String {
-        let mut printed: Vec<(bool, String)> = Vec::new();
-        for term in terms {
-            let (text, _) = self.print(term);
-            printed.push(match text.strip_prefix('-') {
-                Some(magnitude) => (true, magnitude.to_owned()),
-                None => (false, text),
-            });
-        }
-        if let Some(first) = printed.iter().position(|(negative, _)| !negative) {
-            printed[..=first].rotate_right(1);
-        }
-        let mut text = String::new();
-        for (negative, magnitude) in printed {
-            text += match (text.is_empty(), negative) {
-                (true, false) => "",
-                (true, true) => "-",
-                (false, false) => " + ",
-                (false, true) => " - ",
-            };
-            text += &magnitude;
-        }
-        if text.is_empty() { "0".to_owned() } else { text }
+        joined(terms.iter().map(|term| self.print(term).0))
     }
 
     /// Factors with negative exponents go below the line.
@@ -238,6 +271,29 @@ impl Printer {
         };
         (format!("{name}{}", self.enclosed(arguments.join(", "), true)), Binding::Atom)
     }
+}
+
+/// The sum of these terms, a positive one first where there is one.
+fn joined(terms: impl Iterator<Item = String>) -> String {
+    let signed = |term: String| match term.strip_prefix('-') {
+        Some(magnitude) => (true, magnitude.to_owned()),
+        None => (false, term),
+    };
+    let mut printed: Vec<(bool, String)> = terms.map(signed).collect();
+    if let Some(first) = printed.iter().position(|(negative, _)| !negative) {
+        printed[..=first].rotate_right(1);
+    }
+    let mut text = String::new();
+    for (negative, magnitude) in printed {
+        text += match (text.is_empty(), negative) {
+            (true, false) => "",
+            (true, true) => "-",
+            (false, false) => " + ",
+            (false, true) => " - ",
+        };
+        text += &magnitude;
+    }
+    if text.is_empty() { "0".to_owned() } else { text }
 }
 
 /// The terms of a sum, or of a sum times factors.

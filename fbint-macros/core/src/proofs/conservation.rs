@@ -46,7 +46,7 @@ pub(crate) fn grades(derivation: &Derivation) -> Table<IntegralId, Option<Conser
 }
 
 /// The grade of an integral where points modulo primes, or the form of the system, prove one.
-fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> {
+pub(super) fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> {
     if let Some(grade) = derivation.integrals.conserved_by_construction(integral) {
         return Some(grade);
     }

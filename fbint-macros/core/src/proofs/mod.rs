@@ -14,6 +14,7 @@ mod conservation;
 mod degree;
 mod elementary;
 mod feasibility;
+mod further;
 mod identities;
 pub mod involution;
 mod kinetic_energy;
@@ -35,6 +36,7 @@ pub(crate) use conservation::{changed_by_field, grades};
 #[cfg(feature = "derive")]
 pub(crate) use degree::{Degree, degree_in};
 pub use feasibility::doubts;
+pub use further::{MOST_MONOMIALS, further, monomials_up_to};
 pub(crate) use identities::vanishes_identically;
 pub(crate) use kinetic_energy::kinetic_energy;
 pub use mistakes::is_mistake;

@@ -27,6 +27,12 @@ pub(super) struct Set<'a> {
     pub(super) velocities: Vec<Symbol>,
 }
 
+impl Set<'_> {
+    pub(super) fn is_everywhere(&self) -> bool {
+        self.constraints.is_empty() && self.rotations.is_empty()
+    }
+}
+
 /// A function that vanishes on a set.
 #[derive(Clone, Copy)]
 pub(super) struct Constraint<'a> {

@@ -3,7 +3,7 @@
 //! X is taken from the gradients and brackets that were derived, and c is solved for at the point: no determinant is written out,
 //! however many constraints there are. Where C has no inverse, nothing is proved.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::identities::vanish_on;
 use super::point::{Constraint, ModularPoint, Set};
@@ -23,23 +23,59 @@ pub(super) fn vanishes_everywhere(derivation: &Derivation, integral: IntegralId)
 
 /// Whether dI.X is proved to vanish wherever all constraints hold and it is defined.
 pub(super) fn vanishes_on_constraints(derivation: &Derivation, integral: IntegralId) -> bool {
+    let parts = constraint_set(derivation);
+    !parts.is_empty() && parts.iter().all(|part| vanishes(derivation, integral, part))
+}
+
+/// The parts of the constraint set, each by itself; none where there are no constraints.
+pub(super) fn constraint_set(derivation: &Derivation) -> Vec<Set<'_>> {
     let symbols = &derivation.symbols;
     let mut constraints = Constraint::all(derivation);
     if constraints.is_empty() {
-        return false;
+        return Vec::new();
     }
     let rotations = Rotation::take(&mut constraints);
-    let mut set = Set {
-        constraints,
-        rotations,
-        variables: symbols.states().collect(),
-        velocities: symbols.with(|role| matches!(role, Role::Velocity | Role::Momentum { .. })),
+    let part = |part: u32| {
+        let mut rotations = rotations.clone();
+        rotations.iter_mut().enumerate().for_each(|(index, rotation)| rotation.reflects = part >> index & 1 == 1);
+        Set {
+            constraints: constraints.clone(),
+            rotations,
+            variables: symbols.states().collect(),
+            velocities: symbols.with(|role| matches!(role, Role::Velocity | Role::Momentum { .. })),
+        }
     };
-    // Each part of the set by itself.
-    (0..1 << set.rotations.len()).all(|part: u32| {
-        set.rotations.iter_mut().enumerate().for_each(|(index, rotation)| rotation.reflects = part >> index & 1 == 1);
-        vanishes(derivation, integral, &set)
-    })
+    (0..1 << rotations.len()).map(part).collect()
+}
+
+/// What X is made of.
+pub(super) fn parts_of_field(derivation: &Derivation) -> Vec<Expression> {
+    match &derivation.field {
+        Field::Given(rates) => rates.rows().cloned().collect(),
+        Field::Implicit(implicit) => {
+            let entries = |system: &LinearSystem| system.rows().flatten().cloned().collect::<Vec<_>>();
+            implicit.rates.rows().cloned().chain(implicit.systems.iter().flat_map(entries)).collect()
+        }
+        Field::Dirac(acting) => {
+            let slopes = |id: IntegralId| derivation.integrals[id].gradient.iter().map(|(_, slope)| slope.clone());
+            let System { matrix, right_side, members, .. } = System::new(derivation, acting);
+            let gradients = members.into_iter().chain(derivation.integrals.energy()).flat_map(slopes);
+            let forces = derivation.drive.forces.iter().map(|force| force.value.clone());
+            gradients.chain(matrix.into_iter().flatten()).chain(right_side).chain(forces).collect()
+        }
+    }
+}
+
+/// X at a point, entry by entry.
+pub(super) fn field(point: &mut ModularPoint, derivation: &Derivation) -> Option<Vec<Element>> {
+    match &derivation.field {
+        Field::Given(rates) => rates.rows().map(|rate| point.evaluate(rate)).collect(),
+        Field::Implicit(implicit) => {
+            bind_solutions(point, &implicit.systems.iter().collect::<Vec<_>>())?;
+            implicit.rates.rows().map(|rate| point.evaluate(rate)).collect()
+        }
+        Field::Dirac(acting) => System::new(derivation, acting).field(point),
+    }
 }
 
 fn vanishes(derivation: &Derivation, integral: IntegralId, set: &Set<'_>) -> bool {
@@ -96,6 +132,12 @@ fn rate_of_implicit(
     implicit: &Implicit,
     integral: IntegralId,
 ) -> Option<Element> {
+    bind_solutions(point, systems)?;
+    rate_along(point, derivation, integral, &implicit.rates)
+}
+
+/// Solves linear systems, each of which may contain what those before it are solved for.
+fn bind_solutions(point: &mut ModularPoint, systems: &[&LinearSystem]) -> Option<()> {
     for system in systems {
         let mut rows = Vec::new();
         for row in system.rows() {
@@ -104,7 +146,7 @@ fn rate_of_implicit(
         let solution = solution(&point.ring, rows)?;
         system.unknowns.iter().zip(solution).for_each(|(unknown, element)| point.bind(*unknown, element));
     }
-    rate_along(point, derivation, integral, &implicit.rates)
+    Some(())
 }
 
 fn rate_along(
@@ -160,6 +202,26 @@ impl<'a> System<'a> {
             rate = point.ring.subtract(&rate, &point.ring.multiply(multiplier, reaction));
         }
         Some(rate)
+    }
+
+    /// X = J v + Q along the momenta + .., for v = grad H - Df^T c.
+    fn field(&self, point: &mut ModularPoint) -> Option<Vec<Element>> {
+        let energy = self.gradient(point, self.derivation.integrals.energy()?)?;
+        let mut v: BTreeMap<Symbol, Element> = energy.into_iter().collect();
+        for (multiplier, &member) in self.multipliers(point)?.iter().zip(&self.members) {
+            for (symbol, slope) in self.gradient(point, member)? {
+                let entry = v.entry(symbol).or_default();
+                *entry = point.ring.subtract(entry, &point.ring.multiply(multiplier, &slope));
+            }
+        }
+        let v: SparseRow<Element> = v.into_iter().collect();
+        let states: Vec<Symbol> = self.derivation.symbols.states().collect();
+        let rate = |state| {
+            let own = vec![(state, point.ring.one())];
+            let (along, free) = (self.with_work(point, &own, &v)?, self.drive(point, &own)?);
+            Some(point.ring.add(&along, &free))
+        };
+        states.into_iter().map(rate).collect()
     }
 
     fn gradient(&self, point: &mut ModularPoint, integral: IntegralId) -> Option<SparseRow<Element>> {

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use syn::Ident;
+use syn::spanned::Spanned;
 
 use super::{
-    ASSUME, AttributeKey, Declaration, Formalism, KEPT, MAX_ENTRIES, NamedExpression, RESERVED_NAMES, Variable,
-    nearest, plain,
+    ASSUME, AttributeKey, Declaration, Formalism, HIGHEST_DEGREE, KEPT, MAX_ENTRIES, NamedExpression, RESERVED_NAMES,
+    Variable, nearest, plain,
 };
 use crate::diagnostics::Errors;
 
@@ -70,6 +71,21 @@ pub(super) fn velocities(declaration: &Declaration, errors: &Errors) {
 
 fn entry(count: usize) -> &'static str {
     if count == 1 { "entry" } else { "entries" }
+}
+
+/// Checks how far to look for what else is conserved.
+pub(super) fn search(declaration: &Declaration, errors: &Errors) {
+    for (place, NamedExpression { name, family, value, .. }) in declaration.search.iter().enumerate() {
+        if name != "degree" || family.is_some() {
+            errors.push(name.span(), "`search` takes a degree and nothing else: `search(degree = 4)`");
+        } else if place > 0 {
+            errors.push(name.span(), "`degree` is given twice: keep one of the two");
+        } else if !declaration.search_degree().is_some_and(|(degree, _)| (1..=HIGHEST_DEGREE).contains(&degree)) {
+            let message =
+                format!("the degree of a search is an integer from 1 to {HIGHEST_DEGREE}, as in `search(degree = 4)`");
+            errors.push(value.span(), message);
+        }
+    }
 }
 
 /// Refuses `assume` where there is nothing to be proved.

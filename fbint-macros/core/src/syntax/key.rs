@@ -137,6 +137,8 @@ keys! {
     Invariant: "invariant", Named(invariants), "invariant(name = expression)", ANY, names "an invariant";
     /// Extra quantities, computed in addition to the field.
     Output: "output", Named(outputs), "output(name = expression)", ANY, names "an output";
+    /// How far to look for what else is conserved.
+    Search: "search", Named(search), "search(degree = 4)", ANY;
     /// Set if derivatives of the generated functions are generated, too.
     Derivatives: "derivatives", Flag(derivatives), "derivatives", ANY;
     /// The path of the runtime.

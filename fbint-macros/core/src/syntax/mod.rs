@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
-use syn::{Expr, Ident};
+use syn::{Expr, ExprLit, Ident, Lit};
 
 pub use self::key::{AttributeKey, Declaration};
 use crate::diagnostics::Errors;
@@ -45,6 +45,9 @@ pub const WORK: &str = "work";
 /// The name of the time, where inputs need it and the declaration gives it no name.
 pub const TIME: &str = "time";
 
+/// The highest degree of the polynomials that are searched for what else is conserved.
+pub const HIGHEST_DEGREE: usize = 8;
+
 /// The most entries that a vector, a matrix, a family or the whole state may have.
 pub const MAX_ENTRIES: usize = 10_000;
 
@@ -60,6 +63,15 @@ impl Declaration {
     /// The name of the integral that `hamiltonian` or `lagrangian` adds.
     pub fn energy_name(&self) -> &'static str {
         if self.work.is_some() { ENERGY_BALANCE } else { ENERGY }
+    }
+
+    /// The degree of the polynomials that are asked for by `search(degree = 4)`, and its place.
+    pub fn search_degree(&self) -> Option<(usize, Span)> {
+        let value = &self.search.first()?.value;
+        match value {
+            Expr::Lit(ExprLit { lit: Lit::Int(degree), .. }) => Some((degree.base10_parse().ok()?, degree.span())),
+            _ => None,
+        }
     }
 
     /// The velocity constraint that is this velocity itself, which puts it to zero.
@@ -226,6 +238,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Opti
     check::conjugates(&declaration, errors);
     check::velocities(&declaration, errors);
     driving::forces(&declaration, errors);
+    check::search(&declaration, errors);
     check::assumptions(&declaration, errors);
     let clashing = check::names(&declaration, errors);
     check::size(&mut declaration, errors);

@@ -9,12 +9,13 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 
 pub(super) use self::definedness::undefined;
-use crate::derivation::{IntegralId, VelocityConstraints};
+use crate::derivation::{Derivation, Further, IntegralId, VelocityConstraints};
 use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
 use crate::mechanics::motion::are_integrable;
 use crate::prepared::{Surroundings, Trouble};
 use crate::program::Fault;
+use crate::proofs::{self, MOST_MONOMIALS};
 use crate::syntax::{Declaration, plain};
 
 /// Words the mistakes of one model, each at the place where it is declared.
@@ -61,6 +62,22 @@ impl Messages<'_> {
         let rate = rates.into_iter().find(|rate| rate.name == *variable);
         let span = rate.map_or_else(|| self.declaration.item.ident.span(), |rate| rate.name.span());
         (format!("the rate of {}", self.state(state)), span)
+    }
+
+    /// What is conserved that is not declared.
+    pub(super) fn further(&self, derivation: &Derivation) -> syn::Result<Further> {
+        let Some((degree, span)) = self.declaration.search_degree() else {
+            return Ok(proofs::further(derivation, None));
+        };
+        let count = proofs::monomials_up_to(derivation, degree);
+        if count > MOST_MONOMIALS {
+            let text = format!(
+                "polynomials of degree {degree} in the state and the functions that occur have {count} coefficients, and a search is limited \
+                 to {MOST_MONOMIALS}: give a lower degree"
+            );
+            return Err(syn::Error::new(span, text));
+        }
+        Ok(proofs::further(derivation, Some(degree)))
     }
 
     /// The properties of the velocity constraints.
