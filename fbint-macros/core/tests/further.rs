@@ -71,13 +71,26 @@ fn classical_integrals_are_found() {
     let kovalevskaya = "state(g: [3], l: [3]), define(w = vector![l[0], l[1], 2 * l[2]]),
         dynamics(g = g.cross(&w), l = l.cross(&w) + g.cross(&vector![k, 0, 0]))";
     let abcd = "struct S { a: f64, b: f64, c: f64, d: f64 }";
-    let rows: [(&str, &str, usize, usize, &[&str]); 12] = [
+    let rows: [(&str, &str, usize, usize, &[&str]); 13] = [
         (
             KEPLER,
             OF_KEPLER,
             2,
             35,
             &["q[0] * p[1] - q[1] * p[0]", "q[0] * p[2] - q[2] * p[0]", "q[1] * p[2] - q[2] * p[1]"],
+        ),
+        (
+            KEPLER,
+            OF_KEPLER,
+            3,
+            119,
+            &[
+                "q[0] * p[1] - q[1] * p[0]",
+                "q[0] * p[2] - q[2] * p[0]",
+                "q[1] * p[2] - q[2] * p[1]",
+                "m * k * q[0] / (q[0].powi(2) + q[1].powi(2) + q[2].powi(2)).sqrt() - q[0] * p[1].powi(2) \
+                 - q[0] * p[2].powi(2) + q[1] * p[0] * p[1] + q[2] * p[0] * p[2]",
+            ],
         ),
         (
             PLANAR_KEPLER,
@@ -157,6 +170,15 @@ fn classical_integrals_are_found() {
             "{attribute}"
         );
     }
+}
+
+/// The momentum, the angular momentum, and the momentum times the centre of mass, whose coefficients are sums of masses.
+#[test]
+fn coefficients_are_polynomials_in_the_parameters() {
+    let (texts, unknowns) = found(BODIES, "struct S { m: f64, n: f64, o: f64, g: f64 }", 2);
+    assert_eq!((texts.len(), unknowns), (4, Some(135)), "{texts:?}");
+    assert!(texts[2].starts_with("a[0] * u[1] - a[1] * u[0] + b[0] * v[1]"), "{texts:?}");
+    assert!(["m * a[0] * u[1]", "n * b[0] * u[1]"].iter().all(|term| texts[3].contains(term)), "{texts:?}");
 }
 
 /// Hénon and Heiles: two special cases are found when the declaration has them, and the general one has nothing.
