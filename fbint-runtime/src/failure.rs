@@ -208,6 +208,15 @@ pub enum StepFailure {
         /// The largest entry of what the last iteration left of the equations of the step.
         residual: f64,
     },
+    /// The iteration of the stages of an implicit step leads nowhere.
+    #[error(
+        "the stages of the step do not converge, they still change by {change:.1e}: the step is too long for the motion here, or the \
+         field is stiff; take a shorter step"
+    )]
+    NotIterated {
+        /// The largest change of an entry of a stage in the last iteration.
+        change: f64,
+    },
     /// The field or the state is not finite, however short the step.
     #[error("the field is not finite however short the step: the solution has reached the edge of its domain")]
     NotFinite {

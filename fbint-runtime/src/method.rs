@@ -2,6 +2,7 @@
 
 use crate::entries::Entries;
 use crate::error::Error;
+use crate::gauss::Coefficients;
 use crate::projection::{Landing, Projection, Projector};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Vector};
@@ -14,7 +15,8 @@ use crate::tolerance::Tolerance;
 /// of order 1 and 2 end at 2.
 const RK4_INTERVAL: f64 = 2.785;
 
-/// A method: an explicit Runge-Kutta method, with a fixed step `h` or with error control, or the discrete Hamel integrator.
+/// A method: an explicit Runge-Kutta method, with a fixed step `h` or with error control, Gauss's collocation, or the discrete Hamel
+/// integrator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -36,6 +38,15 @@ pub enum Method {
     },
     /// The classical Runge-Kutta method, of order 4.
     Rk4 {
+        /// The step.
+        h: f64,
+    },
+    /// Gauss's method of collocation of order 4, 8 or 16: symplectic, symmetric, and exact to rounding in quadratic invariants. Its stages
+    /// are iterated until they are exact to rounding, too, and its sums are compensated. It is not for stiff systems. The state is
+    /// projected only if a projection was chosen.
+    Gauss {
+        /// The number of stages, half the order: 2, 4 or 8.
+        stages: usize,
         /// The step.
         h: f64,
     },
@@ -96,6 +107,13 @@ pub(crate) enum Stepping {
         /// The size of its steps.
         h: f64,
     },
+    /// Steps of one size by collocation.
+    Gauss {
+        /// The method.
+        coefficients: Coefficients,
+        /// The size of its steps.
+        h: f64,
+    },
     /// Steps of one size of the discrete Hamel integrator.
     Hamel {
         /// The size of its steps.
@@ -140,6 +158,9 @@ impl Method {
             Self::Midpoint { .. } => "the midpoint rule",
             Self::Heun { .. } => "Heun",
             Self::Rk4 { .. } => "RK4",
+            Self::Gauss { stages: 2, .. } => "Gauss 4",
+            Self::Gauss { stages: 4, .. } => "Gauss 8",
+            Self::Gauss { .. } => "Gauss 16",
             Self::DiscreteHamel { .. } => "the discrete Hamel integrator",
             Self::DormandPrince { .. } => "Dormand-Prince",
             Self::Dop853 { .. } => "DOP853",
@@ -153,6 +174,7 @@ impl Method {
             | Self::Midpoint { h }
             | Self::Heun { h }
             | Self::Rk4 { h }
+            | Self::Gauss { h, .. }
             | Self::DiscreteHamel { h } => Some(h),
             Self::DormandPrince { .. } | Self::Dop853 { .. } => None,
         }
@@ -170,7 +192,7 @@ impl Method {
     ///
     /// # Errors
     ///
-    /// If a tolerance is not positive.
+    /// If a tolerance is not positive, or if there is no method with these stages.
     pub(crate) fn stepping(self) -> Result<Stepping, Error> {
         let fixed = |method, h| Ok(Stepping::Fixed { method, h });
         let controlled = |method, rtol, atol| {
@@ -182,6 +204,7 @@ impl Method {
             Self::Midpoint { h } => fixed(FixedStep::Midpoint, h),
             Self::Heun { h } => fixed(FixedStep::Heun, h),
             Self::Rk4 { h } => fixed(FixedStep::Rk4, h),
+            Self::Gauss { stages, h } => Ok(Stepping::Gauss { coefficients: Coefficients::of_stages(stages)?, h }),
             Self::DiscreteHamel { h } => Ok(Stepping::Hamel { h }),
             Self::DormandPrince { rtol, atol } => controlled(ErrorControl::DormandPrince, rtol, atol),
             Self::Dop853 { rtol, atol } => controlled(ErrorControl::Dop853, rtol, atol),
@@ -194,7 +217,7 @@ impl Stepping {
     pub(crate) fn stability_interval(self) -> f64 {
         match self {
             Self::Fixed { method, .. } => method.stability_interval(),
-            Self::Hamel { .. } | Self::Controlled { .. } => f64::INFINITY,
+            Self::Gauss { .. } | Self::Hamel { .. } | Self::Controlled { .. } => f64::INFINITY,
         }
     }
 }

@@ -35,9 +35,8 @@ pub(crate) use self::sampling::Sampling;
 pub(crate) use self::schedule::{Schedule, Span};
 use self::snapshot::Origin;
 pub use self::snapshot::{Moment, Snapshot};
-use self::stepper::{
-    Advance, ControlledSteps, Explicit, FixedSteps, Geometric, HamelMethod, KeptSteps, StepEnds, Stepper,
-};
+pub(crate) use self::stepper::Advance;
+use self::stepper::{ControlledSteps, Explicit, FixedSteps, Geometric, HamelMethod, KeptSteps, StepEnds, Stepper};
 use crate::consistent_start::{check_start, projected_start};
 use crate::driver::{Driven, Driver, Signal, TakesInput};
 use crate::dynamical_system::{DynamicalSystem, TypedSystem};
@@ -47,6 +46,7 @@ use crate::event::Event;
 use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
 use crate::gains::Gains;
+use crate::gauss::GaussMethod;
 use crate::geometric::OneStep;
 use crate::integrator::{Integrator, MAX_STEPS};
 use crate::linear::from_slice;
@@ -522,7 +522,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
     /// The projection of a run by a method.
     fn projection(&self, method: Method) -> Option<Projection> {
         match method {
-            Method::DiscreteHamel { .. } => self.hold.if_chosen(),
+            Method::Gauss { .. } | Method::DiscreteHamel { .. } => self.hold.if_chosen(),
             _ => self.hold.projection::<S>(),
         }
     }
@@ -590,6 +590,10 @@ impl Stepping {
         Ok(match self {
             Self::Fixed { method, .. } => {
                 Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends))
+            }
+            Self::Gauss { coefficients, h } => {
+                let method: Box<dyn Advance<S> + 's> = Box::new(GaussMethod::new(field, coefficients, h, &start));
+                Box::new(FixedSteps::new(method, control.time, start, ends))
             }
             Self::Hamel { .. } => {
                 let method: Box<dyn Advance<S>> = Box::new(HamelMethod::new(system, &start)?);

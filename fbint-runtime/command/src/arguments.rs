@@ -330,6 +330,12 @@ pub(crate) enum MethodName {
     Heun,
     /// The classical Runge-Kutta method, order 4.
     Rk4,
+    /// Gauss's collocation of order 4: symplectic, implicit, for what is not stiff.
+    Gauss4,
+    /// Gauss's collocation of order 8.
+    Gauss8,
+    /// Gauss's collocation of order 16, for long runs to rounding.
+    Gauss16,
     /// The discrete Hamel integrator, order 2, for Lagrangian systems without reactions.
     DiscreteHamel,
     /// Dormand and Prince's method of order 5(4), with error control.

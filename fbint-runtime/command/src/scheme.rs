@@ -21,6 +21,11 @@ pub enum Scheme {
     Dop853,
     /// RATTLE, for holonomic constraints.
     Rattle,
+    /// Gauss's collocation, of order 4, 8 or 16.
+    Gauss {
+        /// The order.
+        order: usize,
+    },
     /// The discrete Hamel integrator, for Lagrangian systems.
     DiscreteHamel,
     /// Störmer-Verlet, without constraints.
@@ -119,6 +124,7 @@ impl Scheme {
             Self::Dop853 => "#E69F00",
             Self::DormandPrince => "#CC79A7",
             Self::Rattle | Self::DiscreteHamel => "#D55E00",
+            Self::Gauss { .. } => "#56B4E9",
             Self::Midpoint => "#8C510A",
             Self::Heun => "#777777",
             Self::StormerVerlet => "#000000",
@@ -136,6 +142,9 @@ impl Scheme {
             Self::DormandPrince => "Dormand-Prince 5(4)",
             Self::Dop853 => "DOP853",
             Self::Rattle => "RATTLE",
+            Self::Gauss { order: 4 } => "Gauss 4",
+            Self::Gauss { order: 8 } => "Gauss 8",
+            Self::Gauss { .. } => "Gauss 16",
             Self::DiscreteHamel => "discrete Hamel",
             Self::StormerVerlet => "Störmer-Verlet",
             Self::Own { name, .. } => name,
@@ -144,7 +153,7 @@ impl Scheme {
 
     /// Whether it keeps some of the structure by construction, and so needs no aid.
     pub const fn is_geometric(self) -> bool {
-        matches!(self, Self::Rattle | Self::DiscreteHamel | Self::StormerVerlet | Self::Own { .. })
+        matches!(self, Self::Rattle | Self::Gauss { .. } | Self::DiscreteHamel | Self::StormerVerlet | Self::Own { .. })
     }
 
     /// Whether it chooses its steps.
@@ -160,6 +169,7 @@ impl From<Method> for Scheme {
             Method::Midpoint { .. } => Self::Midpoint,
             Method::Heun { .. } => Self::Heun,
             Method::Rk4 { .. } => Self::Rk4,
+            Method::Gauss { stages, .. } => Self::Gauss { order: 2 * stages },
             Method::DiscreteHamel { .. } => Self::DiscreteHamel,
             Method::DormandPrince { .. } => Self::DormandPrince,
             Method::Dop853 { .. } => Self::Dop853,
