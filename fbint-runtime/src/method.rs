@@ -3,7 +3,7 @@
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::gauss::Coefficients;
-use crate::projection::{Landing, Projection, Projector};
+use crate::projection::{Hold, Landing, Projection, Projector};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
@@ -150,42 +150,129 @@ pub(crate) enum ErrorControl {
     Dop853,
 }
 
+/// What is known of a method without a system.
+struct Description {
+    key: &'static str,
+    label: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    order: u32,
+    is_geometric: bool,
+    step: Option<f64>,
+    tolerances: Option<[f64; 2]>,
+}
+
+impl Description {
+    /// Of a method with steps of a fixed size: its [`key`](Method::key), [`label`](Method::label), [`name`](Method::name) and
+    /// [`summary`](Method::summary).
+    const fn fixed(h: f64, order: u32, [key, label, name, summary]: [&'static str; 4]) -> Self {
+        Self { key, label, name, summary, order, is_geometric: false, step: Some(h), tolerances: None }
+    }
+
+    /// Of a method with error control.
+    const fn controlled(tolerances: [f64; 2], order: u32, names: [&'static str; 4]) -> Self {
+        Self { step: None, tolerances: Some(tolerances), ..Self::fixed(0.0, order, names) }
+    }
+
+    /// Of a geometric integrator.
+    const fn geometric(h: f64, order: u32, names: [&'static str; 4]) -> Self {
+        Self { is_geometric: true, ..Self::fixed(h, order, names) }
+    }
+}
+
 impl Method {
+    /// All that is known of the method without a system.
+    #[rustfmt::skip]
+    const fn describe(self) -> Description {
+        type Of = Description;
+        match self {
+            Self::Euler { h } => Of::fixed(h, 1, ["euler", "Euler", "Euler", "The explicit Euler method, order 1"]),
+            Self::Midpoint { h } => Of::fixed(h, 2, ["midpoint", "midpoint", "the midpoint rule", "The explicit midpoint rule, order 2"]),
+            Self::Heun { h } => Of::fixed(h, 2, ["heun", "Heun", "Heun", "Heun's method, order 2"]),
+            Self::Rk4 { h } => Of::fixed(h, 4, ["rk4", "RK4", "RK4", "The classical Runge-Kutta method, order 4"]),
+            Self::Gauss { stages: 2, h } => Of::geometric(h, 4, ["gauss4", "Gauss 4", "Gauss 4",
+                "Gauss's collocation, order 4: symplectic, implicit, for what is not stiff"]),
+            Self::Gauss { stages: 4, h } => Of::geometric(h, 8, ["gauss8", "Gauss 8", "Gauss 8", "Gauss's collocation, order 8"]),
+            Self::Gauss { h, .. } => Of::geometric(h, 16, ["gauss16", "Gauss 16", "Gauss 16",
+                "Gauss's collocation, order 16, for long runs to rounding"]),
+            Self::DiscreteHamel { h } => Of::geometric(h, 2, ["discrete-hamel", "discrete Hamel", "the discrete Hamel integrator",
+                "The discrete Hamel integrator, order 2, for Lagrangian systems without reactions"]),
+            Self::DormandPrince { rtol, atol } => Of::controlled([rtol, atol], 5, ["dormand-prince", "Dormand-Prince 5(4)", "Dormand-Prince",
+                "Dormand and Prince's method of order 5(4), with error control"]),
+            Self::Dop853 { rtol, atol } => Of::controlled([rtol, atol], 8, ["dop853", "DOP853", "DOP853",
+                "Dormand and Prince's method of order 8(5, 3), with error control"]),
+        }
+    }
+
+    /// Every method that needs nothing but a step `h` or the tolerances rtol and atol, with these.
+    pub const fn all(h: f64, [rtol, atol]: [f64; 2]) -> [Self; 10] {
+        [
+            Self::Euler { h },
+            Self::Midpoint { h },
+            Self::Heun { h },
+            Self::Rk4 { h },
+            Self::Gauss { stages: 2, h },
+            Self::Gauss { stages: 4, h },
+            Self::Gauss { stages: 8, h },
+            Self::DiscreteHamel { h },
+            Self::DormandPrince { rtol, atol },
+            Self::Dop853 { rtol, atol },
+        ]
+    }
+
+    /// The method of [`all`](Self::all) with this [`key`](Self::key), with a step `h` or the tolerances rtol and atol.
+    ///
+    /// ```
+    /// # use fbint_runtime::Method;
+    /// assert_eq!(Method::with_key("rk4", 1e-3, [1e-9; 2]), Some(Method::Rk4 { h: 1e-3 }));
+    /// ```
+    pub fn with_key(key: &str, h: f64, tolerances: [f64; 2]) -> Option<Self> {
+        Self::all(h, tolerances).into_iter().find(|method| method.key() == key)
+    }
+
+    /// The name of the method as an option of a program: `rk4`, `midpoint`.
+    pub const fn key(self) -> &'static str {
+        self.describe().key
+    }
+
+    /// The name of the method in tables and legends: `RK4`, `midpoint`.
+    pub const fn label(self) -> &'static str {
+        self.describe().label
+    }
+
     /// The name of the method in a sentence: `RK4`, `the midpoint rule`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Euler { .. } => "Euler",
-            Self::Midpoint { .. } => "the midpoint rule",
-            Self::Heun { .. } => "Heun",
-            Self::Rk4 { .. } => "RK4",
-            Self::Gauss { stages: 2, .. } => "Gauss 4",
-            Self::Gauss { stages: 4, .. } => "Gauss 8",
-            Self::Gauss { .. } => "Gauss 16",
-            Self::DiscreteHamel { .. } => "the discrete Hamel integrator",
-            Self::DormandPrince { .. } => "Dormand-Prince",
-            Self::Dop853 { .. } => "DOP853",
-        }
+        self.describe().name
+    }
+
+    /// What the method is, in a phrase: `The classical Runge-Kutta method, order 4`.
+    pub const fn summary(self) -> &'static str {
+        self.describe().summary
+    }
+
+    /// The order of the method.
+    pub const fn order(self) -> u32 {
+        self.describe().order
+    }
+
+    /// Whether the method keeps some of the structure by construction: the state is projected only if a projection was chosen.
+    pub const fn is_geometric(self) -> bool {
+        self.describe().is_geometric
+    }
+
+    /// The projection of a run.
+    pub(crate) fn projection<S: FeedbackSystem>(self, hold: Hold) -> Option<Projection> {
+        if self.is_geometric() { hold.if_chosen() } else { hold.projection::<S>() }
     }
 
     /// The size of the steps, unless error control chooses it.
     pub const fn step(self) -> Option<f64> {
-        match self {
-            Self::Euler { h }
-            | Self::Midpoint { h }
-            | Self::Heun { h }
-            | Self::Rk4 { h }
-            | Self::Gauss { h, .. }
-            | Self::DiscreteHamel { h } => Some(h),
-            Self::DormandPrince { .. } | Self::Dop853 { .. } => None,
-        }
+        self.describe().step
     }
 
     /// The relative and the absolute tolerance of a step, under error control.
     pub const fn tolerances(self) -> Option<[f64; 2]> {
-        match self {
-            Self::DormandPrince { rtol, atol } | Self::Dop853 { rtol, atol } => Some([rtol, atol]),
-            _ => None,
-        }
+        self.describe().tolerances
     }
 
     /// How the method takes its steps.

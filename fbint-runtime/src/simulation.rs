@@ -402,7 +402,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let span = Span::new(setup.time, until)?;
         check_driving::<S>(field.driver(), &setup.start, span)?;
         let (samples, is_audited, control) = (setup.samples.clone(), setup.is_audited, setup.control());
-        let projection = setup.projection(method);
+        let projection = method.projection::<S>(setup.hold);
         let (system, mut kept) = (TypedSystem::new(setup.system), setup.is_dense.then(Vec::new));
         let (of, given) = (setup.system, setup.start);
         let origin = Origin::of(&system, Some(method), projection.is_some(), field.decay_rate(&given));
@@ -517,14 +517,6 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
         let Settings { method: _, from, until: _, every, projection } = *settings;
         (self.time, self.hold) = (from, Hold::Chosen(projection));
         self.samples = every.map(SampleTimes::Every).or(self.samples.take());
-    }
-
-    /// The projection of a run by a method.
-    fn projection(&self, method: Method) -> Option<Projection> {
-        match method {
-            Method::Gauss { .. } | Method::DiscreteHamel { .. } => self.hold.if_chosen(),
-            _ => self.hold.projection::<S>(),
-        }
     }
 
     fn control(&self) -> StepControl<Vector<S>> {

@@ -67,7 +67,8 @@ impl Model {
     /// t_eval: the times of the samples, which increase, instead of an interval; between the ends of steps a sample is the end of a
     ///     shorter step, or dense output of a method that chooses its steps.
     /// dense_output: whether every step is kept as a polynomial in time, so that the run can be called with any time of it.
-    /// project: whether the state is projected onto all integrals after each step, also with gains. Without gains it is by default.
+    /// project: whether the state is projected onto all integrals after each step, also with gains. Without gains it is by default,
+    ///     but for gauss4, gauss8, gauss16 and discrete-hamel.
     /// gains: the gains of the feedback, instead of a projection: a number, or one for each integral; 'none', 'relaxation:TAU',
     ///     'scaled:RATE' or 'bae-chang'.
     /// start: entries of the start by name, such as {'q': [0, 1, 0]} or {'q[0]': 0.3}; the others are those of the model's own start.

@@ -265,7 +265,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// that a simulation audits gains at every sample, and an ensemble does so at the start.
     pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
         let Members { interval: every, hold, .. } = self.members;
-        let settings = Settings { every, projection: hold.projection::<S>(), ..Settings::new(method, until) };
+        let settings = Settings { every, projection: method.projection::<S>(hold), ..Settings::new(method, until) };
         self.run_with(&settings)
     }
 
