@@ -173,7 +173,7 @@ fn inputs_may_jump_between_steps() {
     let trolley = Trolley { m: 2.0 };
     let start = TrolleyState { x: 1.0, p: 0.0, time: 0.0, work: 0.0 };
     let table = [(0.0, TrolleyInput { thrust: 1.0 }), (0.5, TrolleyInput { thrust: -1.0 })];
-    let run = || Simulation::new(&trolley, start).unwrap().input(Held::new(table.clone(), 1.0).unwrap());
+    let run = || Simulation::new(&trolley, start).unwrap().input(Held::new(table, 1.0).unwrap());
     let whole = run().run(gauss(2, 0.0625), 1.0).unwrap();
     assert!((whole.state().x - 1.125).abs() < 1e-15 && whole.state().p.abs() < 1e-15, "{:?}", whole.state());
     let mut snapshot = None;
