@@ -176,6 +176,12 @@ pub enum Error {
         /// To which value.
         value: f64,
     },
+    /// Gauss's method does not have this number of stages.
+    #[error("Gauss's method has {stages} stages: take 2, 4 or 8, for the orders 4, 8 and 16")]
+    Stages {
+        /// The number that was given.
+        stages: usize,
+    },
     /// A run would not end after its start.
     #[cfg(feature = "std")]
     #[error(

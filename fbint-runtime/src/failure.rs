@@ -222,6 +222,15 @@ pub enum StepFailure {
         /// The first entry of the field whose derivatives are not.
         entry: usize,
     },
+    /// The iteration of the stages of an implicit step leads nowhere.
+    #[error(
+        "the stages of the step do not converge, they still change by {change:.1e}: the step is too long for the motion here, or the \
+         field is stiff; take a shorter step, or Rodas5P for what is stiff"
+    )]
+    NotIterated {
+        /// The largest change of an entry of a stage in the last iteration.
+        change: f64,
+    },
     /// The field or the state is not finite, however short the step.
     #[error("the field is not finite however short the step: the solution has reached the edge of its domain")]
     NotFinite {

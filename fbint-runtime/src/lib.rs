@@ -96,6 +96,8 @@ mod failure;
 mod feedback;
 mod field;
 mod gains;
+#[cfg(feature = "std")]
+mod gauss;
 mod geometric;
 #[cfg(all(any(doc, doctest), feature = "std"))]
 pub mod guide;

@@ -2,7 +2,8 @@
 
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::projection::{Landing, Projection, Projector};
+use crate::gauss::Coefficients;
+use crate::projection::{Hold, Landing, Projection, Projector};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
@@ -14,8 +15,8 @@ use crate::tolerance::Tolerance;
 /// of order 1 and 2 end at 2.
 const RK4_INTERVAL: f64 = 2.785;
 
-/// A method: an explicit Runge-Kutta method, with a fixed step `h` or with error control, Rodas5P, or the discrete Hamel
-/// integrator.
+/// A method: an explicit Runge-Kutta method, with a fixed step `h` or with error control; Gauss's collocation; Rodas5P; or the discrete
+/// Hamel integrator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -37,6 +38,15 @@ pub enum Method {
     },
     /// The classical Runge-Kutta method, of order 4.
     Rk4 {
+        /// The step.
+        h: f64,
+    },
+    /// Gauss's method of collocation of order 4, 8 or 16: symplectic, symmetric, and exact to rounding in quadratic invariants. Its stages
+    /// are iterated until they are exact to rounding, too, and its sums are compensated. It is not for stiff systems. The state is
+    /// projected only if a projection was chosen.
+    Gauss {
+        /// The number of stages, half the order: 2, 4 or 8.
+        stages: usize,
         /// The step.
         h: f64,
     },
@@ -103,6 +113,13 @@ pub(crate) enum Stepping {
     Fixed {
         /// The method.
         method: FixedStep,
+        /// The size of its steps.
+        h: f64,
+    },
+    /// Steps of one size by collocation.
+    Gauss {
+        /// The method.
+        coefficients: Coefficients,
         /// The size of its steps.
         h: f64,
     },
@@ -187,6 +204,11 @@ impl Method {
             Self::Midpoint { h } => Of::fixed(h, 2, ["midpoint", "midpoint", "the midpoint rule", "The explicit midpoint rule, order 2"]),
             Self::Heun { h } => Of::fixed(h, 2, ["heun", "Heun", "Heun", "Heun's method, order 2"]),
             Self::Rk4 { h } => Of::fixed(h, 4, ["rk4", "RK4", "RK4", "The classical Runge-Kutta method, order 4"]),
+            Self::Gauss { stages: 2, h } => Of::geometric(h, 4, ["gauss4", "Gauss 4", "Gauss 4",
+                "Gauss's collocation, order 4: symplectic, implicit, for what is not stiff"]),
+            Self::Gauss { stages: 4, h } => Of::geometric(h, 8, ["gauss8", "Gauss 8", "Gauss 8", "Gauss's collocation, order 8"]),
+            Self::Gauss { h, .. } => Of::geometric(h, 16, ["gauss16", "Gauss 16", "Gauss 16",
+                "Gauss's collocation, order 16, for long runs to rounding"]),
             Self::DiscreteHamel { h } => Of::geometric(h, 2, ["discrete-hamel", "discrete Hamel", "the discrete Hamel integrator",
                 "The discrete Hamel integrator, order 2, for Lagrangian systems without reactions"]),
             Self::DormandPrince { rtol, atol } => Of::controlled([rtol, atol], 5, ["dormand-prince", "Dormand-Prince 5(4)", "Dormand-Prince",
@@ -199,12 +221,15 @@ impl Method {
     }
 
     /// Every method that needs nothing but a step `h` or the tolerances rtol and atol, with these.
-    pub const fn all(h: f64, [rtol, atol]: [f64; 2]) -> [Self; 8] {
+    pub const fn all(h: f64, [rtol, atol]: [f64; 2]) -> [Self; 11] {
         [
             Self::Euler { h },
             Self::Midpoint { h },
             Self::Heun { h },
             Self::Rk4 { h },
+            Self::Gauss { stages: 2, h },
+            Self::Gauss { stages: 4, h },
+            Self::Gauss { stages: 8, h },
             Self::DiscreteHamel { h },
             Self::DormandPrince { rtol, atol },
             Self::Dop853 { rtol, atol },
@@ -247,10 +272,14 @@ impl Method {
         self.describe().order
     }
 
-    /// Whether the method keeps some of the structure by construction: gains take no part, and the state is projected only if a
-    /// projection was chosen.
+    /// Whether the method keeps some of the structure by construction: the state is projected only if a projection was chosen.
     pub const fn is_geometric(self) -> bool {
         self.describe().is_geometric
+    }
+
+    /// The projection of a run.
+    pub(crate) fn projection<S: FeedbackSystem>(self, hold: Hold) -> Option<Projection> {
+        if self.is_geometric() { hold.if_chosen() } else { hold.projection::<S>() }
     }
 
     /// The size of the steps, unless error control chooses it.
@@ -267,7 +296,7 @@ impl Method {
     ///
     /// # Errors
     ///
-    /// If a tolerance is not positive.
+    /// If a tolerance is not positive, or if there is no method with these stages.
     pub(crate) fn stepping(self) -> Result<Stepping, Error> {
         let fixed = |method, h| Ok(Stepping::Fixed { method, h });
         let controlled = |method, rtol, atol| {
@@ -279,6 +308,7 @@ impl Method {
             Self::Midpoint { h } => fixed(FixedStep::Midpoint, h),
             Self::Heun { h } => fixed(FixedStep::Heun, h),
             Self::Rk4 { h } => fixed(FixedStep::Rk4, h),
+            Self::Gauss { stages, h } => Ok(Stepping::Gauss { coefficients: Coefficients::of_stages(stages)?, h }),
             Self::DiscreteHamel { h } => Ok(Stepping::Hamel { h }),
             Self::DormandPrince { rtol, atol } => controlled(ErrorControl::DormandPrince, rtol, atol),
             Self::Dop853 { rtol, atol } => controlled(ErrorControl::Dop853, rtol, atol),
@@ -292,7 +322,7 @@ impl Stepping {
     pub(crate) fn stability_interval(self) -> f64 {
         match self {
             Self::Fixed { method, .. } => method.stability_interval(),
-            Self::Hamel { .. } | Self::Rodas5P { .. } | Self::Controlled { .. } => f64::INFINITY,
+            Self::Gauss { .. } | Self::Hamel { .. } | Self::Rodas5P { .. } | Self::Controlled { .. } => f64::INFINITY,
         }
     }
 }

@@ -35,9 +35,8 @@ pub(crate) use self::sampling::Sampling;
 pub(crate) use self::schedule::{Schedule, Span};
 use self::snapshot::Origin;
 pub use self::snapshot::{Moment, Snapshot};
-use self::stepper::{
-    Advance, ControlledSteps, Explicit, FixedSteps, Geometric, HamelMethod, KeptSteps, StepEnds, Stepper,
-};
+pub(crate) use self::stepper::Advance;
+use self::stepper::{ControlledSteps, Explicit, FixedSteps, Geometric, HamelMethod, KeptSteps, StepEnds, Stepper};
 use crate::consistent_start::{check_start, projected_start};
 use crate::driver::{Driven, Driver, Signal, TakesInput};
 use crate::dynamical_system::{DynamicalSystem, TypedSystem};
@@ -47,6 +46,7 @@ use crate::event::Event;
 use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
 use crate::gains::Gains;
+use crate::gauss::GaussMethod;
 use crate::geometric::OneStep;
 use crate::integrator::{Integrator, MAX_STEPS};
 use crate::linear::from_slice;
@@ -402,7 +402,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let span = Span::new(setup.time, until)?;
         check_driving::<S>(field.driver(), &setup.start, span)?;
         let (samples, is_audited, control) = (setup.samples.clone(), setup.is_audited, setup.control());
-        let projection = setup.projection(method);
+        let projection = method.projection::<S>(setup.hold);
         let (system, mut kept) = (TypedSystem::new(setup.system), setup.is_dense.then(Vec::new));
         let (of, given) = (setup.system, setup.start);
         let origin = Origin::of(&system, Some(method), projection.is_some(), field.decay_rate(&given));
@@ -519,11 +519,6 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
         self.samples = every.map(SampleTimes::Every).or(self.samples.take());
     }
 
-    /// The projection of a run by a method.
-    fn projection(&self, method: Method) -> Option<Projection> {
-        if method.is_geometric() { self.hold.if_chosen() } else { self.hold.projection::<S>() }
-    }
-
     fn control(&self) -> StepControl<Vector<S>> {
         StepControl { time: self.time, scales: self.scales, max_steps: self.max_steps }
     }
@@ -587,6 +582,10 @@ impl Stepping {
         Ok(match self {
             Self::Fixed { method, .. } => {
                 Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends))
+            }
+            Self::Gauss { coefficients, h } => {
+                let method: Box<dyn Advance<S> + 's> = Box::new(GaussMethod::new(field, coefficients, h, &start));
+                Box::new(FixedSteps::new(method, control.time, start, ends))
             }
             Self::Hamel { .. } => {
                 let method: Box<dyn Advance<S>> = Box::new(HamelMethod::new(system, &start)?);

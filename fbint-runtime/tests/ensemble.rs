@@ -52,13 +52,14 @@ struct Degenerate {
     g: f64,
 }
 
-const METHODS: [Method; 6] = [
+const METHODS: [Method; 7] = [
     Method::Euler { h: 0.003 },
     Method::Midpoint { h: 0.004 },
     Method::Heun { h: 0.005 },
     Method::Rk4 { h: 0.006 },
     Method::DormandPrince { rtol: 1e-6, atol: 1e-6 },
     Method::Dop853 { rtol: 1e-6, atol: 1e-6 },
+    Method::Gauss { stages: 2, h: 0.02 },
 ];
 /// No whole number of steps, so that the last is shorter.
 const UNTIL: f64 = 0.1003;

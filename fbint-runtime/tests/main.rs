@@ -10,6 +10,8 @@ mod differential_equations;
 #[cfg(feature = "ensemble")]
 mod ensemble;
 mod feedback;
+#[cfg(feature = "std")]
+mod gauss;
 #[cfg(feature = "lanes")]
 mod lanes;
 mod lost;

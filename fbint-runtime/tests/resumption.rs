@@ -14,13 +14,14 @@ use fbint_runtime::{
     Snapshot, StormerVerlet, Vector,
 };
 
-const METHODS: [Method; 6] = [
+const METHODS: [Method; 7] = [
     Method::Euler { h: 1e-3 },
     Method::Midpoint { h: 1e-3 },
     Method::Heun { h: 1e-3 },
     Method::Rk4 { h: 1e-3 },
     Method::DormandPrince { rtol: 1e-8, atol: 1e-8 },
     Method::Dop853 { rtol: 1e-8, atol: 1e-8 },
+    Method::Gauss { stages: 4, h: 4e-3 },
 ];
 
 /// Everything that a run gives, as bits.

@@ -116,7 +116,7 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
         start: named(&model.state_names(), &start),
         settings: Settings {
             every,
-            projection: projection(&*model, arguments),
+            projection: projection(&*model, method, arguments),
             from: model
                 .state_roles()
                 .iter()
@@ -129,12 +129,12 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
     })
 }
 
-/// The projection that was asked for, else the default where no gains are named.
-fn projection(model: &dyn AnyModel, arguments: &Integration) -> Option<Projection> {
+/// The projection that was asked for, else the default of the method where no gains are named.
+fn projection(model: &dyn AnyModel, method: Method, arguments: &Integration) -> Option<Projection> {
     match &arguments.gains {
         _ if arguments.project => Some(Projection::default()),
-        Some(_) => None,
-        None => model.default_projection(),
+        None if !method.is_geometric() => model.default_projection(),
+        _ => None,
     }
 }
 
@@ -157,6 +157,9 @@ fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
         MethodName::Midpoint => Method::Midpoint { h },
         MethodName::Heun => Method::Heun { h },
         MethodName::Rk4 => Method::Rk4 { h },
+        MethodName::Gauss4 => Method::Gauss { stages: 2, h },
+        MethodName::Gauss8 => Method::Gauss { stages: 4, h },
+        MethodName::Gauss16 => Method::Gauss { stages: 8, h },
         MethodName::DiscreteHamel => Method::DiscreteHamel { h },
         MethodName::DormandPrince => Method::DormandPrince { rtol, atol },
         MethodName::Dop853 => Method::Dop853 { rtol, atol },

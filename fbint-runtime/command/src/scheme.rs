@@ -23,6 +23,11 @@ pub enum Scheme {
     Rodas5P,
     /// RATTLE, for holonomic constraints.
     Rattle,
+    /// Gauss's collocation, of order 4, 8 or 16.
+    Gauss {
+        /// The order.
+        order: usize,
+    },
     /// The discrete Hamel integrator, for Lagrangian systems.
     DiscreteHamel,
     /// Störmer-Verlet, without constraints.
@@ -122,6 +127,7 @@ impl Scheme {
             Self::Rodas5P => "#56B4E9",
             Self::DormandPrince => "#CC79A7",
             Self::Rattle | Self::DiscreteHamel => "#D55E00",
+            Self::Gauss { .. } => "#56B4E9",
             Self::Midpoint => "#8C510A",
             Self::Heun => "#777777",
             Self::StormerVerlet => "#000000",
@@ -140,6 +146,9 @@ impl Scheme {
             Self::Dop853 => "DOP853",
             Self::Rodas5P => "Rodas5P",
             Self::Rattle => "RATTLE",
+            Self::Gauss { order: 4 } => "Gauss 4",
+            Self::Gauss { order: 8 } => "Gauss 8",
+            Self::Gauss { .. } => "Gauss 16",
             Self::DiscreteHamel => "discrete Hamel",
             Self::StormerVerlet => "Störmer-Verlet",
             Self::Own { name, .. } => name,
@@ -148,7 +157,7 @@ impl Scheme {
 
     /// Whether it keeps some of the structure by construction, and so needs no aid.
     pub const fn is_geometric(self) -> bool {
-        matches!(self, Self::Rattle | Self::DiscreteHamel | Self::StormerVerlet | Self::Own { .. })
+        matches!(self, Self::Rattle | Self::Gauss { .. } | Self::DiscreteHamel | Self::StormerVerlet | Self::Own { .. })
     }
 
     /// Whether it chooses its steps.
@@ -164,6 +173,7 @@ impl From<Method> for Scheme {
             Method::Midpoint { .. } => Self::Midpoint,
             Method::Heun { .. } => Self::Heun,
             Method::Rk4 { .. } => Self::Rk4,
+            Method::Gauss { stages, .. } => Self::Gauss { order: 2 * stages },
             Method::DiscreteHamel { .. } => Self::DiscreteHamel,
             Method::DormandPrince { .. } => Self::DormandPrince,
             Method::Dop853 { .. } => Self::Dop853,

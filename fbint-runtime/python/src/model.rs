@@ -59,15 +59,16 @@ impl Model {
     /// t_eval and dense_output are not among them.
     ///
     /// until: the time at the end; a run starts at 0.
-    /// method: the integrator; euler, midpoint, heun, rk4 and discrete-hamel take steps of one size, dormand-prince, dop853 and
-    ///     rodas5p, which is for what is stiff, choose their steps.
+    /// method: the integrator; euler, midpoint, heun, rk4, gauss4, gauss8, gauss16 and discrete-hamel take steps of one size,
+    ///     dormand-prince, dop853 and rodas5p, which is for what is stiff, choose their steps.
     /// step: the size of a step, 1e-3 by default.
     /// rtol, atol: the tolerances of a method that chooses its steps; 1e-9, and the same as rtol.
     /// every: the time between two samples; by default about 1000 samples, or every step of a method that chooses its steps.
     /// t_eval: the times of the samples, which increase, instead of an interval; between the ends of steps a sample is the end of a
     ///     shorter step, or dense output of a method that chooses its steps.
     /// dense_output: whether every step is kept as a polynomial in time, so that the run can be called with any time of it.
-    /// project: whether the state is projected onto all integrals after each step, also with gains. Without gains it is by default.
+    /// project: whether the state is projected onto all integrals after each step, also with gains. Without gains it is by default,
+    ///     but for gauss4, gauss8, gauss16 and discrete-hamel.
     /// gains: the gains of the feedback, instead of a projection: a number, or one for each integral; 'none', 'relaxation:TAU',
     ///     'scaled:RATE' or 'bae-chang'.
     /// start: entries of the start by name, such as {'q': [0, 1, 0]} or {'q[0]': 0.3}; the others are those of the model's own start.

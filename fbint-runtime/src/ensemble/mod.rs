@@ -247,7 +247,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         Ensemble { members: self.members, gains: Boxed(self.gains) }
     }
 
-    /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with Rodas5P and the
+    /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with the implicit methods and the
     /// discrete Hamel integrator. A method with error control chooses steps for each member by itself.
     ///
     /// # Errors
@@ -257,7 +257,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// that a simulation audits gains at every sample, and an ensemble does so at the start.
     pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
         let Members { interval: every, hold, .. } = self.members;
-        let settings = Settings { every, projection: hold.projection::<S>(), ..Settings::new(method, until) };
+        let settings = Settings { every, projection: method.projection::<S>(hold), ..Settings::new(method, until) };
         self.run_with(&settings)
     }
 
@@ -415,7 +415,9 @@ impl Plan {
                 let times = schedule.sample_times();
                 (Stepping::Fixed { method, schedule }, times)
             }
-            method::Stepping::Hamel { h } => (Stepping::OneByOne, Schedule::new(h, span, every)?.sample_times()),
+            method::Stepping::Gauss { h, .. } | method::Stepping::Hamel { h } => {
+                (Stepping::OneByOne, Schedule::new(h, span, every)?.sample_times())
+            }
             method::Stepping::Rodas5P { .. } => (Stepping::OneByOne, between_steps()?),
             method::Stepping::Controlled { method, tolerance } => {
                 (Stepping::Controlled { method, tolerance }, between_steps()?)

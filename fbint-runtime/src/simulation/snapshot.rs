@@ -172,13 +172,13 @@ impl Snapshot {
     /// Refuses a snapshot of another run than that of a system with this origin, or with what no run has.
     pub(crate) fn check(&self, system: &dyn DynamicalSystem, origin: &Origin) -> Result<(), Error> {
         let (entries, integrals) = (system.state().len(), system.integrals().len());
-        let Memory { derivative, mean, held, momenta, control, .. } = &self.memory;
+        let Memory { derivative, mean, held, carried, control, .. } = &self.memory;
         let dependent = self.dependence.iter().map(|(_, state)| state);
         let states = derivative.iter().chain(mean).chain(dependent).chain([&self.state]);
         let occurrences = || self.events.iter().flat_map(|past| &past.occurrences);
         let met = occurrences().map(|occurrence| &occurrence.state);
         let reset = occurrences().filter_map(|occurrence| occurrence.reset.as_ref());
-        let mut states = states.chain(momenta.iter().flatten()).chain(met).chain(reset);
+        let mut states = states.chain(carried.iter().flatten()).chain(met).chain(reset);
         if !states.all(|state| state.len() == entries) || !self.trajectory.iter().all(|row| row.len() == entries + 1) {
             return Err(Error::ForeignSnapshot { reason: "its state has another number of entries" });
         }

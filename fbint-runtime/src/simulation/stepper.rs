@@ -63,8 +63,8 @@ pub(crate) struct Memory {
     pub(crate) mean: Option<Vec<f64>>,
     /// Where the integrals are held, and R, if states are projected.
     pub(crate) held: Option<[Vec<f64>; 2]>,
-    /// (q, p) and what is carried of its rounding, of the discrete Hamel integrator.
-    pub(crate) momenta: Option<[Vec<f64>; 2]>,
+    /// What a method carries from step to step besides the state: vectors that are as long as it.
+    pub(crate) carried: Option<Vec<Vec<f64>>>,
     /// Of a method with error control.
     pub(crate) control: Option<Control>,
 }
@@ -158,7 +158,7 @@ pub(crate) trait Advance<S: FeedbackSystem> {
     /// Makes a step.
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure>;
     /// Makes a step that no other follows.
-    fn step_alone(&self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure>;
+    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure>;
     /// Makes a step to a time, and projects its end. A method that estimates no error lets every entry count alike.
     fn projected_step(
         &mut self,
@@ -177,18 +177,20 @@ pub(crate) trait Advance<S: FeedbackSystem> {
     }
     /// The field.
     fn rates(&self, x: &Vector<S>) -> Vector<S>;
-    /// The number of evaluations of the field in a step.
+    /// The number of evaluations of the field in the last step.
     fn evaluations(&self) -> u64;
     /// The largest rate of decay of the feedback.
     fn decay_rate(&self, _x: &Vector<S>) -> f64 {
         0.0
     }
-    /// What is carried from step to step besides the state.
-    fn carried(&self) -> Option<[Vec<f64>; 2]> {
+    /// Forgets what is known of the field, because inputs have jumped.
+    fn begin_anew(&mut self) {}
+    /// What is carried from step to step besides the state: vectors that are as long as it.
+    fn carried(&self) -> Option<Vec<Vec<f64>>> {
         None
     }
     /// Carries what was carried to this state, or what a start there would.
-    fn carry(&mut self, _x: &Vector<S>, _carried: Option<&[Vec<f64>; 2]>) {}
+    fn carry(&mut self, _x: &Vector<S>, _carried: Option<&[Vec<f64>]>) {}
 }
 
 /// A method that is known only at run time.
@@ -197,7 +199,7 @@ impl<S: FeedbackSystem> Advance<S> for Box<dyn Advance<S> + '_> {
         (**self).step(x, h)
     }
 
-    fn step_alone(&self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         (**self).step_alone(x, h)
     }
 
@@ -227,11 +229,15 @@ impl<S: FeedbackSystem> Advance<S> for Box<dyn Advance<S> + '_> {
         (**self).decay_rate(x)
     }
 
-    fn carried(&self) -> Option<[Vec<f64>; 2]> {
+    fn begin_anew(&mut self) {
+        (**self).begin_anew();
+    }
+
+    fn carried(&self) -> Option<Vec<Vec<f64>>> {
         (**self).carried()
     }
 
-    fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>; 2]>) {
+    fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {
         (**self).carry(x, carried);
     }
 }
@@ -299,8 +305,8 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
 
     fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure> {
         let mut state = self.begin;
-        self.evaluations += self.method.evaluations();
         self.method.step_alone(&mut state, time - self.from)?;
+        self.evaluations += self.method.evaluations();
         x.copy_from_slice(state.as_ref());
         Ok(())
     }
@@ -321,6 +327,7 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
 
     fn begin_anew(&mut self) {
         self.ends.begin_anew();
+        self.method.begin_anew();
     }
 
     fn decay_rate(&self) -> f64 {
@@ -329,13 +336,13 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
 
     fn memory(&self) -> Memory {
         let (steps, evaluations) = (self.steps, self.evaluations);
-        Memory { steps, evaluations, momenta: self.method.carried(), ..self.ends.memory() }
+        Memory { steps, evaluations, carried: self.method.carried(), ..self.ends.memory() }
     }
 
     fn resume(&mut self, time: f64, state: &[f64], memory: &Memory) {
         (self.time, self.state) = (time, from_slice(state));
         (self.steps, self.evaluations) = (memory.steps, memory.evaluations);
-        self.method.carry(&self.state, memory.momenta.as_ref());
+        self.method.carry(&self.state, memory.carried.as_deref());
         self.ends.resume(memory, memory.derivative.as_deref().map(from_slice));
     }
 }
@@ -355,7 +362,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for Explicit<'_
         Advance::<S>::step_alone(self, x, h)
     }
 
-    fn step_alone(&self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         self.method.step(|x| self.field.value(x), x, h);
         Ok(())
     }
@@ -394,7 +401,7 @@ impl<S: FeedbackSystem, M: OneStep<Vector<S>> + ?Sized> Advance<S> for Geometric
         self.step_alone(x, h)
     }
 
-    fn step_alone(&self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         self.method.step(x, h);
         Ok(())
     }
@@ -435,7 +442,7 @@ impl<S: FeedbackSystem> Advance<S> for HamelMethod<S> {
         Ok(())
     }
 
-    fn step_alone(&self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         let HamelSteps { begin, advance } = self.steps;
         *x = advance(&self.system, x, &begin(&self.system, x), h)?.state;
         Ok(())
@@ -449,15 +456,15 @@ impl<S: FeedbackSystem> Advance<S> for HamelMethod<S> {
         1
     }
 
-    fn carried(&self) -> Option<[Vec<f64>; 2]> {
-        Some([self.carried.node, self.carried.excess].map(|vector| vector.as_ref().to_vec()))
+    fn carried(&self) -> Option<Vec<Vec<f64>>> {
+        Some([self.carried.node, self.carried.excess].map(|vector| vector.as_ref().to_vec()).into())
     }
 
-    fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>; 2]>) {
+    fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {
         self.end = *x;
         self.carried = match carried {
             Some([node, excess]) => Carried { node: from_slice(node), excess: from_slice(excess) },
-            None => (self.steps.begin)(&self.system, x),
+            _ => (self.steps.begin)(&self.system, x),
         };
     }
 }

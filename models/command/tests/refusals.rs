@@ -41,7 +41,10 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["--checkpoint-every", "-1", "--checkpoint", "c"], &["--checkpoint-every", "-1", "0 or more"]),
         (
             &["--method", "leapfrog"],
-            &["'leapfrog'", "euler, midpoint, heun, rk4, discrete-hamel, dormand-prince, dop853, rodas5p"],
+            &[
+                "'leapfrog'",
+                "euler, midpoint, heun, rk4, gauss4, gauss8, gauss16, discrete-hamel, dormand-prince, dop853, rodas5p",
+            ],
         ),
         (&["--method", "dop853", "--step", "0.1"], &["DOP853", "--rtol", "--step"]),
         (&["--method", "heun", "--rtol", "1e-6"], &["Heun", "--step", "instead of --rtol"]),
