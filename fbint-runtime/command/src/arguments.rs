@@ -4,7 +4,7 @@ mod values;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
@@ -165,8 +165,8 @@ pub(crate) struct Integration {
     /// The model, as `list` names it.
     pub(crate) model: String,
     /// The integrator.
-    #[arg(long, value_enum, default_value_t = MethodName::Rk4)]
-    pub(crate) method: MethodName,
+    #[arg(long, default_value = "rk4", value_parser = values::methods())]
+    pub(crate) method: String,
     /// The step size h of a method with a fixed step; default: 1e-3.
     #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) step: Option<f64>,
@@ -317,25 +317,6 @@ pub struct Resume {
     /// The number of threads of an ensemble; default: the number of cores.
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = threads)]
     pub(crate) threads: Option<u16>,
-}
-
-/// An integrator by its name on the command line.
-#[derive(ValueEnum, Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) enum MethodName {
-    /// The explicit Euler method, order 1.
-    Euler,
-    /// The explicit midpoint rule, order 2.
-    Midpoint,
-    /// Heun's method, order 2.
-    Heun,
-    /// The classical Runge-Kutta method, order 4.
-    Rk4,
-    /// The discrete Hamel integrator, order 2, for Lagrangian systems without reactions.
-    DiscreteHamel,
-    /// Dormand and Prince's method of order 5(4), with error control.
-    DormandPrince,
-    /// Dormand and Prince's method of order 8(5, 3), with error control.
-    Dop853,
 }
 
 #[derive(Args, Debug)]

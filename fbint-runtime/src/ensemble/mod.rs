@@ -306,7 +306,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
                 tracks
             }
             Stepping::Controlled { method, tolerance } => self.control::<V>(&plan, *method, *tolerance, members),
-            Stepping::Hamel => self.simulate_each(&plan, members),
+            Stepping::Geometric => self.simulate_each(&plan, members),
         };
         let block_size = match plan.stepping {
             // Enough for lanes to be taken again and again, and few enough for all threads.
@@ -485,8 +485,8 @@ enum Stepping {
     Fixed { method: FixedStep, schedule: Schedule },
     /// Every member with steps of its own.
     Controlled { method: ErrorControl, tolerance: Tolerance },
-    /// By the discrete Hamel integrator, which has no lanes.
-    Hamel,
+    /// By a geometric integrator, which has no lanes.
+    Geometric,
 }
 
 impl Plan {
@@ -499,7 +499,9 @@ impl Plan {
                 let times = schedule.sample_times();
                 (Stepping::Fixed { method, schedule }, times)
             }
-            method::Stepping::Hamel { h } => (Stepping::Hamel, Schedule::new(h, span, every)?.sample_times()),
+            method::Stepping::Geometric { h, .. } => {
+                (Stepping::Geometric, Schedule::new(h, span, every)?.sample_times())
+            }
             method::Stepping::Controlled { method, tolerance } => {
                 let sampling = Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?;
                 (Stepping::Controlled { method, tolerance }, sampling.times(span))

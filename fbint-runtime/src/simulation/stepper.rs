@@ -384,18 +384,18 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for Explicit<'_
 }
 
 /// Steps of a geometric integrator.
-pub(crate) struct Geometric<'m, S: FeedbackSystem, M: ?Sized> {
-    pub(crate) method: &'m M,
+pub(crate) struct Geometric<'m, S: FeedbackSystem> {
+    pub(crate) map: Box<dyn OneStep<Vector<S>> + 'm>,
     pub(crate) system: S::Prepared<f64>,
 }
 
-impl<S: FeedbackSystem, M: OneStep<Vector<S>> + ?Sized> Advance<S> for Geometric<'_, S, M> {
+impl<S: FeedbackSystem> Advance<S> for Geometric<'_, S> {
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         self.step_alone(x, h)
     }
 
     fn step_alone(&self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        self.method.step(x, h);
+        self.map.step(x, h);
         Ok(())
     }
 
@@ -404,7 +404,7 @@ impl<S: FeedbackSystem, M: OneStep<Vector<S>> + ?Sized> Advance<S> for Geometric
     }
 
     fn evaluations(&self) -> u64 {
-        self.method.evaluations_per_step()
+        self.map.evaluations_per_step()
     }
 }
 

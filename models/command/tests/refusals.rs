@@ -41,8 +41,12 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["--checkpoint-every", "-1", "--checkpoint", "c"], &["--checkpoint-every", "-1", "0 or more"]),
         (
             &["--method", "leapfrog"],
-            &["'leapfrog'", "euler, midpoint, heun, rk4, discrete-hamel, dormand-prince, dop853"],
+            &[
+                "'leapfrog'",
+                "euler, midpoint, heun, rk4, discrete-hamel, stormer-verlet, rattle, dormand-prince, dop853",
+            ],
         ),
+        (&["--method", "stormer-verlet"], &["Stormer-Verlet", "SphericalPendulum", "RATTLE"]),
         (&["--method", "dop853", "--step", "0.1"], &["DOP853", "--rtol", "--step"]),
         (&["--method", "heun", "--rtol", "1e-6"], &["Heun", "--step", "instead of --rtol"]),
         (&["--atol", "1e-6"], &["RK4", "--step", "instead of --atol"]),

@@ -22,6 +22,7 @@ REFUSED = [
     ({"method": "rk5"}, ["--method", "rk5"]),
     ({"method": ""}, ["--method", ""]),
     ({"method": "discrete-hamel"}, ["--method", "discrete-hamel"]),
+    ({"method": "stormer-verlet"}, ["--method", "stormer-verlet"]),
     ({"method": "dop853", "step": 0.1}, ["--method", "dop853", "--step", "0.1"]),
     ({"method": "dop853", "rtol": -1.0}, ["--method", "dop853", "--rtol", "-1.0"]),
     ({"rtol": 1e-3}, ["--rtol", "1e-3"]),
