@@ -1,6 +1,8 @@
 //! The geometric integrators keep what they promise, to the published figures.
 
-use fbint_runtime::{Composition, Error, FeedbackSystem, OneStep, Rattle, Simulation, StormerVerlet, feedback_system};
+use fbint_runtime::{
+    Composition, Error, FeedbackSystem, Method, OneStep, Rattle, Simulation, StormerVerlet, feedback_system,
+};
 use models::splitting::{LieTrotter, RigidBody, Sphere, Strang};
 use models::{PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22, SphericalPendulumState};
 use nalgebra::{Matrix3, SVector, Vector3, vector};
@@ -13,7 +15,8 @@ mod spherical_pendulum {
 
     fn maxima(method: &impl OneStep<[f64; 6]>) -> Result<[f64; 4], Error> {
         let pendulum = SphericalPendulumCpv22::default();
-        let run = Simulation::new(&pendulum, pendulum.start())?.run_geometric(method, 1e-3, 100.0)?;
+        let run =
+            Simulation::new(&pendulum, pendulum.start())?.one_step(method).run(Method::OneStep { h: 1e-3 }, 100.0)?;
         let max = |name| run.drift().get(name).unwrap_or_else(|| panic!("no integral {name}")).max;
         Ok(["f1", "f2", "energy", "vertical_momentum"].map(max))
     }

@@ -20,6 +20,16 @@ pub trait OneStep<V> {
     fn evaluations_per_step(&self) -> u64;
 }
 
+impl<V, O: OneStep<V> + ?Sized> OneStep<V> for &O {
+    fn step(&self, x: &mut V, h: f64) {
+        (**self).step(x, h);
+    }
+
+    fn evaluations_per_step(&self) -> u64 {
+        (**self).evaluations_per_step()
+    }
+}
+
 /// How often RATTLE's Newton iteration for the position is repeated: it gains some six digits each time at sensible steps.
 const NEWTON_ITERATIONS: usize = 5;
 

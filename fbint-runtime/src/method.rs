@@ -15,8 +15,8 @@ use crate::tolerance::Tolerance;
 /// of order 1 and 2 end at 2.
 const RK4_INTERVAL: f64 = 2.785;
 
-/// A method: an explicit Runge-Kutta method, with a fixed step `h` or with error control; Gauss's collocation; Rodas5P; or the discrete
-/// Hamel integrator.
+/// A method: an explicit Runge-Kutta method, with a fixed step `h` or with error control; Gauss's collocation; Rodas5P; or a geometric
+/// integrator, with which gains take no part, and the state is projected only if a projection was chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -51,8 +51,24 @@ pub enum Method {
         h: f64,
     },
     /// The discrete Hamel integrator of order 2, for Lagrangian systems without reactions; see
-    /// [`DiscreteHamel`](crate::DiscreteHamel). Gains take no part, and the state is projected only if a projection was chosen.
+    /// [`DiscreteHamel`](crate::DiscreteHamel).
     DiscreteHamel {
+        /// The step.
+        h: f64,
+    },
+    /// The Störmer-Verlet method, of order 2, for H = T(p) + U(q) without constraints; see
+    /// [`StormerVerlet`](crate::StormerVerlet).
+    StormerVerlet {
+        /// The step.
+        h: f64,
+    },
+    /// RATTLE, of order 2, for holonomic constraints and a constant mass matrix; see [`Rattle`](crate::Rattle).
+    Rattle {
+        /// The step.
+        h: f64,
+    },
+    /// A map that is given by [`Simulation::one_step`](crate::Simulation::one_step), of an order that is not known here.
+    OneStep {
         /// The step.
         h: f64,
     },
@@ -123,8 +139,10 @@ pub(crate) enum Stepping {
         /// The size of its steps.
         h: f64,
     },
-    /// Steps of one size of the discrete Hamel integrator.
-    Hamel {
+    /// Steps of one size of a geometric integrator.
+    Geometric {
+        /// The method.
+        method: Method,
         /// The size of its steps.
         h: f64,
     },
@@ -211,6 +229,11 @@ impl Method {
                 "Gauss's collocation, order 16, for long runs to rounding"]),
             Self::DiscreteHamel { h } => Of::geometric(h, 2, ["discrete-hamel", "discrete Hamel", "the discrete Hamel integrator",
                 "The discrete Hamel integrator, order 2, for Lagrangian systems without reactions"]),
+            Self::StormerVerlet { h } => Of::geometric(h, 2, ["stormer-verlet", "Störmer-Verlet", "Störmer-Verlet",
+                "The Störmer-Verlet method, order 2, for H = T(p) + U(q) without constraints"]),
+            Self::Rattle { h } => Of::geometric(h, 2, ["rattle", "RATTLE", "RATTLE",
+                "RATTLE, order 2, for holonomic constraints and a constant mass matrix"]),
+            Self::OneStep { h } => Of::geometric(h, 1, ["one-step", "one step", "the given map", "A map that is given"]),
             Self::DormandPrince { rtol, atol } => Of::controlled([rtol, atol], 5, ["dormand-prince", "Dormand-Prince 5(4)", "Dormand-Prince",
                 "Dormand and Prince's method of order 5(4), with error control"]),
             Self::Dop853 { rtol, atol } => Of::controlled([rtol, atol], 8, ["dop853", "DOP853", "DOP853",
@@ -221,7 +244,7 @@ impl Method {
     }
 
     /// Every method that needs nothing but a step `h` or the tolerances rtol and atol, with these.
-    pub const fn all(h: f64, [rtol, atol]: [f64; 2]) -> [Self; 11] {
+    pub const fn all(h: f64, [rtol, atol]: [f64; 2]) -> [Self; 13] {
         [
             Self::Euler { h },
             Self::Midpoint { h },
@@ -231,6 +254,8 @@ impl Method {
             Self::Gauss { stages: 4, h },
             Self::Gauss { stages: 8, h },
             Self::DiscreteHamel { h },
+            Self::StormerVerlet { h },
+            Self::Rattle { h },
             Self::DormandPrince { rtol, atol },
             Self::Dop853 { rtol, atol },
             Self::Rodas5P { rtol, atol },
@@ -267,7 +292,7 @@ impl Method {
         self.describe().summary
     }
 
-    /// The order of the method.
+    /// The order of the method, and the least that it can be of a map that is given.
     pub const fn order(self) -> u32 {
         self.describe().order
     }
@@ -309,7 +334,9 @@ impl Method {
             Self::Heun { h } => fixed(FixedStep::Heun, h),
             Self::Rk4 { h } => fixed(FixedStep::Rk4, h),
             Self::Gauss { stages, h } => Ok(Stepping::Gauss { coefficients: Coefficients::of_stages(stages)?, h }),
-            Self::DiscreteHamel { h } => Ok(Stepping::Hamel { h }),
+            Self::DiscreteHamel { h } | Self::StormerVerlet { h } | Self::Rattle { h } | Self::OneStep { h } => {
+                Ok(Stepping::Geometric { method: self, h })
+            }
             Self::DormandPrince { rtol, atol } => controlled(ErrorControl::DormandPrince, rtol, atol),
             Self::Dop853 { rtol, atol } => controlled(ErrorControl::Dop853, rtol, atol),
             Self::Rodas5P { rtol, atol } => Ok(Stepping::Rodas5P { tolerance: Tolerance::new(rtol, atol)? }),
@@ -322,7 +349,9 @@ impl Stepping {
     pub(crate) fn stability_interval(self) -> f64 {
         match self {
             Self::Fixed { method, .. } => method.stability_interval(),
-            Self::Gauss { .. } | Self::Hamel { .. } | Self::Rodas5P { .. } | Self::Controlled { .. } => f64::INFINITY,
+            Self::Gauss { .. } | Self::Geometric { .. } | Self::Rodas5P { .. } | Self::Controlled { .. } => {
+                f64::INFINITY
+            }
         }
     }
 }

@@ -47,7 +47,7 @@ use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
 use crate::gains::Gains;
 use crate::gauss::GaussMethod;
-use crate::geometric::OneStep;
+use crate::geometric::{OneStep, Rattle, StormerVerlet};
 use crate::integrator::{Integrator, MAX_STEPS};
 use crate::linear::from_slice;
 use crate::method::{ErrorControl, Method, Settings, Stepping};
@@ -83,6 +83,7 @@ struct Setup<'a, S: FeedbackSystem> {
     hold: Hold,
     scales: Option<Vector<S>>,
     max_steps: u64,
+    map: Option<&'a dyn OneStep<Vector<S>>>,
     is_audited: bool,
     is_dense: bool,
     watch: Watch<'a>,
@@ -117,6 +118,7 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
             hold: Hold::ByDefault,
             scales: None,
             max_steps: MAX_STEPS,
+            map: None,
             is_audited: true,
             is_dense: false,
             watch: Box::new(|_| ControlFlow::Continue(())),
@@ -227,6 +229,24 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// The limit to the number of steps, accepted and rejected, of a method with error control. The default is ten million.
     pub fn max_steps(mut self, limit: u64) -> Self {
         self.setup.max_steps = limit;
+        self
+    }
+
+    /// The map that makes the steps of [`Method::OneStep`], such as a splitting or a [`Composition`](crate::Composition).
+    ///
+    /// ```
+    /// # use fbint_runtime::{Composition, Method, Simulation, StormerVerlet, feedback_system};
+    /// # /// A mass on a spring.
+    /// # #[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
+    /// # pub struct Oscillator;
+    /// let start = OscillatorState { q: 1.0, p: 0.0 };
+    /// let of_order_4 = Composition(StormerVerlet::new(&Oscillator)?);
+    /// let run = Simulation::new(&Oscillator, start)?.one_step(&of_order_4).run(Method::OneStep { h: 0.01 }, 10.0)?;
+    /// assert!((run.state().q - 10_f64.cos()).abs() < 1e-7);
+    /// # Ok::<(), fbint_runtime::Error>(())
+    /// ```
+    pub fn one_step(mut self, map: &'a dyn OneStep<Vector<S>>) -> Self {
+        self.setup.map = Some(map);
         self
     }
 
@@ -405,7 +425,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let projection = method.projection::<S>(setup.hold);
         let (system, mut kept) = (TypedSystem::new(setup.system), setup.is_dense.then(Vec::new));
         let (of, given) = (setup.system, setup.start);
-        let origin = Origin::of(&system, Some(method), projection.is_some(), field.decay_rate(&given));
+        let origin = Origin::of(&system, method, projection.is_some(), field.decay_rate(&given));
         let mut run = setup.run_loop(&system, span, projection, origin)?;
         let stepping = method.stepping()?;
         let schedule = Schedule::of_method(method, span, samples.as_ref().and_then(SampleTimes::interval))?;
@@ -473,44 +493,6 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     }
 }
 
-impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
-    /// Runs the simulation with steps of size `h` of a geometric integrator instead of an explicit Runge-Kutta method. It
-    /// integrates the system itself: gains take no part, and the state is projected only if a projection was chosen.
-    ///
-    /// # Errors
-    ///
-    /// If the step, the end, the interval or a time of a sample is out of range, if the snapshot to resume from is of another run, or if the solution
-    /// blows up, as in [`run`](Self::run).
-    pub fn run_geometric(
-        self,
-        method: &(impl OneStep<Vector<S>> + ?Sized),
-        h: f64,
-        until: f64,
-    ) -> Result<Run<S>, Error> {
-        let setup = self.setup;
-        let span = Span::new(setup.time, until)?;
-        let schedule = Schedule::new(h, span, setup.samples.as_ref().and_then(SampleTimes::interval))?;
-        let projection = setup.hold.if_chosen();
-        let (system, mut kept) = (TypedSystem::new(setup.system), setup.is_dense.then(Vec::new));
-        let (of, given) = (setup.system, setup.start);
-        let origin = Origin::of(&system, None, projection.is_some(), 0.0);
-        let mut run = setup.run_loop(&system, span, projection, origin)?;
-        let pace = Pace::new(Some(&schedule), None, f64::INFINITY);
-        loop {
-            let start = run.new_start().map_or(given, from_slice);
-            let projector =
-                projection.map(|projection| Projector::new(of, &start, from_slice(run.targets()), projection));
-            let ends = StepEnds::new(projector, &mut kept);
-            let method: Box<dyn Advance<S> + '_> = Box::new(Geometric { method, system: of.prepare() });
-            let mut stepper = FixedSteps::new(method, span.from, start, ends);
-            if let Segment::Ended { steps, evaluations } = run.follow(&mut stepper, &pace)? {
-                drop(stepper);
-                return Ok(finished(run.end(), steps, evaluations, kept));
-            }
-        }
-    }
-}
-
 impl<'a, S: FeedbackSystem> Setup<'a, S> {
     /// Takes these settings instead of those of the builder.
     fn apply(&mut self, settings: &Settings) {
@@ -519,8 +501,8 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
         self.samples = every.map(SampleTimes::Every).or(self.samples.take());
     }
 
-    fn control(&self) -> StepControl<Vector<S>> {
-        StepControl { time: self.time, scales: self.scales, max_steps: self.max_steps }
+    fn control(&self) -> StepControl<'a, Vector<S>> {
+        StepControl { time: self.time, scales: self.scales, max_steps: self.max_steps, map: self.map }
     }
 
     /// The start of a run and its targets, on the constraints if states are projected.
@@ -576,7 +558,7 @@ impl Stepping {
         system: &S,
         field: &'s F,
         start: Vector<S>,
-        control: &StepControl<Vector<S>>,
+        control: &StepControl<'s, Vector<S>>,
         ends: StepEnds<'s, S>,
     ) -> Result<Box<dyn Stepper + 's>, Error> {
         Ok(match self {
@@ -587,9 +569,8 @@ impl Stepping {
                 let method: Box<dyn Advance<S> + 's> = Box::new(GaussMethod::new(field, coefficients, h, &start));
                 Box::new(FixedSteps::new(method, control.time, start, ends))
             }
-            Self::Hamel { .. } => {
-                let method: Box<dyn Advance<S>> = Box::new(HamelMethod::new(system, &start)?);
-                Box::new(FixedSteps::new(method, control.time, start, ends))
+            Self::Geometric { method, .. } => {
+                Box::new(FixedSteps::new(geometric(method, system, &start, control.map)?, control.time, start, ends))
             }
             Self::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
                 let integrator = control.set(Integrator::dormand_prince(field, start, tolerance))?;
@@ -612,6 +593,27 @@ impl Stepping {
     }
 }
 
+/// A geometric integrator.
+fn geometric<'m, S: FeedbackSystem>(
+    method: Method,
+    system: &S,
+    start: &Vector<S>,
+    map: Option<&'m dyn OneStep<Vector<S>>>,
+) -> Result<Box<dyn Advance<S> + 'm>, Error> {
+    let refusal = Error::NotApplicable {
+        method: method.name(),
+        system: S::NAME,
+        reason: "no map was given: give one by `Simulation::one_step`, or choose another method",
+    };
+    let map: Box<dyn OneStep<Vector<S>> + 'm> = match method {
+        Method::DiscreteHamel { .. } => return Ok(Box::new(HamelMethod::new(system, start)?)),
+        Method::Rattle { .. } => Box::new(Rattle::new(system)?),
+        Method::StormerVerlet { .. } => Box::new(StormerVerlet::new(system)?),
+        _ => Box::new(map.ok_or(refusal)?),
+    };
+    Ok(Box::new(Geometric { map, system: system.prepare() }))
+}
+
 /// Refuses a run that begins at another time than its start has, or goes beyond the times at which its inputs are known.
 pub(crate) fn check_driving<S: FeedbackSystem>(
     driver: Option<&dyn Driver>,
@@ -628,14 +630,15 @@ pub(crate) fn check_driving<S: FeedbackSystem>(
     }
 }
 
-/// What a simulation sets of an integrator with error control.
-struct StepControl<V> {
+/// What a simulation sets of a method.
+struct StepControl<'m, V> {
     time: f64,
     scales: Option<V>,
     max_steps: u64,
+    map: Option<&'m dyn OneStep<V>>,
 }
 
-impl<V: Entries<f64>> StepControl<V> {
+impl<V: Entries<f64>> StepControl<'_, V> {
     fn set<'f, F: Field<Vector = V>, const STAGES: usize>(
         &self,
         integrator: Integrator<'f, F, STAGES>,

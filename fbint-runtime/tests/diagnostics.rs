@@ -5,7 +5,7 @@ use super::common::{PENDULUM, Pendulum};
 use super::models::{PARALLELOGRAM, Parallelogram};
 use super::vectors::bits;
 use fbint_runtime::{
-    Cause, Error, Feedback, Field, Gains, Integrator, Method, OneStep, PlainField, Projection, Rattle, Run, Settings,
+    Cause, Error, Feedback, Field, Gains, Integrator, Method, OneStep, PlainField, Projection, Run, Settings,
     Simulation, StepFailure, Tolerance, feedback_system,
 };
 
@@ -151,7 +151,9 @@ impl OneStep<[f64; 6]> for Faulty {
 #[test]
 fn a_geometric_method_that_loses_an_entry_is_reported_likewise() {
     let simulation = Simulation::new(&PENDULUM, super::common::start()).unwrap();
-    let Err(Error::Failed(blow_up)) = simulation.run_geometric(&Faulty, H, 1.0) else { panic!("no blow-up") };
+    let Err(Error::Failed(blow_up)) = simulation.one_step(&Faulty).run(Method::OneStep { h: H }, 1.0) else {
+        panic!("no blow-up")
+    };
     assert_eq!(blow_up.cause, Cause::Entry { name: "q[1]", value: f64::INFINITY });
     assert_eq!((blow_up.last_time, blow_up.time), (0.25, 0.25 + H));
     assert_eq!(blow_up.last_state, [0.0, 1.0, 0.25, 1.0, 0.0, 1.0]);
@@ -229,9 +231,8 @@ fn a_run_that_survives_a_dead_centre_reports_where_it_was() {
         }
     };
     assert_reported(&|angle| bars(angle, FIXED[3], 10.0));
-    let rattle = Rattle::new(&PARALLELOGRAM).unwrap();
     assert_reported(&|angle| {
-        Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(angle)).unwrap().run_geometric(&rattle, 1e-3, 10.0)
+        Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(angle)).unwrap().run(Method::Rattle { h: 1e-3 }, 10.0)
     });
     // Before it comes there, nothing is reported.
     assert_eq!(bars(1.0, FIXED[3], 0.25).unwrap().dependence(), None);

@@ -10,8 +10,8 @@ use super::models::{
 };
 use super::vectors::bits;
 use fbint_runtime::{
-    Composition, Error, FeedbackSystem, Field, Gains, Method, OneStep, Projection, Rattle, Run, Sample, Simulation,
-    Snapshot, StormerVerlet, Vector,
+    Composition, Error, FeedbackSystem, Field, Gains, Method, OneStep, Projection, Run, Sample, Simulation, Snapshot,
+    StormerVerlet, Vector,
 };
 
 const METHODS: [Method; 7] = [
@@ -145,20 +145,38 @@ fn a_run_past_a_singular_point_resumes_and_remembers_it() {
 
 #[test]
 fn geometric_methods_resume() {
-    let rattle = Rattle::new(&FOUR_BAR).unwrap();
-    assert_resumes(
-        || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap(),
-        |simulation| simulation.run_geometric(&rattle, 1e-3, 3.0),
-    );
-    let verlet = StormerVerlet::new(&KEPLER).unwrap();
-    fn by<O: OneStep<[f64; 6]>>(method: &O) {
+    let rattle = Method::Rattle { h: 1e-3 };
+    assert_resumes(|| Simulation::new(&FOUR_BAR, FourBar::start()).unwrap(), |simulation| simulation.run(rattle, 3.0));
+    let composition = Composition(StormerVerlet::new(&KEPLER).unwrap());
+    for method in [Method::StormerVerlet { h: 1e-3 }, Method::OneStep { h: 1e-3 }] {
         assert_resumes(
             || Simulation::new(&KEPLER, Kepler::start(0.3)).unwrap(),
-            |simulation| simulation.run_geometric(method, 1e-3, 3.0),
+            |simulation| simulation.one_step(&composition).run(method, 3.0),
         );
     }
-    by(&verlet);
-    by(&Composition(verlet));
+}
+
+#[test]
+fn methods_of_geometric_integrators_make_their_steps() {
+    let composition = Composition(StormerVerlet::new(&KEPLER).unwrap());
+    let simulation = || Simulation::new(&KEPLER, Kepler::start(0.3)).unwrap();
+    let by = |map: &dyn OneStep<[f64; 6]>| {
+        let mut x = Kepler::start(0.3);
+        (0..64).for_each(|_| map.step(&mut x, 1.0 / 64.0));
+        x
+    };
+    let state = |method| <[f64; 6]>::from(simulation().one_step(&composition).run(method, 1.0).unwrap().state());
+    assert_eq!(state(Method::StormerVerlet { h: 1.0 / 64.0 }), by(&composition.0));
+    assert_eq!(state(Method::OneStep { h: 1.0 / 64.0 }), by(&composition));
+    let refusal = |method| simulation().run(method, 1.0).unwrap_err().to_string();
+    assert!(
+        refusal(Method::OneStep { h: 0.1 }).contains("Simulation::one_step"),
+        "{}",
+        refusal(Method::OneStep { h: 0.1 })
+    );
+    let four_bar = Simulation::new(&FOUR_BAR, FourBar::start()).unwrap();
+    let error = four_bar.run(Method::StormerVerlet { h: 0.1 }, 1.0).unwrap_err();
+    assert!(matches!(error, Error::NotApplicable { .. }), "{error}");
 }
 
 #[test]
@@ -168,7 +186,7 @@ fn a_run_by_a_geometric_method_can_be_watched() {
         reports.push(moment.fraction());
         ControlFlow::Continue(())
     });
-    simulation.run_geometric(&Rattle::new(&FOUR_BAR).unwrap(), 1e-3, 1.0).unwrap();
+    simulation.run(Method::Rattle { h: 1e-3 }, 1.0).unwrap();
     assert!(reports.len() == 201 && reports.is_sorted() && reports[200] == 1.0, "{reports:?}");
 }
 

@@ -1,7 +1,7 @@
 //! Samples at a list of times, the times that cannot be sampled, and runs that have a state at every time.
 
 use super::models::{SPHERICAL_PENDULUM, SphericalPendulum, SphericalPendulumState};
-use fbint_runtime::{Event, Method, Rattle, Run, Simulation};
+use fbint_runtime::{Event, Method, Run, Simulation};
 
 const UNTIL: f64 = 2.0;
 /// Ends of steps of 0.01, times between them, two in one step, and one that a rounding separates from the end of a step.
@@ -74,8 +74,7 @@ fn samples_between_steps_are_counted_as_evaluations() {
 
 #[test]
 fn geometric_methods_are_sampled_at_times_too() {
-    let rattle = Rattle::new(&SPHERICAL_PENDULUM).unwrap();
-    let run = simulation().record_at(TIMES).run_geometric(&rattle, 0.01, UNTIL).unwrap();
+    let run = simulation().record_at(TIMES).run(Method::Rattle { h: 0.01 }, UNTIL).unwrap();
     assert_eq!(times(&run), [&[0.0], &TIMES[..]].concat());
     assert!(largest_error(&run) < 1e-3, "{:e}", largest_error(&run));
 }
@@ -155,8 +154,7 @@ fn a_dense_run_goes_on_after_a_reset_and_ends_where_it_is_ended() {
 
 #[test]
 fn geometric_methods_have_dense_runs_too() {
-    let rattle = Rattle::new(&SPHERICAL_PENDULUM).unwrap();
-    let run = simulation().dense().record_at(TIMES).run_geometric(&rattle, 0.01, UNTIL).unwrap();
+    let run = simulation().dense().record_at(TIMES).run(Method::Rattle { h: 0.01 }, UNTIL).unwrap();
     for sample in run.trajectory() {
         let state: [f64; 6] = run.at(sample.time).unwrap().into();
         assert!(state.into_iter().zip(sample.state).all(|(a, b)| (a - b).abs() < 1e-5));

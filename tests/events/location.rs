@@ -3,8 +3,7 @@
 use std::f64::consts::PI;
 
 use fbint_runtime::{
-    Event, FeedbackSystem, Gains, Method, Occurrence, PreparedSystem, Projection, Run, Simulation, StormerVerlet,
-    Vector,
+    Event, FeedbackSystem, Gains, Method, Occurrence, PreparedSystem, Projection, Run, Simulation, Vector,
 };
 
 use super::systems::*;
@@ -72,8 +71,7 @@ fn every_method_locates_to_rounding() {
 fn methods_with_structure_have_events_too() {
     let quarter = || Event::new("quarter", |_, state: &OscillatorState| state.q);
     let simulation = Simulation::new(&Oscillator, START).unwrap().event(quarter());
-    let verlet = StormerVerlet::new(&Oscillator).unwrap();
-    let run = simulation.run_geometric(&verlet, 1e-3, 8.0).unwrap();
+    let run = simulation.run(Method::StormerVerlet { h: 1e-3 }, 8.0).unwrap();
     assert_near(&times(&run), &[0.5 * PI, 1.5 * PI, 2.5 * PI], 1e-6);
     let start = DoublePendulumState { upper: 1e-6, lower: 2f64.sqrt() * 1e-6, v: 0.0, w: 0.0 };
     let below = Event::new("below", |_, state: &DoublePendulumState| state.upper);

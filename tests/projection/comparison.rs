@@ -409,6 +409,7 @@ fn label(method: &Method) -> (&'static str, f64) {
         Method::Heun { h } => ("Heun", h),
         Method::Rk4 { h } => ("RK4", h),
         Method::Gauss { h, .. } => ("Gauss", h),
+        Method::StormerVerlet { h } | Method::Rattle { h } | Method::OneStep { h } => (method.label(), h),
         Method::DiscreteHamel { h } => ("discrete Hamel", h),
         Method::DormandPrince { rtol, .. } => ("DP5(4)", rtol),
         Method::Dop853 { rtol, .. } => ("DOP853", rtol),

@@ -1,7 +1,8 @@
 //! The discrete Hamel integrator: what it keeps exactly, its order and symmetry, and its errors.
 
 use fbint_runtime::{
-    DiscreteHamel, Entries, Error, HamelSystem, Method, PreparedSystem, Settings, Simulation, StepFailure, Vector,
+    DiscreteHamel, Entries, Error, HamelSystem, Method, PreparedSystem, Projection, Settings, Simulation, Snapshot,
+    StepFailure, Vector,
 };
 use nalgebra::vector;
 
@@ -162,6 +163,31 @@ fn runs_resume_exactly() {
     assert!(snapshot.time() < 50.0);
     let resumed = Simulation::new(&sleigh, start).expect("a start").from_snapshot(snapshot).run(method, 50.0);
     assert_eq!(resumed.expect("a run").state(), whole.state());
+}
+
+/// What is carried belongs to the state before its projection, so that each step begins anew; so does the first of a resumed run.
+#[test]
+fn projected_runs_resume_exactly() {
+    let sleigh = ChaplyginSleigh { m: 2.0, j: 0.7, a: 0.3 };
+    let start = ChaplyginSleighState { x: 0.0, y: 0.0, theta: 0.2, omega: 1.0, v: -1.0 };
+    let run = |snapshots: &mut Vec<Snapshot>, from: Option<Snapshot>| {
+        let simulation = Simulation::new(&sleigh, start).expect("a start").projected(Projection::default());
+        let simulation = simulation.watched(|moment| {
+            snapshots.push(moment.snapshot());
+            core::ops::ControlFlow::Continue(())
+        });
+        let simulation = match from {
+            Some(snapshot) => simulation.from_snapshot(snapshot),
+            None => simulation,
+        };
+        simulation.run(Method::DiscreteHamel { h: 0.05 }, 50.0).expect("a run").state()
+    };
+    let mut snapshots = Vec::new();
+    let whole = run(&mut snapshots, None);
+    assert!(snapshots.len() > 10);
+    for snapshot in snapshots.iter().step_by(snapshots.len() / 10) {
+        assert_eq!(run(&mut Vec::new(), Some(snapshot.clone())), whole, "from t = {}", snapshot.time());
+    }
 }
 
 /// Systems with reactions are refused by name where the method is chosen at run time; a step that is too long is an error.

@@ -4,7 +4,7 @@ mod values;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
@@ -42,7 +42,7 @@ pub enum Command {
     /// Measure error and drift of every method and policy of gains against the work they take.
     WorkPrecision(WorkPrecision),
     /// Write a page with the equations of a model, its parameters, its start, and a run with its figure and the drift of its integrals.
-    Report(Report),
+    Report(Box<Report>),
     /// Write an animation of every model, with pictures of all of them.
     Gallery(Gallery),
 }
@@ -168,8 +168,8 @@ pub(crate) struct Integration {
     /// The model, as `list` names it.
     pub(crate) model: String,
     /// The integrator.
-    #[arg(long, value_enum, default_value_t = MethodName::Rk4)]
-    pub(crate) method: MethodName,
+    #[arg(long, default_value = "rk4", value_parser = values::methods())]
+    pub(crate) method: String,
     /// The step size h of a method with a fixed step; default: 1e-3.
     #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) step: Option<f64>,
@@ -320,34 +320,6 @@ pub struct Resume {
     /// The number of threads of an ensemble; default: the number of cores.
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = threads)]
     pub(crate) threads: Option<u16>,
-}
-
-/// An integrator by its name on the command line.
-#[derive(ValueEnum, Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) enum MethodName {
-    /// The explicit Euler method, order 1.
-    Euler,
-    /// The explicit midpoint rule, order 2.
-    Midpoint,
-    /// Heun's method, order 2.
-    Heun,
-    /// The classical Runge-Kutta method, order 4.
-    Rk4,
-    /// Gauss's collocation of order 4: symplectic, implicit, for what is not stiff.
-    Gauss4,
-    /// Gauss's collocation of order 8.
-    Gauss8,
-    /// Gauss's collocation of order 16, for long runs to rounding.
-    Gauss16,
-    /// The discrete Hamel integrator, order 2, for Lagrangian systems without reactions.
-    DiscreteHamel,
-    /// Dormand and Prince's method of order 5(4), with error control.
-    DormandPrince,
-    /// Dormand and Prince's method of order 8(5, 3), with error control.
-    Dop853,
-    /// Steinebach's method of order 5(4) for what is stiff, with error control, for models with the key `derivatives`.
-    #[value(name = "rodas5p")]
-    Rodas5P,
 }
 
 #[derive(Args, Debug)]

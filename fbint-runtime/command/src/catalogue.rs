@@ -89,12 +89,8 @@ pub trait AnyModel {
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
     /// The geometric integrators that apply to the system.
     fn geometric_methods(&self) -> Vec<Scheme>;
-    /// Integrates with one of the [`geometric_methods`](Self::geometric_methods) in steps of size `h`.
-    fn run_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Run, Error>;
-    /// Integrates with steps that are given, in the same way.
+    /// Integrates with steps that are given.
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error>;
-    /// The state at the end of [`run_by`](Self::run_by), computed without samples and drift.
-    fn run_bare_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error>;
     /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done and may
     /// interrupt them, and `visit` with each member that does not fail.
     fn run_ensemble(
@@ -149,6 +145,8 @@ pub struct Plan {
     pub times: Option<Vec<f64>>,
     /// Whether the steps are kept as polynomials in time.
     pub is_dense: bool,
+    /// Which of the model's own maps makes the steps of [`Method::OneStep`](fbint_runtime::Method::OneStep).
+    pub map: Option<Scheme>,
 }
 
 /// Where a quantity passes a number.
@@ -176,7 +174,7 @@ pub enum Quantity {
 impl Plan {
     /// A run with these settings and gains, which are refused if they are too large for the step.
     pub const fn new(settings: Settings, feedback: Feedback) -> Self {
-        Self { settings, feedback, is_audited: true, until_event: None, times: None, is_dense: false }
+        Self { settings, feedback, is_audited: true, until_event: None, times: None, is_dense: false, map: None }
     }
 }
 

@@ -10,7 +10,6 @@ use crate::job::Job;
 use crate::motion::Motion;
 use crate::panels::Panel;
 use crate::report::{manner, title};
-use crate::scheme::Scheme;
 
 /// The number of samples through which curves are smooth.
 const SMOOTH: u64 = 2000;
@@ -52,7 +51,7 @@ impl<'a> Pictures<'a> {
     /// Samples of the dense output of a run of few steps, at whose ends curves would have corners.
     fn smooth(&self, watch: &mut Watch<'_>) -> Result<Option<Vec<Sample>>, Box<dyn Error>> {
         let settings = self.job.settings;
-        if !Scheme::from(settings.method).chooses_steps() || self.are_chosen || self.steps > SMOOTH {
+        if settings.method.step().is_some() || self.are_chosen || self.steps > SMOOTH {
             return Ok(None);
         }
         let every = Some((self.time - settings.from) / SMOOTH as f64);

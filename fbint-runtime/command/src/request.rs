@@ -9,11 +9,12 @@ use std::error::Error;
 use std::mem::take;
 use std::path::Path;
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, Parser};
 use fbint_runtime::Error::{Failed, SampleTime};
+use fbint_runtime::Method;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{self, MethodName, RunOptions};
+use crate::arguments::{self, RunOptions};
 use crate::bitmap::Painter;
 use crate::catalogue::{AnyModel, Entry, Plan, Run, Sample, Watch};
 use crate::dense::Dense;
@@ -268,9 +269,8 @@ fn parsed<'a, L: Parser>(
 }
 
 /// The names of the methods.
-pub fn method_names() -> Vec<String> {
-    let values = MethodName::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-    values.map(|value| value.get_name().to_owned()).collect()
+pub fn method_names() -> impl Iterator<Item = &'static str> {
+    Method::all(f64::NAN, [f64::NAN; 2]).into_iter().map(Method::key)
 }
 
 fn columns(model: &dyn AnyModel, trajectory: &[Sample]) -> Vec<Column> {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use fbint_runtime::{Method, Projection, Settings, StateRole};
 
-use crate::arguments::{self, Assignment, GainsArgument, Integration, MethodName, RunOptions};
+use crate::arguments::{self, Assignment, GainsArgument, Integration, RunOptions};
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
 use crate::checkpoint::{Checkpoint, Files};
 use crate::job::{Job, in_terms_of_options, named};
@@ -152,19 +152,8 @@ fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
     let h = arguments.step.unwrap_or(STEP);
     let rtol = arguments.rtol.unwrap_or(RTOL);
     let atol = arguments.atol.unwrap_or(rtol);
-    let method = match arguments.method {
-        MethodName::Euler => Method::Euler { h },
-        MethodName::Midpoint => Method::Midpoint { h },
-        MethodName::Heun => Method::Heun { h },
-        MethodName::Rk4 => Method::Rk4 { h },
-        MethodName::Gauss4 => Method::Gauss { stages: 2, h },
-        MethodName::Gauss8 => Method::Gauss { stages: 4, h },
-        MethodName::Gauss16 => Method::Gauss { stages: 8, h },
-        MethodName::DiscreteHamel => Method::DiscreteHamel { h },
-        MethodName::DormandPrince => Method::DormandPrince { rtol, atol },
-        MethodName::Dop853 => Method::Dop853 { rtol, atol },
-        MethodName::Rodas5P => Method::Rodas5P { rtol, atol },
-    };
+    let method = Method::with_key(&arguments.method, h, [rtol, atol])
+        .ok_or_else(|| format!("unknown method `{}`: see `run --help`", arguments.method))?;
     let name = method.name();
     let tolerance = arguments.rtol.map(|_| "--rtol").or(arguments.atol.map(|_| "--atol"));
     match (method.step(), tolerance) {

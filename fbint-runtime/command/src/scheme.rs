@@ -135,34 +135,38 @@ impl Scheme {
         }
     }
 
+    /// The method, with a step or a tolerance.
+    pub const fn method(self, setting: f64) -> Method {
+        let (h, rtol, atol) = (setting, setting, setting);
+        match self {
+            Self::Euler => Method::Euler { h },
+            Self::Midpoint => Method::Midpoint { h },
+            Self::Heun => Method::Heun { h },
+            Self::Rk4 => Method::Rk4 { h },
+            Self::DormandPrince => Method::DormandPrince { rtol, atol },
+            Self::Dop853 => Method::Dop853 { rtol, atol },
+            Self::Rodas5P => Method::Rodas5P { rtol, atol },
+            Self::Gauss { order } => Method::Gauss { stages: order / 2, h },
+            Self::Rattle => Method::Rattle { h },
+            Self::DiscreteHamel => Method::DiscreteHamel { h },
+            Self::StormerVerlet => Method::StormerVerlet { h },
+            Self::Own { .. } => Method::OneStep { h },
+        }
+    }
+
     /// The name in tables and legends.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Euler => "Euler",
-            Self::Midpoint => "midpoint",
-            Self::Heun => "Heun",
-            Self::Rk4 => "RK4",
-            Self::DormandPrince => "Dormand-Prince 5(4)",
-            Self::Dop853 => "DOP853",
-            Self::Rodas5P => "Rodas5P",
-            Self::Rattle => "RATTLE",
-            Self::Gauss { order: 4 } => "Gauss 4",
-            Self::Gauss { order: 8 } => "Gauss 8",
-            Self::Gauss { .. } => "Gauss 16",
-            Self::DiscreteHamel => "discrete Hamel",
-            Self::StormerVerlet => "Störmer-Verlet",
-            Self::Own { name, .. } => name,
-        }
+        if let Self::Own { name, .. } = self { name } else { self.method(1.0).label() }
     }
 
     /// Whether it keeps some of the structure by construction, and so needs no aid.
     pub const fn is_geometric(self) -> bool {
-        matches!(self, Self::Rattle | Self::Gauss { .. } | Self::DiscreteHamel | Self::StormerVerlet | Self::Own { .. })
+        self.method(1.0).is_geometric()
     }
 
     /// Whether it chooses its steps.
     pub const fn chooses_steps(self) -> bool {
-        matches!(self, Self::DormandPrince | Self::Dop853 | Self::Rodas5P)
+        self.method(1.0).step().is_none()
     }
 }
 
@@ -178,6 +182,9 @@ impl From<Method> for Scheme {
             Method::DormandPrince { .. } => Self::DormandPrince,
             Method::Dop853 { .. } => Self::Dop853,
             Method::Rodas5P { .. } => Self::Rodas5P,
+            Method::StormerVerlet { .. } => Self::StormerVerlet,
+            Method::Rattle { .. } => Self::Rattle,
+            Method::OneStep { .. } => Self::Own { name: method.label(), colour: "#000000" },
         }
     }
 }

@@ -153,13 +153,8 @@ impl Track<'_> {
     /// Carries out one run of a series, and measures everything but its time.
     fn measure(&self, series: &Series, index: usize, reference: &[f64]) -> Result<Outcome, fbint_runtime::Error> {
         let setting = series.points[index].setting;
-        let run = if series.scheme.is_geometric() {
-            self.model.run_by(series.scheme, &self.start, setting, self.until)
-        } else {
-            let plan = series.policy.plan(series.scheme, setting, self.until);
-            self.model.run(&self.start, &plan, None, &mut |_| ControlFlow::Continue(()))
-        };
-        match run {
+        let plan = series.policy.plan(series.scheme, setting, self.until);
+        match self.model.run(&self.start, &plan, None, &mut |_| ControlFlow::Continue(())) {
             Ok(run) => Ok(Outcome::Done(Measured {
                 evaluations: run.evaluations as f64,
                 seconds: f64::INFINITY,
@@ -179,11 +174,7 @@ impl Track<'_> {
             return Ok(f64::NAN);
         }
         let begun = Instant::now();
-        black_box(if series.scheme.is_geometric() {
-            self.model.run_bare_by(series.scheme, &self.start, point.setting, self.until)?
-        } else {
-            self.model.run_bare(&self.start, &series.policy.plan(series.scheme, point.setting, self.until))?
-        });
+        black_box(self.model.run_bare(&self.start, &series.policy.plan(series.scheme, point.setting, self.until))?);
         Ok(begun.elapsed().as_secs_f64())
     }
 }

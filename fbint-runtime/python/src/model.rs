@@ -59,8 +59,8 @@ impl Model {
     /// t_eval and dense_output are not among them.
     ///
     /// until: the time at the end; a run starts at 0.
-    /// method: the integrator; euler, midpoint, heun, rk4, gauss4, gauss8, gauss16 and discrete-hamel take steps of one size,
-    ///     dormand-prince, dop853 and rodas5p, which is for what is stiff, choose their steps.
+    /// method: the integrator; euler, midpoint, heun, rk4, gauss4, gauss8, gauss16, discrete-hamel, stormer-verlet and rattle take
+    ///     steps of one size, dormand-prince, dop853 and rodas5p, which is for what is stiff, choose their steps.
     /// step: the size of a step, 1e-3 by default.
     /// rtol, atol: the tolerances of a method that chooses its steps; 1e-9, and the same as rtol.
     /// every: the time between two samples; by default about 1000 samples, or every step of a method that chooses its steps.

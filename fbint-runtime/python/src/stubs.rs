@@ -13,11 +13,10 @@ const COMMON: &str = include_str!("stubs.pyi");
 #[pyfunction]
 pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
     let contents = contents(py)?;
-    let methods = method_names();
     let models = contents.models.iter().map(|entry| entry.type_name);
     let common = COMMON
         .replace("{names}", &quoted(COMMON_NAMES.into_iter().chain(models)))
-        .replace("{methods}", &quoted(methods.iter().map(String::as_str)));
+        .replace("{methods}", &quoted(method_names()));
     let mut stubs = format!("# Written by {}.stubs().\n\n{common}", contents.name);
     for entry in &contents.models {
         let model = (entry.load)();

@@ -415,7 +415,7 @@ impl Plan {
                 let times = schedule.sample_times();
                 (Stepping::Fixed { method, schedule }, times)
             }
-            method::Stepping::Gauss { h, .. } | method::Stepping::Hamel { h } => {
+            method::Stepping::Gauss { h, .. } | method::Stepping::Geometric { h, .. } => {
                 (Stepping::OneByOne, Schedule::new(h, span, every)?.sample_times())
             }
             method::Stepping::Rodas5P { .. } => (Stepping::OneByOne, between_steps()?),

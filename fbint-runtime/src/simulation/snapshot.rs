@@ -69,8 +69,7 @@ pub struct Snapshot {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Origin {
     pub(crate) parameters: Vec<f64>,
-    /// A geometric integrator has no name.
-    pub(crate) method: Option<Method>,
+    pub(crate) method: Method,
     pub(crate) is_projected: bool,
     /// The largest rate of decay at the start, which shows the gains, unless it is not a number.
     pub(crate) decay_rate: Option<f64>,
@@ -78,12 +77,7 @@ pub(crate) struct Origin {
 
 impl Origin {
     /// What a run of a system is made from whose feedback decays at a rate at the start.
-    pub(crate) fn of(
-        system: &dyn DynamicalSystem,
-        method: Option<Method>,
-        is_projected: bool,
-        decay_rate: f64,
-    ) -> Self {
+    pub(crate) fn of(system: &dyn DynamicalSystem, method: Method, is_projected: bool, decay_rate: f64) -> Self {
         Self {
             parameters: system.parameters(),
             method,
@@ -100,7 +94,7 @@ impl Origin {
         });
         let setting = |what: &str, show: fn(&Self) -> String| (what.to_owned(), show(self), show(now));
         let settings = [
-            setting("the method", |of| of.method.map_or("geometric".to_owned(), |method| format!("{method:?}"))),
+            setting("the method", |of| format!("{:?}", of.method)),
             setting("the projection", |of| if of.is_projected { "after each step" } else { "none" }.to_owned()),
             setting("the largest rate of decay of the feedback at the start", |of| {
                 of.decay_rate.map_or("not a number".to_owned(), |rate| format!("{rate:?}"))

@@ -391,18 +391,18 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for Explicit<'_
 }
 
 /// Steps of a geometric integrator.
-pub(crate) struct Geometric<'m, S: FeedbackSystem, M: ?Sized> {
-    pub(crate) method: &'m M,
+pub(crate) struct Geometric<'m, S: FeedbackSystem> {
+    pub(crate) map: Box<dyn OneStep<Vector<S>> + 'm>,
     pub(crate) system: S::Prepared<f64>,
 }
 
-impl<S: FeedbackSystem, M: OneStep<Vector<S>> + ?Sized> Advance<S> for Geometric<'_, S, M> {
+impl<S: FeedbackSystem> Advance<S> for Geometric<'_, S> {
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         self.step_alone(x, h)
     }
 
     fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        self.method.step(x, h);
+        self.map.step(x, h);
         Ok(())
     }
 
@@ -411,7 +411,7 @@ impl<S: FeedbackSystem, M: OneStep<Vector<S>> + ?Sized> Advance<S> for Geometric
     }
 
     fn evaluations(&self) -> u64 {
-        self.method.evaluations_per_step()
+        self.map.evaluations_per_step()
     }
 }
 
@@ -457,14 +457,15 @@ impl<S: FeedbackSystem> Advance<S> for HamelMethod<S> {
     }
 
     fn carried(&self) -> Option<Vec<Vec<f64>>> {
-        Some([self.carried.node, self.carried.excess].map(|vector| vector.as_ref().to_vec()).into())
+        Some([self.carried.node, self.carried.excess, self.end].map(|vector| vector.as_ref().to_vec()).into())
     }
 
     fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {
-        self.end = *x;
-        self.carried = match carried {
-            Some([node, excess]) => Carried { node: from_slice(node), excess: from_slice(excess) },
-            _ => (self.steps.begin)(&self.system, x),
+        (self.carried, self.end) = match carried {
+            Some([node, excess, end]) => {
+                (Carried { node: from_slice(node), excess: from_slice(excess) }, from_slice(end))
+            }
+            _ => ((self.steps.begin)(&self.system, x), *x),
         };
     }
 }

@@ -14,7 +14,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 
 #[test]
 fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
-    let cases: [(&[&str], &[&str]); 31] = [
+    let cases: [(&[&str], &[&str]); 32] = [
         (&["--step", "0"], &["--step", "'0'", "positive"]),
         (&["--step", "-1e-3"], &["--step", "'-1e-3'", "positive"]),
         (&["--step", "nan"], &["--step", "'nan'"]),
@@ -43,9 +43,10 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
             &["--method", "leapfrog"],
             &[
                 "'leapfrog'",
-                "euler, midpoint, heun, rk4, gauss4, gauss8, gauss16, discrete-hamel, dormand-prince, dop853, rodas5p",
+                "euler, midpoint, heun, rk4, gauss4, gauss8, gauss16, discrete-hamel, stormer-verlet, rattle, dormand-prince, dop853, rodas5p",
             ],
         ),
+        (&["--method", "stormer-verlet"], &["Stormer-Verlet", "SphericalPendulum", "RATTLE"]),
         (&["--method", "dop853", "--step", "0.1"], &["DOP853", "--rtol", "--step"]),
         (&["--method", "heun", "--rtol", "1e-6"], &["Heun", "--step", "instead of --rtol"]),
         (&["--atol", "1e-6"], &["RK4", "--step", "instead of --atol"]),

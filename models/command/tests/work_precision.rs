@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::process::Command;
 
 use fbint_command::catalogue::{Feedback, Plan};
+use fbint_command::work_precision::Policy;
 use fbint_runtime::{Method, Projection, Settings};
 use tempfile::tempdir;
 
@@ -51,8 +52,9 @@ fn the_steps_alone_end_where_the_run_does() -> Outcome {
             }
         }
         for scheme in model.geometric_methods() {
-            let run = model.run_by(scheme, &start, STEP, UNTIL)?;
-            assert_eq!(model.run_bare_by(scheme, &start, STEP, UNTIL)?, run.state, "{}: {scheme}", entry.name);
+            let plan = Policy::Plain.plan(scheme, STEP, UNTIL);
+            let run = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
+            assert_eq!(model.run_bare(&start, &plan)?, run.state, "{}: {scheme}", entry.name);
         }
     }
     assert_eq!(refused, []);

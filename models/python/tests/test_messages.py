@@ -23,6 +23,7 @@ REFUSED = [
     ({"method": ""}, ["--method", ""]),
     ({"method": "discrete-hamel"}, ["--method", "discrete-hamel"]),
     ({"method": "gauss4", "step": 10.0, "until": 20.0}, ["--method", "gauss4", "--step", "10", "--until", "20"]),
+    ({"method": "stormer-verlet"}, ["--method", "stormer-verlet"]),
     ({"method": "dop853", "step": 0.1}, ["--method", "dop853", "--step", "0.1"]),
     ({"method": "dop853", "rtol": -1.0}, ["--method", "dop853", "--rtol", "-1.0"]),
     ({"rtol": 1e-3}, ["--rtol", "1e-3"]),

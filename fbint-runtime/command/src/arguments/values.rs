@@ -2,6 +2,8 @@
 //!
 //! A parser returns the reason alone: clap adds the option and the value as it was given.
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use fbint_runtime::Method;
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
@@ -53,6 +55,11 @@ pub(crate) enum Distribution {
         from: f64,
         to: f64,
     },
+}
+
+/// The names of the methods.
+pub(super) fn methods() -> PossibleValuesParser {
+    Method::all(f64::NAN, [f64::NAN; 2]).map(|method| PossibleValue::new(method.key()).help(method.summary())).into()
 }
 
 pub(super) fn gains(text: &str) -> Result<GainsArgument, String> {

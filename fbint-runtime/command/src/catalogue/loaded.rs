@@ -4,15 +4,15 @@ use std::ops::ControlFlow;
 
 use fbint_runtime::{
     ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Gains, IntegralJump,
-    LargestProjection, OneStep, PreparedSystem, Projection, Rattle, Simulation, Snapshot, StateRole, StormerVerlet,
-    Vector,
+    LargestProjection, Method, OneStep, PreparedSystem, Projection, Rattle, Simulation, Snapshot, StateRole,
+    StormerVerlet, Vector,
 };
 use num_dual::Dual64;
 
 use super::controller::{AnySimulation, Controller, undriven};
 use super::{
-    AnyModel, Crossing, EnsembleRun, Feedback, GeometricMethod, Member, Model, Occurrence, Plan, Quantity, Run, Sample,
-    Statistics, Steps, Summary, Visit, Watch,
+    AnyModel, Crossing, EnsembleRun, Feedback, Member, Model, Occurrence, Plan, Quantity, Run, Sample, Statistics,
+    Steps, Summary, Visit, Watch,
 };
 use crate::animation::Drawing;
 use crate::scheme::Scheme;
@@ -57,23 +57,10 @@ impl<S: Model> Loaded<S> {
         if is_below { event.falling().terminal() } else { event.rising().terminal() }
     }
 
-    /// Every geometric integrator that applies: Störmer-Verlet, or RATTLE where there are constraints, and the model's own.
-    fn geometric(&self) -> Vec<GeometricMethod<S>> {
-        let mut all: Vec<GeometricMethod<S>> = Vec::new();
-        if let Ok(method) = StormerVerlet::new(&self.0) {
-            all.push((Scheme::StormerVerlet, Box::new(method)));
-        } else if let Ok(method) = Rattle::new(&self.0) {
-            all.push((Scheme::Rattle, Box::new(method)));
-        }
-        all.extend(self.0.geometric_methods());
-        all
-    }
-
-    fn geometric_by_name(&self, scheme: Scheme) -> Result<Box<dyn OneStep<Vector<S>>>, Error> {
-        let found = self.geometric().into_iter().find(|(name, _)| *name == scheme);
-        let refusal =
-            || Error::NotApplicable { method: scheme.name(), system: S::NAME, reason: "the model does not have it" };
-        found.map(|(_, method)| method).ok_or_else(refusal)
+    /// The model's own map that a plan names.
+    fn map(&self, plan: &Plan) -> Option<Box<dyn OneStep<Vector<S>>>> {
+        let mut own = self.0.geometric_methods().into_iter();
+        own.find(|(scheme, _)| plan.map == Some(*scheme)).map(|(_, map)| map)
     }
 }
 
@@ -118,7 +105,8 @@ impl<S: Model> AnyModel for Loaded<S> {
     }
 
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error> {
-        let simulation = self.simulation(start, &plan.feedback)?.watched(watch);
+        let map = self.map(plan);
+        let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_deref()).watched(watch);
         let simulation = match from {
             Some(snapshot) => simulation.from_snapshot(snapshot),
             None => simulation,
@@ -150,34 +138,23 @@ impl<S: Model> AnyModel for Loaded<S> {
     }
 
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
-        self.simulation(start, &plan.feedback)?.final_state(&plan.settings).map(flat::<S>)
+        let map = self.map(plan);
+        with_map(self.simulation(start, &plan.feedback)?, map.as_deref()).final_state(&plan.settings).map(flat::<S>)
     }
 
     fn geometric_methods(&self) -> Vec<Scheme> {
-        self.geometric().into_iter().map(|(scheme, _)| scheme).collect()
-    }
-
-    fn run_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Run, Error> {
-        let method = self.geometric_by_name(scheme)?;
-        Ok(erased(&self.eventful(start)?.run_geometric(&*method, h, until)?))
+        let own = self.0.geometric_methods().into_iter().map(|(scheme, _)| scheme);
+        let general = if StormerVerlet::new(&self.0).is_ok() {
+            Some(Scheme::StormerVerlet)
+        } else {
+            Rattle::new(&self.0).is_ok().then_some(Scheme::Rattle)
+        };
+        general.into_iter().chain(own).collect()
     }
 
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error> {
         let simulation = self.eventful(start)?.record_every(steps.every).watched(watch);
-        let method: &dyn OneStep<Vector<S>> = steps;
-        Ok(erased(&simulation.run_geometric(method, steps.h, steps.until)?))
-    }
-
-    fn run_bare_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error> {
-        if !self.0.events().is_empty() {
-            return self.run_by(scheme, start, h, until).map(|run| run.state);
-        }
-        let method = self.geometric_by_name(scheme)?;
-        let mut x = vector::<Vector<S>>(start);
-        for _ in 0..(until / h).round() as u64 {
-            method.step(&mut x, h);
-        }
-        Ok(x.as_ref().to_vec())
+        Ok(erased(&simulation.one_step(steps).run(Method::OneStep { h: steps.h }, steps.until)?))
     }
 
     fn run_ensemble(
@@ -303,6 +280,17 @@ fn with_events<'a, S: Model>(simulation: Simulation<'a, S>, system: &'a S) -> Si
     system.events().into_iter().fold(simulation, Simulation::event)
 }
 
+/// The simulation with a map, if there is one.
+fn with_map<'a, S: Model>(
+    simulation: AnySimulation<'a, S>,
+    map: Option<&'a dyn OneStep<Vector<S>>>,
+) -> AnySimulation<'a, S> {
+    match map {
+        Some(map) => simulation.one_step(map),
+        None => simulation,
+    }
+}
+
 /// The simulation with these gains and the inputs of its system.
 fn driven<'a, S: Model>(simulation: Simulation<'a, S>, system: &S, feedback: &Feedback) -> AnySimulation<'a, S> {
     match system.input() {
@@ -423,7 +411,7 @@ mod tests {
     use std::{env, error, fs, process};
 
     use clap::Parser;
-    use fbint_runtime::{Held, Method, Settings};
+    use fbint_runtime::{Held, Settings};
 
     use super::*;
     use crate::{Arguments, feedback_system, models};
@@ -591,9 +579,10 @@ mod tests {
     fn events_are_in_runs_by_geometric_integrators() -> Result<(), Error> {
         let model = Loaded::<Ball>::default();
         let start = AnyModel::start(&model)?;
-        let run = model.run_by(Scheme::StormerVerlet, &start, 1e-3, 0.8)?;
+        let plan = Plan::new(Settings::new(Method::StormerVerlet { h: 1e-3 }, 0.8), Feedback::None);
+        let run = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
         assert!((run.state[0] - height(0.8)).abs() < 1e-9, "{:?}", run.state);
-        assert_eq!(model.run_bare_by(Scheme::StormerVerlet, &start, 1e-3, 0.8)?, run.state);
+        assert_eq!(model.run_bare(&start, &plan)?, run.state);
         Ok(())
     }
 

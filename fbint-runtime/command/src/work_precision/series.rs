@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fbint_runtime::{Method, Projection, Settings};
+use fbint_runtime::{Projection, Settings};
 
 use crate::catalogue::{Feedback, Plan};
 use crate::scheme::{Aid, Contender, Scheme};
@@ -192,14 +192,8 @@ impl Policy {
 
     /// The plan of a run with a step or a tolerance.
     pub fn plan(self, scheme: Scheme, setting: f64, until: f64) -> Plan {
-        let (method, tau) = match scheme {
-            Scheme::Euler => (Method::Euler { h: setting }, STEPS_TO_RELAX * setting),
-            Scheme::Midpoint => (Method::Midpoint { h: setting }, STEPS_TO_RELAX * setting),
-            Scheme::Heun => (Method::Heun { h: setting }, STEPS_TO_RELAX * setting),
-            Scheme::DormandPrince => (Method::DormandPrince { rtol: setting, atol: setting }, TIME_TO_RELAX),
-            Scheme::Dop853 => (Method::Dop853 { rtol: setting, atol: setting }, TIME_TO_RELAX),
-            _ => (Method::Rk4 { h: setting }, STEPS_TO_RELAX * setting),
-        };
+        let method = scheme.method(setting);
+        let tau = if scheme.chooses_steps() { TIME_TO_RELAX } else { STEPS_TO_RELAX * setting };
         let feedback = match self {
             Self::Plain | Self::Projected => Feedback::None,
             Self::Relaxation => Feedback::Relaxation(tau),
@@ -208,7 +202,8 @@ impl Policy {
             Self::BaeChang => Feedback::BaeChang(setting),
         };
         let projection = (self == Self::Projected).then(Projection::default);
-        Plan::new(Settings { projection, ..Settings::new(method, until) }, feedback)
+        let plan = Plan::new(Settings { projection, ..Settings::new(method, until) }, feedback);
+        Plan { map: Some(scheme), ..plan }
     }
 }
 

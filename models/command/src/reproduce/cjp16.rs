@@ -124,7 +124,7 @@ pub(super) fn perturbed_kepler() -> Result<Reproduction, Box<dyn Error>> {
         setting.with_feedback(EULER, Feedback::Uniform(MILD_GAIN))?,
         setting.plain(EULER)?,
         setting.with_projection(EULER)?,
-        setting.by(Scheme::StormerVerlet, &StormerVerlet::new(&kepler)?, STEP)?,
+        setting.plain(Method::StormerVerlet { h: STEP })?,
     ];
     let energy: Quantity = &|sample| sample.change[0].abs();
     let momentum: Quantity = &|sample| norm(&sample.change[1..4]);

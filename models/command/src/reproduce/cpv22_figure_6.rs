@@ -11,8 +11,7 @@ use fbint_command::catalogue::Feedback;
 use fbint_command::figure::{self, Axis, Chart, Line};
 use fbint_command::results::{Picture, Table};
 use fbint_command::scheme::{Aid, Contender, Scheme};
-use fbint_runtime::{Method, Rattle};
-use models::PlanarPendulum;
+use fbint_runtime::Method;
 
 use super::result::{Reproduction, Rule, Verdict};
 use super::trial::{Setting, Trial, distance};
@@ -68,7 +67,7 @@ pub(super) fn figure() -> Result<Reproduction, Box<dyn Error>> {
 
 /// The methods with a fixed step.
 fn stepped() -> Result<Vec<Series>, Box<dyn Error>> {
-    let (rattle, setting) = (Rattle::new(&PlanarPendulum::default())?, setting()?);
+    let setting = setting()?;
     let steps = || (0..REFINEMENTS).map(|n| PERIOD / (FIRST * 2_f64.powf(0.5 * f64::from(n))).round());
     let series = |run: &dyn Fn(&Setting, f64) -> Result<Trial, fbint_runtime::Error>| {
         let mut trials = Vec::new();
@@ -87,7 +86,7 @@ fn stepped() -> Result<Vec<Series>, Box<dyn Error>> {
         series(&|setting, h| setting.plain(Method::Euler { h }))?,
         series(&|setting, h| setting.with_feedback(Method::Rk4 { h }, gains()))?,
         series(&|setting, h| setting.plain(Method::Rk4 { h }))?,
-        series(&|setting, h| setting.by(Scheme::Rattle, &rattle, h))?,
+        series(&|setting, h| setting.plain(Method::Rattle { h }))?,
     ]
     .into_iter()
     .flatten()

@@ -43,7 +43,7 @@ impl Setting {
         Ok(Self { name, start: model.start()?, model, until, every: every.into() })
     }
 
-    /// A Runge-Kutta method left to itself.
+    /// A method left to itself.
     pub(super) fn plain(&self, method: Method) -> Result<Trial, Error> {
         self.run(Contender::plain(method.into()), method, None, Feedback::None)
     }
@@ -58,7 +58,7 @@ impl Setting {
         self.run(Contender::with_projection(method.into()), method, Some(Projection::default()), Feedback::None)
     }
 
-    /// A geometric method, of this system or of another one with the same states.
+    /// A geometric method that is made for this system, or of another one with the same states.
     pub(super) fn by<const N: usize>(
         &self,
         scheme: Scheme,
