@@ -298,6 +298,7 @@ pub(crate) enum ErrorEstimate<const S: usize> {
     /// DOP853's: a difference of order 5, damped where a second one, of order 3, is larger (HNW II.10).
     Combined { fifth: [f64; S], third: [f64; S] },
     /// The last stage, as of a Rosenbrock method, whose stages are changes of the state; the first is f at the start.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "the one Rosenbrock method uses the standard library"))]
     LastStage,
 }
 
