@@ -384,9 +384,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// own, and so does ln(x) where x is a factor of its own rate. `EQUATIONS`, `DERIVATION` and the documentation list what was found and
 /// proved, as `invariant` takes it, independent of what is declared, and say what was excluded: "no other polynomial of degree <= 2 in q,
 /// p, for general parameters". There, coefficients are rational in the parameters, functions of what is declared and listed do not count,
-/// functions have the relations that proofs use and no others, and
-/// the exclusion fails with a probability below 1e-8. A case that is special for its parameters is found where the declaration has them as
-/// numbers, or as one parameter.
+/// functions have the relations that proofs use and no others, and the exclusion fails with a probability below 1e-8. A case that is
+/// special for its parameters is found where the declaration has them as numbers, or as one parameter.
 ///
 /// Proofs hold for parameters for which everything declared is defined, and for trajectories along which I is: `x.abs() / x` is
 /// conserved where x is not 0, and changes where a trajectory passes 0. No proof divides by a function of parameters that may be 0: write

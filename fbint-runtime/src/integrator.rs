@@ -333,8 +333,8 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
 
     /// The last step as a polynomial in time, which is of order 4 for Dormand and Prince 5(4) and Rodas5P and 7 for DOP853.
     ///
-    /// This costs nothing with Rodas5P, three evaluations with DOP853, and for both explicit methods the one at the end of the step, which the next step need
-    /// not repeat. Before the first step, and after one that failed, it is a constant.
+    /// This costs nothing with Rodas5P, three evaluations with DOP853, and for both explicit methods the one at the end of the step,
+    /// which the next step need not repeat. Before the first step, and after one that failed, it is a constant.
     pub fn dense_output(&mut self) -> DenseOutput<F::Vector> {
         let (time, h, start) = (self.previous_time, self.time - self.previous_time, self.previous_state);
         if h == 0.0 {

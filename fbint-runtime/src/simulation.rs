@@ -198,10 +198,10 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
 
     /// Keeps every step as a polynomial in time, so that [`Run::at`] has the state at any time of the run.
     ///
-    /// With error control it is the method's dense output, which is of order 4 for Dormand and Prince 5(4) and Rodas5P and 7 for DOP853; a step of
-    /// a fixed size is the cubic polynomial that has its states and their rates at both ends. The steps are the same as without. This takes
-    /// three more evaluations a step with DOP853 and two with a fixed step, and memory for eight states. States within a step are not
-    /// projected. Of a run that is resumed it has the steps since.
+    /// With error control it is the method's dense output, which is of order 4 for Dormand and Prince 5(4) and Rodas5P and 7 for DOP853;
+    /// a step of a fixed size is the cubic polynomial that has its states and their rates at both ends. The steps are the same as without.
+    /// This takes three more evaluations a step with DOP853 and two with a fixed step, and memory for eight states. States within a step
+    /// are not projected. Of a run that is resumed it has the steps since.
     ///
     /// ```
     /// # use fbint_runtime::{Method, Simulation, feedback_system};

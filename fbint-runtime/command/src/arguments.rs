@@ -65,13 +65,14 @@ Examples:
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince, dop853 and rodas5p choose their steps so that the error
   of each step stays below --atol plus --rtol times the state. rodas5p is for what is stiff: springs, dampers or gains that are fast
-  against the motion, in models with the key `derivatives`. gauss4, gauss8, gauss16 and discrete-hamel take steps of one size and
-  keep the structure of the motion by themselves: long runs without a drift of the energy, at steps that are not too long.
+  against the motion, in models with the key `derivatives`. gauss4, gauss8, gauss16, rattle, stormer-verlet and discrete-hamel take
+  steps of one size and keep the structure of the motion by themselves: long runs without a drift of the energy, at steps that are
+  not too long.
 
 Gains:
   Without --gains the state is projected after each step onto the level set of all integrals, in the metric of the error that
-  the method estimates for its own steps, which needs no number. With --gains it is not, unless --project is given, nor with
-  gauss4, gauss8, gauss16 and discrete-hamel:
+  the method estimates for its own steps, which needs no number. With --gains, or by a method that keeps the structure of the motion
+  by itself, it is projected only if --project is given:
   none              the derived field alone
   K                 one gain for every integral; K1,K2,.. are gains for each, in the order that `{program} list` shows
   relaxation:TAU    every violation decays as exp(-t / TAU); a few steps are a good TAU

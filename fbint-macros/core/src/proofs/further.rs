@@ -9,9 +9,10 @@
 //! are solved for again at points with other parameters, with coefficients that are polynomials in these. Reconstruction of rational numbers
 //! gives the rest, and what comes out is proved as a declared invariant is.
 //!
-//! No polynomial whose coefficients are rational in the parameters is overlooked because of the prime or the points, which can only make the
-//! kernel too large: what is in it beyond what is declared and found is counted. That the rest of it consists of functions of these is
-//! decided by a rank at a random point modulo the prime, which is too small with a probability of at most the degree of its minors over 2^61. Where that is not below 1e-8, nothing is searched.
+//! No polynomial whose coefficients are rational in the parameters is overlooked because of the prime or the points, which can only make
+//! the kernel too large: what is in it beyond what is declared and found is counted. That the rest of it consists of functions of these
+//! is decided by a rank at a random point modulo the prime, which is too small with a probability of at most the degree of its minors
+//! over 2^61. Where that is not below 1e-8, nothing is searched.
 
 use std::collections::BTreeMap;
 
@@ -437,6 +438,7 @@ fn factors(monomials: &[Monomial], monomial: usize, variables: &[Expression]) ->
     variables.iter().zip(powers).filter_map(|(variable, power)| raised(variable.clone(), power)).collect()
 }
 
+/// A combination of columns, as one of what the columns stand for.
 fn on(columns: &[usize], combination: Combination) -> Combination {
     combination.into_iter().map(|(place, entry)| (columns[place], entry)).collect()
 }
@@ -456,6 +458,8 @@ impl Sample {
         values
     }
 }
+
+/// A power of a variable, unless the exponent is 0.
 fn raised(base: Expression, power: usize) -> Option<Expression> {
     let power = BigRational::from_integer(power.into());
     let (base, exponent) = match base {
