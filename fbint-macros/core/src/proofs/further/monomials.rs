@@ -1,0 +1,105 @@
+//! What is searched: products of the state and of the functions that occur, up to a degree.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Signed};
+
+use crate::derivation::table::Id;
+use crate::derivation::{Derivation, Field};
+use crate::expression::{Expression, Function, Symbol};
+use crate::numbers::field::primes;
+use crate::numbers::ring::Element;
+use crate::proofs::identities::seed_and_scale;
+use crate::proofs::point::ModularPoint;
+
+/// A product of an earlier monomial, or 1, and a variable.
+pub(super) struct Monomial {
+    pub(super) of: Option<usize>,
+    pub(super) variable: usize,
+    pub(super) degree: usize,
+}
+
+/// The number of monomials up to a degree, without 1.
+pub(super) fn monomials(variables: usize, degree: usize) -> usize {
+    (1..=degree).fold(1_usize, |count, d| count.saturating_mul(variables + d) / d) - 1
+}
+
+/// The monomials up to a degree, of lower degrees first.
+pub(super) fn products(variables: usize, degree: usize) -> Vec<Monomial> {
+    let variables = if degree == 0 { 0 } else { variables };
+    let mut all: Vec<Monomial> = (0..variables).map(|variable| Monomial { of: None, variable, degree: 1 }).collect();
+    let mut first = 0;
+    for degree in 2..=degree {
+        let last = all.len();
+        for of in first..last {
+            for variable in all[of].variable..variables {
+                all.push(Monomial { of: Some(of), variable, degree });
+            }
+        }
+        first = last;
+    }
+    all
+}
+
+/// The powers of these variables that a monomial consists of.
+pub(super) fn factors(monomials: &[Monomial], monomial: usize, variables: &[Expression]) -> Vec<Expression> {
+    let mut powers = vec![0; variables.len()];
+    let mut rest = Some(monomial);
+    while let Some(Monomial { of, variable, .. }) = rest.map(|place| &monomials[place]) {
+        powers[*variable] += 1;
+        rest = *of;
+    }
+    variables.iter().zip(powers).filter_map(|(variable, power)| raised(variable.clone(), power)).collect()
+}
+
+/// A power of a variable, unless the exponent is 0.
+fn raised(base: Expression, power: usize) -> Option<Expression> {
+    let power = BigRational::from_integer(power.into());
+    let (base, exponent) = match base {
+        Expression::Power(base, exponent) => ((*base).clone(), exponent * &power),
+        base => (base, power.clone()),
+    };
+    (power >= BigRational::one()).then(|| base.power(exponent).ok()).flatten()
+}
+
+/// The functions of the state that occur: roots, reciprocals, and calls.
+pub(super) fn atoms(derivation: &Derivation, parts: &[Expression]) -> Vec<Expression> {
+    let mut atoms = Vec::new();
+    let values = derivation.integrals.rows().map(|integral| &integral.value);
+    parts.iter().chain(values).for_each(|part| collect(part, derivation, &mut atoms));
+    if matches!(derivation.field, Field::Given(_)) && !parts.is_empty() {
+        let is_factor = |state: &Symbol| is_factor_of_rate(derivation, parts, *state);
+        let logarithm = |state: Symbol| Expression::call(Function::Ln, [Expression::from(state)]);
+        let logarithms: Vec<Expression> = derivation.symbols.states().filter(is_factor).map(logarithm).collect();
+        atoms.extend(logarithms.into_iter().filter(|logarithm| !atoms.contains(logarithm)).collect::<Vec<_>>());
+    }
+    atoms
+}
+
+fn collect(expression: &Expression, derivation: &Derivation, atoms: &mut Vec<Expression>) {
+    if !expression.symbols().iter().any(|symbol| derivation.symbols.is_state(*symbol)) {
+        return;
+    }
+    let atom = match expression {
+        Expression::Power(base, exponent) if !exponent.is_integer() || exponent.is_negative() => {
+            let sign = if exponent.is_negative() { -BigInt::one() } else { BigInt::one() };
+            (**base).clone().power(BigRational::new(sign, exponent.denom().clone())).ok()
+        }
+        Expression::Call(..) => Some(expression.clone()),
+        _ => None,
+    };
+    atoms.extend(atom.filter(|atom| !atoms.contains(atom)));
+    expression.children().for_each(|child| collect(child, derivation, atoms));
+}
+
+/// Whether x divides its own rate, so that the rate of ln x is a polynomial where that of x is.
+fn is_factor_of_rate(derivation: &Derivation, rates: &[Expression], state: Symbol) -> bool {
+    let Some((seed, scale)) = seed_and_scale(&rates.iter().collect::<Vec<_>>(), 1) else { return false };
+    let Some(field) = primes(seed).next() else { return false };
+    let mut point = ModularPoint::new(field, seed, scale);
+    let rate = &rates[state.place()];
+    let is_moving = point.evaluate(rate).is_some_and(|rate| !rate.is_empty());
+    let mut point = ModularPoint::new(field, seed, scale);
+    point.bind(state, Element::new());
+    is_moving && derivation.symbols.is_state(state) && point.evaluate(rate).is_some_and(|rate| rate.is_empty())
+}
