@@ -15,6 +15,7 @@ mod event_search;
 mod record;
 mod run;
 mod run_loop;
+pub(crate) mod samples;
 mod sampling;
 mod schedule;
 mod snapshot;
@@ -544,8 +545,8 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
 /// The run of the system `S` that has ended so.
 fn finished<S: FeedbackSystem>(ended: Ended, steps: u64, evaluations: u64, kept: KeptSteps<Vector<S>>) -> Run<S> {
     let Ended { last, trajectory, findings, occurrences, end } = ended;
-    let trajectory = trajectory.iter().map(Sample::shaped).collect();
-    let Sample { time, state, .. } = Sample::<S>::shaped(&last);
+    let trajectory = trajectory.shaped();
+    let (time, state) = (last.time, from_slice(&last.state));
     let events = occurrences.into_iter().map(Occurrence::shaped).collect();
     let dense_output = kept.unwrap_or_default();
     Run { time, state, trajectory, steps, evaluations, findings, events, dense_output, end }

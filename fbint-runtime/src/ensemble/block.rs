@@ -7,7 +7,6 @@ use std::hint::black_box;
 
 use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
-use super::samples::FlatSamples;
 use super::seat::{Numbers, in_lane};
 use crate::field::Field;
 use crate::lanes::{Lanes, Mask};
@@ -15,6 +14,7 @@ use crate::method::FixedStep;
 use crate::projection::{Landing, Projection, Projector, USUAL};
 use crate::scalar::Scalar;
 use crate::simulation::Schedule;
+use crate::simulation::samples::FlatSamples;
 use crate::system::{FeedbackSystem, Integrals, Vector, clock, set_clock};
 
 /// Integrates from `start` by a method with a fixed step.

@@ -43,6 +43,7 @@ use crate::lanes::Lanes;
 use crate::method::{self, ErrorControl, FixedStep, Method, Settings};
 use crate::policy::GainPolicy;
 use crate::projection::{Hold, Projection};
+use crate::simulation::samples::FlatSamples;
 use crate::simulation::{Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use crate::tolerance::Tolerance;
@@ -50,8 +51,7 @@ use gains::Boxed;
 pub use gains::EnsembleGains;
 use progress::Progress;
 pub use run::EnsembleRun;
-use run::shaped;
-use samples::{FlatSamples, Shared, ShowSamples, Track, Tracks};
+use samples::{Shared, ShowSamples, Track, Tracks};
 use side_by_side::SideBySide;
 pub use statistics::{Statistics, Summary};
 
@@ -182,7 +182,7 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
     /// Shows `visit` the index and the samples of every member that does not fail, in the order of the members, as soon as they are
     /// known. Unlike [kept](Self::keep_trajectories) trajectories, samples that were visited take no memory any more.
     pub fn visited(mut self, mut visit: impl FnMut(usize, &[Sample<S>]) + Send + 'a) -> Self {
-        let show = move |member: usize, samples: &FlatSamples| visit(member, &shaped(samples));
+        let show = move |member: usize, samples: &FlatSamples| visit(member, &samples.shaped());
         self.members.show = Some(Mutex::new(Box::new(show)));
         self
     }

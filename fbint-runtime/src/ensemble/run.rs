@@ -2,12 +2,13 @@
 
 use derive_where::derive_where;
 
-use super::samples::{FlatSamples, SampleRow, Sums, Track};
+use super::samples::{Sums, Track};
 use super::statistics::Statistics;
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::linear::{filled, from_slice};
+use crate::linear::filled;
 use crate::simulation::Sample;
+use crate::simulation::samples::FlatSamples;
 use crate::system::{FeedbackSystem, Integrals};
 
 /// The result of the runs of an ensemble of the system `S`.
@@ -27,11 +28,15 @@ impl<S: FeedbackSystem> EnsembleRun<S> {
             state: state.summary(),
             change: change.summary(),
         });
-        let end = |end: Track| end.map(|samples| shaped(&samples)[0]);
+        let end = |end: Track| end.map(|samples| samples.shaped()[0]);
         Self {
             statistics: statistics.collect(),
             ends: sums.ends.into_iter().map(end).collect(),
-            trajectories: sums.trajectories.iter().map(|samples| samples.as_ref().map_or(Vec::new(), shaped)).collect(),
+            trajectories: sums
+                .trajectories
+                .iter()
+                .map(|samples| samples.as_ref().map_or(Vec::new(), FlatSamples::shaped))
+                .collect(),
         }
     }
 
@@ -65,11 +70,4 @@ impl<S: FeedbackSystem> EnsembleRun<S> {
             extremes.map(f64::abs).fold(f64::NAN, f64::max)
         })
     }
-}
-
-/// The samples of a member of the system `S`.
-pub(super) fn shaped<S: FeedbackSystem>(samples: &FlatSamples) -> Vec<Sample<S>> {
-    let sample =
-        |row: SampleRow<'_>| Sample { time: row.time, state: from_slice(row.state), change: from_slice(row.change) };
-    samples.iter().map(sample).collect()
 }

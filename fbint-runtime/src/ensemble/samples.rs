@@ -8,25 +8,10 @@ use rayon::prelude::*;
 use super::progress::Progress;
 use super::statistics::Moments;
 use crate::error::Error;
+use crate::simulation::samples::FlatSamples;
 
 /// How much of the samples is held until it is summed up, in bytes.
 const MEMORY: usize = 1 << 26;
-
-/// The samples of a member, each a row: the time, the state and F - F_target.
-#[derive(Clone, Debug)]
-pub(super) struct FlatSamples {
-    entries: usize,
-    width: usize,
-    numbers: Vec<f64>,
-}
-
-/// A row of [`FlatSamples`].
-#[derive(Clone, Copy)]
-pub(super) struct SampleRow<'a> {
-    pub(super) time: f64,
-    pub(super) state: &'a [f64],
-    pub(super) change: &'a [f64],
-}
 
 /// The samples of a member, the start and the end among them, or why there are none.
 pub(super) type Track = Result<FlatSamples, Error>;
@@ -36,38 +21,6 @@ pub(super) type Tracks<'a> = dyn Fn(&[usize]) -> Vec<Track> + Sync + 'a;
 
 /// A function that is shown a member's index and samples.
 pub(super) type ShowSamples<'a> = Mutex<Box<dyn FnMut(usize, &FlatSamples) + Send + 'a>>;
-
-impl FlatSamples {
-    /// No sample yet of states with so many entries and integrals, and room for so many.
-    pub(super) fn with_capacity(entries: usize, integrals: usize, samples: usize) -> Self {
-        let width = 1 + entries + integrals;
-        Self { entries, width, numbers: Vec::with_capacity(width * samples) }
-    }
-
-    pub(super) fn push(&mut self, time: f64, state: &[f64], change: &[f64]) {
-        self.numbers.push(time);
-        self.numbers.extend_from_slice(state);
-        self.numbers.extend_from_slice(change);
-    }
-
-    /// The number of samples.
-    pub(super) fn len(&self) -> usize {
-        self.numbers.len() / self.width
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = SampleRow<'_>> {
-        self.numbers.chunks_exact(self.width).map(|row| {
-            let (state, change) = row[1..].split_at(self.entries);
-            SampleRow { time: row[0], state, change }
-        })
-    }
-
-    /// The last sample alone.
-    fn end(&self) -> Self {
-        let last = self.numbers[self.numbers.len() - self.width..].to_vec();
-        Self { numbers: last, ..*self }
-    }
-}
 
 /// What all members have in common.
 pub(super) struct Shared<'a, 'p> {

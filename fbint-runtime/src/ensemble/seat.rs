@@ -2,7 +2,6 @@
 
 use super::Members;
 use super::gains::{AloneField, LaneFields};
-use super::samples::FlatSamples;
 use crate::consistent_start::{check_start, projected_start, scales};
 use crate::entries::Entries;
 use crate::error::Error;
@@ -11,6 +10,7 @@ use crate::linear::difference;
 use crate::method::Settings;
 use crate::projection::{Projection, Projector, noise};
 use crate::scalar::Scalar;
+use crate::simulation::samples::FlatSamples;
 use crate::simulation::{Span, bound, check_driving};
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 

@@ -1,6 +1,7 @@
 //! What a run records after each step, and what becomes of it at the end.
 
 use super::run::{IntegralJump, LargestProjection};
+use super::samples::{FlatSamples, SampleRow};
 use super::schedule::DEFAULT_INTERVALS;
 use super::snapshot::{Jump, Largest, Origin, Snapshot};
 use super::stepper::{Landed, Memory};
@@ -43,13 +44,11 @@ pub(super) struct Record<'a> {
     /// The reciprocals of the sizes of the integrals at the start.
     inverse_sizes: Vec<f64>,
     drift: Drift,
-    pub(super) trajectory: Vec<FlatSample>,
+    pub(super) trajectory: FlatSamples,
     /// The last good state.
     pub(super) last: FlatSample,
     /// The state after it, while it is looked at.
     next: FlatSample,
-    /// F there.
-    integrals: Vec<f64>,
     /// F - F_target at the end of the last step before it was projected.
     unprojected: Vec<f64>,
     /// The largest change of an integral in one step so far.
@@ -91,10 +90,9 @@ impl<'a> Record<'a> {
             bounds: zero.clone(),
             inverse_sizes: zero.clone(),
             drift: Drift::new(system.integrals(), targets.to_vec()),
-            trajectory: Vec::new(),
+            trajectory: FlatSamples::with_capacity(start.len(), targets.len(), 0),
             last: FlatSample::default(),
             next: FlatSample { time, state: start.to_vec(), change: zero.clone() },
-            integrals: zero.clone(),
             unprojected: zero.clone(),
             jump: Jump::default(),
             dependence: None,
@@ -104,8 +102,7 @@ impl<'a> Record<'a> {
         };
         record.set_bounds(start);
         record.last = record.at(time, start);
-        record.system.integrals_at(start, &mut record.integrals);
-        record.drift.record(time, &record.integrals);
+        record.drift.record(time, &record.last.change);
         record.sample();
         record
     }
@@ -131,7 +128,7 @@ impl<'a> Record<'a> {
     }
 
     pub(super) fn snapshot(&self, origin: Origin, steps: u64, stride: u64, memory: Memory) -> Snapshot {
-        let row = |sample: &FlatSample| [&[sample.time], sample.state.as_slice()].concat();
+        let row = |sample: SampleRow<'_>| [&[sample.time], sample.state].concat();
         Snapshot {
             origin,
             time: self.last.time,
@@ -151,17 +148,16 @@ impl<'a> Record<'a> {
     /// F - F_target of every sample, if that does not follow from the state any more.
     pub(super) fn changes(&self) -> Vec<Vec<f64>> {
         let samples = self.trajectory.iter().filter(|_| self.has_new_targets);
-        samples.map(|sample| sample.change.clone()).collect()
+        samples.map(|sample| sample.change.to_vec()).collect()
     }
 
     /// Resumes from a snapshot, which must be of a run from this start, with the state after the last reset if there was one.
     pub(super) fn restore(&mut self, snapshot: &Snapshot, reset: Option<&[f64]>) -> Result<(), Error> {
-        let trajectory: Vec<_> = snapshot.trajectory.iter().map(|row| self.at(row[0], &row[1..])).collect();
-        let is_start = |sample: &FlatSample| sample.time == self.last.time && sample.state == self.last.state;
-        if !trajectory.first().is_some_and(is_start) {
+        let is_start = |row: &Vec<f64>| row[0] == self.last.time && row[1..] == self.last.state;
+        if !snapshot.trajectory.first().is_some_and(is_start) {
             return Err(Error::ForeignSnapshot { reason: "its start is another one" });
         }
-        self.trajectory = trajectory;
+        snapshot.trajectory[1..].iter().for_each(|row| self.sample_at(row[0], &row[1..]));
         if let (Some(state), Some(past)) = (reset, &snapshot.events) {
             self.restore_changes(&past.changes)?;
             self.start_at(snapshot.time, state);
@@ -184,9 +180,7 @@ impl<'a> Record<'a> {
         if changes.len() != self.trajectory.len() {
             return Err(Error::ForeignSnapshot { reason: "its samples are not those of its events" });
         }
-        for (sample, change) in self.trajectory.iter_mut().zip(changes) {
-            sample.change.clone_from(change);
-        }
+        self.trajectory.changes_mut().zip(changes).for_each(|(own, change)| own.copy_from_slice(change));
         Ok(())
     }
 
@@ -204,17 +198,15 @@ impl<'a> Record<'a> {
     /// Records the state after a step, which becomes the last good one unless it is not good. Where it `is_projected`, integrals may have
     /// changed by more before that.
     pub(super) fn add(&mut self, time: f64, state: &[f64], is_projected: bool) -> Result<(), Error> {
-        let Self { next, integrals, targets, .. } = self;
-        self.system.integrals_at(state, integrals);
+        let Self { next, targets, .. } = self;
         next.time = time;
         next.state.copy_from_slice(state);
-        for ((change, value), target) in next.change.iter_mut().zip(integrals).zip(targets) {
-            *change = *value - *target;
-        }
+        self.system.integrals_at(state, &mut next.change);
+        next.change.iter_mut().zip(targets).for_each(|(value, target)| *value -= *target);
         if !self.is_good(&self.next) {
             self.check(&self.next.clone())?;
         }
-        self.drift.record(time, &self.integrals);
+        self.drift.record(time, &self.next.change);
         self.look_where_integrals_jump(is_projected);
         core::mem::swap(&mut self.last, &mut self.next);
         Ok(())
@@ -227,9 +219,10 @@ impl<'a> Record<'a> {
 
     /// Whether a state is finite, and every integral is within its bound.
     fn is_good(&self, sample: &FlatSample) -> bool {
-        let is_bounded = |(change, bound): (&f64, &f64)| change.abs() <= *bound;
-        let mut changes = sample.change.iter().zip(&self.bounds);
-        sample.state.iter().all(|entry| entry.is_finite()) && changes.all(is_bounded)
+        // Hardly any state is not, so that nothing is gained where a loop ends early.
+        let is_finite = sample.state.iter().fold(true, |all, entry| all & entry.is_finite());
+        let changes = sample.change.iter().zip(&self.bounds);
+        changes.fold(is_finite, |all, (change, bound)| all & (change.abs() <= *bound))
     }
 
     /// Whether a state is not finite, or an integral is out of its bound and not because its terms have grown.
@@ -257,7 +250,7 @@ impl<'a> Record<'a> {
         let change = if is_projected { &self.unprojected } else { &self.next.change };
         let changes = change.iter().zip(&self.last.change).map(|(after, before)| after - before);
         let per_size = changes.zip(&self.inverse_sizes).map(|(change, inverse)| (change * inverse).abs());
-        let largest = per_size.clone().fold(0.0, f64::max);
+        let largest = per_size.clone().fold(0.0, |largest, next| if next > largest { next } else { largest });
         if largest > 2.0 * self.jump.per_size {
             let integral = per_size.clone().position(|per_size| per_size == largest).unwrap_or_default();
             let change = change[integral] - self.last.change[integral];
@@ -334,7 +327,7 @@ impl<'a> Record<'a> {
     }
 
     pub(super) fn sample(&mut self) {
-        self.trajectory.push(self.last.clone());
+        self.trajectory.push(self.last.time, &self.last.state, &self.last.change);
     }
 
     /// Samples every `stride`-th step, and doubles the stride when there are too many samples.
@@ -343,23 +336,20 @@ impl<'a> Record<'a> {
             self.sample();
         }
         if self.trajectory.len() as u64 > 2 * DEFAULT_INTERVALS {
-            let mut index = 0;
-            self.trajectory.retain(|_| {
-                index += 1;
-                index % 2 == 1
-            });
+            self.trajectory.keep_every_other();
             *stride *= 2;
         }
     }
 
     /// Samples a state between two steps.
     pub(super) fn sample_at(&mut self, time: f64, state: &[f64]) {
-        self.trajectory.push(self.at(time, state));
+        let FlatSample { state, change, .. } = self.at(time, state);
+        self.trajectory.push(time, &state, &change);
     }
 
     /// What is known at the end of the run, which is the last good state and always sampled.
-    pub(super) fn end(mut self) -> (Vec<FlatSample>, RunFindings) {
-        if self.trajectory.last().is_none_or(|sample| sample.time != self.last.time) {
+    pub(super) fn end(mut self) -> (FlatSamples, RunFindings) {
+        if !self.is_last_sampled() {
             self.sample();
         }
         let Jump { time, integral, change, per_size } = self.jump;
@@ -407,9 +397,13 @@ impl<'a> Record<'a> {
 
     /// The samples so far and the last good state, for an error that ends the run.
     fn states(&self) -> Vec<(f64, Vec<f64>)> {
-        let last = self.trajectory.last().is_none_or(|sample| sample.time != self.last.time).then_some(&self.last);
-        let samples = self.trajectory.iter().chain(last);
-        samples.map(|sample| (sample.time, sample.state.clone())).collect()
+        let last = (!self.is_last_sampled()).then(|| (self.last.time, self.last.state.clone()));
+        self.trajectory.iter().map(|sample| (sample.time, sample.state.to_vec())).chain(last).collect()
+    }
+
+    /// Whether the last sample is the last good state.
+    fn is_last_sampled(&self) -> bool {
+        self.trajectory.iter().next_back().is_some_and(|sample| sample.time == self.last.time)
     }
 
     fn blow_up(&mut self, failed: &FlatSample) -> Error {

@@ -2,7 +2,7 @@
 
 use derive_where::derive_where;
 
-use super::record::{FlatSample, RunFindings};
+use super::record::RunFindings;
 use super::snapshot::PastOccurrence;
 use crate::consistent_start::StartMove;
 use crate::dense_output::DenseOutput;
@@ -92,12 +92,6 @@ impl<S: FeedbackSystem> Occurrence<S> {
         let shaped = |state: &Vec<f64>| from_slice::<Vector<S>>(state).into();
         let PastOccurrence { event, time, state, reset } = &occurrence;
         Self { event: *event, name, time: *time, state: shaped(state), reset: reset.as_ref().map(shaped) }
-    }
-}
-
-impl<S: FeedbackSystem> Sample<S> {
-    pub(super) fn shaped(FlatSample { time, state, change }: &FlatSample) -> Self {
-        Self { time: *time, state: from_slice(state), change: from_slice(change) }
     }
 }
 

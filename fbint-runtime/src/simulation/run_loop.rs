@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::event_search::{EventSearch, Stop, Stretch};
 use super::record::{FlatSample, Record, RunFindings};
+use super::samples::FlatSamples;
 use super::sampling::{SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Moment, Origin, Past, PastOccurrence, Snapshot};
@@ -79,7 +80,7 @@ pub(super) enum Pace<'p> {
 pub(super) struct Ended {
     /// The last good state.
     pub(super) last: FlatSample,
-    pub(super) trajectory: Vec<FlatSample>,
+    pub(super) trajectory: FlatSamples,
     pub(super) findings: RunFindings,
     /// The occurrences of events, with the names of these.
     pub(super) occurrences: Vec<(String, PastOccurrence)>,
@@ -134,7 +135,12 @@ impl<'a> RunLoop<'a> {
 
     /// Where the run, or what is left of it after the last reset, began, if that is not the start as it was given.
     pub(super) fn new_start(&self) -> Option<&[f64]> {
-        let moved = self.record.has_moved_start().then(|| self.record.trajectory[0].state.as_slice());
+        let moved = self
+            .record
+            .has_moved_start()
+            .then(|| self.record.trajectory.iter().next())
+            .flatten()
+            .map(|start| start.state);
         self.search.last_reset().or(moved)
     }
 

@@ -1,0 +1,80 @@
+//! Samples of a run without the type of its system.
+
+use std::vec::Vec;
+
+use super::run::Sample;
+use crate::linear::from_slice;
+use crate::system::FeedbackSystem;
+
+/// Samples of a run, each a row: the time, the state and F - F_target.
+#[derive(Clone, Debug)]
+pub(crate) struct FlatSamples {
+    entries: usize,
+    width: usize,
+    numbers: Vec<f64>,
+}
+
+/// A row of [`FlatSamples`].
+#[derive(Clone, Copy)]
+pub(crate) struct SampleRow<'a> {
+    pub(crate) time: f64,
+    pub(crate) state: &'a [f64],
+    pub(crate) change: &'a [f64],
+}
+
+impl FlatSamples {
+    /// No sample yet of states with so many entries and integrals, and room for so many.
+    pub(crate) fn with_capacity(entries: usize, integrals: usize, samples: usize) -> Self {
+        let width = 1 + entries + integrals;
+        Self { entries, width, numbers: Vec::with_capacity(width * samples) }
+    }
+
+    pub(crate) fn push(&mut self, time: f64, state: &[f64], change: &[f64]) {
+        self.numbers.push(time);
+        self.numbers.extend_from_slice(state);
+        self.numbers.extend_from_slice(change);
+    }
+
+    /// The number of samples.
+    pub(crate) fn len(&self) -> usize {
+        self.numbers.len() / self.width
+    }
+
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = SampleRow<'_>> {
+        self.numbers.chunks_exact(self.width).map(|row| {
+            let (state, change) = row[1..].split_at(self.entries);
+            SampleRow { time: row[0], state, change }
+        })
+    }
+
+    /// F - F_target of each sample.
+    pub(super) fn changes_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
+        self.numbers.chunks_exact_mut(self.width).map(|row| &mut row[1 + self.entries..])
+    }
+
+    /// Keeps the first sample, the third, and so on.
+    pub(super) fn keep_every_other(&mut self) {
+        for sample in 1..self.len().div_ceil(2) {
+            let from = 2 * sample * self.width;
+            self.numbers.copy_within(from..from + self.width, sample * self.width);
+        }
+        self.numbers.truncate(self.len().div_ceil(2) * self.width);
+    }
+
+    /// The last sample alone.
+    #[cfg(feature = "ensemble")]
+    pub(crate) fn end(&self) -> Self {
+        let last = self.numbers[self.numbers.len() - self.width..].to_vec();
+        Self { numbers: last, ..*self }
+    }
+
+    /// The samples of the system `S`.
+    pub(crate) fn shaped<S: FeedbackSystem>(&self) -> Vec<Sample<S>> {
+        let sample = |row: SampleRow<'_>| Sample {
+            time: row.time,
+            state: from_slice(row.state),
+            change: from_slice(row.change),
+        };
+        self.iter().map(sample).collect()
+    }
+}
