@@ -25,6 +25,12 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
+    /// A model does not say where a run starts.
+    #[error("nothing says where a run of `{model}` starts: add `start(..)` to its attribute, or write `Model::start`")]
+    NoStart {
+        /// The model.
+        model: &'static str,
+    },
     /// An entry of the start is NaN or infinite.
     #[error("the start has `{name}` = {value:?}: every entry must be a finite number")]
     Start {

@@ -64,6 +64,26 @@ pub trait FeedbackSystem: Sized + 'static {
     /// The parameter named `PARAMETER_NAMES[index]`, to be changed, or `None` past the end.
     fn parameter_mut(&mut self, index: usize) -> Option<&mut f64>;
 
+    /// The state in which a run starts, by the key `start` of the declaration, for these parameters; `None` without that key.
+    ///
+    /// ```
+    /// # use fbint_runtime::{FeedbackSystem, feedback_system};
+    /// /// A mass on a spring.
+    /// #[feedback_system(
+    ///     coordinates(q),
+    ///     momenta(p),
+    ///     hamiltonian = (p.powi(2) / m + k * q.powi(2)) / 2,
+    ///     default(m = 1, k = 4),
+    ///     start(q = 1 / k.sqrt(), p = 0),
+    /// )]
+    /// pub struct Oscillator { pub m: f64, pub k: f64 }
+    ///
+    /// assert_eq!(Oscillator::default().declared_start(), Some(OscillatorState { q: 0.5, p: 0.0 }));
+    /// ```
+    fn declared_start(&self) -> Option<Self::State> {
+        None
+    }
+
     /// The system with everything computed that depends on its parameters alone, for use step after step.
     fn prepare(&self) -> Self::Prepared<f64>;
     /// One system in numbers of another type, or several in the lanes of one: lane `i` has the numbers of `member(i)`.

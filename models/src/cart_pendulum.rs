@@ -11,6 +11,7 @@ use fbint_runtime::feedback_system;
     define(bob = vector![v + l * omega * theta.cos(), l * omega * theta.sin()]),
     lagrangian = cart * v.powi(2) / 2 + m * bob.norm_squared() / 2 + m * g * l * theta.cos(),
     invariant(horizontal_momentum = momentum(v)),
+    default(cart = 2, m = 0.5, l = 0.8, g = 9.81),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct CartPendulum {
@@ -22,12 +23,6 @@ pub struct CartPendulum {
     pub l: f64,
     /// The acceleration of gravity.
     pub g: f64,
-}
-
-impl Default for CartPendulum {
-    fn default() -> Self {
-        Self { cart: 2.0, m: 0.5, l: 0.8, g: 9.81 }
-    }
 }
 
 impl CartPendulum {

@@ -12,6 +12,7 @@ use fbint_runtime::feedback_system;
     lagrangian = cart * v.powi(2) / 2 + m * tip.norm_squared() / 2 - m * g * l * angle.cos(),
     force(v = thrust - friction * v),
     output(power = thrust * v),
+    default(cart = 1, m = 0.1, l = 0.5, g = 9.81, friction = 0.1),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct CartPole {
@@ -25,12 +26,6 @@ pub struct CartPole {
     pub g: f64,
     /// The force of friction per velocity of the cart.
     pub friction: f64,
-}
-
-impl Default for CartPole {
-    fn default() -> Self {
-        Self { cart: 1.0, m: 0.1, l: 0.5, g: 9.81, friction: 0.1 }
-    }
 }
 
 impl CartPole {

@@ -26,6 +26,7 @@ macro_rules! chain {
                         anchor_tension = -2 * l * multiplier(anchor),
                         tension[i in 1..$n] = -2 * l * multiplier(link[i]),
                     ),
+                    default(m = 1, g = 1, l = 1),
                 )]
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name {
@@ -35,12 +36,6 @@ macro_rules! chain {
             pub g: f64,
             /// The length of each link.
             pub l: f64,
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self { m: 1.0, g: 1.0, l: 1.0 }
-            }
         }
 
         impl $name {

@@ -20,6 +20,7 @@ use fbint_runtime::feedback_system;
     lagrangian = m * (v.powi(2) + (slip + a * omega).powi(2)) / 2 + j * omega.powi(2) / 2,
     velocity_constraint(blade = slip),
     output(side_force = multiplier(blade)),
+    default(m = 2, j = 0.7, a = 0.3),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChaplyginSleigh {
@@ -29,12 +30,6 @@ pub struct ChaplyginSleigh {
     pub j: f64,
     /// The distance of the centre of mass before the blade.
     pub a: f64,
-}
-
-impl Default for ChaplyginSleigh {
-    fn default() -> Self {
-        Self { m: 2.0, j: 0.7, a: 0.3 }
-    }
 }
 
 impl ChaplyginSleigh {
@@ -95,6 +90,7 @@ impl HeldSleigh {
         centre_y = omega * y + v * theta.cos(),
     ),
     output(side_force = multiplier(blade)),
+    default(m = 1, j = 1),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct BalancedSleigh {
@@ -102,12 +98,6 @@ pub struct BalancedSleigh {
     pub m: f64,
     /// The moment of inertia about the centre of mass.
     pub j: f64,
-}
-
-impl Default for BalancedSleigh {
-    fn default() -> Self {
-        Self { m: 1.0, j: 1.0 }
-    }
 }
 
 impl BalancedSleigh {

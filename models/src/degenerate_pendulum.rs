@@ -16,6 +16,7 @@ use nalgebra::vector;
     velocity_constraint(no_spin = spin),
     constraint(length = gamma.norm_squared() - 1),
     invariant(vertical_momentum = m * r.powi(2) * (xi[0] * gamma[0] + xi[1] * gamma[1])),
+    default(m = 1, g = 1, r = 1),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct DegeneratePendulum {
@@ -25,12 +26,6 @@ pub struct DegeneratePendulum {
     pub g: f64,
     /// The length of the rod.
     pub r: f64,
-}
-
-impl Default for DegeneratePendulum {
-    fn default() -> Self {
-        Self { m: 1.0, g: 1.0, r: 1.0 }
-    }
 }
 
 impl DegeneratePendulum {

@@ -14,6 +14,8 @@ use fbint_runtime::feedback_system;
     force(p = torque * (frequency * t).cos() - damping * rate(angle)),
     output(energy),
     derivatives,
+    // The motion is chaotic: with m = l = g = 1 the torque is 1.15 m g l at two thirds of the frequency of small oscillations.
+    default(m = 1, l = 1, g = 1, damping = 0.5, torque = 1.15, frequency = 2 / 3),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrivenPendulum {
@@ -29,13 +31,6 @@ pub struct DrivenPendulum {
     pub torque: f64,
     /// The angular frequency of the motor's torque.
     pub frequency: f64,
-}
-
-impl Default for DrivenPendulum {
-    /// The motion is chaotic: with m = l = g = 1 the torque is 1.15 m g l at two thirds of the frequency of small oscillations.
-    fn default() -> Self {
-        Self { m: 1.0, l: 1.0, g: 1.0, damping: 0.5, torque: 1.15, frequency: 2.0 / 3.0 }
-    }
 }
 
 impl DrivenPendulum {

@@ -13,17 +13,12 @@ use nalgebra::{Vector3, vector};
     poisson = hat(pi),
     hamiltonian = pi.dot(&pi.component_div(&inertia)) / 2,
     invariant(casimir = pi.norm_squared()),
+    default(inertia = vector![3, 2, 1]),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct EulerTop {
     /// The principal moments of inertia.
     pub inertia: Vector3<f64>,
-}
-
-impl Default for EulerTop {
-    fn default() -> Self {
-        Self { inertia: vector![3.0, 2.0, 1.0] }
-    }
 }
 
 impl EulerTop {

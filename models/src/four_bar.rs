@@ -20,6 +20,7 @@ use nalgebra::{Vector2, vector};
         coupler = (b - a).norm_squared() - lb.powi(2),
         rocker = (b - vector![ln, 0]).norm_squared() - lc.powi(2),
     ),
+    default(la = 0.8, lb = 2, lc = 1, ln = 2, m = 1, g = 9.81),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct FourBar {
@@ -35,12 +36,6 @@ pub struct FourBar {
     pub m: f64,
     /// The acceleration of gravity.
     pub g: f64,
-}
-
-impl Default for FourBar {
-    fn default() -> Self {
-        Self { la: 0.8, lb: 2.0, lc: 1.0, ln: 2.0, m: 1.0, g: 9.81 }
-    }
 }
 
 impl FourBar {

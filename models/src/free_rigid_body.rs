@@ -19,17 +19,12 @@ use nalgebra::{Matrix3, Vector3, vector};
     dynamics(r = r * hat(omega), omega = momentum.cross(&omega).component_div(&inertia)),
     constraint(orthonormality = r.transpose() * r - identity(3)),
     invariant(energy = omega.dot(&momentum) / 2, spatial_momentum = r * momentum),
+    default(inertia = vector![3, 2, 1]),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreeRigidBody {
     /// The principal moments of inertia.
     pub inertia: Vector3<f64>,
-}
-
-impl Default for FreeRigidBody {
-    fn default() -> Self {
-        Self { inertia: vector![3.0, 2.0, 1.0] }
-    }
 }
 
 impl FreeRigidBody {

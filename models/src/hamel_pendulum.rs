@@ -15,6 +15,7 @@ use fbint_runtime::feedback_system;
     velocity_constraint(rod = stretch),
     constraint(length = x.powi(2) + y.powi(2) - l.powi(2)),
     output(tension = -multiplier(rod) / l),
+    default(m = 1, g = 1, l = 1),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct HamelPendulum {
@@ -24,12 +25,6 @@ pub struct HamelPendulum {
     pub g: f64,
     /// The length of the rod.
     pub l: f64,
-}
-
-impl Default for HamelPendulum {
-    fn default() -> Self {
-        Self { m: 1.0, g: 1.0, l: 1.0 }
-    }
 }
 
 impl HamelPendulum {

@@ -12,6 +12,7 @@ use nalgebra::{Vector2, vector};
     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
     constraint(length = (q - pivot).norm_squared() - l.powi(2)),
     output(tension = -2 * l * multiplier(length)),
+    default(m = 1, l = 1, g = 9.81, amplitude = 0.1, frequency = 100),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct KapitzaPendulum {
@@ -25,12 +26,6 @@ pub struct KapitzaPendulum {
     pub amplitude: f64,
     /// The angular frequency of the vibration.
     pub frequency: f64,
-}
-
-impl Default for KapitzaPendulum {
-    fn default() -> Self {
-        Self { m: 1.0, l: 1.0, g: 9.81, amplitude: 0.1, frequency: 100.0 }
-    }
 }
 
 impl KapitzaPendulum {

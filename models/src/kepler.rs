@@ -16,17 +16,12 @@ use nalgebra::vector;
     define(l = x.cross(&v)),
     dynamics(x = v, v = -mu * x / x.norm().powi(3)),
     invariant(angular_momentum = l, laplace_runge_lenz = v.cross(&l) - mu * x / x.norm()),
+    default(mu = 1),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kepler {
     /// The strength of the attraction.
     pub mu: f64,
-}
-
-impl Default for Kepler {
-    fn default() -> Self {
-        Self { mu: 1.0 }
-    }
 }
 
 impl Kepler {

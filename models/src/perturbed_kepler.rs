@@ -14,6 +14,7 @@ use nalgebra::vector;
     momenta(v: [3]),
     hamiltonian = v.norm_squared() / 2 - mu / x.norm() - eps / (2 * x.norm().powi(3)),
     invariant(angular_momentum = x.cross(&v)),
+    default(mu = 1, eps = 0.005),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct PerturbedKepler {
@@ -21,12 +22,6 @@ pub struct PerturbedKepler {
     pub mu: f64,
     /// The strength of the perturbation.
     pub eps: f64,
-}
-
-impl Default for PerturbedKepler {
-    fn default() -> Self {
-        Self { mu: 1.0, eps: 0.005 }
-    }
 }
 
 impl PerturbedKepler {

@@ -14,6 +14,7 @@ use nalgebra::vector;
     momenta(p: [2]),
     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
     constraint(length = q.norm_squared() - l.powi(2)),
+    default(m = 1, g = 1, l = 1),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanarPendulum {
@@ -23,12 +24,6 @@ pub struct PlanarPendulum {
     pub g: f64,
     /// The length.
     pub l: f64,
-}
-
-impl Default for PlanarPendulum {
-    fn default() -> Self {
-        Self { m: 1.0, g: 1.0, l: 1.0 }
-    }
 }
 
 impl PlanarPendulum {

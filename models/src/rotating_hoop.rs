@@ -13,6 +13,7 @@ use nalgebra::vector;
     constraint(sphere = q.norm_squared() - r.powi(2), plane = q[1] * along[0] - q[0] * along[1]),
     force(p = -damping * slip),
     output(side_force = multiplier(plane)),
+    default(m = 1, r = 1, g = 9.81, omega = 5, damping = 0.2),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RotatingHoop {
@@ -26,12 +27,6 @@ pub struct RotatingHoop {
     pub omega: f64,
     /// The force of friction per velocity along the hoop.
     pub damping: f64,
-}
-
-impl Default for RotatingHoop {
-    fn default() -> Self {
-        Self { m: 1.0, r: 1.0, g: 9.81, omega: 5.0, damping: 0.2 }
-    }
 }
 
 impl RotatingHoop {

@@ -20,6 +20,7 @@ use nalgebra::vector;
     constraint(length = q.norm_squared() - l.powi(2)),
     invariant(vertical_momentum = q[0] * p[1] - q[1] * p[0]),
     output(tension = -2 * l * multiplier(length)),
+    default(m = 1, g = 1, l = 1),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphericalPendulum {
@@ -29,12 +30,6 @@ pub struct SphericalPendulum {
     pub g: f64,
     /// The length.
     pub l: f64,
-}
-
-impl Default for SphericalPendulum {
-    fn default() -> Self {
-        Self { m: 1.0, g: 1.0, l: 1.0 }
-    }
 }
 
 impl SphericalPendulum {
@@ -51,6 +46,7 @@ impl SphericalPendulum {
     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
     phase_constraint(f1 = q.norm_squared() - l.powi(2), f2 = q.dot(&p)),
     invariant(vertical_momentum = q[0] * p[1] - q[1] * p[0]),
+    default(m = 1, g = 1, l = 1),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphericalPendulumCpv22 {
@@ -60,12 +56,6 @@ pub struct SphericalPendulumCpv22 {
     pub g: f64,
     /// The length.
     pub l: f64,
-}
-
-impl Default for SphericalPendulumCpv22 {
-    fn default() -> Self {
-        Self { m: 1.0, g: 1.0, l: 1.0 }
-    }
 }
 
 impl SphericalPendulumCpv22 {

@@ -93,6 +93,7 @@ fn compile(declaration: &Declaration, errors: Errors, surroundings: &Surrounding
         declaration,
         places: &model.places,
         derivation,
+        beginning: &model.beginning,
         programs: &programs,
         conservation: &findings.conservation,
         latex: &notation::latex(derivation, &findings),

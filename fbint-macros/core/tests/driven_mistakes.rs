@@ -131,7 +131,7 @@ const MISTAKES: &[Case] = &[
             "there is no key `friction`: write `force(p = ..)` along a momentum, or `force(v = ..)` along a velocity")]),
     ("coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, controls(u)",
         &[("controls",
-            "unknown key `controls`; the keys are coordinates, momenta, velocities, kinematics, state, poisson, dynamics, hamiltonian, lagrangian, time, input, force, define, constraint, phase_constraint, velocity_constraint, invariant, output, search, derivatives, crate")]),
+            "unknown key `controls`; the keys are coordinates, momenta, velocities, kinematics, state, poisson, dynamics, hamiltonian, lagrangian, time, input, force, define, constraint, phase_constraint, velocity_constraint, invariant, output, default, start, search, derivatives, crate")]),
     ("coordinates(x), velocities(v), lagrangian = v.powi(2) / 2 - x * t, tim(t)",
         &[("tim",
             "unknown key `tim`; did you mean `time`?")]),

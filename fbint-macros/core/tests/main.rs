@@ -2,6 +2,7 @@
 
 mod angles;
 mod assumptions;
+mod beginning;
 mod common;
 mod conservation;
 mod documentation;

@@ -14,7 +14,7 @@ README = ROOT / "fbint-runtime" / "python" / "README.md"
 
 # Models of one's own with events and with an input, beside the one of the README.
 WITH_EVENTS_AND_INPUTS = '''
-use fbint_command::{Controller, Event};
+use fbint_command::{Controller, Error, Event};
 
 /// A ball that bounces.
 #[feedback_system(coordinates(height), momenta(p), hamiltonian = p.powi(2) / 2 + g * height)]

@@ -11,17 +11,12 @@ use fbint_runtime::feedback_system;
     lagrangian = m * (vx.powi(2) + vy.powi(2) + vz.powi(2)) / 2,
     velocity_constraint(rise = vz - y * vx + x * vy),
     invariant(speed_x = vx, speed_y = vy),
+    default(m = 1),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeisenbergSystem {
     /// The mass.
     pub m: f64,
-}
-
-impl Default for HeisenbergSystem {
-    fn default() -> Self {
-        Self { m: 1.0 }
-    }
 }
 
 impl HeisenbergSystem {

@@ -13,6 +13,7 @@ use fbint_runtime::feedback_system;
     velocity_constraint(edge = phi.sin() * vx - phi.cos() * vy),
     invariant(turning = omega),
     output(side_force = multiplier(edge)),
+    default(m = 1, j = 1, g = 1, slope = 0.5),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnifeEdge {
@@ -24,12 +25,6 @@ pub struct KnifeEdge {
     pub g: f64,
     /// The angle of the plane to the horizontal.
     pub slope: f64,
-}
-
-impl Default for KnifeEdge {
-    fn default() -> Self {
-        Self { m: 1.0, j: 1.0, g: 1.0, slope: 0.5 }
-    }
 }
 
 impl KnifeEdge {

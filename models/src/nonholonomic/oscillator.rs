@@ -12,17 +12,12 @@ use fbint_runtime::feedback_system;
     lagrangian = (vx.powi(2) + vy.powi(2) + vz.powi(2)) / 2 - k * (x.powi(2) + y.powi(2)) / 2,
     velocity_constraint(contact = vz - y * vx),
     invariant(energy_of_y = (vy.powi(2) + k * y.powi(2)) / 2),
+    default(k = 1),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct NonholonomicOscillator {
     /// The stiffness of the potential, for a unit mass.
     pub k: f64,
-}
-
-impl Default for NonholonomicOscillator {
-    fn default() -> Self {
-        Self { k: 1.0 }
-    }
 }
 
 impl NonholonomicOscillator {

@@ -16,6 +16,7 @@ use fbint_runtime::feedback_system;
         arm = heading.cos() * vy - heading.sin() * vx + d1 * phi.cos() * turn + d2 * (turn + steer),
     ),
     output(seat_force = multiplier(seat), arm_force = multiplier(arm)),
+    default(m = 1, i1 = 1, i2 = 0.5, d1 = 1, d2 = 0.5),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RollerRacer {
@@ -29,12 +30,6 @@ pub struct RollerRacer {
     pub d1: f64,
     /// The distance from the hinge to the axle of the arm.
     pub d2: f64,
-}
-
-impl Default for RollerRacer {
-    fn default() -> Self {
-        Self { m: 1.0, i1: 1.0, i2: 0.5, d1: 1.0, d2: 0.5 }
-    }
 }
 
 impl RollerRacer {

@@ -18,6 +18,7 @@ use fbint_runtime::feedback_system;
         turn_momentum = j * turn,
     ),
     output(grip = (multiplier(slip_x).powi(2) + multiplier(slip_y).powi(2)).sqrt()),
+    default(m = 2, i = 0.25, j = 0.125, radius = 0.5),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RollingDisk {
@@ -29,12 +30,6 @@ pub struct RollingDisk {
     pub j: f64,
     /// The radius.
     pub radius: f64,
-}
-
-impl Default for RollingDisk {
-    fn default() -> Self {
-        Self { m: 2.0, i: 0.25, j: 0.125, radius: 0.5 }
-    }
 }
 
 impl RollingDisk {

@@ -4,7 +4,7 @@
 //! In general the body comes to rotate about the axis that its inertia and the constraint leave it, forwards or backwards.
 
 use fbint_runtime::feedback_system;
-use nalgebra::{Matrix3, Vector3, matrix, vector};
+use nalgebra::{Matrix3, Vector3, vector};
 
 /// A rigid body that cannot turn about an axis of its own.
 #[feedback_system(
@@ -15,6 +15,7 @@ use nalgebra::{Matrix3, Vector3, matrix, vector};
     constraint(orthonormality = r.transpose() * r - identity(3)),
     velocity_constraint(twist = axis.dot(&omega)),
     output(torque = multiplier(twist)),
+    default(inertia = matrix![3, 0, 0.4; 0, 2, 0.3; 0.4, 0.3, 1.5], axis = vector![0, 0, 1]),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct SuslovProblem {
@@ -22,12 +23,6 @@ pub struct SuslovProblem {
     pub inertia: Matrix3<f64>,
     /// The axis about which it cannot turn.
     pub axis: Vector3<f64>,
-}
-
-impl Default for SuslovProblem {
-    fn default() -> Self {
-        Self { inertia: matrix![3.0, 0.0, 0.4; 0.0, 2.0, 0.3; 0.4, 0.3, 1.5], axis: vector![0.0, 0.0, 1.0] }
-    }
 }
 
 impl SuslovProblem {

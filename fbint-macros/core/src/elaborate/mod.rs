@@ -7,6 +7,7 @@
 //! here.
 
 mod ascent;
+mod beginning;
 mod canonical;
 mod definedness;
 mod evaluate;
@@ -29,6 +30,7 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Ident;
 
+pub use self::beginning::Beginning;
 pub use self::definedness::{Undefined, is_root, roots, undefined_part};
 use self::integrals::{Conserved, IntegralList, latex};
 use self::multipliers::multipliers;
@@ -53,6 +55,8 @@ pub struct Elaborated {
     pub spans: Table<IntegralId, Span>,
     /// Where each output is named.
     pub output_spans: Vec<Span>,
+    /// Where a run begins.
+    pub beginning: Beginning,
     /// Possible mistakes of the inertia or of the reactions that are not proved to be mistakes.
     pub doubts: Vec<Doubt>,
 }
@@ -65,6 +69,7 @@ pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborate
     scope.definitions();
     let motion = LawOfMotion::of(&mut scope);
     let kept = Conserved::of(&mut scope, &motion.dynamics);
+    let beginning = Beginning::of(&mut scope);
     let listed = kept.listed(declaration);
     let outputs = ElaboratedOutputs::of(&mut scope, &kept, &listed);
     let used = scope.used();
@@ -82,8 +87,10 @@ pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborate
     let output_spans = sound(&outputs.all).map(|output| output.span).collect();
     let IntegralList { integrals, spans } = listed;
     let problem = problem(declaration, motion, &kept, integrals, outputs).ok()?;
+    let beginning = beginning.ok()?;
     let doubts = soundness::check(declaration, &problem, &spans, errors);
-    errors.is_empty().then_some(Elaborated { problem, places: unknowns.places, spans, output_spans, doubts })
+    let places = unknowns.places;
+    errors.is_empty().then_some(Elaborated { problem, places, spans, output_spans, beginning, doubts })
 }
 
 /// The unknowns that the declaration names.

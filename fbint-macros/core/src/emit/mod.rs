@@ -3,6 +3,7 @@
 //! The generated code is a guest in the user's crate: absolute paths, no prelude, no name but the state's type, and variables
 //! that begin with two underscores.
 
+mod beginning;
 mod body;
 mod derivatives;
 mod facts;
@@ -16,7 +17,7 @@ use quote::{IdentFragment, format_ident, quote};
 
 use crate::derivation::table::Table;
 use crate::derivation::{Conservation, Derivation, IntegralId, Role};
-use crate::elaborate::VariableEntry;
+use crate::elaborate::{Beginning, VariableEntry};
 use crate::expression::Symbol;
 use crate::program::Programs;
 use crate::syntax::{Declaration, plain};
@@ -36,6 +37,8 @@ pub struct Compiled<'a> {
     pub places: &'a Table<Symbol, VariableEntry>,
     /// The mathematics.
     pub derivation: &'a Derivation,
+    /// Where a run begins.
+    pub beginning: &'a Beginning,
     /// The functions.
     pub programs: &'a Programs,
     /// The grade of each integral: where it is conserved, and by which evidence.
@@ -63,8 +66,9 @@ pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let derivatives = derivatives(compiled, &writer, &signatures);
     let source = source(compiled, &prepare, &quote!(#prepared #lagrangian #hamel #derivatives));
     let hamel_steps = hamel.as_ref().map(|_| hamel_steps(&compiled.declaration.runtime));
-    let system = feedback_system(compiled, &writer, &quote!(#prepare #hamel_steps), &source);
-    quote!(#item #state #prepared #system #driven #lagrangian #hamel #derivatives)
+    let (default, start) = (beginning::default(compiled, &writer), beginning::start(compiled, &writer));
+    let system = feedback_system(compiled, &writer, &quote!(#prepare #start #hamel_steps), &source);
+    quote!(#item #default #state #prepared #system #driven #lagrangian #hamel #derivatives)
 }
 
 /// The steps of the discrete Hamel integrator, for simulations, whose methods are chosen at run time.

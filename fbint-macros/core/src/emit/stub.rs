@@ -29,7 +29,8 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
     let (prepared_type, system) = (stub.prepared_type(), stub.system(&signatures));
     let (prepared_system, driven) = (stub.prepared_system(&signatures), stub.driven());
     let (frame, differentiable) = (stub.frame(&signatures), stub.differentiable(&signatures));
-    quote!(#item #state_type #prepared_type #system #prepared_system #driven #frame #differentiable)
+    let default = stub.default();
+    quote!(#item #default #state_type #prepared_type #system #prepared_system #driven #frame #differentiable)
 }
 
 /// What the items of a stub have in common.
@@ -63,6 +64,18 @@ impl Stub<'_> {
             #[automatically_derived]
             impl<#sizes> #runtime::#of for #name #arguments { #items }
         }
+    }
+
+    fn default(&self) -> Option<TokenStream> {
+        let Self { declaration, name, instance: Instance { sizes, arguments, .. }, none, .. } = self;
+        (!declaration.defaults.is_empty()).then(|| {
+            quote! {
+                #[automatically_derived]
+                impl<#sizes> ::core::default::Default for #name #arguments {
+                    fn default() -> Self #none
+                }
+            }
+        })
     }
 
     fn system(&self, signatures: &Signatures) -> TokenStream {

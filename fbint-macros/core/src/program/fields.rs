@@ -19,7 +19,7 @@ use super::monomial::Monomial;
 use super::multipliers::{coefficients, constraint_multipliers, times_entry};
 use super::normalise::Normalised;
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, Field, Implicit, IntegralId, LinearSystem, Role, SparseRow, column_of};
+use crate::derivation::{Derivation, Field, Implicit, IntegralId, LinearSystem, Role, SparseRow, Symbols, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 
@@ -118,6 +118,13 @@ pub(super) fn outputs(parts: &Parts<'_>) -> Program {
         }
     }
     let outputs = derivation.outputs.iter().map(|output| lowering.lower(&output.value)).collect();
+    lowering.builder.finish(outputs)
+}
+
+/// Expressions of parameters and numbers.
+pub fn of_parameters(expressions: &[Expression], symbols: &Symbols) -> Program {
+    let mut lowering = Lowering::new(symbols);
+    let outputs = expressions.iter().map(|expression| lowering.lower(expression)).collect();
     lowering.builder.finish(outputs)
 }
 

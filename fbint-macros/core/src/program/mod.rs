@@ -42,6 +42,7 @@ pub use assemble::{Programs, assemble, assemble_with_derivatives};
 pub(crate) use builder::Builder;
 pub use cost::OperationCount;
 pub use derivatives::*;
+pub use fields::of_parameters;
 pub use functions::*;
 pub use verify::verify;
 

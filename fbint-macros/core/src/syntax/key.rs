@@ -137,6 +137,10 @@ keys! {
     Invariant: "invariant", Named(invariants), "invariant(name = expression)", ANY, names "an invariant";
     /// Extra quantities, computed in addition to the field.
     Output: "output", Named(outputs), "output(name = expression)", ANY, names "an output";
+    /// The values of all parameters by default.
+    Default: "default", Named(defaults), "default(m = 1)", ANY;
+    /// The state in which a run starts, by the parameters.
+    Start: "start", Named(start), "start(q = vector![l, 0], p = vector![0, 0])", ANY;
     /// How far to look for what else is conserved.
     Search: "search", Named(search), "search(degree = 4)", ANY;
     /// Set if derivatives of the generated functions are generated, too.
@@ -204,6 +208,11 @@ impl AttributeKey {
     /// Returns `true` if the names that the key declares have values in expressions.
     pub(super) fn gives_values(self) -> bool {
         self == Self::Define || matches!(self.row().syntax, Syntax::Variables(_) | Syntax::Scalar(_))
+    }
+
+    /// Returns `true` if each entry of the key gives something of a whole variable, which has a name elsewhere.
+    pub(super) fn gives_whole_variables(self) -> bool {
+        matches!(self, Self::Dynamics | Self::Kinematics | Self::Default | Self::Start)
     }
 
     /// Returns `true` if an entry of the key may be the name of a definition alone.

@@ -192,9 +192,9 @@ impl AttributeReader<'_> {
                 "`define` names one thing; drop `[..]` after `{name}` and index what it is made of"
             ));
         }
-        if key == AttributeKey::Dynamics || key == AttributeKey::Kinematics {
+        if key.gives_whole_variables() {
             let key = key.name();
-            return refuse(format!("`{key}` gives the rate of all of `{name}` at once: drop `[..]` after `{name}`"));
+            return refuse(format!("`{key}` gives all of `{name}` at once: drop `[..]` after `{name}`"));
         }
         let family = match written_family.parse2(index.stream()) {
             Ok(family) => family,

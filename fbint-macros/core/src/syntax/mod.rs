@@ -60,6 +60,12 @@ impl Declaration {
         moving.chain(&self.time).chain(&self.work)
     }
 
+    /// The variables of the state but the time and the work, which begin at 0.
+    pub fn starting_variables(&self) -> impl Iterator<Item = &Variable> {
+        let others = || self.time.iter().chain(&self.work);
+        self.state_variables().filter(move |variable| others().all(|other| other.name != variable.name))
+    }
+
     /// The name of the integral that `hamiltonian` or `lagrangian` adds.
     pub fn energy_name(&self) -> &'static str {
         if self.work.is_some() { ENERGY_BALANCE } else { ENERGY }
@@ -238,6 +244,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Opti
     check::conjugates(&declaration, errors);
     check::velocities(&declaration, errors);
     driving::forces(&declaration, errors);
+    system::beginning(&declaration, errors);
     check::search(&declaration, errors);
     check::assumptions(&declaration, errors);
     let clashing = check::names(&declaration, errors);

@@ -101,68 +101,105 @@ fn misplaced(declaration: &Declaration, errors: &Errors) {
 
 /// Checks, where rates are given, that every variable has one, and that nothing else has a rate.
 fn rates(declaration: &Declaration, errors: &Errors) {
-    let dynamics = Rates {
+    let of = |key: AttributeKey, variables| Variables { all: variables, are_known: declaration.is_clear(key) };
+    let twice = |name: &str| format!("the rate of `{name}` is given twice: keep one of the two");
+    let dynamics = ValuesOfVariables {
         unknown: "is not a variable of the state, and only those have rates",
+        twice,
         missing: |name| format!("`dynamics` gives no rate of the state variable `{name}`: add `{name} = ..` to it"),
         key: AttributeKey::Dynamics,
         given: &declaration.dynamics,
-        of: (AttributeKey::State, &declaration.states),
+        of: of(AttributeKey::State, declaration.states.iter().collect()),
     };
-    let kinematics = Rates {
+    let kinematics = ValuesOfVariables {
         unknown: "is not a coordinate, and `kinematics` gives only the rates of coordinates",
+        twice,
         missing: |name| format!("`kinematics` does not give the rate of the coordinate `{name}`: add `{name} = ..`"),
         key: AttributeKey::Kinematics,
         given: &declaration.kinematics,
-        of: (AttributeKey::Coordinates, &declaration.coordinates),
+        of: of(AttributeKey::Coordinates, declaration.coordinates.iter().collect()),
     };
     for rates in [dynamics, kinematics] {
         rates.hold(declaration, errors);
     }
 }
 
-/// The rates that a key gives.
-struct Rates<'d> {
+/// Checks that `default` gives every parameter a value, and `start` every variable of the state, and nothing else.
+pub(super) fn beginning(declaration: &Declaration, errors: &Errors) {
+    let twice = |name: &str| format!("`{name}` is given twice: keep one of the two");
+    let defaults = ValuesOfVariables {
+        unknown: "is not a parameter, and only those have defaults",
+        twice,
+        missing: |name| format!("`default` gives no value of the parameter `{name}`: add `{name} = ..` to it"),
+        key: AttributeKey::Default,
+        given: &declaration.defaults,
+        of: Variables { all: declaration.parameters.iter().collect(), are_known: !declaration.hidden_names },
+    };
+    let start = ValuesOfVariables {
+        unknown: "is not a variable that a start has: the time and the work begin at 0",
+        twice,
+        missing: |name| format!("`start` does not say where `{name}` starts: add `{name} = ..` to it"),
+        key: AttributeKey::Start,
+        given: &declaration.start,
+        of: Variables {
+            all: declaration.starting_variables().collect(),
+            are_known: declaration.unclear.is_empty() && !declaration.hidden_names,
+        },
+    };
+    for values in [defaults, start] {
+        values.hold(declaration, errors);
+    }
+}
+
+/// Variables, some of which may have been mistaken.
+struct Variables<'d> {
+    all: Vec<&'d Variable>,
+    are_known: bool,
+}
+
+/// The values that a key gives of whole variables.
+struct ValuesOfVariables<'d> {
     key: AttributeKey,
     given: &'d [NamedExpression],
-    /// The variables whose rates they are, and their key.
-    of: (AttributeKey, &'d [Variable]),
+    of: Variables<'d>,
     unknown: &'static str,
+    twice: fn(&str) -> String,
     missing: fn(&str) -> String,
 }
 
-impl Rates<'_> {
-    /// Reports rates of nothing, rates that are given twice and rates that are missing.
+impl ValuesOfVariables<'_> {
+    /// Reports values of nothing, values that are given twice and values that are missing.
     fn hold(&self, declaration: &Declaration, errors: &Errors) {
-        let (key, variables) = self.of;
-        if !declaration.has(self.key) || !declaration.is_clear(key) {
+        if !declaration.has(self.key) || !self.of.are_known {
             return;
         }
-        let states: Vec<String> = variables.iter().map(|variable| plain(&variable.name)).collect();
+        let names: Vec<String> = self.of.all.iter().map(|variable| plain(&variable.name)).collect();
         let mut known = true;
         let mut given: Vec<String> = declaration.broken.iter().map(plain).collect();
-        for NamedExpression { name: rate, .. } in self.given {
-            let name = plain(rate);
-            if !states.contains(&name) {
+        for NamedExpression { name: word, .. } in self.given {
+            let name = plain(word);
+            if !names.contains(&name) {
                 known = false;
-                errors.push(rate.span(), self.of_nothing(&name, &states));
+                errors.push(word.span(), self.of_nothing(&name, &names));
             } else if given.contains(&name) {
-                errors.push(rate.span(), format_args!("the rate of `{name}` is given twice: keep one of the two"));
+                errors.push(word.span(), (self.twice)(&name));
             }
             given.push(name);
         }
         // An unknown name may stand for the one that is missing.
         if known && !declaration.uncertain && !declaration.hidden_uses {
-            for (variable, name) in variables.iter().zip(&states).filter(|(_, name)| !given.contains(name)) {
+            for (variable, name) in self.of.all.iter().zip(&names).filter(|(_, name)| !given.contains(name)) {
                 errors.push(variable.name.span(), (self.missing)(name));
             }
         }
     }
 
-    fn of_nothing(&self, name: &str, states: &[String]) -> String {
+    fn of_nothing(&self, name: &str, names: &[String]) -> String {
         let message = format!("`{name}` {}", self.unknown);
-        match nearest(name, states.iter().map(String::as_str)) {
+        match nearest(name, names.iter().map(String::as_str)) {
             Some(near) => format!("{message}; did you mean `{near}`?"),
-            None => format!("{message}: `{}`", states.join("`, `")),
+            None if names.is_empty() => message,
+            None => format!("{message}: `{}`", names.join("`, `")),
         }
     }
 }

@@ -8,50 +8,45 @@ use crate::scheme::Scheme;
 
 /// A system that the command can run.
 ///
-/// Parameters begin at their [`Default`], and options of the command change them. What the command says of a model is the first
-/// paragraph of its documentation.
+/// Parameters begin at their [`Default`], which the key `default` of the attribute gives, and a run where the key `start` says; options
+/// of the command change both. What the command says of a model is the first paragraph of its documentation.
 ///
 /// ```
 /// use fbint_command::runtime::FeedbackSystem;
-/// use fbint_command::{Error, Model, feedback_system};
+/// use fbint_command::{Model, feedback_system};
 ///
 /// /// A mass on a spring.
 /// #[feedback_system(
 ///     coordinates(q),
 ///     momenta(p),
 ///     hamiltonian = (p.powi(2) / m + k * q.powi(2)) / 2,
+///     default(m = 1, k = 1),
+///     start(q = 1, p = 0),
 /// )]
 /// pub struct Oscillator { pub m: f64, pub k: f64 }
 ///
-/// impl Default for Oscillator {
-///     fn default() -> Self {
-///         Self { m: 1.0, k: 1.0 }
-///     }
-/// }
-///
-/// impl Model for Oscillator {
-///     fn start(&self) -> Result<OscillatorState, Error> {
-///         Ok(OscillatorState { q: 1.0, p: 0.0 })
-///     }
-/// }
+/// impl Model for Oscillator {}
 ///
 /// assert_eq!((Oscillator::name(), Oscillator::SUMMARY), ("oscillator".to_owned(), "A mass on a spring."));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the command does not know where a run of `{Self}` starts",
-    note = "implement `fbint_command::Model` for it, with its function `start`, and `Default`, for its parameters"
+    note = "write `default(..)` and `start(..)` into its attribute, and `impl fbint_command::Model for {Self} {{}}`"
 )]
 pub trait Model: FeedbackSystem + Default + Sync {
     /// Whether members of an ensemble are integrated side by side, in the lanes of vector instructions, where that is possible. It is
     /// several times as fast, and takes a crate in release mode some seconds longer to compile.
     const RUNS_IN_LANES: bool = true;
 
-    /// The start of a run with these parameters, unless options of the command set it.
+    /// The start of a run with these parameters, unless options of the command set it; by default that of the key `start` of the
+    /// declaration.
     ///
     /// # Errors
     ///
-    /// If there is no start with these parameters, as there is none for rods that are too short.
-    fn start(&self) -> Result<Self::State, Error>;
+    /// If there is no start with these parameters, as there is none for rods that are too short, or if the declaration has no `start`.
+    fn start(&self) -> Result<Self::State, Error> {
+        self.declared_start().ok_or(Error::NoStart { model: Self::NAME })
+    }
 
     /// What an animation draws of a state; by default [its vectors as points](Drawing::of_coordinates).
     ///

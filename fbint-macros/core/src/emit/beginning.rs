@@ -1,0 +1,64 @@
+//! The parameters by default, and the start of a run.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use super::body::Writer;
+use super::{Compiled, implementation, local};
+use crate::program::of_parameters;
+use crate::syntax::{Declaration, Shape};
+
+/// The implementation of `Default`, if the declaration has `default(..)`.
+///
+/// ```text
+/// impl Default for Pendulum {
+///     fn default() -> Self { Self { m: 1.0, g: 9.81, inertia: [1.0, 2.0].into() } }
+/// }
+/// ```
+pub(super) fn default(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
+    let Declaration { item, parameters, .. } = compiled.declaration;
+    let defaults = compiled.beginning.defaults.as_ref()?;
+    let (statements, values) = writer.prepare(&of_parameters(defaults, &compiled.derivation.symbols));
+    let mut rest = &values[..];
+    let fields = parameters.iter().map(|parameter| {
+        let (own, others) = rest.split_at(parameter.shape.entries());
+        rest = others;
+        let (name, value) = (&parameter.name, parameter_value(parameter.shape, own));
+        quote!(#name: #value)
+    });
+    let fields: Vec<TokenStream> = fields.collect();
+    let name = &item.ident;
+    let function = quote! {
+        fn default() -> Self {
+            #statements
+            Self { #(#fields),* }
+        }
+    };
+    Some(implementation(&quote!(::core::default::Default for #name), &function))
+}
+
+/// A parameter, which is a number, an array, or one of nalgebra's types, from its entries, column by column.
+fn parameter_value(shape: Shape, entries: &[TokenStream]) -> TokenStream {
+    match shape {
+        Shape::Scalar => quote!(#(#entries)*),
+        Shape::Vector(_) => quote!(::core::convert::Into::into([#(#entries),*])),
+        Shape::Matrix { rows, .. } => {
+            let columns = entries.chunks(rows).map(|column| quote!([#(#column),*]));
+            quote!(::core::convert::Into::into([#(#columns),*]))
+        }
+    }
+}
+
+/// The function that gives the start, if the declaration has `start(..)`.
+pub(super) fn start(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
+    let start = compiled.beginning.start.as_ref()?;
+    let (statements, entries) = writer.prepare(&of_parameters(start, &compiled.derivation.symbols));
+    let (dimension, state) = (Literal::usize_unsuffixed(entries.len()), local("state"));
+    Some(quote! {
+        fn declared_start(&self) -> ::core::option::Option<Self::State> {
+            #statements
+            let #state: [::core::primitive::f64; #dimension] = [#(#entries),*];
+            ::core::option::Option::Some(::core::convert::Into::into(#state))
+        }
+    })
+}

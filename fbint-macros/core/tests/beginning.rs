@@ -1,0 +1,84 @@
+//! Parameters by default and starts of runs: what they expand to, and their mistakes.
+
+use super::common::read;
+use super::expansion::expand;
+
+const PENDULUM: &str =
+    "coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / (2 * m[0]) + m[0] * g * q[1],
+    constraint(length = q.norm_squared() - l.powi(2)), define(r = l / 2)";
+const ITEM: &str = "struct S { m: [f64; 1], g: f64, l: f64 }";
+
+#[test]
+fn both_are_expressions() {
+    let beginning =
+        "default(m = vector![1], g = 9.81, l = 1 / 2), start(p = vector![0, 0], q = vector![r * (PI / 3).cos(), l])";
+    let (_, model, messages) = read(&format!("{PENDULUM}, {beginning}"), ITEM);
+    let beginning = model.unwrap_or_else(|| panic!("{messages:?}")).beginning;
+    let numbers = |entries: Option<Vec<fbint_macros_core::expression::Expression>>| -> Vec<f64> {
+        // l, the last of the parameters, is 3.
+        entries.expect("it is declared").iter().map(|entry| entry.evaluate(&|_| 3.0)).collect()
+    };
+    assert_eq!(numbers(beginning.defaults), [1.0, 9.81, 0.5]);
+    let start = numbers(beginning.start);
+    assert!((start[0] - 0.75).abs() < 1e-15 && start[1..] == [3.0, 0.0, 0.0], "{start:?}");
+}
+
+/// The time and the work begin at 0. A parameter that only the start has is used.
+#[test]
+fn driven_systems_start_at_rest() {
+    let driven = "coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2, input(u), force(p = u), start(q = a, p = 0)";
+    let (messages, expansion) = expand(driven, "struct S { a: f64 }");
+    assert!(messages.is_empty(), "{messages:?}");
+    let start = expansion.split("fn declared_start").nth(1).expect("it has a start");
+    assert!(start.contains("= [__a , 0.0 , 0.0 , 0.0]"), "{start:.300}");
+    assert!(!expansion.contains("Default"));
+}
+
+/// One message for each mistake, where it stands.
+#[test]
+fn mistakes_are_reported_where_they_stand() {
+    let rows: [(&str, &str, &str); 14] = [
+        ("default(m = vector![1], g = 9.81)", "`default` gives no value of the parameter `l`: add `l = ..` to it", "l"),
+        (
+            "default(m = vector![1], g = 9, l = 1, k = 1)",
+            "`k` is not a parameter, and only those have defaults: `m`, `g`, `l`",
+            "k",
+        ),
+        (
+            "default(m = vector![1], g = 9, length = 1)",
+            "`length` is not a parameter, and only those have defaults: `m`, `g`, `l`",
+            "length",
+        ),
+        ("default(m = vector![1], g = 9, l = 1, l = 2)", "`l` is given twice: keep one of the two", "l"),
+        (
+            "default(m = 1, g = 9, l = 1)",
+            "the default of `m` is a scalar, and `m` is a vector of 1: they must have the same shape",
+            "1",
+        ),
+        ("default(m = vector![1], g = 9, l = 2 * g)", "a default is a number, and `l` contains `g`", "2 * g"),
+        ("default(m = vector![1], g = 9, l = 1000.exp())", "the default of `l` is not a finite number", "1000.exp()"),
+        ("default(m[i in 0..1] = 1, g = 9, l = 1)", "`default` gives all of `m` at once: drop `[..]` after `m`", "["),
+        ("start(q = vector![l, 0])", "`start` does not say where `p` starts: add `p = ..` to it", "p"),
+        (
+            "start(q = vector![l, 0], p = vector![0, 0], r = 1)",
+            "`r` is not a variable that a start has: the time and the work begin at 0: `q`, `p`",
+            "r",
+        ),
+        (
+            "start(q = vector![l, 0], p = zeros(3, 1))",
+            "the start of `p` is a vector of 3, and `p` is a vector of 2: they must have the same shape",
+            "zeros(3, 1)",
+        ),
+        ("start(q = vector![l, 0], p = q)", "a start is given by parameters and numbers, and `p` contains `q[0]`", "q"),
+        ("start()", "`start` is empty: name something, as in `start(q = vector![l, 0], p = vector![0, 0])`", ")"),
+        ("starts(q = vector![l, 0], p = vector![0, 0])", "unknown key `starts`; did you mean `start`?", "starts"),
+    ];
+    let mut failures = Vec::new();
+    for (beginning, message, place) in rows {
+        let (_, model, messages) = read(&format!("{PENDULUM}, output(length_of_half = r), {beginning}"), ITEM);
+        if model.is_some() || messages != [(message.to_owned(), place.to_owned())] {
+            failures.push(format!("{beginning}: {messages:#?}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
