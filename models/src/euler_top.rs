@@ -5,7 +5,7 @@
 //! momenta are inertia times angular velocity, and so is the period of 6.42270308... from pi = (3, 2, 1).
 
 use fbint_runtime::feedback_system;
-use nalgebra::{Vector3, vector};
+use nalgebra::Vector3;
 
 /// A free rigid body reduced to its momentum, a Lie-Poisson system.
 #[feedback_system(
