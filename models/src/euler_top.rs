@@ -31,6 +31,7 @@ impl EulerTop {
 #[cfg(test)]
 mod tests {
     use fbint_runtime::{Error, FeedbackSystem, Gains, Method, PreparedSystem, Simulation};
+    use nalgebra::vector;
 
     use super::*;
     use crate::{FreeRigidBody, FreeRigidBodyState};
