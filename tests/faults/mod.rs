@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fbint_macros_core::check::{self, Verdict};
 use fbint_macros_core::derivation::table::Id;
-use fbint_macros_core::derivation::{Constraints, Derivation, Field, Hamel, Implicit, IntegralId};
+use fbint_macros_core::derivation::{Derivation, Field, Hamel, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::program::{
     FUNCTIONS, Function, INTEGRALS, Input, Instruction, JACOBIAN, OUTPUTS, Program, Programs, VECTOR_FIELD, Value,
@@ -382,7 +382,7 @@ mod derivations {
     /// Puts a fault into the derivation and describes it.
     fn break_derivation(derivation: &mut Derivation, random: &mut Random) -> String {
         let dimension = derivation.dimension();
-        let unconstrained = matches!(&derivation.field, Field::Dirac(constraints) if constraints.is_empty());
+        let unconstrained = derivation.constraints().is_some_and(|constraints| constraints.members().is_empty());
         match random.index(if unconstrained { 4 } else { 6 }) {
             0 => {
                 let row = random.index(derivation.integrals.len());
@@ -414,8 +414,17 @@ mod derivations {
     }
 
     fn break_field(field: &mut Field, random: &mut Random) -> String {
-        match field {
-            Field::Given(rates) => {
+        let Field { systems, rates } = field;
+        let index = random.index(systems.len() + 1);
+        match systems.get_mut(index) {
+            Some(system) if random.index(2) == 0 => {
+                // The matrix of phase constraints is antisymmetric.
+                let is_symmetric = system.matrix.iter().enumerate().any(|(i, row)| !row[i].is_zero());
+                let parity = if is_symmetric { 1 } else { -1 };
+                format!("system {index}, matrix {}", break_matrix(&mut system.matrix, parity, random))
+            }
+            Some(system) => format!("system {index}, right side {}", break_vector(&mut system.right_side, random)),
+            None => {
                 let index = random.index(rates.len());
                 if random.index(3) == 0 {
                     let other = random.index(rates.len());
@@ -425,33 +434,6 @@ mod derivations {
                 }
                 format!("rate {index}: {}", break_expression(&mut rates[Symbol::at(index)], random))
             }
-            Field::Implicit(Implicit { systems, rates }) => {
-                let index = random.index(systems.len() + 1);
-                match systems.get_mut(index) {
-                    Some(system) if random.index(2) == 0 => {
-                        format!("system {index}, matrix {}", break_matrix(&mut system.matrix, 1, random))
-                    }
-                    Some(system) => {
-                        format!("system {index}, right side {}", break_vector(&mut system.right_side, random))
-                    }
-                    None => {
-                        let index = random.index(rates.len());
-                        format!("rate {index}: {}", break_expression(&mut rates[Symbol::at(index)], random))
-                    }
-                }
-            }
-            Field::Dirac(Constraints::Holonomic { a, b, energy_brackets, .. }) if !a.is_empty() => {
-                match random.index(3) {
-                    0 => format!("A {}", break_matrix(a, 1, random)),
-                    1 if a.len() > 1 => format!("B {}", break_matrix(b, -1, random)),
-                    _ => format!("{{H, g'}} {}", break_vector(energy_brackets, random)),
-                }
-            }
-            Field::Dirac(Constraints::General { c, energy_brackets, .. }) if !c.is_empty() => match random.index(2) {
-                0 => format!("C {}", break_matrix(c, -1, random)),
-                _ => format!("{{H, f}} {}", break_vector(energy_brackets, random)),
-            },
-            Field::Dirac(_) => "no constraints, and no matrix".to_owned(),
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fbint_macros_core::derivation::{Derivation, Field, Hamel, Implicit, LinearSystem, Prepared, Problem, Role};
+use fbint_macros_core::derivation::{
+    ConstraintMatrix, Derivation, Field, Hamel, LinearSystem, Prepared, Problem, Role,
+};
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::numbers::points::{Point, sample_points};
 use fbint_macros_core::prepared::{contradiction, read, write};
@@ -74,13 +76,10 @@ fn values(derivation: &Derivation) -> Vec<f64> {
             let states = derivation.symbols.states();
             values.extend(states.map(|state| derivation.entry(id, state).map_or(0.0, value)));
         }
-        values.extend(derivation.constraint_matrix(&value).concat());
-        values.extend(derivation.energy_brackets(&value));
-        match &derivation.field {
-            Field::Given(rates) => values.extend(rates.rows().map(value)),
-            Field::Implicit(implicit) => values.extend(solved(derivation, implicit, &point)),
-            Field::Dirac(_) => {}
+        if let Some(ConstraintMatrix { c, with_energy, .. }) = derivation.constraint_matrix() {
+            values.extend(c.iter().flatten().chain(&with_energy).map(value));
         }
+        values.extend(solved(derivation, &point));
         if let Some(Hamel { lagrangian, momenta, forces, brackets }) = &derivation.hamel {
             let coefficients = brackets.iter().flat_map(|bracket| &bracket.coefficients);
             values.push(value(lagrangian));
@@ -91,12 +90,13 @@ fn values(derivation: &Derivation) -> Vec<f64> {
 }
 
 /// The multipliers and X at a point. What linear systems they take may have another form.
-fn solved(derivation: &Derivation, implicit: &Implicit, point: &Point<'_>) -> Vec<f64> {
+fn solved(derivation: &Derivation, point: &Point<'_>) -> Vec<f64> {
+    let Field { systems, rates } = &derivation.field;
     let mut known = BTreeMap::new();
     let value = |expression: &Expression, known: &BTreeMap<Symbol, f64>| {
         expression.evaluate(&|symbol| known.get(&symbol).copied().unwrap_or_else(|| point.symbol(symbol)))
     };
-    for LinearSystem { unknowns, matrix, right_side } in &implicit.systems {
+    for LinearSystem { unknowns, matrix, right_side } in systems {
         let n = unknowns.len();
         let matrix = DMatrix::from_fn(n, n, |i, j| value(&matrix[i][j], &known));
         let right_side = DVector::from_fn(n, |i, _| value(&right_side[i], &known));
@@ -105,7 +105,7 @@ fn solved(derivation: &Derivation, implicit: &Implicit, point: &Point<'_>) -> Ve
     }
     let held = derivation.symbols.with(|role| matches!(role, Role::Multiplier(_) | Role::Reaction { .. }));
     let multipliers = held.iter().filter_map(|symbol| known.get(symbol).copied());
-    multipliers.chain(implicit.rates.rows().map(|rate| value(rate, &known))).collect()
+    multipliers.chain(rates.rows().map(|rate| value(rate, &known))).collect()
 }
 
 /// The text with its checksum made anew, as `write` makes it.

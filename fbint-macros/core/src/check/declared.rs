@@ -32,7 +32,7 @@ pub(super) struct Declared<'a> {
     pub(super) integrals: Table<IntegralId, Differentiated<Real>>,
     /// J, row by row, where it is declared.
     pub(super) matrix: Table<Symbol, Vec<Real>>,
-    /// X, where it takes more than the brackets of constraints.
+    /// X of a canonical or a Lagrangian system.
     pub(super) motion: Option<ExpectedMotion>,
 }
 
@@ -59,8 +59,7 @@ impl<'a> Declared<'a> {
         }
         declared.flow = declared.free_flow()?;
         declared.integrals = problem.integrals.ids().map(|id| declared.integral(id)).collect::<Option<_>>()?;
-        let is_held = !problem.reactions.is_empty() || problem.is_driven() || declared.frame.is_some();
-        if matches!(problem.dynamics, Dynamics::Canonical { .. } | Dynamics::Lagrangian(_)) && is_held {
+        if matches!(problem.dynamics, Dynamics::Canonical { .. } | Dynamics::Lagrangian(_)) {
             declared.motion = Some(declared.motion()?);
         }
         Some(declared)
@@ -182,9 +181,8 @@ impl<'a> Declared<'a> {
         let along = |symbol| v.get(&symbol).map(|entry| ((), entry.clone())).into_iter().collect();
         let value = |symbol| Dual { value: Real::from(values(symbol)), gradient: along(symbol) };
         let at = At { value, is_variable: |symbol| self.is_variable(symbol) };
-        let terms = if let Expression::Sum(terms) = f { terms } else { std::slice::from_ref(f) };
         let mut derivative = Gradient::new();
-        for term in terms.iter().filter(|term| term.symbols().iter().any(|symbol| v.contains_key(symbol))) {
+        for term in f.terms().iter().filter(|term| term.symbols().iter().any(|symbol| v.contains_key(symbol))) {
             for (symbol, slope) in at.differentiate(term)?.gradient {
                 slope.gradient.into_values().for_each(|entry| add(&mut derivative, symbol, entry));
             }

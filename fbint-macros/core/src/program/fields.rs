@@ -7,7 +7,8 @@
 //!   grad V    =   sum_r y_r dF_r
 //!   feedback  = X - grad V                                                    (CPV22 eq. 6, L = I but for the time)
 //!
-//! Where the field is given, X is what was given; where it is implicit, linear systems are solved first.
+//! X is lowered like this where brackets of the constraints determine it, because its gradients and brackets share more than the linear
+//! systems and rates of the field show. Other fields are lowered as they are: linear systems are solved, and then come the rates.
 
 use num_rational::BigRational;
 use num_traits::One;
@@ -19,7 +20,7 @@ use super::monomial::Monomial;
 use super::multipliers::{coefficients, constraint_multipliers, times_entry};
 use super::normalise::Normalised;
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, Field, Implicit, IntegralId, LinearSystem, Role, SparseRow, column_of};
+use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role, SparseRow, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 
@@ -86,11 +87,11 @@ pub(super) fn multipliers(parts: &Parts<'_>) -> Program {
     let (mut lowering, normalised) = parts.normalised.clone();
     let zero = lowering.builder.constant(0.0);
     let mut values = derivation.integrals.map(|_| zero);
-    if let Field::Implicit(implicit) = &derivation.field {
-        solve(&mut lowering, implicit);
-        for id in derivation.integrals.ids() {
-            if let Some(symbol) = derivation.symbols.multiplier(id) {
-                values[id] = lowering.lower(&Expression::from(symbol));
+    if derivation.constraints().is_none() {
+        solve(&mut lowering, &derivation.field);
+        for unknown in derivation.field.systems.iter().flat_map(|system| &system.unknowns) {
+            if let Some(id) = derivation.symbols.constraint(*unknown) {
+                values[id] = lowering.lower(&Expression::from(*unknown));
             }
         }
     }
@@ -105,8 +106,8 @@ pub(super) fn outputs(parts: &Parts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let symbols = derivation.outputs.iter().flat_map(|output| output.value.symbols());
-    if let Field::Implicit(implicit) = &derivation.field {
-        solve(&mut lowering, implicit);
+    if derivation.constraints().is_none() {
+        solve(&mut lowering, &derivation.field);
     } else if symbols.into_iter().any(|symbol| derivation.symbols.constraint(symbol).is_some()) {
         for (constraint, multiplier) in constraint_multipliers(derivation, &normalised, &mut lowering) {
             if derivation.integrals.declared(constraint) == constraint
@@ -141,36 +142,25 @@ pub(super) fn reaction_field(parts: &Parts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let mut rows = derivation.symbols.over_states(|_| Vec::new());
-    let order = match &derivation.field {
-        Field::Given(_) => TermOrder::Written,
-        Field::Implicit(implicit) => {
-            add_reactions(derivation, implicit, &mut lowering, &mut rows);
-            TermOrder::Written
-        }
-        Field::Dirac(_) => {
-            let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
-            let weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
-            add_flow(derivation, &normalised, &mut lowering, &weights, &mut rows);
-            TermOrder::Arranged
-        }
-    };
-    let outputs = lowering.sums(order, rows.into_iter().collect());
+    if derivation.constraints().is_some() {
+        let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
+        let weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
+        add_flow(derivation, &normalised, &mut lowering, &weights, &mut rows);
+    } else {
+        add_reactions(derivation, &mut lowering, &mut rows);
+    }
+    let outputs = lowering.sums(order(derivation), rows.into_iter().collect());
     lowering.builder.finish(outputs)
 }
 
 /// Adds what the multipliers contribute to the rates, directly and through what linear systems are solved for. Both are linear in them.
-fn add_reactions(
-    derivation: &Derivation,
-    implicit: &Implicit,
-    lowering: &mut Lowering,
-    rows: &mut Table<Symbol, Vec<Monomial>>,
-) {
-    solve(lowering, implicit);
+fn add_reactions(derivation: &Derivation, lowering: &mut Lowering, rows: &mut Table<Symbol, Vec<Monomial>>) {
+    let field = &derivation.field;
+    solve(lowering, field);
     let is_multiplier = |symbol: Symbol| derivation.symbols.constraint(symbol).is_some();
-    add_parts(implicit, &is_multiplier, lowering, rows);
+    add_parts(field, &is_multiplier, lowering, rows);
     let owed = |b: &Expression| Expression::sum(parts(b, &is_multiplier));
-    let systems =
-        implicit.systems.iter().filter(|system| !system.unknowns.iter().any(|unknown| is_multiplier(*unknown)));
+    let systems = field.systems.iter().filter(|system| !system.unknowns.iter().any(|unknown| is_multiplier(*unknown)));
     let systems = systems.map(|system| LinearSystem {
         right_side: system.right_side.iter().map(owed).collect(),
         ..LinearSystem::clone(system)
@@ -179,17 +169,17 @@ fn add_reactions(
     let is_changed = |symbol: Symbol| systems.iter().any(|system| system.unknowns.contains(&symbol));
     // From here on, what they are solved for stands for its change.
     systems.iter().for_each(|system| solve_system(lowering, system));
-    add_parts(implicit, &is_changed, lowering, rows);
+    add_parts(field, &is_changed, lowering, rows);
 }
 
 /// Adds the parts of the rates that contain certain symbols.
 fn add_parts(
-    implicit: &Implicit,
+    field: &Field,
     is_meant: &impl Fn(Symbol) -> bool,
     lowering: &mut Lowering,
     rows: &mut Table<Symbol, Vec<Monomial>>,
 ) {
-    for (state, rate) in implicit.rates.iter() {
+    for (state, rate) in field.rates.iter() {
         for part in parts(rate, is_meant) {
             rows[state].extend(lowering.terms(&part));
         }
@@ -236,12 +226,13 @@ fn field(parts: &Parts<'_>, with_dynamics: bool, with_feedback: bool) -> Program
             }
         }
     }
-    let order = match &derivation.field {
-        Field::Given(_) | Field::Implicit(_) => TermOrder::Written,
-        Field::Dirac(_) => TermOrder::Arranged,
-    };
-    let outputs = lowering.sums(order, rows.into_iter().collect());
+    let outputs = lowering.sums(order(derivation), rows.into_iter().collect());
     lowering.builder.finish(outputs)
+}
+
+/// The order in which the terms of a rate are added: as they are written, unless it is made of brackets.
+fn order(derivation: &Derivation) -> TermOrder {
+    if derivation.constraints().is_some() { TermOrder::Arranged } else { TermOrder::Written }
 }
 
 /// Adds X, term by term.
@@ -251,16 +242,9 @@ fn add_dynamics(
     lowering: &mut Lowering,
     rows: &mut Table<Symbol, Vec<Monomial>>,
 ) {
-    let given = match &derivation.field {
-        Field::Given(rates) => Some(rates),
-        Field::Implicit(implicit) => {
-            solve(lowering, implicit);
-            Some(&implicit.rates)
-        }
-        Field::Dirac(_) => None,
-    };
-    if let Some(rates) = given {
-        for (state, rate) in rates.iter() {
+    if derivation.constraints().is_none() {
+        solve(lowering, &derivation.field);
+        for (state, rate) in derivation.field.rates.iter() {
             rows[state].extend(lowering.terms(rate));
         }
         return;

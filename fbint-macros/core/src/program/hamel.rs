@@ -4,7 +4,7 @@ use super::fields::Parts;
 use super::lower::Lowering;
 use super::tangent::jacobian;
 use super::{Program, Value};
-use crate::derivation::{Derivation, Field, Hamel, Role};
+use crate::derivation::{Derivation, Hamel, Role};
 use crate::expression::{Expression, Symbol};
 
 /// Whether a system has a discrete Hamel integrator: a Lagrangian system without reactions that is not driven.
@@ -22,11 +22,7 @@ pub(super) fn momentum_state_of(derivation: &Derivation) -> Vec<Expression> {
 
 /// (q', p'), entry by entry in the order of the state.
 pub(super) fn momentum_rates_of(derivation: &Derivation) -> Vec<Expression> {
-    let rate = |state: Symbol| match &derivation.field {
-        Field::Implicit(implicit) => implicit.rates[state].clone(),
-        Field::Given(_) | Field::Dirac(_) => Expression::zero(),
-    };
-    of_states(derivation, rate, |state, hamel| entry(&hamel.forces, state))
+    of_states(derivation, |state| derivation.field.rates[state].clone(), |state, hamel| entry(&hamel.forces, state))
 }
 
 fn entry(list: &[(Symbol, Expression)], state: Symbol) -> Expression {

@@ -1,4 +1,4 @@
-//! The linear systems of an implicit field, one after the other.
+//! The linear systems of a field, one after the other.
 //!
 //! Their matrices are definite and factored as L D L^T, like those of holonomic constraints. Systems with one matrix share its factors:
 //! equal instructions are one.
@@ -6,11 +6,11 @@
 use super::factor::{Ldl, Matrix, Pivots, blocks, symmetric};
 use super::lower::Lowering;
 use super::monomial::Monomial;
-use crate::derivation::{Implicit, LinearSystem};
+use crate::derivation::{Field, LinearSystem};
 
 /// Computes every unknown, and lets its symbol stand for it.
-pub(super) fn solve(lowering: &mut Lowering, implicit: &Implicit) {
-    for system in &implicit.systems {
+pub(super) fn solve(lowering: &mut Lowering, field: &Field) {
+    for system in &field.systems {
         solve_system(lowering, system);
     }
 }

@@ -9,7 +9,7 @@ use super::implicit::solve_system;
 use super::lower::TermOrder;
 use super::monomial::Monomial;
 use super::{Input, Value};
-use crate::derivation::{Derivation, Field, LinearSystem, Role};
+use crate::derivation::{Derivation, LinearSystem, Role};
 use crate::expression::Symbol;
 
 /// M, row by row.
@@ -43,8 +43,8 @@ pub(super) fn inverse_dynamics(parts: &Parts<'_>) -> Program {
 
 /// M xi' = b, and the systems whose solutions are in it.
 fn equations(derivation: &Derivation) -> Option<(&[LinearSystem], &LinearSystem)> {
-    let Field::Implicit(implicit) = &derivation.field else { return None };
+    let systems = &derivation.field.systems;
     let is_acceleration = |symbol: &Symbol| matches!(derivation.symbols[*symbol].role, Role::Acceleration { .. });
-    let place = implicit.systems.iter().position(|system| system.unknowns.iter().any(is_acceleration))?;
-    Some((&implicit.systems[..place], &implicit.systems[place]))
+    let place = systems.iter().position(|system| system.unknowns.iter().any(is_acceleration))?;
+    Some((&systems[..place], &systems[place]))
 }

@@ -1,8 +1,8 @@
 //! States that refute what algebra does not prove.
 //!
 //! dI.X is evaluated in 256 bits with a bound on its error, so that it need only be larger than that bound to be a refutation. X is
-//! not taken from the generated code, nor from the brackets that were derived: a Dirac field is made of the gradients alone, with C
-//! and b assembled in numbers. States are tried in this order:
+//! not taken from the generated code, but from the linear systems and rates that were derived, which `check` compares with what is
+//! declared. States are tried in this order:
 //!
 //! - a few of size one, which make witnesses that are easy to read;
 //! - states and parameters of both signs, with sizes from 1e-12 to 1e12, one size for all or one for each ([`trials`](super::trials));
@@ -15,7 +15,7 @@
 use super::states::{self, State, Values};
 use super::trials;
 use super::velocity::Velocity;
-use crate::derivation::{Derivation, Field, IntegralId};
+use crate::derivation::{Derivation, IntegralId};
 use crate::expression::Expression;
 use crate::numbers::precise::Real;
 use crate::numbers::random::Random;
@@ -157,26 +157,16 @@ impl<'a> Search<'a> {
 
     /// How many states of each kind are tried.
     fn count(&self, integral: IntegralId) -> usize {
-        let constraints = self.derivation.constraints().map_or(0, |constraints| constraints.members().len());
-        let cost = self.expressions(integral).into_iter().map(cost).sum::<usize>() + 10 * constraints.pow(2);
+        let solved: usize = self.derivation.field.systems.iter().map(|system| system.unknowns.len().pow(2)).sum();
+        let cost = self.expressions(integral).into_iter().map(cost).sum::<usize>() + 10 * solved;
         (WORK / cost.max(1)).clamp(FEWEST, MOST)
     }
 
     /// What dI.X is made of.
     fn expressions(&self, integral: IntegralId) -> Vec<&'a Expression> {
         let derivation = self.derivation;
-        let gradient = |id: IntegralId| derivation.integrals[id].gradient.iter().map(|(_, slope)| slope);
-        match &derivation.field {
-            Field::Given(rates) => gradient(integral).chain(rates.rows()).collect(),
-            Field::Implicit(implicit) => {
-                gradient(integral).chain(implicit.expressions()).chain(implicit.rates.rows()).collect()
-            }
-            Field::Dirac(constraints) => {
-                let all = constraints.members().into_iter().chain(derivation.integrals.energy()).chain([integral]);
-                let forces = derivation.drive.forces.iter().map(|force| &force.value);
-                all.flat_map(gradient).chain(forces).collect()
-            }
-        }
+        let gradient = derivation.integrals[integral].gradient.iter().map(|(_, slope)| slope);
+        gradient.chain(derivation.field.expressions()).collect()
     }
 }
 

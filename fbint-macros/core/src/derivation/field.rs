@@ -1,19 +1,20 @@
-//! A field whose rates contain quantities that are the solutions of linear systems: accelerations, and the multipliers of reactions.
+//! The vector field: rates, which may contain the solutions of linear systems, such as accelerations and multipliers.
 
 use super::IntegralId;
 use crate::derivation::table::Table;
 use crate::expression::{Expression, Symbol};
 
-/// A field in steps: linear systems, each of which may contain what those before it are solved for, and the rates.
+/// The vector field X in steps: linear systems, each of which may contain what those before it are solved for, and the rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Implicit {
+pub struct Field {
     /// In the order in which they are solved.
     pub systems: Vec<LinearSystem>,
     /// x', entry by entry, which may contain every unknown.
     pub rates: Table<Symbol, Expression>,
 }
 
-/// A linear system K z = b with a symmetric matrix, which is definite wherever the field is defined.
+/// A linear system K z = b. The matrix is symmetric, and definite wherever the field is defined; where it is that of the brackets of
+/// phase constraints, C^T, it is antisymmetric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinearSystem {
     /// z
@@ -25,16 +26,27 @@ pub struct LinearSystem {
 }
 
 impl LinearSystem {
+    /// The entries of K and b.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        self.matrix.iter().flatten().chain(&self.right_side)
+    }
+
     /// The rows of K, each with its entry of b at the end.
     pub fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = &Expression>> {
         self.matrix.iter().zip(&self.right_side).map(|(row, right)| row.iter().chain([right]))
     }
 }
 
-impl Implicit {
-    /// Every expression that the systems are made of.
+impl Field {
+    /// The field that has these rates, for which nothing is solved.
+    pub fn of_rates(rates: Table<Symbol, Expression>) -> Self {
+        Self { systems: Vec::new(), rates }
+    }
+
+    /// Every expression that the systems and the rates are made of.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
-        self.systems.iter().flat_map(|system| system.matrix.iter().flatten().chain(&system.right_side))
+        let of_systems = self.systems.iter().flat_map(LinearSystem::expressions);
+        of_systems.chain(self.rates.rows())
     }
 }
 
