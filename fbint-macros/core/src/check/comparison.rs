@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Verdict;
-use super::declared::{Declared, Gradient, entry};
-use super::frame::Part;
+use super::declared::{Covector, DeclaredAtPoint, entry};
+use super::frame::FramePart;
 use crate::derivation::{
     ConstraintMatrix, Constraints, Derivation, Dynamics, FrameBracket, IntegralId, KineticEnergy, LinearSystem, Role,
     Structure,
@@ -18,8 +18,8 @@ use crate::numbers::precise::Real;
 use crate::proofs::{State, Velocity};
 
 /// A derivation and its problem at one point.
-pub(super) struct Comparison<'a> {
-    declared: Declared<'a>,
+pub(super) struct PointComparison<'a> {
+    declared: DeclaredAtPoint<'a>,
     derivation: &'a Derivation,
     point: Point<'a>,
     /// Whether something that was derived is undefined here.
@@ -29,8 +29,8 @@ pub(super) struct Comparison<'a> {
 /// Names what disagrees.
 type Agreement = Result<(), String>;
 
-impl<'a> Comparison<'a> {
-    pub(super) fn new(declared: Declared<'a>, derivation: &'a Derivation, point: Point<'a>) -> Self {
+impl<'a> PointComparison<'a> {
+    pub(super) fn new(declared: DeclaredAtPoint<'a>, derivation: &'a Derivation, point: Point<'a>) -> Self {
         Self { declared, derivation, point, is_undefined: Cell::new(false) }
     }
 
@@ -100,7 +100,7 @@ impl<'a> Comparison<'a> {
         let Some(ConstraintMatrix { members, c, with_energy }) = self.derivation.constraint_matrix() else {
             return Ok(());
         };
-        let flows: Vec<Gradient> =
+        let flows: Vec<Covector> =
             members.iter().map(|id| self.declared.moved(&self.declared.integrals[*id].gradient)).collect();
         let name = |id: IntegralId| &self.derivation.integrals[id].name;
         for (row, f) in c.iter().zip(&members) {
@@ -173,22 +173,22 @@ impl<'a> Comparison<'a> {
             return if agree { Ok(()) } else { Err("the frame".to_owned()) };
         };
         let of = |symbol: Symbol| &self.derivation.symbols[symbol].name;
-        let name = |part: Part| match part {
-            Part::Lagrangian => "the Lagrangian".to_owned(),
-            Part::Momentum(j) => format!("the momentum of {}", of(j)),
-            Part::Force(j) => format!("the force of {}", of(j)),
-            Part::Bracket(i, j, _) => format!("the bracket of the directions of {} and {}", of(i), of(j)),
+        let name = |part: FramePart| match part {
+            FramePart::Lagrangian => "the Lagrangian".to_owned(),
+            FramePart::Momentum(j) => format!("the momentum of {}", of(j)),
+            FramePart::Force(j) => format!("the force of {}", of(j)),
+            FramePart::Bracket(i, j, _) => format!("the bracket of the directions of {} and {}", of(i), of(j)),
         };
         if let Some(bracket) = frame.misfit(&self.declared) {
             return Err(name(bracket));
         }
         let coefficients = derived.brackets.iter().flat_map(|FrameBracket { of: (i, j), coefficients }| {
-            coefficients.iter().map(|(a, entry)| (Part::Bracket(*i, *j, *a), entry))
+            coefficients.iter().map(|(a, entry)| (FramePart::Bracket(*i, *j, *a), entry))
         });
-        let mut derived = [(Part::Lagrangian, &derived.lagrangian)]
+        let mut derived = [(FramePart::Lagrangian, &derived.lagrangian)]
             .into_iter()
-            .chain(derived.momenta.iter().map(|(j, entry)| (Part::Momentum(*j), entry)))
-            .chain(derived.forces.iter().map(|(j, entry)| (Part::Force(*j), entry)))
+            .chain(derived.momenta.iter().map(|(j, entry)| (FramePart::Momentum(*j), entry)))
+            .chain(derived.forces.iter().map(|(j, entry)| (FramePart::Force(*j), entry)))
             .chain(coefficients);
         for (part, expected) in frame.parts(&self.declared) {
             let value = derived.next().filter(|(derived, _)| *derived == part).ok_or_else(|| name(part))?.1;
@@ -244,7 +244,7 @@ impl<'a> Comparison<'a> {
         let symbols = &self.derivation.symbols;
         let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
         let value = |symbol| self.point.symbol(symbol);
-        let direction: Gradient =
+        let direction: Covector =
             symbols.states().filter(is_momentum).map(|symbol| (symbol, Real::from(value(symbol)))).collect();
         let along = |factor: f64| {
             let scaled = |symbol| if is_momentum(&symbol) { factor * value(symbol) } else { value(symbol) };

@@ -27,7 +27,7 @@ use crate::derivation::{
     Lagrangian, Prepared, Problem, Structure,
 };
 use crate::expression::{Expression, Symbol};
-use crate::mechanics::motion::{Motion, motion};
+use crate::mechanics::motion::{LagrangianMotion, motion};
 use crate::proofs::{grades, kinetic_energy};
 
 /// A declared quantity that has no finite real derivative.
@@ -127,7 +127,7 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
 }
 
 /// The functions of integrals that are declared, or follow from the motion of a Lagrangian system.
-fn functions(problem: &Problem, motion: Option<&Motion>) -> Table<IntegralId, Option<Expression>> {
+fn functions(problem: &Problem, motion: Option<&LagrangianMotion>) -> Table<IntegralId, Option<Expression>> {
     let derived = |id: IntegralId| motion?.derived.get(&id).cloned();
     let function = |(id, integral): (IntegralId, &Declared)| integral.value.clone().or_else(|| derived(id));
     problem.integrals.iter().map(function).collect()

@@ -50,7 +50,7 @@ pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
     let is_head = |line: &&str| HEAD.iter().any(|word| line.starts_with(word));
     let head = content.lines().take_while(is_head).count();
     let lines: Vec<&str> = content.lines().skip(head).collect();
-    let prepared = Contents::read(&lines, head + 1, problem)?;
+    let prepared = FileContents::read(&lines, head + 1, problem)?;
     if lines.into_iter().flat_map(|line| [line, "\n"]).collect::<String>() != body(&prepared) {
         return Err(Damage::from("its lines are not in the order and form in which they are written"));
     }
@@ -158,7 +158,7 @@ const ON_CONSTRAINTS: &str = "on constraints";
 const OPEN: &str = "open";
 
 /// The contents of the lines so far.
-struct Contents<'a> {
+struct FileContents<'a> {
     problem: &'a Problem,
     reader: Reader,
     values: Vec<Expression>,
@@ -173,7 +173,7 @@ struct Contents<'a> {
     involution: Involution,
 }
 
-impl<'a> Contents<'a> {
+impl<'a> FileContents<'a> {
     fn read(lines: &[&str], first: usize, problem: &'a Problem) -> Result<Prepared, Damage> {
         let count = problem.integrals.len();
         let mut body = Self {

@@ -25,13 +25,13 @@ use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 
 /// What functions are built from.
-pub(super) struct Parts<'a> {
+pub(super) struct FunctionParts<'a> {
     pub(super) derivation: &'a Derivation,
     /// What functions that need normalised gradients begin with.
     normalised: (Lowering<'a>, Normalised),
 }
 
-impl<'a> Parts<'a> {
+impl<'a> FunctionParts<'a> {
     pub(super) fn new(derivation: &'a Derivation) -> Self {
         let mut lowering = Lowering::new(&derivation.symbols);
         let normalised = Normalised::of(derivation, &mut lowering);
@@ -45,22 +45,22 @@ impl<'a> Parts<'a> {
 }
 
 /// X
-pub(super) fn vector_field(parts: &Parts<'_>) -> Program {
+pub(super) fn vector_field(parts: &FunctionParts<'_>) -> Program {
     field(parts, true, false)
 }
 
 /// grad V
-pub(super) fn potential_gradient(parts: &Parts<'_>) -> Program {
+pub(super) fn potential_gradient(parts: &FunctionParts<'_>) -> Program {
     field(parts, false, true)
 }
 
 /// X - grad V
-pub(super) fn feedback_field(parts: &Parts<'_>) -> Program {
+pub(super) fn feedback_field(parts: &FunctionParts<'_>) -> Program {
     field(parts, true, true)
 }
 
 /// F
-pub(super) fn integrals(parts: &Parts<'_>) -> Program {
+pub(super) fn integrals(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let mut lowering = parts.lowering();
     let outputs = derivation.integrals.rows().map(|integral| lowering.lower(&integral.value)).collect();
@@ -68,7 +68,7 @@ pub(super) fn integrals(parts: &Parts<'_>) -> Program {
 }
 
 /// DF, row by row.
-pub(super) fn jacobian(parts: &Parts<'_>) -> Program {
+pub(super) fn jacobian(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let mut lowering = parts.lowering();
     let zero = lowering.builder.constant(0.0);
@@ -82,7 +82,7 @@ pub(super) fn jacobian(parts: &Parts<'_>) -> Program {
 }
 
 /// c, for every integral; 0 where there is none.
-pub(super) fn multipliers(parts: &Parts<'_>) -> Program {
+pub(super) fn multipliers(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let zero = lowering.builder.constant(0.0);
@@ -102,7 +102,7 @@ pub(super) fn multipliers(parts: &Parts<'_>) -> Program {
 }
 
 /// The declared outputs.
-pub(super) fn outputs(parts: &Parts<'_>) -> Program {
+pub(super) fn outputs(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let symbols = derivation.outputs.iter().flat_map(|output| output.value.symbols());
@@ -123,7 +123,7 @@ pub(super) fn outputs(parts: &Parts<'_>) -> Program {
 }
 
 /// |dF_i|^2 without the derivative by the time, which no feedback moves.
-pub(super) fn squared_gradients(parts: &Parts<'_>) -> Program {
+pub(super) fn squared_gradients(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let mut lowering = parts.lowering();
     let mut outputs = Vec::new();
@@ -138,7 +138,7 @@ pub(super) fn squared_gradients(parts: &Parts<'_>) -> Program {
 }
 
 /// What the constraints add to X.
-pub(super) fn reaction_field(parts: &Parts<'_>) -> Program {
+pub(super) fn reaction_field(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let mut rows = derivation.symbols.over_states(|_| Vec::new());
@@ -194,7 +194,7 @@ fn parts(expression: &Expression, is_meant: &impl Fn(Symbol) -> bool) -> Vec<Exp
 
 /// For each integral three numbers, by which functions that take the law in the normalised form have it: they hand it f with
 /// F = scale (f + offset), and take back `factor` times y. SparseRow<Monomial> by row: factor, scale, offset.
-pub(super) fn normalisation(parts: &Parts<'_>) -> Program {
+pub(super) fn normalisation(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let ids = derivation.integrals.ids();
@@ -206,7 +206,7 @@ pub(super) fn normalisation(parts: &Parts<'_>) -> Program {
 }
 
 /// X, grad V, or X - grad V. Gradients are applied row by row without their constant factors, which the law has in its gains.
-fn field(parts: &Parts<'_>, with_dynamics: bool, with_feedback: bool) -> Program {
+fn field(parts: &FunctionParts<'_>, with_dynamics: bool, with_feedback: bool) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let integrals = if with_feedback { normalised.integrals(&mut lowering) } else { Vec::new() };

@@ -1,6 +1,6 @@
 //! What a discrete Hamel integrator takes: (q, p) and its rates as functions of (q, xi), and their derivatives.
 
-use super::fields::Parts;
+use super::fields::FunctionParts;
 use super::lower::Lowering;
 use super::tangent::jacobian;
 use super::{Program, Value};
@@ -43,29 +43,29 @@ fn of_states(
     derivation.symbols.states().map(entry).collect()
 }
 
-pub(super) fn momentum_state(parts: &Parts<'_>) -> Program {
+pub(super) fn momentum_state(parts: &FunctionParts<'_>) -> Program {
     values(parts, &momentum_state_of(parts.derivation))
 }
 
-pub(super) fn momentum_rates(parts: &Parts<'_>) -> Program {
+pub(super) fn momentum_rates(parts: &FunctionParts<'_>) -> Program {
     values(parts, &momentum_rates_of(parts.derivation))
 }
 
-pub(super) fn momentum_state_jacobian(parts: &Parts<'_>) -> Program {
+pub(super) fn momentum_state_jacobian(parts: &FunctionParts<'_>) -> Program {
     derivatives(parts, &momentum_state_of(parts.derivation))
 }
 
-pub(super) fn momentum_rates_jacobian(parts: &Parts<'_>) -> Program {
+pub(super) fn momentum_rates_jacobian(parts: &FunctionParts<'_>) -> Program {
     derivatives(parts, &momentum_rates_of(parts.derivation))
 }
 
-fn values(parts: &Parts<'_>, expressions: &[Expression]) -> Program {
+fn values(parts: &FunctionParts<'_>, expressions: &[Expression]) -> Program {
     let mut lowering = parts.lowering();
     let outputs = lowered(&mut lowering, expressions);
     lowering.builder.finish(outputs)
 }
 
-fn derivatives(parts: &Parts<'_>, expressions: &[Expression]) -> Program {
+fn derivatives(parts: &FunctionParts<'_>, expressions: &[Expression]) -> Program {
     let mut lowering = parts.lowering();
     let values = lowered(&mut lowering, expressions);
     let states: Vec<Symbol> = parts.derivation.symbols.states().collect();

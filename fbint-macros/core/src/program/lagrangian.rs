@@ -4,7 +4,7 @@
 //! these keep to the constraints, no constraint reacts then.
 
 use super::Program;
-use super::fields::Parts;
+use super::fields::FunctionParts;
 use super::implicit::solve_system;
 use super::lower::TermOrder;
 use super::monomial::Monomial;
@@ -13,7 +13,7 @@ use crate::derivation::{Derivation, LinearSystem, Role};
 use crate::expression::Symbol;
 
 /// M, row by row.
-pub(super) fn mass_matrix(parts: &Parts<'_>) -> Program {
+pub(super) fn mass_matrix(parts: &FunctionParts<'_>) -> Program {
     let mut lowering = parts.lowering();
     let equations = equations(parts.derivation).map(|(_, equations)| &equations.matrix);
     let entries = equations.into_iter().flatten().flatten();
@@ -22,7 +22,7 @@ pub(super) fn mass_matrix(parts: &Parts<'_>) -> Program {
 }
 
 /// tau
-pub(super) fn inverse_dynamics(parts: &Parts<'_>) -> Program {
+pub(super) fn inverse_dynamics(parts: &FunctionParts<'_>) -> Program {
     let mut lowering = parts.lowering();
     let mut rows = Vec::new();
     if let Some((before, LinearSystem { matrix, right_side, .. })) = equations(parts.derivation) {

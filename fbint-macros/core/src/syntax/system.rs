@@ -101,14 +101,14 @@ fn misplaced(declaration: &Declaration, errors: &Errors) {
 
 /// Checks, where rates are given, that every variable has one, and that nothing else has a rate.
 fn rates(declaration: &Declaration, errors: &Errors) {
-    let dynamics = Rates {
+    let dynamics = RatesOfKey {
         unknown: "is not a variable of the state, and only those have rates",
         missing: |name| format!("`dynamics` gives no rate of the state variable `{name}`: add `{name} = ..` to it"),
         key: AttributeKey::Dynamics,
         given: &declaration.dynamics,
         of: (AttributeKey::State, &declaration.states),
     };
-    let kinematics = Rates {
+    let kinematics = RatesOfKey {
         unknown: "is not a coordinate, and `kinematics` gives only the rates of coordinates",
         missing: |name| format!("`kinematics` does not give the rate of the coordinate `{name}`: add `{name} = ..`"),
         key: AttributeKey::Kinematics,
@@ -121,7 +121,7 @@ fn rates(declaration: &Declaration, errors: &Errors) {
 }
 
 /// The rates that a key gives.
-struct Rates<'d> {
+struct RatesOfKey<'d> {
     key: AttributeKey,
     given: &'d [NamedExpression],
     /// The variables whose rates they are, and their key.
@@ -130,7 +130,7 @@ struct Rates<'d> {
     missing: fn(&str) -> String,
 }
 
-impl Rates<'_> {
+impl RatesOfKey<'_> {
     /// Reports rates of nothing, rates that are given twice and rates that are missing.
     fn hold(&self, declaration: &Declaration, errors: &Errors) {
         let (key, variables) = self.of;

@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-use super::{Motion, ReactionForce, Row, along, by_time, driving_force, entry, forces, slopes};
+use super::{LagrangianMotion, ReactionForce, Row, along, by_time, driving_force, entry, forces, slopes};
 use crate::derivation::{Field, Hamel, IntegralId, Lagrangian, LinearSystem, Problem, Role, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 
-pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion> {
+pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<LagrangianMotion> {
     let frame = LagrangianFrame::of(problem, declared)?;
     let symbols = &problem.symbols;
     let mut derived = BTreeMap::new();
@@ -41,7 +41,7 @@ pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion>
         forces: frame.free.iter().map(|&j| (j, frame.force(j, &Expression::from, &|_| None))).collect(),
         brackets: declared.brackets.clone(),
     };
-    Some(Motion { field, hamel, derived })
+    Some(LagrangianMotion { field, hamel, derived })
 }
 
 /// An expression with its derivatives by the entries of the state.

@@ -27,7 +27,7 @@ use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 
 /// The field of a Lagrangian system, and what else follows from the declaration.
-pub(crate) struct Motion {
+pub(crate) struct LagrangianMotion {
     pub(crate) field: Field,
     pub(crate) hamel: Hamel,
     /// The functions of integrals that are not declared: rates of constraints, and the energy.
@@ -35,7 +35,7 @@ pub(crate) struct Motion {
 }
 
 /// The motion of a Lagrangian system. `None` for any other system, or if something in it cannot be differentiated.
-pub(crate) fn motion(problem: &Problem) -> Option<Motion> {
+pub(crate) fn motion(problem: &Problem) -> Option<LagrangianMotion> {
     match &problem.dynamics {
         Dynamics::Lagrangian(lagrangian) => hamel::motion(problem, lagrangian),
         Dynamics::Canonical { .. } | Dynamics::Poisson { .. } | Dynamics::Given { .. } => None,
