@@ -1,8 +1,6 @@
 //! Files that were changed, by accident or with intent.
 
-use fbint_macros_core::derivation::{
-    ConstraintMatrix, Derivation, Field, Hamel, LinearSystem, Prepared, Problem, Role,
-};
+use fbint_macros_core::derivation::{ConstraintMatrix, Derivation, Hamel, Prepared, Problem};
 use fbint_macros_core::expression::Expression;
 use fbint_macros_core::numbers::points::sample_points;
 use fbint_macros_core::prepared::{contradiction, read, write};

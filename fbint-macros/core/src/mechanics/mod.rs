@@ -23,8 +23,8 @@ use written::Written;
 
 use crate::derivation::table::Table;
 use crate::derivation::{
-    Claim, Conservation, Declared, Derivation, Drive, Dynamics, Field, Integral, IntegralId, Integrals, Kind,
-    Lagrangian, Prepared, Problem, Structure,
+    Claim, Conservation, Declared, Derivation, Drive, Dynamics, Field, IntegralId, Integrals, Kind, Lagrangian,
+    Prepared, Problem, Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::motion::{LagrangianMotion, motion};
@@ -109,9 +109,7 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
     let constraints = if motion.is_some() { Vec::new() } else { problem.constraints() };
     extent::check_observables(&space, &observables, &constraints)?;
     let written = Written::of(problem);
-    let parts = problem.integrals.rows().zip(observables.rows());
-    let integral = |(declared, observable)| integral(declared, energy.as_ref(), observable, &written);
-    let integrals: Integrals = parts.map(integral).collect();
+    let integrals = integrals(problem, energy.as_ref(), &observables, &written);
     let flow = dirac::Flow { problem, structure: &structure, drive: &drive, integrals: &integrals };
     let field = match &motion {
         Some(motion) => shorter::field(&motion.field, &written, simplify).ok_or(Unreal::Lagrangian)?,
@@ -217,15 +215,19 @@ fn field(
     Ok(Field::of_rates(rates))
 }
 
-fn integral(
-    declared: &Declared,
-    hamiltonian: Option<&Expression>,
-    observable: &Observable,
+/// F, with DF in the gradients.
+fn integrals(
+    problem: &Problem,
+    energy: Option<&Expression>,
+    observables: &Table<IntegralId, Observable>,
     written: &Written,
-) -> Integral {
-    let form = if declared.kind == Kind::Energy { hamiltonian } else { declared.value.as_ref() };
-    let value = &observable.value;
-    let value = form.map_or_else(|| written.restored(value), |form| written.form(form, value));
-    let gradient = observable.slopes();
-    declared.derived(value, gradient.map(|(symbol, entry)| (symbol, written.restored(entry))).collect())
+) -> Integrals {
+    let integral = |(declared, observable): (&Declared, &Observable)| {
+        let form = if declared.kind == Kind::Energy { energy } else { declared.value.as_ref() };
+        let value = &observable.value;
+        let value = form.map_or_else(|| written.restored(value), |form| written.form(form, value));
+        let gradient = observable.slopes().map(|(symbol, entry)| (symbol, written.restored(entry)));
+        declared.derived(value, gradient.collect())
+    };
+    problem.integrals.rows().zip(observables.rows()).map(integral).collect()
 }

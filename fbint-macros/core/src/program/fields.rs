@@ -14,11 +14,11 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::Program;
-use super::implicit::{solve, solve_system};
 use super::lower::{Lowering, TermOrder};
 use super::monomial::Monomial;
 use super::multipliers::{coefficients, constraint_multipliers, times_entry};
 use super::normalise::Normalised;
+use super::systems::{solve, solve_system};
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role, SparseRow, column_of};
 use crate::expression::{Expression, Symbol};

@@ -5,9 +5,9 @@
 
 use super::Program;
 use super::fields::FunctionParts;
-use super::implicit::solve_system;
 use super::lower::TermOrder;
 use super::monomial::Monomial;
+use super::systems::solve_system;
 use super::{Input, Value};
 use crate::derivation::{Derivation, LinearSystem, Role};
 use crate::expression::Symbol;
