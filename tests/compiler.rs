@@ -1,19 +1,21 @@
 //! The compiler as a library: declarations found in source text, compiled as the macro compiles them, and taken apart.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use fbint_macros_core::algebra::symbolic;
 use fbint_macros_core::derivation::table::{Id, Table};
-use fbint_macros_core::derivation::{Claim, Derivation, IntegralId, Prepared};
+use fbint_macros_core::derivation::{Claim, Derivation, Field, IntegralId, LinearSystem, Prepared, Role};
 use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::{Elaborated, elaborate};
-use fbint_macros_core::expression::Function;
+use fbint_macros_core::expression::{Expression, Function, Symbol};
 use fbint_macros_core::prepared::Surroundings;
 use fbint_macros_core::program::{
     Fault, Input, Instruction, OperationCount, Program, Programs, Value, assemble, assemble_with_derivatives,
 };
 use fbint_macros_core::{algebra, compile, mechanics, prepared, syntax};
 use fbint_runtime::{Operations, Scalar};
+use nalgebra::{DMatrix, DVector};
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
 
@@ -240,6 +242,26 @@ impl Declaration {
         let programs = assemble(&derivation).expect("passes that keep results");
         Compiled { model, derivation, programs }
     }
+}
+
+/// The multipliers and X, from the linear systems and the rates of a field, where symbols have these values. NaN where a system has no
+/// solution.
+pub fn solved_field(derivation: &Derivation, value: impl Fn(Symbol) -> f64) -> Vec<f64> {
+    let Field { systems, rates } = &derivation.field;
+    let mut known = BTreeMap::new();
+    let evaluate = |expression: &Expression, known: &BTreeMap<Symbol, f64>| {
+        expression.evaluate(&|symbol| known.get(&symbol).copied().unwrap_or_else(|| value(symbol)))
+    };
+    for LinearSystem { unknowns, matrix, right_side } in systems {
+        let n = unknowns.len();
+        let matrix = DMatrix::from_fn(n, n, |i, j| evaluate(&matrix[i][j], &known));
+        let right_side = DVector::from_fn(n, |i, _| evaluate(&right_side[i], &known));
+        let solution = matrix.lu().solve(&right_side).unwrap_or_else(|| DVector::from_element(n, f64::NAN));
+        known.extend(unknowns.iter().copied().zip(solution.iter().copied()));
+    }
+    let held = derivation.symbols.with(|role| matches!(role, Role::Multiplier(_) | Role::Reaction { .. }));
+    let multipliers = held.iter().filter_map(|symbol| known.get(symbol).copied());
+    multipliers.chain(rates.rows().map(|rate| evaluate(rate, &known))).collect()
 }
 
 /// The compiler's count as the runtime's.

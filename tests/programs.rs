@@ -1,8 +1,9 @@
 //! Declarations of one system in several ways, and what a longer one costs.
 
 use fbint_macros_core::program::{self, Programs};
-use fbint_tests::compiler::{Declaration, run};
+use fbint_tests::compiler::{Declaration, counted, run};
 use fbint_tests::{Random, relative_error};
+use proc_macro2::TokenStream;
 
 const SPHERICAL_PENDULUM: &str = include_str!("../models/src/spherical_pendulum.rs");
 
@@ -48,6 +49,28 @@ fn each_link_of_a_chain_costs_the_same() {
     let [short, medium, long] = [4, 7, 10].map(cost);
     for kind in 0..4 {
         assert_eq!(long[kind] - medium[kind], medium[kind] - short[kind], "{short:?} {medium:?} {long:?}");
+    }
+}
+
+/// An input along a momentum adds its force, and the power of the force along the work, to the rates, and one term for each constraint
+/// on the body to the right sides of the systems for the multipliers.
+#[test]
+fn an_input_costs_what_it_adds() {
+    println!("| | X | with feedback |");
+    for (name, force, constraints) in
+        [("FourBar", "pa = vector![push, 0]", 2), ("Chain4", "p = matrix![push, 0, 0, 0; 0, 0, 0, 0; 0, 0, 0, 0]", 2)]
+    {
+        let free = Declaration::of_system(name);
+        let input: TokenStream = format!("input(push), force({force})").parse().expect("tokens");
+        let attribute = free.attribute.clone();
+        let driven = Declaration { attribute: quote::quote!(#attribute #input), ..free.clone() };
+        let both = [free, driven].map(|declaration| declaration.compile().programs);
+        for function in [&program::VECTOR_FIELD, &program::FEEDBACK_FIELD] {
+            let [free, driven] = both.each_ref().map(|programs| counted(&programs[function].operations()).total());
+            println!("| {name}, {} | {free} | {driven} |", function.name);
+            let is_fused = if function.name == program::VECTOR_FIELD.name { 0 } else { 4 };
+            assert!(driven <= free + 2 * constraints + 2 + is_fused, "{name}, {}: {free}, {driven}", function.name);
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 //! What a model costs to compile: the derivation and expansion in debug, the size of what is emitted, and rustc's time
-//! for that in release.
+//! for that in release; the machine instructions of the field with feedback; and both of the code that is derived without algebra.
 //!
 //! `cargo bench -p fbint-tests --profile dev --bench compile_time` prints a table of the shipped models and of chains of 4 to 32
 //! links. Derivation and expansion are timed in a process that has compiled nothing before, so this one starts itself again; what
@@ -13,8 +13,13 @@ use std::process::Command;
 use std::time::Instant;
 use std::{env, fs};
 
+use fbint_macros_core::mechanics;
+use fbint_macros_core::prepared::{self, Key, Order, Surroundings};
 use fbint_tests::compiler::Declaration;
+use proc_macro2::TokenStream;
 
+/// The function whose machine instructions are counted.
+const COUNTED: &str = "feedback_field";
 /// Names the model to expand in this process.
 const EXPAND: &str = "FBINT_TESTS_EXPAND";
 const EXPANSIONS: usize = 5;
@@ -34,20 +39,60 @@ fn tabulate(declarations: &[Declaration]) {
     let folder = env::temp_dir().join(format!("fbint-compile-time-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder for the crates");
     let runtime = runtime();
-    println!("| model | states | integrals | derivation and expansion, s | emitted, kB | rustc, s |");
-    println!("|---|---|---|---|---|---|");
+    println!(
+        "| model | states | integrals | derivation and expansion, s | emitted, kB | | rustc, s | | instructions of the field | |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     for declaration in declarations {
         let expansion = least(EXPANSIONS, || cold_expansion(&declaration.name));
-        let source = declaration.text("SOURCE");
         let compiled = declaration.compile();
         let (states, integrals) = (compiled.derivation.dimension(), compiled.derivation.integrals.len());
-        let file = folder.join("model.rs");
-        fs::write(&file, scratch(declaration)).expect("the crate is written");
-        let compilation = least(COMPILATIONS, || compile(&file, &folder, &runtime));
-        let (name, kilobytes) = (&declaration.name, source.len() as f64 / 1e3);
-        println!("| {name} | {states} | {integrals} | {expansion:.2} | {kilobytes:.1} | {compilation:.2} |");
+        let both = [declaration.expand(), without_algebra(declaration, &folder)].map(|expansion| {
+            let kilobytes = expansion.to_string().len() as f64 / 1e3;
+            let file = folder.join("model.rs");
+            fs::write(&file, scratch(declaration, &expansion)).expect("the crate is written");
+            let compilation = least(COMPILATIONS, || compile(&file, &folder, &runtime, &[]));
+            (kilobytes, compilation, instructions(&file, &folder, &runtime))
+        });
+        let name = &declaration.name;
+        let [(kilobytes, compilation, count), (other_kilobytes, other_compilation, other_count)] = both;
+        println!(
+            "| {name} | {states} | {integrals} | {expansion:.2} | {kilobytes:.1} | {other_kilobytes:.1} | {compilation:.2} | \
+             {other_compilation:.2} | {count} | {other_count} |"
+        );
     }
     fs::remove_dir_all(&folder).expect("the crates are removed");
+}
+
+/// What the macro expands to where a package keeps the derivation that is made without algebra.
+fn without_algebra(declaration: &Declaration, folder: &Path) -> TokenStream {
+    let problem = declaration.elaborate().problem;
+    let derivation = mechanics::prepare(&problem).expect("a derivation");
+    let kept = folder.join("derivations");
+    fs::create_dir_all(&kept).expect("a folder for derivations");
+    let file = kept.join(format!("{}-{}.txt", problem.name, &Key::of(&problem).to_string()[..16]));
+    fs::write(file, prepared::write(&problem, None, &derivation, "")).expect("the derivation is written");
+    let surroundings = Surroundings {
+        package: Some(folder.to_owned()),
+        name: "models".to_owned(),
+        source: None,
+        order: Ok(Order::Use),
+    };
+    let expansion = declaration.expand_in(&surroundings);
+    assert!(expansion.to_string().contains("include_bytes"), "{}: the derivation is not used", problem.name);
+    expansion
+}
+
+/// The machine instructions of the field with feedback for x86-64-v3. It has no branches, so that each is executed once; a call of a
+/// function such as a sine counts as one.
+fn instructions(file: &Path, folder: &Path, runtime: &Path) -> usize {
+    compile(file, folder, runtime, &["-C", "target-cpu=x86-64-v3", "--emit", "asm"]);
+    let assembly = fs::read_to_string(folder.join("model.s")).expect("assembly");
+    let is_label = |line: &&str| line.starts_with("_ZN") && line.contains(COUNTED) && line.ends_with(':');
+    let mut lines = assembly.lines().skip_while(|line| !is_label(line));
+    lines.next().unwrap_or_else(|| panic!("no function {COUNTED}"));
+    let is_instruction = |line: &&str| line.starts_with('\t') && !line.starts_with("\t.");
+    lines.take_while(|line| !line.starts_with(".Lfunc_end")).filter(is_instruction).count()
 }
 
 fn least(repetitions: usize, measure: impl Fn() -> f64) -> f64 {
@@ -79,8 +124,8 @@ fn children() -> Option<f64> {
 }
 
 /// A crate with the struct, what the macro makes of it, and its functions instantiated.
-fn scratch(declaration: &Declaration) -> String {
-    let (name, item, expansion) = (&declaration.name, &declaration.item, declaration.expand());
+fn scratch(declaration: &Declaration, expansion: &TokenStream) -> String {
+    let (name, item) = (&declaration.name, &declaration.item);
     // The expansion has the struct in it, as the attribute's does.
     let item =
         if expansion.to_string().contains(&format!("struct {name} ")) { String::new() } else { item.to_string() };
@@ -97,6 +142,10 @@ fn scratch(declaration: &Declaration) -> String {
         pub fn project(system: &{name}, targets: &Integrals, error: &State, x: &mut State) {{
             Projector::new(system, x, *targets, Projection::default()).project(error, x);
         }}
+        #[inline(never)]
+        pub fn {COUNTED}(field: &Feedback<{name}, fbint_runtime::Diagonal<{name}>>, x: &State, rate: &mut State) {{
+            *rate = fbint_runtime::Field::value(field, x);
+        }}
         pub fn rk4(system: &{name}, start: &State, x: &mut State, h: f64) -> Result<(), Error> {{
             Feedback::new(system, start, Gains::uniform(1.0))?.rk4_step(x, h);
             Ok(())
@@ -105,7 +154,7 @@ fn scratch(declaration: &Declaration) -> String {
 }
 
 /// Seconds for the crate, as cargo's release profile compiles a library.
-fn compile(file: &Path, folder: &Path, runtime: &Path) -> f64 {
+fn compile(file: &Path, folder: &Path, runtime: &Path, options: &[&str]) -> f64 {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let dependencies = runtime.with_file_name("deps");
     seconds(
@@ -118,6 +167,7 @@ fn compile(file: &Path, folder: &Path, runtime: &Path) -> f64 {
             .arg(format!("dependency={}", dependencies.display()))
             .arg("--out-dir")
             .arg(folder)
+            .args(options)
             .arg(file),
     )
 }

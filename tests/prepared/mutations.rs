@@ -1,14 +1,11 @@
 //! Files that were changed, by accident or with intent.
 
-use std::collections::BTreeMap;
-
-use fbint_macros_core::derivation::{Derivation, Field, Hamel, Implicit, LinearSystem, Prepared, Problem, Role};
-use fbint_macros_core::expression::{Expression, Symbol};
-use fbint_macros_core::numbers::points::{Point, sample_points};
+use fbint_macros_core::derivation::{ConstraintMatrix, Derivation, Hamel, Prepared, Problem};
+use fbint_macros_core::expression::Expression;
+use fbint_macros_core::numbers::points::sample_points;
 use fbint_macros_core::prepared::{contradiction, read, write};
-use fbint_tests::compiler::Declaration;
+use fbint_tests::compiler::{Declaration, solved_field};
 use fbint_tests::{Random, amount};
-use nalgebra::{DMatrix, DVector};
 
 /// Changes of the files of these, which have fields of different kinds.
 const CHANGES: usize = 2_000;
@@ -74,13 +71,11 @@ fn values(derivation: &Derivation) -> Vec<f64> {
             let states = derivation.symbols.states();
             values.extend(states.map(|state| derivation.entry(id, state).map_or(0.0, value)));
         }
-        values.extend(derivation.constraint_matrix(&value).concat());
-        values.extend(derivation.energy_brackets(&value));
-        match &derivation.field {
-            Field::Given(rates) => values.extend(rates.rows().map(value)),
-            Field::Implicit(implicit) => values.extend(solved(derivation, implicit, &point)),
-            Field::Dirac(_) => {}
+        if let Some(ConstraintMatrix { c, with_energy, .. }) = derivation.constraint_matrix() {
+            values.extend(c.iter().flatten().chain(&with_energy).map(value));
         }
+        // What linear systems they take may have another form.
+        values.extend(solved_field(derivation, |symbol| point.symbol(symbol)));
         if let Some(Hamel { lagrangian, momenta, forces, brackets }) = &derivation.hamel {
             let coefficients = brackets.iter().flat_map(|bracket| &bracket.coefficients);
             values.push(value(lagrangian));
@@ -88,24 +83,6 @@ fn values(derivation: &Derivation) -> Vec<f64> {
         }
     }
     values
-}
-
-/// The multipliers and X at a point. What linear systems they take may have another form.
-fn solved(derivation: &Derivation, implicit: &Implicit, point: &Point<'_>) -> Vec<f64> {
-    let mut known = BTreeMap::new();
-    let value = |expression: &Expression, known: &BTreeMap<Symbol, f64>| {
-        expression.evaluate(&|symbol| known.get(&symbol).copied().unwrap_or_else(|| point.symbol(symbol)))
-    };
-    for LinearSystem { unknowns, matrix, right_side } in &implicit.systems {
-        let n = unknowns.len();
-        let matrix = DMatrix::from_fn(n, n, |i, j| value(&matrix[i][j], &known));
-        let right_side = DVector::from_fn(n, |i, _| value(&right_side[i], &known));
-        let solution = matrix.lu().solve(&right_side).expect("a regular matrix");
-        known.extend(unknowns.iter().copied().zip(solution.iter().copied()));
-    }
-    let held = derivation.symbols.with(|role| matches!(role, Role::Multiplier(_) | Role::Reaction { .. }));
-    let multipliers = held.iter().filter_map(|symbol| known.get(symbol).copied());
-    multipliers.chain(implicit.rates.rows().map(|rate| value(rate, &known))).collect()
 }
 
 /// The text with its checksum made anew, as `write` makes it.

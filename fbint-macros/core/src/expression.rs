@@ -329,6 +329,11 @@ impl Expression {
         }
     }
 
+    /// The terms of a sum; of anything else, itself.
+    pub fn terms(&self) -> &[Self] {
+        if let Self::Sum(terms) = self { terms } else { std::slice::from_ref(self) }
+    }
+
     /// The direct sub-expressions, in order.
     pub fn children(&self) -> impl Iterator<Item = &Self> {
         let children: &[Self] = match self {

@@ -119,7 +119,7 @@ struct Unknowns {
     /// What vanishes: functions of it, or of its negative, are numbers.
     zeros: Vec<Expression>,
     /// What each unknown stands for that has been met.
-    known: Vec<(Meaning, Symbol)>,
+    known: Vec<(UnknownMeaning, Symbol)>,
     /// Polynomials that vanish.
     relations: Vec<Expression>,
     /// Those of the form u^d = v.
@@ -129,7 +129,7 @@ struct Unknowns {
 }
 
 #[derive(PartialEq)]
-enum Meaning {
+enum UnknownMeaning {
     Itself(Expression),
     /// The radicand as a polynomial, the index, and what the root is divided by: sqrt(x / y) is not sqrt(x y) / y where y is
     /// negative, so the two do not share an unknown.
@@ -218,7 +218,7 @@ impl Unknowns {
             && self.zeros.iter().any(|zero| is_multiple(argument, zero))
         {
             // Not the number itself: a product with 0 would hide what is divided by.
-            return self.bound(Meaning::Itself(expression.clone()), 1, Expression::integer(value));
+            return self.bound(UnknownMeaning::Itself(expression.clone()), 1, Expression::integer(value));
         }
         match function {
             Function::Sin | Function::Cos => {
@@ -247,9 +247,9 @@ impl Unknowns {
 
     /// s and c with c^2 = 1 - sign s^2.
     fn pair(&mut self, [odd, even]: [Function; 2], argument: &Expression, sign: i64) -> (Expression, Expression) {
-        let sine = self.unknown(Meaning::Function(odd, argument.clone()));
+        let sine = self.unknown(UnknownMeaning::Function(odd, argument.clone()));
         let square = Expression::integer(-sign) * positive_power(sine.clone(), 2) + Expression::one();
-        let cosine = self.bound(Meaning::Function(even, argument.clone()), 2, square);
+        let cosine = self.bound(UnknownMeaning::Function(even, argument.clone()), 2, square);
         (sine, cosine)
     }
 
@@ -258,7 +258,7 @@ impl Unknowns {
         let (numerator, denominator) = self.fraction(&base);
         let (divisor, reciprocal) = (self.divisors(&denominator), reciprocals(&denominator));
         let value = Expression::product([numerator, positive_power(divisor, u64::from(index) - 1)]);
-        self.bound(Meaning::Root(value.clone(), index, reciprocal.clone()), index as usize, value) * reciprocal
+        self.bound(UnknownMeaning::Root(value.clone(), index, reciprocal.clone()), index as usize, value) * reciprocal
     }
 
     /// 1 / d
@@ -281,7 +281,7 @@ impl Unknowns {
             }
             factor => {
                 let before = self.next;
-                let inverse = self.unknown(Meaning::Reciprocal(factor.clone()));
+                let inverse = self.unknown(UnknownMeaning::Reciprocal(factor.clone()));
                 if self.next > before {
                     self.reciprocals.push((Symbol(before), factor));
                 }
@@ -292,11 +292,11 @@ impl Unknowns {
 
     /// A function that nothing is known of.
     fn opaque(&mut self, expression: &Expression) -> Expression {
-        self.unknown(Meaning::Itself(expression.clone()))
+        self.unknown(UnknownMeaning::Itself(expression.clone()))
     }
 
     /// u with u^d = value.
-    fn bound(&mut self, key: Meaning, power: usize, value: Expression) -> Expression {
+    fn bound(&mut self, key: UnknownMeaning, power: usize, value: Expression) -> Expression {
         let before = self.next;
         let unknown = self.unknown(key);
         if self.next > before {
@@ -306,7 +306,7 @@ impl Unknowns {
         unknown
     }
 
-    fn unknown(&mut self, key: Meaning) -> Expression {
+    fn unknown(&mut self, key: UnknownMeaning) -> Expression {
         if let Some((_, symbol)) = self.known.iter().find(|(known, _)| *known == key) {
             return Expression::from(*symbol);
         }

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Verdict;
-use super::declared::{Declared, Gradient, entry};
-use super::frame::Part;
+use super::declared::{Covector, DeclaredAtPoint, entry};
+use super::frame::FramePart;
 use crate::derivation::{
-    Constraints, Derivation, Dynamics, Field, FrameBracket, Implicit, IntegralId, KineticEnergy, LinearSystem, Role,
+    ConstraintMatrix, Constraints, Derivation, Dynamics, FrameBracket, IntegralId, KineticEnergy, LinearSystem, Role,
     Structure,
 };
 use crate::expression::{Expression, Symbol};
@@ -18,8 +18,8 @@ use crate::numbers::precise::Real;
 use crate::proofs::{State, Velocity};
 
 /// A derivation and its problem at one point.
-pub(super) struct Comparison<'a> {
-    declared: Declared<'a>,
+pub(super) struct PointComparison<'a> {
+    declared: DeclaredAtPoint<'a>,
     derivation: &'a Derivation,
     point: Point<'a>,
     /// Whether something that was derived is undefined here.
@@ -29,8 +29,8 @@ pub(super) struct Comparison<'a> {
 /// Names what disagrees.
 type Agreement = Result<(), String>;
 
-impl<'a> Comparison<'a> {
-    pub(super) fn new(declared: Declared<'a>, derivation: &'a Derivation, point: Point<'a>) -> Self {
+impl<'a> PointComparison<'a> {
+    pub(super) fn new(declared: DeclaredAtPoint<'a>, derivation: &'a Derivation, point: Point<'a>) -> Self {
         Self { declared, derivation, point, is_undefined: Cell::new(false) }
     }
 
@@ -45,11 +45,9 @@ impl<'a> Comparison<'a> {
     fn compare(&self) -> Agreement {
         self.integrals()?;
         self.structure()?;
-        match &self.derivation.field {
-            Field::Dirac(constraints) => self.constraints(constraints)?,
-            Field::Implicit(implicit) => self.systems(implicit)?,
-            Field::Given(_) => self.given_field()?,
-        }
+        self.systems()?;
+        self.constraints()?;
+        self.unsolved_field()?;
         self.motion()?;
         self.frame()?;
         self.outputs()?;
@@ -86,7 +84,7 @@ impl<'a> Comparison<'a> {
             }
         }
         let agrees = match &self.declared.problem.dynamics {
-            Dynamics::Canonical { .. } if !self.declared.problem.is_implicit() => {
+            Dynamics::Canonical { .. } if self.declared.problem.reactions.is_empty() => {
                 matches!(self.derivation.structure, Structure::Canonical)
             }
             Dynamics::Poisson { .. } => matches!(self.derivation.structure, Structure::Matrix(_)),
@@ -98,31 +96,34 @@ impl<'a> Comparison<'a> {
     }
 
     /// C and b: -df.y, which is {H, f} of what is not driven.
-    fn constraints(&self, constraints: &Constraints) -> Agreement {
-        let members = constraints.members();
-        let flows: Vec<Gradient> =
+    fn constraints(&self) -> Agreement {
+        let Some(ConstraintMatrix { members, c, with_energy }) = self.derivation.constraint_matrix() else {
+            return Ok(());
+        };
+        let flows: Vec<Covector> =
             members.iter().map(|id| self.declared.moved(&self.declared.integrals[*id].gradient)).collect();
         let name = |id: IntegralId| &self.derivation.integrals[id].name;
-        for (row, f) in constraints.matrix().iter().zip(&members) {
+        for (row, f) in c.iter().zip(&members) {
             let gradient = &self.declared.integrals[*f].gradient;
             for ((entry, g), flow) in row.iter().zip(&members).zip(&flows) {
                 let bracket = || format!("the bracket {{{}, {}}}", name(*f), name(*g));
                 self.holds(entry, &dot(gradient, flow), bracket)?;
             }
         }
-        let right_side = constraints.right_side(&self.derivation.integrals);
-        for (entry, f) in right_side.iter().zip(&members) {
+        for (entry, f) in with_energy.iter().zip(&members) {
             let drift = dot(&self.declared.integrals[*f].gradient, &self.declared.flow);
             self.holds(entry, &drift.negated(), || format!("the bracket {{H, {}}}", name(*f)))?;
         }
         Ok(())
     }
 
-    /// Whether linear systems are symmetric, as programs take them to be, and each has unknowns of its own.
-    fn systems(&self, implicit: &Implicit) -> Agreement {
-        let symbols = &self.derivation.symbols;
+    /// Whether linear systems have unknowns of their own, and are symmetric, as programs take those to be that are not for the multipliers
+    /// of phase constraints.
+    fn systems(&self) -> Agreement {
+        let Derivation { symbols, field, .. } = self.derivation;
         let mut known: BTreeSet<Symbol> = symbols.unknowns().collect();
-        for LinearSystem { unknowns, matrix, right_side } in &implicit.systems {
+        let is_symmetric = !matches!(self.derivation.constraints(), Some(Constraints::General(_)));
+        for LinearSystem { unknowns, matrix, right_side } in &field.systems {
             let name = || {
                 let unknowns = unknowns.iter().map(|unknown| symbols[*unknown].name.clone());
                 format!("the linear system for {}", unknowns.collect::<Vec<_>>().join(", "))
@@ -133,29 +134,25 @@ impl<'a> Comparison<'a> {
                 return Err(name());
             }
             let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (&matrix[i][j], &matrix[j][i])));
-            for (entry, mirrored) in pairs.filter(|(entry, mirrored)| entry != mirrored) {
+            for (entry, mirrored) in pairs.filter(|(entry, mirrored)| is_symmetric && entry != mirrored) {
                 self.holds(entry, &self.evaluate(mirrored).unwrap_or_else(Real::undefined), name)?;
             }
         }
         Ok(())
     }
 
-    /// X and the multipliers, in whatever form the field is.
+    /// X and the multipliers of a canonical or a Lagrangian system.
     fn motion(&self) -> Agreement {
         let Some(expected) = &self.declared.motion else { return Ok(()) };
         let symbols = &self.derivation.symbols;
         let state = State::new(&symbols.unknowns().map(|symbol| self.point.symbol(symbol)).collect());
         let Some(velocity) = Velocity::new(self.derivation, state) else {
             let is_defined = |expression: &Expression| self.evaluate(expression).is_some();
-            return match &self.derivation.field {
-                Field::Implicit(implicit) if implicit.expressions().chain(implicit.rates.rows()).all(is_defined) => {
-                    Err("the field".to_owned())
-                }
-                _ => {
-                    self.is_undefined.set(true);
-                    Ok(())
-                }
-            };
+            if self.derivation.field.expressions().all(is_defined) {
+                return Err("the field".to_owned());
+            }
+            self.is_undefined.set(true);
+            return Ok(());
         };
         for state in symbols.states() {
             let name = || format!("the rate of {}", symbols[state].name);
@@ -176,22 +173,22 @@ impl<'a> Comparison<'a> {
             return if agree { Ok(()) } else { Err("the frame".to_owned()) };
         };
         let of = |symbol: Symbol| &self.derivation.symbols[symbol].name;
-        let name = |part: Part| match part {
-            Part::Lagrangian => "the Lagrangian".to_owned(),
-            Part::Momentum(j) => format!("the momentum of {}", of(j)),
-            Part::Force(j) => format!("the force of {}", of(j)),
-            Part::Bracket(i, j, _) => format!("the bracket of the directions of {} and {}", of(i), of(j)),
+        let name = |part: FramePart| match part {
+            FramePart::Lagrangian => "the Lagrangian".to_owned(),
+            FramePart::Momentum(j) => format!("the momentum of {}", of(j)),
+            FramePart::Force(j) => format!("the force of {}", of(j)),
+            FramePart::Bracket(i, j, _) => format!("the bracket of the directions of {} and {}", of(i), of(j)),
         };
         if let Some(bracket) = frame.misfit(&self.declared) {
             return Err(name(bracket));
         }
         let coefficients = derived.brackets.iter().flat_map(|FrameBracket { of: (i, j), coefficients }| {
-            coefficients.iter().map(|(a, entry)| (Part::Bracket(*i, *j, *a), entry))
+            coefficients.iter().map(|(a, entry)| (FramePart::Bracket(*i, *j, *a), entry))
         });
-        let mut derived = [(Part::Lagrangian, &derived.lagrangian)]
+        let mut derived = [(FramePart::Lagrangian, &derived.lagrangian)]
             .into_iter()
-            .chain(derived.momenta.iter().map(|(j, entry)| (Part::Momentum(*j), entry)))
-            .chain(derived.forces.iter().map(|(j, entry)| (Part::Force(*j), entry)))
+            .chain(derived.momenta.iter().map(|(j, entry)| (FramePart::Momentum(*j), entry)))
+            .chain(derived.forces.iter().map(|(j, entry)| (FramePart::Force(*j), entry)))
             .chain(coefficients);
         for (part, expected) in frame.parts(&self.declared) {
             let value = derived.next().filter(|(derived, _)| *derived == part).ok_or_else(|| name(part))?.1;
@@ -200,9 +197,12 @@ impl<'a> Comparison<'a> {
         derived.next().map_or(Ok(()), |(part, _)| Err(name(part)))
     }
 
-    /// x', as it is given or J grad H.
-    fn given_field(&self) -> Agreement {
-        let Field::Given(rates) = &self.derivation.field else { return Ok(()) };
+    /// x' of any other system, as it is given or J grad H.
+    fn unsolved_field(&self) -> Agreement {
+        if self.declared.motion.is_some() {
+            return Ok(());
+        }
+        let rates = &self.derivation.field.rates;
         let states = || self.derivation.symbols.states();
         let expected: Vec<Option<Real>> = match (&self.declared.problem.dynamics, &self.declared.energy) {
             (Dynamics::Given { rates }, _) => rates.iter().map(|rate| self.evaluate(rate)).collect(),
@@ -244,7 +244,7 @@ impl<'a> Comparison<'a> {
         let symbols = &self.derivation.symbols;
         let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
         let value = |symbol| self.point.symbol(symbol);
-        let direction: Gradient =
+        let direction: Covector =
             symbols.states().filter(is_momentum).map(|symbol| (symbol, Real::from(value(symbol)))).collect();
         let along = |factor: f64| {
             let scaled = |symbol| if is_momentum(&symbol) { factor * value(symbol) } else { value(symbol) };

@@ -14,10 +14,10 @@ use crate::numbers::points::Point;
 use crate::numbers::precise::Real;
 
 /// Derivatives by, or rates of, the entries of the state that do not vanish identically.
-pub(super) type Gradient = BTreeMap<Symbol, Real>;
+pub(super) type Covector = BTreeMap<Symbol, Real>;
 
 /// What is declared, at one point, where the velocities vanish that constraints put to zero.
-pub(super) struct Declared<'a> {
+pub(super) struct DeclaredAtPoint<'a> {
     pub(super) problem: &'a Problem,
     point: Point<'a>,
     /// L and the frame of a Lagrangian system.
@@ -25,21 +25,21 @@ pub(super) struct Declared<'a> {
     /// The energy, or the balance of energy and work.
     pub(super) energy: Option<Differentiated<Real>>,
     /// y, the flow without constraints, but for the work; of a Lagrangian system that of its momenta, in the place of velocities.
-    pub(super) flow: Gradient,
+    pub(super) flow: Covector,
     /// Q, by the momenta or the velocities along which it acts.
-    pub(super) forces: Gradient,
+    pub(super) forces: Covector,
     /// F and DF, rates among them.
     pub(super) integrals: Table<IntegralId, Differentiated<Real>>,
     /// J, row by row, where it is declared.
     pub(super) matrix: Table<Symbol, Vec<Real>>,
-    /// X, where it takes more than the brackets of constraints.
+    /// X of a canonical or a Lagrangian system.
     pub(super) motion: Option<ExpectedMotion>,
 }
 
-impl<'a> Declared<'a> {
+impl<'a> DeclaredAtPoint<'a> {
     /// Nothing where some of it is undefined.
     pub(super) fn at(problem: &'a Problem, point: Point<'a>) -> Option<Self> {
-        let (flow, forces, integrals, matrix) = (Gradient::new(), Gradient::new(), Table::new(), Table::new());
+        let (flow, forces, integrals, matrix) = (Covector::new(), Covector::new(), Table::new(), Table::new());
         let (frame, energy, motion) = (None, None, None);
         let mut declared = Self { problem, point, frame, energy, flow, forces, integrals, matrix, motion };
         for (symbol, force) in &problem.forces {
@@ -59,18 +59,17 @@ impl<'a> Declared<'a> {
         }
         declared.flow = declared.free_flow()?;
         declared.integrals = problem.integrals.ids().map(|id| declared.integral(id)).collect::<Option<_>>()?;
-        let is_held = !problem.reactions.is_empty() || problem.is_driven() || declared.frame.is_some();
-        if matches!(problem.dynamics, Dynamics::Canonical { .. } | Dynamics::Lagrangian(_)) && is_held {
+        if matches!(problem.dynamics, Dynamics::Canonical { .. } | Dynamics::Lagrangian(_)) {
             declared.motion = Some(declared.motion()?);
         }
         Some(declared)
     }
 
     /// J dH + Q
-    fn free_flow(&self) -> Option<Gradient> {
+    fn free_flow(&self) -> Option<Covector> {
         let mut flow = match &self.energy {
             Some(energy) => self.moved(&self.covector(&energy.gradient)?),
-            None => Gradient::new(),
+            None => Covector::new(),
         };
         add_multiple(&mut flow, &Real::from(1.0), &self.forces);
         flow.extend(self.problem.symbols.only(Role::Time).map(|time| (time, Real::from(1.0))));
@@ -78,7 +77,7 @@ impl<'a> Declared<'a> {
     }
 
     /// A gradient by coordinates, momenta and the time.
-    pub(super) fn covector(&self, gradient: &Gradient) -> Option<Gradient> {
+    pub(super) fn covector(&self, gradient: &Covector) -> Option<Covector> {
         let mut covector = match &self.frame {
             Some(frame) => frame.covector(gradient)?,
             None => gradient.clone(),
@@ -116,12 +115,12 @@ impl<'a> Declared<'a> {
     }
 
     /// J v
-    pub(super) fn moved(&self, v: &Gradient) -> Gradient {
+    pub(super) fn moved(&self, v: &Covector) -> Covector {
         if let Some(frame) = &self.frame {
             return frame.moved(v);
         }
         let symbols = &self.problem.symbols;
-        let mut moved = Gradient::new();
+        let mut moved = Covector::new();
         for x in symbols.states() {
             match (&self.problem.dynamics, symbols[x].role) {
                 (Dynamics::Canonical { .. }, Role::Coordinate { momentum }) => {
@@ -143,7 +142,7 @@ impl<'a> Declared<'a> {
     }
 
     /// The partial derivative by the time, from a gradient.
-    pub(super) fn by_time(&self, gradient: &Gradient) -> Real {
+    pub(super) fn by_time(&self, gradient: &Covector) -> Real {
         self.problem.symbols.only(Role::Time).map_or_else(Real::zero, |time| entry(gradient, time))
     }
 
@@ -168,7 +167,7 @@ impl<'a> Declared<'a> {
     }
 
     /// (D^2 f) v
-    pub(super) fn second_derivative(&self, f: &Expression, v: &Gradient) -> Option<Gradient> {
+    pub(super) fn second_derivative(&self, f: &Expression, v: &Covector) -> Option<Covector> {
         self.second_derivative_at(f, v, |symbol| self.value(symbol))
     }
 
@@ -176,15 +175,14 @@ impl<'a> Declared<'a> {
     pub(super) fn second_derivative_at(
         &self,
         f: &Expression,
-        v: &Gradient,
+        v: &Covector,
         values: impl Fn(Symbol) -> f64,
-    ) -> Option<Gradient> {
+    ) -> Option<Covector> {
         let along = |symbol| v.get(&symbol).map(|entry| ((), entry.clone())).into_iter().collect();
         let value = |symbol| Dual { value: Real::from(values(symbol)), gradient: along(symbol) };
         let at = At { value, is_variable: |symbol| self.is_variable(symbol) };
-        let terms = if let Expression::Sum(terms) = f { terms } else { std::slice::from_ref(f) };
-        let mut derivative = Gradient::new();
-        for term in terms.iter().filter(|term| term.symbols().iter().any(|symbol| v.contains_key(symbol))) {
+        let mut derivative = Covector::new();
+        for term in f.terms().iter().filter(|term| term.symbols().iter().any(|symbol| v.contains_key(symbol))) {
             for (symbol, slope) in at.differentiate(term)?.gradient {
                 slope.gradient.into_values().for_each(|entry| add(&mut derivative, symbol, entry));
             }
@@ -193,10 +191,10 @@ impl<'a> Declared<'a> {
     }
 }
 
-pub(super) fn entry(gradient: &Gradient, symbol: Symbol) -> Real {
+pub(super) fn entry(gradient: &Covector, symbol: Symbol) -> Real {
     gradient.get(&symbol).cloned().unwrap_or_else(Real::zero)
 }
 
-pub(super) fn add_multiple(gradient: &mut Gradient, factor: &Real, other: &Gradient) {
+pub(super) fn add_multiple(gradient: &mut Covector, factor: &Real, other: &Covector) {
     other.iter().for_each(|(symbol, entry)| add(gradient, *symbol, factor.times(entry)));
 }

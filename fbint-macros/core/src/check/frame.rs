@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::declared::{Declared, Gradient, add_multiple, entry};
+use super::declared::{Covector, DeclaredAtPoint, add_multiple, entry};
 use crate::derivation::{Lagrangian, Role};
 use crate::expression::Symbol;
 use crate::numbers::derivative::{Differentiated, add, dot};
@@ -21,16 +21,16 @@ pub(super) struct Frame<'a> {
     /// q' = U xi
     pub(super) kinematics: BTreeMap<Symbol, Differentiated<Real>>,
     /// U, row by row.
-    directions: BTreeMap<Symbol, Gradient>,
+    directions: BTreeMap<Symbol, Covector>,
     /// The gradients of the momenta of the velocities that do not vanish.
-    momenta: BTreeMap<Symbol, Gradient>,
+    momenta: BTreeMap<Symbol, Covector>,
     /// The c^a_ij by i and j.
-    brackets: BTreeMap<(Symbol, Symbol), Gradient>,
+    brackets: BTreeMap<(Symbol, Symbol), Covector>,
 }
 
 /// Something that is derived for a frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum FramePart {
     Lagrangian,
     Momentum(Symbol),
     /// c^a_ij p_a xi^i + u_j[L]
@@ -40,7 +40,7 @@ pub(super) enum Part {
 }
 
 impl<'a> Frame<'a> {
-    pub(super) fn at(system: &Declared<'a>, declared: &'a Lagrangian) -> Option<Self> {
+    pub(super) fn at(system: &DeclaredAtPoint<'a>, declared: &'a Lagrangian) -> Option<Self> {
         let symbols = &system.problem.symbols;
         let (mut kinematics, mut directions) = (BTreeMap::new(), BTreeMap::new());
         for (x, rate) in &declared.kinematics {
@@ -51,7 +51,7 @@ impl<'a> Frame<'a> {
             kinematics.insert(*x, rate);
         }
         let momentum = |velocity: Symbol| {
-            let along = Gradient::from([(velocity, Real::from(1.0))]);
+            let along = Covector::from([(velocity, Real::from(1.0))]);
             Some((velocity, system.second_derivative(&declared.lagrangian, &along)?))
         };
         let momenta = symbols.with(|role| role == Role::Velocity).into_iter().map(momentum).collect::<Option<_>>()?;
@@ -66,8 +66,8 @@ impl<'a> Frame<'a> {
     }
 
     /// xi . p - L, minus the work.
-    pub(super) fn energy(&self, system: &Declared<'_>) -> Differentiated<Real> {
-        let xi: Gradient = self.momenta.keys().map(|j| (*j, Real::from(system.value(*j)))).collect();
+    pub(super) fn energy(&self, system: &DeclaredAtPoint<'_>) -> Differentiated<Real> {
+        let xi: Covector = self.momenta.keys().map(|j| (*j, Real::from(system.value(*j)))).collect();
         let mut gradient = self.change_of_momenta(&xi);
         for (x, slope) in &self.lagrangian.gradient {
             if !system.problem.symbols[*x].role.is_velocity() {
@@ -83,14 +83,14 @@ impl<'a> Frame<'a> {
     }
 
     /// (D^2 L) v of a v along velocities that do not vanish.
-    pub(super) fn change_of_momenta(&self, v: &Gradient) -> Gradient {
-        let mut change = Gradient::new();
+    pub(super) fn change_of_momenta(&self, v: &Covector) -> Covector {
+        let mut change = Covector::new();
         v.iter().for_each(|(velocity, entry)| add_multiple(&mut change, entry, &self.momenta[velocity]));
         change
     }
 
     /// The gradient by momenta, and by the others at constant momenta.
-    pub(super) fn covector(&self, gradient: &Gradient) -> Option<Gradient> {
+    pub(super) fn covector(&self, gradient: &Covector) -> Option<Covector> {
         let by_momenta = self.solve(gradient)?;
         let mut covector = gradient.clone();
         add_multiple(&mut covector, &Real::from(-1.0), &self.change_of_momenta(&by_momenta));
@@ -99,16 +99,16 @@ impl<'a> Frame<'a> {
     }
 
     /// M z = b
-    pub(super) fn solve(&self, b: &Gradient) -> Option<Gradient> {
-        let row = |(j, slopes): (&Symbol, &Gradient)| {
+    pub(super) fn solve(&self, b: &Covector) -> Option<Covector> {
+        let row = |(j, slopes): (&Symbol, &Covector)| {
             self.momenta.keys().map(|i| entry(slopes, *i)).chain([entry(b, *j)]).collect()
         };
         Some(self.momenta.keys().copied().zip(solve(self.momenta.iter().map(row).collect())?).collect())
     }
 
     /// How coordinates and momenta, also those of velocities that vanish, move along a covector.
-    pub(super) fn moved(&self, covector: &Gradient) -> Gradient {
-        let mut moved = Gradient::new();
+    pub(super) fn moved(&self, covector: &Covector) -> Covector {
+        let mut moved = Covector::new();
         for (x, row) in &self.directions {
             moved.insert(*x, dot(row, covector));
             add_multiple(&mut moved, &entry(covector, *x).negated(), row);
@@ -122,7 +122,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The rates of the velocities and what holds those that vanish, from the rates of everything else and of the momenta without it.
-    pub(super) fn accelerations(&self, system: &Declared<'_>, rates: &Gradient) -> Option<(Gradient, Gradient)> {
+    pub(super) fn accelerations(&self, system: &DeclaredAtPoint<'_>, rates: &Covector) -> Option<(Covector, Covector)> {
         let symbols = &system.problem.symbols;
         let mut along = rates.clone();
         along.retain(|symbol, _| !symbols[*symbol].role.is_velocity());
@@ -139,30 +139,30 @@ impl<'a> Frame<'a> {
     }
 
     /// What a derivation should have, in its order.
-    pub(super) fn parts(&self, system: &Declared<'_>) -> Vec<(Part, Real)> {
+    pub(super) fn parts(&self, system: &DeclaredAtPoint<'_>) -> Vec<(FramePart, Real)> {
         let velocities = system.problem.symbols.with(Role::is_velocity);
-        let momenta = velocities.into_iter().map(|j| (Part::Momentum(j), entry(&self.lagrangian.gradient, j)));
+        let momenta = velocities.into_iter().map(|j| (FramePart::Momentum(j), entry(&self.lagrangian.gradient, j)));
         let driving = |j| entry(&system.forces, j);
-        let forces = self.momenta.keys().map(|&j| (Part::Force(j), &entry(&system.flow, j) - &driving(j)));
+        let forces = self.momenta.keys().map(|&j| (FramePart::Force(j), &entry(&system.flow, j) - &driving(j)));
         let coefficients = self.brackets.iter().flat_map(|(&(i, j), coefficients)| {
-            coefficients.iter().map(move |(a, c)| (Part::Bracket(i, j, *a), c.clone()))
+            coefficients.iter().map(move |(a, c)| (FramePart::Bracket(i, j, *a), c.clone()))
         });
-        let lagrangian = [(Part::Lagrangian, self.lagrangian.value.clone())];
+        let lagrangian = [(FramePart::Lagrangian, self.lagrangian.value.clone())];
         lagrangian.into_iter().chain(momenta).chain(forces).chain(coefficients).collect()
     }
 
     /// The bracket of two directions, which do not both vanish, that is not what it is said to be.
-    pub(super) fn misfit(&self, system: &Declared<'_>) -> Option<Part> {
+    pub(super) fn misfit(&self, system: &DeclaredAtPoint<'_>) -> Option<FramePart> {
         // The derivatives of the rows of U along a direction.
-        let slopes = |i: Symbol| -> Option<Vec<Gradient>> {
+        let slopes = |i: Symbol| -> Option<Vec<Covector>> {
             let along = self.directions.iter().filter_map(|(x, row)| Some((*x, row.get(&i)?.clone()))).collect();
             self.declared.kinematics.iter().map(|(_, rate)| system.second_derivative(rate, &along)).collect()
         };
         let velocities = system.problem.symbols.with(Role::is_velocity).into_iter();
-        let slopes: Vec<(Symbol, Vec<Gradient>)> = velocities.map(|i| Some((i, slopes(i)?))).collect::<Option<_>>()?;
+        let slopes: Vec<(Symbol, Vec<Covector>)> = velocities.map(|i| Some((i, slopes(i)?))).collect::<Option<_>>()?;
         let is_free = |velocity: &Symbol| self.momenta.contains_key(velocity);
-        let nothing = Gradient::new();
-        let differs = |(i, along_i): &(Symbol, Vec<Gradient>), (j, along_j): &(Symbol, Vec<Gradient>)| {
+        let nothing = Covector::new();
+        let differs = |(i, along_i): &(Symbol, Vec<Covector>), (j, along_j): &(Symbol, Vec<Covector>)| {
             let said = self.brackets.get(&(*i, *j)).unwrap_or(&nothing);
             let mut rows = self.declared.kinematics.iter().zip(along_i.iter().zip(along_j));
             rows.any(|((x, _), (of_j, of_i))| {
@@ -172,6 +172,6 @@ impl<'a> Frame<'a> {
         };
         let mut pairs = slopes.iter().enumerate().flat_map(|(k, i)| slopes[k + 1..].iter().map(move |j| (i, j)));
         let (i, j) = pairs.find(|(i, j)| (is_free(&i.0) || is_free(&j.0)) && differs(i, j))?;
-        Some(Part::Bracket(i.0, j.0, i.0))
+        Some(FramePart::Bracket(i.0, j.0, i.0))
     }
 }

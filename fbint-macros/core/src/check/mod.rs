@@ -18,8 +18,8 @@ mod declared;
 mod frame;
 mod motion;
 
-use self::comparison::Comparison;
-use self::declared::Declared;
+use self::comparison::PointComparison;
+use self::declared::DeclaredAtPoint;
 use crate::derivation::{Derivation, Problem};
 use crate::numbers::points::search_points;
 use crate::proofs::changed_by_field;
@@ -43,8 +43,8 @@ pub enum Verdict {
 pub fn check(problem: &Problem, derivation: &Derivation) -> Verdict {
     let mut compared = 0;
     for point in search_points(&problem.symbols).take(TRIED) {
-        let Some(declared) = Declared::at(problem, point) else { continue };
-        match Comparison::new(declared, derivation, point).all() {
+        let Some(declared) = DeclaredAtPoint::at(problem, point) else { continue };
+        match PointComparison::new(declared, derivation, point).all() {
             Verdict::Agreement => compared += 1,
             Verdict::Undefined => {}
             disagreement @ Verdict::Disagreement(_) => return disagreement,

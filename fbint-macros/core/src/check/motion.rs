@@ -4,7 +4,7 @@
 //! the row A along which its reaction acts in the place of df. So no form of the derived field is supposed: neither which linear
 //! systems it takes nor how they are eliminated.
 
-use super::declared::{Declared, Gradient, add_multiple};
+use super::declared::{Covector, DeclaredAtPoint, add_multiple};
 use crate::derivation::{IntegralId, Kind, Reaction, Role};
 use crate::expression::Symbol;
 use crate::numbers::derivative::dot;
@@ -14,26 +14,26 @@ use crate::proofs::solve;
 /// How the state moves.
 pub(super) struct ExpectedMotion {
     /// X
-    pub(super) rates: Gradient,
+    pub(super) rates: Covector,
     /// The multipliers of declared constraints, and what holds velocities at zero.
-    pub(super) multipliers: Gradient,
+    pub(super) multipliers: Covector,
 }
 
-impl Declared<'_> {
+impl DeclaredAtPoint<'_> {
     /// Nothing where the multipliers are not determined.
     pub(super) fn motion(&self) -> Option<ExpectedMotion> {
         let is_held = |id: &IntegralId| self.problem.integrals[*id].kind != Kind::InvariantSet;
         let constraints: Vec<IntegralId> = self.problem.constraints().into_iter().filter(is_held).collect();
         let covector = |id: &IntegralId| self.covector(&self.integrals[*id].gradient);
-        let slopes: Vec<Gradient> = constraints.iter().map(covector).collect::<Option<_>>()?;
+        let slopes: Vec<Covector> = constraints.iter().map(covector).collect::<Option<_>>()?;
         let reaction = |id: &IntegralId| self.problem.reactions.iter().find(|reaction| reaction.constraint == *id);
-        let push = |(id, slope): (&IntegralId, &Gradient)| match reaction(id) {
+        let push = |(id, slope): (&IntegralId, &Covector)| match reaction(id) {
             Some(reaction) => self.pushed_by(reaction),
             None => Some(self.moved(slope)),
         };
-        let mut pushes: Vec<Gradient> = constraints.iter().zip(&slopes).map(push).collect::<Option<_>>()?;
+        let mut pushes: Vec<Covector> = constraints.iter().zip(&slopes).map(push).collect::<Option<_>>()?;
         pushes.push(self.flow.clone());
-        let row = |slope: &Gradient| pushes.iter().map(|push| dot(slope, push)).collect();
+        let row = |slope: &Covector| pushes.iter().map(|push| dot(slope, push)).collect();
         let c = solve(slopes.iter().map(row).collect())?;
 
         let mut rates = self.flow.clone();
@@ -50,7 +50,7 @@ impl Declared<'_> {
         let declared = constraints.into_iter().zip(c);
         let declared = declared.filter(|(id, _)| !matches!(self.problem.integrals[*id].kind, Kind::Rate { .. }));
         let multiplier = |(id, c)| Some((self.problem.symbols.multiplier(id)?, c));
-        let mut multipliers: Gradient = declared.filter_map(multiplier).collect();
+        let mut multipliers: Covector = declared.filter_map(multiplier).collect();
         if let Some(frame) = &self.frame {
             let (accelerations, holding) = frame.accelerations(self, &rates)?;
             rates.extend(accelerations);
@@ -60,7 +60,7 @@ impl Declared<'_> {
     }
 
     /// How a reaction moves the momenta, by minus its multiplier.
-    fn pushed_by(&self, reaction: &Reaction) -> Option<Gradient> {
+    fn pushed_by(&self, reaction: &Reaction) -> Option<Covector> {
         let momentum = |symbol: Symbol| match self.problem.symbols[symbol].role {
             Role::Coordinate { momentum } => momentum,
             _ => symbol,

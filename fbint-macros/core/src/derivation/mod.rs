@@ -3,8 +3,8 @@
 //! What a symbol or an integral is stands where it is listed, in [`Symbols`] and [`Integrals`], and is read from there. A canonical
 //! state is x = (q, p) with J = [[0, I], [-I, 0]] and bracket {f, g} = f_q . g_p - f_p . g_q. Its field is
 //! X = J (grad H - Df^T c), where c solves C^T c = b with C_ij = {f_i, f_j}, b_i = {H, f_i} over the constraints f (CPV22
-//! eq. 4). A Lagrangian state is (q, xi) with q' = U(q) xi. Its field, like that of a canonical system with velocity constraints, is
-//! [`Implicit`]. The field of any other state is given, or is J(x) grad H.
+//! eq. 4). A Lagrangian state is (q, xi) with q' = U(q) xi, and its field follows from Hamel's equations. The field of any other state is
+//! given, or is J(x) grad H. Whatever it follows from, a [`Field`] is linear systems, such as C^T c = b, and rates.
 //!
 //! # Symbols
 //!
@@ -27,20 +27,20 @@
 
 mod constraints;
 mod drive;
+mod field;
 mod findings;
-mod implicit;
 mod integrals;
 mod structure;
 mod symbols;
 pub mod table;
 
-pub use constraints::{Constraints, EnergyBracket};
+pub use constraints::{ConstraintMatrix, Constraints};
 pub use drive::{Drive, Force};
+pub use field::{Field, FrameBracket, Hamel, LinearSystem, Reaction};
 pub use findings::{
     BoundSet, Bracket, Claim, Conservation, Doubt, Evidence, Findings, Further, FurtherIntegral, Involution, Rank,
     Searched, VelocityConstraints,
 };
-pub use implicit::{FrameBracket, Hamel, Implicit, LinearSystem, Reaction};
 pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};
 pub use structure::{Coefficient, SparseRow, Structure, column_of};
 pub use symbols::{Role, SymbolInfo, Symbols};
@@ -94,15 +94,6 @@ impl Problem {
     /// Whether forces, inputs or the time change the energy, so that the state has the work that they do.
     pub fn is_driven(&self) -> bool {
         self.symbols.is_driven()
-    }
-
-    /// Whether linear systems have to be solved for the field, beyond the brackets of constraints.
-    pub fn is_implicit(&self) -> bool {
-        match self.dynamics {
-            Dynamics::Lagrangian(_) => true,
-            Dynamics::Canonical { .. } => !self.reactions.is_empty(),
-            Dynamics::Poisson { .. } | Dynamics::Given { .. } => false,
-        }
     }
 
     /// Each holonomic constraint and its rate.
@@ -222,17 +213,6 @@ pub struct Prepared {
     pub involution: Involution,
 }
 
-/// The vector field.
-#[derive(Clone, Debug)]
-pub enum Field {
-    /// J (grad H - Df^T c), with the brackets among the constraints, and what [`Drive`] adds.
-    Dirac(Constraints),
-    /// x' after linear systems are solved.
-    Implicit(Implicit),
-    /// x', entry by entry.
-    Given(Table<Symbol, Expression>),
-}
-
 /// How H depends on the momenta, which decides what splitting methods can do with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KineticEnergy {
@@ -250,14 +230,6 @@ impl Derivation {
         self.symbols.dimension()
     }
 
-    /// The linear system for c of a Dirac field.
-    pub fn constraints(&self) -> Option<&Constraints> {
-        match &self.field {
-            Field::Dirac(constraints) => Some(constraints),
-            Field::Implicit(_) | Field::Given(_) => None,
-        }
-    }
-
     /// Whether brackets of the constraints determine all multipliers: velocity constraints have none.
     pub fn has_brackets(&self) -> bool {
         let has_reactions = || self.integrals.rows().any(|integral| integral.kind == Kind::Velocity);
@@ -266,11 +238,8 @@ impl Derivation {
 
     /// Whether what holds a constraint acts along its gradient.
     pub fn has_reaction(&self, constraint: IntegralId) -> bool {
-        match self.field {
-            Field::Dirac(_) => true,
-            Field::Implicit(_) => matches!(self.integrals[constraint].kind, Kind::Holonomic { .. }),
-            Field::Given(_) => false,
-        }
+        let is_holonomic = matches!(self.integrals[constraint].kind, Kind::Holonomic { .. });
+        matches!(self.structure, Structure::Canonical) || is_holonomic && !self.field.systems.is_empty()
     }
 
     /// The entry of DF in the row of an integral and the column of a state, unless it vanishes.
@@ -279,48 +248,17 @@ impl Derivation {
         gradient.iter().find(|(column, _)| *column == state).map(|(_, entry)| entry)
     }
 
-    /// The matrix by which the multipliers of a canonical system are determined, row by row, and the constraints of its columns: C, or
-    /// the linear systems for the multipliers of the declared constraints.
+    /// The matrix by which the multipliers of a canonical system are determined, row by row, and the constraints of its columns.
     pub fn multiplier_matrix(&self) -> (Vec<IntegralId>, Vec<Vec<Expression>>) {
-        match &self.field {
-            Field::Dirac(constraints) => (constraints.members(), constraints.matrix()),
-            Field::Implicit(implicit) if self.hamel.is_none() => self.side_by_side(&implicit.systems),
-            Field::Implicit(_) | Field::Given(_) => (Vec::new(), Vec::new()),
-        }
-    }
-
-    /// The matrices of these systems that belong to declared constraints as the blocks of one.
-    fn side_by_side(&self, systems: &[LinearSystem]) -> (Vec<IntegralId>, Vec<Vec<Expression>>) {
-        let constraint = |unknown: &Symbol| self.symbols.constraint(*unknown);
-        let is_declared = |id: &IntegralId| !matches!(self.integrals[*id].kind, Kind::Rate { .. });
-        let mut members: Vec<IntegralId> = Vec::new();
-        let mut blocks = Vec::new();
-        for system in systems {
-            let own: Vec<IntegralId> = system.unknowns.iter().filter_map(constraint).filter(is_declared).collect();
-            if !own.is_empty() {
-                blocks.push((members.len(), &system.matrix));
-                members.extend(own);
-            }
-        }
-        let row = |before: usize, row: &Vec<Expression>| {
-            let mut entries = vec![Expression::zero(); members.len()];
-            entries[before..before + row.len()].clone_from_slice(row);
-            entries
+        let is_determined = |(members, _): &(Vec<IntegralId>, _)| {
+            members.iter().any(|id| !matches!(self.integrals[*id].kind, Kind::Rate { .. }))
         };
-        let rows = blocks.iter().flat_map(|(before, matrix)| matrix.iter().map(move |entries| row(*before, entries)));
-        let rows = rows.collect();
-        (members, rows)
-    }
-
-    /// The matrix C at a point, row by row; empty where the field is given.
-    pub fn constraint_matrix<T>(&self, value: &impl Fn(&Expression) -> T) -> Vec<Vec<T>> {
-        let rows = self.constraints().map_or_else(Vec::new, Constraints::matrix);
-        rows.iter().map(|row| row.iter().map(value).collect()).collect()
-    }
-
-    /// b_i = {H, f_i} at a point, in the order of the rows of C; empty where the field is given.
-    pub fn energy_brackets<T>(&self, value: &impl Fn(&Expression) -> T) -> Vec<T> {
-        let brackets = self.constraints().map_or_else(Vec::new, |constraints| constraints.right_side(&self.integrals));
-        brackets.iter().map(value).collect()
+        let of = |system: &LinearSystem| {
+            let members = system.unknowns.iter().filter_map(|unknown| self.symbols.constraint(*unknown)).collect();
+            (members, system.matrix.clone())
+        };
+        let systems = self.field.systems.iter().filter(|_| self.hamel.is_none());
+        // The one for the rates of holonomic constraints has the same matrix.
+        systems.map(of).find(is_determined).unwrap_or_default()
     }
 }

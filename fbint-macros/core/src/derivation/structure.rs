@@ -41,7 +41,7 @@ impl Structure {
     /// The bracket that a problem declares.
     pub fn of(problem: &Problem) -> Self {
         match &problem.dynamics {
-            Dynamics::Canonical { .. } if !problem.is_implicit() => Self::Canonical,
+            Dynamics::Canonical { .. } if problem.reactions.is_empty() => Self::Canonical,
             Dynamics::Poisson { matrix, .. } => Self::matrix(&problem.symbols, matrix),
             Dynamics::Canonical { .. } | Dynamics::Lagrangian(_) | Dynamics::Given { .. } => Self::None,
         }

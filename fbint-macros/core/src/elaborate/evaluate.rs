@@ -310,21 +310,21 @@ impl Scope<'_> {
 
 /// The operators that chain with each other.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Precedence {
+enum ChainingOperators {
     Sum,
     Product,
 }
 
-fn precedence(op: &BinOp) -> Option<Precedence> {
+fn precedence(op: &BinOp) -> Option<ChainingOperators> {
     match op {
-        BinOp::Add(_) | BinOp::Sub(_) => Some(Precedence::Sum),
-        BinOp::Mul(_) | BinOp::Div(_) => Some(Precedence::Product),
+        BinOp::Add(_) | BinOp::Sub(_) => Some(ChainingOperators::Sum),
+        BinOp::Mul(_) | BinOp::Div(_) => Some(ChainingOperators::Product),
         _ => None,
     }
 }
 
 /// `((a + b) - c) + d` as `a` and the links `+ b`, `- c`, `+ d`.
-fn chain(binary: &ExprBinary, class: Precedence) -> (&Expr, Vec<(BinOp, &Expr)>) {
+fn chain(binary: &ExprBinary, class: ChainingOperators) -> (&Expr, Vec<(BinOp, &Expr)>) {
     let mut links = vec![(binary.op, &*binary.right)];
     let mut first = &*binary.left;
     while let Expr::Binary(inner) = first

@@ -7,7 +7,7 @@ use crate::derivation::table::Table;
 use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Problem, Reaction, Role};
 use crate::diagnostics::Errors;
 use crate::expression::Symbol;
-use crate::mechanics::motion::{Dependent, Unsound, dependent_rows, massless, unsound_mass};
+use crate::mechanics::motion::{Dependent, Unsound, dependent_rows, unsound_mass};
 use crate::syntax::{AttributeKey, Declaration, plain};
 
 /// Reports mistakes, and returns doubts.
@@ -38,7 +38,7 @@ impl Check<'_> {
         let is_found = self.without_velocities()
             || self.mass()
             // Where brackets hold the constraints, their matrix is looked at with the derivation.
-            || !self.has_brackets() && (self.dependent_rows() || self.massless());
+            || !self.has_brackets() && self.dependent_rows();
         if !is_found {
             self.without_freedom();
         }
@@ -149,17 +149,6 @@ impl Check<'_> {
             _ => format!("the {kind} {} depend on one another everywhere; remove one of them", names.join(", ")),
         };
         self.errors.push(self.span(first), message);
-        true
-    }
-
-    fn massless(&mut self) -> bool {
-        let Some(Dependent { members, .. }) = massless(self.problem).and_then(|found| self.certain(found)) else {
-            return false;
-        };
-        let names: Vec<String> = members.iter().map(|id| self.declared(*id)).collect();
-        let reason = "the Hamiltonian is not quadratic in the momenta along it";
-        let message = format!("the reaction of {} is determined in no state, because {reason}", joined(&names));
-        self.errors.push(self.span(members.last()), message);
         true
     }
 

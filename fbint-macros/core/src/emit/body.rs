@@ -109,7 +109,7 @@ impl<'a> Writer<'a> {
     /// The statements that compute the prepared fields from `self`, and their values: in double precision, with no method
     /// that the standard library would have to supply.
     pub(super) fn prepare(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        let body = Body::new(self, program, NumberType::Doubles, Form::Declared);
+        let body = FunctionBody::new(self, program, NumberType::Doubles, Form::Declared);
         let (statements, values) = Self::evaluate_in(body, program);
         let parameters = self.places.iter().filter(|(symbol, _)| {
             let parameter = Instruction::Input(Input::Parameter(*symbol));
@@ -168,18 +168,18 @@ impl<'a> Writer<'a> {
 
     /// The statements that a program needs, and its outputs.
     fn evaluate(&self, program: &Program, form: Form) -> (TokenStream, Vec<TokenStream>) {
-        Self::evaluate_in(Body::new(self, program, NumberType::Scalars, form), program)
+        Self::evaluate_in(FunctionBody::new(self, program, NumberType::Scalars, form), program)
     }
 
     /// The same for a function whose prepared model is the argument `system`, and whose argument `direction` has the changes of
     /// everything, or of the state or the parameters alone.
     pub(super) fn derivative(&self, program: &Program, takes_part: bool) -> (TokenStream, Vec<TokenStream>) {
-        let body = Body::new(self, program, NumberType::Scalars, Form::Declared);
+        let body = FunctionBody::new(self, program, NumberType::Scalars, Form::Declared);
         let system = local("system").into_token_stream();
-        Self::evaluate_in(Body { system, takes_part_of_direction: takes_part, ..body }, program)
+        Self::evaluate_in(FunctionBody { system, takes_part_of_direction: takes_part, ..body }, program)
     }
 
-    fn evaluate_in(mut body: Body<'_>, program: &Program) -> (TokenStream, Vec<TokenStream>) {
+    fn evaluate_in(mut body: FunctionBody<'_>, program: &Program) -> (TokenStream, Vec<TokenStream>) {
         body.compute();
         let statements = &body.statements;
         let outputs = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
@@ -262,7 +262,7 @@ enum NumberType {
     Doubles,
 }
 
-struct Body<'a> {
+struct FunctionBody<'a> {
     writer: &'a Writer<'a>,
     program: &'a Program,
     numbers: NumberType,
@@ -276,7 +276,7 @@ struct Body<'a> {
     takes_part_of_direction: bool,
 }
 
-impl<'a> Body<'a> {
+impl<'a> FunctionBody<'a> {
     fn new(writer: &'a Writer<'a>, program: &'a Program, numbers: NumberType, form: Form) -> Self {
         let pieces = vec![None; program.instructions.len()];
         Self {

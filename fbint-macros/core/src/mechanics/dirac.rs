@@ -1,42 +1,115 @@
-//! Second-class constraints: partners of holonomic constraints and the matrix C (CPV22 section 2.1).
+//! Fields by brackets: partners of holonomic constraints, the matrix C (CPV22 section 2.1), and X = J (grad H - Df^T c) (eq. 4).
 
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::table::Table;
-use crate::derivation::{Constraints, IntegralId, Problem};
-use crate::expression::Expression;
+use crate::derivation::{
+    Drive, Force, IntegralId, Integrals, Kind, LinearSystem, Problem, Reaction, Role, Structure, column_of,
+};
+use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::sample_points;
 
-/// The blocks A and B where all constraints are holonomic and A is definite, else the whole of C; `None` where a bracket is not a finite
-/// real expression.
-pub(super) fn constraints(
+/// The systems for the multipliers: two with the matrix A where all constraints are holonomic and A is definite, or where reactions hold
+/// velocity constraints, else one with the whole of C; `None` where a bracket is not a finite real expression.
+///
+/// A velocity constraint f = A q' has A in the place of the gradient of g, and f in the place of g'.
+pub(super) fn systems(
     space: &PhaseSpace<'_>,
     hamiltonian: &Observable,
     problem: &Problem,
     observables: &Table<IntegralId, Observable>,
-) -> Option<Constraints> {
+    integrals: &Integrals,
+) -> Option<Vec<LinearSystem>> {
     let (members, pairs) = (problem.constraints(), problem.holonomic_pairs());
     let observed = |ids: &[IntegralId]| ids.iter().map(|id| &observables[*id]).collect::<Vec<_>>();
+    let multipliers = |ids: &[IntegralId]| ids.iter().map(|id| problem.symbols.multiplier(*id)).collect::<Option<_>>();
     let bracket = |f: &Observable, g: &Observable| space.bracket(f, g);
-    if members.len() == 2 * pairs.len() {
-        let (positions, rates): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
-        let (positions, rates) = (observed(&positions), observed(&rates));
-        let a = symmetric(&positions, &rates, bracket)?;
-        if is_definite(&a) {
-            let b = antisymmetric(&rates, bracket)?;
-            return Some(Constraints::Holonomic {
-                pairs,
-                a,
-                b,
-                energy_brackets: with_energy(space, hamiltonian, &rates)?,
+    let held: Vec<IntegralId> = problem.reactions.iter().map(|reaction| reaction.constraint).collect();
+    if members.len() == 2 * pairs.len() + held.len() {
+        let (mut constraints, rates): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        let along: Vec<Observable> =
+            problem.reactions.iter().map(|reaction| Observable::along(&reaction.along)).collect();
+        let acting: Vec<&Observable> = observed(&constraints).into_iter().chain(&along).collect();
+        let kept = observed(&[&rates[..], &held].concat());
+        constraints.extend(&held);
+        let matrix = symmetric(&acting, &kept, bracket)?;
+        if !held.is_empty() || is_definite(&matrix) {
+            let of_rates = LinearSystem {
+                unknowns: multipliers(&rates)?,
+                matrix: matrix[..rates.len()].iter().map(|row| row[..rates.len()].to_vec()).collect(),
+                right_side: rates.iter().map(|rate| integrals[*rate].value.clone()).collect(),
+            };
+            let b = antisymmetric(&observed(&rates), &kept[rates.len()..], bracket)?;
+            let with_energy = with_energy(space, hamiltonian, &kept)?;
+            let right_side = with_energy.into_iter().zip(&b).map(|(free, row)| {
+                let terms = row.iter().zip(&of_rates.unknowns).filter(|(entry, _)| !entry.is_zero());
+                let terms = terms.map(|(entry, unknown)| entry.clone() * Expression::from(*unknown));
+                Expression::sum([free].into_iter().chain(terms))
             });
+            let right_side = right_side.collect();
+            let of_constraints = LinearSystem { unknowns: multipliers(&constraints)?, matrix, right_side };
+            let systems = [of_rates, of_constraints].into_iter();
+            return Some(systems.filter(|system| !system.unknowns.is_empty()).collect());
         }
     }
     let observed = observed(&members);
-    let c = antisymmetric(&observed, bracket)?;
-    let energy_brackets = with_energy(space, hamiltonian, &observed)?;
-    Some(Constraints::General { members, c, energy_brackets })
+    let c = antisymmetric(&observed, &[], bracket)?;
+    let transposed = (0..c.len()).map(|j| c.iter().map(|row| row[j].clone()).collect()).collect();
+    let right_side = with_energy(space, hamiltonian, &observed)?;
+    Some(vec![LinearSystem { unknowns: multipliers(&members)?, matrix: transposed, right_side }])
+}
+
+/// J v, with v = grad H - Df^T c, what drives the system, and A^T c along the momenta, which holds velocity constraints.
+pub(super) struct Flow<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) structure: &'a Structure,
+    pub(super) drive: &'a Drive,
+    pub(super) integrals: &'a Integrals,
+}
+
+impl Flow<'_> {
+    pub(super) fn rates(&self) -> Table<Symbol, Expression> {
+        self.problem.symbols.over_states(|state| Expression::sum(self.component(state)))
+    }
+
+    /// The terms of a rate.
+    fn component(&self, state: Symbol) -> Vec<Expression> {
+        match self.problem.symbols[state].role {
+            Role::Time => return vec![Expression::one()],
+            Role::Work => {
+                let power = |force: &Force| force.value.clone() * Expression::sum(self.component(force.coordinate));
+                let by_time = self.drive.time.into_iter().flat_map(|time| self.slope(time, &Expression::one()));
+                return self.drive.forces.iter().map(power).chain(by_time).collect();
+            }
+            _ => {}
+        }
+        let row = self.structure.row(&self.problem.symbols, state).into_iter();
+        let along = row.flat_map(|(column, entry)| self.slope(column, &entry.expression()));
+        let acting = self.drive.forces.iter().filter(|force| force.momentum == state);
+        along.chain(acting.map(|force| force.value.clone())).chain(self.reactions(state)).collect()
+    }
+
+    /// What holds velocity constraints, along a momentum.
+    fn reactions(&self, state: Symbol) -> impl Iterator<Item = Expression> {
+        self.problem.reactions.iter().filter_map(move |Reaction { constraint, along }| {
+            let Role::Momentum { coordinate } = self.problem.symbols[state].role else { return None };
+            let (_, entry) = along.iter().find(|(symbol, _)| *symbol == coordinate)?;
+            Some(entry.clone() * Expression::from(self.problem.symbols.multiplier(*constraint)?))
+        })
+    }
+
+    /// The terms of an entry of v times a factor.
+    fn slope(&self, column: Symbol, factor: &Expression) -> Vec<Expression> {
+        let entry = |id: IntegralId| column_of(&self.integrals[id].gradient, column).cloned();
+        let of_energy = self.integrals.energy().and_then(entry).map(|slope| slope * factor.clone());
+        let constraints = self.integrals.constraints().filter(|(_, constraint)| constraint.kind != Kind::Velocity);
+        let of_constraints = constraints.filter_map(|(id, _)| {
+            let (multiplier, slope) = (self.problem.symbols.multiplier(id), entry(id)?);
+            Some(Expression::product([-factor.clone(), Expression::from(multiplier?), slope]))
+        });
+        of_energy.into_iter().chain(of_constraints).collect()
+    }
 }
 
 /// A_ij = {g_i, g'_j}, which is symmetric.
@@ -60,8 +133,10 @@ fn with_energy(space: &PhaseSpace<'_>, hamiltonian: &Observable, members: &[&Obs
     members.iter().map(|member| space.negative_free_rate(member, hamiltonian)).collect()
 }
 
+/// The brackets of members, which are antisymmetric, and below them those of others with the members.
 fn antisymmetric(
     members: &[&Observable],
+    others: &[&Observable],
     bracket: impl Fn(&Observable, &Observable) -> Option<Expression>,
 ) -> Option<Vec<Vec<Expression>>> {
     let mut matrix = vec![vec![Expression::zero(); members.len()]; members.len()];
@@ -71,6 +146,9 @@ fn antisymmetric(
             matrix[j][i] = -entry.clone();
             matrix[i][j] = entry;
         }
+    }
+    for other in others {
+        matrix.push(members.iter().map(|member| bracket(other, member)).collect::<Option<_>>()?);
     }
     Some(matrix)
 }

@@ -4,7 +4,7 @@
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::table::Table;
 use crate::derivation::{Field, IntegralId};
-use crate::expression::{Expression, Symbol};
+use crate::expression::Symbol;
 
 /// The largest number of operations of one expression, without any sharing.
 const MOST_OPERATIONS: usize = 1_000_000;
@@ -51,23 +51,13 @@ pub(super) fn check_observables(
 
 /// Refuses a field with an expression that is too long.
 pub(super) fn check_field(field: &Field) -> Result<(), Overlong> {
-    let check_rates = |rates: &Table<Symbol, Expression>| {
-        rates.iter().try_for_each(|(state, rate)| check(Place::Rate(state), rate.operations()))
-    };
-    match field {
-        // Its brackets were looked at before they were derived.
-        Field::Dirac(_) => Ok(()),
-        Field::Implicit(implicit) => {
-            implicit.systems.iter().try_for_each(|system| {
-                let mut rows = system.unknowns.iter().zip(system.rows());
-                rows.try_for_each(|(&unknown, mut row)| {
-                    row.try_for_each(|entry| check(Place::Equation(unknown), entry.operations()))
-                })
-            })?;
-            check_rates(&implicit.rates)
-        }
-        Field::Given(rates) => check_rates(rates),
-    }
+    field.systems.iter().try_for_each(|system| {
+        let mut rows = system.unknowns.iter().zip(system.rows());
+        rows.try_for_each(|(&unknown, mut row)| {
+            row.try_for_each(|entry| check(Place::Equation(unknown), entry.operations()))
+        })
+    })?;
+    field.rates.iter().try_for_each(|(state, rate)| check(Place::Rate(state), rate.operations()))
 }
 
 fn check(place: Place, operations: usize) -> Result<(), Overlong> {

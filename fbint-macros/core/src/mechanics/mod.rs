@@ -17,17 +17,17 @@ pub use extent::{Overlong, Place};
 pub use involution::involution;
 use phase_space::{Observable, PhaseSpace};
 pub use poisson::NotPoisson;
-pub use rates::rate;
+pub use rates::{RateParts, rate};
 pub use simplify::{Collect, Simplify};
 use written::Written;
 
 use crate::derivation::table::Table;
 use crate::derivation::{
-    Claim, Conservation, Declared, Derivation, Drive, Dynamics, Field, Integral, IntegralId, Integrals, Kind,
-    Lagrangian, Prepared, Problem, Role, Structure,
+    Claim, Conservation, Declared, Derivation, Drive, Dynamics, Field, IntegralId, Integrals, Kind, Lagrangian,
+    Prepared, Problem, Structure,
 };
 use crate::expression::{Expression, Symbol};
-use crate::mechanics::motion::{Motion, motion};
+use crate::mechanics::motion::{LagrangianMotion, motion};
 use crate::proofs::{grades, kinetic_energy};
 
 /// A declared quantity that has no finite real derivative.
@@ -105,28 +105,27 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
     }
     let (hamiltonian, declared) = (hamiltonian.flatten(), declared.map(|observable| observable.clone().flatten()));
     let observables = observables(problem, &space, hamiltonian.as_ref(), &declared)?;
-    // Where motion is implicit, brackets are not derived.
+    // Of a Lagrangian system brackets are not derived.
     let constraints = if motion.is_some() { Vec::new() } else { problem.constraints() };
     extent::check_observables(&space, &observables, &constraints)?;
     let written = Written::of(problem);
+    let integrals = integrals(problem, energy.as_ref(), &observables, &written);
+    let flow = dirac::Flow { problem, structure: &structure, drive: &drive, integrals: &integrals };
     let field = match &motion {
-        Some(motion) => Field::Implicit(shorter::field(&motion.field, &written, simplify).ok_or(Unreal::Lagrangian)?),
-        None => field(problem, &space, hamiltonian.as_ref(), &observables, &written)?,
+        Some(motion) => shorter::field(&motion.field, &written, simplify).ok_or(Unreal::Lagrangian)?,
+        None => field(&flow, &space, hamiltonian.as_ref(), &observables, &written)?,
     };
     extent::check_field(&field)?;
-    let integrals = problem.integrals.rows().zip(observables.rows());
-    let integral = |(declared, observable)| integral(declared, energy.as_ref(), observable, &written);
-    let integrals: Integrals = integrals.map(integral).collect();
     let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
     let mut derivation = problem.derivation(integrals, field, kinetic_energy);
-    if let Some(hamel) = motion.and_then(|motion| motion.hamel) {
-        derivation.hamel = Some(shorter::hamel(&hamel, &written, simplify).ok_or(Unreal::Lagrangian)?);
+    if let Some(motion) = motion {
+        derivation.hamel = Some(shorter::hamel(&motion.hamel, &written, simplify).ok_or(Unreal::Lagrangian)?);
     }
     Ok(derivation)
 }
 
-/// The functions of integrals that are declared, or follow from an implicit motion.
-fn functions(problem: &Problem, motion: Option<&Motion>) -> Table<IntegralId, Option<Expression>> {
+/// The functions of integrals that are declared, or follow from the motion of a Lagrangian system.
+fn functions(problem: &Problem, motion: Option<&LagrangianMotion>) -> Table<IntegralId, Option<Expression>> {
     let derived = |id: IntegralId| motion?.derived.get(&id).cloned();
     let function = |(id, integral): (IntegralId, &Declared)| integral.value.clone().or_else(|| derived(id));
     problem.integrals.iter().map(function).collect()
@@ -186,53 +185,49 @@ fn observables(
 
 /// X
 fn field(
-    problem: &Problem,
+    flow: &dirac::Flow<'_>,
     space: &PhaseSpace<'_>,
     hamiltonian: Option<&Observable>,
     observables: &Table<IntegralId, Observable>,
     written: &Written,
 ) -> Result<Field, Unreal> {
-    let hamiltonian = || hamiltonian.ok_or(Unreal::Hamiltonian);
+    let problem = flow.problem;
     let rates = match &problem.dynamics {
         Dynamics::Canonical { .. } => {
-            let constraints = dirac::constraints(space, hamiltonian()?, problem, observables);
-            return constraints.map(Field::Dirac).ok_or(Unreal::Hamiltonian);
+            let hamiltonian = hamiltonian.ok_or(Unreal::Hamiltonian)?;
+            let systems = dirac::systems(space, hamiltonian, problem, observables, flow.integrals);
+            return Ok(Field { systems: systems.ok_or(Unreal::Hamiltonian)?, rates: flow.rates() });
         }
-        // Its field is implicit.
+        // Its field follows from Hamel's equations.
         Dynamics::Lagrangian(_) => return Err(Unreal::Lagrangian),
         Dynamics::Poisson { .. } => {
-            let hamiltonian = hamiltonian()?;
-            let time = problem.symbols.only(Role::Time);
-            let by_time =
-                || time.and_then(|time| hamiltonian.derivative(time)).cloned().unwrap_or_else(Expression::zero);
-            let derived = |state: Symbol| match problem.symbols[state].role {
-                Role::Time => Some(Expression::one()),
-                Role::Work => Some(by_time()),
-                _ => space.rate(state, hamiltonian),
-            };
-            let rate = |state| Ok(written.restored(&derived(state).ok_or(Unreal::Poisson)?));
-            problem.symbols.states().map(rate).collect::<Result<_, _>>()?
+            let rate = |rate| Ok(written.restored(&space.simplified(rate).ok_or(Unreal::Poisson)?));
+            flow.rates().rows().map(rate).collect::<Result<_, Unreal>>()?
         }
         Dynamics::Given { rates } => {
             let rates = problem.symbols.states().zip(rates);
             let rate = |(state, rate): (Symbol, &Expression)| {
                 Ok(written.form(rate, &space.simplified(rate).ok_or(Unreal::Rate(state))?))
             };
-            rates.map(rate).collect::<Result<_, _>>()?
+            rates.map(rate).collect::<Result<_, Unreal>>()?
         }
     };
-    Ok(Field::Given(rates))
+    Ok(Field::of_rates(rates))
 }
 
-fn integral(
-    declared: &Declared,
-    hamiltonian: Option<&Expression>,
-    observable: &Observable,
+/// F, with DF in the gradients.
+fn integrals(
+    problem: &Problem,
+    energy: Option<&Expression>,
+    observables: &Table<IntegralId, Observable>,
     written: &Written,
-) -> Integral {
-    let form = if declared.kind == Kind::Energy { hamiltonian } else { declared.value.as_ref() };
-    let value = &observable.value;
-    let value = form.map_or_else(|| written.restored(value), |form| written.form(form, value));
-    let gradient = observable.slopes();
-    declared.derived(value, gradient.map(|(symbol, entry)| (symbol, written.restored(entry))).collect())
+) -> Integrals {
+    let integral = |(declared, observable): (&Declared, &Observable)| {
+        let form = if declared.kind == Kind::Energy { energy } else { declared.value.as_ref() };
+        let value = &observable.value;
+        let value = form.map_or_else(|| written.restored(value), |form| written.form(form, value));
+        let gradient = observable.slopes().map(|(symbol, entry)| (symbol, written.restored(entry)));
+        declared.derived(value, gradient.collect())
+    };
+    problem.integrals.rows().zip(observables.rows()).map(integral).collect()
 }

@@ -62,20 +62,15 @@ impl<'a> PhaseSpace<'a> {
         Expression::sum(terms.map(|(f, entry, g)| f.clone() * g.clone() * entry.expression()))
     }
 
-    /// y(f), the rate of a function where there are no constraints; `None` where it is not a finite real expression.
-    pub(crate) fn free_rate(&self, f: &Observable, hamiltonian: &Observable) -> Option<Expression> {
-        let of_work = self.drive_of_work(f, hamiltonian);
-        self.simplified(&Expression::sum([self.unsimplified_bracket(f, hamiltonian), self.drive_of(f), of_work]))
+    /// y(f), the rate of a function that does not depend on the work, where there are no constraints; `None` where it is not a finite real
+    /// expression.
+    pub(super) fn free_rate(&self, f: &Observable, hamiltonian: &Observable) -> Option<Expression> {
+        self.simplified(&(self.unsimplified_bracket(f, hamiltonian) + self.drive_of(f)))
     }
 
     /// -y(f) of a function that does not depend on the work: {H, f} where nothing drives the system.
     pub(super) fn negative_free_rate(&self, f: &Observable, hamiltonian: &Observable) -> Option<Expression> {
         self.simplified(&(self.unsimplified_bracket(hamiltonian, f) - self.drive_of(f)))
-    }
-
-    /// What a unit of the multiplier of a constraint adds to the rate of a function: {constraint, f}, but for the work.
-    pub(crate) fn response(&self, f: &Observable, constraint: &Observable) -> Option<Expression> {
-        self.simplified(&(self.unsimplified_bracket(constraint, f) - self.drive_of_work(f, constraint)))
     }
 
     /// drive(f)
@@ -84,12 +79,6 @@ impl<'a> PhaseSpace<'a> {
         Expression::sum(
             terms.map(|(slope, force)| force.map_or_else(|| slope.clone(), |force| slope.clone() * force.clone())),
         )
-    }
-
-    /// df/dW drive(g), for the work W.
-    fn drive_of_work(&self, f: &Observable, g: &Observable) -> Expression {
-        let by_work = self.drive.work.and_then(|work| f.derivative(work));
-        by_work.map_or_else(Expression::zero, |slope| slope.clone() * self.drive_of(g))
     }
 
     /// The operations in {f, g} before anything in it cancels.
@@ -105,19 +94,17 @@ impl<'a> PhaseSpace<'a> {
     ) -> Vec<(&'e Expression, Coefficient<'e>, &'e Expression)> {
         self.structure.bracket(self.symbols, f.slopes(), |symbol| g.derivative(symbol))
     }
-
-    /// {x, H}, the rate of an entry of the state where there are no constraints.
-    pub(super) fn rate(&self, state: Symbol, hamiltonian: &Observable) -> Option<Expression> {
-        let terms = self.structure.bracket(self.symbols, [(state, ())], |symbol| hamiltonian.derivative(symbol));
-        let terms = terms.into_iter().map(|((), entry, slope)| slope.clone() * entry.expression());
-        self.simplified(&Expression::sum(terms))
-    }
 }
 
 impl Observable {
     /// An integral as it was derived.
     pub(crate) fn of(integral: &Integral) -> Self {
         Self { value: integral.value.clone(), gradient: integral.gradient.iter().cloned().collect() }
+    }
+
+    /// What has these derivatives: of a velocity constraint, the row along which its reaction acts.
+    pub(super) fn along(row: &[(Symbol, Expression)]) -> Self {
+        Self { value: Expression::zero(), gradient: row.iter().cloned().collect() }
     }
 
     /// The derivatives that do not vanish, in the order of the state.

@@ -1,12 +1,12 @@
-//! Implicit fields: linear systems and rates as they follow from the declaration, simplified.
+//! Linear systems and rates, and the parts of a frame, in shorter forms.
 
 use super::simplify::Simplify;
 use super::written::Written;
-use crate::derivation::{Dynamics, FrameBracket, Hamel, Implicit, LinearSystem, Problem};
+use crate::derivation::{Dynamics, Field, FrameBracket, Hamel, LinearSystem, Problem};
 use crate::expression::{Expression, Symbol};
 
 /// `None` where something in it is not a finite real expression.
-pub(super) fn field(motion: &Implicit, written: &Written, simplify: &dyn Simplify) -> Option<Implicit> {
+pub(super) fn field(motion: &Field, written: &Written, simplify: &dyn Simplify) -> Option<Field> {
     let simplest = |expression: &Expression| simplest(expression, written, simplify);
     let system = |system: &LinearSystem| {
         let row = |row: &Vec<Expression>| row.iter().map(simplest).collect();
@@ -16,7 +16,7 @@ pub(super) fn field(motion: &Implicit, written: &Written, simplify: &dyn Simplif
             right_side: system.right_side.iter().map(simplest).collect::<Option<_>>()?,
         })
     };
-    Some(Implicit {
+    Some(Field {
         systems: motion.systems.iter().map(system).collect::<Option<_>>()?,
         rates: motion.rates.rows().map(simplest).collect::<Option<_>>()?,
     })

@@ -12,8 +12,8 @@ use num_traits::One;
 use self::print::{Printer, Style};
 use crate::derivation::table::Table;
 use crate::derivation::{
-    Constraints, Derivation, Drive, EnergyBracket, Field, Findings, Force, FrameBracket, Implicit, Integral,
-    IntegralId, Kind, LinearSystem, Output, Role, Structure, Symbols,
+    ConstraintMatrix, Derivation, Drive, Findings, FrameBracket, Integral, IntegralId, Kind, LinearSystem, Output,
+    Structure, Symbols,
 };
 use crate::expression::{Expression, Symbol};
 
@@ -128,14 +128,14 @@ impl<'a> Notation<'a> {
 
     /// Adds how the state moves, without feedback and with it.
     fn add_derived(&self, add: &mut impl FnMut(&str, Vec<Equation>)) {
-        if let Some(constraints) = self.derivation.constraints().filter(|constraints| !constraints.is_empty()) {
-            add("Poisson brackets", self.brackets(constraints));
-            add("Multipliers", self.multipliers(constraints));
-        }
-        if let Field::Implicit(Implicit { systems, .. }) = &self.derivation.field
-            && !systems.is_empty()
-        {
-            add("Linear systems", systems.iter().flat_map(|system| self.linear_system(system)).collect());
+        let systems = &self.derivation.field.systems;
+        match self.derivation.constraint_matrix() {
+            _ if systems.is_empty() => {}
+            Some(brackets) => {
+                add("Poisson brackets", self.brackets(&brackets));
+                add("Multipliers", self.multipliers(&brackets));
+            }
+            None => add("Linear systems", systems.iter().flat_map(|system| self.linear_system(system)).collect()),
         }
         let invariants = self.derivation.integrals.iter().filter(|(_, integral)| integral.kind == Kind::Invariant);
         let invariants: Vec<Equation> =
@@ -199,8 +199,7 @@ impl<'a> Notation<'a> {
     }
 
     /// {f_i, f_j} for i < j where it does not vanish, then {H, f_i}; of a driven system the rates without constraints.
-    fn brackets(&self, constraints: &Constraints) -> Vec<Equation> {
-        let (members, c) = (constraints.members(), constraints.matrix());
+    fn brackets(&self, ConstraintMatrix { members, c, with_energy }: &ConstraintMatrix) -> Vec<Equation> {
         let mut equations = Vec::new();
         for i in 0..members.len() {
             for j in (i + 1..members.len()).filter(|&j| !c[i][j].is_zero()) {
@@ -212,14 +211,14 @@ impl<'a> Notation<'a> {
         if is_driven {
             equations.push((self.free_rate("f"), self.free_rate_of_any()));
         }
-        for (member, bracket) in members.into_iter().zip(constraints.energy_brackets()) {
-            let member = self.integral(member);
-            let left = if is_driven { self.free_rate(&member) } else { self.bracket("H", &member) };
-            let right = match bracket {
-                EnergyBracket::MinusRate(rate) if is_driven => self.integral(rate),
-                EnergyBracket::MinusRate(rate) => format!("-{}", self.integral(rate)),
-                EnergyBracket::Function(function) if is_driven => self.expression(&negated(function)),
-                EnergyBracket::Function(function) => self.expression(function),
+        for (member, bracket) in members.iter().zip(with_energy) {
+            let name = self.integral(*member);
+            let left = if is_driven { self.free_rate(&name) } else { self.bracket("H", &name) };
+            let right = match self.derivation.integrals[*member].kind {
+                Kind::Holonomic { rate } if is_driven => self.integral(rate),
+                Kind::Holonomic { rate } => format!("-{}", self.integral(rate)),
+                _ if is_driven => self.expression(&negated(bracket)),
+                _ => self.expression(bracket),
             };
             equations.push((left, right));
         }
@@ -245,8 +244,7 @@ impl<'a> Notation<'a> {
     }
 
     /// The equations that determine c, row by row: sum_j {f_j, f_i} c_j = {H, f_i}, or -X_0(f_i) of a driven system.
-    fn multipliers(&self, constraints: &Constraints) -> Vec<Equation> {
-        let (members, c) = (constraints.members(), constraints.matrix());
+    fn multipliers(&self, ConstraintMatrix { members, c, .. }: &ConstraintMatrix) -> Vec<Equation> {
         let row = |i: usize| {
             let f_i = self.integral(members[i]);
             let terms = (0..members.len()).filter(|&j| !c[j][i].is_zero()).map(|j| {
@@ -264,49 +262,8 @@ impl<'a> Notation<'a> {
 
     /// X, component by component.
     fn field(&self) -> Vec<Equation> {
-        match &self.derivation.field {
-            Field::Dirac(constraints) => {
-                let members = constraints.members();
-                let states = self.derivation.symbols.states();
-                let component = |state| self.printer.sum(&self.dirac_component(&members, state));
-                states.map(|state| (self.dotted(state), component(state))).collect()
-            }
-            Field::Given(rates) | Field::Implicit(Implicit { rates, .. }) => {
-                rates.iter().map(|(state, rate)| (self.dotted(state), self.expression(rate))).collect()
-            }
-        }
-    }
-
-    /// The terms of a component of J v, with v = grad H - Df^T c, and of what drives the system.
-    fn dirac_component(&self, members: &[IntegralId], state: Symbol) -> Vec<Expression> {
-        let Derivation { symbols, structure, integrals, drive, .. } = self.derivation;
-        let v = |entry: &Expression, column: Symbol| {
-            let energy = integrals.energy().and_then(|energy| self.derivation.entry(energy, column));
-            let of_energy = energy.map(|slope| entry.clone() * slope.clone());
-            let of_constraints = members.iter().filter_map(|&member| {
-                let slope = self.derivation.entry(member, column)?.clone();
-                Some(Expression::product([-entry.clone(), Expression::from(self.c(member)?), slope]))
-            });
-            of_energy.into_iter().chain(of_constraints).collect::<Vec<_>>()
-        };
-        match symbols[state].role {
-            Role::Time => return vec![Expression::one()],
-            Role::Work => {
-                let power = |force: &Force| {
-                    force.value.clone() * Expression::sum(self.dirac_component(members, force.coordinate))
-                };
-                let by_time = drive.time.into_iter().flat_map(|time| v(&Expression::one(), time));
-                return drive.forces.iter().map(power).chain(by_time).collect();
-            }
-            _ => {}
-        }
-        let mut terms = Vec::new();
-        for (column, entry) in structure.row(symbols, state) {
-            terms.extend(v(&entry.expression(), column));
-        }
-        let acting = drive.forces.iter().filter(|force| force.momentum == state);
-        terms.extend(acting.map(|force| force.value.clone()));
-        terms
+        let rates = self.derivation.field.rates.iter();
+        rates.map(|(state, rate)| (self.dotted(state), self.expression(rate))).collect()
     }
 
     fn outputs(&self) -> Vec<Equation> {

@@ -22,9 +22,9 @@ pub(crate) trait Arithmetic {
 }
 
 /// The arithmetic of numbers of one type.
-struct Numbers<N>(PhantomData<N>);
+struct NumericArithmetic<N>(PhantomData<N>);
 
-impl<N: Numeric> Arithmetic for Numbers<N> {
+impl<N: Numeric> Arithmetic for NumericArithmetic<N> {
     type Entry = N;
 
     fn is_zero(&self, entry: &N) -> bool {
@@ -153,7 +153,7 @@ pub(crate) fn solve<N: Numeric>(a: Vec<Vec<N>>, b: &[N]) -> Vec<N> {
 
 /// A matrix of numbers whose rows and columns are brought to size one, by powers of two, which round nothing.
 pub(crate) struct Balanced<N: Numeric> {
-    echelon: Echelon<Numbers<N>>,
+    echelon: Echelon<NumericArithmetic<N>>,
     /// What rows and columns were multiplied by.
     rows: Vec<f64>,
     columns: Vec<f64>,
@@ -186,7 +186,7 @@ impl<N: Numeric> Balanced<N> {
                 }
             }
         }
-        Some(Self { echelon: Echelon::new(Numbers(PhantomData), matrix), rows, columns })
+        Some(Self { echelon: Echelon::new(NumericArithmetic(PhantomData), matrix), rows, columns })
     }
 
     /// Eliminates a column, as [`Echelon::pivot`] does.

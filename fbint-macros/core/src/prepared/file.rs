@@ -7,8 +7,8 @@ use super::key::{Key, checksum};
 use super::notation::{Lines, Reader, excerpt, natural};
 use crate::derivation::table::{Id, Table};
 use crate::derivation::{
-    Bracket, Claim, Conservation, Constraints, Dynamics, Evidence, Field, FrameBracket, Hamel, Implicit, Integral,
-    IntegralId, Integrals, Involution, LinearSystem, Prepared, Problem, Structure,
+    Bracket, Claim, Conservation, Constraints, Dynamics, Evidence, Field, FrameBracket, Hamel, Integral, IntegralId,
+    Integrals, Involution, LinearSystem, Prepared, Problem,
 };
 use crate::expression::{Expression, Symbol};
 use crate::proofs::kinetic_energy;
@@ -16,7 +16,7 @@ use crate::proofs::kinetic_energy;
 /// The first line of a file but for the number of the format.
 const TITLE: &str = "fbint derivation ";
 /// The version of the format.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The text of the file for a model in `source`, a path within the package. `equations` are for people.
 pub fn write(problem: &Problem, source: Option<&str>, prepared: &Prepared, equations: &str) -> String {
@@ -50,7 +50,7 @@ pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
     let is_head = |line: &&str| HEAD.iter().any(|word| line.starts_with(word));
     let head = content.lines().take_while(is_head).count();
     let lines: Vec<&str> = content.lines().skip(head).collect();
-    let prepared = Contents::read(&lines, head + 1, problem)?;
+    let prepared = FileContents::read(&lines, head + 1, problem)?;
     if lines.into_iter().flat_map(|line| [line, "\n"]).collect::<String>() != body(&prepared) {
         return Err(Damage::from("its lines are not in the order and form in which they are written"));
     }
@@ -124,35 +124,15 @@ fn body(prepared: &Prepared) -> String {
 }
 
 fn add_field<'a>(field: &'a Field, lines: &mut Lines<'a>) {
-    match field {
-        Field::Given(rates) => {
-            lines.alone("field given");
-            add_vector("rate", rates.rows(), lines);
+    for (place, system) in field.systems.iter().enumerate() {
+        lines.alone(format!("system {place} of {}", system.unknowns.len()));
+        for (i, unknown) in system.unknowns.iter().enumerate() {
+            lines.alone(format!("unknown {i} {}", unknown.place()));
         }
-        Field::Implicit(implicit) => {
-            lines.alone("field implicit");
-            for (place, system) in implicit.systems.iter().enumerate() {
-                lines.alone(format!("system {place} of {}", system.unknowns.len()));
-                for (i, unknown) in system.unknowns.iter().enumerate() {
-                    lines.alone(format!("unknown {i} {}", unknown.place()));
-                }
-                add_matrix("k", &system.matrix, lines);
-                add_vector("b", &system.right_side, lines);
-            }
-            add_vector("rate", implicit.rates.rows(), lines);
-        }
-        Field::Dirac(Constraints::Holonomic { a, b, energy_brackets, .. }) => {
-            lines.alone("field holonomic");
-            add_matrix("a", a, lines);
-            add_matrix("b", b, lines);
-            add_vector("h", energy_brackets, lines);
-        }
-        Field::Dirac(Constraints::General { c, energy_brackets, .. }) => {
-            lines.alone("field general");
-            add_matrix("c", c, lines);
-            add_vector("h", energy_brackets, lines);
-        }
+        add_matrix("k", &system.matrix, lines);
+        add_vector("b", &system.right_side, lines);
     }
+    add_vector("rate", field.rates.rows(), lines);
 }
 
 /// Adds the entries that do not vanish.
@@ -177,39 +157,23 @@ const ON_CONSTRAINTS: &str = "on constraints";
 /// Conservation is neither proved nor refuted.
 const OPEN: &str = "open";
 
-/// The form in which the field is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FieldForm {
-    Given,
-    Implicit,
-    Holonomic,
-    General,
-}
-
 /// The contents of the lines so far.
-struct Contents<'a> {
+struct FileContents<'a> {
     problem: &'a Problem,
     reader: Reader,
     values: Vec<Expression>,
     gradients: Vec<Vec<(Symbol, Expression)>>,
-    form: Option<FieldForm>,
-    /// A, or the whole of C.
-    matrix: Vec<Vec<Expression>>,
-    /// B
-    b: Vec<Vec<Expression>>,
-    /// The linear systems of an implicit field.
     systems: Vec<LinearSystem>,
+    rates: Vec<Expression>,
     lagrangian: Option<Expression>,
     momenta: Vec<(Symbol, Expression)>,
     forces: Vec<(Symbol, Expression)>,
     brackets: Vec<FrameBracket>,
-    /// X where it is given or implicit, else {H, f}.
-    entries: Vec<Expression>,
     claims: Vec<Option<Claim>>,
     involution: Involution,
 }
 
-impl<'a> Contents<'a> {
+impl<'a> FileContents<'a> {
     fn read(lines: &[&str], first: usize, problem: &'a Problem) -> Result<Prepared, Damage> {
         let count = problem.integrals.len();
         let mut body = Self {
@@ -217,15 +181,12 @@ impl<'a> Contents<'a> {
             reader: Reader::new(problem.symbols.len()),
             values: Vec::new(),
             gradients: vec![Vec::new(); count],
-            form: None,
-            matrix: Vec::new(),
-            b: Vec::new(),
             systems: Vec::new(),
+            rates: Vec::new(),
             lagrangian: None,
             momenta: Vec::new(),
             forces: Vec::new(),
             brackets: Vec::new(),
-            entries: Vec::new(),
             claims: vec![None; count],
             involution: Involution::default(),
         };
@@ -267,11 +228,10 @@ impl<'a> Contents<'a> {
 
     fn line_of_field(&mut self, words: &[&str], value: &str) -> Result<Option<()>, Damage> {
         match *words {
-            ["field", kind] => self.begin(kind)?,
-            ["system", place, "of", size] => {
-                let size = natural(size).filter(|size| *size <= self.problem.symbols.len());
-                let is_next = self.form == Some(FieldForm::Implicit) && natural(place) == Some(self.systems.len());
-                let Some(size) = size.filter(|_| is_next) else { return Ok(None) };
+            ["system", place, "of", size] if natural(place) == Some(self.systems.len()) => {
+                let Some(size) = natural(size).filter(|size| *size <= self.problem.symbols.len()) else {
+                    return Ok(None);
+                };
                 let matrix = vec![vec![Expression::zero(); size]; size];
                 self.systems.push(LinearSystem { unknowns: Vec::new(), matrix, right_side: Vec::new() });
             }
@@ -283,16 +243,11 @@ impl<'a> Contents<'a> {
                 let entry = self.reader.expression(value)?;
                 self.system()?.right_side.push(entry);
             }
-            ["rate" | "h", _] => self.entries.push(self.reader.expression(value)?),
-            [name @ ("a" | "b" | "c" | "k"), i, j] => {
+            ["rate", _] => self.rates.push(self.reader.expression(value)?),
+            ["k", i, j] => {
                 let entry = self.reader.expression(value)?;
-                let matrix = match name {
-                    "k" => self.systems.last_mut().map(|system| &mut system.matrix),
-                    "b" => Some(&mut self.b),
-                    _ => Some(&mut self.matrix),
-                };
                 let place = natural(i).zip(natural(j));
-                let place = place.zip(matrix).and_then(|((i, j), matrix)| matrix.get_mut(i)?.get_mut(j));
+                let place = place.and_then(|(i, j)| self.systems.last_mut()?.matrix.get_mut(i)?.get_mut(j));
                 return Ok(place.map(|place| *place = entry));
             }
             _ => return Ok(None),
@@ -357,28 +312,6 @@ impl<'a> Contents<'a> {
         place.map(IntegralId::at).ok_or_else(|| Damage::from(format!("there is no integral `{}`", excerpt(word))))
     }
 
-    /// Makes room for the matrices of a field.
-    fn begin(&mut self, kind: &str) -> Result<(), Damage> {
-        let zeros = |size: usize| vec![vec![Expression::zero(); size]; size];
-        let (pairs, members) = (self.problem.holonomic_pairs().len(), self.problem.constraints().len());
-        let is_implicit = self.problem.is_implicit();
-        let is_canonical = matches!(Structure::of(self.problem), Structure::Canonical);
-        self.form = match kind {
-            "given" if !is_canonical && !is_implicit => Some(FieldForm::Given),
-            "implicit" if is_implicit => Some(FieldForm::Implicit),
-            "holonomic" if is_canonical && 2 * pairs == members => {
-                (self.matrix, self.b) = (zeros(pairs), zeros(pairs));
-                Some(FieldForm::Holonomic)
-            }
-            "general" if is_canonical => {
-                self.matrix = zeros(members);
-                Some(FieldForm::General)
-            }
-            _ => return Err(Damage::from(format!("the field of this model is not `{}`", excerpt(kind)))),
-        };
-        Ok(())
-    }
-
     fn bracket(&mut self, value: &str) -> Result<Option<Bracket>, Damage> {
         if value == OPEN {
             return Ok(None);
@@ -392,30 +325,13 @@ impl<'a> Contents<'a> {
 
     fn end(self) -> Result<Prepared, Damage> {
         let problem = self.problem;
-        let (pairs, members) = (problem.holonomic_pairs(), problem.constraints());
         if self.values.len() != problem.integrals.len() {
             return Err(Damage::from("an integral is missing"));
         }
-        let form = self.form.ok_or("there is no field")?;
-        let expected = match form {
-            FieldForm::Given | FieldForm::Implicit => problem.symbols.dimension(),
-            FieldForm::Holonomic => pairs.len(),
-            FieldForm::General => members.len(),
-        };
-        if self.entries.len() != expected {
+        if self.rates.len() != problem.symbols.dimension() {
             return Err(Damage::from("the field is not complete"));
         }
-        let (entries, matrix, b) = (self.entries, self.matrix, self.b);
-        let field = match form {
-            FieldForm::Given => Field::Given(entries.into_iter().collect()),
-            FieldForm::Implicit => {
-                Field::Implicit(Implicit { systems: self.systems, rates: entries.into_iter().collect() })
-            }
-            FieldForm::Holonomic => {
-                Field::Dirac(Constraints::Holonomic { pairs, a: matrix, b, energy_brackets: entries })
-            }
-            FieldForm::General => Field::Dirac(Constraints::General { members, c: matrix, energy_brackets: entries }),
-        };
+        let field = Field { systems: self.systems, rates: self.rates.into_iter().collect() };
         let parts = problem.integrals.rows().zip(self.values).zip(self.gradients);
         let integrals: Integrals =
             parts.map(|((declared, value), gradient)| declared.derived(value, gradient)).collect();
@@ -432,6 +348,14 @@ impl<'a> Contents<'a> {
             let lagrangian = self.lagrangian.ok_or("the Lagrangian is missing")?;
             let (momenta, forces, brackets) = (self.momenta, self.forces, self.brackets);
             derivation.hamel = Some(Hamel { lagrangian, momenta, forces, brackets });
+        }
+        let (members, pairs) = (problem.constraints(), problem.holonomic_pairs());
+        let is_meant = |constraints: &Constraints| match constraints {
+            Constraints::Holonomic(all) => *all == pairs && members.len() == 2 * pairs.len(),
+            Constraints::General(all) => *all == members,
+        };
+        if !derivation.constraints().as_ref().is_none_or(is_meant) {
+            return Err(Damage::from("its linear systems are not those for the multipliers of the constraints"));
         }
         Ok(Prepared { derivation, claims, involution: self.involution })
     }

@@ -4,7 +4,7 @@
 //! file has these lines:
 //!
 //! ```text
-//! fbint derivation 2                     the format
+//! fbint derivation 3                     the format
 //! key 0123456789abcdef0123456789abcdef   what it was derived from
 //! model PlanarPendulum                   for whom
 //! source src/planar_pendulum.rs          and where that is declared
@@ -12,6 +12,9 @@
 //! t0 = (+ (* x0 x2) (* x1 x3))           a part that occurs more than once
 //! integral 0 = ..                        F, DF by the entries of the state; what the sections of the derivation hold
 //! gradient 0 by 1 = ..
+//! system 0 of 1                          X: linear systems K z = b, each with its unknowns z, and rates
+//! k 0 0 = ..
+//! rate 0 = ..
 //! claim 4 = everywhere                   what algebra says of conservation, where numbers alone do not prove it
 //! pairs 3                                which integrals commute
 //! end 0123456789abcdef0123456789abcdef   a checksum of all lines before

@@ -2,7 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use super::fields::{self, Parts};
+use super::fields::{self, FunctionParts};
 use super::functions::{Function, functions_of};
 use super::optimise::Optimiser;
 use super::{Fault, Program};
@@ -59,7 +59,7 @@ pub fn assemble_with_derivatives(derivation: &Derivation) -> Result<Programs, Fa
 }
 
 fn assembled(derivation: &Derivation, with_derivatives: bool) -> Result<Programs, Fault> {
-    let parts = Parts::new(derivation);
+    let parts = FunctionParts::new(derivation);
     let mut optimiser = Optimiser::default();
     let mut functions: Vec<(&'static Function, Program)> = Vec::new();
     for function in functions_of(derivation, with_derivatives) {

@@ -11,7 +11,7 @@
 
 use super::adjoint::adjoints;
 use super::directional::Along;
-use super::fields::{self, Parts};
+use super::fields::{self, FunctionParts};
 use super::functions::{Argument, Expected, Function, Returns, Rows, Trait, functions};
 use super::optimise::eliminate_dead_values;
 use super::projection;
@@ -118,7 +118,7 @@ functions! {
 }
 
 /// S DF^T (DF S DF^T + e D + R)^-1 (F - F_target)
-fn projection(parts: &Parts<'_>) -> Program {
+fn projection(parts: &FunctionParts<'_>) -> Program {
     let mut builder = Builder::default();
     let program = projection::projection(parts);
     let violation = |builder: &mut Builder, instruction: &Instruction, copied: &[Value]| {
@@ -133,7 +133,7 @@ fn projection(parts: &Parts<'_>) -> Program {
 
 /// X - grad V where y_i = k_i (F_i - t_i) with given numbers k_i and t_i: the law asks and answers in normalised forms, F = scale (f +
 /// offset) and `factor` times y.
-fn feedback_field(parts: &Parts<'_>) -> Program {
+fn feedback_field(parts: &FunctionParts<'_>) -> Program {
     let mut builder = Builder::default();
     let normalisation = copy(&mut builder, &fields::normalisation(parts), |_, _, _| None);
     let program = fields::feedback_field(parts);

@@ -7,30 +7,31 @@
 //!   grad V    =   sum_r y_r dF_r
 //!   feedback  = X - grad V                                                    (CPV22 eq. 6, L = I but for the time)
 //!
-//! Where the field is given, X is what was given; where it is implicit, linear systems are solved first.
+//! X is lowered like this where brackets of the constraints determine it, because its gradients and brackets share more than the linear
+//! systems and rates of the field show. Other fields are lowered as they are: linear systems are solved, and then come the rates.
 
 use num_rational::BigRational;
 use num_traits::One;
 
 use super::Program;
-use super::implicit::{solve, solve_system};
 use super::lower::{Lowering, TermOrder};
 use super::monomial::Monomial;
 use super::multipliers::{coefficients, constraint_multipliers, times_entry};
 use super::normalise::Normalised;
+use super::systems::{solve, solve_system};
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, Field, Implicit, IntegralId, LinearSystem, Role, SparseRow, Symbols, column_of};
+use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role, SparseRow, Symbols, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 
 /// What functions are built from.
-pub(super) struct Parts<'a> {
+pub(super) struct FunctionParts<'a> {
     pub(super) derivation: &'a Derivation,
     /// What functions that need normalised gradients begin with.
     normalised: (Lowering<'a>, Normalised),
 }
 
-impl<'a> Parts<'a> {
+impl<'a> FunctionParts<'a> {
     pub(super) fn new(derivation: &'a Derivation) -> Self {
         let mut lowering = Lowering::new(&derivation.symbols);
         let normalised = Normalised::of(derivation, &mut lowering);
@@ -44,22 +45,22 @@ impl<'a> Parts<'a> {
 }
 
 /// X
-pub(super) fn vector_field(parts: &Parts<'_>) -> Program {
+pub(super) fn vector_field(parts: &FunctionParts<'_>) -> Program {
     field(parts, true, false)
 }
 
 /// grad V
-pub(super) fn potential_gradient(parts: &Parts<'_>) -> Program {
+pub(super) fn potential_gradient(parts: &FunctionParts<'_>) -> Program {
     field(parts, false, true)
 }
 
 /// X - grad V
-pub(super) fn feedback_field(parts: &Parts<'_>) -> Program {
+pub(super) fn feedback_field(parts: &FunctionParts<'_>) -> Program {
     field(parts, true, true)
 }
 
 /// F
-pub(super) fn integrals(parts: &Parts<'_>) -> Program {
+pub(super) fn integrals(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let mut lowering = parts.lowering();
     let outputs = derivation.integrals.rows().map(|integral| lowering.lower(&integral.value)).collect();
@@ -67,7 +68,7 @@ pub(super) fn integrals(parts: &Parts<'_>) -> Program {
 }
 
 /// DF, row by row.
-pub(super) fn jacobian(parts: &Parts<'_>) -> Program {
+pub(super) fn jacobian(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let mut lowering = parts.lowering();
     let zero = lowering.builder.constant(0.0);
@@ -81,16 +82,16 @@ pub(super) fn jacobian(parts: &Parts<'_>) -> Program {
 }
 
 /// c, for every integral; 0 where there is none.
-pub(super) fn multipliers(parts: &Parts<'_>) -> Program {
+pub(super) fn multipliers(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let zero = lowering.builder.constant(0.0);
     let mut values = derivation.integrals.map(|_| zero);
-    if let Field::Implicit(implicit) = &derivation.field {
-        solve(&mut lowering, implicit);
-        for id in derivation.integrals.ids() {
-            if let Some(symbol) = derivation.symbols.multiplier(id) {
-                values[id] = lowering.lower(&Expression::from(symbol));
+    if derivation.constraints().is_none() {
+        solve(&mut lowering, &derivation.field);
+        for unknown in derivation.field.systems.iter().flat_map(|system| &system.unknowns) {
+            if let Some(id) = derivation.symbols.constraint(*unknown) {
+                values[id] = lowering.lower(&Expression::from(*unknown));
             }
         }
     }
@@ -101,12 +102,12 @@ pub(super) fn multipliers(parts: &Parts<'_>) -> Program {
 }
 
 /// The declared outputs.
-pub(super) fn outputs(parts: &Parts<'_>) -> Program {
+pub(super) fn outputs(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let symbols = derivation.outputs.iter().flat_map(|output| output.value.symbols());
-    if let Field::Implicit(implicit) = &derivation.field {
-        solve(&mut lowering, implicit);
+    if derivation.constraints().is_none() {
+        solve(&mut lowering, &derivation.field);
     } else if symbols.into_iter().any(|symbol| derivation.symbols.constraint(symbol).is_some()) {
         for (constraint, multiplier) in constraint_multipliers(derivation, &normalised, &mut lowering) {
             if derivation.integrals.declared(constraint) == constraint
@@ -129,7 +130,7 @@ pub fn of_parameters(expressions: &[Expression], symbols: &Symbols) -> Program {
 }
 
 /// |dF_i|^2 without the derivative by the time, which no feedback moves.
-pub(super) fn squared_gradients(parts: &Parts<'_>) -> Program {
+pub(super) fn squared_gradients(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let mut lowering = parts.lowering();
     let mut outputs = Vec::new();
@@ -144,40 +145,29 @@ pub(super) fn squared_gradients(parts: &Parts<'_>) -> Program {
 }
 
 /// What the constraints add to X.
-pub(super) fn reaction_field(parts: &Parts<'_>) -> Program {
+pub(super) fn reaction_field(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let mut rows = derivation.symbols.over_states(|_| Vec::new());
-    let order = match &derivation.field {
-        Field::Given(_) => TermOrder::Written,
-        Field::Implicit(implicit) => {
-            add_reactions(derivation, implicit, &mut lowering, &mut rows);
-            TermOrder::Written
-        }
-        Field::Dirac(_) => {
-            let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
-            let weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
-            add_flow(derivation, &normalised, &mut lowering, &weights, &mut rows);
-            TermOrder::Arranged
-        }
-    };
-    let outputs = lowering.sums(order, rows.into_iter().collect());
+    if derivation.constraints().is_some() {
+        let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
+        let weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
+        add_flow(derivation, &normalised, &mut lowering, &weights, &mut rows);
+    } else {
+        add_reactions(derivation, &mut lowering, &mut rows);
+    }
+    let outputs = lowering.sums(order(derivation), rows.into_iter().collect());
     lowering.builder.finish(outputs)
 }
 
 /// Adds what the multipliers contribute to the rates, directly and through what linear systems are solved for. Both are linear in them.
-fn add_reactions(
-    derivation: &Derivation,
-    implicit: &Implicit,
-    lowering: &mut Lowering,
-    rows: &mut Table<Symbol, Vec<Monomial>>,
-) {
-    solve(lowering, implicit);
+fn add_reactions(derivation: &Derivation, lowering: &mut Lowering, rows: &mut Table<Symbol, Vec<Monomial>>) {
+    let field = &derivation.field;
+    solve(lowering, field);
     let is_multiplier = |symbol: Symbol| derivation.symbols.constraint(symbol).is_some();
-    add_parts(implicit, &is_multiplier, lowering, rows);
+    add_parts(field, &is_multiplier, lowering, rows);
     let owed = |b: &Expression| Expression::sum(parts(b, &is_multiplier));
-    let systems =
-        implicit.systems.iter().filter(|system| !system.unknowns.iter().any(|unknown| is_multiplier(*unknown)));
+    let systems = field.systems.iter().filter(|system| !system.unknowns.iter().any(|unknown| is_multiplier(*unknown)));
     let systems = systems.map(|system| LinearSystem {
         right_side: system.right_side.iter().map(owed).collect(),
         ..LinearSystem::clone(system)
@@ -186,17 +176,17 @@ fn add_reactions(
     let is_changed = |symbol: Symbol| systems.iter().any(|system| system.unknowns.contains(&symbol));
     // From here on, what they are solved for stands for its change.
     systems.iter().for_each(|system| solve_system(lowering, system));
-    add_parts(implicit, &is_changed, lowering, rows);
+    add_parts(field, &is_changed, lowering, rows);
 }
 
 /// Adds the parts of the rates that contain certain symbols.
 fn add_parts(
-    implicit: &Implicit,
+    field: &Field,
     is_meant: &impl Fn(Symbol) -> bool,
     lowering: &mut Lowering,
     rows: &mut Table<Symbol, Vec<Monomial>>,
 ) {
-    for (state, rate) in implicit.rates.iter() {
+    for (state, rate) in field.rates.iter() {
         for part in parts(rate, is_meant) {
             rows[state].extend(lowering.terms(&part));
         }
@@ -211,7 +201,7 @@ fn parts(expression: &Expression, is_meant: &impl Fn(Symbol) -> bool) -> Vec<Exp
 
 /// For each integral three numbers, by which functions that take the law in the normalised form have it: they hand it f with
 /// F = scale (f + offset), and take back `factor` times y. SparseRow<Monomial> by row: factor, scale, offset.
-pub(super) fn normalisation(parts: &Parts<'_>) -> Program {
+pub(super) fn normalisation(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let ids = derivation.integrals.ids();
@@ -223,7 +213,7 @@ pub(super) fn normalisation(parts: &Parts<'_>) -> Program {
 }
 
 /// X, grad V, or X - grad V. Gradients are applied row by row without their constant factors, which the law has in its gains.
-fn field(parts: &Parts<'_>, with_dynamics: bool, with_feedback: bool) -> Program {
+fn field(parts: &FunctionParts<'_>, with_dynamics: bool, with_feedback: bool) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let integrals = if with_feedback { normalised.integrals(&mut lowering) } else { Vec::new() };
@@ -243,12 +233,13 @@ fn field(parts: &Parts<'_>, with_dynamics: bool, with_feedback: bool) -> Program
             }
         }
     }
-    let order = match &derivation.field {
-        Field::Given(_) | Field::Implicit(_) => TermOrder::Written,
-        Field::Dirac(_) => TermOrder::Arranged,
-    };
-    let outputs = lowering.sums(order, rows.into_iter().collect());
+    let outputs = lowering.sums(order(derivation), rows.into_iter().collect());
     lowering.builder.finish(outputs)
+}
+
+/// The order in which the terms of a rate are added: as they are written, unless it is made of brackets.
+fn order(derivation: &Derivation) -> TermOrder {
+    if derivation.constraints().is_some() { TermOrder::Arranged } else { TermOrder::Written }
 }
 
 /// Adds X, term by term.
@@ -258,16 +249,9 @@ fn add_dynamics(
     lowering: &mut Lowering,
     rows: &mut Table<Symbol, Vec<Monomial>>,
 ) {
-    let given = match &derivation.field {
-        Field::Given(rates) => Some(rates),
-        Field::Implicit(implicit) => {
-            solve(lowering, implicit);
-            Some(&implicit.rates)
-        }
-        Field::Dirac(_) => None,
-    };
-    if let Some(rates) = given {
-        for (state, rate) in rates.iter() {
+    if derivation.constraints().is_none() {
+        solve(lowering, &derivation.field);
+        for (state, rate) in derivation.field.rates.iter() {
             rows[state].extend(lowering.terms(rate));
         }
         return;

@@ -6,7 +6,7 @@
 
 use super::Program;
 use super::derivatives::{DERIVATIVES, Derivative};
-use super::fields::{self, Parts};
+use super::fields::{self, FunctionParts};
 use super::oracle::Oracle;
 use super::{hamel, lagrangian, projection};
 use crate::derivation::Derivation;
@@ -25,7 +25,7 @@ pub struct Function {
     pub returns: Returns,
     /// The trait that has it.
     pub owner: Trait,
-    pub(super) build: fn(&Parts<'_>) -> Program,
+    pub(super) build: fn(&FunctionParts<'_>) -> Program,
     pub(super) expected: Expected,
 }
 

@@ -1,10 +1,10 @@
 //! What a discrete Hamel integrator takes: (q, p) and its rates as functions of (q, xi), and their derivatives.
 
-use super::fields::Parts;
+use super::fields::FunctionParts;
 use super::lower::Lowering;
 use super::tangent::jacobian;
 use super::{Program, Value};
-use crate::derivation::{Derivation, Field, Hamel, Role};
+use crate::derivation::{Derivation, Hamel, Role};
 use crate::expression::{Expression, Symbol};
 
 /// Whether a system has a discrete Hamel integrator: a Lagrangian system without reactions that is not driven.
@@ -22,11 +22,7 @@ pub(super) fn momentum_state_of(derivation: &Derivation) -> Vec<Expression> {
 
 /// (q', p'), entry by entry in the order of the state.
 pub(super) fn momentum_rates_of(derivation: &Derivation) -> Vec<Expression> {
-    let rate = |state: Symbol| match &derivation.field {
-        Field::Implicit(implicit) => implicit.rates[state].clone(),
-        Field::Given(_) | Field::Dirac(_) => Expression::zero(),
-    };
-    of_states(derivation, rate, |state, hamel| entry(&hamel.forces, state))
+    of_states(derivation, |state| derivation.field.rates[state].clone(), |state, hamel| entry(&hamel.forces, state))
 }
 
 fn entry(list: &[(Symbol, Expression)], state: Symbol) -> Expression {
@@ -47,29 +43,29 @@ fn of_states(
     derivation.symbols.states().map(entry).collect()
 }
 
-pub(super) fn momentum_state(parts: &Parts<'_>) -> Program {
+pub(super) fn momentum_state(parts: &FunctionParts<'_>) -> Program {
     values(parts, &momentum_state_of(parts.derivation))
 }
 
-pub(super) fn momentum_rates(parts: &Parts<'_>) -> Program {
+pub(super) fn momentum_rates(parts: &FunctionParts<'_>) -> Program {
     values(parts, &momentum_rates_of(parts.derivation))
 }
 
-pub(super) fn momentum_state_jacobian(parts: &Parts<'_>) -> Program {
+pub(super) fn momentum_state_jacobian(parts: &FunctionParts<'_>) -> Program {
     derivatives(parts, &momentum_state_of(parts.derivation))
 }
 
-pub(super) fn momentum_rates_jacobian(parts: &Parts<'_>) -> Program {
+pub(super) fn momentum_rates_jacobian(parts: &FunctionParts<'_>) -> Program {
     derivatives(parts, &momentum_rates_of(parts.derivation))
 }
 
-fn values(parts: &Parts<'_>, expressions: &[Expression]) -> Program {
+fn values(parts: &FunctionParts<'_>, expressions: &[Expression]) -> Program {
     let mut lowering = parts.lowering();
     let outputs = lowered(&mut lowering, expressions);
     lowering.builder.finish(outputs)
 }
 
-fn derivatives(parts: &Parts<'_>, expressions: &[Expression]) -> Program {
+fn derivatives(parts: &FunctionParts<'_>, expressions: &[Expression]) -> Program {
     let mut lowering = parts.lowering();
     let values = lowered(&mut lowering, expressions);
     let states: Vec<Symbol> = parts.derivation.symbols.states().collect();

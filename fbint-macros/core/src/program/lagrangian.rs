@@ -4,16 +4,16 @@
 //! these keep to the constraints, no constraint reacts then.
 
 use super::Program;
-use super::fields::Parts;
-use super::implicit::solve_system;
+use super::fields::FunctionParts;
 use super::lower::TermOrder;
 use super::monomial::Monomial;
+use super::systems::solve_system;
 use super::{Input, Value};
-use crate::derivation::{Derivation, Field, LinearSystem, Role};
+use crate::derivation::{Derivation, LinearSystem, Role};
 use crate::expression::Symbol;
 
 /// M, row by row.
-pub(super) fn mass_matrix(parts: &Parts<'_>) -> Program {
+pub(super) fn mass_matrix(parts: &FunctionParts<'_>) -> Program {
     let mut lowering = parts.lowering();
     let equations = equations(parts.derivation).map(|(_, equations)| &equations.matrix);
     let entries = equations.into_iter().flatten().flatten();
@@ -22,7 +22,7 @@ pub(super) fn mass_matrix(parts: &Parts<'_>) -> Program {
 }
 
 /// tau
-pub(super) fn inverse_dynamics(parts: &Parts<'_>) -> Program {
+pub(super) fn inverse_dynamics(parts: &FunctionParts<'_>) -> Program {
     let mut lowering = parts.lowering();
     let mut rows = Vec::new();
     if let Some((before, LinearSystem { matrix, right_side, .. })) = equations(parts.derivation) {
@@ -43,8 +43,8 @@ pub(super) fn inverse_dynamics(parts: &Parts<'_>) -> Program {
 
 /// M xi' = b, and the systems whose solutions are in it.
 fn equations(derivation: &Derivation) -> Option<(&[LinearSystem], &LinearSystem)> {
-    let Field::Implicit(implicit) = &derivation.field else { return None };
+    let systems = &derivation.field.systems;
     let is_acceleration = |symbol: &Symbol| matches!(derivation.symbols[*symbol].role, Role::Acceleration { .. });
-    let place = implicit.systems.iter().position(|system| system.unknowns.iter().any(is_acceleration))?;
-    Some((&implicit.systems[..place], &implicit.systems[place]))
+    let place = systems.iter().position(|system| system.unknowns.iter().any(is_acceleration))?;
+    Some((&systems[..place], &systems[place]))
 }

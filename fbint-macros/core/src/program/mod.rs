@@ -22,7 +22,6 @@ mod factor;
 mod fields;
 mod functions;
 mod hamel;
-mod implicit;
 mod interpret;
 mod lagrangian;
 mod lower;
@@ -35,6 +34,7 @@ mod projection;
 mod rows;
 mod scaling;
 mod schedule;
+mod systems;
 mod tangent;
 mod verify;
 

@@ -26,9 +26,9 @@ pub(super) fn coefficients(
 ) -> Vec<(IntegralId, Monomial)> {
     let Some(constraints) = derivation.constraints() else { return Vec::new() };
     let brackets = BracketsOfRows { derivation, normalised };
-    let solution = match constraints {
-        Constraints::Holonomic { pairs, .. } => solve_holonomic(lowering, normalised, &brackets, pairs),
-        Constraints::General { members, .. } => solve_general(lowering, &brackets, members),
+    let solution = match &constraints {
+        Constraints::Holonomic(pairs) => solve_holonomic(lowering, normalised, &brackets, pairs),
+        Constraints::General(members) => solve_general(lowering, &brackets, members),
     };
     let number = |coefficient: Option<Monomial>| coefficient.unwrap_or_else(Monomial::zero);
     constraints.members().into_iter().zip(solution.into_iter().map(number)).collect()

@@ -75,8 +75,8 @@ fn take_factors_out(
     rows: &mut Table<IntegralId, SparseRow<Monomial>>,
 ) -> Table<IntegralId, Monomial> {
     let pairs = match derivation.constraints() {
-        Some(Constraints::Holonomic { pairs, .. }) => &pairs[..],
-        _ => &[],
+        Some(Constraints::Holonomic(pairs)) => pairs,
+        _ => Vec::new(),
     };
     let constraint_of = |id: IntegralId| pairs.iter().find(|(_, rate)| *rate == id).map(|(constraint, _)| *constraint);
     let mut factors: Table<IntegralId, Monomial> = Table::new();
@@ -90,7 +90,7 @@ fn take_factors_out(
     }
     let entries = pairs.iter().flat_map(|(_, rate)| &rows[*rate]).map(|(_, entry)| entry);
     let of_rates = common_factor(lowering, entries, true);
-    for &(_, rate) in pairs {
+    for (_, rate) in pairs {
         divide(&mut rows[rate], &of_rates);
         factors[rate] = factors[rate].clone().times(&of_rates);
     }

@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use super::interpret::weigh;
 use super::projection::DAMPING;
 use crate::derivation::table::Table;
-use crate::derivation::{
-    Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Output, Role,
-};
+use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Output, Role};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::At;
 use crate::numbers::number::Numeric;
@@ -26,7 +24,7 @@ pub(super) struct Oracle<'a, N> {
     pub(super) gradients: Table<IntegralId, Table<Symbol, N>>,
     /// c, and 0 for each integral that has none.
     pub(super) multipliers: Table<IntegralId, N>,
-    /// What linear systems are solved for, where the field is implicit.
+    /// What linear systems are solved for.
     solved: BTreeMap<Symbol, N>,
 }
 
@@ -46,12 +44,12 @@ fn evaluate<N: Numeric>(expression: &Expression, symbol: impl Fn(Symbol) -> N, e
 
 /// The solutions of the linear systems at a point, where some symbols have values already.
 fn solved<N: Numeric>(
-    implicit: &Implicit,
+    field: &Field,
     mut known: BTreeMap<Symbol, N>,
     point: &Point,
     errors: RelativeErrors,
 ) -> BTreeMap<Symbol, N> {
-    for LinearSystem { unknowns, matrix, right_side } in &implicit.systems {
+    for LinearSystem { unknowns, matrix, right_side } in &field.systems {
         if unknowns.iter().all(|unknown| known.contains_key(unknown)) {
             continue;
         }
@@ -73,16 +71,8 @@ impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
             integral.gradient.iter().for_each(|(state, entry)| row[*state] = value(entry));
             row
         });
-        let c = derivation.constraint_matrix(&value);
-        let transposed = (0..c.len()).map(|column| c.iter().map(|row| row[column].clone()).collect()).collect();
-        let solution = N::solve(transposed, &derivation.energy_brackets(&value));
+        let solved = solved::<N>(&derivation.field, BTreeMap::new(), point, errors);
         let mut multipliers = derivation.integrals.map(|_| N::zero());
-        let members = derivation.constraints().map_or_else(Vec::new, Constraints::members);
-        members.into_iter().zip(solution).for_each(|(member, entry)| multipliers[member] = entry);
-        let solved = match &derivation.field {
-            Field::Implicit(implicit) => solved::<N>(implicit, BTreeMap::new(), point, errors),
-            Field::Dirac(_) | Field::Given(_) => BTreeMap::new(),
-        };
         for (symbol, value) in &solved {
             if let Some(constraint) = derivation.symbols.constraint(*symbol) {
                 multipliers[constraint] = value.clone();
@@ -93,34 +83,19 @@ impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
 
     /// X
     pub(super) fn vector_field(&self) -> Vec<N> {
-        match (&self.derivation.field, self.derivation.integrals.energy()) {
-            (Field::Given(rates), _) => rates.rows().map(|rate| self.evaluate(rate)).collect(),
-            (Field::Implicit(implicit), _) => implicit.rates.rows().map(|rate| self.evaluate(rate)).collect(),
-            (Field::Dirac(_), None) => Vec::new(),
-            (Field::Dirac(_), Some(energy)) => {
-                let v = |state| self.gradients[energy][state].minus(&self.constraint_covector(state));
-                let mut field = self.driven_flow(&v);
-                for force in &self.derivation.drive.forces {
-                    field[force.momentum] = field[force.momentum].plus(&self.evaluate(&force.value));
-                }
-                self.derivation.drive.time.into_iter().for_each(|time| field[time] = N::exactly(1.0));
-                field.into_iter().collect()
-            }
-        }
+        self.derivation.field.rates.rows().map(|rate| self.evaluate(rate)).collect()
     }
 
-    /// What the constraints add to X: -J Df^T c, or the difference from the field in which all multipliers are 0.
+    /// What the constraints add to X: the difference from the field in which all multipliers are 0.
     pub(super) fn reaction_field(&self) -> Vec<N> {
-        let Field::Implicit(implicit) = &self.derivation.field else {
-            return self.driven_flow(&|state| self.constraint_covector(state).negated()).into_iter().collect();
-        };
+        let Field { systems, rates } = &self.derivation.field;
         let is_multiplier = |symbol: &Symbol| self.derivation.symbols.constraint(*symbol).is_some();
-        let unknowns = implicit.systems.iter().flat_map(|system| &system.unknowns).copied();
+        let unknowns = systems.iter().flat_map(|system| &system.unknowns).copied();
         let without = unknowns.filter(is_multiplier).map(|multiplier| (multiplier, N::zero())).collect();
-        let free = solved::<N>(implicit, without, self.point, self.errors);
+        let free = solved::<N>(&self.derivation.field, without, self.point, self.errors);
         let symbol = |symbol| free.get(&symbol).cloned().unwrap_or_else(|| N::of_symbol(self.point, symbol));
         let reaction = |rate: &Expression| self.evaluate(rate).minus(&evaluate(rate, symbol, self.errors));
-        implicit.rates.rows().map(reaction).collect()
+        rates.rows().map(reaction).collect()
     }
 
     /// The value of an expression that may contain what is solved for.
@@ -130,11 +105,6 @@ impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
 
     fn symbol(&self, symbol: Symbol) -> N {
         self.solved.get(&symbol).cloned().unwrap_or_else(|| N::of_symbol(self.point, symbol))
-    }
-
-    /// Df^T c
-    pub(super) fn constraint_covector(&self, state: Symbol) -> N {
-        self.sum(self.multipliers.rows().zip(self.gradients.rows()).map(|(c, row)| c.times(&row[state])))
     }
 
     /// The sum of terms, with an error relative to them.
@@ -147,39 +117,9 @@ impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
         self.errors.map_or_else(|| sum.clone(), |error| sum.plus(&N::exactly(size * error())))
     }
 
-    /// J v, with Q . q' + v_t along the work.
-    fn driven_flow(&self, v: &impl Fn(Symbol) -> N) -> Table<Symbol, N> {
-        let drive = &self.derivation.drive;
-        let mut flow: Table<Symbol, N> = self.flow(v).into_iter().collect();
-        if let Some(work) = drive.work {
-            let powers = drive.forces.iter().map(|force| self.evaluate(&force.value).times(&flow[force.coordinate]));
-            flow[work] = self.sum(powers.chain(drive.time.map(v)));
-        }
-        flow
-    }
-
-    /// J y
-    pub(super) fn flow(&self, covector: impl Fn(Symbol) -> N) -> Vec<N> {
-        let Derivation { symbols, structure, .. } = self.derivation;
-        let component = |state: Symbol| {
-            let terms = structure.row(symbols, state).into_iter().map(|(column, entry)| match entry {
-                Coefficient::One => covector(column),
-                Coefficient::MinusOne => covector(column).negated(),
-                Coefficient::Function(function) => self.evaluate(function).times(&covector(column)),
-            });
-            terms.fold(N::zero(), |sum, term| sum.plus(&term))
-        };
-        symbols.states().map(component).collect()
-    }
-
     /// The declared outputs.
     pub(super) fn outputs(&self) -> Vec<N> {
-        let output = |output: &Output| {
-            N::evaluate(&output.value, &|symbol| match self.derivation.symbols.constraint(symbol) {
-                Some(constraint) => self.multipliers[constraint].clone(),
-                None => self.symbol(symbol),
-            })
-        };
+        let output = |output: &Output| N::evaluate(&output.value, &|symbol| self.symbol(symbol));
         self.derivation.outputs.iter().map(output).collect()
     }
 

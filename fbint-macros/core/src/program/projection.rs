@@ -6,7 +6,7 @@
 //! only a product and a sum are left.
 
 use super::factor::{Ldl, Matrix, Pivots, add, product, symmetric};
-use super::fields::{Parts, dot_product};
+use super::fields::{FunctionParts, dot_product};
 use super::lower::Lowering;
 use super::monomial::Monomial;
 use super::{Program, Value};
@@ -20,7 +20,7 @@ pub(super) const DAMPING: f64 = 1e-10;
 
 /// The damped Gauss-Newton step back from violations y, with the zeros of DF known. A constant factor of a gradient, such as the 2
 /// of 2 q, is divided out of it and of its violation, which leaves the step as it is.
-pub(super) fn projection(parts: &Parts<'_>) -> Program {
+pub(super) fn projection(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let mut lowering = parts.lowering();
     let integrals = derivation.integrals.rows().map(|integral| lowering.lower(&integral.value)).collect();

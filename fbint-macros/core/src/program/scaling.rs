@@ -9,7 +9,7 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use crate::derivation::table::Table;
-use crate::derivation::{Coefficient, Derivation, Field};
+use crate::derivation::{Coefficient, Derivation};
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::numbers::points::{IntegralSizes, Sizes};
 use crate::numbers::scaled::{magnitude, power_of_two};
@@ -126,18 +126,7 @@ fn equations(derivation: &Derivation) -> Vec<Magnitude> {
     let integrals = derivation.integrals.rows().map(|integral| &integral.value);
     let outputs = derivation.outputs.iter().map(|output| &output.value);
     integrals.chain(outputs).for_each(|expression| collect(expression, &mut found));
-    match &derivation.field {
-        Field::Given(rates) => rates.rows().for_each(|rate| collect(rate, &mut found)),
-        Field::Implicit(implicit) => {
-            implicit.expressions().chain(implicit.rates.rows()).for_each(|part| collect(part, &mut found));
-        }
-        Field::Dirac(constraints) => {
-            let matrix = constraints.matrix();
-            let entries = matrix.iter().flatten().cloned().chain(constraints.right_side(&derivation.integrals));
-            entries.for_each(|entry| collect(&entry, &mut found));
-            derivation.drive.forces.iter().for_each(|force| collect(&force.value, &mut found));
-        }
-    }
+    derivation.field.expressions().for_each(|part| collect(part, &mut found));
     for state in derivation.symbols.states() {
         for (_, entry) in derivation.structure.row(&derivation.symbols, state) {
             if let Coefficient::Function(entry) = entry {

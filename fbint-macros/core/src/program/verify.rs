@@ -47,7 +47,7 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'stat
     let points = sample_points().map(|point| (point, true)).chain(scaled.map(|point| (point, false)));
     let mut remaining = Remaining { usual: OF_DERIVATIVES, balanced: OF_DERIVATIVES };
     for (point, is_usual) in points {
-        let place = Place { derivation, programs, point: &point, is_usual };
+        let place = ModelAtPoint { derivation, programs, point: &point, is_usual };
         let of_functions = place.inputs(&programs.prepare, &programs.prepare_direction, false);
         let has_projections = programs.functions().any(|(function, _)| function.moves_targets());
         let of_projections = place.inputs(&programs.prepare, &programs.prepare_direction, has_projections);
@@ -82,7 +82,7 @@ struct Remaining {
 
 impl Remaining {
     /// Whether derivatives are compared at the next point: where some are not verified, at any.
-    fn take(&mut self, place: &Place<'_>, unverified: &[&'static str]) -> bool {
+    fn take(&mut self, place: &ModelAtPoint<'_>, unverified: &[&'static str]) -> bool {
         let derivatives = || place.programs.functions().filter(|(function, _)| function.derivative().is_some());
         let remaining = if place.is_usual { &mut self.usual } else { &mut self.balanced };
         let is_wanted = *remaining > 0 || derivatives().any(|(function, _)| unverified.contains(&function.name));
@@ -118,7 +118,7 @@ fn with_integrals(derivation: &Derivation, mut sizes: Sizes) -> Sizes {
 
 /// A model at one point.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct ModelAtPoint<'a> {
     derivation: &'a Derivation,
     programs: &'a Programs,
     point: &'a Point<'a>,
@@ -126,7 +126,7 @@ struct Place<'a> {
     is_usual: bool,
 }
 
-impl Place<'_> {
+impl ModelAtPoint<'_> {
     /// The derivative of results, along the direction or with the weights of the point.
     fn derivatives(&self, function: &Function, derivative: Derivative, results: &[Dual<Unknown>]) -> Vec<Real> {
         let direction = |unknown| Real::from(self.point.draw(Draw::Direction(unknown)));
@@ -158,7 +158,7 @@ impl Place<'_> {
 
 /// One function at one point.
 struct Test<'a> {
-    place: Place<'a>,
+    place: ModelAtPoint<'a>,
     function: &'static Function,
     program: &'a Program,
     wanted: Wanted,
@@ -195,7 +195,7 @@ impl Test<'_> {
     /// Whether results agree; `Ok(false)` where rounding leaves too little of them to say so.
     fn agrees(&self, input: &impl Fn(Input) -> f64, law: &impl Fn(&[f64]) -> Vec<f64>) -> Result<bool, Fault> {
         let Self { place, function, program, expected, .. } = self;
-        let Place { derivation, point, is_usual, .. } = place;
+        let ModelAtPoint { derivation, point, is_usual, .. } = place;
         let fault = Fault { function: function.name, pass: None };
         let obtained = interpret(program, input, law);
         if obtained.len() != expected.len() {
@@ -251,7 +251,7 @@ impl Test<'_> {
     /// The same where all is computed in 256 bits, so that nothing but the program's constants is rounded: where systems are
     /// nearly singular, less may be left of doubles than estimates of their rounding say.
     fn compare_precisely(&self) -> Precisely {
-        let Self { place: Place { derivation, point, .. }, function, wanted, .. } = self;
+        let Self { place: ModelAtPoint { derivation, point, .. }, function, wanted, .. } = self;
         let expected = match (&function.expected, wanted) {
             (Expected::Values { precisely, .. }, _) => precisely(&Oracle::at(derivation, point, None)),
             (Expected::Derivative(..), Wanted::Derivatives(derivatives)) => derivatives.clone(),
@@ -281,7 +281,7 @@ impl Test<'_> {
     /// The results in 256 bits where every constant is replaced.
     fn results_precisely(&self, constant: impl Fn(f64) -> f64) -> Vec<Real> {
         let replaced = |program: &Program| with_constants(program, &constant);
-        let Place { programs, .. } = self.place;
+        let ModelAtPoint { programs, .. } = self.place;
         let prepare = replaced(&programs.prepare);
         let direction = replaced(&programs.prepare_direction);
         let input = self.place.inputs(&prepare, &direction, self.function.moves_targets());

@@ -6,7 +6,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::linear_form::terms;
-use super::point::{Key, ModularPoint};
+use super::point::{ElementMeaning, ModularPoint};
 use crate::expression::{Expression, Function};
 use crate::numbers::power;
 use crate::numbers::ring::Element;
@@ -31,7 +31,7 @@ impl ModularPoint {
             // acos(x) = pi / 2 - asin(x)
             Function::Acos => {
                 let half = self.ring.inverse(&self.ring.number(2))?;
-                let pi = self.known(Key::Pi);
+                let pi = self.known(ElementMeaning::Pi);
                 let quarter = self.ring.multiply(&pi, &half);
                 let arcsine = self.odd(Function::Asin, argument)?;
                 Some(self.ring.subtract(&quarter, &arcsine))
@@ -40,7 +40,7 @@ impl ModularPoint {
             Function::Ln => self.logarithm(argument),
             Function::Atan2 => {
                 let arguments = [self.evaluate(argument)?, self.evaluate(&arguments[1])?];
-                Some(self.known(Key::Function(Function::Atan2, arguments.into())))
+                Some(self.known(ElementMeaning::Function(Function::Atan2, arguments.into())))
             }
             Function::Powf => self.symbolic_power(argument, &arguments[1]),
         }
@@ -65,9 +65,9 @@ impl ModularPoint {
             return Some(value);
         }
         if value < negative {
-            return Some(self.known(Key::Function(function, vec![value])));
+            return Some(self.known(ElementMeaning::Function(function, vec![value])));
         }
-        let opposite = self.known(Key::Function(function, vec![negative]));
+        let opposite = self.known(ElementMeaning::Function(function, vec![negative]));
         Some(self.ring.negative(&opposite))
     }
 
@@ -83,7 +83,11 @@ impl ModularPoint {
             _ => {
                 let value = self.evaluate(argument)?;
                 let is_one = value == self.ring.one();
-                Some(if is_one { Element::new() } else { self.known(Key::Function(Function::Ln, vec![value])) })
+                Some(if is_one {
+                    Element::new()
+                } else {
+                    self.known(ElementMeaning::Function(Function::Ln, vec![value]))
+                })
             }
         }
     }
@@ -117,7 +121,7 @@ impl ModularPoint {
             let power = match &term {
                 Expression::Call(Function::Ln, inner) => self.power(&inner[0], &factor)?,
                 _ => {
-                    let unit = self.known(Key::Exponential(element));
+                    let unit = self.known(ElementMeaning::Exponential(element));
                     self.integer_power(&unit, &self.scaled(&factor)?)?
                 }
             };
@@ -134,7 +138,7 @@ impl ModularPoint {
             let power = if term.as_number().is_some_and(One::is_one) {
                 self.power(base, &factor)?
             } else {
-                let unit = self.known(Key::Power(value.clone(), element));
+                let unit = self.known(ElementMeaning::Power(value.clone(), element));
                 self.integer_power(&unit, &self.scaled(&factor)?)?
             };
             product = self.ring.multiply(&product, &power);
@@ -195,7 +199,7 @@ impl ModularPoint {
 
     /// Cosine and sine of an angle t / scale, from the tangent u of its half: (1 - u^2, 2 u) / (1 + u^2).
     fn unit(&mut self, angle: Element) -> Option<(Element, Element)> {
-        let half = self.known(Key::HalfAngle(angle));
+        let half = self.known(ElementMeaning::HalfAngle(angle));
         let square = self.ring.multiply(&half, &half);
         let reciprocal = self.ring.inverse(&self.ring.add(&self.ring.one(), &square))?;
         let cosine = self.ring.multiply(&self.ring.subtract(&self.ring.one(), &square), &reciprocal);

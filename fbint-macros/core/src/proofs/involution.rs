@@ -35,8 +35,8 @@ pub fn beside_energy(derivation: &Derivation, (a, b): (IntegralId, IntegralId)) 
 /// Whether an involution is not what the gradients of the integrals say.
 pub fn is_contradicted(derivation: &Derivation, claims: &Table<IntegralId, Claim>, involution: &Involution) -> bool {
     let states = general(&derivation.symbols).take(TRIED);
-    let states = states.filter_map(|values| Gradients::at(derivation, State::new(&values))).take(STATES);
-    let samples = Samples { derivation, states: states.collect() };
+    let states = states.filter_map(|values| StateGradients::at(derivation, State::new(&values))).take(STATES);
+    let samples = BracketSamples { derivation, states: states.collect() };
     let pairs = pairs(derivation);
     let mut others = involution.others.iter().peekable();
     let (mut known, mut proved) = (0, 0);
@@ -69,12 +69,12 @@ enum Knowledge {
 }
 
 /// A state with DF in it.
-struct Gradients {
+struct StateGradients {
     state: State,
     rows: Table<IntegralId, SparseRow<Real>>,
 }
 
-impl Gradients {
+impl StateGradients {
     /// `None` where some entry is not defined.
     fn at(derivation: &Derivation, state: State) -> Option<Self> {
         let rows = derivation.integrals.ids().map(|id| row(derivation, &state, id)).collect::<Option<_>>()?;
@@ -87,12 +87,12 @@ impl Gradients {
     }
 }
 
-struct Samples<'a> {
+struct BracketSamples<'a> {
     derivation: &'a Derivation,
-    states: Vec<Gradients>,
+    states: Vec<StateGradients>,
 }
 
-impl Samples<'_> {
+impl BracketSamples<'_> {
     /// Whether the bracket of two integrals vanishes in all states.
     fn vanishes(&self, (a, b): (IntegralId, IntegralId)) -> bool {
         let mut brackets = self.states.iter().filter_map(|state| state.bracket(self.derivation, a, b));
@@ -101,14 +101,14 @@ impl Samples<'_> {
 
     /// Whether the bracket of two integrals may be this one; `None` if it takes the inverse of C.
     fn agrees(&self, (a, b): (IntegralId, IntegralId), stated: Option<&Bracket>) -> bool {
-        let value = |state: &Gradients| match stated? {
+        let value = |state: &StateGradients| match stated? {
             Bracket::Multiple(factor, id) => {
                 let value = state.state.evaluate(&self.derivation.integrals[*id].value)?;
                 Some(&value * &Real::from(*factor as f64))
             }
             Bracket::Function(function) => state.state.evaluate(function),
         };
-        let differs = |state: &Gradients| {
+        let differs = |state: &StateGradients| {
             let bracket = state.bracket(self.derivation, a, b)?;
             Some((&bracket - &value(state)?).is_nonzero())
         };

@@ -82,12 +82,12 @@ pub(super) struct ModularPoint {
     /// What exponents are multiplied with to become integers.
     pub(super) scale: u64,
     symbols: HashMap<Symbol, Element>,
-    functions: HashMap<Key, Element>,
+    functions: HashMap<ElementMeaning, Element>,
 }
 
 /// What an element stands for, its arguments as elements.
 #[derive(PartialEq, Eq, Hash)]
-pub(super) enum Key {
+pub(super) enum ElementMeaning {
     Pi,
     Root(Element, u64),
     /// e^(t / scale)
@@ -124,7 +124,7 @@ impl ModularPoint {
         self.symbols.insert(symbol, element);
     }
 
-    pub(super) fn known(&mut self, key: Key) -> Element {
+    pub(super) fn known(&mut self, key: ElementMeaning) -> Element {
         if let Some(element) = self.functions.get(&key) {
             return element.clone();
         }
@@ -199,7 +199,7 @@ impl ModularPoint {
     pub(super) fn evaluate(&mut self, expression: &Expression) -> Option<Element> {
         match expression {
             Expression::Number(number) => Some(self.ring.number(self.ring.field.residue(number)?)),
-            Expression::Pi => Some(self.known(Key::Pi)),
+            Expression::Pi => Some(self.known(ElementMeaning::Pi)),
             Expression::Symbol(symbol) => Some(self.symbol(*symbol)),
             Expression::Sum(terms) => {
                 let mut sum = Element::new();
@@ -275,7 +275,7 @@ impl ModularPoint {
             Expression::Power(base, exponent) if exponent.is_integer() => (&**base, exponent.to_integer()),
             other => (other, BigInt::from(1)),
         };
-        let key = Key::Root(self.evaluate(base)?, index);
+        let key = ElementMeaning::Root(self.evaluate(base)?, index);
         let root = self.functions.get(&key)?.clone();
         self.integer_power(&root, &exponent)
     }
@@ -298,7 +298,7 @@ impl ModularPoint {
         if value.is_empty() {
             return Some(value);
         }
-        let key = Key::Root(value.clone(), index);
+        let key = ElementMeaning::Root(value.clone(), index);
         if let Some(element) = self.functions.get(&key) {
             return Some(element.clone());
         }

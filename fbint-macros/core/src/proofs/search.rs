@@ -1,8 +1,8 @@
 //! States that refute what algebra does not prove.
 //!
 //! dI.X is evaluated in 256 bits with a bound on its error, so that it need only be larger than that bound to be a refutation. X is
-//! not taken from the generated code, nor from the brackets that were derived: a Dirac field is made of the gradients alone, with C
-//! and b assembled in numbers. States are tried in this order:
+//! not taken from the generated code, but from the linear systems and rates that were derived, which `check` compares with what is
+//! declared. States are tried in this order:
 //!
 //! - a few of size one, which make witnesses that are easy to read;
 //! - states and parameters of both signs, with sizes from 1e-12 to 1e12, one size for all or one for each ([`trials`](super::trials));
@@ -15,7 +15,7 @@
 use super::states::{self, State, Values};
 use super::trials;
 use super::velocity::Velocity;
-use crate::derivation::{Derivation, Field, IntegralId};
+use crate::derivation::{Derivation, IntegralId};
 use crate::expression::Expression;
 use crate::numbers::precise::Real;
 use crate::numbers::random::Random;
@@ -60,7 +60,7 @@ pub(super) struct Search<'a> {
 }
 
 /// The rate of an integral in a state.
-struct Trial {
+struct RateTrial {
     start: Values,
     state: Values,
     rate: Real,
@@ -68,7 +68,7 @@ struct Trial {
     size: f64,
 }
 
-impl Trial {
+impl RateTrial {
     /// The rate relative to its error.
     fn significance(&self) -> f64 {
         self.rate.to_f64().abs() / (self.rate.error() + f64::MIN_POSITIVE)
@@ -93,18 +93,18 @@ impl<'a> Search<'a> {
         let count = self.count(integral);
         let mut random = Random(0);
         let wide = trials::wide(&self.derivation.symbols).take(count);
-        let wide: Vec<Trial> = wide.filter_map(|start| self.trial(integral, start)).collect();
+        let wide: Vec<RateTrial> = wide.filter_map(|start| self.trial(integral, start)).collect();
         if let Some(witness) = remote(&wide) {
             return Found::Witness(witness);
         }
         let critical: Vec<&Expression> = self.expressions(integral).into_iter().chain([rate]).collect();
         let near = trials::critical(self.derivation, &critical, count);
-        let near: Vec<Trial> = near.into_iter().filter_map(|start| self.trial(integral, start)).collect();
+        let near: Vec<RateTrial> = near.into_iter().filter_map(|start| self.trial(integral, start)).collect();
         if let Some(witness) = remote(&near) {
             return Found::Witness(witness);
         }
         let mut found = first.len() + wide.len() + near.len();
-        let mut all: Vec<Trial> = wide.into_iter().chain(near).collect();
+        let mut all: Vec<RateTrial> = wide.into_iter().chain(near).collect();
         all.sort_by(|a, b| b.significance().total_cmp(&a.significance()));
         all.truncate(CLIMBERS);
         for best in &mut all {
@@ -128,7 +128,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn states_of_size_one(&mut self, integral: IntegralId) -> Vec<Trial> {
+    fn states_of_size_one(&mut self, integral: IntegralId) -> Vec<RateTrial> {
         let derivation = self.derivation;
         let first = self.first.get_or_insert_with(|| {
             let states = states::general(&derivation.symbols).take(4 * STATES);
@@ -145,38 +145,28 @@ impl<'a> Search<'a> {
         }
         let round = |values: Values| values.map(|value| (value * 100.0).round() / 100.0);
         let states = states::general(&self.derivation.symbols).take(STATES);
-        let trials: Vec<Trial> = states.filter_map(|start| self.trial(integral, round(start))).collect();
+        let trials: Vec<RateTrial> = states.filter_map(|start| self.trial(integral, round(start))).collect();
         witness(&trials)
     }
 
     /// The rate in the state on the constraint set that a start leads to.
-    fn trial(&self, integral: IntegralId, start: Values) -> Option<Trial> {
+    fn trial(&self, integral: IntegralId, start: Values) -> Option<RateTrial> {
         let state = allowed(self.derivation, start.clone())?;
         trial(self.derivation, integral, &Velocity::new(self.derivation, state)?, Some(start))
     }
 
     /// How many states of each kind are tried.
     fn count(&self, integral: IntegralId) -> usize {
-        let constraints = self.derivation.constraints().map_or(0, |constraints| constraints.members().len());
-        let cost = self.expressions(integral).into_iter().map(cost).sum::<usize>() + 10 * constraints.pow(2);
+        let solved: usize = self.derivation.field.systems.iter().map(|system| system.unknowns.len().pow(2)).sum();
+        let cost = self.expressions(integral).into_iter().map(cost).sum::<usize>() + 10 * solved;
         (WORK / cost.max(1)).clamp(FEWEST, MOST)
     }
 
     /// What dI.X is made of.
     fn expressions(&self, integral: IntegralId) -> Vec<&'a Expression> {
         let derivation = self.derivation;
-        let gradient = |id: IntegralId| derivation.integrals[id].gradient.iter().map(|(_, slope)| slope);
-        match &derivation.field {
-            Field::Given(rates) => gradient(integral).chain(rates.rows()).collect(),
-            Field::Implicit(implicit) => {
-                gradient(integral).chain(implicit.expressions()).chain(implicit.rates.rows()).collect()
-            }
-            Field::Dirac(constraints) => {
-                let all = constraints.members().into_iter().chain(derivation.integrals.energy()).chain([integral]);
-                let forces = derivation.drive.forces.iter().map(|force| &force.value);
-                all.flat_map(gradient).chain(forces).collect()
-            }
-        }
+        let gradient = derivation.integrals[integral].gradient.iter().map(|(_, slope)| slope);
+        gradient.chain(derivation.field.expressions()).collect()
     }
 }
 
@@ -193,19 +183,24 @@ fn allowed(derivation: &Derivation, start: Values) -> Option<State> {
     states::consistent(derivation, start)
 }
 
-fn trial(derivation: &Derivation, integral: IntegralId, velocity: &Velocity, start: Option<Values>) -> Option<Trial> {
+fn trial(
+    derivation: &Derivation,
+    integral: IntegralId,
+    velocity: &Velocity,
+    start: Option<Values>,
+) -> Option<RateTrial> {
     let (rate, size) = velocity.rate(&derivation.integrals[integral].gradient)?;
     let state = velocity.state.doubles();
-    Some(Trial { start: start.unwrap_or_else(|| state.clone()), state, rate, size })
+    Some(RateTrial { start: start.unwrap_or_else(|| state.clone()), state, rate, size })
 }
 
 /// A witness that is far away, or close to where something changes.
-fn remote(trials: &[Trial]) -> Option<Witness> {
+fn remote(trials: &[RateTrial]) -> Option<Witness> {
     witness(trials).map(|witness| Witness { is_exact: true, ..witness })
 }
 
 /// The first state with the largest rate among those in which it certainly does not vanish.
-fn witness(trials: &[Trial]) -> Option<Witness> {
+fn witness(trials: &[RateTrial]) -> Option<Witness> {
     let certain = trials.iter().filter(|trial| trial.rate.is_nonzero());
     let largest = certain.reduce(|best, trial| if trial.relative() > best.relative() { trial } else { best })?;
     Some(Witness { state: largest.state.clone(), value: largest.rate.to_f64(), is_exact: false })

@@ -103,15 +103,15 @@ pub(crate) fn consistent(derivation: &Derivation, start: Values) -> Option<State
 
 /// A function that is to vanish, with the entries of its gradient that do not.
 #[derive(Clone, Copy)]
-pub(super) struct Equation<'a> {
+pub(super) struct VanishingFunction<'a> {
     pub(super) value: &'a Expression,
     pub(super) gradient: &'a [(Symbol, Expression)],
 }
 
 /// Integrals that are to vanish.
-pub(super) fn equations<'a>(derivation: &'a Derivation, members: &[IntegralId]) -> Vec<Equation<'a>> {
+pub(super) fn equations<'a>(derivation: &'a Derivation, members: &[IntegralId]) -> Vec<VanishingFunction<'a>> {
     let integrals = members.iter().map(|&member| &derivation.integrals[member]);
-    integrals.map(|integral| Equation { value: &integral.value, gradient: &integral.gradient }).collect()
+    integrals.map(|integral| VanishingFunction { value: &integral.value, gradient: &integral.gradient }).collect()
 }
 
 /// The state in which these integrals vanish that is near `start`, if the search for one converges.
@@ -121,7 +121,7 @@ pub(super) fn descend(derivation: &Derivation, members: &[IntegralId], start: Va
 
 /// Gauss-Newton steps for F = 0, damped as much as they must be to lower |F|, where each function whose first value is small is divided
 /// by it.
-pub(super) fn solve(equations: &[Equation<'_>], mut x: Values) -> Option<Values> {
+pub(super) fn solve(equations: &[VanishingFunction<'_>], mut x: Values) -> Option<Values> {
     let mut damping = 1e-9;
     let first = values(equations, &x);
     let sizes: Vec<f64> =
@@ -173,7 +173,7 @@ pub(super) fn magnitude(expression: &Expression, state: &Values) -> f64 {
     }
 }
 
-fn refine(equations: &[Equation<'_>], x: &Values) -> Option<State> {
+fn refine(equations: &[VanishingFunction<'_>], x: &Values) -> Option<State> {
     let rows = rows(equations, x);
     let factors = normal_equations(&rows, 1e-13)?;
     let mut state = State::new(x);
@@ -196,11 +196,11 @@ fn refine(equations: &[Equation<'_>], x: &Values) -> Option<State> {
     None
 }
 
-fn values(equations: &[Equation<'_>], x: &Values) -> Vec<f64> {
+fn values(equations: &[VanishingFunction<'_>], x: &Values) -> Vec<f64> {
     equations.iter().map(|equation| evaluate(equation.value, x)).collect()
 }
 
-fn rows(equations: &[Equation<'_>], x: &Values) -> Vec<SparseRow<f64>> {
+fn rows(equations: &[VanishingFunction<'_>], x: &Values) -> Vec<SparseRow<f64>> {
     let entry = |(symbol, entry): &(Symbol, Expression)| (*symbol, evaluate(entry, x));
     equations.iter().map(|equation| equation.gradient.iter().map(entry).collect()).collect()
 }

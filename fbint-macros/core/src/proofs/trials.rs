@@ -1,6 +1,6 @@
 //! States at which an attempt is made to refute a claim: of many sizes and both signs, and close to where functions change.
 
-use super::states::{self, Equation, Values};
+use super::states::{self, Values, VanishingFunction};
 use crate::derivation::{Derivation, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
@@ -83,7 +83,7 @@ fn across(derivation: &Derivation, part: &Expression, source: &Values) -> Vec<Va
     let gradient: Vec<(Symbol, Expression)> = gradient.into_iter().flatten().collect();
     let members: Vec<_> = derivation.integrals.constraints().map(|(id, _)| id).collect();
     let mut equations = states::equations(derivation, &members);
-    equations.push(Equation { value: part, gradient: &gradient });
+    equations.push(VanishingFunction { value: part, gradient: &gradient });
     let Some(zero) = states::solve(&equations, source.clone()) else { return Vec::new() };
     let slopes: Vec<(Symbol, f64)> =
         gradient.iter().map(|(symbol, entry)| (*symbol, states::evaluate(entry, &zero))).collect();

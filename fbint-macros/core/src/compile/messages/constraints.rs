@@ -102,6 +102,7 @@ impl Messages<'_> {
             (1, _) => format!(
                 "{names} commutes with every other constraint; remove it, or add the constraint that is conjugate to it"
             ),
+            (_, Kind::Velocity) => format!("the Hamiltonian is not quadratic in the momenta along {names}"),
             _ => several(&names),
         };
         let matrix =

@@ -161,7 +161,7 @@ impl Kinematics {
         }
         let within: Row = vector.iter().filter(|(x, _)| rows.contains(x)).map(|(x, b)| (*x, b.clone())).collect();
         let Some(mut coefficients) = self.of_rest(&rest, &rows, &within)? else { return Ok(None) };
-        for Group { directions, rows } in groups.into_iter().rev() {
+        for EquationGroup { directions, rows } in groups.into_iter().rev() {
             let remainder = |x: &Symbol| {
                 let known = |(b, c): (&Symbol, &Expression)| Some(self.directions[b].get(x)?.clone() * c.clone());
                 let known: Vec<Expression> = coefficients.iter().filter_map(known).collect();
@@ -179,13 +179,13 @@ impl Kinematics {
     }
 
     /// Directions that have their entries in as many rows as they are, and those rows: nothing else is needed there.
-    fn next_group(&self, directions: &[Symbol], rows: &BTreeSet<Symbol>) -> Option<Group> {
+    fn next_group(&self, directions: &[Symbol], rows: &BTreeSet<Symbol>) -> Option<EquationGroup> {
         let support =
             |a: &Symbol| -> Vec<Symbol> { self.directions[a].keys().filter(|x| rows.contains(x)).copied().collect() };
         directions.iter().find_map(|a| {
             let rows = support(a);
             let alike: Vec<Symbol> = directions.iter().filter(|b| support(b) == rows).copied().collect();
-            (alike.len() == rows.len()).then_some(Group { directions: alike, rows })
+            (alike.len() == rows.len()).then_some(EquationGroup { directions: alike, rows })
         })
     }
 
@@ -267,7 +267,7 @@ fn rational(number: f64) -> Option<BigRational> {
 }
 
 /// Directions that are solved for together, and the coordinates from whose rates they are.
-struct Group {
+struct EquationGroup {
     directions: Vec<Symbol>,
     rows: Vec<Symbol>,
 }

@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-use super::{Motion, ReactionForce, Row, along, by_time, driving_force, entry, forces, slopes};
-use crate::derivation::{Hamel, Implicit, IntegralId, Lagrangian, LinearSystem, Problem, Role, Symbols};
+use super::{LagrangianMotion, ReactionForce, Row, along, by_time, driving_force, entry, forces, slopes};
+use crate::derivation::{Field, Hamel, IntegralId, Lagrangian, LinearSystem, Problem, Role, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 
-pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion> {
+pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<LagrangianMotion> {
     let frame = LagrangianFrame::of(problem, declared)?;
     let symbols = &problem.symbols;
     let mut derived = BTreeMap::new();
@@ -34,14 +34,14 @@ pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion>
             Some((value, slopes))
         })
         .collect::<Option<_>>()?;
-    let field = HamelEquations::new(&frame, problem, &kept).implicit()?;
+    let field = HamelEquations::new(&frame, problem, &kept).field()?;
     let hamel = Hamel {
         lagrangian: frame.lagrangian.clone(),
         momenta: frame.momenta.iter().map(|(velocity, momentum)| (*velocity, momentum.value.clone())).collect(),
         forces: frame.free.iter().map(|&j| (j, frame.force(j, &Expression::from, &|_| None))).collect(),
         brackets: declared.brackets.clone(),
     };
-    Some(Motion { field, hamel: Some(hamel), derived })
+    Some(LagrangianMotion { field, hamel, derived })
 }
 
 /// An expression with its derivatives by the entries of the state.
@@ -121,9 +121,7 @@ impl<'a> LagrangianFrame<'a> {
                 Some(along(&slopes, Expression::from) - term.clone())
             }
         };
-        let lagrangian = &self.lagrangian;
-        let terms = if let Expression::Sum(terms) = lagrangian { terms } else { std::slice::from_ref(lagrangian) };
-        Some(Expression::sum(terms.iter().map(of_term).collect::<Option<Vec<_>>>()?))
+        Some(Expression::sum(self.lagrangian.terms().iter().map(of_term).collect::<Option<Vec<_>>>()?))
     }
 
     /// sum over i and a of c^a_ij p_a v^i
@@ -227,13 +225,13 @@ impl<'a> HamelEquations<'a> {
         field
     }
 
-    fn implicit(&self) -> Option<Implicit> {
+    fn field(&self) -> Option<Field> {
         let mut systems = self.responses()?;
         systems.extend(self.shifts()?);
         systems.push(self.accelerations()?);
         systems.extend(self.reactions()?);
         systems.extend(self.frame.vanishing.iter().map(|&(velocity, reaction)| self.held(velocity, reaction)));
-        Some(Implicit { systems, rates: self.symbols.states().map(|symbol| self.rate(symbol)).collect() })
+        Some(Field { systems, rates: self.symbols.states().map(|symbol| self.rate(symbol)).collect() })
     }
 
     /// W = M^-1 A^T, row by row of A.

@@ -1,26 +1,19 @@
-//! Fields that take the solution of linear systems, from what is declared: Lagrangian systems, and canonical systems with velocity
-//! constraints or driven ones.
+//! The field of Lagrangian systems, and what has to hold of a frame, an inertia and reactions.
 //!
 //! Everything is written by automatic differentiation of what is declared, without algebra and without simplification: `mechanics`
-//! simplifies it, and `check` computes X a second time, without what is written here. Holonomic constraints g with g' = A q' have Dirac's form, which
-//! conserves the energy in every state; velocity constraints f = A q' have the form of Lagrange's multipliers, which is the more
-//! accurate one (the two agree where the constraints hold).
+//! simplifies it, and `check` computes X a second time, without what is written here. Holonomic constraints g with g' = A q' have Dirac's
+//! form, which conserves the energy in every state; velocity constraints f = A q' have the form of Lagrange's multipliers, which is the
+//! more accurate one (the two agree where the constraints hold).
 //!
 //! A driven system has generalised forces Q, constraints g and an energy that may depend on the time t, whose rate is 1, and an entry
 //! W for the work that is done on it:
 //!
 //! W' = Q . q' + dH/dt - sum over the constraints f of c_f df/dt
 //!
-//! so that H - W is conserved as H is in other systems (the last sum is the power of moving constraints):
-//!
-//! d/dt (H - W) = dH.X - (Q . q' + dH/dt - c . df/dt) = 0, because C c = Df.y and c^T C c = 0
-//!
-//! Here y = (H_p, Q - H_q, 1) is the flow without constraints, which takes the place of J grad H, as Df.y takes the place of {f, H}.
-//! Forces, the time and inputs take no part in brackets, so that constraints may depend on the time, and nothing else has to
-//! know of it. The time is an entry of the state with rate 1, which makes it right in every stage of every method. It has no error:
-//! no projection moves it, and the feedback field leaves out its row.
+//! so that H - W is conserved as H is in other systems (the last sum is the power of moving constraints). The time is an entry of the
+//! state with rate 1, which makes it right in every stage of every method. It has no error: no projection moves it, and the feedback
+//! field leaves out its row.
 
-mod canonical;
 mod frame;
 mod hamel;
 mod soundness;
@@ -28,25 +21,23 @@ mod soundness;
 use std::collections::BTreeMap;
 
 pub(crate) use self::frame::{Misfit, brackets};
-pub(crate) use self::soundness::{Dependent, Unsound, are_integrable, dependent_rows, keeps, massless, unsound_mass};
-use crate::derivation::{Dynamics, Hamel, Implicit, IntegralId, Problem, Role, Symbols};
+pub(crate) use self::soundness::{Dependent, Unsound, are_integrable, dependent_rows, keeps, unsound_mass};
+use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Problem, Role, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 
-/// An implicit field, and what else follows from the declaration.
-pub(crate) struct Motion {
-    pub(crate) field: Implicit,
-    /// Of a Lagrangian system.
-    pub(crate) hamel: Option<Hamel>,
+/// The field of a Lagrangian system, and what else follows from the declaration.
+pub(crate) struct LagrangianMotion {
+    pub(crate) field: Field,
+    pub(crate) hamel: Hamel,
     /// The functions of integrals that are not declared: rates of constraints, and the energy.
     pub(crate) derived: BTreeMap<IntegralId, Expression>,
 }
 
-/// The implicit field of a problem. `None` if it has a field of another kind, or something in it cannot be differentiated.
-pub(crate) fn motion(problem: &Problem) -> Option<Motion> {
+/// The motion of a Lagrangian system. `None` for any other system, or if something in it cannot be differentiated.
+pub(crate) fn motion(problem: &Problem) -> Option<LagrangianMotion> {
     match &problem.dynamics {
         Dynamics::Lagrangian(lagrangian) => hamel::motion(problem, lagrangian),
-        Dynamics::Canonical { hamiltonian } if problem.is_implicit() => canonical::motion(problem, hamiltonian),
         Dynamics::Canonical { .. } | Dynamics::Poisson { .. } | Dynamics::Given { .. } => None,
     }
 }

@@ -78,7 +78,7 @@ fn as_sets(symbols: &Symbols, constraints: &[Vec<&Expression>]) -> Option<Deriva
         structure: Structure::None,
         drive: Drive::default(),
         integrals,
-        field: Field::Given(symbols.over_states(|_| Expression::zero())),
+        field: Field::of_rates(symbols.over_states(|_| Expression::zero())),
         hamel: None,
         kinetic_energy: KineticEnergy::General,
         outputs: Vec::new(),
@@ -165,18 +165,6 @@ pub(crate) struct Dependent {
     pub(crate) members: Vec<IntegralId>,
     /// Whether that is proved, and not only so in every state that was tried.
     pub(crate) is_proved: bool,
-}
-
-/// Constraints of a canonical system whose reactions are not determined, because momenta along them change no rate.
-pub(crate) fn massless(problem: &Problem) -> Option<Dependent> {
-    if !matches!(problem.dynamics, Dynamics::Canonical { .. }) {
-        return None;
-    }
-    let motion = motion(problem)?;
-    let system = motion.field.systems.last()?;
-    let DependentColumns { columns, is_proved } = dependence(&system.matrix)?;
-    let member = |column: usize| problem.symbols.constraint(system.unknowns[column]);
-    Some(Dependent { members: columns.into_iter().filter_map(member).collect(), is_proved })
 }
 
 /// Constraints whose reactions depend on one another.

@@ -4,8 +4,8 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
+use crate::derivation::Derivation;
 use crate::derivation::table::Id;
-use crate::derivation::{Derivation, Field};
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::field::primes;
 use crate::numbers::ring::Element;
@@ -67,7 +67,7 @@ pub(super) fn atoms(derivation: &Derivation, parts: &[Expression]) -> Vec<Expres
     let mut atoms = Vec::new();
     let values = derivation.integrals.rows().map(|integral| &integral.value);
     parts.iter().chain(values).for_each(|part| collect(part, derivation, &mut atoms));
-    if matches!(derivation.field, Field::Given(_)) && !parts.is_empty() {
+    if derivation.constraints().is_none() && derivation.field.systems.is_empty() && !parts.is_empty() {
         let is_factor = |state: &Symbol| is_factor_of_rate(derivation, parts, *state);
         let logarithm = |state: Symbol| Expression::call(Function::Ln, [Expression::from(state)]);
         let logarithms: Vec<Expression> = derivation.symbols.states().filter(is_factor).map(logarithm).collect();
