@@ -20,6 +20,14 @@ pub(crate) fn primes(seed: u64) -> impl Iterator<Item = PrimeField> {
         .map(PrimeField)
 }
 
+/// Random primes between 2^29 and 2^30.
+pub(crate) fn small_primes(seed: u64) -> impl Iterator<Item = PrimeField> {
+    let mut random = Random(seed);
+    std::iter::from_fn(move || Some(random.next() >> 35 | 1 << 29 | 1))
+        .filter(|number| is_prime(*number))
+        .map(PrimeField)
+}
+
 /// By Miller and Rabin.
 fn is_prime(number: u64) -> bool {
     if WITNESSES.iter().any(|witness| number.is_multiple_of(*witness)) {
@@ -63,6 +71,17 @@ impl PrimeField {
     /// By Fermat's little theorem.
     pub(crate) fn inverse(self, residue: u64) -> Option<u64> {
         (residue != 0).then(|| self.raise(residue, self.0 - 2))
+    }
+
+    /// Whether [`square_root`](Self::square_root) finds the square roots that there are.
+    pub(crate) fn has_square_roots(self) -> bool {
+        self.0 % 4 == 3
+    }
+
+    /// One of the square roots, if there are any: a power, modulo a prime that is 3 modulo 4.
+    pub(crate) fn square_root(self, square: u64) -> Option<u64> {
+        let root = self.raise(square, self.0.div_ceil(4));
+        (self.multiply(root, root) == square).then_some(root)
     }
 
     /// `None` where the denominator vanishes.

@@ -75,9 +75,14 @@ impl<'a> Constraint<'a> {
     }
 }
 
+/// Residues that are tried for what a constraint leaves open.
+const TRIED: usize = 40;
+
 /// An element for each unknown.
 pub(super) struct ModularPoint {
     pub(super) ring: Ring,
+    /// Whether square roots are residues, so that points without them are undefined, and not further generators of the ring.
+    has_residues: bool,
     random: Random,
     /// What exponents are multiplied with to become integers.
     pub(super) scale: u64,
@@ -102,7 +107,20 @@ pub(super) enum Key {
 impl ModularPoint {
     pub(super) fn new(field: PrimeField, seed: u64, scale: u64) -> Self {
         let ring = Ring::new(field);
-        Self { ring, random: Random(seed), scale, symbols: HashMap::new(), functions: HashMap::new() }
+        Self {
+            ring,
+            has_residues: false,
+            random: Random(seed),
+            scale,
+            symbols: HashMap::new(),
+            functions: HashMap::new(),
+        }
+    }
+
+    /// A point whose square roots are residues, of both signs, as far as that is possible: one of all points of the same kind. The prime is
+    /// 3 modulo 4.
+    pub(super) fn of_residues(field: PrimeField, seed: u64, scale: u64) -> Self {
+        Self { has_residues: true, ..Self::new(field, seed, scale) }
     }
 
     pub(super) fn random(&mut self) -> Element {
@@ -139,32 +157,97 @@ impl ModularPoint {
     ///
     /// A velocity constraint may be divided by what a velocity is multiplied with, a function of the coordinates: close to any state on the
     /// set there are others in which that does not vanish, unless it vanishes wherever the other constraints hold, and then it has no
-    /// inverse.
+    /// inverse. Any constraint may be divided by another variable, if that leaves no part of the set out: see
+    /// [`is_divisor`](Self::is_divisor).
     pub(super) fn satisfy(&mut self, set: &Set<'_>) -> Option<()> {
+        self.satisfy_first(set, set.constraints.len(), &[])
+    }
+
+    /// The same for the first constraints, without binding variables that have their elements.
+    fn satisfy_first(&mut self, set: &Set<'_>, count: usize, bound: &[Symbol]) -> Option<()> {
         for rotation in &set.rotations {
             rotation.bind(self)?;
         }
         let mut settled: Vec<Symbol> = set.rotations.iter().flat_map(Rotation::symbols).collect();
-        for constraint in &set.constraints {
+        settled.extend(bound);
+        for (place, constraint) in set.constraints[..count].iter().enumerate() {
             let value = constraint.value;
-            let is_variable = |symbol: &Symbol| {
-                if constraint.is_velocity { &set.velocities } else { &set.variables }.contains(symbol)
-            };
+            let variables = if constraint.is_velocity { &set.velocities } else { &set.variables };
             let symbols = value.symbols();
+            let open: Vec<Symbol> =
+                symbols.iter().copied().filter(|symbol| variables.contains(symbol) && !settled.contains(symbol)).collect();
             let degree = |symbol: &Symbol| degree_in(value, *symbol).filter(|degree| (1..=4).contains(degree));
-            let candidates = symbols.iter().filter(|symbol| is_variable(symbol) && !settled.contains(symbol));
-            let candidates = candidates.filter_map(|symbol| Some((degree(symbol)?, *symbol)));
-            let candidates = candidates.filter(|(degree, symbol)| {
+            let candidates = open.iter().filter_map(|symbol| Some((degree(symbol)?, *symbol)));
+            let mut candidates: Vec<(usize, Symbol)> = candidates.collect();
+            candidates.sort_unstable();
+            let chosen = candidates.iter().find(|(degree, symbol)| {
                 let leading = leading(value, *symbol, *degree);
-                !leading.symbols().iter().any(is_variable) && constraint.allows(&leading)
+                !leading.symbols().iter().any(|symbol| variables.contains(symbol)) && constraint.allows(&leading)
             });
-            let (degree, symbol) = candidates.min()?;
-            let relation = self.relation(value, symbol, degree)?;
-            let element = self.ring.adjoin(relation)?;
+            let by_divisor = || {
+                candidates.iter().find(|(degree, symbol)| {
+                    *degree == 1 && self.is_divisor(&leading(value, *symbol, 1), set, place)
+                })
+            };
+            let (degree, symbol) = *chosen.or_else(by_divisor)?;
+            let element = self.solved(value, symbol, degree, &open)?;
             self.symbols.insert(symbol, element);
             settled.extend(symbols);
         }
         Some(())
+    }
+
+    /// Whether no part of an invariant set is left out where a constraint is divided by this variable y, or a multiple of it: all parts
+    /// have at most as many dimensions less than the space as there are constraints, and where y = 0, those before take one less each, and
+    /// this one does not vanish on any part of what is left.
+    fn is_divisor(&self, y: &Expression, set: &Set<'_>, place: usize) -> bool {
+        let symbol = match y {
+            Expression::Product(factors) => match &factors[..] {
+                [Expression::Number(_), Expression::Symbol(symbol)] => *symbol,
+                _ => return false,
+            },
+            Expression::Symbol(symbol) => *symbol,
+            _ => return false,
+        };
+        let is_turned = set.rotations.iter().flat_map(Rotation::symbols).any(|other| other == symbol);
+        if is_turned || set.constraints.iter().any(|constraint| constraint.has_reaction) {
+            return false;
+        }
+        let mut point =
+            Self { has_residues: self.has_residues, ..Self::new(self.ring.field, !self.random.0, self.scale) };
+        let fixed = self.symbols.iter().filter(|(symbol, _)| !set.variables.contains(symbol));
+        fixed.for_each(|(symbol, element)| point.bind(*symbol, element.clone()));
+        point.bind(symbol, Element::new());
+        let value = point.satisfy_first(set, place, &[symbol]);
+        let value = value.and_then(|()| point.evaluate(set.constraints[place].value));
+        value.is_some_and(|value| point.ring.inverse(&value).is_some())
+    }
+
+    /// What a constraint binds a symbol to. Among residues there may be nothing for what is open, which is then chosen anew.
+    fn solved(&mut self, constraint: &Expression, symbol: Symbol, degree: usize, open: &[Symbol]) -> Option<Element> {
+        for _ in 0..if self.has_residues { TRIED } else { 1 } {
+            let relation = self.relation(constraint, symbol, degree)?;
+            if let Some(element) = self.adjoin(relation) {
+                return Some(element);
+            }
+            open.iter().for_each(|symbol| drop(self.symbols.remove(symbol)));
+        }
+        None
+    }
+
+    /// x with x^d = sum of r_j x^j.
+    fn adjoin(&mut self, relation: Vec<Element>) -> Option<Element> {
+        let field = self.ring.field;
+        match relation.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] {
+            [constant, linear] if self.has_residues && constant.len() < 2 && linear.len() < 2 => {
+                let [constant, linear] = [constant, linear].map(|entry| entry.first().copied().unwrap_or(0));
+                let square = field.add(field.multiply(linear, linear), field.multiply(4, constant));
+                let root = field.square_root(square)?;
+                let root = if self.random.next() & 1 == 0 { root } else { field.negative(root) };
+                Some(self.ring.number(field.multiply(field.add(linear, root), field.inverse(2)?)))
+            }
+            _ => self.ring.adjoin(relation),
+        }
     }
 
     /// The coefficients r of x^d = sum of r_j x^j, from the values of a polynomial of degree d at 0, 1, .., d.
@@ -257,18 +340,6 @@ impl ModularPoint {
         self.root_of(value, index)
     }
 
-    /// Makes the roots known that occur in an expression of anything but products. Where all of it is defined, what they are taken of is not
-    /// negative, and the root of a product of such factors is the product of their roots.
-    pub(super) fn know_roots(&mut self, expression: &Expression) {
-        expression.children().for_each(|child| self.know_roots(child));
-        if let Expression::Power(base, exponent) = expression
-            && !exponent.is_integer()
-            && !matches!(**base, Expression::Product(_) | Expression::Number(_))
-        {
-            self.power(base, exponent);
-        }
-    }
-
     /// The root of a factor, if it occurs by itself.
     fn known_root(&mut self, factor: &Expression, index: u64) -> Option<Element> {
         let (base, exponent) = match factor {
@@ -304,8 +375,27 @@ impl ModularPoint {
         }
         let mut relation = vec![Element::new(); usize::try_from(index).ok().filter(|index| *index <= 64)?];
         relation[0] = value;
-        let element = self.ring.adjoin(relation)?;
+        let element = self.adjoin(relation)?;
         self.functions.insert(key, element.clone());
         Some(element)
+    }
+}
+
+/// The roots that occur of anything but products, each once. They are to be evaluated before anything else: where all of it is defined, what
+/// they are taken of is not negative, and the root of a product of such factors is the product of their roots.
+pub(super) fn roots<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Vec<Expression> {
+    let mut found = Vec::new();
+    expressions.into_iter().for_each(|expression| collect_roots(expression, &mut found));
+    found
+}
+
+fn collect_roots(expression: &Expression, roots: &mut Vec<Expression>) {
+    expression.children().for_each(|child| collect_roots(child, roots));
+    if let Expression::Power(base, exponent) = expression
+        && !exponent.is_integer()
+        && !matches!(**base, Expression::Product(_) | Expression::Number(_))
+    {
+        let root = (**base).clone().power(BigRational::new(BigInt::from(1), exponent.denom().clone())).ok();
+        roots.extend(root.filter(|root| !roots.contains(root)));
     }
 }

@@ -13,7 +13,6 @@ use crate::derivation::{FurtherIntegral, Integral, Kind};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 use crate::numbers::field::PrimeField;
-use crate::numbers::ring::Element;
 use crate::proofs::conservation::grade;
 
 /// The most numbers in all coefficients together.
@@ -57,13 +56,14 @@ impl Space<'_> {
         }
         let kernel = general.kernel(columns.len() * count, |sample| {
             let factors = sample.products_of_parameters(&powers, self.field);
-            let times =
-                |element: &Element, factor: u64| element.iter().map(|x| self.field.multiply(*x, factor)).collect();
-            let terms = columns.iter().flat_map(|column| {
-                let rate = &sample.rates[*column];
-                factors.iter().map(move |factor| times(rate, *factor))
-            });
-            terms.collect()
+            let products = |row: &Vec<u64>| {
+                let of_column = |column: &usize| {
+                    let entry = row[*column];
+                    factors.iter().map(move |factor| self.field.multiply(entry, *factor))
+                };
+                columns.iter().flat_map(of_column).collect()
+            };
+            sample.rates.iter().map(products).collect()
         })?;
         let numbers = kernel.iter().min_by_key(|numbers| numbers.len())?;
         let scale = self.field.inverse(numbers.first()?.1)?;
