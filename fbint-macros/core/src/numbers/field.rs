@@ -73,15 +73,18 @@ impl PrimeField {
         (residue != 0).then(|| self.raise(residue, self.0 - 2))
     }
 
-    /// Whether [`square_root`](Self::square_root) finds the square roots that there are.
-    pub(crate) fn has_square_roots(self) -> bool {
-        self.0 % 4 == 3
+    /// Whether [`root`](Self::root) finds roots of indices without prime factors above 7.
+    pub(crate) fn has_roots(self) -> bool {
+        [2, 3, 5, 7].iter().all(|factor| (self.0 - 1) / 2 % factor != 0)
     }
 
-    /// One of the square roots, if there are any: a power, modulo a prime that is 3 modulo 4.
-    pub(crate) fn square_root(self, square: u64) -> Option<u64> {
-        let root = self.raise(square, self.0.div_ceil(4));
-        (self.multiply(root, root) == square).then_some(root)
+    /// One of the roots of this index, if there are any: where it is prime to (p - 1) / 2, which is odd, a power of the residue, or minus
+    /// that.
+    pub(crate) fn root(self, residue: u64, index: u64) -> Option<u64> {
+        let half = u128::from((self.0 - 1) / 2);
+        let multiple = (0..u128::from(index)).map(|factor| 1 + factor * half).find(|n| n % u128::from(index) == 0)?;
+        let root = self.raise(residue, (multiple / u128::from(index)) as u64);
+        [root, self.negative(root)].into_iter().find(|root| self.raise(*root, index) == residue)
     }
 
     /// `None` where the denominator vanishes.

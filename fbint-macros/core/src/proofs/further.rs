@@ -22,32 +22,34 @@ mod monomials;
 mod reconstruction;
 mod samples;
 mod sieve;
+mod tape;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use self::kernel::{Combination, on, shortened};
 use self::monomials::{Monomial, atoms, factors_of, monomials, products};
 use self::samples::Samples;
 use self::sieve::Sieve;
+use self::tape::{Tape, residue};
 use super::identities::seed_and_scale;
 use super::point::{ModularPoint, Set, roots};
-use super::rates::{constraint_set, parts_of_field};
+use super::rates::{constraint_set, flow, parts_of_field};
 use crate::derivation::table::Id;
 use crate::derivation::{Derivation, Further, FurtherIntegral, Searched, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{Differentiated, gradient};
 use crate::numbers::field::{PrimeField, primes, small_primes};
 use crate::numbers::linear::Echelon;
-use crate::numbers::ring::{Element, LARGEST_DIMENSION};
+use crate::numbers::ring::LARGEST_DIMENSION;
 
 /// The degree of what is looked at without being asked for.
 const DEGREE: usize = 2;
 /// Monomials that are looked at without being asked for.
-const MOST_UNASKED: usize = 105;
+const MOST_UNASKED: usize = 350;
 /// The most monomials that are looked at.
-pub const MOST_MONOMIALS: usize = 1100;
+pub const MOST_MONOMIALS: usize = 2400;
 /// Nodes of the field's expressions, times monomials, beyond which nothing is looked at without being asked for, and at all.
-const WORK_UNASKED: usize = 40_000;
+const WORK_UNASKED: usize = 400_000;
 const MOST_WORK: usize = 20_000_000;
 /// Points that may be undefined, for one that is defined. Square roots of random residues exist with a probability of 1/2.
 const UNDEFINED: usize = 256;
@@ -96,8 +98,14 @@ struct Space<'a> {
     is_everywhere: bool,
     /// The functions beside the state.
     atoms: &'a [Expression],
-    /// What monomials are made of, with the derivatives by the state.
-    variables: Vec<Differentiated<Expression>>,
+    /// What monomials are made of.
+    values: Vec<Expression>,
+    /// What is evaluated at each point.
+    tape: Tape,
+    /// The places of X.
+    rates: Vec<usize>,
+    /// The places of what monomials are made of, with the derivatives by the state.
+    variables: Vec<Differentiated<usize>>,
     monomials: Vec<Monomial>,
     degree: usize,
     parameters: Vec<Symbol>,
@@ -119,15 +127,21 @@ impl<'a> Space<'a> {
         if sets.is_empty() {
             sets.push(Set::default());
         }
-        let variable = |value: Expression| {
-            let gradient = gradient(&value, |symbol| symbols.is_state(symbol))?;
-            Some(Differentiated { value, gradient })
+        let values: Vec<Expression> = symbols.states().map(Expression::from).chain(atoms.iter().cloned()).collect();
+        let gradients = values.iter().map(|value| gradient(value, |symbol| symbols.is_state(symbol)));
+        let gradients = gradients.collect::<Option<Vec<BTreeMap<Symbol, Expression>>>>()?;
+        let mut tape = Tape::default();
+        let flow = flow(derivation);
+        flow.systems.iter().for_each(|system| tape.system(system));
+        let rates = flow.rates.rows().map(|rate| tape.place(rate)).collect();
+        let variable = |(value, gradient): (&Expression, &BTreeMap<Symbol, Expression>)| {
+            let gradient = gradient.iter().map(|(state, slope)| (*state, tape.place(slope))).collect();
+            Differentiated { value: tape.place(value), gradient }
         };
-        let values = symbols.states().map(Expression::from).chain(atoms.iter().cloned());
-        let variables: Vec<Differentiated<Expression>> = values.map(variable).collect::<Option<_>>()?;
+        let variables: Vec<Differentiated<usize>> = values.iter().zip(&gradients).map(variable).collect();
         let mut parts = parts.to_vec();
         parts.extend(derivation.integrals.rows().map(|integral| integral.value.clone()));
-        parts.extend(variables.iter().flat_map(|variable| variable.gradient.values().cloned()));
+        parts.extend(gradients.iter().flat_map(|gradient| gradient.values().cloned()));
         parts.extend(atoms.iter().cloned());
         // Coefficients are quotients of minors of the matrix of rates, and the rank is one of minors of gradients.
         let monomials = products(variables.len(), degree);
@@ -140,10 +154,13 @@ impl<'a> Space<'a> {
             sets,
             atoms,
             monomials,
+            values,
+            tape,
+            rates,
             variables,
             degree,
             parameters: symbols.parameters().filter(|symbol| occurring.contains(symbol)).collect(),
-            field: primes(seed).find(|field| field.has_square_roots())?,
+            field: primes(seed).find(|field| field.has_roots())?,
             seed,
             scale,
             roots: roots(parts.iter()),
@@ -154,19 +171,19 @@ impl<'a> Space<'a> {
         if !self.has_points() {
             return None;
         }
-        let mut primes = small_primes(self.seed).filter(|field| field.has_square_roots()).take(SMALL_PRIMES);
+        let mut primes = small_primes(self.seed).filter(|field| field.has_roots()).take(SMALL_PRIMES);
         primes.find_map(|field| self.search_after(self.sieve(field)?))
     }
 
     /// Looks for what is conserved among what is left; `None` where that is not what the sieve found.
     fn search_after(&self, Sieve { columns, dimension, left_out, points }: Sieve) -> Option<Further> {
-        let mut general = Samples::new(self, self.field, None);
+        let mut general = Samples::new(self, self.field, None)?;
         let constant = general.kernel(columns.len(), |sample| sample.rates_of(&columns))?;
         let parameters = (!self.parameters.is_empty()).then(|| self.random_parameters(self.field, 0));
         let kernel = match parameters {
             None => constant.clone(),
             parameters => {
-                Samples::new(self, self.field, parameters).kernel(columns.len(), |sample| sample.rates_of(&columns))?
+                Samples::new(self, self.field, parameters)?.kernel(columns.len(), |sample| sample.rates_of(&columns))?
             }
         };
         if kernel.len() != dimension {
@@ -233,13 +250,13 @@ impl<'a> Space<'a> {
                 states.iter().map(|state| column_of(gradient, *state).cloned().unwrap_or_else(zero)).collect()
             });
             let known: Vec<Vec<Expression>> = declared.chain(found).collect();
-            let mut columns: Vec<Vec<Element>> = Vec::new();
+            let mut columns: Vec<Vec<u64>> = Vec::new();
             for gradient in &known {
-                columns.push(gradient.iter().map(|entry| point.evaluate(entry)).collect::<Option<_>>()?);
+                columns.push(gradient.iter().map(|entry| residue(&point.evaluate(entry)?)).collect::<Option<_>>()?);
             }
             columns.extend(self.gradients(&mut point, combinations)?);
-            let row = |state: usize| columns.iter().map(|column| column[state].clone()).collect();
-            let mut matrix = Echelon::new(&point.ring, (0..states.len()).map(row).collect());
+            let row = |state: usize| columns.iter().map(|column| column[state]).collect();
+            let mut matrix = Echelon::new(self.field, (0..states.len()).map(row).collect());
             let pivots = (0..columns.len()).map(|column| matrix.pivot(column, 0.0)).collect::<Option<Vec<bool>>>()?;
             let independent = combinations.iter().zip(&pivots[known.len()..]).filter(|(_, is_pivot)| **is_pivot);
             Some(independent.map(|(combination, _)| combination.clone()).collect())
@@ -248,24 +265,25 @@ impl<'a> Space<'a> {
 
     /// The gradients of combinations at a point: the derivative of a monomial by a variable is the monomial over the variable, times the
     /// exponent.
-    fn gradients(&self, point: &mut ModularPoint, combinations: &[Combination]) -> Option<Vec<Vec<Element>>> {
-        let variables = self.variables_at(point)?;
-        let ring = &point.ring;
-        let reciprocals = variables.iter().map(|variable| ring.inverse(&variable.value)).collect::<Option<Vec<_>>>()?;
-        let mut values: Vec<Element> = Vec::new();
+    fn gradients(&self, point: &mut ModularPoint, combinations: &[Combination]) -> Option<Vec<Vec<u64>>> {
+        let field = self.field;
+        let results = self.tape.results(point, &self.tape.numbers(field)?)?;
+        let of_variable = |variable: &Differentiated<usize>| field.inverse(results[variable.value]);
+        let reciprocals = self.variables.iter().map(of_variable).collect::<Option<Vec<u64>>>()?;
+        let mut values: Vec<u64> = Vec::new();
         for Monomial { of, variable, .. } in &self.monomials {
-            let value = &variables[*variable].value;
-            values.push(of.map_or_else(|| value.clone(), |of| ring.multiply(&values[of], value)));
+            let value = results[self.variables[*variable].value];
+            values.push(of.map_or(value, |of| field.multiply(values[of], value)));
         }
         let gradient = |combination: &Combination| {
-            let mut gradient = vec![Element::new(); self.derivation.dimension()];
+            let mut gradient = vec![0; self.derivation.dimension()];
             for (place, factor) in combination {
-                let term = ring.multiply(&values[*place], &ring.number(*factor));
+                let term = field.multiply(values[*place], *factor);
                 for variable in factors_of(&self.monomials, *place) {
-                    let term = ring.multiply(&term, &reciprocals[variable]);
-                    for (state, slope) in &variables[variable].gradient {
+                    let term = field.multiply(term, reciprocals[variable]);
+                    for (state, slope) in &self.variables[variable].gradient {
                         let entry = &mut gradient[state.place()];
-                        *entry = ring.add(entry, &ring.multiply(&term, slope));
+                        *entry = field.add(*entry, field.multiply(term, results[*slope]));
                     }
                 }
             }

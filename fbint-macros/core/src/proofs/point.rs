@@ -81,12 +81,13 @@ const TRIED: usize = 40;
 /// An element for each unknown.
 pub(super) struct ModularPoint {
     pub(super) ring: Ring,
-    /// Whether square roots are residues, so that points without them are undefined, and not further generators of the ring.
+    /// Whether roots are residues, so that points without them are undefined, and not further generators of the ring.
     has_residues: bool,
     random: Random,
     /// What exponents are multiplied with to become integers.
     pub(super) scale: u64,
-    symbols: HashMap<Symbol, Element>,
+    /// By their numbers.
+    symbols: Vec<Option<Element>>,
     functions: HashMap<Key, Element>,
 }
 
@@ -112,13 +113,12 @@ impl ModularPoint {
             has_residues: false,
             random: Random(seed),
             scale,
-            symbols: HashMap::new(),
+            symbols: Vec::new(),
             functions: HashMap::new(),
         }
     }
 
-    /// A point whose square roots are residues, of both signs, as far as that is possible: one of all points of the same kind. The prime is
-    /// 3 modulo 4.
+    /// A point whose roots are residues, and whose square roots have both signs: any point of a ring with all of them is some such points.
     pub(super) fn of_residues(field: PrimeField, seed: u64, scale: u64) -> Self {
         Self { has_residues: true, ..Self::new(field, seed, scale) }
     }
@@ -129,17 +129,27 @@ impl ModularPoint {
     }
 
     fn symbol(&mut self, symbol: Symbol) -> Element {
-        if let Some(element) = self.symbols.get(&symbol) {
+        if let Some(Some(element)) = self.symbols.get(symbol.0 as usize) {
             return element.clone();
         }
         let element = self.random();
-        self.symbols.insert(symbol, element.clone());
+        self.bind(symbol, element.clone());
         element
     }
 
     /// Gives a symbol this element.
     pub(super) fn bind(&mut self, symbol: Symbol, element: Element) {
-        self.symbols.insert(symbol, element);
+        let place = symbol.0 as usize;
+        if self.symbols.len() <= place {
+            self.symbols.resize(place + 1, None);
+        }
+        self.symbols[place] = Some(element);
+    }
+
+    fn forget(&mut self, symbol: Symbol) {
+        if let Some(element) = self.symbols.get_mut(symbol.0 as usize) {
+            *element = None;
+        }
     }
 
     pub(super) fn known(&mut self, key: Key) -> Element {
@@ -191,7 +201,7 @@ impl ModularPoint {
             };
             let (degree, symbol) = *chosen.or_else(by_divisor)?;
             let element = self.solved(value, symbol, degree, &open)?;
-            self.symbols.insert(symbol, element);
+            self.bind(symbol, element);
             settled.extend(symbols);
         }
         Some(())
@@ -215,8 +225,8 @@ impl ModularPoint {
         }
         let mut point =
             Self { has_residues: self.has_residues, ..Self::new(self.ring.field, !self.random.0, self.scale) };
-        let fixed = self.symbols.iter().filter(|(symbol, _)| !set.variables.contains(symbol));
-        fixed.for_each(|(symbol, element)| point.bind(*symbol, element.clone()));
+        point.symbols = self.symbols.clone();
+        set.variables.iter().for_each(|variable| point.forget(*variable));
         point.bind(symbol, Element::new());
         let value = point.satisfy_first(set, place, &[symbol]);
         let value = value.and_then(|()| point.evaluate(set.constraints[place].value));
@@ -230,24 +240,35 @@ impl ModularPoint {
             if let Some(element) = self.adjoin(relation) {
                 return Some(element);
             }
-            open.iter().for_each(|symbol| drop(self.symbols.remove(symbol)));
+            open.iter().for_each(|symbol| self.forget(*symbol));
         }
         None
     }
 
-    /// x with x^d = sum of r_j x^j.
+    /// x with x^d = sum of r_j x^j, among residues only of a power or of degree 2.
     fn adjoin(&mut self, relation: Vec<Element>) -> Option<Element> {
-        let field = self.ring.field;
-        match relation.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] {
-            [constant, linear] if self.has_residues && constant.len() < 2 && linear.len() < 2 => {
-                let [constant, linear] = [constant, linear].map(|entry| entry.first().copied().unwrap_or(0));
-                let square = field.add(field.multiply(linear, linear), field.multiply(4, constant));
-                let root = field.square_root(square)?;
-                let root = if self.random.next() & 1 == 0 { root } else { field.negative(root) };
-                Some(self.ring.number(field.multiply(field.add(linear, root), field.inverse(2)?)))
-            }
-            _ => self.ring.adjoin(relation),
+        if !self.has_residues || relation.len() < 2 {
+            return self.ring.adjoin(relation);
         }
+        let field = self.ring.field;
+        let coefficient = |element: &Element| element.first().copied().unwrap_or(0);
+        let [constant, linear] = [0, 1].map(|place| coefficient(&relation[place]));
+        let x = if relation[1..].iter().all(Vec::is_empty) {
+            self.signed(field.root(constant, relation.len() as u64)?, relation.len() % 2 == 0)
+        } else if relation.len() == 2 {
+            // 2 x = r_1 + (r_1^2 + 4 r_0)^(1/2)
+            let square = field.add(field.multiply(linear, linear), field.multiply(4, constant));
+            let root = self.signed(field.root(square, 2)?, true);
+            field.multiply(field.add(linear, root), field.inverse(2)?)
+        } else {
+            return None;
+        };
+        Some(self.ring.number(x))
+    }
+
+    /// A root or minus the root, if that is one, too.
+    fn signed(&mut self, root: u64, is_even: bool) -> u64 {
+        if is_even && self.random.next() & 1 == 1 { self.ring.field.negative(root) } else { root }
     }
 
     /// The coefficients r of x^d = sum of r_j x^j, from the values of a polynomial of degree d at 0, 1, .., d.
@@ -255,7 +276,7 @@ impl ModularPoint {
         let mut columns: Vec<Element> = Vec::new();
         for place in 0..=degree as u64 {
             let at = self.ring.number(place);
-            self.symbols.insert(symbol, at);
+            self.bind(symbol, at);
             columns.push(self.evaluate(constraint)?);
         }
         // Divided differences, then from Newton's form to powers.
@@ -322,7 +343,13 @@ impl ModularPoint {
             Expression::Number(number) if number.is_positive() => self.root_of_number(number, index)?,
             _ => self.root(base, index)?,
         };
-        self.integer_power(&root, exponent.numer())
+        if index == 1 || !exponent.is_negative() {
+            return self.integer_power(&root, exponent.numer());
+        }
+        // 1 / s = s^(d - 1) / b
+        let radicand = self.ring.inverse(&self.ring.raise(&root, index))?;
+        let reciprocal = self.ring.multiply(&self.ring.raise(&root, index - 1), &radicand);
+        self.integer_power(&reciprocal, &exponent.numer().abs())
     }
 
     pub(super) fn integer_power(&self, base: &[u64], exponent: &BigInt) -> Option<Element> {

@@ -66,15 +66,12 @@ pub(super) fn parts_of_field(derivation: &Derivation) -> Vec<Expression> {
     }
 }
 
-/// X at a point, entry by entry.
-pub(super) fn field(point: &mut ModularPoint, derivation: &Derivation) -> Option<Vec<Element>> {
+/// X, with c as unknowns of a linear system.
+pub(super) fn flow(derivation: &Derivation) -> Implicit {
     match &derivation.field {
-        Field::Given(rates) => rates.rows().map(|rate| point.evaluate(rate)).collect(),
-        Field::Implicit(implicit) => {
-            bind_solutions(point, &implicit.systems.iter().collect::<Vec<_>>())?;
-            implicit.rates.rows().map(|rate| point.evaluate(rate)).collect()
-        }
-        Field::Dirac(acting) => System::new(derivation, acting).field(point),
+        Field::Given(rates) => Implicit { systems: Vec::new(), rates: rates.clone() },
+        Field::Implicit(implicit) => implicit.clone(),
+        Field::Dirac(acting) => System::new(derivation, acting).flow(),
     }
 }
 
@@ -205,23 +202,33 @@ impl<'a> System<'a> {
     }
 
     /// X = J v + Q along the momenta + .., for v = grad H - Df^T c.
-    fn field(&self, point: &mut ModularPoint) -> Option<Vec<Element>> {
-        let energy = self.gradient(point, self.derivation.integrals.energy()?)?;
-        let mut v: BTreeMap<Symbol, Element> = energy.into_iter().collect();
-        for (multiplier, &member) in self.multipliers(point)?.iter().zip(&self.members) {
-            for (symbol, slope) in self.gradient(point, member)? {
-                let entry = v.entry(symbol).or_default();
-                *entry = point.ring.subtract(entry, &point.ring.multiply(multiplier, &slope));
+    fn flow(&self) -> Implicit {
+        let Derivation { symbols, structure, drive, integrals, .. } = self.derivation;
+        let first = symbols.iter().count() as u32;
+        let unknowns: Vec<Symbol> = (first..).map(Symbol).take(self.members.len()).collect();
+        let slopes = |integral: IntegralId| integrals[integral].gradient.iter().cloned();
+        let mut v: BTreeMap<Symbol, Expression> = integrals.energy().into_iter().flat_map(slopes).collect();
+        for (unknown, member) in unknowns.iter().zip(&self.members) {
+            for (symbol, slope) in slopes(*member) {
+                let entry = v.entry(symbol).or_insert_with(Expression::zero);
+                *entry = entry.clone() - Expression::from(*unknown) * slope;
             }
         }
-        let v: SparseRow<Element> = v.into_iter().collect();
-        let states: Vec<Symbol> = self.derivation.symbols.states().collect();
-        let rate = |state| {
-            let own = vec![(state, point.ring.one())];
-            let (along, free) = (self.with_work(point, &own, &v)?, self.drive(point, &own)?);
-            Some(point.ring.add(&along, &free))
+        let driven = |slope: &dyn Fn(Symbol) -> Option<Expression>| {
+            let terms = drive.terms(slope).into_iter();
+            Expression::sum(terms.map(|(slope, force)| slope * force.cloned().unwrap_or_else(Expression::one)))
         };
-        states.into_iter().map(rate).collect()
+        let rate = |state: Symbol| {
+            let along = structure.bracket(symbols, [(state, ())], |symbol| v.get(&symbol).cloned());
+            let along = along.into_iter().map(|((), entry, slope)| entry.expression() * slope);
+            let work = (drive.work == Some(state)).then(|| driven(&|symbol| v.get(&symbol).cloned()));
+            let free = driven(&|symbol| (symbol == state).then(Expression::one));
+            Expression::sum(along.chain(work).chain([free]))
+        };
+        let transposed = |i: usize| self.matrix.iter().map(|row| row[i].clone()).collect();
+        let matrix = (0..unknowns.len()).map(transposed).collect();
+        let system = LinearSystem { unknowns, matrix, right_side: self.right_side.clone() };
+        Implicit { systems: vec![system], rates: symbols.states().map(rate).collect() }
     }
 
     fn gradient(&self, point: &mut ModularPoint, integral: IntegralId) -> Option<SparseRow<Element>> {

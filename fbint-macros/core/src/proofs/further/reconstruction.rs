@@ -56,14 +56,11 @@ impl Space<'_> {
         }
         let kernel = general.kernel(columns.len() * count, |sample| {
             let factors = sample.products_of_parameters(&powers, self.field);
-            let products = |row: &Vec<u64>| {
-                let of_column = |column: &usize| {
-                    let entry = row[*column];
-                    factors.iter().map(move |factor| self.field.multiply(entry, *factor))
-                };
-                columns.iter().flat_map(of_column).collect()
+            let products = |column: &usize| {
+                let rate = sample.rates[*column];
+                factors.iter().map(move |factor| self.field.multiply(rate, *factor))
             };
-            sample.rates.iter().map(products).collect()
+            columns.iter().flat_map(products).collect()
         })?;
         let numbers = kernel.iter().min_by_key(|numbers| numbers.len())?;
         let scale = self.field.inverse(numbers.first()?.1)?;
@@ -71,11 +68,10 @@ impl Space<'_> {
         let rational = rational.collect::<Option<Vec<BigRational>>>()?;
         let common = rational.iter().fold(BigInt::one(), |common, number| common.lcm(number.denom()));
         let parameters: Vec<Expression> = self.parameters.iter().map(|symbol| Expression::from(*symbol)).collect();
-        let variables: Vec<Expression> = self.variables.iter().map(|variable| variable.value.clone()).collect();
         let term = |((place, _), number): (&(usize, u64), BigRational)| {
             let number = Expression::Number(number * BigRational::from_integer(common.clone()));
             let of_parameters = (place % count).checked_sub(1).map(|place| factors(&powers, place, &parameters));
-            let of_state = factors(&self.monomials, columns[place / count], &variables);
+            let of_state = factors(&self.monomials, columns[place / count], &self.values);
             Expression::product([number].into_iter().chain(of_parameters.into_iter().flatten()).chain(of_state))
         };
         Some(Expression::sum(numbers.iter().zip(rational).map(term)))

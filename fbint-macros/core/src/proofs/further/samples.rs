@@ -4,17 +4,14 @@ use super::kernel::{BLOCK, Combination, Elimination};
 use super::monomials::Monomial;
 use super::{Space, UNDEFINED};
 use crate::derivation::table::Id;
-use crate::expression::{Expression, Symbol};
+use crate::expression::Symbol;
 use crate::numbers::derivative::Differentiated;
 use crate::numbers::field::PrimeField;
 use crate::numbers::random::Random;
-use crate::numbers::ring::{Element, Ring};
 use crate::proofs::point::ModularPoint;
-use crate::proofs::rates::field;
 
 /// Points at which what the others leave has to vanish, for each part of the constraint set.
 const SPARE: usize = 2;
-
 /// Points that are tried until one satisfies the constraints.
 const ATTEMPTS: u64 = 4;
 
@@ -24,14 +21,17 @@ pub(super) struct Samples<'a> {
     field: PrimeField,
     /// The parameters at all points; `None` where each point has its own.
     parameters: Option<Vec<u64>>,
+    /// The residues of the numbers in the field's expressions.
+    numbers: Vec<u64>,
     list: Vec<Sample>,
     /// The points that were tried.
     tried: u64,
 }
 
 impl<'a> Samples<'a> {
-    pub(super) fn new(space: &'a Space<'a>, field: PrimeField, parameters: Option<Vec<u64>>) -> Self {
-        Self { space, field, parameters, list: Vec::new(), tried: 0 }
+    pub(super) fn new(space: &'a Space<'a>, field: PrimeField, parameters: Option<Vec<u64>>) -> Option<Self> {
+        let numbers = space.tape.numbers(field)?;
+        Some(Self { space, field, parameters, numbers, list: Vec::new(), tried: 0 })
     }
 
     /// The number of points at which all was defined.
@@ -48,53 +48,44 @@ impl<'a> Samples<'a> {
             self.tried += 1;
             let own = || self.space.random_parameters(self.field, self.tried);
             let parameters = self.parameters.clone().unwrap_or_else(own);
-            self.list.extend(self.space.sample(self.field, parameters, self.tried));
+            let mut point = self.space.point(self.field, &parameters, self.tried);
+            self.list.extend(point.as_mut().and_then(|point| self.space.sample(point, &self.numbers, parameters)));
         }
         self.list.get(index)
     }
 
-    /// The combinations of this many columns that vanish at all points, each of which gives rows. There are points until further ones change
+    /// The combinations of this many columns that vanish at all points, each of which gives a row. There are points until further ones change
     /// nothing.
     pub(super) fn kernel(
         &mut self,
         width: usize,
-        rows: impl Fn(&Sample) -> Vec<Vec<u64>>,
+        row: impl Fn(&Sample) -> Vec<u64>,
     ) -> Option<Vec<Combination>> {
         let mut matrix = Elimination::new(self.field, width);
         let spare = SPARE * self.space.sets.len();
         let (mut count, mut idle) = (0, 0);
         while idle < spare {
-            // A block of rows, each with its point.
-            let mut block: Vec<(usize, Vec<u64>)> = Vec::new();
-            let first = count;
-            while block.len() < BLOCK && count < first + BLOCK {
-                block.extend(rows(self.get(count)?).into_iter().map(|row| (count, row)));
-                count += 1;
+            let mut rows: Vec<Vec<u64>> = Vec::new();
+            for index in count..count + BLOCK {
+                rows.push(row(self.get(index)?));
             }
-            let mut changed = vec![false; count - first];
-            for part in block.chunks(BLOCK) {
-                let (points, rows): (Vec<usize>, Vec<Vec<u64>>) = part.iter().cloned().unzip();
-                let is_new = matrix.add(&rows)?;
-                points.iter().zip(is_new).for_each(|(point, is_new)| changed[point - first] |= is_new);
-            }
-            idle = changed.iter().fold(idle, |idle, changed| if *changed { 0 } else { idle + 1 });
+            count += BLOCK;
+            idle = matrix.add(&rows)?.into_iter().fold(idle, |idle, is_new| if is_new { 0 } else { idle + 1 });
         }
         Some(matrix.kernel())
     }
 }
 
-/// The monomials at a point, and the parameters: a row for each coefficient of an element.
+/// The monomials at a point, and the parameters.
 pub(super) struct Sample {
     parameters: Vec<u64>,
-    /// 1, and the values.
-    pub(super) values: Vec<Vec<u64>>,
-    pub(super) rates: Vec<Vec<u64>>,
+    pub(super) values: Vec<u64>,
+    pub(super) rates: Vec<u64>,
 }
 
 impl Sample {
-    pub(super) fn rates_of(&self, columns: &[usize]) -> Vec<Vec<u64>> {
-        let of = |row: &Vec<u64>| columns.iter().map(|column| row[*column]).collect();
-        self.rates.iter().map(of).collect()
+    pub(super) fn rates_of(&self, columns: &[usize]) -> Vec<u64> {
+        columns.iter().map(|column| self.rates[*column]).collect()
     }
 
     /// 1 and products of parameters.
@@ -139,94 +130,31 @@ impl Space<'_> {
         Some(point)
     }
 
-    /// The values of the variables at a point, and their derivatives by the state.
-    pub(super) fn variables_at(&self, point: &mut ModularPoint) -> Option<Vec<Differentiated<Element>>> {
-        let mut all = Vec::new();
-        for Differentiated { value, gradient } in &self.variables {
-            let value = point.evaluate(value)?;
-            let slope = |(state, slope): (&Symbol, &Expression)| Some((*state, point.evaluate(slope)?));
-            all.push(Differentiated { value, gradient: gradient.iter().map(slope).collect::<Option<_>>()? });
-        }
-        Some(all)
-    }
-
-    fn sample(&self, modulus: PrimeField, parameters: Vec<u64>, number: u64) -> Option<Sample> {
-        let mut point = self.point(modulus, &parameters, number)?;
-        let velocity = field(&mut point, self.derivation)?;
-        let variables = self.variables_at(&mut point)?;
-        let ring = &point.ring;
-        let rate = |variable: &Differentiated<Element>| {
+    fn sample(&self, point: &mut ModularPoint, numbers: &[u64], parameters: Vec<u64>) -> Option<Sample> {
+        let field = point.ring.field;
+        let results = self.tape.results(point, numbers)?;
+        let rate = |variable: &Differentiated<usize>| {
             let slopes = variable.gradient.iter();
-            let terms = slopes.map(|(state, slope)| ring.multiply(slope, &velocity[state.place()]));
-            terms.fold(Element::new(), |sum, term| ring.add(&sum, &term))
+            let velocity = |state: &Symbol| results[self.rates[state.place()]];
+            let terms = slopes.map(|(state, slope)| field.multiply(results[*slope], velocity(state)));
+            terms.fold(0, |sum, term| field.add(sum, term))
         };
-        let rates: Vec<Element> = variables.iter().map(rate).collect();
-        let values: Vec<Element> = variables.into_iter().map(|variable| variable.value).collect();
-        let (values, rates) = match (residues(&values), residues(&rates)) {
-            (Some(values), Some(rates)) => {
-                let (values, rates) = of_residues(&self.monomials, modulus, &values, &rates);
-                (vec![[vec![1], values].concat()], vec![rates])
-            }
-            _ => {
-                let (values, rates) = of_elements(&self.monomials, ring, &values, &rates);
-                (rows(&[vec![ring.one()], values].concat()), rows(&rates))
-            }
-        };
+        let variables = self.variables.iter().map(|variable| (results[variable.value], rate(variable)));
+        let variables: Vec<(u64, u64)> = variables.collect();
+        let (mut values, mut rates): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
+        for Monomial { of, variable, .. } in &self.monomials {
+            let (value, rate) = variables[*variable];
+            let (value, rate) = match of {
+                None => (value, rate),
+                Some(of) => {
+                    let (other, change) = (values[*of], rates[*of]);
+                    let sum = field.add(field.multiply(change, value), field.multiply(other, rate));
+                    (field.multiply(other, value), sum)
+                }
+            };
+            values.push(value);
+            rates.push(rate);
+        }
         Some(Sample { parameters, values, rates })
     }
-}
-
-/// Elements of the field itself, if all are.
-fn residues(elements: &[Element]) -> Option<Vec<u64>> {
-    let is_residue = elements.iter().all(|element| element.len() < 2);
-    is_residue.then(|| elements.iter().map(|element| element.first().copied().unwrap_or(0)).collect())
-}
-
-/// The values and the rates of monomials, from those of the variables.
-fn of_residues(monomials: &[Monomial], field: PrimeField, values: &[u64], rates: &[u64]) -> (Vec<u64>, Vec<u64>) {
-    let mut all = (Vec::with_capacity(monomials.len()), Vec::with_capacity(monomials.len()));
-    for Monomial { of, variable, .. } in monomials {
-        let (value, rate) = (values[*variable], rates[*variable]);
-        let (value, rate) = match of {
-            None => (value, rate),
-            Some(of) => {
-                let (other, change) = (all.0[*of], all.1[*of]);
-                let sum = field.add(field.multiply(change, value), field.multiply(other, rate));
-                (field.multiply(other, value), sum)
-            }
-        };
-        all.0.push(value);
-        all.1.push(rate);
-    }
-    all
-}
-
-/// The same in a ring.
-fn of_elements(
-    monomials: &[Monomial],
-    ring: &Ring,
-    values: &[Element],
-    rates: &[Element],
-) -> (Vec<Element>, Vec<Element>) {
-    let mut all: (Vec<Element>, Vec<Element>) = (Vec::new(), Vec::new());
-    for Monomial { of, variable, .. } in monomials {
-        let (value, rate) = (&values[*variable], &rates[*variable]);
-        let (value, rate) = match of {
-            None => (value.clone(), rate.clone()),
-            Some(of) => {
-                let (other, change) = (&all.0[*of], &all.1[*of]);
-                (ring.multiply(other, value), ring.add(&ring.multiply(change, value), &ring.multiply(other, rate)))
-            }
-        };
-        all.0.push(value);
-        all.1.push(rate);
-    }
-    all
-}
-
-/// The rows of the coefficients that do not all vanish.
-fn rows(elements: &[Element]) -> Vec<Vec<u64>> {
-    let longest = elements.iter().map(Vec::len).max().unwrap_or(0);
-    let row = |place: usize| elements.iter().map(|element| element.get(place).copied().unwrap_or(0)).collect();
-    (0..longest).map(row).filter(|row: &Vec<u64>| row.iter().any(|entry| *entry != 0)).collect()
 }

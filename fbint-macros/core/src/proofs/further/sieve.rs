@@ -20,7 +20,7 @@ pub(super) struct Sieve {
 impl Space<'_> {
     pub(super) fn sieve(&self, field: PrimeField) -> Option<Sieve> {
         let count = self.monomials.len();
-        let mut samples = Samples::new(self, field, Some(self.random_parameters(field, 0)));
+        let mut samples = Samples::new(self, field, Some(self.random_parameters(field, 0)))?;
         let kernel = samples.kernel(count, |sample| sample.rates.clone())?;
         let relations = self.relations(field, &kernel)?;
         // In reverse order, so that the last monomial of a relation is left out.
@@ -50,15 +50,14 @@ impl Space<'_> {
         if kernel.is_empty() || self.atoms.is_empty() && self.sets[0].is_everywhere() {
             return Some(Vec::new());
         }
-        let value = |row: &[u64], combination: &Combination| {
-            let terms = combination.iter().map(|(place, entry)| field.multiply(row[place + 1], *entry));
+        let value = |sample: &Sample, combination: &Combination| {
+            let terms = combination.iter().map(|(place, entry)| field.multiply(sample.values[*place], *entry));
             terms.fold(0, |sum, term| field.add(sum, term))
         };
         let values = |sample: &Sample| {
-            let of = |row: &Vec<u64>| [row[0]].into_iter().chain(kernel.iter().map(|member| value(row, member))).collect();
-            sample.values.iter().map(of).collect()
+            [1].into_iter().chain(kernel.iter().map(|member| value(sample, member))).collect()
         };
-        let constant = Samples::new(self, field, None).kernel(kernel.len() + 1, values)?;
+        let constant = Samples::new(self, field, None)?.kernel(kernel.len() + 1, values)?;
         let sum = |combination: &Combination| {
             let mut sum = vec![0; self.monomials.len()];
             for (member, factor) in combination.iter().filter(|(member, _)| *member > 0) {
