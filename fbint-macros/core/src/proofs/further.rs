@@ -49,7 +49,7 @@ const MOST_UNASKED: usize = 350;
 /// The most monomials that are looked at.
 pub const MOST_MONOMIALS: usize = 2400;
 /// Nodes of the field's expressions, times monomials, beyond which nothing is looked at without being asked for, and at all.
-const WORK_UNASKED: usize = 400_000;
+const WORK_UNASKED: usize = 4_000_000;
 const MOST_WORK: usize = 20_000_000;
 /// Points that may be undefined, for one that is defined. Square roots of random residues exist with a probability of 1/2.
 const UNDEFINED: usize = 256;
@@ -91,7 +91,7 @@ pub fn monomials_up_to(derivation: &Derivation, degree: usize) -> usize {
 struct Space<'a> {
     derivation: &'a Derivation,
     /// Roots of anything but products, which are known at a point before anything else is evaluated.
-    roots: Vec<Expression>,
+    roots: Vec<Root>,
     /// The parts of the constraint set, or the whole space.
     sets: Vec<Set<'a>>,
     /// Whether it is the whole space although there are constraints.
@@ -112,6 +112,31 @@ struct Space<'a> {
     field: PrimeField,
     seed: u64,
     scale: u64,
+}
+
+/// A root that occurs.
+struct Root {
+    value: Expression,
+    /// Symbols that neither constraints nor earlier roots contain.
+    open: Vec<Symbol>,
+    /// The last root, up to this one, with such symbols that this one contains, too, or else this one.
+    first: usize,
+}
+
+impl Root {
+    /// Roots in their order, with the symbols that are bound by something else.
+    fn all(values: Vec<Expression>, mut bound: BTreeSet<Symbol>) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for value in values {
+            let symbols = value.symbols();
+            let open: Vec<Symbol> = symbols.difference(&bound).copied().collect();
+            bound.extend(&open);
+            let earlier = || all.iter().rposition(|root| root.open.iter().any(|symbol| symbols.contains(symbol)));
+            let first = if open.is_empty() { earlier().unwrap_or(all.len()) } else { all.len() };
+            all.push(Self { value, open, first });
+        }
+        all
+    }
 }
 
 impl<'a> Space<'a> {
@@ -148,8 +173,10 @@ impl<'a> Space<'a> {
         let factor = (LARGEST_DIMENSION * monomials.len() * variables.len()) as u64;
         let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>(), factor)?;
         let occurring: BTreeSet<Symbol> = parts.iter().flat_map(Expression::symbols).collect();
+        let bound = sets.iter().flat_map(Set::symbols);
         Some(Self {
             derivation,
+            roots: Root::all(roots(parts.iter()), bound.chain(symbols.parameters()).collect()),
             is_everywhere: sets[0].is_everywhere() && derivation.integrals.constraints().next().is_some(),
             sets,
             atoms,
@@ -163,7 +190,6 @@ impl<'a> Space<'a> {
             field: primes(seed).find(|field| field.has_roots())?,
             seed,
             scale,
-            roots: roots(parts.iter()),
         })
     }
 

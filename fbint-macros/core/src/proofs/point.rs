@@ -28,6 +28,12 @@ pub(super) struct Set<'a> {
 }
 
 impl Set<'_> {
+    /// The symbols that constraints contain.
+    pub(super) fn symbols(&self) -> impl Iterator<Item = Symbol> {
+        let of_constraints = self.constraints.iter().flat_map(|constraint| constraint.value.symbols());
+        of_constraints.chain(self.rotations.iter().flat_map(Rotation::symbols))
+    }
+
     pub(super) fn is_everywhere(&self) -> bool {
         self.constraints.is_empty() && self.rotations.is_empty()
     }
@@ -146,7 +152,8 @@ impl ModularPoint {
         self.symbols[place] = Some(element);
     }
 
-    fn forget(&mut self, symbol: Symbol) {
+    /// Draws an unknown anew.
+    pub(super) fn forget(&mut self, symbol: Symbol) {
         if let Some(element) = self.symbols.get_mut(symbol.0 as usize) {
             *element = None;
         }

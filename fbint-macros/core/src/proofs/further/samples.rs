@@ -2,7 +2,7 @@
 
 use super::kernel::{BLOCK, Combination, Elimination};
 use super::monomials::Monomial;
-use super::{Space, UNDEFINED};
+use super::{Root, Space, UNDEFINED};
 use crate::derivation::table::Id;
 use crate::expression::Symbol;
 use crate::numbers::derivative::Differentiated;
@@ -115,7 +115,19 @@ impl Space<'_> {
     /// The point of this number, with the parameters given.
     pub(super) fn point(&self, field: PrimeField, parameters: &[u64], number: u64) -> Option<ModularPoint> {
         let mut point = self.on_set(field, parameters, number)?;
-        self.roots.iter().try_for_each(|root| point.evaluate(root).map(drop))?;
+        let (mut place, mut redrawn) = (0, 0);
+        while let Some(Root { value, first, .. }) = self.roots.get(place) {
+            place += 1;
+            if point.evaluate(value).is_none() {
+                // There is no root of what the symbols are that no earlier root has: these are drawn anew.
+                let open = &self.roots[*first].open;
+                if open.is_empty() || redrawn == UNDEFINED {
+                    return None;
+                }
+                open.iter().for_each(|symbol| point.forget(*symbol));
+                (place, redrawn) = (*first, redrawn + 1);
+            }
+        }
         Some(point)
     }
 
