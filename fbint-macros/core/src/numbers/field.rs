@@ -61,6 +61,10 @@ impl PrimeField {
     }
 
     pub(crate) fn multiply(self, a: u64, b: u64) -> u64 {
+        // The square of a small prime leaves room in 64 bits.
+        if self.0 >> 32 == 0 {
+            return a * b % self.0;
+        }
         (u128::from(a) * u128::from(b) % u128::from(self.0)) as u64
     }
 

@@ -26,13 +26,13 @@ mod tape;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::kernel::{Combination, on, shortened};
+use self::kernel::{Combination, combined, on, shortened, sum_of};
 use self::monomials::{Monomial, atoms, factors_of, monomials, products};
-use self::samples::Samples;
+use self::samples::{Sample, Samples};
 use self::sieve::Sieve;
 use self::tape::{Tape, residue};
 use super::identities::seed_and_scale;
-use super::point::{ModularPoint, Set, roots};
+use super::point::{ModularPoint, Set, Step, roots};
 use super::rates::{constraint_set, flow, parts_of_field};
 use crate::derivation::table::Id;
 use crate::derivation::{Derivation, Further, FurtherIntegral, Searched, column_of};
@@ -93,7 +93,7 @@ struct Space<'a> {
     /// Roots of anything but products, which are known at a point before anything else is evaluated.
     roots: Vec<Root>,
     /// The parts of the constraint set, or the whole space.
-    sets: Vec<Set<'a>>,
+    sets: Vec<(Set<'a>, Vec<Step<'a>>)>,
     /// Whether it is the whole space although there are constraints.
     is_everywhere: bool,
     /// The functions beside the state.
@@ -173,12 +173,17 @@ impl<'a> Space<'a> {
         let factor = (LARGEST_DIMENSION * monomials.len() * variables.len()) as u64;
         let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>(), factor)?;
         let occurring: BTreeSet<Symbol> = parts.iter().flat_map(Expression::symbols).collect();
+        let field = primes(seed).find(|field| field.has_roots())?;
+        let with_steps = |set: Set<'a>| {
+            let steps = ModularPoint::of_residues(field, seed, scale).steps(&set)?;
+            Some((set, steps))
+        };
         let bound = sets.iter().flat_map(Set::symbols);
         Some(Self {
             derivation,
             roots: Root::all(roots(parts.iter()), bound.chain(symbols.parameters()).collect()),
             is_everywhere: sets[0].is_everywhere() && derivation.integrals.constraints().next().is_some(),
-            sets,
+            sets: sets.into_iter().map(with_steps).collect::<Option<_>>()?,
             atoms,
             monomials,
             values,
@@ -187,36 +192,31 @@ impl<'a> Space<'a> {
             variables,
             degree,
             parameters: symbols.parameters().filter(|symbol| occurring.contains(symbol)).collect(),
-            field: primes(seed).find(|field| field.has_roots())?,
+            field,
             seed,
             scale,
         })
     }
 
     fn search(&self) -> Option<Further> {
-        if !self.has_points() {
-            return None;
-        }
         let mut primes = small_primes(self.seed).filter(|field| field.has_roots()).take(SMALL_PRIMES);
         primes.find_map(|field| self.search_after(self.sieve(field)?))
     }
 
     /// Looks for what is conserved among what is left; `None` where that is not what the sieve found.
     fn search_after(&self, Sieve { columns, dimension, left_out, points }: Sieve) -> Option<Further> {
-        let mut general = Samples::new(self, self.field, None)?;
-        let constant = general.kernel(columns.len(), |sample| sample.rates_of(&columns))?;
-        let parameters = (!self.parameters.is_empty()).then(|| self.random_parameters(self.field, 0));
-        let kernel = match parameters {
-            None => constant.clone(),
-            parameters => {
-                Samples::new(self, self.field, parameters)?.kernel(columns.len(), |sample| sample.rates_of(&columns))?
-            }
-        };
+        let parameters = self.random_parameters(self.field, 0);
+        let mut samples = Samples::new(self, self.field, Some(parameters))?;
+        let kernel = samples.kernel(columns.len(), |sample| sample.rates_of(&columns))?;
         if kernel.len() != dimension {
             return None;
         }
-        let [constant, kernel] =
-            [constant, kernel].map(|kernel| kernel.into_iter().map(|combination| on(&columns, combination)).collect());
+        let kernel: Vec<Combination> = kernel.into_iter().map(|combination| on(&columns, combination)).collect();
+        let mut general = Samples::new(self, self.field, None)?;
+        let rate = |sample: &Sample, member: &Combination| combined(self.field, member, &sample.rates);
+        let constant =
+            general.kernel(kernel.len(), |sample| kernel.iter().map(|member| rate(sample, member)).collect())?;
+        let constant = constant.iter().map(|members| sum_of(self.field, members, &kernel)).collect();
         let mut found: Vec<FurtherIntegral> = Vec::new();
         for combination in self.shortest(constant, &[])? {
             found.extend(self.proved(&mut general, &combination, 0));

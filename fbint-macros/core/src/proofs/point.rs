@@ -81,6 +81,15 @@ impl<'a> Constraint<'a> {
     }
 }
 
+/// How a constraint is satisfied: it binds a symbol, in which it has this degree.
+pub(super) struct Step<'a> {
+    value: &'a Expression,
+    symbol: Symbol,
+    degree: usize,
+    /// The variables that no constraint before contains.
+    open: Vec<Symbol>,
+}
+
 /// Residues that are tried for what a constraint leaves open.
 const TRIED: usize = 40;
 
@@ -177,22 +186,25 @@ impl ModularPoint {
     /// inverse. Any constraint may be divided by another variable, if that leaves no part of the set out: see
     /// [`is_divisor`](Self::is_divisor).
     pub(super) fn satisfy(&mut self, set: &Set<'_>) -> Option<()> {
-        self.satisfy_first(set, set.constraints.len(), &[])
+        let steps = self.steps(set)?;
+        self.follow(set, &steps)
     }
 
-    /// The same for the first constraints, without binding variables that have their elements.
-    fn satisfy_first(&mut self, set: &Set<'_>, count: usize, bound: &[Symbol]) -> Option<()> {
-        for rotation in &set.rotations {
-            rotation.bind(self)?;
-        }
-        let mut settled: Vec<Symbol> = set.rotations.iter().flat_map(Rotation::symbols).collect();
-        settled.extend(bound);
+    /// What each constraint binds.
+    pub(super) fn steps<'a>(&self, set: &Set<'a>) -> Option<Vec<Step<'a>>> {
+        self.first_steps(set, set.constraints.len(), None)
+    }
+
+    /// What the first constraints bind, where this variable has its element.
+    fn first_steps<'a>(&self, set: &Set<'a>, count: usize, bound: Option<Symbol>) -> Option<Vec<Step<'a>>> {
+        let mut settled: Vec<Symbol> = set.rotations.iter().flat_map(Rotation::symbols).chain(bound).collect();
+        let mut steps = Vec::new();
         for (place, constraint) in set.constraints[..count].iter().enumerate() {
             let value = constraint.value;
             let variables = if constraint.is_velocity { &set.velocities } else { &set.variables };
             let symbols = value.symbols();
-            let open: Vec<Symbol> =
-                symbols.iter().copied().filter(|symbol| variables.contains(symbol) && !settled.contains(symbol)).collect();
+            let is_open = |symbol: &Symbol| variables.contains(symbol) && !settled.contains(symbol);
+            let open: Vec<Symbol> = symbols.iter().copied().filter(is_open).collect();
             let degree = |symbol: &Symbol| degree_in(value, *symbol).filter(|degree| (1..=4).contains(degree));
             let candidates = open.iter().filter_map(|symbol| Some((degree(symbol)?, *symbol)));
             let mut candidates: Vec<(usize, Symbol)> = candidates.collect();
@@ -201,15 +213,24 @@ impl ModularPoint {
                 let leading = leading(value, *symbol, *degree);
                 !leading.symbols().iter().any(|symbol| variables.contains(symbol)) && constraint.allows(&leading)
             });
-            let by_divisor = || {
-                candidates.iter().find(|(degree, symbol)| {
-                    *degree == 1 && self.is_divisor(&leading(value, *symbol, 1), set, place)
-                })
+            let is_divided = |(degree, symbol): &&(usize, Symbol)| {
+                *degree == 1 && self.is_divisor(&leading(value, *symbol, 1), set, place)
             };
-            let (degree, symbol) = *chosen.or_else(by_divisor)?;
-            let element = self.solved(value, symbol, degree, &open)?;
-            self.bind(symbol, element);
+            let (degree, symbol) = *chosen.or_else(|| candidates.iter().find(is_divided))?;
+            steps.push(Step { value, symbol, degree, open });
             settled.extend(symbols);
+        }
+        Some(steps)
+    }
+
+    /// Takes these steps, after rotations are bound.
+    pub(super) fn follow(&mut self, set: &Set<'_>, steps: &[Step<'_>]) -> Option<()> {
+        for rotation in &set.rotations {
+            rotation.bind(self)?;
+        }
+        for step in steps {
+            let element = self.solved(step)?;
+            self.bind(step.symbol, element);
         }
         Some(())
     }
@@ -235,15 +256,16 @@ impl ModularPoint {
         point.symbols = self.symbols.clone();
         set.variables.iter().for_each(|variable| point.forget(*variable));
         point.bind(symbol, Element::new());
-        let value = point.satisfy_first(set, place, &[symbol]);
+        let steps = point.first_steps(set, place, Some(symbol));
+        let value = steps.and_then(|steps| point.follow(set, &steps));
         let value = value.and_then(|()| point.evaluate(set.constraints[place].value));
         value.is_some_and(|value| point.ring.inverse(&value).is_some())
     }
 
     /// What a constraint binds a symbol to. Among residues there may be nothing for what is open, which is then chosen anew.
-    fn solved(&mut self, constraint: &Expression, symbol: Symbol, degree: usize, open: &[Symbol]) -> Option<Element> {
+    fn solved(&mut self, Step { value, symbol, degree, open }: &Step<'_>) -> Option<Element> {
         for _ in 0..if self.has_residues { TRIED } else { 1 } {
-            let relation = self.relation(constraint, symbol, degree)?;
+            let relation = self.relation(value, *symbol, *degree)?;
             if let Some(element) = self.adjoin(relation) {
                 return Some(element);
             }

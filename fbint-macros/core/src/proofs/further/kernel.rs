@@ -158,6 +158,24 @@ fn add_multiples(PrimeField(prime): PrimeField, row: &mut [u64], factors: &[u64]
     }
 }
 
+/// The sum of a combination of values.
+pub(super) fn combined(field: PrimeField, combination: &Combination, values: &[u64]) -> u64 {
+    let terms = combination.iter().map(|(place, entry)| field.multiply(values[*place], *entry));
+    terms.fold(0, |sum, term| field.add(sum, term))
+}
+
+/// A combination of combinations.
+pub(super) fn sum_of(field: PrimeField, members: &[(usize, u64)], combinations: &[Combination]) -> Combination {
+    let mut sum: BTreeMap<usize, u64> = BTreeMap::new();
+    for (member, factor) in members {
+        for (place, entry) in &combinations[*member] {
+            let own = sum.entry(*place).or_insert(0);
+            *own = field.add(*own, field.multiply(*factor, *entry));
+        }
+    }
+    sum.into_iter().filter(|(_, entry)| *entry != 0).collect()
+}
+
 /// A combination of columns, as one of what the columns stand for.
 pub(super) fn on(columns: &[usize], combination: Combination) -> Combination {
     combination.into_iter().map(|(place, entry)| (columns[place], entry)).collect()
@@ -176,7 +194,10 @@ pub(super) fn shortened(mut combination: Combination, kernel: &[Combination], fi
                 let (_, own) = combination.iter().find(|(own, _)| own == place)?;
                 Some(field.multiply(*own, field.inverse(*entry)?))
             });
-            let difference = |factor| difference(combination, factor, other, field);
+            let difference = |factor| {
+                let pair = [(0, 1), (1, field.negative(factor))];
+                sum_of(field, &pair, &[combination.clone(), other.clone()])
+            };
             common.map(difference).collect::<Vec<_>>()
         });
         differences.filter(|difference| !difference.is_empty()).min_by_key(Vec::len)
@@ -185,16 +206,6 @@ pub(super) fn shortened(mut combination: Combination, kernel: &[Combination], fi
         combination = better;
     }
     combination
-}
-
-/// a - factor b
-fn difference(a: &Combination, factor: u64, b: &Combination, field: PrimeField) -> Combination {
-    let mut entries: BTreeMap<usize, u64> = a.iter().copied().collect();
-    for (place, entry) in b {
-        let own = entries.entry(*place).or_insert(0);
-        *own = field.add(*own, field.negative(field.multiply(factor, *entry)));
-    }
-    entries.into_iter().filter(|(_, entry)| *entry != 0).collect()
 }
 
 #[cfg(test)]

@@ -12,8 +12,6 @@ use crate::proofs::point::ModularPoint;
 
 /// Points at which what the others leave has to vanish, for each part of the constraint set.
 const SPARE: usize = 2;
-/// Points that are tried until one satisfies the constraints.
-const ATTEMPTS: u64 = 4;
 
 /// Points, as many as are needed.
 pub(super) struct Samples<'a> {
@@ -106,12 +104,6 @@ impl Space<'_> {
         self.parameters.iter().map(|_| random.next() % field.0).collect()
     }
 
-    /// Whether there are points of the constraint set.
-    pub(super) fn has_points(&self) -> bool {
-        let parameters = self.random_parameters(self.field, 0);
-        (0..ATTEMPTS).any(|number| self.on_set(self.field, &parameters, number).is_some())
-    }
-
     /// The point of this number, with the parameters given.
     pub(super) fn point(&self, field: PrimeField, parameters: &[u64], number: u64) -> Option<ModularPoint> {
         let mut point = self.on_set(field, parameters, number)?;
@@ -138,7 +130,8 @@ impl Space<'_> {
             let element = point.ring.number(*residue);
             point.bind(*symbol, element);
         }
-        point.satisfy(&self.sets[number as usize % self.sets.len()])?;
+        let (set, steps) = &self.sets[number as usize % self.sets.len()];
+        point.follow(set, steps)?;
         Some(point)
     }
 

@@ -1,7 +1,7 @@
 //! What is left of the monomials once those are left out that occur in nothing that is conserved.
 
 use super::Space;
-use super::kernel::{Combination, Elimination};
+use super::kernel::{Combination, Elimination, combined, sum_of};
 use super::samples::{Sample, Samples};
 use crate::numbers::field::PrimeField;
 
@@ -47,26 +47,19 @@ impl Space<'_> {
 
     /// What of a kernel is constant for all parameters: relations of functions and of the constraints.
     fn relations(&self, field: PrimeField, kernel: &[Combination]) -> Option<Vec<Combination>> {
-        if kernel.is_empty() || self.atoms.is_empty() && self.sets[0].is_everywhere() {
+        if kernel.is_empty() || self.atoms.is_empty() && self.sets[0].0.is_everywhere() {
             return Some(Vec::new());
         }
-        let value = |sample: &Sample, combination: &Combination| {
-            let terms = combination.iter().map(|(place, entry)| field.multiply(sample.values[*place], *entry));
-            terms.fold(0, |sum, term| field.add(sum, term))
-        };
         let values = |sample: &Sample| {
-            [1].into_iter().chain(kernel.iter().map(|member| value(sample, member))).collect()
+            let values = kernel.iter().map(|member| combined(field, member, &sample.values));
+            [1].into_iter().chain(values).collect()
         };
         let constant = Samples::new(self, field, None)?.kernel(kernel.len() + 1, values)?;
-        let sum = |combination: &Combination| {
-            let mut sum = vec![0; self.monomials.len()];
-            for (member, factor) in combination.iter().filter(|(member, _)| *member > 0) {
-                for (place, entry) in &kernel[member - 1] {
-                    sum[*place] = field.add(sum[*place], field.multiply(*factor, *entry));
-                }
-            }
-            sum.into_iter().enumerate().filter(|(_, entry)| *entry != 0).collect()
+        // Without the multiple of 1.
+        let of_kernel = |combination: &Combination| -> Combination {
+            let members = combination.iter().filter(|(member, _)| *member > 0);
+            members.map(|(member, factor)| (member - 1, *factor)).collect()
         };
-        Some(constant.iter().map(sum).collect())
+        Some(constant.iter().map(|combination| sum_of(field, &of_kernel(combination), kernel)).collect())
     }
 }
