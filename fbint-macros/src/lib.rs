@@ -375,8 +375,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///   of rational functions, roots, absolute values, exponentials, hyperbolic functions, powers, sine and cosine of sums and multiples,
 ///   and these of their inverses. It does not know the signs of factors: ln(x y) is not ln(x) + ln(y), and sqrt(a b) sqrt(c d) is
 ///   not sqrt(a c) sqrt(b d). Where constraints hold, it takes r^T r = 1 for a rotation or a reflection, and any other constraint as an
-///   equation for a variable by whose powers nothing has to be divided, or, if a reaction holds it, for a velocity: not so q.w = 0 of
-///   a `state`. What that does not reach is expanded and divided by the constraints, which shows much, but not everything;
+///   equation for a variable by whose powers nothing has to be divided, or, if a reaction holds it, for a velocity, or else for a
+///   variable that another one multiplies, as in q.w = 0 of a `state`. What that does not reach is expanded and divided by the
+///   constraints, which shows much, but not everything;
 /// - what is assumed is tested in some hundred states in 256 bits, far away, close to where functions change, with states and
 ///   parameters of both signs. If one refutes it, it does not compile. `INTEGRALS`, `EQUATIONS`, the documentation, the drift
 ///   table and the record of a run call it assumed.
@@ -387,7 +388,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// proved, as `invariant` takes it, independent of what is declared, and say what was excluded: "no other polynomial of degree <= 2 in q,
 /// p, for general parameters". There, coefficients are rational in the parameters, functions of what is declared and listed do not count,
 /// functions have the relations that proofs use and no others, and the exclusion fails with a probability below 1e-8. A case that is
-/// special for its parameters is found where the declaration has them as numbers, or as one parameter.
+/// special for its parameters is found where the declaration has them as numbers, or as one parameter. Where constraints cannot be solved
+/// as proofs solve them, the search is for what is conserved in all states, and says so. The constant `UNDECLARED` has what is linear in the
+/// state, and the drift of a run shows it below its table.
 ///
 /// Proofs hold for parameters for which everything declared is defined, and for trajectories along which I is: `x.abs() / x` is
 /// conserved where x is not 0, and changes where a trajectory passes 0. No proof divides by a function of parameters that may be 0: write

@@ -14,6 +14,7 @@ use crate::system::{Conservation, Integral};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drift {
     integrals: &'static [Integral],
+    undeclared: &'static [&'static str],
     targets: Vec<f64>,
     changes: DriftRecord,
     start_move: Option<StartMove>,
@@ -131,8 +132,12 @@ pub struct IntegralDrift {
 
 impl Drift {
     /// An empty record of integrals that should keep these values.
-    pub(crate) fn new(integrals: &'static [Integral], targets: Vec<f64>) -> Self {
-        Self { integrals, changes: DriftRecord::none(targets.len()), targets, start_move: None }
+    pub(crate) fn new(
+        integrals: &'static [Integral],
+        undeclared: &'static [&'static str],
+        targets: Vec<f64>,
+    ) -> Self {
+        Self { integrals, undeclared, changes: DriftRecord::none(targets.len()), targets, start_move: None }
     }
 
     /// By how much the start was moved onto the constraints, if it was; see [`Run::start_move`](crate::Run::start_move).
@@ -216,6 +221,9 @@ impl fmt::Display for Drift {
         for (name, left_out) in self.integrals().filter_map(|integral| Some((integral.name, integral.left_out?))) {
             write!(out, "\n`{name}` {left_out}")?;
         }
+        for (place, function) in self.undeclared.iter().enumerate() {
+            write!(out, "{} `{function}`", if place == 0 { "\nconserved, too, but not declared by `invariant(..)`:" } else { "," })?;
+        }
         Ok(())
     }
 }
@@ -236,7 +244,7 @@ mod tests {
 
     #[test]
     fn drift_finds_the_slope_under_an_oscillation() {
-        let mut drift = Drift::new(Still::INTEGRALS, vec![5.0, -1.0]);
+        let mut drift = Drift::new(Still::INTEGRALS, Still::UNDECLARED, vec![5.0, -1.0]);
         // Whole periods from a crest, which leave the slope as it is.
         for step in 0..=100_000 {
             let t = 0.002 * f64::from(step);
@@ -260,7 +268,7 @@ mod tests {
 
     #[test]
     fn drift_shows_no_negative_zero() {
-        let mut drift = Drift::new(Still::INTEGRALS, vec![-0.0; 2]);
+        let mut drift = Drift::new(Still::INTEGRALS, Still::UNDECLARED, vec![-0.0; 2]);
         drift.record(0.0, &[0.0; 2]);
         assert!(!drift.to_string().contains("-0.0"), "{drift}");
     }

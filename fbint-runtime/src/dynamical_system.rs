@@ -15,6 +15,8 @@ pub(crate) trait DynamicalSystem {
     fn state(&self) -> &'static [StateEntry];
     /// What each integral is.
     fn integrals(&self) -> &'static [Integral];
+    /// Linear functions that are conserved and not declared.
+    fn undeclared(&self) -> &'static [&'static str];
     /// A name for each parameter.
     fn parameter_names(&self) -> &'static [&'static str];
     /// The values of the parameters.
@@ -54,6 +56,10 @@ impl<S: FeedbackSystem> DynamicalSystem for TypedSystem<'_, S> {
 
     fn integrals(&self) -> &'static [Integral] {
         S::INTEGRALS
+    }
+
+    fn undeclared(&self) -> &'static [&'static str] {
+        S::UNDECLARED
     }
 
     fn parameter_names(&self) -> &'static [&'static str] {

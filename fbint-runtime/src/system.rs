@@ -40,6 +40,8 @@ pub trait FeedbackSystem: Sized + 'static {
     const STATE: &'static [StateEntry];
     /// What each integral is.
     const INTEGRALS: &'static [Integral];
+    /// Linear functions of the state that the field conserves and that are not declared, as `invariant` takes them.
+    const UNDECLARED: &'static [&'static str] = &[];
     /// A name for each parameter: `m`, `inertia[0]`.
     const PARAMETER_NAMES: &'static [&'static str];
     /// A name for each declared output.

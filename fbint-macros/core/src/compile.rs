@@ -99,6 +99,7 @@ fn compile(declaration: &Declaration, errors: Errors, surroundings: &Surrounding
         latex: &notation::latex(derivation, &findings),
         equations: &equations,
         summary: &notation::summary(derivation, &findings),
+        undeclared: &notation::undeclared(derivation, &findings.further),
     });
     settle(messages, surroundings, &mut origin, &equations)?;
     let tracked = tracked(&origin);

@@ -271,7 +271,8 @@ fn what_is_found_is_shown() {
     let shown = equations(PLANAR_KEPLER);
     let expected = "Conserved beside the declared integrals
   d/dt (q[0] * p[1] - q[1] * p[0]) = 0, everywhere, proved by algebra
-  no other polynomial of degree <= 2 in q, p, 1 / (q[0].powi(2) + q[1].powi(2)).sqrt(), for general parameters
+  no other polynomial of degree <= 2 in q, p, 1 / (q[0].powi(2) + q[1].powi(2)).sqrt(), for general parameters, \
+                    with a probability of error below 1e-8
 ";
     assert!(shown.starts_with(expected), "{shown}");
     let further = equations(&format!("{PLANAR_KEPLER}, search(degree = 3)"));
@@ -296,4 +297,102 @@ fn a_search_that_is_mistaken_is_reported_where_it_stands() {
         ["polynomials of degree 8 in the state and the functions that occur have 6434 coefficients, and a search is \
         limited to 1100: give a lower degree"]
     );
+}
+
+/// What holds the body, and what is found beside the energy, on the constraint set or everywhere.
+#[test]
+fn what_constraints_keep_is_found() {
+    let sleigh =
+        "coordinates(x: [2], a), velocities(v: [2], w), lagrangian = m * v.norm_squared() / 2 + i * w.powi(2) / 2,
+        velocity_constraint(edge = v[0] * a.sin() - v[1] * a.cos())";
+    let offset = "coordinates(x, y, a), velocities(vx, vy, w),
+        define(centre = vector![vx - l * w * a.sin(), vy + l * w * a.cos()]),
+        lagrangian = m * centre.norm_squared() / 2 + i * w.powi(2) / 2,
+        velocity_constraint(blade = a.cos() * vy - a.sin() * vx)";
+    let edge = "coordinates(x, y, a), velocities(vx, vy, w),
+        lagrangian = (vx.powi(2) + vy.powi(2)) / 2 + i * w.powi(2) / 2 + s * x,
+        velocity_constraint(edge = a.sin() * vx - a.cos() * vy)";
+    let disk = "coordinates(x, y, psi, phi), velocities(vx, vy, roll, turn),
+        lagrangian = m * (vx.powi(2) + vy.powi(2)) / 2 + i * roll.powi(2) / 2 + j * turn.powi(2) / 2,
+        velocity_constraint(slip_x = vx - l * phi.cos() * roll, slip_y = vy - l * phi.sin() * roll)";
+    let ball = "coordinates(r: [3, 3], x: [2]), velocities(w: [3], v: [2]), kinematics(r = r * hat(w), x = v),
+        lagrangian = m * v.norm_squared() / 2 + (w[0].powi(2) + 2 * w[1].powi(2) + 3 * w[2].powi(2)) / 2,
+        constraint(orthonormality = r.transpose() * r - identity(3)),
+        define(turn = r * w), velocity_constraint(roll_x = v[0] - l * turn[1], roll_y = v[1] + l * turn[0])";
+    let neumann = "coordinates(q: [3]), momenta(p: [3]),
+        hamiltonian = (p.norm_squared() + a * q[0].powi(2) + b * q[1].powi(2) + c * q[2].powi(2)) / 2,
+        constraint(sphere = q.norm_squared() - 1)";
+    let ellipsoid = "coordinates(q: [3]), momenta(p: [3]), hamiltonian = p.norm_squared() / 2,
+        constraint(ellipsoid = a * q[0].powi(2) + b * q[1].powi(2) + c * q[2].powi(2) - 1)";
+    let goryachev = "state(g: [3], l: [3]), define(w = vector![l[0], l[1], 4 * l[2]]),
+        dynamics(g = g.cross(&w), l = l.cross(&w) + g.cross(&vector![k, 0, 0]))";
+    let on_level = format!("{goryachev}, constraint(level = g.dot(&l))");
+    let rows = [
+        (sleigh, "struct S { m: f64, i: f64 }", 2),
+        (offset, "struct S { m: f64, i: f64, l: f64 }", 2),
+        (edge, "struct S { i: f64, s: f64 }", 2),
+        (edge, "struct S { i: f64, s: f64 }", 3),
+        (disk, "struct S { m: f64, i: f64, j: f64, l: f64 }", 2),
+        (ball, "struct S { m: f64, l: f64 }", 2),
+        (neumann, "struct S { a: f64, b: f64, c: f64 }", 4),
+        (ellipsoid, "struct S { a: f64, b: f64, c: f64 }", 4),
+        (goryachev, "struct S { k: f64 }", 3),
+        (&on_level, "struct S { k: f64 }", 3),
+    ];
+    for (attribute, item, degree) in rows {
+        let derivation = derivation(attribute, item);
+        let start = std::time::Instant::now();
+        let Further { found, others, searched } = proofs::further(&derivation, Some(degree));
+        eprintln!("{attribute}\n{others} {:?} {:?}", searched.map(|s| (s.degree, s.unknowns, s.points)), start.elapsed());
+        for f in found { eprintln!("    {:?} {}", f.grade, notation::source(&f.value, &derivation.symbols)); }
+    }
+    let lagrange = "state(g: [3], l: [3]), define(w = vector![l[0] / a, l[1] / a, l[2] / c]),
+        dynamics(g = g.cross(&w), l = l.cross(&w) + g.cross(&vector![0, 0, k]))";
+    let isotropic = "coordinates(q: [3]), momenta(p: [3]),
+        hamiltonian = p.norm_squared() / (2 * m) + k * q.norm_squared() / 2";
+    let timed = format!("{BODIES}, time(t)");
+    for (attribute, item, degree) in [(lagrange, "struct S { a: f64, c: f64, k: f64 }", 2), (isotropic, OF_KEPLER, 2),
+       (&timed, "struct S { m: f64, n: f64, o: f64, g: f64 }", 2)] {
+        let start = std::time::Instant::now();
+        eprintln!("{:?} {:?}", found(attribute, item, degree), start.elapsed());
+    }
+}
+
+fn cpu() -> f64 { let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap(); text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9 }
+
+#[test]
+#[ignore]
+fn timing() {
+    let lattice = |n: usize| {
+        let springs: Vec<String> = (1..n).map(|i| format!("k * (q[{i}] - q[{}]).powi(4) / 4", i - 1)).collect();
+        format!("coordinates(q: [{n}]), momenta(p: [{n}]), hamiltonian = p.norm_squared() / (2 * m) + q.norm_squared() / 2 + {}", springs.join(" + "))
+    };
+    let bodies = |count: usize, dimension: usize| {
+        let list = |letter: &str| -> String {
+            (0..count).map(|i| format!("{letter}{i}: [{dimension}]")).collect::<Vec<_>>().join(", ")
+        };
+        let kinetic: Vec<String> = (0..count).map(|i| format!("p{i}.norm_squared() / (2 * m)")).collect();
+        let pairs = (0..count).flat_map(|i| (0..i).map(move |j| format!(" - k / (q{i} - q{j}).norm()")));
+        format!("coordinates({}), momenta({}), hamiltonian = {}{}", list("q"), list("p"), kinetic.join(" + "), pairs.collect::<String>())
+    };
+    let chain = |n: usize| {
+        let links: Vec<String> = (0..n).map(|i| if i == 0 { "link0 = q0.norm_squared() - k.powi(2)".to_owned() } else { format!("link{i} = (q{i} - q{}).norm_squared() - k.powi(2)", i - 1) }).collect();
+        let list = |letter: &str| -> String { (0..n).map(|i| format!("{letter}{i}: [3]")).collect::<Vec<_>>().join(", ") };
+        let h: Vec<String> = (0..n).map(|i| format!("p{i}.norm_squared() / (2 * m) + q{i}[2]")).collect();
+        format!("coordinates({}), momenta({}), hamiltonian = {}, constraint({})", list("q"), list("p"), h.join(" + "), links.join(", "))
+    };
+    let double = "coordinates(q: [2]), velocities(v: [2]), lagrangian = m * v[0].powi(2) / 2 + k * (v[0].powi(2) + v[1].powi(2)
+        + 2 * v[0] * v[1] * (q[0] - q[1]).cos()) / 2 + k * (q[0].cos() + q[1].cos())".to_owned();
+    let isotropic = |n: usize| format!("coordinates(q: [{n}]), momenta(p: [{n}]), hamiltonian = p.norm_squared() / (2 * m) + k * q.norm_squared() / 2");
+    let rows = [("lattice12", lattice(12), None), ("isotropic12", isotropic(12), None), ("bodies42", bodies(4, 2), None), ("bodies43", bodies(4, 3), None),
+        ("chain4", chain(4), None), ("double", double, None), ("bodies32", bodies(3, 2), None), ("lattice4", lattice(4), Some(4)), ("isotropic4", isotropic(4), Some(4)), ("lattice6", lattice(6), Some(4)),
+        ("bodies32", bodies(3, 2), Some(4)), ("bodies23", bodies(2, 3), Some(4))];
+    let chosen = std::env::var("CHOSEN").unwrap_or_default();
+    for (name, attribute, degree) in rows {
+        if !chosen.is_empty() && chosen != name { continue; }
+        let derivation = derivation(&attribute, "struct S { m: f64, k: f64 }");
+        let start = cpu();
+        let Further { found, others, searched } = proofs::further(&derivation, degree);
+        eprintln!("{name} {degree:?} {others} {} {:?} {:?}", found.len(), searched.map(|s| (s.degree, s.unknowns, s.points)), cpu() - start);
+    }
 }

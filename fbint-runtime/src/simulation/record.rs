@@ -89,7 +89,7 @@ impl<'a> Record<'a> {
             targets: targets.to_vec(),
             bounds: zero.clone(),
             inverse_sizes: zero.clone(),
-            drift: Drift::new(system.integrals(), targets.to_vec()),
+            drift: Drift::new(system.integrals(), system.undeclared(), targets.to_vec()),
             trajectory: FlatSamples::with_capacity(start.len(), targets.len(), 0),
             last: FlatSample::default(),
             next: FlatSample { time, state: start.to_vec(), change: zero.clone() },

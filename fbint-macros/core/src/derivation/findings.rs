@@ -38,7 +38,8 @@ pub enum Evidence {
     Kept,
 }
 
-/// What was found out about a [`Derivation`](super::Derivation), for people to read: nothing of it enters the generated code.
+/// What was found out about a [`Derivation`](super::Derivation), for people to read: the generated code repeats it, and does not
+/// depend on it.
 #[derive(Clone, Debug)]
 pub struct Findings {
     /// For each integral.
@@ -87,8 +88,13 @@ pub struct Searched {
     pub degree: usize,
     /// What they are polynomials in, beside the state.
     pub atoms: Vec<Expression>,
+    /// Whether only what is conserved in all states was looked for, although there are constraints, because no points modulo primes satisfy
+    /// them.
+    pub is_everywhere: bool,
     /// The number of their coefficients.
     pub unknowns: usize,
+    /// At how many points the field was evaluated to exclude them.
+    pub points: usize,
 }
 
 /// All velocity constraints of a system, held by reactions or put to zero.

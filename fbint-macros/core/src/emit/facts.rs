@@ -44,11 +44,16 @@ pub(super) fn constants(compiled: &Compiled<'_>, source: &str) -> TokenStream {
     let [field_operations, feedback_operations] =
         [&VECTOR_FIELD, &FEEDBACK_FIELD].map(|function| operations(runtime, &compiled.programs[function].operations()));
     let (latex, equations) = (compiled.latex, compiled.equations);
+    let undeclared = (!compiled.undeclared.is_empty()).then(|| {
+        let functions = compiled.undeclared;
+        quote!(const UNDECLARED: &'static [&'static ::core::primitive::str] = &[#(#functions),*];)
+    });
     quote! {
         const NAME: &'static ::core::primitive::str = #name;
         const SUMMARY: &'static ::core::primitive::str = #summary;
         const STATE: &'static [#runtime::StateEntry] = &[#(#states),*];
         const INTEGRALS: &'static [#runtime::Integral] = &[#(#integrals),*];
+        #undeclared
         const PARAMETER_NAMES: &'static [&'static ::core::primitive::str] = &[#(#parameter_names),*];
         const OUTPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#output_names),*];
         const KINETIC_ENERGY: #runtime::KineticEnergy = #runtime::KineticEnergy::#kinetic_energy;

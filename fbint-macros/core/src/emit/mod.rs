@@ -49,6 +49,8 @@ pub struct Compiled<'a> {
     pub equations: &'a str,
     /// The part of the documentation about the integrals, in Markdown.
     pub summary: &'a str,
+    /// Linear functions that are conserved and not declared.
+    pub undeclared: &'a [String],
 }
 
 /// The struct, the state's type, the prepared model, and the implementations of the runtime's traits.

@@ -22,6 +22,9 @@ pub fn summary(derivation: &Derivation, findings: &Findings) -> String {
     for (grade, members) in grouped(&findings.conservation) {
         text += &format!("- {}: {}\n", grade.text(), notation.quoted(&members));
     }
+    for FurtherIntegral { value, grade, .. } in &findings.further.found {
+        text += &format!("- {}: `{}`, which is not declared\n", grade.text(), notation.printer.source(value));
+    }
     let notes = notation.notes(findings);
     if !notes.is_empty() {
         text += "\nNotes:\n";
@@ -30,6 +33,14 @@ pub fn summary(derivation: &Derivation, findings: &Findings) -> String {
         text += &format!("- {note}\n");
     }
     text
+}
+
+/// What is linear in the state and conserved, and not declared, as `invariant` takes it.
+pub fn undeclared(derivation: &Derivation, further: &Further) -> Vec<String> {
+    let symbols = &derivation.symbols;
+    let is_constant = |slope: &Expression| !slope.symbols().iter().any(|symbol| symbols.is_state(*symbol));
+    let linear = further.found.iter().filter(|found| found.gradient.iter().all(|(_, slope)| is_constant(slope)));
+    linear.map(|found| source(&found.value, symbols)).collect()
 }
 
 /// Integrals that are proved although their declaration assumes them: all entries of a declared quantity, or none.
@@ -152,8 +163,13 @@ impl Notation<'_> {
         let other = if further.found.is_empty() { "" } else { "other " };
         let parameters = if symbols.parameters().next().is_some() { ", for general parameters" } else { "" };
         let range = format!("polynomial of degree <= {} in {}{parameters}", searched.degree, variables.join(", "));
+        let set = if searched.is_everywhere {
+            ", is conserved in all states; what is conserved on the constraints alone was not searched"
+        } else {
+            ""
+        };
         match further.others {
-            0 => format!("no {other}{range}"),
+            0 => format!("no {other}{range}{set}, with a probability of error below 1e-8"),
             1 => format!("one {other}{range}, whose coefficients were not found"),
             count => format!("{count} {other}{range}, whose coefficients were not found"),
         }

@@ -20,6 +20,14 @@ pub(crate) fn primes(seed: u64) -> impl Iterator<Item = PrimeField> {
         .map(PrimeField)
 }
 
+/// Random primes between 2^29 and 2^30.
+pub(crate) fn small_primes(seed: u64) -> impl Iterator<Item = PrimeField> {
+    let mut random = Random(seed);
+    std::iter::from_fn(move || Some(random.next() >> 35 | 1 << 29 | 1))
+        .filter(|number| is_prime(*number))
+        .map(PrimeField)
+}
+
 /// By Miller and Rabin.
 fn is_prime(number: u64) -> bool {
     if WITNESSES.iter().any(|witness| number.is_multiple_of(*witness)) {
@@ -53,6 +61,10 @@ impl PrimeField {
     }
 
     pub(crate) fn multiply(self, a: u64, b: u64) -> u64 {
+        // The square of a small prime leaves room in 64 bits.
+        if self.0 >> 32 == 0 {
+            return a * b % self.0;
+        }
         (u128::from(a) * u128::from(b) % u128::from(self.0)) as u64
     }
 
@@ -63,6 +75,20 @@ impl PrimeField {
     /// By Fermat's little theorem.
     pub(crate) fn inverse(self, residue: u64) -> Option<u64> {
         (residue != 0).then(|| self.raise(residue, self.0 - 2))
+    }
+
+    /// Whether [`root`](Self::root) finds roots of indices without prime factors above 7.
+    pub(crate) fn has_roots(self) -> bool {
+        [2, 3, 5, 7].iter().all(|factor| (self.0 - 1) / 2 % factor != 0)
+    }
+
+    /// One of the roots of this index, if there are any: where it is prime to (p - 1) / 2, which is odd, a power of the residue, or minus
+    /// that.
+    pub(crate) fn root(self, residue: u64, index: u64) -> Option<u64> {
+        let half = u128::from((self.0 - 1) / 2);
+        let multiple = (0..u128::from(index)).map(|factor| 1 + factor * half).find(|n| n % u128::from(index) == 0)?;
+        let root = self.raise(residue, (multiple / u128::from(index)) as u64);
+        [root, self.negative(root)].into_iter().find(|root| self.raise(*root, index) == residue)
     }
 
     /// `None` where the denominator vanishes.

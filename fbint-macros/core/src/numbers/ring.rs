@@ -82,7 +82,7 @@ impl Ring {
     }
 
     /// The product of what is made of the first generators.
-    fn product(&self, levels: usize, a: &[u64], b: &[u64]) -> Element {
+    fn product<'b>(&self, levels: usize, a: &'b [u64], b: &'b [u64]) -> Element {
         match (a, b) {
             ([], _) | (_, []) => return Vec::new(),
             (&[number], other) | (other, &[number]) => {
@@ -94,8 +94,12 @@ impl Ring {
         let Generator { stride, relation } = &self.generators[level];
         let degree = relation.len();
         let mut powers: Vec<Element> = vec![Vec::new(); 2 * degree - 1];
-        for (i, a) in a.chunks(*stride).enumerate() {
-            for (j, b) in b.chunks(*stride).enumerate() {
+        // A root and its powers have few entries that are not 0.
+        let chunks = |element: &'b [u64]| {
+            element.chunks(*stride).enumerate().filter(|(_, chunk)| chunk.iter().any(|entry| *entry != 0))
+        };
+        for (i, a) in chunks(a) {
+            for (j, b) in chunks(b) {
                 powers[i + j] = self.add(&powers[i + j], &self.product(level, a, b));
             }
         }

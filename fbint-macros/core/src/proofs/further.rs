@@ -1,48 +1,60 @@
 //! What else is conserved: a search among polynomials in the state and in the functions that occur.
 //!
 //! f -> X(f) is linear. On the span of the monomials up to a degree, its kernel is that of a matrix with a row for each point of the
-//! state space, or of the constraint set, modulo a random prime of 62 bits. Functions are elements with the relations that
+//! state space, or of the constraint set, modulo a prime. Functions are elements with the relations that
 //! [`identities`](super::identities) lists.
 //!
-//! First the parameters are random, too, other ones at each point: that gives the functions whose coefficients are numbers. Then they are
-//! the same at all points. Of what is in the kernel then, and independent of what is declared and of what was found before, the short forms
-//! are solved for again at points with other parameters, with coefficients that are polynomials in these. Reconstruction of rational numbers
-//! gives the rest, and what comes out is proved as a declared invariant is.
+//! First a sieve, modulo a prime of 30 bits and for random parameters: monomials that occur in nothing that it finds to be conserved are left
+//! out of what follows, which is modulo a prime of 62 bits. There, parameters are at first other ones at each point: that gives the functions
+//! whose coefficients are numbers. Then they are the same at all points. Of what is in the kernel then, and independent of what is declared
+//! and of what was found before, the short forms are solved for again at points with other parameters, with coefficients that are polynomials
+//! in these. Reconstruction of rational numbers gives the rest, and what comes out is proved as a declared invariant is.
 //!
-//! No polynomial whose coefficients are rational in the parameters is overlooked because of the prime or the points, which can only make
-//! the kernel too large: what is in it beyond what is declared and found is counted. That the rest of it consists of functions of these
-//! is decided by a rank at a random point modulo the prime, which is too small with a probability of at most the degree of its minors
+//! No polynomial whose coefficients are rational in the parameters is overlooked because of a prime or the points, which can only make
+//! a kernel too large: what is in it beyond what is declared and found is counted. The sieve leaves a monomial out that occurs in a
+//! conserved function only if its coefficient vanishes there; then the kernel of what is left has fewer dimensions modulo the large prime,
+//! and another small prime is taken. That the rest of the kernel consists of functions of what is declared and found is decided by a rank at
+//! a random point modulo the large prime, which is too small with a probability of at most the degree of its minors
 //! over 2^61. Where that is not below 1e-8, nothing is searched.
 
 mod kernel;
 mod monomials;
 mod reconstruction;
 mod samples;
+mod sieve;
+mod tape;
 
-use self::kernel::{Combination, last, on, shortened};
-use self::monomials::{Monomial, atoms, monomials, products};
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::kernel::{Combination, combined, on, shortened, sum_of};
+use self::monomials::{Monomial, atoms, factors_of, monomials, products};
 use self::samples::{Sample, Samples};
+use self::sieve::Sieve;
+use self::tape::{Tape, residue};
 use super::identities::seed_and_scale;
-use super::point::Set;
+use super::point::{ModularPoint, Set, Step, roots};
 use super::rates::{constraint_set, parts_of_field};
-use crate::derivation::{Derivation, Further, FurtherIntegral, Searched, column_of};
+use crate::derivation::table::Id;
+use crate::derivation::{Derivation, Field, Further, FurtherIntegral, Searched, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{Differentiated, gradient};
-use crate::numbers::field::{PrimeField, primes};
+use crate::numbers::field::{PrimeField, primes, small_primes};
 use crate::numbers::linear::Echelon;
-use crate::numbers::ring::{Element, LARGEST_DIMENSION};
+use crate::numbers::ring::LARGEST_DIMENSION;
 
 /// The degree of what is looked at without being asked for.
 const DEGREE: usize = 2;
 /// Monomials that are looked at without being asked for.
-const MOST_UNASKED: usize = 105;
+const MOST_UNASKED: usize = 350;
 /// The most monomials that are looked at.
-pub const MOST_MONOMIALS: usize = 1100;
+pub const MOST_MONOMIALS: usize = 2400;
 /// Nodes of the field's expressions, times monomials, beyond which nothing is looked at without being asked for, and at all.
-const WORK_UNASKED: usize = 40_000;
+const WORK_UNASKED: usize = 4_000_000;
 const MOST_WORK: usize = 20_000_000;
-/// Points that may be undefined.
-const UNDEFINED: usize = 3;
+/// Points that may be undefined, for one that is defined. Square roots of random residues exist with a probability of 1/2.
+const UNDEFINED: usize = 256;
+/// Sieves that are tried.
+const SMALL_PRIMES: usize = 3;
 /// The degree of coefficients in the parameters.
 const DEGREE_IN_PARAMETERS: usize = 4;
 
@@ -63,8 +75,11 @@ pub fn further(derivation: &Derivation, asked: Option<usize>) -> Further {
         let count = monomials(derivation.dimension() + atoms.len(), *degree);
         count <= most && count.saturating_mul(size) <= most_work
     };
-    let range = ranges.into_iter().find(fits);
-    range.and_then(|(degree, atoms)| Space::new(derivation, parts, atoms, degree)?.search()).unwrap_or_default()
+    let Some((degree, atoms)) = ranges.into_iter().find(fits) else { return Further::default() };
+    let constraints = constraint_set(derivation);
+    let everywhere = (!constraints.is_empty()).then(|| vec![Set::default()]);
+    let mut sets = [constraints].into_iter().chain(everywhere);
+    sets.find_map(|sets| Space::new(derivation, &parts, atoms, degree, sets)?.search()).unwrap_or_default()
 }
 
 /// The number of monomials that a search takes which is asked for.
@@ -75,14 +90,22 @@ pub fn monomials_up_to(derivation: &Derivation, degree: usize) -> usize {
 /// The span of monomials on which the kernel is looked for.
 struct Space<'a> {
     derivation: &'a Derivation,
-    /// What roots are made known in.
-    parts: Vec<Expression>,
+    /// Roots of anything but products, which are known at a point before anything else is evaluated.
+    roots: Vec<Root>,
     /// The parts of the constraint set, or the whole space.
-    sets: Vec<Set<'a>>,
+    sets: Vec<(Set<'a>, Vec<Step<'a>>)>,
+    /// Whether it is the whole space although there are constraints.
+    is_everywhere: bool,
     /// The functions beside the state.
     atoms: &'a [Expression],
-    /// What monomials are made of, with the derivatives by the state.
-    variables: Vec<Differentiated<Expression>>,
+    /// What monomials are made of.
+    values: Vec<Expression>,
+    /// What is evaluated at each point.
+    tape: Tape,
+    /// The places of X.
+    rates: Vec<usize>,
+    /// The places of what monomials are made of, with the derivatives by the state.
+    variables: Vec<Differentiated<usize>>,
     monomials: Vec<Monomial>,
     degree: usize,
     parameters: Vec<Symbol>,
@@ -91,60 +114,113 @@ struct Space<'a> {
     scale: u64,
 }
 
+/// A root that occurs.
+struct Root {
+    value: Expression,
+    /// Symbols that neither constraints nor earlier roots contain.
+    open: Vec<Symbol>,
+    /// The last root, up to this one, with such symbols that this one contains, too, or else this one.
+    first: usize,
+}
+
+impl Root {
+    /// Roots in their order, with the symbols that are bound by something else.
+    fn all(values: Vec<Expression>, mut bound: BTreeSet<Symbol>) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for value in values {
+            let symbols = value.symbols();
+            let open: Vec<Symbol> = symbols.difference(&bound).copied().collect();
+            bound.extend(&open);
+            let earlier = || all.iter().rposition(|root| root.open.iter().any(|symbol| symbols.contains(symbol)));
+            let first = if open.is_empty() { earlier().unwrap_or(all.len()) } else { all.len() };
+            all.push(Self { value, open, first });
+        }
+        all
+    }
+}
+
 impl<'a> Space<'a> {
+    /// The span on the parts of the constraint set, or everywhere if there are none.
     fn new(
         derivation: &'a Derivation,
-        mut parts: Vec<Expression>,
+        parts: &[Expression],
         atoms: &'a [Expression],
         degree: usize,
+        mut sets: Vec<Set<'a>>,
     ) -> Option<Self> {
         let symbols = &derivation.symbols;
-        let mut sets = constraint_set(derivation);
         if sets.is_empty() {
             sets.push(Set::default());
         }
-        let variable = |value: Expression| {
-            let gradient = gradient(&value, |symbol| symbols.is_state(symbol))?;
-            Some(Differentiated { value, gradient })
+        let values: Vec<Expression> = symbols.states().map(Expression::from).chain(atoms.iter().cloned()).collect();
+        let gradients = values.iter().map(|value| gradient(value, |symbol| symbols.is_state(symbol)));
+        let gradients = gradients.collect::<Option<Vec<BTreeMap<Symbol, Expression>>>>()?;
+        let mut tape = Tape::default();
+        let Field { systems, rates } = &derivation.field;
+        systems.iter().for_each(|system| tape.system(system));
+        let rates = rates.rows().map(|rate| tape.place(rate)).collect();
+        let variable = |(value, gradient): (&Expression, &BTreeMap<Symbol, Expression>)| {
+            let gradient = gradient.iter().map(|(state, slope)| (*state, tape.place(slope))).collect();
+            Differentiated { value: tape.place(value), gradient }
         };
-        let values = symbols.states().map(Expression::from).chain(atoms.iter().cloned());
-        let variables: Vec<Differentiated<Expression>> = values.map(variable).collect::<Option<_>>()?;
+        let variables: Vec<Differentiated<usize>> = values.iter().zip(&gradients).map(variable).collect();
+        let mut parts = parts.to_vec();
         parts.extend(derivation.integrals.rows().map(|integral| integral.value.clone()));
-        parts.extend(variables.iter().flat_map(|variable| variable.gradient.values().cloned()));
+        parts.extend(gradients.iter().flat_map(|gradient| gradient.values().cloned()));
         parts.extend(atoms.iter().cloned());
         // Coefficients are quotients of minors of the matrix of rates, and the rank is one of minors of gradients.
         let monomials = products(variables.len(), degree);
         let factor = (LARGEST_DIMENSION * monomials.len() * variables.len()) as u64;
         let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>(), factor)?;
-        let occurring = |symbol: &Symbol| parts.iter().any(|part| part.symbols().contains(symbol));
+        let occurring: BTreeSet<Symbol> = parts.iter().flat_map(Expression::symbols).collect();
+        let field = primes(seed).find(|field| field.has_roots())?;
+        let with_steps = |set: Set<'a>| {
+            let steps = ModularPoint::of_residues(field, seed, scale).steps(&set)?;
+            Some((set, steps))
+        };
+        let bound = sets.iter().flat_map(Set::symbols);
         Some(Self {
             derivation,
-            sets,
+            roots: Root::all(roots(parts.iter()), bound.chain(symbols.parameters()).collect()),
+            is_everywhere: sets[0].is_everywhere() && derivation.integrals.constraints().next().is_some(),
+            sets: sets.into_iter().map(with_steps).collect::<Option<_>>()?,
             atoms,
             monomials,
+            values,
+            tape,
+            rates,
             variables,
             degree,
-            parameters: symbols.parameters().filter(occurring).collect(),
-            field: primes(seed).next()?,
+            parameters: symbols.parameters().filter(|symbol| occurring.contains(symbol)).collect(),
+            field,
             seed,
             scale,
-            parts,
         })
     }
 
     fn search(&self) -> Option<Further> {
-        let columns = self.columns()?;
-        let mut general = Samples::new(self, None);
-        let constant: Vec<Combination> = general.kernel(columns.len(), |sample| sample.rates_of(&columns))?;
-        let constant = constant.into_iter().map(|combination| on(&columns, combination)).collect();
+        let mut primes = small_primes(self.seed).filter(|field| field.has_roots()).take(SMALL_PRIMES);
+        primes.find_map(|field| self.search_after(self.sieve(field)?))
+    }
+
+    /// Looks for what is conserved among what is left; `None` where that is not what the sieve found.
+    fn search_after(&self, Sieve { columns, dimension, left_out, points }: Sieve) -> Option<Further> {
+        let parameters = self.random_parameters(self.field, 0);
+        let mut samples = Samples::new(self, self.field, Some(parameters))?;
+        let kernel = samples.kernel(columns.len(), |sample| sample.rates_of(&columns))?;
+        if kernel.len() != dimension {
+            return None;
+        }
+        let kernel: Vec<Combination> = kernel.into_iter().map(|combination| on(&columns, combination)).collect();
+        let mut general = Samples::new(self, self.field, None)?;
+        let rate = |sample: &Sample, member: &Combination| combined(self.field, member, &sample.rates);
+        let constant =
+            general.kernel(kernel.len(), |sample| kernel.iter().map(|member| rate(sample, member)).collect())?;
+        let constant = constant.iter().map(|members| sum_of(self.field, members, &kernel)).collect();
         let mut found: Vec<FurtherIntegral> = Vec::new();
         for combination in self.shortest(constant, &[])? {
             found.extend(self.proved(&mut general, &combination, 0));
         }
-        let parameters = self.random_parameters(0);
-        let mut samples = Samples::new(self, Some(parameters.clone()));
-        let kernel = samples.kernel(columns.len(), |sample| sample.rates_of(&columns))?;
-        let kernel = kernel.into_iter().map(|combination| on(&columns, combination)).collect();
         let mut others = 0;
         for combination in self.shortest(kernel, &found)? {
             let proved = (0..=DEGREE_IN_PARAMETERS).find_map(|degree| self.proved(&mut general, &combination, degree));
@@ -152,22 +228,16 @@ impl<'a> Space<'a> {
             found.extend(proved);
         }
         let states = self.derivation.dimension();
-        let is_new = |place: &usize| columns.contains(&(states + place));
+        let is_new = |place: &usize| !left_out.contains(&(states + place));
         let atoms = (0..self.atoms.len()).filter(is_new).map(|place| self.atoms[place].clone()).collect();
-        let searched = Searched { degree: self.degree, atoms, unknowns: columns.len() };
+        let searched = Searched {
+            degree: self.degree,
+            atoms,
+            is_everywhere: self.is_everywhere,
+            unknowns: self.monomials.len() - left_out.len(),
+            points,
+        };
         Some(Further { found, others, searched: Some(searched) })
-    }
-
-    /// The monomials that are not combinations of earlier ones, and of 1, as functions.
-    fn columns(&self) -> Option<Vec<usize>> {
-        let all: Vec<usize> = (0..self.monomials.len()).collect();
-        if self.atoms.is_empty() && self.sets[0].is_everywhere() {
-            return Some(all);
-        }
-        let with_one = |sample: &Sample| [vec![1]].into_iter().chain(sample.values.iter().cloned()).collect();
-        let relations = Samples::new(self, None).kernel(all.len() + 1, with_one)?;
-        let is_new = |column: &usize| relations.iter().all(|relation| last(relation) != *column + 1);
-        Some(all.into_iter().filter(is_new).collect())
     }
 
     /// Those combinations of a kernel that are independent of what is declared, of what was found, and of one another, in short forms, the
@@ -191,9 +261,12 @@ impl<'a> Space<'a> {
 
     /// Those that are functions neither of what is declared, nor of what was found, nor of those before.
     fn independent(&self, combinations: &[Combination], found: &[FurtherIntegral]) -> Option<Vec<Combination>> {
+        if combinations.is_empty() {
+            return Some(Vec::new());
+        }
         (0..UNDEFINED as u64).find_map(|attempt| {
-            let mut point = self.point(&self.random_parameters(0), (1 << 20) + attempt)?;
-            let slopes = self.slopes(&mut point)?;
+            let parameters = self.random_parameters(self.field, 0);
+            let mut point = self.point(self.field, &parameters, (1 << 20) + attempt)?;
             let states: Vec<Symbol> = self.derivation.symbols.states().collect();
             let zero = Expression::zero;
             let declared = self.derivation.integrals.ids().map(|id| {
@@ -203,26 +276,45 @@ impl<'a> Space<'a> {
                 states.iter().map(|state| column_of(gradient, *state).cloned().unwrap_or_else(zero)).collect()
             });
             let known: Vec<Vec<Expression>> = declared.chain(found).collect();
-            let mut columns: Vec<Vec<Element>> = Vec::new();
+            let mut columns: Vec<Vec<u64>> = Vec::new();
             for gradient in &known {
-                columns.push(gradient.iter().map(|entry| point.evaluate(entry)).collect::<Option<_>>()?);
+                columns.push(gradient.iter().map(|entry| residue(&point.evaluate(entry)?)).collect::<Option<_>>()?);
             }
-            let ring = &point.ring;
-            columns.extend(combinations.iter().map(|combination| {
-                let mut column = vec![Element::new(); states.len()];
-                for (place, factor) in combination {
-                    let factor = ring.number(*factor);
-                    for (entry, slope) in column.iter_mut().zip(&slopes[*place]) {
-                        *entry = ring.add(entry, &ring.multiply(&factor, slope));
-                    }
-                }
-                column
-            }));
-            let row = |state: usize| columns.iter().map(|column| column[state].clone()).collect();
-            let mut matrix = Echelon::new(ring, (0..states.len()).map(row).collect());
+            columns.extend(self.gradients(&mut point, combinations)?);
+            let row = |state: usize| columns.iter().map(|column| column[state]).collect();
+            let mut matrix = Echelon::new(self.field, (0..states.len()).map(row).collect());
             let pivots = (0..columns.len()).map(|column| matrix.pivot(column, 0.0)).collect::<Option<Vec<bool>>>()?;
             let independent = combinations.iter().zip(&pivots[known.len()..]).filter(|(_, is_pivot)| **is_pivot);
             Some(independent.map(|(combination, _)| combination.clone()).collect())
         })
+    }
+
+    /// The gradients of combinations at a point: the derivative of a monomial by a variable is the monomial over the variable, times the
+    /// exponent.
+    fn gradients(&self, point: &mut ModularPoint, combinations: &[Combination]) -> Option<Vec<Vec<u64>>> {
+        let field = self.field;
+        let results = self.tape.results(point, &self.tape.numbers(field)?)?;
+        let of_variable = |variable: &Differentiated<usize>| field.inverse(results[variable.value]);
+        let reciprocals = self.variables.iter().map(of_variable).collect::<Option<Vec<u64>>>()?;
+        let mut values: Vec<u64> = Vec::new();
+        for Monomial { of, variable, .. } in &self.monomials {
+            let value = results[self.variables[*variable].value];
+            values.push(of.map_or(value, |of| field.multiply(values[of], value)));
+        }
+        let gradient = |combination: &Combination| {
+            let mut gradient = vec![0; self.derivation.dimension()];
+            for (place, factor) in combination {
+                let term = field.multiply(values[*place], *factor);
+                for variable in factors_of(&self.monomials, *place) {
+                    let term = field.multiply(term, reciprocals[variable]);
+                    for (state, slope) in &self.variables[variable].gradient {
+                        let entry = &mut gradient[state.place()];
+                        *entry = field.add(*entry, field.multiply(term, results[*slope]));
+                    }
+                }
+            }
+            gradient
+        };
+        Some(combinations.iter().map(gradient).collect())
     }
 }

@@ -27,7 +27,7 @@ use siphasher::sip::SipHasher24;
 
 use super::degree::Degree;
 use super::linear_form::denominators;
-use super::point::{ModularPoint, Set};
+use super::point::{ModularPoint, Set, roots};
 use super::rotation;
 use crate::expression::Expression;
 use crate::numbers::field::primes;
@@ -60,9 +60,10 @@ pub(super) fn vanish_on(
     let all: Vec<&Expression> = parts.iter().copied().chain(constraints).collect();
     let mut zeros = 0;
     let factor = if set.rotations.is_empty() { factor } else { factor.saturating_mul(rotation::DEGREE) };
+    let roots = roots(all.iter().copied());
     for (place, mut point) in points(&all, factor).enumerate() {
         let bound = point.satisfy(set);
-        all.iter().for_each(|part| point.know_roots(part));
+        roots.iter().for_each(|root| drop(point.evaluate(root)));
         match bound.and_then(|()| identity(&mut point)) {
             Some(element) if element.is_empty() => zeros += 1,
             Some(_) => return false,

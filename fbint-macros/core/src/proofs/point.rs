@@ -28,6 +28,12 @@ pub(super) struct Set<'a> {
 }
 
 impl Set<'_> {
+    /// The symbols that constraints contain.
+    pub(super) fn symbols(&self) -> impl Iterator<Item = Symbol> {
+        let of_constraints = self.constraints.iter().flat_map(|constraint| constraint.value.symbols());
+        of_constraints.chain(self.rotations.iter().flat_map(Rotation::symbols))
+    }
+
     pub(super) fn is_everywhere(&self) -> bool {
         self.constraints.is_empty() && self.rotations.is_empty()
     }
@@ -75,13 +81,28 @@ impl<'a> Constraint<'a> {
     }
 }
 
+/// How a constraint is satisfied: it binds a symbol, in which it has this degree.
+pub(super) struct Step<'a> {
+    value: &'a Expression,
+    symbol: Symbol,
+    degree: usize,
+    /// The variables that no constraint before contains.
+    open: Vec<Symbol>,
+}
+
+/// Residues that are tried for what a constraint leaves open.
+const TRIED: usize = 40;
+
 /// An element for each unknown.
 pub(super) struct ModularPoint {
     pub(super) ring: Ring,
+    /// Whether roots are residues, so that points without them are undefined, and not further generators of the ring.
+    has_residues: bool,
     random: Random,
     /// What exponents are multiplied with to become integers.
     pub(super) scale: u64,
-    symbols: HashMap<Symbol, Element>,
+    /// By their numbers.
+    symbols: Vec<Option<Element>>,
     functions: HashMap<ElementMeaning, Element>,
 }
 
@@ -102,7 +123,19 @@ pub(super) enum ElementMeaning {
 impl ModularPoint {
     pub(super) fn new(field: PrimeField, seed: u64, scale: u64) -> Self {
         let ring = Ring::new(field);
-        Self { ring, random: Random(seed), scale, symbols: HashMap::new(), functions: HashMap::new() }
+        Self {
+            ring,
+            has_residues: false,
+            random: Random(seed),
+            scale,
+            symbols: Vec::new(),
+            functions: HashMap::new(),
+        }
+    }
+
+    /// A point whose roots are residues, and whose square roots have both signs: any point of a ring with all of them is some such points.
+    pub(super) fn of_residues(field: PrimeField, seed: u64, scale: u64) -> Self {
+        Self { has_residues: true, ..Self::new(field, seed, scale) }
     }
 
     pub(super) fn random(&mut self) -> Element {
@@ -111,17 +144,28 @@ impl ModularPoint {
     }
 
     fn symbol(&mut self, symbol: Symbol) -> Element {
-        if let Some(element) = self.symbols.get(&symbol) {
+        if let Some(Some(element)) = self.symbols.get(symbol.0 as usize) {
             return element.clone();
         }
         let element = self.random();
-        self.symbols.insert(symbol, element.clone());
+        self.bind(symbol, element.clone());
         element
     }
 
     /// Gives a symbol this element.
     pub(super) fn bind(&mut self, symbol: Symbol, element: Element) {
-        self.symbols.insert(symbol, element);
+        let place = symbol.0 as usize;
+        if self.symbols.len() <= place {
+            self.symbols.resize(place + 1, None);
+        }
+        self.symbols[place] = Some(element);
+    }
+
+    /// Draws an unknown anew.
+    pub(super) fn forget(&mut self, symbol: Symbol) {
+        if let Some(element) = self.symbols.get_mut(symbol.0 as usize) {
+            *element = None;
+        }
     }
 
     pub(super) fn known(&mut self, key: ElementMeaning) -> Element {
@@ -139,32 +183,121 @@ impl ModularPoint {
     ///
     /// A velocity constraint may be divided by what a velocity is multiplied with, a function of the coordinates: close to any state on the
     /// set there are others in which that does not vanish, unless it vanishes wherever the other constraints hold, and then it has no
-    /// inverse.
+    /// inverse. Any constraint may be divided by another variable, if that leaves no part of the set out: see
+    /// [`is_divisor`](Self::is_divisor).
     pub(super) fn satisfy(&mut self, set: &Set<'_>) -> Option<()> {
+        let steps = self.steps(set)?;
+        self.follow(set, &steps)
+    }
+
+    /// What each constraint binds.
+    pub(super) fn steps<'a>(&self, set: &Set<'a>) -> Option<Vec<Step<'a>>> {
+        self.first_steps(set, set.constraints.len(), None)
+    }
+
+    /// What the first constraints bind, where this variable has its element.
+    fn first_steps<'a>(&self, set: &Set<'a>, count: usize, bound: Option<Symbol>) -> Option<Vec<Step<'a>>> {
+        let mut settled: Vec<Symbol> = set.rotations.iter().flat_map(Rotation::symbols).chain(bound).collect();
+        let mut steps = Vec::new();
+        for (place, constraint) in set.constraints[..count].iter().enumerate() {
+            let value = constraint.value;
+            let variables = if constraint.is_velocity { &set.velocities } else { &set.variables };
+            let symbols = value.symbols();
+            let is_open = |symbol: &Symbol| variables.contains(symbol) && !settled.contains(symbol);
+            let open: Vec<Symbol> = symbols.iter().copied().filter(is_open).collect();
+            let degree = |symbol: &Symbol| degree_in(value, *symbol).filter(|degree| (1..=4).contains(degree));
+            let candidates = open.iter().filter_map(|symbol| Some((degree(symbol)?, *symbol)));
+            let mut candidates: Vec<(usize, Symbol)> = candidates.collect();
+            candidates.sort_unstable();
+            let chosen = candidates.iter().find(|(degree, symbol)| {
+                let leading = leading(value, *symbol, *degree);
+                !leading.symbols().iter().any(|symbol| variables.contains(symbol)) && constraint.allows(&leading)
+            });
+            let is_divided = |(degree, symbol): &&(usize, Symbol)| {
+                *degree == 1 && self.is_divisor(&leading(value, *symbol, 1), set, place)
+            };
+            let (degree, symbol) = *chosen.or_else(|| candidates.iter().find(is_divided))?;
+            steps.push(Step { value, symbol, degree, open });
+            settled.extend(symbols);
+        }
+        Some(steps)
+    }
+
+    /// Takes these steps, after rotations are bound.
+    pub(super) fn follow(&mut self, set: &Set<'_>, steps: &[Step<'_>]) -> Option<()> {
         for rotation in &set.rotations {
             rotation.bind(self)?;
         }
-        let mut settled: Vec<Symbol> = set.rotations.iter().flat_map(Rotation::symbols).collect();
-        for constraint in &set.constraints {
-            let value = constraint.value;
-            let is_variable = |symbol: &Symbol| {
-                if constraint.is_velocity { &set.velocities } else { &set.variables }.contains(symbol)
-            };
-            let symbols = value.symbols();
-            let degree = |symbol: &Symbol| degree_in(value, *symbol).filter(|degree| (1..=4).contains(degree));
-            let candidates = symbols.iter().filter(|symbol| is_variable(symbol) && !settled.contains(symbol));
-            let candidates = candidates.filter_map(|symbol| Some((degree(symbol)?, *symbol)));
-            let candidates = candidates.filter(|(degree, symbol)| {
-                let leading = leading(value, *symbol, *degree);
-                !leading.symbols().iter().any(is_variable) && constraint.allows(&leading)
-            });
-            let (degree, symbol) = candidates.min()?;
-            let relation = self.relation(value, symbol, degree)?;
-            let element = self.ring.adjoin(relation)?;
-            self.symbols.insert(symbol, element);
-            settled.extend(symbols);
+        for step in steps {
+            let element = self.solved(step)?;
+            self.bind(step.symbol, element);
         }
         Some(())
+    }
+
+    /// Whether no part of an invariant set is left out where a constraint is divided by this variable y, or a multiple of it: all parts
+    /// have at most as many dimensions less than the space as there are constraints, and where y = 0, those before take one less each, and
+    /// this one does not vanish on any part of what is left.
+    fn is_divisor(&self, y: &Expression, set: &Set<'_>, place: usize) -> bool {
+        let symbol = match y {
+            Expression::Product(factors) => match &factors[..] {
+                [Expression::Number(_), Expression::Symbol(symbol)] => *symbol,
+                _ => return false,
+            },
+            Expression::Symbol(symbol) => *symbol,
+            _ => return false,
+        };
+        let is_turned = set.rotations.iter().flat_map(Rotation::symbols).any(|other| other == symbol);
+        if is_turned || set.constraints.iter().any(|constraint| constraint.has_reaction) {
+            return false;
+        }
+        let mut point =
+            Self { has_residues: self.has_residues, ..Self::new(self.ring.field, !self.random.0, self.scale) };
+        point.symbols = self.symbols.clone();
+        set.variables.iter().for_each(|variable| point.forget(*variable));
+        point.bind(symbol, Element::new());
+        let steps = point.first_steps(set, place, Some(symbol));
+        let value = steps.and_then(|steps| point.follow(set, &steps));
+        let value = value.and_then(|()| point.evaluate(set.constraints[place].value));
+        value.is_some_and(|value| point.ring.inverse(&value).is_some())
+    }
+
+    /// What a constraint binds a symbol to. Among residues there may be nothing for what is open, which is then chosen anew.
+    fn solved(&mut self, Step { value, symbol, degree, open }: &Step<'_>) -> Option<Element> {
+        for _ in 0..if self.has_residues { TRIED } else { 1 } {
+            let relation = self.relation(value, *symbol, *degree)?;
+            if let Some(element) = self.adjoin(relation) {
+                return Some(element);
+            }
+            open.iter().for_each(|symbol| self.forget(*symbol));
+        }
+        None
+    }
+
+    /// x with x^d = sum of r_j x^j, among residues only of a power or of degree 2.
+    fn adjoin(&mut self, relation: Vec<Element>) -> Option<Element> {
+        if !self.has_residues || relation.len() < 2 {
+            return self.ring.adjoin(relation);
+        }
+        let field = self.ring.field;
+        let coefficient = |element: &Element| element.first().copied().unwrap_or(0);
+        let [constant, linear] = [0, 1].map(|place| coefficient(&relation[place]));
+        let x = if relation[1..].iter().all(Vec::is_empty) {
+            self.signed(field.root(constant, relation.len() as u64)?, relation.len() % 2 == 0)
+        } else if relation.len() == 2 {
+            // 2 x = r_1 + (r_1^2 + 4 r_0)^(1/2)
+            let square = field.add(field.multiply(linear, linear), field.multiply(4, constant));
+            let root = self.signed(field.root(square, 2)?, true);
+            field.multiply(field.add(linear, root), field.inverse(2)?)
+        } else {
+            return None;
+        };
+        Some(self.ring.number(x))
+    }
+
+    /// A root or minus the root, if that is one, too.
+    fn signed(&mut self, root: u64, is_even: bool) -> u64 {
+        if is_even && self.random.next() & 1 == 1 { self.ring.field.negative(root) } else { root }
     }
 
     /// The coefficients r of x^d = sum of r_j x^j, from the values of a polynomial of degree d at 0, 1, .., d.
@@ -172,7 +305,7 @@ impl ModularPoint {
         let mut columns: Vec<Element> = Vec::new();
         for place in 0..=degree as u64 {
             let at = self.ring.number(place);
-            self.symbols.insert(symbol, at);
+            self.bind(symbol, at);
             columns.push(self.evaluate(constraint)?);
         }
         // Divided differences, then from Newton's form to powers.
@@ -239,7 +372,13 @@ impl ModularPoint {
             Expression::Number(number) if number.is_positive() => self.root_of_number(number, index)?,
             _ => self.root(base, index)?,
         };
-        self.integer_power(&root, exponent.numer())
+        if index == 1 || !exponent.is_negative() {
+            return self.integer_power(&root, exponent.numer());
+        }
+        // 1 / s = s^(d - 1) / b
+        let radicand = self.ring.inverse(&self.ring.raise(&root, index))?;
+        let reciprocal = self.ring.multiply(&self.ring.raise(&root, index - 1), &radicand);
+        self.integer_power(&reciprocal, &exponent.numer().abs())
     }
 
     pub(super) fn integer_power(&self, base: &[u64], exponent: &BigInt) -> Option<Element> {
@@ -255,18 +394,6 @@ impl ModularPoint {
         }
         let value = self.evaluate(base)?;
         self.root_of(value, index)
-    }
-
-    /// Makes the roots known that occur in an expression of anything but products. Where all of it is defined, what they are taken of is not
-    /// negative, and the root of a product of such factors is the product of their roots.
-    pub(super) fn know_roots(&mut self, expression: &Expression) {
-        expression.children().for_each(|child| self.know_roots(child));
-        if let Expression::Power(base, exponent) = expression
-            && !exponent.is_integer()
-            && !matches!(**base, Expression::Product(_) | Expression::Number(_))
-        {
-            self.power(base, exponent);
-        }
     }
 
     /// The root of a factor, if it occurs by itself.
@@ -304,8 +431,27 @@ impl ModularPoint {
         }
         let mut relation = vec![Element::new(); usize::try_from(index).ok().filter(|index| *index <= 64)?];
         relation[0] = value;
-        let element = self.ring.adjoin(relation)?;
+        let element = self.adjoin(relation)?;
         self.functions.insert(key, element.clone());
         Some(element)
+    }
+}
+
+/// The roots that occur of anything but products, each once. They are to be evaluated before anything else: where all of it is defined, what
+/// they are taken of is not negative, and the root of a product of such factors is the product of their roots.
+pub(super) fn roots<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Vec<Expression> {
+    let mut found = Vec::new();
+    expressions.into_iter().for_each(|expression| collect_roots(expression, &mut found));
+    found
+}
+
+fn collect_roots(expression: &Expression, roots: &mut Vec<Expression>) {
+    expression.children().for_each(|child| collect_roots(child, roots));
+    if let Expression::Power(base, exponent) = expression
+        && !exponent.is_integer()
+        && !matches!(**base, Expression::Product(_) | Expression::Number(_))
+    {
+        let root = (**base).clone().power(BigRational::new(BigInt::from(1), exponent.denom().clone())).ok();
+        roots.extend(root.filter(|root| !roots.contains(root)));
     }
 }

@@ -50,13 +50,6 @@ pub(super) fn parts_of_field(derivation: &Derivation) -> Vec<Expression> {
     derivation.field.expressions().cloned().collect()
 }
 
-/// X at a point, entry by entry.
-pub(super) fn field(point: &mut ModularPoint, derivation: &Derivation) -> Option<Vec<Element>> {
-    let Field { systems, rates } = &derivation.field;
-    bind_solutions(point, systems)?;
-    rates.rows().map(|rate| point.evaluate(rate)).collect()
-}
-
 fn vanishes(derivation: &Derivation, integral: IntegralId, set: &Set<'_>) -> bool {
     let slopes = &derivation.integrals[integral].gradient;
     let relevant: Vec<&Expression> = slopes.iter().map(|(state, _)| &derivation.field.rates[*state]).collect();

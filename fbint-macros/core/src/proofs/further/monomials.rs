@@ -41,14 +41,16 @@ pub(super) fn products(variables: usize, degree: usize) -> Vec<Monomial> {
     all
 }
 
+/// The variables of which a monomial is the product.
+pub(super) fn factors_of(monomials: &[Monomial], monomial: usize) -> impl Iterator<Item = usize> {
+    let places = std::iter::successors(Some(monomial), |place| monomials[*place].of);
+    places.map(|place| monomials[place].variable)
+}
+
 /// The powers of these variables that a monomial consists of.
 pub(super) fn factors(monomials: &[Monomial], monomial: usize, variables: &[Expression]) -> Vec<Expression> {
     let mut powers = vec![0; variables.len()];
-    let mut rest = Some(monomial);
-    while let Some(Monomial { of, variable, .. }) = rest.map(|place| &monomials[place]) {
-        powers[*variable] += 1;
-        rest = *of;
-    }
+    factors_of(monomials, monomial).for_each(|variable| powers[variable] += 1);
     variables.iter().zip(powers).filter_map(|(variable, power)| raised(variable.clone(), power)).collect()
 }
 

@@ -13,7 +13,6 @@ use crate::derivation::{FurtherIntegral, Integral, Kind};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 use crate::numbers::field::PrimeField;
-use crate::numbers::ring::Element;
 use crate::proofs::conservation::grade;
 
 /// The most numbers in all coefficients together.
@@ -57,13 +56,11 @@ impl Space<'_> {
         }
         let kernel = general.kernel(columns.len() * count, |sample| {
             let factors = sample.products_of_parameters(&powers, self.field);
-            let times =
-                |element: &Element, factor: u64| element.iter().map(|x| self.field.multiply(*x, factor)).collect();
-            let terms = columns.iter().flat_map(|column| {
-                let rate = &sample.rates[*column];
-                factors.iter().map(move |factor| times(rate, *factor))
-            });
-            terms.collect()
+            let products = |column: &usize| {
+                let rate = sample.rates[*column];
+                factors.iter().map(move |factor| self.field.multiply(rate, *factor))
+            };
+            columns.iter().flat_map(products).collect()
         })?;
         let numbers = kernel.iter().min_by_key(|numbers| numbers.len())?;
         let scale = self.field.inverse(numbers.first()?.1)?;
@@ -71,11 +68,10 @@ impl Space<'_> {
         let rational = rational.collect::<Option<Vec<BigRational>>>()?;
         let common = rational.iter().fold(BigInt::one(), |common, number| common.lcm(number.denom()));
         let parameters: Vec<Expression> = self.parameters.iter().map(|symbol| Expression::from(*symbol)).collect();
-        let variables: Vec<Expression> = self.variables.iter().map(|variable| variable.value.clone()).collect();
         let term = |((place, _), number): (&(usize, u64), BigRational)| {
             let number = Expression::Number(number * BigRational::from_integer(common.clone()));
             let of_parameters = (place % count).checked_sub(1).map(|place| factors(&powers, place, &parameters));
-            let of_state = factors(&self.monomials, columns[place / count], &variables);
+            let of_state = factors(&self.monomials, columns[place / count], &self.values);
             Expression::product([number].into_iter().chain(of_parameters.into_iter().flatten()).chain(of_state))
         };
         Some(Expression::sum(numbers.iter().zip(rational).map(term)))

@@ -1,96 +1,89 @@
 //! The monomials at points of the constraint set modulo a prime.
 
-use super::kernel::{Combination, kernel_of, vanishes};
+use super::kernel::{BLOCK, Combination, Elimination};
 use super::monomials::Monomial;
-use super::{Space, UNDEFINED};
+use super::{Root, Space, UNDEFINED};
 use crate::derivation::table::Id;
-use crate::expression::{Expression, Symbol};
+use crate::expression::Symbol;
 use crate::numbers::derivative::Differentiated;
 use crate::numbers::field::PrimeField;
 use crate::numbers::random::Random;
-use crate::numbers::ring::Element;
 use crate::proofs::point::ModularPoint;
-use crate::proofs::rates::field;
 
-/// Points beyond those that the unknowns need.
-const SPARE: usize = 4;
+/// Points at which what the others leave has to vanish, for each part of the constraint set.
+const SPARE: usize = 2;
 
 /// Points, as many as are needed.
 pub(super) struct Samples<'a> {
     space: &'a Space<'a>,
+    field: PrimeField,
     /// The parameters at all points; `None` where each point has its own.
     parameters: Option<Vec<u64>>,
+    /// The residues of the numbers in the field's expressions.
+    numbers: Vec<u64>,
     list: Vec<Sample>,
-    next: u64,
+    /// The points that were tried.
+    tried: u64,
 }
 
 impl<'a> Samples<'a> {
-    pub(super) fn new(space: &'a Space<'a>, parameters: Option<Vec<u64>>) -> Self {
-        Self { space, parameters, list: Vec::new(), next: 1 }
+    pub(super) fn new(space: &'a Space<'a>, field: PrimeField, parameters: Option<Vec<u64>>) -> Option<Self> {
+        let numbers = space.tape.numbers(field)?;
+        Some(Self { space, field, parameters, numbers, list: Vec::new(), tried: 0 })
     }
 
-    /// Makes the list this long, unless too many points are undefined.
-    fn extend(&mut self, count: usize) -> Option<()> {
-        while self.list.len() < count {
-            if self.next as usize > UNDEFINED + 2 * self.list.len() {
+    /// The number of points at which all was defined.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The point of this index, unless too many are undefined.
+    fn get(&mut self, index: usize) -> Option<&Sample> {
+        while self.list.len() <= index {
+            if self.tried as usize > UNDEFINED * (1 + self.list.len()) {
                 return None;
             }
-            let parameters = self.parameters.clone().unwrap_or_else(|| self.space.random_parameters(self.next));
-            self.list.extend(self.space.sample(parameters, self.next));
-            self.next += 1;
+            self.tried += 1;
+            let own = || self.space.random_parameters(self.field, self.tried);
+            let parameters = self.parameters.clone().unwrap_or_else(own);
+            let mut point = self.space.point(self.field, &parameters, self.tried);
+            self.list.extend(point.as_mut().and_then(|point| self.space.sample(point, &self.numbers, parameters)));
         }
-        Some(())
+        self.list.get(index)
     }
 
-    /// The combinations of this many elements that vanish at all points: each coefficient of an element gives an equation. There are
-    /// points until two further ones change nothing.
+    /// The combinations of this many columns that vanish at all points, each of which gives a row. There are points until further ones change
+    /// nothing.
     pub(super) fn kernel(
         &mut self,
         width: usize,
-        elements: impl Fn(&Sample) -> Vec<Element>,
+        row: impl Fn(&Sample) -> Vec<u64>,
     ) -> Option<Vec<Combination>> {
-        let field = self.space.field;
-        let (mut count, mut enough) = (0, width);
-        let mut rows: Vec<Vec<u64>> = Vec::new();
-        loop {
-            while count < width + SPARE && rows.len() < enough {
-                self.extend(count + 1)?;
-                rows.extend(equations(&elements(&self.list[count])));
-                count += 1;
+        let mut matrix = Elimination::new(self.field, width);
+        let spare = SPARE * self.space.sets.len();
+        let (mut count, mut idle) = (0, 0);
+        while idle < spare {
+            let mut rows: Vec<Vec<u64>> = Vec::new();
+            for index in count..count + BLOCK {
+                rows.push(row(self.get(index)?));
             }
-            let kernel = kernel_of(field, rows.clone(), width)?;
-            self.extend(count + 2)?;
-            let further: Vec<Vec<u64>> =
-                self.list[count..count + 2].iter().flat_map(|sample| equations(&elements(sample))).collect();
-            let is_kept = |combination: &Combination| further.iter().all(|row| vanishes(field, row, combination));
-            if kernel.iter().all(is_kept) {
-                return Some(kernel);
-            }
-            if count >= width + SPARE {
-                return None;
-            }
-            enough = rows.len() + width;
+            count += BLOCK;
+            idle = matrix.add(&rows)?.into_iter().fold(idle, |idle, is_new| if is_new { 0 } else { idle + 1 });
         }
+        Some(matrix.kernel())
     }
 }
 
-/// The rows of the coefficients that do not all vanish.
-fn equations(elements: &[Element]) -> Vec<Vec<u64>> {
-    let longest = elements.iter().map(Vec::len).max().unwrap_or(0);
-    let row = |place: usize| elements.iter().map(|element| element.get(place).copied().unwrap_or(0)).collect();
-    (0..longest).map(row).filter(|row: &Vec<u64>| row.iter().any(|entry| *entry != 0)).collect()
-}
-
-/// The monomials at a point, their values and their rates, and the parameters.
+/// The monomials at a point, and the parameters.
 pub(super) struct Sample {
     parameters: Vec<u64>,
-    pub(super) values: Vec<Element>,
-    pub(super) rates: Vec<Element>,
+    pub(super) values: Vec<u64>,
+    pub(super) rates: Vec<u64>,
 }
 
 impl Sample {
-    pub(super) fn rates_of(&self, columns: &[usize]) -> Vec<Element> {
-        columns.iter().map(|column| self.rates[*column].clone()).collect()
+    pub(super) fn rates_of(&self, columns: &[usize]) -> Vec<u64> {
+        columns.iter().map(|column| self.rates[*column]).collect()
     }
 
     /// 1 and products of parameters.
@@ -106,78 +99,67 @@ impl Sample {
 
 impl Space<'_> {
     /// The residues of the parameters at the point of this number.
-    pub(super) fn random_parameters(&self, number: u64) -> Vec<u64> {
+    pub(super) fn random_parameters(&self, field: PrimeField, number: u64) -> Vec<u64> {
         let mut random = Random(!self.seed ^ number);
-        self.parameters.iter().map(|_| random.next() % self.field.0).collect()
+        self.parameters.iter().map(|_| random.next() % field.0).collect()
     }
 
     /// The point of this number, with the parameters given.
-    pub(super) fn point(&self, parameters: &[u64], number: u64) -> Option<ModularPoint> {
-        let mut point = ModularPoint::new(self.field, self.seed ^ number << 32, self.scale);
+    pub(super) fn point(&self, field: PrimeField, parameters: &[u64], number: u64) -> Option<ModularPoint> {
+        let mut point = self.on_set(field, parameters, number)?;
+        let (mut place, mut redrawn) = (0, 0);
+        while let Some(Root { value, first, .. }) = self.roots.get(place) {
+            place += 1;
+            if point.evaluate(value).is_none() {
+                // There is no root of what the symbols are that no earlier root has: these are drawn anew.
+                let open = &self.roots[*first].open;
+                if open.is_empty() || redrawn == UNDEFINED {
+                    return None;
+                }
+                open.iter().for_each(|symbol| point.forget(*symbol));
+                (place, redrawn) = (*first, redrawn + 1);
+            }
+        }
+        Some(point)
+    }
+
+    /// A point that satisfies the constraints.
+    fn on_set(&self, field: PrimeField, parameters: &[u64], number: u64) -> Option<ModularPoint> {
+        let mut point = ModularPoint::of_residues(field, self.seed ^ number << 32, self.scale);
         for (symbol, residue) in self.parameters.iter().zip(parameters) {
             let element = point.ring.number(*residue);
             point.bind(*symbol, element);
         }
-        point.satisfy(&self.sets[number as usize % self.sets.len()])?;
-        self.parts.iter().for_each(|part| point.know_roots(part));
+        let (set, steps) = &self.sets[number as usize % self.sets.len()];
+        point.follow(set, steps)?;
         Some(point)
     }
 
-    /// The values of the variables at a point, and their derivatives by the state.
-    fn variables_at(&self, point: &mut ModularPoint) -> Option<Vec<Differentiated<Element>>> {
-        let mut all = Vec::new();
-        for Differentiated { value, gradient } in &self.variables {
-            let value = point.evaluate(value)?;
-            let slope = |(state, slope): (&Symbol, &Expression)| Some((*state, point.evaluate(slope)?));
-            all.push(Differentiated { value, gradient: gradient.iter().map(slope).collect::<Option<_>>()? });
-        }
-        Some(all)
-    }
-
-    fn sample(&self, parameters: Vec<u64>, number: u64) -> Option<Sample> {
-        let mut point = self.point(&parameters, number)?;
-        let velocity = field(&mut point, self.derivation)?;
-        let variables = self.variables_at(&mut point)?;
-        let ring = &point.ring;
-        let rate = |variable: &Differentiated<Element>| {
+    fn sample(&self, point: &mut ModularPoint, numbers: &[u64], parameters: Vec<u64>) -> Option<Sample> {
+        let field = point.ring.field;
+        let results = self.tape.results(point, numbers)?;
+        let rate = |variable: &Differentiated<usize>| {
             let slopes = variable.gradient.iter();
-            let terms = slopes.map(|(state, slope)| ring.multiply(slope, &velocity[state.place()]));
-            terms.fold(Element::new(), |sum, term| ring.add(&sum, &term))
+            let velocity = |state: &Symbol| results[self.rates[state.place()]];
+            let terms = slopes.map(|(state, slope)| field.multiply(results[*slope], velocity(state)));
+            terms.fold(0, |sum, term| field.add(sum, term))
         };
-        let rates_of_variables: Vec<Element> = variables.iter().map(rate).collect();
-        let mut sample = Sample { parameters, values: Vec::new(), rates: Vec::new() };
+        let variables = self.variables.iter().map(|variable| (results[variable.value], rate(variable)));
+        let variables: Vec<(u64, u64)> = variables.collect();
+        let (mut values, mut rates): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
         for Monomial { of, variable, .. } in &self.monomials {
-            let (value, rate) = (&variables[*variable].value, &rates_of_variables[*variable]);
+            let (value, rate) = variables[*variable];
             let (value, rate) = match of {
-                None => (value.clone(), rate.clone()),
+                None => (value, rate),
                 Some(of) => {
-                    let (other, change) = (&sample.values[*of], &sample.rates[*of]);
-                    (ring.multiply(other, value), ring.add(&ring.multiply(change, value), &ring.multiply(other, rate)))
+                    let (other, change) = (values[*of], rates[*of]);
+                    let sum = field.add(field.multiply(change, value), field.multiply(other, rate));
+                    (field.multiply(other, value), sum)
                 }
             };
-            sample.values.push(value);
-            sample.rates.push(rate);
+            values.push(value);
+            rates.push(rate);
         }
-        Some(sample)
-    }
-
-    /// The derivatives of the monomials by the state at a point.
-    pub(super) fn slopes(&self, point: &mut ModularPoint) -> Option<Vec<Vec<Element>>> {
-        let variables = self.variables_at(point)?;
-        let ring = &point.ring;
-        let mut all: Vec<(Element, Vec<Element>)> = Vec::new();
-        for Monomial { of, variable, .. } in &self.monomials {
-            let Differentiated { value, gradient } = &variables[*variable];
-            let (factor, mut row) = match of {
-                None => (ring.one(), vec![Element::new(); self.derivation.dimension()]),
-                Some(of) => (all[*of].0.clone(), all[*of].1.iter().map(|slope| ring.multiply(slope, value)).collect()),
-            };
-            for (state, slope) in gradient {
-                let entry = &mut row[state.place()];
-                *entry = ring.add(entry, &ring.multiply(&factor, slope));
-            }
-            all.push((ring.multiply(&factor, value), row));
-        }
-        Some(all.into_iter().map(|(_, row)| row).collect())
+        Some(Sample { parameters, values, rates })
     }
 }

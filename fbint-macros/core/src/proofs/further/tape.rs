@@ -1,0 +1,135 @@
+//! Expressions as one list of operations on residues, in which what occurs several times occurs once, with linear systems in between.
+
+use std::collections::HashMap;
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{Signed, ToPrimitive};
+
+use crate::derivation::LinearSystem;
+use crate::expression::{Expression, Symbol};
+use crate::numbers::field::PrimeField;
+use crate::numbers::linear::solution;
+use crate::proofs::point::ModularPoint;
+
+/// An operation on the results of earlier ones.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Operation {
+    Number(BigRational),
+    Sum(Vec<usize>),
+    Product(Vec<usize>),
+    Power(usize, BigInt),
+    Root(usize, u64),
+    /// A symbol or a function, which the point knows.
+    Known(Expression),
+}
+
+/// A linear system, solved after the operations before this place.
+struct System {
+    after: usize,
+    unknowns: Vec<Symbol>,
+    /// The rows, with the right side at their ends.
+    rows: Vec<Vec<usize>>,
+}
+
+#[derive(Default)]
+pub(super) struct Tape {
+    operations: Vec<Operation>,
+    places: HashMap<Operation, usize>,
+    systems: Vec<System>,
+}
+
+impl Tape {
+    /// The place of the result of an expression.
+    pub(super) fn place(&mut self, expression: &Expression) -> usize {
+        let operation = match expression {
+            Expression::Number(number) => Operation::Number(number.clone()),
+            Expression::Sum(terms) => Operation::Sum(terms.iter().map(|term| self.place(term)).collect()),
+            Expression::Product(factors) => {
+                Operation::Product(factors.iter().map(|factor| self.place(factor)).collect())
+            }
+            Expression::Power(base, exponent) => match exponent.denom().to_u64() {
+                Some(1) => Operation::Power(self.place(base), exponent.numer().clone()),
+                // The root of a product, or of a number, is that of its factors.
+                Some(index) if !matches!(**base, Expression::Product(_) | Expression::Number(_)) => {
+                    let base = self.place(base);
+                    let root = self.operation(Operation::Root(base, index));
+                    Operation::Power(root, exponent.numer().clone())
+                }
+                _ => Operation::Known(expression.clone()),
+            },
+            Expression::Pi | Expression::Symbol(_) | Expression::Call(..) => Operation::Known(expression.clone()),
+        };
+        self.operation(operation)
+    }
+
+    fn operation(&mut self, operation: Operation) -> usize {
+        let next = self.operations.len();
+        let place = *self.places.entry(operation.clone()).or_insert(next);
+        if place == next {
+            self.operations.push(operation);
+        }
+        place
+    }
+
+    /// A linear system for what the following expressions contain.
+    pub(super) fn system(&mut self, system: &LinearSystem) {
+        let mut rows: Vec<Vec<usize>> = Vec::new();
+        for row in system.rows() {
+            rows.push(row.map(|entry| self.place(entry)).collect());
+        }
+        self.systems.push(System { after: self.operations.len(), unknowns: system.unknowns.clone(), rows });
+    }
+
+    /// The residues of the numbers, in the places of their results.
+    pub(super) fn numbers(&self, field: PrimeField) -> Option<Vec<u64>> {
+        let number = |operation: &Operation| match operation {
+            Operation::Number(number) => field.residue(number),
+            _ => Some(0),
+        };
+        self.operations.iter().map(number).collect()
+    }
+
+    /// All results at a point of residues.
+    pub(super) fn results(&self, point: &mut ModularPoint, numbers: &[u64]) -> Option<Vec<u64>> {
+        let field = point.ring.field;
+        let mut results: Vec<u64> = Vec::with_capacity(numbers.len());
+        let mut systems = self.systems.iter().peekable();
+        for operation in &self.operations {
+            while let Some(system) = systems.next_if(|system| system.after <= results.len()) {
+                let entries = |row: &Vec<usize>| row.iter().map(|place| results[*place]).collect();
+                let solution = solution(field, system.rows.iter().map(entries).collect())?;
+                for (unknown, residue) in system.unknowns.iter().zip(solution) {
+                    let element = point.ring.number(residue);
+                    point.bind(*unknown, element);
+                }
+            }
+            results.push(match operation {
+                Operation::Number(_) => numbers[results.len()],
+                Operation::Sum(terms) => terms.iter().fold(0, |sum, term| field.add(sum, results[*term])),
+                Operation::Product(factors) => {
+                    factors.iter().fold(1, |product, factor| field.multiply(product, results[*factor]))
+                }
+                Operation::Power(base, exponent) => {
+                    let power = field.raise(results[*base], exponent.abs().to_u64()?);
+                    if exponent.is_negative() { field.inverse(power)? } else { power }
+                }
+                Operation::Root(base, index) => {
+                    let base = point.ring.number(results[*base]);
+                    residue(&point.root_of(base, *index)?)?
+                }
+                Operation::Known(expression) => residue(&point.evaluate(expression)?)?,
+            });
+        }
+        Some(results)
+    }
+}
+
+/// An element of the field itself.
+pub(super) fn residue(element: &[u64]) -> Option<u64> {
+    match element {
+        [] => Some(0),
+        [residue] => Some(*residue),
+        _ => None,
+    }
+}
