@@ -19,7 +19,8 @@ use crate::dependence::Dependence;
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::extremes::Extremes;
-use crate::linear::{Orthonormal, add, dot, filled, inner, is_finite, largest, sum};
+use crate::flat_system::{FlatSystem, Scratch};
+use crate::linear::{add, inner, largest, not_finite, orthonormalise, shortest};
 use crate::scalar::Scalar;
 use crate::system::{
     FeedbackSystem, Integral, IntegralKind, Integrals, PreparedSystem, StateEntry, StateRole, Vector, clock,
@@ -110,132 +111,207 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
     ///
     /// If a parameter or an entry of the guess is not finite, or if the search ends elsewhere than on the constraint set.
     pub fn solve(&self, guess: impl Into<Vector<S>>) -> Result<S::State, Error> {
-        let mut x = guess.into();
-        check_finite(self.system, &x)?;
-        let system = self.system.prepare();
-        let mut g = scaled_constraints::<S>(&system, &x);
-        if let Some(stuck) = (0..S::INTEGRALS.len()).find(|&i| g[i].abs() > f64::EPSILON && !self.moves(&system, &x, i))
-        {
-            x = self.nudged(&system, &x, stuck);
-            g = scaled_constraints::<S>(&system, &x);
+        let (mut x, numbers, mut found) = (guess.into(), self.system.prepare(), Ok(()));
+        let parameter = |index: usize| self.system.parameter(index);
+        let parameters = Parameters { names: S::PARAMETER_NAMES, value: &parameter };
+        numbers.with_scratch(&mut |scratch| {
+            let search = Search { system: &numbers, held: self.held.as_ref() };
+            found = search.solve(&parameters, x.as_mut(), scratch);
+        });
+        found.map(|()| x.into())
+    }
+}
+
+/// A search on slices.
+struct Search<'a> {
+    system: &'a dyn FlatSystem,
+    /// Whether an entry of the state stays at its guess.
+    held: &'a [bool],
+}
+
+impl Search<'_> {
+    /// Moves `x` onto the constraint set.
+    fn solve(&self, parameters: &Parameters<'_>, x: &mut [f64], mut scratch: Scratch<'_>) -> Result<(), Error> {
+        check_finite(parameters, self.system.state(), x)?;
+        let (system, integrals) = (self.system, self.system.described_integrals());
+        let g = scratch.values();
+        scaled_constraints(system, x, g, scratch.rest());
+        let is_stuck = |&i: &usize, scratch: Scratch<'_>| g[i].abs() > f64::EPSILON && !self.moves(x, i, scratch);
+        if let Some(stuck) = (0..integrals.len()).find(|i| is_stuck(i, scratch.rest())) {
+            self.nudge(x, stuck, scratch.rest());
+            scaled_constraints(system, x, g, scratch.rest());
         }
+        let iterations = self.iterate(x, g, scratch.rest());
+        match check(system, parameters, x, scratch.rest()) {
+            Err(Error::OffConstraint { .. }) => {
+                let size = |i: &usize| g[*i].abs();
+                let worst = (0..integrals.len()).max_by(|i, j| size(i).total_cmp(&size(j))).unwrap_or(0);
+                let values = scratch.values();
+                system.integrals_at(x, values);
+                Err(Error::NoConsistentStart { name: integrals[worst].name, value: values[worst], iterations })
+            }
+            checked => checked,
+        }
+    }
+
+    /// Makes steps for as long as violations `g` are left and steps succeed; returns their number.
+    fn iterate(&self, x: &mut [f64], g: &mut [f64], mut scratch: Scratch<'_>) -> u32 {
+        let (system, jacobian) = (self.system, scratch.rows());
+        let (values, trial, step) = (scratch.values(), scratch.state(), scratch.state());
         // Sizes of terms change from state to state, and the terms of a rate vanish at rest: distances are compared.
-        let mut distances = square_of_distances::<S>(&system, &x);
+        let mut distances = square_of_distances(system, x, scratch.rest());
         let mut damping = 1e-3;
         let mut iterations = 0;
-        while iterations < MAX_ITERATIONS && largest(&g) > f64::EPSILON && damping < 1e6 {
+        while iterations < MAX_ITERATIONS && largest(g) > f64::EPSILON && damping < 1e6 {
             iterations += 1;
-            let jacobian = system.integrals_jacobian(&x);
-            let trial = sum(&x, -1.0, &self.step(&jacobian, &system.integrals(&x), damping));
-            let distances_of_trial = square_of_distances::<S>(&system, &trial);
+            system.jacobian_at(x, jacobian);
+            system.integrals_at(x, values);
+            self.step(jacobian, values, damping, step, scratch.rest());
+            trial.copy_from_slice(x);
+            add(trial, -1.0, step);
+            let distances_of_trial = square_of_distances(system, trial, scratch.rest());
             // What is left of the way, by the gradients here: where constraints are nearly dependent, their distances say little.
-            let way = |at: &Vector<S>| {
-                let step = self.step(&jacobian, &system.integrals(at), LEAST_DAMPING);
-                dot(&step, &step)
+            let mut way = |at: &[f64]| {
+                system.integrals_at(at, values);
+                self.step(jacobian, values, LEAST_DAMPING, step, scratch.rest());
+                inner(step, step)
             };
-            let is_nearer = distances_of_trial < distances || way(&trial) < way(&x);
+            let is_nearer = distances_of_trial < distances || way(trial) < way(x);
             if is_nearer && distances_of_trial.is_finite() {
-                (x, distances) = (trial, distances_of_trial);
-                g = scaled_constraints::<S>(&system, &x);
+                x.copy_from_slice(trial);
+                distances = distances_of_trial;
+                scaled_constraints(system, x, g, scratch.rest());
                 damping = (damping * 0.1).max(LEAST_DAMPING);
             } else {
                 damping *= 10.0;
             }
         }
-        match check_start(self.system, &x) {
-            Ok(_) => Ok(x.into()),
-            Err(Error::OffConstraint { .. }) => {
-                let size = |i: &usize| g[*i].abs();
-                let worst = (0..S::INTEGRALS.len()).max_by(|i, j| size(i).total_cmp(&size(j))).unwrap_or(0);
-                let (name, value) = (S::INTEGRALS[worst].name, system.integrals(&x)[worst]);
-                Err(Error::NoConsistentStart { name, value, iterations })
-            }
-            Err(other) => Err(other),
-        }
+        iterations
     }
 
     /// Whether integral `i` has a gradient in the free entries.
-    fn moves(&self, system: &S::Prepared<f64>, x: &Vector<S>, i: usize) -> bool {
-        let gradient = system.integrals_jacobian(x)[i];
-        (0..S::STATE.len()).any(|j| !self.held[j] && gradient[j] != 0.0)
+    fn moves(&self, x: &[f64], i: usize, mut scratch: Scratch<'_>) -> bool {
+        let jacobian = scratch.rows();
+        self.system.jacobian_at(x, jacobian);
+        let gradient = &jacobian[i * x.len()..][..x.len()];
+        gradient.iter().zip(self.held).any(|(slope, is_held)| !is_held && *slope != 0.0)
     }
 
-    /// The state with every free entry moved a little that gives integral `i` a gradient, each by another distance.
-    fn nudged(&self, system: &S::Prepared<f64>, x: &Vector<S>, i: usize) -> Vector<S> {
-        let mut nudged = *x;
-        for j in (0..S::STATE.len()).filter(|&j| !self.held[j]) {
-            let mut alone = *x;
+    /// Moves every free entry a little that gives integral `i` a gradient, each by another distance.
+    fn nudge(&self, x: &mut [f64], i: usize, mut scratch: Scratch<'_>) {
+        let (nudged, alone) = (scratch.state(), scratch.state());
+        nudged.copy_from_slice(x);
+        for j in (0..x.len()).filter(|&j| !self.held[j]) {
+            alone.copy_from_slice(x);
             alone[j] += NUDGE * (1.0 + x[j].abs()) * (1.0 - 0.1 * (j % 5) as f64);
-            if self.moves(system, &alone, i) {
+            if self.moves(alone, i, scratch.rest()) {
                 nudged[j] = alone[j];
             }
         }
-        nudged
+        x.copy_from_slice(nudged);
     }
 
-    /// The damped step that these gradients and values of the integrals ask for, with each row of D scaled to length 1 so that the
-    /// damping has no unit.
-    fn step(&self, jacobian: &Integrals<S, Vector<S>>, integrals: &Integrals<S>, damping: f64) -> Vector<S> {
-        let mut residual = *integrals;
-        let d = Integrals::<S, Vector<S>>::from_fn(|i| {
-            if !S::INTEGRALS[i].kind.is_constraint() {
-                residual[i] = 0.0;
-                return filled(0.0);
+    /// Puts the damped step that these gradients and values of the integrals ask for into `step`, with each row of D scaled to length 1
+    /// so that the damping has no unit.
+    fn step(&self, jacobian: &[f64], integrals: &[f64], damping: f64, step: &mut [f64], mut scratch: Scratch<'_>) {
+        let (residual, d) = (scratch.values(), scratch.rows());
+        let rows = d.chunks_exact_mut(step.len()).zip(jacobian.chunks_exact(step.len()));
+        for (i, (row, gradient)) in rows.enumerate() {
+            if !self.system.described_integrals()[i].kind.is_constraint() {
+                continue;
             }
-            let row = Vector::<S>::from_fn(|j| if self.held[j] { 0.0 } else { jacobian[i][j] });
-            let length = Scalar::sqrt(dot(&row, &row));
-            if length == 0.0 {
-                return row;
+            residual[i] = integrals[i];
+            let free = row.iter_mut().zip(gradient).zip(self.held);
+            free.filter(|(_, is_held)| !**is_held).for_each(|((entry, slope), _)| *entry = *slope);
+            let length = Scalar::sqrt(inner(row, row));
+            if length != 0.0 {
+                residual[i] /= length;
+                row.iter_mut().for_each(|entry| *entry /= length);
             }
-            residual[i] /= length;
-            Entries::from_fn(|j| row[j] / length)
-        });
-        let rows = Orthonormal::<_, Integrals<S, Integrals<S>>>::new(d, Scalar::sqrt(damping));
-        let (step, _): (Vector<S>, _) = rows.shortest(&residual);
-        if step.as_ref().iter().all(|entry| entry.is_finite()) { step } else { filled(0.0) }
+        }
+        go_shortest(d, Scalar::sqrt(damping), step, residual, scratch.rest());
+        if not_finite(step).is_some() {
+            step.fill(0.0);
+        }
     }
 }
 
-/// The constraints in units of their scales, 0 for other integrals.
-fn scaled_constraints<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
-    let (integrals, scales) = (system.integrals(x), own_scales::<S>(system, x));
-    Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { integrals[i] / scales[i] } else { 0.0 })
+/// For the matrix D, whose rows are replaced: puts y = (D D^T + damping^2)^-1 b into `y`, where b is at first, and x = D^T y, which but
+/// for the damping is the shortest x with D x = b, into `x`.
+fn go_shortest(d: &mut [f64], damping: f64, x: &mut [f64], y: &mut [f64], mut scratch: Scratch<'_>) {
+    let (beside, lower) = (scratch.square(), scratch.square());
+    beside.iter_mut().step_by(y.len() + 1).for_each(|entry| *entry = damping);
+    orthonormalise(d, beside, lower, y.len());
+    x.fill(0.0);
+    shortest(d, lower, x, y);
+}
+
+/// The parameters of a system, by their indices.
+pub(crate) struct Parameters<'a> {
+    pub(crate) names: &'static [&'static str],
+    pub(crate) value: &'a dyn Fn(usize) -> Option<f64>,
+}
+
+/// Puts the constraints in units of their scales into `violations`, 0 for other integrals.
+fn scaled_constraints(system: &dyn FlatSystem, x: &[f64], violations: &mut [f64], mut scratch: Scratch<'_>) {
+    let scales = scratch.values();
+    own_scales(system, x, scales, scratch);
+    system.integrals_at(x, violations);
+    for ((violation, integral), scale) in violations.iter_mut().zip(system.described_integrals()).zip(scales) {
+        *violation = if integral.kind.is_constraint() { *violation / *scale } else { 0.0 };
+    }
 }
 
 /// The sum of (g / |dg|)^2 over the constraints g: to first order, the squares of their distances.
-fn square_of_distances<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> f64 {
-    let (integrals, jacobian) = (system.integrals(x), system.integrals_jacobian(x));
-    let constraints = (0..S::INTEGRALS.len()).filter(|&i| S::INTEGRALS[i].kind.is_constraint() && integrals[i] != 0.0);
-    constraints.map(|i| integrals[i] * integrals[i] / dot(&jacobian[i], &jacobian[i])).sum()
+fn square_of_distances(system: &dyn FlatSystem, x: &[f64], mut scratch: Scratch<'_>) -> f64 {
+    let (values, jacobian) = (scratch.values(), scratch.rows());
+    system.integrals_at(x, values);
+    system.jacobian_at(x, jacobian);
+    let rows = values.iter().zip(jacobian.chunks_exact(x.len())).zip(system.described_integrals());
+    let constraints = rows.filter(|((value, _), integral)| integral.kind.is_constraint() && **value != 0.0);
+    constraints.map(|((value, row), _)| value * value / inner(row, row)).sum()
 }
 
 /// Refuses a start that cannot be used; returns the targets that it sets.
 pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> Result<Integrals<S>, Error> {
-    check_finite(system, start)?;
-    let extremes = Extremes::of(system);
-    let system = system.prepare();
-    let integrals = system.integrals(start);
-    for (&value, integral) in integrals.as_ref().iter().zip(S::INTEGRALS) {
+    let parameter = |index: usize| system.parameter(index);
+    let parameters = Parameters { names: S::PARAMETER_NAMES, value: &parameter };
+    let (system, mut checked) = (system.prepare(), Ok(()));
+    system.with_scratch(&mut |scratch| checked = check(&system, &parameters, start.as_ref(), scratch));
+    checked.map(|()| targets::<S, f64>(&system, start))
+}
+
+/// The same on slices, without the targets.
+fn check(
+    system: &dyn FlatSystem,
+    parameters: &Parameters<'_>,
+    start: &[f64],
+    mut scratch: Scratch<'_>,
+) -> Result<(), Error> {
+    check_finite(parameters, system.state(), start)?;
+    let (integrals, scales, field) = (scratch.values(), scratch.values(), scratch.state());
+    system.integrals_at(start, integrals);
+    for (&value, integral) in integrals.iter().zip(system.described_integrals()) {
         if !value.is_finite() {
-            return Err(Error::Integral { name: integral.name, value, extremes });
+            return Err(Error::Integral { name: integral.name, value, extremes: Extremes::among(parameters) });
         }
     }
-    let scales = own_scales::<S>(&system, start);
-    for (i, integral) in S::INTEGRALS.iter().enumerate() {
-        let (value, tolerance) = (integrals[i], TOLERANCE * scales[i]);
+    own_scales(system, start, scales, scratch.rest());
+    for ((&value, scale), integral) in integrals.iter().zip(scales).zip(system.described_integrals()) {
+        let tolerance = TOLERANCE * *scale;
         if integral.kind.is_constraint() && value.abs() > tolerance {
             return Err(Error::OffConstraint { name: integral.name, value, tolerance });
         }
     }
-    if let Some(dependence) = Dependence::find::<S>(&system, 0.0, start, SINGULAR) {
+    if let Some(dependence) = Dependence::find(system, 0.0, start, SINGULAR, scratch.rest()) {
         return Err(Error::DependentConstraints { dependence });
     }
-    check_distance::<S>(&system, start)?;
-    let field = system.vector_field(start);
-    if let Some((&value, entry)) = field.as_ref().iter().zip(S::STATE).find(|(rate, _)| !rate.is_finite()) {
-        return Err(Error::Rate { name: entry.name, value, extremes });
+    check_distance(system, start, scratch.rest())?;
+    system.vector_field_at(start, field);
+    if let Some((&value, entry)) = field.iter().zip(system.state()).find(|(rate, _)| !rate.is_finite()) {
+        return Err(Error::Rate { name: entry.name, value, extremes: Extremes::among(parameters) });
     }
-    Ok(targets::<S, f64>(&system, start))
+    Ok(())
 }
 
 /// Constraints that are satisfied together, and the entries of the state that are moved for them.
@@ -268,52 +344,67 @@ impl Part {
         }
     }
 
-    /// The violations of these constraints in units of their scales, 0 for other integrals.
-    fn violations<S: FeedbackSystem>(self, system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
-        let violations = scaled_constraints::<S>(system, x);
-        Entries::from_fn(|i| if self.has(S::INTEGRALS[i].kind) { violations[i] } else { 0.0 })
+    /// Puts the violations of these constraints in units of their scales into `violations`, 0 for other integrals.
+    fn violations(self, system: &dyn FlatSystem, x: &[f64], violations: &mut [f64], scratch: Scratch<'_>) {
+        scaled_constraints(system, x, violations, scratch);
+        let others =
+            violations.iter_mut().zip(system.described_integrals()).filter(|(_, integral)| !self.has(integral.kind));
+        others.for_each(|(violation, _)| *violation = 0.0);
     }
 
-    fn largest_violation<S: FeedbackSystem>(self, system: &S::Prepared<f64>, x: &Vector<S>) -> f64 {
-        largest(&self.violations::<S>(system, x))
+    fn largest_violation(self, system: &dyn FlatSystem, x: &[f64], mut scratch: Scratch<'_>) -> f64 {
+        let violations = scratch.values();
+        self.violations(system, x, violations, scratch);
+        largest(violations)
     }
 
-    /// The state after Newton steps, each the shortest in units of the sizes of variables, for as long as they lead nearer.
-    fn satisfy<S: FeedbackSystem>(self, system: &S::Prepared<f64>, mut x: Vector<S>) -> Vector<S> {
-        let mut left = self.largest_violation::<S>(system, &x);
+    /// Makes Newton steps, each the shortest in units of the sizes of variables, for as long as they lead nearer.
+    fn satisfy(self, system: &dyn FlatSystem, x: &mut [f64], mut scratch: Scratch<'_>) {
+        let next = scratch.state();
+        let mut left = self.largest_violation(system, x, scratch.rest());
         for _ in 0..MOST_STEPS {
             if left <= ROUNDED {
                 break;
             }
-            let next = self.step::<S>(system, &x);
-            let left_of_next = self.largest_violation::<S>(system, &next);
-            if !(left_of_next < left && is_finite(&next)) {
+            next.copy_from_slice(x);
+            self.step(system, next, scratch.rest());
+            let left_of_next = self.largest_violation(system, next, scratch.rest());
+            if !(left_of_next < left && not_finite(next).is_none()) {
                 break;
             }
-            (x, left) = (next, left_of_next);
+            x.copy_from_slice(next);
+            left = left_of_next;
         }
-        x
     }
 
-    fn step<S: FeedbackSystem>(self, system: &S::Prepared<f64>, x: &Vector<S>) -> Vector<S> {
-        let sizes = sizes_of_variables::<S>(x);
-        let rows = scaled_rows::<S>(system, x, &sizes);
-        let entry = |i: usize, j: usize| {
-            if self.has(S::INTEGRALS[i].kind) && self.moves(S::STATE[j].role) { rows[i][j] } else { 0.0 }
-        };
-        let rows = Integrals::<S, Vector<S>>::from_fn(|i| Entries::from_fn(|j| entry(i, j)));
-        let rows = Orthonormal::<_, Integrals<S, Integrals<S>>>::new(rows, INDISTINCT);
-        let (way, _): (Vector<S>, _) = rows.shortest(&self.violations::<S>(system, x));
-        Entries::from_fn(|j| x[j] - way[j] * sizes[j])
+    fn step(self, system: &dyn FlatSystem, x: &mut [f64], mut scratch: Scratch<'_>) {
+        let (sizes, way, violations, rows) = (scratch.state(), scratch.state(), scratch.values(), scratch.rows());
+        sizes.iter_mut().enumerate().for_each(|(j, size)| *size = size_or_least(system.state(), x, j));
+        scaled_rows(system, x, sizes, rows, scratch.rest());
+        for (row, integral) in rows.chunks_exact_mut(x.len()).zip(system.described_integrals()) {
+            let others = row.iter_mut().zip(system.state());
+            let others = others.filter(|(_, entry)| !(self.has(integral.kind) && self.moves(entry.role)));
+            others.for_each(|(entry, _)| *entry = 0.0);
+        }
+        self.violations(system, x, violations, scratch.rest());
+        go_shortest(rows, INDISTINCT, way, violations, scratch);
+        x.iter_mut().zip(way.iter().zip(sizes)).for_each(|(x, (way, size))| *x -= *way * *size);
     }
 }
 
 /// The state on the constraint set that is nearest to `x` in units of the sizes of its variables, to first order: positions first, then
 /// rates, with nothing held. `x` itself where every violation is rounding, `None` where the set is not reached.
 pub(crate) fn onto_constraints<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Option<Vector<S>> {
+    let (mut state, mut is_reached) = (*x, false);
+    system.with_scratch(&mut |scratch| is_reached = go_onto_constraints(system, state.as_mut(), scratch));
+    is_reached.then_some(state)
+}
+
+/// The same on slices; returns whether the set is reached.
+fn go_onto_constraints(system: &dyn FlatSystem, x: &mut [f64], mut scratch: Scratch<'_>) -> bool {
     let parts = [Part::Positions, Part::Rates, Part::Others];
-    let state = parts.iter().fold(*x, |x, part| part.satisfy::<S>(system, x));
-    parts.iter().all(|part| part.largest_violation::<S>(system, &state) <= TOLERANCE).then_some(state)
+    parts.iter().for_each(|part| part.satisfy(system, x, scratch.rest()));
+    parts.iter().all(|part| part.largest_violation(system, x, scratch.rest()) <= TOLERANCE)
 }
 
 /// An accepted start of a run that projects states, on the constraint set, and the targets that it sets there.
@@ -322,8 +413,8 @@ pub(crate) fn projected_start<S: FeedbackSystem>(
     system: &S,
     start: &Vector<S>,
 ) -> Result<(Vector<S>, Integrals<S>), Error> {
-    check_distinct(system, start, true)?;
     let system = system.prepare();
+    check_distinct::<S>(&system, start, true)?;
     let start = onto_constraints::<S>(&system, start).unwrap_or(*start);
     Ok((start, targets::<S, f64>(&system, &start)))
 }
@@ -371,24 +462,30 @@ pub(crate) fn targets<S: FeedbackSystem, T: Scalar>(system: &S::Prepared<T>, sta
 
 /// Refuses a start from which the way to the constraint set is long, although no constraint is violated by much. The constraint that has
 /// the largest share in the square of the way is named.
-fn check_distance<S: FeedbackSystem>(system: &S::Prepared<f64>, start: &Vector<S>) -> Result<(), Error> {
-    let violation = scaled_constraints::<S>(system, start);
-    let (way, multipliers) = way_back::<S>(system, start);
-    let distance = Scalar::sqrt(dot::<Vector<S>, f64>(&way, &way));
+fn check_distance(system: &dyn FlatSystem, start: &[f64], mut scratch: Scratch<'_>) -> Result<(), Error> {
+    let (violations, multipliers, way) = (scratch.values(), scratch.values(), scratch.state());
+    way_back(system, start, way, multipliers, scratch.rest());
+    let distance = Scalar::sqrt(inner(way, way));
     if distance <= FARTHEST || !distance.is_finite() {
         return Ok(());
     }
-    let share = |i: &usize| multipliers[*i] * violation[*i];
-    let worst = (0..S::INTEGRALS.len()).max_by(|i, j| share(i).total_cmp(&share(j))).unwrap_or(0);
-    let value = system.integrals(start)[worst];
-    Err(Error::OffConstraint { name: S::INTEGRALS[worst].name, value, tolerance: value.abs() * FARTHEST / distance })
+    scaled_constraints(system, start, violations, scratch.rest());
+    let share = |i: &usize| multipliers[*i] * violations[*i];
+    let worst = (0..multipliers.len()).max_by(|i, j| share(i).total_cmp(&share(j))).unwrap_or(0);
+    let values = scratch.values();
+    system.integrals_at(start, values);
+    let (name, value) = (system.described_integrals()[worst].name, values[worst]);
+    Err(Error::OffConstraint { name, value, tolerance: value.abs() * FARTHEST / distance })
 }
 
-/// The way to the constraint set, each entry in units of its size, and the multipliers of the scaled constraints that make it up.
-fn way_back<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> (Vector<S>, Integrals<S>) {
-    let rows = scaled_rows::<S>(system, x, &sizes::<S>(x));
-    let rows = Orthonormal::<_, Integrals<S, Integrals<S>>>::new(rows, INDISTINCT);
-    rows.shortest(&scaled_constraints::<S>(system, x))
+/// Puts the way to the constraint set, each entry in units of its size, into `way`, and the multipliers of the scaled constraints that
+/// make it up.
+fn way_back(system: &dyn FlatSystem, x: &[f64], way: &mut [f64], multipliers: &mut [f64], mut scratch: Scratch<'_>) {
+    let (rows, sizes) = (scratch.rows(), scratch.state());
+    sizes_of(x, sizes);
+    scaled_rows(system, x, sizes, rows, scratch.rest());
+    scaled_constraints(system, x, multipliers, scratch.rest());
+    go_shortest(rows, INDISTINCT, way, multipliers, scratch);
 }
 
 /// Refuses a start at which constraints of a field that is given are nearly dependent, for what takes the inverse of the damped
@@ -397,28 +494,47 @@ fn way_back<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> (Vec
 ///
 /// What the others imply is not refused, nor what they imply on the constraint set alone, such as det R = 1 where R^T R = 1:
 /// gradients are compared there.
-pub(crate) fn check_distinct<S: FeedbackSystem>(system: &S, start: &Vector<S>, is_any: bool) -> Result<(), Error> {
+pub(crate) fn check_distinct<S: FeedbackSystem>(
+    system: &S::Prepared<f64>,
+    start: &Vector<S>,
+    is_any: bool,
+) -> Result<(), Error> {
     let is_given = |role| matches!(role, StateRole::Variable | StateRole::Time | StateRole::Work);
     if !S::STATE.iter().all(|entry| is_given(entry.role)) {
         return Ok(());
     }
-    let system = system.prepare();
-    let ((way, _), sizes) = (way_back::<S>(&system, start), sizes::<S>(start));
-    let on_the_set = Vector::<S>::from_fn(|j| start[j] - way[j] * sizes[j]);
-    let scaled = scaled_rows::<S>(&system, &on_the_set, &self::sizes::<S>(&on_the_set));
-    let rows = Integrals::<S, Vector<S>>::from_fn(|i| Entries::from_fn(|j| scaled[i][j] / sizes[j]));
-    let dependence = |rows: Integrals<S, Vector<S>>| {
-        let (mut rows, mut shares): (_, Integrals<S>) = (rows, filled(0.0));
-        let mut lower: Integrals<S, Integrals<S>> = Entries::from_fn(|_| filled(0.0));
-        let (rows, lower) = (Vector::<S>::flat_mut(rows.as_mut()), Integrals::<S>::flat_mut(lower.as_mut()));
-        nearest_dependence(S::INTEGRALS, S::STATE.len(), rows, lower, shares.as_mut())
-    };
-    match dependence(rows) {
-        Some(found) if !is_any || dependence(scaled).is_some() => {
-            Err(Error::IndistinctConstraints { dependence: found })
-        }
-        _ => Ok(()),
+    let mut found = None;
+    system.with_scratch(&mut |scratch| found = indistinct_constraints(system, start.as_ref(), is_any, scratch));
+    found.map_or(Ok(()), |dependence| Err(Error::IndistinctConstraints { dependence }))
+}
+
+/// Constraints that are nearly dependent at a start.
+fn indistinct_constraints(
+    system: &dyn FlatSystem,
+    start: &[f64],
+    is_any: bool,
+    mut scratch: Scratch<'_>,
+) -> Option<Dependence> {
+    let (sizes, on_the_set, way) = (scratch.state(), scratch.state(), scratch.state());
+    way_back(system, start, way, scratch.values(), scratch.rest());
+    let (scaled, rows) = (scratch.rows(), scratch.rows());
+    sizes_of(start, sizes);
+    for (j, entry) in on_the_set.iter_mut().enumerate() {
+        *entry = start[j] - way[j] * sizes[j];
     }
+    let sizes_there = way;
+    sizes_of(on_the_set, sizes_there);
+    scaled_rows(system, on_the_set, sizes_there, scaled, scratch.rest());
+    for (row, scaled) in rows.chunks_exact_mut(start.len()).zip(scaled.chunks_exact(start.len())) {
+        row.iter_mut().zip(scaled.iter().zip(&*sizes)).for_each(|(entry, (scaled, size))| *entry = scaled / size);
+    }
+    let mut dependence = |rows: &mut [f64]| {
+        let mut scratch = scratch.rest();
+        let (lower, shares) = (scratch.square(), scratch.values());
+        nearest_dependence(system.described_integrals(), start.len(), rows, lower, shares)
+    };
+    let found = dependence(rows)?;
+    (!is_any || dependence(scaled).is_some()).then_some(found)
 }
 
 /// The first row that is nearly, but not by rounding alone, a combination of rows before it. There is a row of `width` entries for each
@@ -470,28 +586,24 @@ fn nearest_dependence(
     None
 }
 
-/// The gradients of the constraints in units of their scales, by entries of the state in units of these sizes; 0 for other integrals.
-fn scaled_rows<S: FeedbackSystem>(
-    system: &S::Prepared<f64>,
-    x: &Vector<S>,
-    sizes: &Vector<S>,
-) -> Integrals<S, Vector<S>> {
-    let (jacobian, scales) = (system.integrals_jacobian(x), own_scales::<S>(system, x));
-    Entries::from_fn(|i| {
-        let is_constraint = S::INTEGRALS[i].kind.is_constraint();
-        Entries::from_fn(|j| if is_constraint { jacobian[i][j] * (sizes[j] / scales[i]) } else { 0.0 })
-    })
+/// Puts the gradients of the constraints in units of their scales, by entries of the state in units of these sizes, into `rows`; 0 for
+/// other integrals.
+fn scaled_rows(system: &dyn FlatSystem, x: &[f64], sizes: &[f64], rows: &mut [f64], mut scratch: Scratch<'_>) {
+    let scales = scratch.values();
+    own_scales(system, x, scales, scratch);
+    system.jacobian_at(x, rows);
+    let rows = rows.chunks_exact_mut(x.len()).zip(system.described_integrals());
+    for ((row, integral), scale) in rows.zip(scales) {
+        let is_constraint = integral.kind.is_constraint();
+        let entries = row.iter_mut().zip(sizes);
+        entries.for_each(|(entry, size)| *entry = if is_constraint { *entry * (size / *scale) } else { 0.0 });
+    }
 }
 
-/// The size of each entry of a state, of which entries near 0 have a small part of the largest.
-fn sizes<S: FeedbackSystem>(x: &Vector<S>) -> Vector<S> {
+/// Puts the size of each entry of a state, of which entries near 0 have a small part of the largest, into `sizes`.
+fn sizes_of(x: &[f64], sizes: &mut [f64]) {
     let least = SMALLEST_ENTRY * largest(x);
-    Entries::from_fn(|j| x[j].abs().max(least))
-}
-
-/// The size of the variable that each entry of a state belongs to: its entries have one unit, and those near 0 err by as much as others.
-fn sizes_of_variables<S: FeedbackSystem>(x: &Vector<S>) -> Vector<S> {
-    Entries::from_fn(|j| size_or_least(S::STATE, x.as_ref(), j))
+    sizes.iter_mut().zip(x).for_each(|(size, entry)| *size = entry.abs().max(least));
 }
 
 /// The size of the variable that an entry of a state belongs to.
@@ -507,33 +619,36 @@ pub(crate) fn size_of_variable(state: &[StateEntry], x: &[f64], i: usize) -> f64
     entries.fold(0.0, |largest: f64, (_, entry)| largest.max(entry.abs()))
 }
 
-/// The size of the terms that make up each integral near x, at least the size of the integral itself; 1 where there are none.
-fn own_scales<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
-    let (integrals, sums) = (system.integrals(x), scales::<S>(system, x));
-    Entries::from_fn(|i| {
-        let scale = sums[i].max(integrals[i].abs());
-        if scale > 0.0 && scale.is_finite() { scale } else { 1.0 }
-    })
+/// Puts the size of the terms that make up each integral near x, at least the size of the integral itself, into `scales`; 1 where there
+/// are none.
+fn own_scales(system: &dyn FlatSystem, x: &[f64], scales: &mut [f64], mut scratch: Scratch<'_>) {
+    let values = scratch.values();
+    system.integrals_at(x, values);
+    self::scales(system, x, scales, scratch);
+    for (scale, value) in scales.iter_mut().zip(values) {
+        let own = scale.max(value.abs());
+        *scale = if own > 0.0 && own.is_finite() { own } else { 1.0 };
+    }
 }
 
-/// sum_j |dF_i/dx_j| |x_j| of each integral, or 1 where that is not finite, with the sizes of entries for |x_j|.
-pub(crate) fn scales<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
-    let jacobian = system.integrals_jacobian(x);
-    let sizes = sizes::<S>(x);
-    Entries::from_fn(|i| {
-        let terms = jacobian[i].as_ref().iter().zip(sizes.as_ref());
-        let sum: f64 = terms.map(|(derivative, size)| derivative.abs() * size).sum();
-        if sum.is_finite() { sum } else { 1.0 }
-    })
+/// Puts sum_j |dF_i/dx_j| |x_j| of each integral, or 1 where that is not finite, with the sizes of entries for |x_j|, into `scales`.
+pub(crate) fn scales(system: &dyn FlatSystem, x: &[f64], scales: &mut [f64], mut scratch: Scratch<'_>) {
+    let (jacobian, sizes) = (scratch.rows(), scratch.state());
+    system.jacobian_at(x, jacobian);
+    sizes_of(x, sizes);
+    for (scale, row) in scales.iter_mut().zip(jacobian.chunks_exact(x.len())) {
+        let sum: f64 = row.iter().zip(&*sizes).map(|(derivative, size)| derivative.abs() * size).sum();
+        *scale = if sum.is_finite() { sum } else { 1.0 };
+    }
 }
 
-fn check_finite<S: FeedbackSystem>(system: &S, x: &Vector<S>) -> Result<(), Error> {
-    for (index, &name) in S::PARAMETER_NAMES.iter().enumerate() {
-        if let Some(value) = system.parameter(index).filter(|value| !value.is_finite()) {
+fn check_finite(parameters: &Parameters<'_>, state: &[StateEntry], x: &[f64]) -> Result<(), Error> {
+    for (index, &name) in parameters.names.iter().enumerate() {
+        if let Some(value) = (parameters.value)(index).filter(|value| !value.is_finite()) {
             return Err(Error::Parameter { name, value });
         }
     }
-    for (&value, entry) in x.as_ref().iter().zip(S::STATE) {
+    for (&value, entry) in x.iter().zip(state) {
         if !value.is_finite() {
             return Err(Error::Start { name: entry.name, value });
         }

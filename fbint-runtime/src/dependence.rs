@@ -10,9 +10,9 @@
 
 use core::fmt;
 
-use crate::entries::Entries;
-use crate::linear::{filled, largest};
-use crate::system::{FeedbackSystem, Integral, IntegralKind, Integrals, PreparedSystem, StateEntry, StateRole, Vector};
+use crate::flat_system::{FlatSystem, Scratch};
+use crate::linear::largest;
+use crate::system::{Integral, IntegralKind, StateEntry, StateRole};
 
 /// Maximum number of constraints that a message names.
 const NAMED: usize = 4;
@@ -38,30 +38,19 @@ pub struct Dependence {
 
 impl Dependence {
     /// The constraints whose matrix has a pivot below `limit` times the largest in state `x` at some time, if there are such.
-    pub(crate) fn find<S: FeedbackSystem>(
-        system: &S::Prepared<f64>,
+    pub(crate) fn find(
+        system: &dyn FlatSystem,
         time: f64,
-        x: &Vector<S>,
+        x: &[f64],
         limit: f64,
+        mut scratch: Scratch<'_>,
     ) -> Option<Self> {
-        let df = system.integrals_jacobian(x);
-        let gradients = Gradients { state: S::STATE, integrals: S::INTEGRALS, df: Vector::<S>::flat(df.as_ref()) };
-        let mut entries: Integrals<S, Integrals<S>> = Entries::from_fn(|_| filled(0.0));
-        let (mut rows, mut columns): (Integrals<S, usize>, Integrals<S, usize>) =
-            (Entries::from_fn(|_| 0), Entries::from_fn(|j| j));
-        let mut shares: [Integrals<S>; 2] = [filled(0.0); 2];
-        let [shares, solution] = &mut shares;
-        gradients.dependence(
-            time,
-            limit,
-            Integrals::<S>::flat_mut(entries.as_mut()),
-            Space {
-                rows: rows.as_mut(),
-                columns: columns.as_mut(),
-                shares: shares.as_mut(),
-                solution: solution.as_mut(),
-            },
-        )
+        let (df, columns) = (scratch.rows(), scratch.indices());
+        system.jacobian_at(x, df);
+        columns.iter_mut().enumerate().for_each(|(j, column)| *column = j);
+        let gradients = Gradients { state: system.state(), integrals: system.described_integrals(), df };
+        let (rows, shares, solution) = (scratch.indices(), scratch.values(), scratch.values());
+        gradients.dependence(time, limit, scratch.square(), Space { rows, columns, shares, solution })
     }
 
     /// A dependence of these integrals with these shares in it.

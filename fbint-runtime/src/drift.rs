@@ -7,6 +7,7 @@
 use core::fmt;
 
 use crate::consistent_start::StartMove;
+use crate::linear::Four;
 use crate::projection::{LeftOutReason, Omission};
 use crate::system::{Conservation, Integral};
 
@@ -20,62 +21,69 @@ pub struct Drift {
     start_move: Option<StartMove>,
 }
 
-/// A [`Drift`] without its names and targets, which come from the system and the start. Vectors have an entry for each integral.
+/// A [`Drift`] without its names and targets, which come from the system and the start.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct DriftRecord {
-    largest: Vec<f64>,
-    last: Vec<f64>,
-    mean: Vec<f64>,
+    /// Of the integrals, four by four.
+    changes: Vec<ChangesOfFour>,
     mean_time: f64,
     /// sum (t - mean t)^2.
     time_moment: f64,
-    /// sum (t - mean t) (change - mean change).
-    moment: Vec<f64>,
     count: f64,
     /// Of the integrals for which that was so, by their indices.
     left_out: Vec<(usize, LeftOut)>,
 }
 
+/// What happened to four integrals, or fewer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct ChangesOfFour {
+    largest: Four,
+    last: Four,
+    mean: Four,
+    /// sum (t - mean t) (change - mean change).
+    moment: Four,
+}
+
 impl DriftRecord {
     fn none(integrals: usize) -> Self {
-        let zero = vec![0.0; integrals];
-        Self {
-            largest: zero.clone(),
-            last: zero.clone(),
-            mean: zero.clone(),
-            mean_time: 0.0,
-            time_moment: 0.0,
-            moment: zero,
-            count: 0.0,
-            left_out: Vec::new(),
-        }
+        let changes = vec![ChangesOfFour::default(); integrals.div_ceil(4)];
+        Self { changes, mean_time: 0.0, time_moment: 0.0, count: 0.0, left_out: Vec::new() }
     }
 
-    /// Whether they are those of `length` integrals.
-    pub(crate) fn has_length(&self, length: usize) -> bool {
-        [&self.largest, &self.last, &self.mean, &self.moment].iter().all(|entries| entries.len() == length)
-            && self.left_out.iter().all(|(integral, _)| *integral < length)
+    /// Whether they are those of so many integrals.
+    pub(crate) fn has_length(&self, integrals: usize) -> bool {
+        self.changes.len() == integrals.div_ceil(4) && self.left_out.iter().all(|(integral, _)| *integral < integrals)
     }
 
     /// Adds F - F_target at time t.
-    fn record(&mut self, time: f64, changes: &[f64]) {
+    #[inline]
+    fn record(&mut self, time: f64, changes: &[Four]) {
         self.count += 1.0;
         let ahead = time - self.mean_time;
         self.mean_time += ahead / self.count;
         self.time_moment += ahead * (time - self.mean_time);
-        add_to_means(changes, &mut self.mean, &mut self.moment, ahead, self.count);
-        self.largest.iter_mut().zip(changes).for_each(|(largest, change)| *largest = largest.max(change.abs()));
-        self.last.copy_from_slice(changes);
+        let count = self.count;
+        self.changes
+            .iter_mut()
+            .zip(changes)
+            .for_each(|(so_far, changes)| *so_far = so_far.after(*changes, ahead, count));
     }
 }
 
-/// Adds values that come after a time `ahead` of the mean time. The slices are arguments, so that they are known to be disjoint and
-/// several divisions are made at once.
-fn add_to_means(changes: &[f64], mean: &mut [f64], moment: &mut [f64], ahead: f64, count: f64) {
-    for ((mean, moment), change) in mean.iter_mut().zip(moment).zip(changes) {
-        *mean += (change - *mean) / count;
-        *moment += (change - *mean) * ahead;
+impl ChangesOfFour {
+    /// With changes that come after a time `ahead` of the mean time, as the last of so many. By value, so that four divisions are made at
+    /// once.
+    #[inline]
+    fn after(mut self, changes: Four, ahead: f64, count: f64) -> Self {
+        for (i, change) in changes.into_iter().enumerate() {
+            self.mean[i] += (change - self.mean[i]) / count;
+            self.moment[i] += (change - self.mean[i]) * ahead;
+            self.largest[i] = self.largest[i].max(change.abs());
+            self.last[i] = change;
+        }
+        self
     }
 }
 
@@ -160,7 +168,8 @@ impl Drift {
     }
 
     /// Adds F - F_target at time t.
-    pub(crate) fn record(&mut self, time: f64, changes: &[f64]) {
+    #[inline]
+    pub(crate) fn record(&mut self, time: f64, changes: &[Four]) {
         self.changes.record(time, changes);
     }
 
@@ -180,15 +189,18 @@ impl Drift {
 
     /// What the run did to each integral, in the order of [`INTEGRALS`](crate::FeedbackSystem::INTEGRALS).
     pub fn integrals(&self) -> impl Iterator<Item = IntegralDrift> + '_ {
-        let DriftRecord { largest, last, time_moment, moment, left_out, .. } = &self.changes;
-        self.integrals.iter().enumerate().map(move |(i, integral)| IntegralDrift {
-            name: integral.name,
-            target: self.targets[i],
-            max: largest[i],
-            last: last[i],
-            slope: if *time_moment > 0.0 { moment[i] / time_moment } else { 0.0 },
-            assumed: integral.conservation == Conservation::Assumed,
-            left_out: left_out.iter().find(|(index, _)| *index == i).map(|(_, left_out)| *left_out),
+        let DriftRecord { changes, time_moment, left_out, .. } = &self.changes;
+        self.integrals.iter().enumerate().map(move |(i, integral)| {
+            let ChangesOfFour { largest, last, moment, .. } = &changes[i / 4];
+            IntegralDrift {
+                name: integral.name,
+                target: self.targets[i],
+                max: largest[i % 4],
+                last: last[i % 4],
+                slope: if *time_moment > 0.0 { moment[i % 4] / time_moment } else { 0.0 },
+                assumed: integral.conservation == Conservation::Assumed,
+                left_out: left_out.iter().find(|(index, _)| *index == i).map(|(_, left_out)| *left_out),
+            }
         })
     }
 
@@ -249,7 +261,7 @@ mod tests {
         for step in 0..=100_000 {
             let t = 0.002 * f64::from(step);
             let sway = (std::f64::consts::PI * t).cos();
-            drift.record(t, &[1e-3 * t + sway, 0.0]);
+            drift.record(t, &[[1e-3 * t + sway, 0.0, 0.0, 0.0]]);
         }
         let integrals: Vec<_> = drift.integrals().collect();
         let [sway, constant] = integrals[..] else { panic!("{integrals:?}") };
@@ -269,7 +281,7 @@ mod tests {
     #[test]
     fn drift_shows_no_negative_zero() {
         let mut drift = Drift::new(Still::INTEGRALS, Still::UNDECLARED, vec![-0.0; 2]);
-        drift.record(0.0, &[0.0; 2]);
+        drift.record(0.0, &[[0.0; 4]]);
         assert!(!drift.to_string().contains("-0.0"), "{drift}");
     }
 }

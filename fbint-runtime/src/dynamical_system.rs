@@ -2,19 +2,15 @@
 //!
 //! What is written on it is compiled once with this crate, and not again for every model.
 
-use crate::consistent_start::{ConsistentStart, scales};
-use crate::dependence::Dependence;
+use crate::consistent_start::{ConsistentStart, Parameters};
 use crate::error::Error;
 use crate::extremes::Extremes;
+use crate::flat_system::{FlatSystem, Scratch};
 use crate::linear::from_slice;
-use crate::system::{FeedbackSystem, Integral, PreparedSystem, StateEntry, StateRole, Vector};
+use crate::system::{FeedbackSystem, Integral, StateEntry, StateRole, Vector};
 
-/// A system whose parameters are fixed. States are flat, with an entry for each of [`state`](Self::state).
-pub(crate) trait DynamicalSystem {
-    /// What each entry of the state is.
-    fn state(&self) -> &'static [StateEntry];
-    /// What each integral is.
-    fn integrals(&self) -> &'static [Integral];
+/// A system with its parameters. States are flat.
+pub(crate) trait DynamicalSystem: FlatSystem {
     /// Linear functions that are conserved and not declared.
     fn undeclared(&self) -> &'static [&'static str];
     /// A name for each parameter.
@@ -23,16 +19,6 @@ pub(crate) trait DynamicalSystem {
     fn parameters(&self) -> Vec<f64>;
     /// Parameters whose squares are out of the range of doubles.
     fn extremes(&self) -> Extremes;
-    /// Puts F(x) into `values`.
-    fn integrals_at(&self, x: &[f64], values: &mut [f64]);
-    /// How large the terms of each integral are.
-    fn scales_at(&self, x: &[f64]) -> Vec<f64>;
-    /// X(x).
-    fn vector_field_at(&self, x: &[f64]) -> Vec<f64>;
-    /// DF(x), row by row.
-    fn jacobian_at(&self, x: &[f64]) -> Vec<Vec<f64>>;
-    /// A dependence among the constraints with a pivot ratio below a limit.
-    fn dependence_at(&self, time: f64, x: &[f64], limit: f64) -> Option<Dependence>;
     /// A state near a guess that satisfies the constraints, at the same time.
     fn consistent_start(&self, guess: &[f64]) -> Result<Vec<f64>, Error>;
 }
@@ -49,15 +35,33 @@ impl<'a, S: FeedbackSystem> TypedSystem<'a, S> {
     }
 }
 
-impl<S: FeedbackSystem> DynamicalSystem for TypedSystem<'_, S> {
+impl<S: FeedbackSystem> FlatSystem for TypedSystem<'_, S> {
     fn state(&self) -> &'static [StateEntry] {
-        S::STATE
+        self.numbers.state()
     }
 
-    fn integrals(&self) -> &'static [Integral] {
-        S::INTEGRALS
+    fn described_integrals(&self) -> &'static [Integral] {
+        self.numbers.described_integrals()
     }
 
+    fn integrals_at(&self, x: &[f64], values: &mut [f64]) {
+        self.numbers.integrals_at(x, values);
+    }
+
+    fn vector_field_at(&self, x: &[f64], rates: &mut [f64]) {
+        self.numbers.vector_field_at(x, rates);
+    }
+
+    fn jacobian_at(&self, x: &[f64], rows: &mut [f64]) {
+        self.numbers.jacobian_at(x, rows);
+    }
+
+    fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>)) {
+        self.numbers.with_scratch(work);
+    }
+}
+
+impl<S: FeedbackSystem> DynamicalSystem for TypedSystem<'_, S> {
     fn undeclared(&self) -> &'static [&'static str] {
         S::UNDECLARED
     }
@@ -71,28 +75,8 @@ impl<S: FeedbackSystem> DynamicalSystem for TypedSystem<'_, S> {
     }
 
     fn extremes(&self) -> Extremes {
-        Extremes::of(self.system)
-    }
-
-    fn integrals_at(&self, x: &[f64], values: &mut [f64]) {
-        values.copy_from_slice(self.numbers.integrals(&from_slice(x)).as_ref());
-    }
-
-    fn scales_at(&self, x: &[f64]) -> Vec<f64> {
-        scales::<S>(&self.numbers, &from_slice(x)).as_ref().to_vec()
-    }
-
-    fn vector_field_at(&self, x: &[f64]) -> Vec<f64> {
-        self.numbers.vector_field(&from_slice(x)).as_ref().to_vec()
-    }
-
-    fn jacobian_at(&self, x: &[f64]) -> Vec<Vec<f64>> {
-        let jacobian = self.numbers.integrals_jacobian(&from_slice(x));
-        jacobian.as_ref().iter().map(|row| row.as_ref().to_vec()).collect()
-    }
-
-    fn dependence_at(&self, time: f64, x: &[f64], limit: f64) -> Option<Dependence> {
-        Dependence::find::<S>(&self.numbers, time, &from_slice(x), limit)
+        let value = |index: usize| self.system.parameter(index);
+        Extremes::among(&Parameters { names: S::PARAMETER_NAMES, value: &value })
     }
 
     fn consistent_start(&self, guess: &[f64]) -> Result<Vec<f64>, Error> {

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::system::FeedbackSystem;
+use crate::consistent_start::Parameters;
 
 /// How many parameters are named.
 const NAMED: usize = 3;
@@ -19,9 +19,9 @@ pub struct Extremes {
 }
 
 impl Extremes {
-    pub(crate) fn of<S: FeedbackSystem>(system: &S) -> Self {
-        let values = (0..).map_while(|index| system.parameter(index));
-        let parameters = S::PARAMETER_NAMES.iter().copied().zip(values);
+    pub(crate) fn among(parameters: &Parameters<'_>) -> Self {
+        let values = (0..).map_while(parameters.value);
+        let parameters = parameters.names.iter().copied().zip(values);
         let mut extremes = parameters.filter(|(_, value)| !(value * value).is_normal());
         let named = core::array::from_fn(|_| extremes.next());
         Self { named, are_more: extremes.next().is_some() }

@@ -38,7 +38,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> Feedback<S, K> {
         let integrals = check_start(system, start)?;
         gains.0.check()?;
         if K::INVERTS {
-            check_distinct(system, start, false)?;
+            check_distinct::<S>(&system.prepare(), start, false)?;
         }
         let system = system.prepare();
         let normalisation = system.normalisation();

@@ -235,25 +235,25 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         F: Field<Vector = Vector<S>>,
     {
         // A step of no length moves nothing, because `until` is reached already.
-        self.landing_step(until, projector)
-            .map(|landing| landing.map_or(Projected::nothing(), |landing| landing.projected))
+        let mut landing = Landing::nothing();
+        self.landing_step(until, projector, &mut landing)?;
+        Ok(landing.projected)
     }
 
-    /// Makes one step as [`projected_step`](Self::projected_step) does, and returns how it ended, if it was made.
+    /// Makes one step as [`projected_step`](Self::projected_step) does, and says how it ended, if it was made.
     pub(crate) fn landing_step<S: FeedbackSystem>(
         &mut self,
         until: f64,
         projector: &mut Projector<S>,
-    ) -> Result<Option<Landing<S>>, StepError<F::Vector>>
+        landing: &mut Landing<S>,
+    ) -> Result<(), StepError<F::Vector>>
     where
         F: Field<Vector = Vector<S>>,
     {
         if self.is_at_jump() {
             projector.begin_anew();
         }
-        let mut landing = None;
-        self.step_and(until, |begin, error, end| landing = Some(projector.land(begin, error, end)))?;
-        Ok(landing)
+        self.step_and(until, |begin, error, end| projector.land(begin, error, end, landing))
     }
 
     /// The tolerance of entry `i` of the state, rtol |x_i| + atol.

@@ -95,6 +95,7 @@ mod extremes;
 mod failure;
 mod feedback;
 mod field;
+mod flat_system;
 mod gains;
 #[cfg(feature = "std")]
 mod gauss;

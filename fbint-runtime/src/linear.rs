@@ -10,11 +10,39 @@ pub(crate) fn filled<V: Entries<T>, T: Scalar>(value: T) -> V {
 }
 
 /// The entries of `slice`, and 0 where it is too short.
-#[cfg(feature = "std")]
 pub(crate) fn from_slice<V: Entries<f64>>(slice: &[f64]) -> V {
     let mut vector: V = filled(0.0);
-    vector.as_mut().iter_mut().zip(slice).for_each(|(entry, value)| *entry = *value);
+    match slice.get(..V::LEN) {
+        // Of a length that the compiler knows.
+        Some(entries) => vector.as_mut().copy_from_slice(entries),
+        None => vector.as_mut().iter_mut().zip(slice).for_each(|(entry, value)| *entry = *value),
+    }
     vector
+}
+
+/// Four numbers, which a compiler handles at once where it is not told how many there are.
+#[cfg(feature = "std")]
+pub(crate) type Four = [f64; 4];
+
+/// So many zeros, and as many more as it takes to have them in fours.
+#[cfg(feature = "std")]
+pub(crate) fn fours(length: usize) -> std::vec::Vec<Four> {
+    vec![[0.0; 4]; length.div_ceil(4)]
+}
+
+/// Whether every number is finite. Hardly any is not, so that nothing is gained where a loop ends early.
+#[cfg(feature = "std")]
+#[inline]
+pub(crate) fn are_finite(numbers: &[f64]) -> bool {
+    // 0 times what is not finite is not a number, and neither is a sum with it.
+    let (fours, left) = numbers.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for four in fours {
+        for i in 0..4 {
+            sums[i] += 0.0 * four[i];
+        }
+    }
+    left.iter().chain(&sums).fold(0.0, |sum, number| sum + 0.0 * number) == 0.0
 }
 
 /// a - b, entry by entry.
@@ -40,7 +68,7 @@ pub(crate) fn is_finite<V: Entries<f64>>(v: &V) -> bool {
 }
 
 /// The index of the first entry that is not finite.
-pub(crate) fn not_finite<V: Entries<f64>>(v: &V) -> Option<usize> {
+pub(crate) fn not_finite(v: &(impl AsRef<[f64]> + ?Sized)) -> Option<usize> {
     v.as_ref().iter().position(|entry| !entry.is_finite())
 }
 
@@ -222,41 +250,11 @@ impl<R> Cholesky<R> {
     }
 }
 
-/// The orthonormal rows Q of A = L Q, where A is a matrix beside a multiple of the identity, by the modified Gram-Schmidt process:
-/// what is computed with it depends on the condition number of the matrix, not on the square, as with the normal equations.
-pub(crate) struct Orthonormal<R, Q> {
-    /// The columns of Q that belong to the matrix.
-    rows: R,
-    lower: Q,
-}
-
-impl<R, Q> Orthonormal<R, Q> {
-    /// The rows of the matrix with `damping` times the identity beside them.
-    pub(crate) fn new<V: Entries<f64>, W: Entries<f64>>(mut rows: R, damping: f64) -> Self
-    where
-        R: Entries<V>,
-        Q: Entries<W>,
-    {
-        let mut beside = Q::from_fn(|i| W::from_fn(|j| if i == j { damping } else { 0.0 }));
-        let mut lower = Q::from_fn(|_| filled(0.0));
-        orthonormalise(V::flat_mut(rows.as_mut()), W::flat_mut(beside.as_mut()), W::flat_mut(lower.as_mut()), R::LEN);
-        Self { rows, lower }
-    }
-
-    /// For the matrix D: y = (D D^T + damping^2)^-1 b, and x = D^T y, which but for the damping is the shortest x with D x = b.
-    pub(crate) fn shortest<V: Entries<f64>, W: Entries<f64>>(&self, b: &W) -> (V, W)
-    where
-        R: Entries<V>,
-        Q: Entries<W>,
-    {
-        let (mut x, mut y): (V, W) = (filled(0.0), *b);
-        shortest(V::flat(self.rows.as_ref()), W::flat(self.lower.as_ref()), x.as_mut(), y.as_mut());
-        (x, y)
-    }
-}
-
 /// Replaces `count` rows, and what stands beside each, by orthonormal ones. `lower` is L, which is 0 at first.
-fn orthonormalise(rows: &mut [f64], beside: &mut [f64], lower: &mut [f64], count: usize) {
+///
+/// The rows Q of A = L Q, where A is a matrix beside another, by the modified Gram-Schmidt process: what is computed with it depends on
+/// the condition number of the matrix, not on the square, as with the normal equations.
+pub(crate) fn orthonormalise(rows: &mut [f64], beside: &mut [f64], lower: &mut [f64], count: usize) {
     if count == 0 {
         return;
     }
@@ -279,8 +277,9 @@ fn orthonormalise(rows: &mut [f64], beside: &mut [f64], lower: &mut [f64], count
     }
 }
 
-/// Puts x = A^T y, of the matrix A that has become these rows, into `x`, which is 0 at first, and y into `y`, where b is at first.
-fn shortest(rows: &[f64], lower: &[f64], x: &mut [f64], y: &mut [f64]) {
+/// Puts y = (D D^T + B B^T)^-1 b, of the matrix D that has become these rows beside B, into `y`, where b is at first, and x = D^T y into
+/// `x`, which is 0 at first.
+pub(crate) fn shortest(rows: &[f64], lower: &[f64], x: &mut [f64], y: &mut [f64]) {
     let (count, width) = (y.len(), x.len());
     for i in 0..count {
         y[i] = (y[i] - inner(&lower[i * count..i * count + i], &y[..i])) / lower[i * count + i];

@@ -379,12 +379,14 @@ impl FixedStep {
         h: T,
         time: f64,
     ) -> Landing<S, T> {
-        match self {
-            Self::Euler => projector.advance(&EULER, field, x, h, time).landing,
-            Self::Midpoint => projector.advance(&MIDPOINT, field, x, h, time).landing,
-            Self::Heun => projector.advance(&HEUN, field, x, h, time).landing,
-            Self::Rk4 => projector.advance(&RK4, field, x, h, time).landing,
-        }
+        let first = projector.first_stage(&field, x);
+        let error = match self {
+            Self::Euler => EULER.error_of::<S>().of_stages(&EULER.stages(&field, x, h, first)),
+            Self::Midpoint => MIDPOINT.error_of::<S>().of_stages(&MIDPOINT.stages(&field, x, h, first)),
+            Self::Heun => HEUN.error_of::<S>().of_stages(&HEUN.stages(&field, x, h, first)),
+            Self::Rk4 => RK4.error_of::<S>().of_stages(&RK4.stages(&field, x, h, first)),
+        };
+        projector.end_step(error, field, x, h, time).0
     }
 
     /// One step to `time` whose end is projected if that is in proportion; see [`Projector::step`].
@@ -396,12 +398,13 @@ impl FixedStep {
         x: &mut Vector<S>,
         h: f64,
         time: f64,
-    ) -> Landing<S> {
+        landing: &mut Landing<S>,
+    ) {
         match self {
-            Self::Euler => projector.land_step(&EULER, field, x, h, time),
-            Self::Midpoint => projector.land_step(&MIDPOINT, field, x, h, time),
-            Self::Heun => projector.land_step(&HEUN, field, x, h, time),
-            Self::Rk4 => projector.land_step(&RK4, field, x, h, time),
+            Self::Euler => projector.land_step(&EULER, field, x, h, time, landing),
+            Self::Midpoint => projector.land_step(&MIDPOINT, field, x, h, time, landing),
+            Self::Heun => projector.land_step(&HEUN, field, x, h, time, landing),
+            Self::Rk4 => projector.land_step(&RK4, field, x, h, time, landing),
         }
     }
 

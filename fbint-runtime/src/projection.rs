@@ -38,10 +38,11 @@ use derive_where::derive_where;
 
 use crate::consistent_start::{onto_constraints, size_of_variable, targets};
 use crate::entries::Entries;
+use crate::flat_system::FlatSystem;
 use crate::linear::{difference, filled, is_finite};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, StateEntry, StateRole, Vector, set_clock};
-use crate::tableau::Tableau;
+use crate::tableau::{Tableau, Unfinished};
 use crate::tolerance::Larger;
 
 /// The weight of the last step in the running mean of e^2.
@@ -217,6 +218,11 @@ pub(crate) struct Landing<S: FeedbackSystem, T: Scalar = f64> {
 }
 
 impl<S: FeedbackSystem> Landing<S> {
+    /// Of no step yet.
+    pub(crate) fn nothing() -> Self {
+        Self { end: filled(0.0), variances: filled(0.0), projected: Projected::nothing() }
+    }
+
     /// Whether the square of what the projection moved an entry by is at most `most` times its variance, for every entry.
     #[inline(always)]
     fn is_within(&self, most: f64) -> bool {
@@ -284,7 +290,7 @@ impl<S: FeedbackSystem> Projector<S> {
         }
     }
 
-    /// Makes one step to `time` as [`step`](Self::step) does, but leaves out what is out of proportion; returns how it ended.
+    /// Makes one step to `time` as [`step`](Self::step) does, but leaves out what is out of proportion; says how it ended.
     #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn land_step<const STAGES: usize>(
@@ -294,11 +300,12 @@ impl<S: FeedbackSystem> Projector<S> {
         x: &mut Vector<S>,
         h: f64,
         time: f64,
-    ) -> Landing<S> {
+        landing: &mut Landing<S>,
+    ) {
         let begin = *x;
         match self.attempt(method, field, x, h, Some(time)) {
-            Ok(landing) => landing,
-            Err(doubt) => self.settle(&begin, doubt, x),
+            Ok(landed) => *landing = landed,
+            Err(doubt) => *landing = self.settle(&begin, doubt, x),
         }
     }
 
@@ -349,23 +356,18 @@ impl<S: FeedbackSystem> Projector<S> {
         self.move_back(&variances, x)
     }
 
-    /// Projects the state `x` that a step from `begin` ended at, unless that is out of proportion to the error of the step.
+    /// Projects the state `x` that a step from `begin` ended at, unless that is out of proportion to the error of the step; says how it
+    /// ended.
     #[inline(always)]
-    pub(crate) fn land(&mut self, begin: &Vector<S>, error: &Vector<S>, x: &mut Vector<S>) -> Landing<S> {
-        let end = *x;
-        let variances = self.variances_after(error, &end);
-        let projected = self.move_back(&variances, x);
-        self.judge(begin, Landing { end, variances, projected }, x)
-    }
-
-    /// Leaves a projection to `x` as it is if it is in proportion to the error of its step, and else [settles](Self::settle) the step.
-    #[inline(always)]
-    pub(crate) fn judge(&mut self, begin: &Vector<S>, landing: Landing<S>, x: &mut Vector<S>) -> Landing<S> {
-        if landing.is_within(MOST) {
-            return landing;
+    pub(crate) fn land(&mut self, begin: &Vector<S>, error: &Vector<S>, x: &mut Vector<S>, landing: &mut Landing<S>) {
+        // Written where it is read: the run looks at it after every step.
+        landing.end = *x;
+        landing.variances = self.variances_after(error, x);
+        landing.projected = self.move_back(&landing.variances, x);
+        if !landing.is_within(MOST) {
+            let Landing { end, variances, .. } = *landing;
+            *landing = self.settle(begin, Doubt { end, variances, switching: variances }, x);
         }
-        let Landing { end, variances, .. } = landing;
-        self.settle(begin, Doubt { end, variances, switching: variances }, x)
     }
 
     /// Puts `x` where a step ends, and holds the integrals where they can be held from there.
@@ -400,7 +402,8 @@ impl<S: FeedbackSystem> Projector<S> {
         if !is_finite(&end) {
             return Settled { state: end, projected: Projected::nothing(), ..as_held };
         }
-        let jumped = self.jumped(&begin, &end);
+        let mut jumped: Integrals<S, bool> = Entries::from_fn(|_| false);
+        find_jumps(&self.system, begin.as_ref(), end.as_ref(), jumped.as_mut());
         if let Some(integral) = (0..Integrals::<S>::LEN).find(|&i| jumped[i]) {
             let noise = Entries::from_fn(|i| if jumped[i] { UNBOUNDED } else { self.noise[i] });
             let (state, projected) = Self { noise, ..self }.projected(&variances, &end);
@@ -414,7 +417,9 @@ impl<S: FeedbackSystem> Projector<S> {
         let state = onto_constraints::<S>(&self.system, &end).unwrap_or(end);
         let targets = targets::<S, f64>(&self.system, &state);
         let noise = noise::<S>(&self.system, &state, &targets);
-        let (correction, left_out) = (difference(&end, &state), Some(self.worst(&variances, &end)));
+        let held = [self.targets.as_ref(), self.noise.as_ref()];
+        let (correction, left_out) =
+            (difference(&end, &state), Some(worst(&self.system, held, variances.as_ref(), end.as_ref())));
         Settled { state, targets, noise, projected: Projected { correction, left_out, ..projected }, variances }
     }
 
@@ -430,35 +435,6 @@ impl<S: FeedbackSystem> Projector<S> {
         let mut state = *end;
         let projected = self.move_back(variances, &mut state);
         (state, projected)
-    }
-
-    /// The integral whose violation is least explained by the error of the step and by rounding, or one that is not finite.
-    fn worst(&self, variances: &Vector<S>, end: &Vector<S>) -> Omission {
-        let (integrals, jacobian) = (self.system.integrals(end), self.system.integrals_jacobian(end));
-        let (mut worst, mut largest) = (Omission { integral: 0, reason: LeftOutReason::OutOfProportion }, 0.0);
-        for integral in 0..Integrals::<S>::LEN {
-            let violation = integrals[integral] - self.targets[integral];
-            let terms = jacobian[integral].as_ref().iter().zip(variances.as_ref());
-            let explained = terms.fold(self.noise[integral], |sum, (slope, variance)| sum + slope * slope * variance);
-            let square = violation * violation / explained;
-            if !square.is_finite() {
-                return Omission { integral, reason: LeftOutReason::NotFinite };
-            }
-            if square > largest {
-                (worst.integral, largest) = (integral, square);
-            }
-        }
-        worst
-    }
-
-    /// The energies and invariants that change over a step by more than their gradients at both of its ends explain.
-    fn jumped(&self, begin: &Vector<S>, end: &Vector<S>) -> Integrals<S, bool> {
-        let [before, after] = [begin, end].map(|x| (self.system.integrals(x), self.system.integrals_jacobian(x)));
-        Entries::from_fn(|i| {
-            let slope = |j: usize| before.1[i][j].abs() + after.1[i][j].abs();
-            let explained: f64 = (0..Vector::<S>::LEN).map(|j| slope(j) * (end[j] - begin[j]).abs()).sum();
-            !S::INTEGRALS[i].kind.is_constraint() && (after.0[i] - before.0[i]).abs() > JUMP * explained
-        })
     }
 
     /// F_target, and R.
@@ -511,15 +487,37 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
         h: T,
         time: f64,
     ) -> ProjectedStep<S, T, STAGES> {
-        let first = self.derivative.unwrap_or_else(|| field(x));
+        let first = self.first_stage(&field, x);
         let stages = method.stages(&field, x, h, first);
+        let error = method.error_of::<S>().of_stages(&stages);
+        let (landing, derivative) = self.end_step(error, field, x, h, time);
+        ProjectedStep { landing, stages, derivative }
+    }
+
+    /// f with which a step from `x` begins.
+    #[inline(always)]
+    pub(crate) fn first_stage(&self, field: impl Fn(&Vector<S, T>) -> Vector<S, T>, x: &Vector<S, T>) -> Vector<S, T> {
+        self.derivative.unwrap_or_else(|| field(x))
+    }
+
+    /// Projects the end `x` of a step to `time` with what the stages have in its error; returns f there, too. This is the same for all
+    /// methods, and generated code is long.
+    #[inline(always)]
+    pub(crate) fn end_step(
+        &mut self,
+        error: Unfinished<Vector<S, T>>,
+        field: impl Fn(&Vector<S, T>) -> Vector<S, T>,
+        x: &mut Vector<S, T>,
+        h: T,
+        time: f64,
+    ) -> (Landing<S, T>, Vector<S, T>) {
         set_clock::<S, T>(x, time);
         let end = *x;
         let derivative = field(&end);
-        let variances = self.variances_after(&method.error_of::<S>().of(&stages, &derivative, h), &end);
+        let variances = self.variances_after(&error.with_end(&derivative, h), &end);
         let projected = self.move_back(&variances, x);
         self.derivative = Some(derivative);
-        ProjectedStep { landing: Landing { end, variances, projected }, stages, derivative }
+        (Landing { end, variances, projected }, derivative)
     }
 
     /// The diagonal of S after a step to `end` with this error, which is remembered.
@@ -647,6 +645,28 @@ pub(crate) fn furthest(state: &[StateEntry], correction: &[f64], variances: &[f6
     })
 }
 
+/// Whether a projection moved no entry by more than so many times its error, so that [`furthest`] need not look; false where that is
+/// doubtful.
+#[cfg(feature = "std")]
+pub(crate) fn is_within(correction: &[f64], variances: &[f64], per_error: f64) -> bool {
+    // Less than the square by more than rounding.
+    let most = per_error * per_error * (1.0 - 1e-12);
+    let is_larger = |correction: f64, variance: f64| {
+        let is_smaller = correction * correction < most * variance;
+        u64::from(!is_smaller & (correction != 0.0))
+    };
+    let ((corrections, left), (of_corrections, of_left)) = (correction.as_chunks::<4>(), variances.as_chunks::<4>());
+    let mut larger = [0; 4];
+    for (correction, variance) in corrections.iter().zip(of_corrections) {
+        for i in 0..4 {
+            larger[i] |= is_larger(correction[i], variance[i]);
+        }
+    }
+    let left =
+        left.iter().zip(of_left).fold(0, |larger, (correction, variance)| larger | is_larger(*correction, *variance));
+    larger.iter().fold(left, |all, larger| all | larger) == 0
+}
+
 /// The entry that is largest against its variance.
 fn furthest_of(correction: &[f64], variance: impl Fn(usize) -> f64) -> Move {
     let (mut entry, mut largest) = (0, 0.0);
@@ -689,14 +709,68 @@ pub(crate) fn noise<S: FeedbackSystem>(
     start: &Vector<S>,
     targets: &Integrals<S>,
 ) -> Integrals<S> {
-    let jacobian = system.integrals_jacobian(start);
-    Entries::from_fn(|i| {
-        let terms = jacobian[i].as_ref().iter().zip(start.as_ref()).map(|(derivative, entry)| derivative * entry);
-        let squares = terms.fold(targets[i] * targets[i], |sum, term| sum + term * term);
-        let noise = f64::EPSILON * f64::EPSILON * squares;
-        // Where the start is not a number, a run does not begin.
-        if noise > LEAST_NOISE { noise } else { LEAST_NOISE }
-    })
+    let mut noise = *targets;
+    squares_of_rounding(system, start.as_ref(), noise.as_mut());
+    noise
+}
+
+/// Replaces targets by the variances of rounding.
+fn squares_of_rounding(system: &dyn FlatSystem, start: &[f64], values: &mut [f64]) {
+    system.with_scratch(&mut |mut scratch| {
+        let jacobian = scratch.rows();
+        system.jacobian_at(start, jacobian);
+        for (value, row) in values.iter_mut().zip(jacobian.chunks_exact(start.len())) {
+            let terms = row.iter().zip(start).map(|(derivative, entry)| derivative * entry);
+            let squares = terms.fold(*value * *value, |sum, term| sum + term * term);
+            let noise = f64::EPSILON * f64::EPSILON * squares;
+            // Where the start is not a number, a run does not begin.
+            *value = if noise > LEAST_NOISE { noise } else { LEAST_NOISE };
+        }
+    });
+}
+
+/// The integral whose violation is least explained by the error of a step and by rounding, or one that is not finite. Integrals are held
+/// at `targets`, of which `noise` is the rounding.
+fn worst(system: &dyn FlatSystem, [targets, noise]: [&[f64]; 2], variances: &[f64], end: &[f64]) -> Omission {
+    let (mut worst, mut largest) = (Omission { integral: 0, reason: LeftOutReason::OutOfProportion }, 0.0);
+    system.with_scratch(&mut |mut scratch| {
+        let (values, jacobian) = (scratch.values(), scratch.rows());
+        system.integrals_at(end, values);
+        system.jacobian_at(end, jacobian);
+        for (integral, row) in jacobian.chunks_exact(end.len()).enumerate() {
+            let violation = values[integral] - targets[integral];
+            let terms = row.iter().zip(variances);
+            let explained = terms.fold(noise[integral], |sum, (slope, variance)| sum + slope * slope * variance);
+            let square = violation * violation / explained;
+            if !square.is_finite() {
+                worst = Omission { integral, reason: LeftOutReason::NotFinite };
+                return;
+            }
+            if square > largest {
+                (worst.integral, largest) = (integral, square);
+            }
+        }
+    });
+    worst
+}
+
+/// Finds the energies and invariants that change over a step by more than their gradients at both of its ends explain.
+fn find_jumps(system: &dyn FlatSystem, begin: &[f64], end: &[f64], jumped: &mut [bool]) {
+    system.with_scratch(&mut |mut scratch| {
+        let (before, after) = (scratch.values(), scratch.values());
+        let (slopes_before, slopes_after) = (scratch.rows(), scratch.rows());
+        system.integrals_at(begin, before);
+        system.integrals_at(end, after);
+        system.jacobian_at(begin, slopes_before);
+        system.jacobian_at(end, slopes_after);
+        for (i, (jumped, integral)) in jumped.iter_mut().zip(system.described_integrals()).enumerate() {
+            let [before_row, after_row] =
+                [&*slopes_before, &*slopes_after].map(|rows| &rows[i * end.len()..][..end.len()]);
+            let slope = |j: usize| before_row[j].abs() + after_row[j].abs();
+            let explained: f64 = (0..end.len()).map(|j| slope(j) * (end[j] - begin[j]).abs()).sum();
+            *jumped = !integral.kind.is_constraint() && (after[i] - before[i]).abs() > JUMP * explained;
+        }
+    });
 }
 
 /// y = F - F_target, which the generated step takes from a law, and which is kept.
@@ -739,8 +813,8 @@ mod tests {
         // No error at all, one whose square is 0 in doubles, one below rounding, and one in p alone while q violates the length.
         for error in [[0.0; 6], [1e-170; 6], [1e-40; 6], [0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-3]] {
             let mut projector = Projector::new(&OnSphere, &start, [0.0, 0.0, 1.0], Projection::default());
-            let mut x = off;
-            let landing = projector.land(&start, &error, &mut x);
+            let (mut x, mut landing) = (off, Landing::nothing());
+            projector.land(&start, &error, &mut x, &mut landing);
             let omission = landing.projected.left_out.expect("a projection that is left out");
             assert_eq!(omission.reason, LeftOutReason::OutOfProportion, "{error:?}");
             let integrals = OnSphere.prepare().integrals(&x);

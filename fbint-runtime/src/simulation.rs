@@ -490,7 +490,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let ends = StepEnds::new(projector, &mut kept);
         let mut stepper = stepping.stepper(setup.system, &field, start, &control, ends)?;
         follow_alone(&system, &mut *stepper, &pace, span)?;
-        Ok(from_slice::<Vector<S>>(stepper.state()).into())
+        Ok(from_slice::<Vector<S>>(stepper.end().1).into())
     }
 }
 

@@ -56,14 +56,38 @@ impl<const S: usize> Difference<S> {
     /// The estimate of the error of a step of size `h`, from its stages and f where it ends.
     #[inline]
     pub(crate) fn of<V: Entries<T>, T: Scalar>(&self, stages: &[V; S], end: &V, h: T) -> V {
+        self.of_stages(stages).with_end(end, h)
+    }
+
+    /// The part of the estimate that the stages have in it.
+    #[inline]
+    pub(crate) fn of_stages<V: Entries<T>, T: Scalar>(&self, stages: &[V; S]) -> Unfinished<V> {
         // A sum that starts from -0 starts from its first term, also in the eyes of a compiler.
-        let mut difference: V = filled(T::from_f64(-0.0));
+        let mut sum: V = filled(T::from_f64(-0.0));
         for (k, &weight) in stages.iter().zip(&self.stages) {
-            add(&mut difference, T::from_f64(1.0), weight, k);
+            add(&mut sum, T::from_f64(1.0), weight, k);
         }
-        add(&mut difference, T::from_f64(1.0), self.end, end);
+        Unfinished { sum, end: self.end }
+    }
+}
+
+/// A [`Difference`] in which f at the end of the step is missing.
+pub(crate) struct Unfinished<V> {
+    sum: V,
+    /// The weight of what is missing.
+    end: f64,
+}
+
+impl<V> Unfinished<V> {
+    /// The estimate of the error of a step of size `h`, with f where it ends.
+    #[inline]
+    pub(crate) fn with_end<T: Scalar>(mut self, end: &V, h: T) -> V
+    where
+        V: Entries<T>,
+    {
+        add(&mut self.sum, T::from_f64(1.0), self.end, end);
         // The step is multiplied last: differences of equal stages are exactly 0.
-        V::from_fn(|i| h * difference[i])
+        V::from_fn(|i| h * self.sum[i])
     }
 }
 
@@ -124,7 +148,8 @@ impl<const S: usize> Tableau<S> {
     #[inline]
     pub fn step<V: Entries<T>, T: Scalar>(&self, field: impl Fn(&V) -> V, x: &mut V, h: T) {
         let first = field(x);
-        self.stages(field, x, h, first);
+        // By reference, as a projected step has it, so that both share one compilation of the stages.
+        self.stages(&field, x, h, first);
     }
 
     /// One step of size `h` along x' = `field`(x) with f(x) = `first`; returns its stages.

@@ -8,8 +8,8 @@ use std::error;
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    DenseOutput, Dependence, Error, IntegralDrift, IntegralJump, LargestProjection, Moment, Projection, Settings,
-    Snapshot, StartMove, StateRole,
+    DenseOutput, Dependence, Error, Integral, IntegralDrift, IntegralJump, LargestProjection, Moment, Projection,
+    Settings, Snapshot, StartMove, StateEntry, StateRole,
 };
 use serde::{Deserialize, Serialize};
 
@@ -63,17 +63,17 @@ pub fn load(models: &[Entry], name: &str) -> Result<Box<dyn AnyModel>, Box<dyn e
 
 /// A system with its parameters and its start, its dimensions known only at run time.
 pub trait AnyModel {
-    /// A name for each entry of the state.
-    fn state_names(&self) -> Vec<&'static str>;
-    /// What each entry of the state is.
-    fn state_roles(&self) -> Vec<StateRole>;
-    /// A name for each integral.
-    fn integral_names(&self) -> Vec<&'static str>;
+    /// The entries of the state.
+    fn state(&self) -> &'static [StateEntry];
+    /// What each integral is.
+    fn described_integrals(&self) -> &'static [Integral];
     /// A name for each declared output.
     fn output_names(&self) -> &'static [&'static str];
-    /// The parameters with their values.
-    fn parameters(&self) -> Vec<(&'static str, f64)>;
-    /// Sets the parameter at `index` of [`parameters`](Self::parameters); there must be one.
+    /// A name for each parameter.
+    fn parameter_names(&self) -> &'static [&'static str];
+    /// The parameter at an index of [`parameter_names`](Self::parameter_names), if there is one.
+    fn parameter(&self, index: usize) -> Option<f64>;
+    /// Sets the parameter at an index of [`parameter_names`](Self::parameter_names); there must be one.
     fn set_parameter(&mut self, index: usize, value: f64);
     /// The projection of a run for which neither gains nor a projection are chosen.
     fn default_projection(&self) -> Option<Projection>;
@@ -83,8 +83,6 @@ pub trait AnyModel {
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
     /// Integrates from `start`, or resumes from a snapshot of such a run; `watch` sees it from time to time and may interrupt it.
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error>;
-    /// The samples of a run that failed, from its times and states: the first is the start, which sets the targets of integrals.
-    fn samples(&self, trajectory: &[(f64, Vec<f64>)]) -> Vec<Sample>;
     /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
     /// The geometric integrators that apply to the system.
@@ -104,8 +102,6 @@ pub trait AnyModel {
     fn integrals(&self, state: &[f64]) -> Vec<f64>;
     /// The declared outputs in a state with its inputs.
     fn outputs(&self, state: &[f64]) -> Vec<f64>;
-    /// What rounding of a state alone changes each integral by.
-    fn roundings(&self, state: &[f64]) -> Vec<f64>;
     /// The derived field in a state with its inputs, without feedback.
     fn rates(&self, state: &[f64]) -> Vec<f64>;
     /// The rows of the Jacobian of the integrals in a state.
@@ -122,6 +118,53 @@ pub trait AnyModel {
     fn derivation(&self) -> &'static str;
     /// The generated Rust.
     fn source(&self) -> &'static str;
+}
+
+// Compiled once, and not again for every model.
+impl dyn AnyModel + '_ {
+    /// A name for each entry of the state.
+    pub fn state_names(&self) -> Vec<&'static str> {
+        self.state().iter().map(|entry| entry.name).collect()
+    }
+
+    /// What each entry of the state is.
+    pub fn state_roles(&self) -> Vec<StateRole> {
+        self.state().iter().map(|entry| entry.role).collect()
+    }
+
+    /// A name for each integral.
+    pub fn integral_names(&self) -> Vec<&'static str> {
+        self.described_integrals().iter().map(|integral| integral.name).collect()
+    }
+
+    /// The parameters with their values.
+    pub fn parameters(&self) -> Vec<(&'static str, f64)> {
+        let values = (0..).map_while(|index| self.parameter(index));
+        self.parameter_names().iter().copied().zip(values).collect()
+    }
+
+    /// The samples of a run that failed, from its times and states: the first is the start, which sets the targets of integrals.
+    pub fn samples(&self, trajectory: &[(f64, Vec<f64>)]) -> Vec<Sample> {
+        let at_start = trajectory.first().map_or_else(Vec::new, |(_, start)| self.integrals(start));
+        let targets = self.described_integrals().iter().zip(at_start);
+        let targets: Vec<f64> =
+            targets.map(|(integral, value)| if integral.kind.is_constraint() { 0.0 } else { value }).collect();
+        let sample = |(time, state): &(f64, Vec<f64>)| Sample {
+            time: *time,
+            state: state.clone(),
+            change: self.integrals(state).iter().zip(&targets).map(|(value, target)| value - target).collect(),
+        };
+        trajectory.iter().map(sample).collect()
+    }
+
+    /// What rounding of a state alone changes each integral by.
+    pub fn roundings(&self, state: &[f64]) -> Vec<f64> {
+        let size = |(row, value): (Vec<f64>, f64)| {
+            row.iter().zip(state).map(|(slope, entry)| (slope * entry).abs()).sum::<f64>() + value.abs()
+        };
+        let rows = self.integrals_jacobian(state).into_iter().zip(self.integrals(state));
+        rows.map(|pair| f64::EPSILON * size(pair)).collect()
+    }
 }
 
 /// A function that watches a run; see [`Simulation::watched`](fbint_runtime::Simulation::watched).

@@ -5,8 +5,9 @@ use super::gains::{AloneField, LaneFields};
 use crate::consistent_start::{check_start, projected_start, scales};
 use crate::entries::Entries;
 use crate::error::Error;
+use crate::flat_system::FlatSystem;
 use crate::lanes::{Lanes, Mask};
-use crate::linear::difference;
+use crate::linear::{difference, filled};
 use crate::method::Settings;
 use crate::projection::{Projection, Projector, noise};
 use crate::scalar::Scalar;
@@ -45,8 +46,9 @@ impl<S: FeedbackSystem> Seat<S> {
             field.start_at(&start);
         }
         let system = system.prepare();
-        let scales = scales::<S>(&system, &start);
-        let bounds = Entries::from_fn(|i| bound(&S::INTEGRALS[i], 1.0 + scales[i] + targets[i].abs()));
+        let mut sizes: Integrals<S> = filled(0.0);
+        system.with_scratch(&mut |scratch| scales(&system, start.as_ref(), sizes.as_mut(), scratch));
+        let bounds = Entries::from_fn(|i| bound(&S::INTEGRALS[i], 1.0 + sizes[i] + targets[i].abs()));
         let noise = noise::<S>(&system, &start, &targets);
         Ok((Self { member, system, start, targets, bounds, noise }, field))
     }

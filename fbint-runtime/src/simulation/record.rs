@@ -4,14 +4,15 @@ use super::run::{IntegralJump, LargestProjection};
 use super::samples::{FlatSamples, SampleRow};
 use super::schedule::DEFAULT_INTERVALS;
 use super::snapshot::{Jump, Largest, Origin, Snapshot};
-use super::stepper::{Landed, Memory};
-use crate::consistent_start::StartMove;
+use super::stepper::{Landed, Memory, Stepper};
+use crate::consistent_start::{StartMove, scales};
 use crate::dependence::Dependence;
 use crate::drift::Drift;
 use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
 use crate::failure::{Cause, Failure, StepFailure};
-use crate::projection::{LeftOutReason, Move, Omission, furthest};
+use crate::linear::{Four, are_finite, fours};
+use crate::projection::{LeftOutReason, Move, Omission, furthest, is_within};
 use crate::system::Integral;
 
 /// A change beyond this many times the size of an integral's terms and target at the start is a blow-up. Plain Euler, which may
@@ -28,21 +29,23 @@ const SUSPICIOUS: f64 = 1e-4;
 /// A change of an integral in one step by more than this many times its size at the start is out of the ordinary.
 const SUDDEN: f64 = 0.1;
 
-/// A state at one time of a run, flat, with F - F_target there.
+/// A state at one time of a run, flat, with F - F_target there, padded with zeros.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlatSample {
     pub(super) time: f64,
     pub(super) state: Vec<f64>,
-    pub(super) change: Vec<f64>,
+    pub(super) change: Vec<Four>,
 }
 
-/// What a run has seen so far.
+/// What a run has seen so far. What is looked at after each step has the integrals in fours, padded with zeros.
 pub(super) struct Record<'a> {
     system: &'a dyn DynamicalSystem,
-    targets: Vec<f64>,
-    bounds: Vec<f64>,
+    /// The number of integrals.
+    integrals: usize,
+    targets: Vec<Four>,
+    bounds: Vec<Four>,
     /// The reciprocals of the sizes of the integrals at the start.
-    inverse_sizes: Vec<f64>,
+    inverse_sizes: Vec<Four>,
     drift: Drift,
     pub(super) trajectory: FlatSamples,
     /// The last good state.
@@ -50,16 +53,28 @@ pub(super) struct Record<'a> {
     /// The state after it, while it is looked at.
     next: FlatSample,
     /// F - F_target at the end of the last step before it was projected.
-    unprojected: Vec<f64>,
+    unprojected: Vec<Four>,
     /// The largest change of an integral in one step so far.
     jump: Jump,
     /// Where constraints were nearest to dependence, of the places where integrals jumped.
     dependence: Option<(Vec<f64>, Dependence)>,
     pub(super) largest_projection: Option<Largest>,
     /// How far from its target each integral is held, because projections were left out.
-    level: Vec<f64>,
+    level: Vec<Four>,
     /// Whether a reset has changed the targets, so that those of earlier samples are not known any more.
     has_new_targets: bool,
+}
+
+impl FlatSample {
+    /// Takes F - F_target from its state.
+    fn change_from(&mut self, targets: &[Four], integrals: usize, system: &dyn DynamicalSystem) {
+        system.integrals_at(&self.state, &mut self.change.as_flattened_mut()[..integrals]);
+        for (change, target) in self.change.iter_mut().zip(targets) {
+            for i in 0..4 {
+                change[i] -= target[i];
+            }
+        }
+    }
 }
 
 /// What is known of a run at its end.
@@ -73,7 +88,9 @@ pub(super) struct RunFindings {
 
 /// How large the terms and the target of each integral are in a state, and 1 more, since there may be neither.
 fn sizes(system: &dyn DynamicalSystem, state: &[f64], targets: &[f64]) -> Vec<f64> {
-    system.scales_at(state).iter().zip(targets).map(|(scale, target)| 1.0 + scale + target.abs()).collect()
+    let mut sizes = vec![0.0; targets.len()];
+    system.with_scratch(&mut |scratch| scales(system, state, &mut sizes, scratch));
+    sizes.iter().zip(targets).map(|(scale, target)| 1.0 + scale + target.abs()).collect()
 }
 
 /// How far from its target each integral may be that has such a size at the start, unless its terms grow.
@@ -83,13 +100,14 @@ pub(crate) fn bound(integral: &Integral, size: f64) -> f64 {
 
 impl<'a> Record<'a> {
     pub(super) fn new(system: &'a dyn DynamicalSystem, time: f64, start: &[f64], targets: &[f64]) -> Self {
-        let zero = vec![0.0; targets.len()];
+        let zero = fours(targets.len());
         let mut record = Self {
             system,
-            targets: targets.to_vec(),
+            integrals: targets.len(),
+            targets: zero.clone(),
             bounds: zero.clone(),
             inverse_sizes: zero.clone(),
-            drift: Drift::new(system.integrals(), system.undeclared(), targets.to_vec()),
+            drift: Drift::new(system.described_integrals(), system.undeclared(), targets.to_vec()),
             trajectory: FlatSamples::with_capacity(start.len(), targets.len(), 0),
             last: FlatSample::default(),
             next: FlatSample { time, state: start.to_vec(), change: zero.clone() },
@@ -100,6 +118,7 @@ impl<'a> Record<'a> {
             level: zero,
             has_new_targets: false,
         };
+        record.targets.as_flattened_mut()[..targets.len()].copy_from_slice(targets);
         record.set_bounds(start);
         record.last = record.at(time, start);
         record.drift.record(time, &record.last.change);
@@ -109,20 +128,22 @@ impl<'a> Record<'a> {
 
     /// Sets the bounds by the sizes of the integrals in a state.
     fn set_bounds(&mut self, state: &[f64]) {
-        let sizes = sizes(self.system, state, &self.targets);
-        let integrals = self.system.integrals().iter().zip(&sizes);
-        self.bounds = integrals.map(|(integral, &size)| bound(integral, size)).collect();
-        self.inverse_sizes = sizes.iter().map(|size| size.recip()).collect();
+        let sizes = sizes(self.system, state, self.targets());
+        let (bounds, inverse_sizes) = (self.bounds.as_flattened_mut(), self.inverse_sizes.as_flattened_mut());
+        for (i, (integral, size)) in self.system.described_integrals().iter().zip(sizes).enumerate() {
+            (bounds[i], inverse_sizes[i]) = (bound(integral, size), size.recip());
+        }
     }
 
     /// Begins anew at a state, which sets targets and bounds.
     pub(super) fn start_at(&mut self, time: f64, state: &[f64]) {
-        self.system.integrals_at(state, &mut self.targets);
-        let integrals = self.system.integrals().iter().zip(&mut self.targets);
+        let targets = &mut self.targets.as_flattened_mut()[..self.integrals];
+        self.system.integrals_at(state, targets);
+        let integrals = self.system.described_integrals().iter().zip(targets.iter_mut());
         integrals.filter(|(integral, _)| integral.kind.is_constraint()).for_each(|(_, target)| *target = 0.0);
+        self.drift.set_targets(targets);
         self.set_bounds(state);
-        self.level.fill(0.0);
-        self.drift.set_targets(&self.targets);
+        self.level.fill([0.0; 4]);
         self.has_new_targets = true;
         self.last = self.at(time, state);
     }
@@ -185,91 +206,117 @@ impl<'a> Record<'a> {
     }
 
     pub(super) fn targets(&self) -> &[f64] {
-        &self.targets
+        &self.targets.as_flattened()[..self.integrals]
     }
 
     fn at(&self, time: f64, state: &[f64]) -> FlatSample {
-        let mut change = vec![0.0; self.targets.len()];
-        self.system.integrals_at(state, &mut change);
-        change.iter_mut().zip(&self.targets).for_each(|(value, target)| *value -= target);
-        FlatSample { time, state: state.to_vec(), change }
+        let mut sample = FlatSample { time, state: state.to_vec(), change: fours(self.integrals) };
+        sample.change_from(&self.targets, self.integrals, self.system);
+        sample
     }
 
     /// Records the state after a step, which becomes the last good one unless it is not good. Where it `is_projected`, integrals may have
     /// changed by more before that.
     pub(super) fn add(&mut self, time: f64, state: &[f64], is_projected: bool) -> Result<(), Error> {
-        let Self { next, targets, .. } = self;
-        next.time = time;
-        next.state.copy_from_slice(state);
-        self.system.integrals_at(state, &mut next.change);
-        next.change.iter_mut().zip(targets).for_each(|(value, target)| *value -= *target);
+        self.next.time = time;
+        self.next.state.copy_from_slice(state);
+        self.next.change_from(&self.targets, self.integrals, self.system);
         if !self.is_good(&self.next) {
             self.check(&self.next.clone())?;
         }
         self.drift.record(time, &self.next.change);
-        self.look_where_integrals_jump(is_projected);
+        let change = if is_projected { &self.unprojected } else { &self.next.change };
+        if self.is_jump(change) {
+            self.look_where_integrals_jump(is_projected);
+        }
         core::mem::swap(&mut self.last, &mut self.next);
         Ok(())
     }
 
     /// Refuses a state that ends the run.
+    #[cold]
     fn check(&mut self, sample: &FlatSample) -> Result<(), Error> {
         if !self.is_good(sample) && self.is_lost(sample) { Err(self.blow_up(sample)) } else { Ok(()) }
     }
 
     /// Whether a state is finite, and every integral is within its bound.
+    #[inline]
     fn is_good(&self, sample: &FlatSample) -> bool {
-        // Hardly any state is not, so that nothing is gained where a loop ends early.
-        let is_finite = sample.state.iter().fold(true, |all, entry| all & entry.is_finite());
-        let changes = sample.change.iter().zip(&self.bounds);
-        changes.fold(is_finite, |all, (change, bound)| all & (change.abs() <= *bound))
+        let mut beyond = [0; 4];
+        for (change, bound) in sample.change.iter().zip(&self.bounds) {
+            for i in 0..4 {
+                let is_within = change[i].abs() <= bound[i];
+                beyond[i] |= u64::from(!is_within);
+            }
+        }
+        beyond == [0; 4] && are_finite(&sample.state)
     }
 
     /// Whether a state is not finite, or an integral is out of its bound and not because its terms have grown.
     fn is_lost(&self, sample: &FlatSample) -> bool {
         let is_finite = |entries: &[f64]| entries.iter().all(|entry| entry.is_finite());
-        !is_finite(&sample.state) || !is_finite(&sample.change) || self.most_changed(sample).is_some()
+        !is_finite(&sample.state) || !is_finite(sample.change.as_flattened()) || self.most_changed(sample).is_some()
     }
 
     /// The integral that is furthest out of its bound, and not because its terms have grown.
     fn most_changed(&self, sample: &FlatSample) -> Option<usize> {
-        let against_bound = |i: &usize| sample.change[*i].abs() / self.bounds[*i];
-        let mut out_of_bound = (0..self.bounds.len()).filter(|i| against_bound(i) > 1.0).peekable();
+        let (change, bounds) = (sample.change.as_flattened(), self.bounds.as_flattened());
+        let against_bound = |i: &usize| change[*i].abs() / bounds[*i];
+        let mut out_of_bound = (0..self.integrals).filter(|i| against_bound(i) > 1.0).peekable();
         // Sizes take two Jacobians, which hardly any step needs.
         out_of_bound.peek()?;
-        let [before, after] = [&self.last, sample].map(|sample| sizes(self.system, &sample.state, &self.targets));
+        let [before, after] = [&self.last, sample].map(|sample| sizes(self.system, &sample.state, self.targets()));
         // Their geometric mean: a step across a singularity may lead to where terms are so large that any change is small.
         let noticeable = |i: usize| NOTICEABLE * before[i].sqrt() * after[i].sqrt();
-        let changed = out_of_bound.filter(|&i| sample.change[i].abs() > noticeable(i));
+        let changed = out_of_bound.filter(|&i| change[i].abs() > noticeable(i));
         changed.max_by(|i, j| against_bound(i).total_cmp(&against_bound(j)))
+    }
+
+    /// Whether integrals that have changed so since the last good state jump: by more than twice as much as ever before.
+    #[inline]
+    fn is_jump(&self, change: &[Four]) -> bool {
+        let most = 2.0 * self.jump.per_size;
+        let mut beyond = [0; 4];
+        for ((after, before), inverse) in change.iter().zip(&self.last.change).zip(&self.inverse_sizes) {
+            for i in 0..4 {
+                beyond[i] |= u64::from(((after[i] - before[i]) * inverse[i]).abs() > most);
+            }
+        }
+        beyond != [0; 4]
     }
 
     /// Integrals jump where a step to the next state passes a singular point of the field. Only a jump twice as large as any before is
     /// looked at, which happens a few dozen times in a run, however long.
+    #[cold]
     fn look_where_integrals_jump(&mut self, is_projected: bool) {
         let change = if is_projected { &self.unprojected } else { &self.next.change };
-        let changes = change.iter().zip(&self.last.change).map(|(after, before)| after - before);
-        let per_size = changes.zip(&self.inverse_sizes).map(|(change, inverse)| (change * inverse).abs());
-        let largest = per_size.clone().fold(0.0, |largest, next| if next > largest { next } else { largest });
-        if largest > 2.0 * self.jump.per_size {
-            let integral = per_size.clone().position(|per_size| per_size == largest).unwrap_or_default();
-            let change = change[integral] - self.last.change[integral];
-            self.jump = Jump { time: self.next.time, integral, change, per_size: largest };
-            self.look_for_dependence(self.last.time, &self.last.state.clone());
-            self.look_for_dependence(self.next.time, &self.next.state.clone());
+        let pairs = change.as_flattened().iter().zip(self.last.change.as_flattened());
+        let changes = pairs.map(|(after, before)| after - before).zip(self.inverse_sizes.as_flattened());
+        let mut jump = Jump { time: self.next.time, ..Jump::default() };
+        for (integral, (change, inverse)) in changes.enumerate() {
+            let per_size = (change * inverse).abs();
+            if per_size > jump.per_size {
+                jump = Jump { integral, change, per_size, ..jump };
+            }
         }
+        self.jump = jump;
+        self.look_for_dependence(self.last.time, &self.last.state.clone());
+        self.look_for_dependence(self.next.time, &self.next.state.clone());
     }
 
     fn look_for_dependence(&mut self, time: f64, state: &[f64]) {
         let limit = self.dependence.as_ref().map_or(SUSPICIOUS, |(_, dependence)| dependence.pivot_ratio);
-        if let Some(dependence) = self.system.dependence_at(time, state, limit) {
-            self.dependence = Some((state.to_vec(), dependence));
-        }
+        let (system, mut found) = (self.system, None);
+        system.with_scratch(&mut |scratch| found = Dependence::find(system, time, state, limit, scratch));
+        self.dependence = found.map(|found| (state.to_vec(), found)).or(self.dependence.take());
     }
 
     /// Names the energies and invariants whose gradients are not finite at the start.
     pub(super) fn name_singular_gradients(&mut self) {
-        for (integral, row) in self.system.jacobian_at(&self.last.state).iter().enumerate() {
+        let entries = self.last.state.len();
+        let mut rows = vec![0.0; self.integrals * entries];
+        self.system.jacobian_at(&self.last.state, &mut rows);
+        for (integral, row) in rows.chunks_exact(entries).enumerate() {
             if row.iter().any(|entry| !entry.is_finite()) {
                 self.drift.leave_out(self.last.time, Omission { integral, reason: LeftOutReason::NotFinite }, 0);
             }
@@ -283,15 +330,24 @@ impl<'a> Record<'a> {
 
     /// Reports what became of the projection after a step, and keeps the changes of the integrals before it, which end the run where
     /// they would end a plain run and no projection can mend them.
-    pub(super) fn landed(
-        &mut self,
-        time: f64,
-        landed: Landed<'_>,
-        tolerance: impl FnOnce(usize) -> Option<f64>,
-    ) -> Result<(), Error> {
-        let Landed { end, variances, violation, correction, left_out, targets } = landed;
-        let levels = violation.iter().zip(&self.level);
-        self.unprojected.iter_mut().zip(levels).for_each(|(change, (violation, level))| *change = violation + level);
+    #[inline]
+    pub(super) fn landed(&mut self, landed: &Landed<'_>, stepper: &dyn Stepper) -> Result<(), Error> {
+        let Landed { variances, violation, correction, left_out, .. } = *landed;
+        let levels = violation.iter().zip(self.level.as_flattened());
+        let changes = self.unprojected.as_flattened_mut().iter_mut().zip(levels);
+        changes.for_each(|(change, (violation, level))| *change = violation + level);
+        let is_usual = |largest: &Largest| is_within(correction, variances, largest.per_error);
+        match left_out {
+            None if self.largest_projection.as_ref().is_some_and(is_usual) => Ok(()),
+            _ => self.look_at_projection(landed, stepper),
+        }
+    }
+
+    /// Keeps a projection that may be the largest so far, or counts one that was left out.
+    #[cold]
+    fn look_at_projection(&mut self, landed: &Landed<'_>, stepper: &dyn Stepper) -> Result<(), Error> {
+        let Landed { end, variances, correction, left_out, targets, .. } = *landed;
+        let (time, _) = stepper.end();
         match left_out {
             Some(omission) => {
                 self.check(&FlatSample { time, state: end.to_vec(), change: self.unprojected.clone() })?;
@@ -300,7 +356,7 @@ impl<'a> Record<'a> {
             }
             None => {
                 let furthest = furthest(self.system.state(), correction, variances, end);
-                self.measure(time, furthest, tolerance);
+                self.measure(time, furthest, |entry| stepper.tolerance(entry));
             }
         }
         Ok(())
@@ -313,8 +369,9 @@ impl<'a> Record<'a> {
 
     /// Says where the integrals are held.
     fn set_level(&mut self, targets: &[f64]) {
-        let pairs = targets.iter().zip(&self.targets);
-        self.level.iter_mut().zip(pairs).for_each(|(level, (held, target))| *level = held - target);
+        let pairs = targets.iter().zip(self.targets.as_flattened());
+        let levels = self.level.as_flattened_mut().iter_mut().zip(pairs);
+        levels.for_each(|(level, (held, target))| *level = held - target);
     }
 
     /// Keeps a projection if it is the largest so far.
@@ -326,8 +383,9 @@ impl<'a> Record<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn sample(&mut self) {
-        self.trajectory.push(self.last.time, &self.last.state, &self.last.change);
+        self.trajectory.push(self.last.time, &self.last.state, &self.last.change.as_flattened()[..self.integrals]);
     }
 
     /// Samples every `stride`-th step, and doubles the stride when there are too many samples.
@@ -335,7 +393,7 @@ impl<'a> Record<'a> {
         if step.is_multiple_of(*stride) {
             self.sample();
         }
-        if self.trajectory.len() as u64 > 2 * DEFAULT_INTERVALS {
+        if self.trajectory.are_more_than(2 * DEFAULT_INTERVALS as usize) {
             self.trajectory.keep_every_other();
             *stride *= 2;
         }
@@ -344,7 +402,7 @@ impl<'a> Record<'a> {
     /// Samples a state between two steps.
     pub(super) fn sample_at(&mut self, time: f64, state: &[f64]) {
         let FlatSample { state, change, .. } = self.at(time, state);
-        self.trajectory.push(time, &state, &change);
+        self.trajectory.push(time, &state, &change.as_flattened()[..self.integrals]);
     }
 
     /// What is known at the end of the run, which is the last good state and always sampled.
@@ -354,7 +412,7 @@ impl<'a> Record<'a> {
         }
         let Jump { time, integral, change, per_size } = self.jump;
         let jump = (per_size > SUDDEN).then(|| {
-            let integral = self.system.integrals()[integral].name;
+            let integral = self.system.described_integrals()[integral].name;
             IntegralJump { time, integral, change }
         });
         let projection = |Largest { time, entry, distance, per_error, per_tolerance }| {
@@ -414,21 +472,23 @@ impl<'a> Record<'a> {
     /// What is wrong with a state, by its cause as far as it can be told: a rate before the step that was not finite, an
     /// entry of the state, an integral, or the growth of one.
     fn cause(&self, failed: &FlatSample) -> Cause {
-        let (state, integrals) = (self.system.state(), self.system.integrals());
+        let (state, integrals) = (self.system.state(), self.system.described_integrals());
         let entry = |index: usize| state[index].name;
-        let rates = self.system.vector_field_at(&self.last.state);
+        let mut rates = self.last.state.clone();
+        self.system.vector_field_at(&self.last.state, &mut rates);
         if let Some((name, value)) = not_finite(&rates, entry) {
             return Cause::Rate { name, value };
         }
         if let Some((name, value)) = not_finite(&failed.state, entry) {
             return Cause::Entry { name, value };
         }
-        if let Some((name, value)) = not_finite(&failed.change, |index| integrals[index].name) {
+        let change = failed.change.as_flattened();
+        if let Some((name, value)) = not_finite(change, |index| integrals[index].name) {
             return Cause::Integral { name, value };
         }
         let index = self.most_changed(failed).unwrap_or(0);
         let integral = integrals.get(index).map_or("", |integral| integral.name);
-        Cause::Growth { integral, change: failed.change.get(index).copied().unwrap_or_default() }
+        Cause::Growth { integral, change: change.get(index).copied().unwrap_or_default() }
     }
 }
 

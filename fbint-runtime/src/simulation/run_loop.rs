@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::event_search::{EventSearch, Stop, Stretch};
 use super::record::{FlatSample, Record, RunFindings};
 use super::samples::FlatSamples;
-use super::sampling::{SampleTimes, Sampling};
+use super::sampling::{Agenda, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Moment, Origin, Past, PastOccurrence, Snapshot};
 use super::stepper::{Control, Memory, Stepper};
@@ -170,7 +170,7 @@ impl<'a> RunLoop<'a> {
             stepper.step(until, h).map_err(|reason| self.record.halted(reason))?;
             let landed = stepper.landed();
             if let Some(landed) = landed {
-                self.record.landed(stepper.time(), landed, |entry| stepper.tolerance(entry))?;
+                self.record.landed(&landed, stepper)?;
             }
             let is_projected = landed.is_some();
             if self.search.is_needed()
@@ -179,11 +179,15 @@ impl<'a> RunLoop<'a> {
                 self.record.largest_projection = largest;
                 return self.stop_in_step(&stop, stepper, pace, progress);
             }
-            let reach = pace.schedule().map_or(stepper.time(), |schedule| schedule.reach(progress.number));
             // Before the step is recorded: the last good state is where it begins.
-            let due = self.states_due(reach, None, stepper, pace, &mut progress.sampling)?;
+            let mut due = Vec::new();
+            if let Sampling::Times(agenda) = &mut progress.sampling {
+                let reach = pace.schedule().map_or(stepper.end().0, |schedule| schedule.reach(progress.number));
+                due = self.states_due(reach, None, stepper, pace, agenda)?;
+            }
             stepper.keep(None);
-            self.record.add(stepper.time(), stepper.state(), is_projected)?;
+            let (time, state) = stepper.end();
+            self.record.add(time, state, is_projected)?;
             if self.sample(due, stepper, pace, &mut progress) {
                 pace.audit(stepper)?;
             }
@@ -238,7 +242,7 @@ impl<'a> RunLoop<'a> {
         let is_watched = pace.schedule().is_none_or(|schedule| rest.is_none() && schedule.is_watched(*number));
         let is_interrupted = is_watched && self.is_interrupted(stepper, *number, sampling.stride());
         is_interrupted
-            || pace.schedule().map_or(stepper.time() >= self.span.until, |schedule| *number == schedule.steps)
+            || pace.schedule().map_or(self.record.last.time >= self.span.until, |schedule| *number == schedule.steps)
     }
 
     /// Shows the moment to the watcher.
@@ -267,7 +271,8 @@ impl<'a> RunLoop<'a> {
     /// Looks for events in the last step, unless it has left the doubles, which is told when it is recorded.
     #[inline(never)]
     fn look(&mut self, stepper: &mut dyn Stepper) -> Result<Option<Stop>, Error> {
-        let step = Stretch { from: self.record.last.time, until: stepper.time(), end: stepper.state().to_vec() };
+        let (until, end) = stepper.end();
+        let step = Stretch { from: self.record.last.time, until, end: end.to_vec() };
         if step.end.iter().any(|entry| !entry.is_finite()) {
             return Ok(None);
         }
@@ -289,12 +294,11 @@ impl<'a> RunLoop<'a> {
         stop: Option<&Stop>,
         stepper: &mut dyn Stepper,
         pace: &Pace<'_>,
-        sampling: &mut Sampling,
+        agenda: &mut Agenda,
     ) -> Result<Vec<(f64, Vec<f64>)>, Error> {
-        let Sampling::Times(agenda) = sampling else { return Ok(Vec::new()) };
         let mut due = Vec::new();
         while let Some(time) = agenda.next_until(reach) {
-            let mut state = stop.map_or(stepper.state(), |stop| &stop.state).to_vec();
+            let mut state = stop.map_or(stepper.end().1, |stop| &stop.state).to_vec();
             if !pace.schedule().is_some_and(|schedule| schedule.ends_step_at(time)) {
                 stepper.within(time, &mut state).map_err(|reason| self.record.halted(reason))?;
             }
@@ -330,7 +334,10 @@ impl<'a> RunLoop<'a> {
         pace: &Pace<'_>,
         mut progress: Progress,
     ) -> Result<Segment, Error> {
-        let due = self.states_due(stop.time, Some(stop), stepper, pace, &mut progress.sampling)?;
+        let due = match &mut progress.sampling {
+            Sampling::Times(agenda) => self.states_due(stop.time, Some(stop), stepper, pace, agenda)?,
+            Sampling::Steps { .. } | Sampling::Scheduled => Vec::new(),
+        };
         stepper.keep(Some((stop.time, &stop.state)));
         self.record.add(stop.time, &stop.state, false)?;
         if pace.schedule().is_none_or(|schedule| stop.time == schedule.time(progress.number)) {
@@ -367,12 +374,12 @@ pub(super) fn follow_alone(
     span: Span,
 ) -> Result<(), Error> {
     let mut number = 0;
-    while pace.schedule().map_or(stepper.time() < span.until, |schedule| number < schedule.steps) {
+    while pace.schedule().map_or(stepper.end().0 < span.until, |schedule| number < schedule.steps) {
         pace.hold(number, stepper)?;
         let (until, h) = pace.step(span, number);
         stepper
             .step(until, h)
-            .map_err(|reason| Failure::of_step(reason, stepper.time(), stepper.state().to_vec(), system))?;
+            .map_err(|reason| Failure::of_step(reason, stepper.end().0, stepper.end().1.to_vec(), system))?;
         number += 1;
     }
     Ok(())
@@ -394,7 +401,7 @@ impl<'p> Pace<'p> {
     fn audit(&self, stepper: &dyn Stepper) -> Result<(), Error> {
         match self {
             Self::Fixed { schedule, interval, .. } => {
-                check_stability(stepper.time(), schedule.h, stepper.decay_rate(), *interval)
+                check_stability(stepper.end().0, schedule.h, stepper.decay_rate(), *interval)
             }
             Self::Controlled => Ok(()),
         }

@@ -29,10 +29,17 @@ impl FlatSamples {
         Self { entries, width, numbers: Vec::with_capacity(width * samples) }
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, time: f64, state: &[f64], change: &[f64]) {
+        self.numbers.reserve(self.width);
         self.numbers.push(time);
         self.numbers.extend_from_slice(state);
         self.numbers.extend_from_slice(change);
+    }
+
+    /// Whether there are more than so many samples.
+    pub(super) fn are_more_than(&self, samples: usize) -> bool {
+        self.numbers.len() > samples * self.width
     }
 
     /// The number of samples.

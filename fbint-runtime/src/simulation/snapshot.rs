@@ -165,7 +165,7 @@ impl Snapshot {
 
     /// Refuses a snapshot of another run than that of a system with this origin, or with what no run has.
     pub(crate) fn check(&self, system: &dyn DynamicalSystem, origin: &Origin) -> Result<(), Error> {
-        let (entries, integrals) = (system.state().len(), system.integrals().len());
+        let (entries, integrals) = (system.state().len(), system.described_integrals().len());
         let Memory { derivative, mean, held, carried, control, .. } = &self.memory;
         let dependent = self.dependence.iter().map(|(_, state)| state);
         let states = derivative.iter().chain(mean).chain(dependent).chain([&self.state]);

@@ -20,10 +20,8 @@ pub(crate) trait Stepper {
     /// Makes a step to `until` and projects its end if states are projected: of size `h` with a fixed step; under error control towards
     /// `until`, and of any size.
     fn step(&mut self, until: f64, h: f64) -> Result<(), StepFailure>;
-    /// The time that was reached.
-    fn time(&self) -> f64;
-    /// The state at that time.
-    fn state(&self) -> &[f64];
+    /// The time that was reached, and the state there.
+    fn end(&self) -> (f64, &[f64]);
     /// The number of steps, each part of one that a reset cuts in two counted by itself.
     fn steps(&self) -> u64;
     /// The number of evaluations of the field.
@@ -97,24 +95,26 @@ pub(crate) type KeptSteps<V> = Option<Vec<DenseOutput<V>>>;
 pub(crate) struct StepEnds<'k, S: FeedbackSystem> {
     /// If the state is projected after every step.
     projector: Option<Projector<S>>,
-    landing: Option<Landing<S>>,
+    /// How the last step ended if it was.
+    landing: Landing<S>,
     kept: &'k mut KeptSteps<Vector<S>>,
 }
 
 impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
     pub(crate) fn new(projector: Option<Projector<S>>, kept: &'k mut KeptSteps<Vector<S>>) -> Self {
-        Self { projector, landing: None, kept }
+        Self { projector, landing: Landing::nothing(), kept }
     }
 
     fn landed(&self) -> Option<Landed<'_>> {
-        let Landing { end, variances, projected } = self.landing.as_ref()?;
+        let [targets, _] = self.projector.as_ref()?.onto();
+        let Landing { end, variances, projected } = &self.landing;
         Some(Landed {
             end: end.as_ref(),
             variances: variances.as_ref(),
             violation: projected.violation.as_ref(),
             correction: projected.correction.as_ref(),
             left_out: projected.left_out,
-            targets: self.projector.as_ref()?.onto()[0].as_ref(),
+            targets: targets.as_ref(),
         })
     }
 
@@ -162,14 +162,15 @@ pub(crate) trait Advance<S: FeedbackSystem> {
     /// Makes a step to a time, and projects its end. A method that estimates no error lets every entry count alike.
     fn projected_step(
         &mut self,
-        projector: &mut Projector<S>,
+        (projector, landing): (&mut Projector<S>, &mut Landing<S>),
         x: &mut Vector<S>,
         h: f64,
         _time: f64,
-    ) -> Result<Landing<S>, StepFailure> {
+    ) -> Result<(), StepFailure> {
         let begin = *x;
         self.step(x, h)?;
-        Ok(projector.land(&begin, &filled(1.0), x))
+        projector.land(&begin, &filled(1.0), x, landing);
+        Ok(())
     }
     /// Whether a projected step begins with the derivative with which the one before it has ended.
     fn keeps_derivative(&self) -> bool {
@@ -205,12 +206,12 @@ impl<S: FeedbackSystem> Advance<S> for Box<dyn Advance<S> + '_> {
 
     fn projected_step(
         &mut self,
-        projector: &mut Projector<S>,
+        projection: (&mut Projector<S>, &mut Landing<S>),
         x: &mut Vector<S>,
         h: f64,
         time: f64,
-    ) -> Result<Landing<S>, StepFailure> {
-        (**self).projected_step(projector, x, h, time)
+    ) -> Result<(), StepFailure> {
+        (**self).projected_step(projection, x, h, time)
     }
 
     fn keeps_derivative(&self) -> bool {
@@ -263,10 +264,11 @@ impl<'k, S: FeedbackSystem, A: Advance<S>> FixedSteps<'k, S, A> {
 impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
     fn step(&mut self, until: f64, h: f64) -> Result<(), StepFailure> {
         let mut x = self.state;
-        match &mut self.ends.projector {
+        let StepEnds { projector, landing, .. } = &mut self.ends;
+        match projector {
             Some(projector) => {
                 let begins_anew = self.method.keeps_derivative() && projector.memory().1.is_none();
-                self.ends.landing = Some(self.method.projected_step(projector, &mut x, h, until)?);
+                self.method.projected_step((projector, landing), &mut x, h, until)?;
                 self.evaluations += u64::from(begins_anew);
             }
             None => self.method.step(&mut x, h)?,
@@ -279,12 +281,8 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
         Ok(())
     }
 
-    fn time(&self) -> f64 {
-        self.time
-    }
-
-    fn state(&self) -> &[f64] {
-        self.state.as_ref()
+    fn end(&self) -> (f64, &[f64]) {
+        (self.time, self.state.as_ref())
     }
 
     fn steps(&self) -> u64 {
@@ -369,12 +367,13 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for Explicit<'_
 
     fn projected_step(
         &mut self,
-        projector: &mut Projector<S>,
+        (projector, landing): (&mut Projector<S>, &mut Landing<S>),
         x: &mut Vector<S>,
         h: f64,
         time: f64,
-    ) -> Result<Landing<S>, StepFailure> {
-        Ok(self.method.projected_step(projector, |x| self.field.value(x), x, h, time))
+    ) -> Result<(), StepFailure> {
+        self.method.projected_step(projector, |x| self.field.value(x), x, h, time, landing);
+        Ok(())
     }
 
     fn rates(&self, x: &Vector<S>) -> Vector<S> {
@@ -495,21 +494,16 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
 {
     fn step(&mut self, until: f64, _h: f64) -> Result<(), StepFailure> {
         self.dense_output = None;
-        let step = match &mut self.ends.projector {
-            Some(projector) => {
-                self.integrator.landing_step(until, projector).map(|landing| self.ends.landing = landing)
-            }
+        let StepEnds { projector, landing, .. } = &mut self.ends;
+        let step = match projector {
+            Some(projector) => self.integrator.landing_step(until, projector, landing),
             None => self.integrator.step(until),
         };
         step.map_err(|error| error.reason)
     }
 
-    fn time(&self) -> f64 {
-        self.integrator.time()
-    }
-
-    fn state(&self) -> &[f64] {
-        self.integrator.state().as_ref()
+    fn end(&self) -> (f64, &[f64]) {
+        (self.integrator.time(), self.integrator.state().as_ref())
     }
 
     fn steps(&self) -> u64 {

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Gains, IntegralJump,
-    LargestProjection, Method, OneStep, PreparedSystem, Projection, Rattle, Simulation, Snapshot, StateRole,
-    StormerVerlet, Vector,
+    ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Gains, Integral,
+    IntegralJump, LargestProjection, Method, OneStep, PreparedSystem, Projection, Rattle, Simulation, Snapshot,
+    StateEntry, StormerVerlet, Vector,
 };
 use num_dual::Dual64;
 
@@ -65,25 +65,24 @@ impl<S: Model> Loaded<S> {
 }
 
 impl<S: Model> AnyModel for Loaded<S> {
-    fn state_names(&self) -> Vec<&'static str> {
-        S::STATE.iter().map(|entry| entry.name).collect()
+    fn state(&self) -> &'static [StateEntry] {
+        S::STATE
     }
 
-    fn state_roles(&self) -> Vec<StateRole> {
-        S::STATE.iter().map(|entry| entry.role).collect()
-    }
-
-    fn integral_names(&self) -> Vec<&'static str> {
-        S::INTEGRALS.iter().map(|integral| integral.name).collect()
+    fn described_integrals(&self) -> &'static [Integral] {
+        S::INTEGRALS
     }
 
     fn output_names(&self) -> &'static [&'static str] {
         S::OUTPUT_NAMES
     }
 
-    fn parameters(&self) -> Vec<(&'static str, f64)> {
-        let values = (0..).map_while(|index| self.0.parameter(index));
-        S::PARAMETER_NAMES.iter().copied().zip(values).collect()
+    fn parameter_names(&self) -> &'static [&'static str] {
+        S::PARAMETER_NAMES
+    }
+
+    fn parameter(&self, index: usize) -> Option<f64> {
+        self.0.parameter(index)
     }
 
     fn set_parameter(&mut self, index: usize, value: f64) {
@@ -124,19 +123,6 @@ impl<S: Model> AnyModel for Loaded<S> {
         simulation.run_with(&plan.settings).map(|run| erased(&run))
     }
 
-    fn samples(&self, trajectory: &[(f64, Vec<f64>)]) -> Vec<Sample> {
-        let at_start = trajectory.first().map_or(Vec::new(), |(_, start)| self.integrals(start));
-        let targets = S::INTEGRALS.iter().zip(at_start);
-        let targets: Vec<f64> =
-            targets.map(|(integral, value)| if integral.kind.is_constraint() { 0.0 } else { value }).collect();
-        let sample = |(time, state): &(f64, Vec<f64>)| Sample {
-            time: *time,
-            state: state.clone(),
-            change: self.integrals(state).iter().zip(&targets).map(|(value, target)| value - target).collect(),
-        };
-        trajectory.iter().map(sample).collect()
-    }
-
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
         let map = self.map(plan);
         with_map(self.simulation(start, &plan.feedback)?, map.as_deref()).final_state(&plan.settings).map(flat::<S>)
@@ -153,7 +139,8 @@ impl<S: Model> AnyModel for Loaded<S> {
     }
 
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error> {
-        let simulation = self.eventful(start)?.record_every(steps.every).watched(watch);
+        // Boxed, so that nothing is compiled for the type of the field, which these steps do not call.
+        let simulation = undriven(self.eventful(start)?, &Feedback::None).record_every(steps.every).watched(watch);
         Ok(erased(&simulation.one_step(steps).run(Method::OneStep { h: steps.h }, steps.until)?))
     }
 
@@ -210,15 +197,6 @@ impl<S: Model> AnyModel for Loaded<S> {
     fn outputs(&self, state: &[f64]) -> Vec<f64> {
         let x = vector(state);
         self.prepared(&x).outputs(&x).as_ref().to_vec()
-    }
-
-    fn roundings(&self, state: &[f64]) -> Vec<f64> {
-        let (system, x) = (self.0.prepare(), vector::<Vector<S>>(state));
-        let (integrals, jacobian) = (system.integrals(&x), system.integrals_jacobian(&x));
-        let size = |(row, value): (&Vector<S>, &f64)| {
-            row.as_ref().iter().zip(state).map(|(slope, entry)| (slope * entry).abs()).sum::<f64>() + value.abs()
-        };
-        jacobian.as_ref().iter().zip(integrals.as_ref()).map(|pair| f64::EPSILON * size(pair)).collect()
     }
 
     fn rates(&self, state: &[f64]) -> Vec<f64> {

@@ -1,0 +1,129 @@
+//! A prepared system without its type, on slices, and memory for what is computed with it where there is no allocator.
+//!
+//! What is written on it is compiled once with this crate, and not again for every model.
+
+use core::mem;
+
+use crate::entries::Entries;
+use crate::linear::{filled, from_slice};
+use crate::system::{FeedbackSystem, Integral, Integrals, PreparedSystem, StateEntry, Vector};
+
+/// A system whose parameters are fixed. States are flat, with an entry for each of [`state`](Self::state).
+pub(crate) trait FlatSystem {
+    /// What each entry of the state is.
+    fn state(&self) -> &'static [StateEntry];
+    /// What each integral is.
+    fn described_integrals(&self) -> &'static [Integral];
+    /// Puts F(x) into `values`.
+    fn integrals_at(&self, x: &[f64], values: &mut [f64]);
+    /// Puts X(x) into `rates`.
+    fn vector_field_at(&self, x: &[f64], rates: &mut [f64]);
+    /// Puts DF(x) into `rows`, row by row.
+    fn jacobian_at(&self, x: &[f64], rows: &mut [f64]);
+    /// Calls `work` once, with memory.
+    fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>));
+}
+
+impl<P: PreparedSystem<f64>> FlatSystem for P {
+    fn state(&self) -> &'static [StateEntry] {
+        P::System::STATE
+    }
+
+    fn described_integrals(&self) -> &'static [Integral] {
+        P::System::INTEGRALS
+    }
+
+    fn integrals_at(&self, x: &[f64], values: &mut [f64]) {
+        values.copy_from_slice(PreparedSystem::integrals(self, &from_slice(x)).as_ref());
+    }
+
+    fn vector_field_at(&self, x: &[f64], rates: &mut [f64]) {
+        rates.copy_from_slice(self.vector_field(&from_slice(x)).as_ref());
+    }
+
+    fn jacobian_at(&self, x: &[f64], rows: &mut [f64]) {
+        rows.copy_from_slice(Vector::<P::System>::flat(self.integrals_jacobian(&from_slice(x)).as_ref()));
+    }
+
+    fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>)) {
+        let states: &mut [Vector<P::System>; STATES] = &mut [filled(0.0); STATES];
+        let values: &mut [Integrals<P::System>; VALUES] = &mut [filled(0.0); VALUES];
+        let rows: &mut [Integrals<P::System, Vector<P::System>>; ROWS] = &mut [Entries::from_fn(|_| filled(0.0)); ROWS];
+        let squares: &mut [Integrals<P::System, Integrals<P::System>>; SQUARES] =
+            &mut [Entries::from_fn(|_| filled(0.0)); SQUARES];
+        let indices: &mut [Integrals<P::System, usize>; INDICES] = &mut [Entries::from_fn(|_| 0); INDICES];
+        work(Scratch {
+            rows: Vector::<P::System>::flat_mut(Entries::flat_mut(rows)),
+            squares: Integrals::<P::System>::flat_mut(Entries::flat_mut(squares)),
+            states: Entries::flat_mut(states),
+            values: Entries::flat_mut(values),
+            indices: Entries::flat_mut(indices),
+            entries: Vector::<P::System>::LEN,
+            integrals: Integrals::<P::System>::LEN,
+        });
+    }
+}
+
+/// How many of each a [`Scratch`] has: as many as the functions on it take at once.
+const STATES: usize = 5;
+const VALUES: usize = 7;
+const ROWS: usize = 3;
+const SQUARES: usize = 2;
+const INDICES: usize = 2;
+
+/// Memory, which is handed out vector by vector, each filled with zeros.
+pub(crate) struct Scratch<'m> {
+    rows: &'m mut [f64],
+    squares: &'m mut [f64],
+    states: &'m mut [f64],
+    values: &'m mut [f64],
+    indices: &'m mut [usize],
+    entries: usize,
+    integrals: usize,
+}
+
+impl<'m> Scratch<'m> {
+    /// What is left, for another function.
+    pub(crate) fn rest(&mut self) -> Scratch<'_> {
+        Scratch {
+            rows: self.rows,
+            squares: self.squares,
+            states: self.states,
+            values: self.values,
+            indices: self.indices,
+            ..*self
+        }
+    }
+
+    /// A vector with a number for each entry of the state.
+    pub(crate) fn state(&mut self) -> &'m mut [f64] {
+        take(&mut self.states, self.entries)
+    }
+
+    /// A vector with a number for each integral.
+    pub(crate) fn values(&mut self) -> &'m mut [f64] {
+        take(&mut self.values, self.integrals)
+    }
+
+    /// A vector with an index for each integral.
+    pub(crate) fn indices(&mut self) -> &'m mut [usize] {
+        take(&mut self.indices, self.integrals)
+    }
+
+    /// A row for each integral, as long as the state.
+    pub(crate) fn rows(&mut self) -> &'m mut [f64] {
+        take(&mut self.rows, self.integrals * self.entries)
+    }
+
+    /// A row for each integral, with a number for each.
+    pub(crate) fn square(&mut self) -> &'m mut [f64] {
+        take(&mut self.squares, self.integrals * self.integrals)
+    }
+}
+
+fn take<'m, T: Default + Copy>(left: &mut &'m mut [T], length: usize) -> &'m mut [T] {
+    let (taken, rest) = mem::take(left).split_at_mut(length);
+    *left = rest;
+    taken.fill(T::default());
+    taken
+}
