@@ -343,29 +343,44 @@ fn what_constraints_keep_is_found() {
         let derivation = derivation(attribute, item);
         let start = std::time::Instant::now();
         let Further { found, others, searched } = proofs::further(&derivation, Some(degree));
-        eprintln!("{attribute}\n{others} {:?} {:?}", searched.map(|s| (s.degree, s.unknowns, s.points)), start.elapsed());
-        for f in found { eprintln!("    {:?} {}", f.grade, notation::source(&f.value, &derivation.symbols)); }
+        eprintln!(
+            "{attribute}\n{others} {:?} {:?}",
+            searched.map(|s| (s.degree, s.unknowns, s.points)),
+            start.elapsed()
+        );
+        for f in found {
+            eprintln!("    {:?} {}", f.grade, notation::source(&f.value, &derivation.symbols));
+        }
     }
     let lagrange = "state(g: [3], l: [3]), define(w = vector![l[0] / a, l[1] / a, l[2] / c]),
         dynamics(g = g.cross(&w), l = l.cross(&w) + g.cross(&vector![0, 0, k]))";
     let isotropic = "coordinates(q: [3]), momenta(p: [3]),
         hamiltonian = p.norm_squared() / (2 * m) + k * q.norm_squared() / 2";
     let timed = format!("{BODIES}, time(t)");
-    for (attribute, item, degree) in [(lagrange, "struct S { a: f64, c: f64, k: f64 }", 2), (isotropic, OF_KEPLER, 2),
-       (&timed, "struct S { m: f64, n: f64, o: f64, g: f64 }", 2)] {
+    for (attribute, item, degree) in [
+        (lagrange, "struct S { a: f64, c: f64, k: f64 }", 2),
+        (isotropic, OF_KEPLER, 2),
+        (&timed, "struct S { m: f64, n: f64, o: f64, g: f64 }", 2),
+    ] {
         let start = std::time::Instant::now();
         eprintln!("{:?} {:?}", found(attribute, item, degree), start.elapsed());
     }
 }
 
-fn cpu() -> f64 { let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap(); text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9 }
+fn cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+}
 
 #[test]
 #[ignore]
 fn timing() {
     let lattice = |n: usize| {
         let springs: Vec<String> = (1..n).map(|i| format!("k * (q[{i}] - q[{}]).powi(4) / 4", i - 1)).collect();
-        format!("coordinates(q: [{n}]), momenta(p: [{n}]), hamiltonian = p.norm_squared() / (2 * m) + q.norm_squared() / 2 + {}", springs.join(" + "))
+        format!(
+            "coordinates(q: [{n}]), momenta(p: [{n}]), hamiltonian = p.norm_squared() / (2 * m) + q.norm_squared() / 2 + {}",
+            springs.join(" + ")
+        )
     };
     let bodies = |count: usize, dimension: usize| {
         let list = |letter: &str| -> String {
@@ -373,26 +388,71 @@ fn timing() {
         };
         let kinetic: Vec<String> = (0..count).map(|i| format!("p{i}.norm_squared() / (2 * m)")).collect();
         let pairs = (0..count).flat_map(|i| (0..i).map(move |j| format!(" - k / (q{i} - q{j}).norm()")));
-        format!("coordinates({}), momenta({}), hamiltonian = {}{}", list("q"), list("p"), kinetic.join(" + "), pairs.collect::<String>())
+        format!(
+            "coordinates({}), momenta({}), hamiltonian = {}{}",
+            list("q"),
+            list("p"),
+            kinetic.join(" + "),
+            pairs.collect::<String>()
+        )
     };
     let chain = |n: usize| {
-        let links: Vec<String> = (0..n).map(|i| if i == 0 { "link0 = q0.norm_squared() - k.powi(2)".to_owned() } else { format!("link{i} = (q{i} - q{}).norm_squared() - k.powi(2)", i - 1) }).collect();
-        let list = |letter: &str| -> String { (0..n).map(|i| format!("{letter}{i}: [3]")).collect::<Vec<_>>().join(", ") };
+        let links: Vec<String> = (0..n)
+            .map(|i| {
+                if i == 0 {
+                    "link0 = q0.norm_squared() - k.powi(2)".to_owned()
+                } else {
+                    format!("link{i} = (q{i} - q{}).norm_squared() - k.powi(2)", i - 1)
+                }
+            })
+            .collect();
+        let list =
+            |letter: &str| -> String { (0..n).map(|i| format!("{letter}{i}: [3]")).collect::<Vec<_>>().join(", ") };
         let h: Vec<String> = (0..n).map(|i| format!("p{i}.norm_squared() / (2 * m) + q{i}[2]")).collect();
-        format!("coordinates({}), momenta({}), hamiltonian = {}, constraint({})", list("q"), list("p"), h.join(" + "), links.join(", "))
+        format!(
+            "coordinates({}), momenta({}), hamiltonian = {}, constraint({})",
+            list("q"),
+            list("p"),
+            h.join(" + "),
+            links.join(", ")
+        )
     };
-    let double = "coordinates(q: [2]), velocities(v: [2]), lagrangian = m * v[0].powi(2) / 2 + k * (v[0].powi(2) + v[1].powi(2)
-        + 2 * v[0] * v[1] * (q[0] - q[1]).cos()) / 2 + k * (q[0].cos() + q[1].cos())".to_owned();
-    let isotropic = |n: usize| format!("coordinates(q: [{n}]), momenta(p: [{n}]), hamiltonian = p.norm_squared() / (2 * m) + k * q.norm_squared() / 2");
-    let rows = [("lattice12", lattice(12), None), ("isotropic12", isotropic(12), None), ("bodies42", bodies(4, 2), None), ("bodies43", bodies(4, 3), None),
-        ("chain4", chain(4), None), ("double", double, None), ("bodies32", bodies(3, 2), None), ("lattice4", lattice(4), Some(4)), ("isotropic4", isotropic(4), Some(4)), ("lattice6", lattice(6), Some(4)),
-        ("bodies32", bodies(3, 2), Some(4)), ("bodies23", bodies(2, 3), Some(4))];
+    let double =
+        "coordinates(q: [2]), velocities(v: [2]), lagrangian = m * v[0].powi(2) / 2 + k * (v[0].powi(2) + v[1].powi(2)
+        + 2 * v[0] * v[1] * (q[0] - q[1]).cos()) / 2 + k * (q[0].cos() + q[1].cos())"
+            .to_owned();
+    let isotropic = |n: usize| {
+        format!(
+            "coordinates(q: [{n}]), momenta(p: [{n}]), hamiltonian = p.norm_squared() / (2 * m) + k * q.norm_squared() / 2"
+        )
+    };
+    let rows = [
+        ("lattice12", lattice(12), None),
+        ("isotropic12", isotropic(12), None),
+        ("bodies42", bodies(4, 2), None),
+        ("bodies43", bodies(4, 3), None),
+        ("chain4", chain(4), None),
+        ("double", double, None),
+        ("bodies32", bodies(3, 2), None),
+        ("lattice4", lattice(4), Some(4)),
+        ("isotropic4", isotropic(4), Some(4)),
+        ("lattice6", lattice(6), Some(4)),
+        ("bodies32", bodies(3, 2), Some(4)),
+        ("bodies23", bodies(2, 3), Some(4)),
+    ];
     let chosen = std::env::var("CHOSEN").unwrap_or_default();
     for (name, attribute, degree) in rows {
-        if !chosen.is_empty() && chosen != name { continue; }
+        if !chosen.is_empty() && chosen != name {
+            continue;
+        }
         let derivation = derivation(&attribute, "struct S { m: f64, k: f64 }");
         let start = cpu();
         let Further { found, others, searched } = proofs::further(&derivation, degree);
-        eprintln!("{name} {degree:?} {others} {} {:?} {:?}", found.len(), searched.map(|s| (s.degree, s.unknowns, s.points)), cpu() - start);
+        eprintln!(
+            "{name} {degree:?} {others} {} {:?} {:?}",
+            found.len(),
+            searched.map(|s| (s.degree, s.unknowns, s.points)),
+            cpu() - start
+        );
     }
 }

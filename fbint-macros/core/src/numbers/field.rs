@@ -93,11 +93,11 @@ impl PrimeField {
 
     /// `None` where the denominator vanishes.
     pub(crate) fn residue(self, number: &BigRational) -> Option<u64> {
+        if let Some(integer) = number.numer().to_i64().filter(|_| number.is_integer()) {
+            return Some(integer.rem_euclid(self.0 as i64) as u64);
+        }
         let residue = |part: &BigInt| part.mod_floor(&BigInt::from(self.0)).to_u64();
         let numerator = residue(number.numer())?;
-        if number.is_integer() {
-            return Some(numerator);
-        }
         Some(self.multiply(numerator, self.inverse(residue(number.denom())?)?))
     }
 }

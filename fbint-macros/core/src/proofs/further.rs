@@ -49,7 +49,7 @@ const MOST_UNASKED: usize = 350;
 /// The most monomials that are looked at.
 pub const MOST_MONOMIALS: usize = 2400;
 /// Nodes of the field's expressions, times monomials, beyond which nothing is looked at without being asked for, and at all.
-const WORK_UNASKED: usize = 4_000_000;
+const WORK_UNASKED: usize = 600_000;
 const MOST_WORK: usize = 20_000_000;
 /// Points that may be undefined, for one that is defined. Square roots of random residues exist with a probability of 1/2.
 const UNDEFINED: usize = 256;
@@ -93,7 +93,7 @@ struct Space<'a> {
     /// Roots of anything but products, which are known at a point before anything else is evaluated.
     roots: Vec<Root>,
     /// The parts of the constraint set, or the whole space.
-    sets: Vec<(Set<'a>, Vec<Step<'a>>)>,
+    sets: Vec<(Set<'a>, Vec<Step>)>,
     /// Whether it is the whole space although there are constraints.
     is_everywhere: bool,
     /// The functions beside the state.
