@@ -79,7 +79,7 @@ impl PrimeField {
 
     /// Whether [`root`](Self::root) finds roots of indices without prime factors above 7.
     pub(crate) fn has_roots(self) -> bool {
-        [2, 3, 5, 7].iter().all(|factor| (self.0 - 1) / 2 % factor != 0)
+        ![2, 3, 5, 7].iter().any(|factor| ((self.0 - 1) / 2).is_multiple_of(*factor))
     }
 
     /// One of the roots of this index, if there are any: where it is prime to (p - 1) / 2, which is odd, a power of the residue, or minus

@@ -6,12 +6,11 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
-use super::degree::{degree_in, leading};
+use super::degree::{coefficients, degree_in, leading};
 use super::rotation::Rotation;
 use crate::derivation::{Derivation, Integral, Kind, Role};
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::bounds::is_never_zero;
-use crate::numbers::derivative::gradient;
 use crate::numbers::field::PrimeField;
 use crate::numbers::random::Random;
 use crate::numbers::ring::{Element, Ring};
@@ -277,7 +276,7 @@ impl ModularPoint {
         let coefficient = |element: &Element| element.first().copied().unwrap_or(0);
         let [constant, linear] = [0, 1].map(|place| coefficient(&relation[place]));
         let x = if relation[1..].iter().all(Vec::is_empty) {
-            self.signed(field.root(constant, relation.len() as u64)?, relation.len() % 2 == 0)
+            self.signed(field.root(constant, relation.len() as u64)?, relation.len().is_multiple_of(2))
         } else if relation.len() == 2 {
             // 2 x = r_1 + (r_1^2 + 4 r_0)^(1/2)
             let square = field.add(field.multiply(linear, linear), field.multiply(4, constant));
@@ -433,19 +432,4 @@ fn collect_roots(expression: &Expression, roots: &mut Vec<Expression>) {
         let root = (**base).clone().power(BigRational::new(BigInt::from(1), exponent.denom().clone())).ok();
         roots.extend(root.filter(|root| !roots.contains(root)));
     }
-}
-
-/// The coefficients of the powers of a symbol from 1 on: derivatives where it is 0, over factorials.
-fn coefficients(polynomial: &Expression, symbol: Symbol, degree: usize) -> Option<Vec<Expression>> {
-    let at_zero = |other: Symbol| if other == symbol { Expression::zero() } else { Expression::from(other) };
-    let mut coefficients = Vec::new();
-    let mut derivative = polynomial.clone();
-    let mut factorial = BigInt::from(1);
-    for power in 1..=degree + 1 {
-        let number = Expression::Number(BigRational::new(BigInt::from(1), factorial.clone()));
-        coefficients.push(number * derivative.substituted(&at_zero));
-        derivative = gradient(&derivative, |other| other == symbol)?.remove(&symbol).unwrap_or_else(Expression::zero);
-        factorial *= power;
-    }
-    Some(coefficients)
 }
