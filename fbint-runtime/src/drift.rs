@@ -140,11 +140,7 @@ pub struct IntegralDrift {
 
 impl Drift {
     /// An empty record of integrals that should keep these values.
-    pub(crate) fn new(
-        integrals: &'static [Integral],
-        undeclared: &'static [&'static str],
-        targets: Vec<f64>,
-    ) -> Self {
+    pub(crate) fn new(integrals: &'static [Integral], undeclared: &'static [&'static str], targets: Vec<f64>) -> Self {
         Self { integrals, undeclared, changes: DriftRecord::none(targets.len()), targets, start_move: None }
     }
 
@@ -234,7 +230,11 @@ impl fmt::Display for Drift {
             write!(out, "\n`{name}` {left_out}")?;
         }
         for (place, function) in self.undeclared.iter().enumerate() {
-            write!(out, "{} `{function}`", if place == 0 { "\nconserved, too, but not declared by `invariant(..)`:" } else { "," })?;
+            write!(
+                out,
+                "{} `{function}`",
+                if place == 0 { "\nconserved, too, but not declared by `invariant(..)`:" } else { "," }
+            )?;
         }
         Ok(())
     }

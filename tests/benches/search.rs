@@ -50,8 +50,7 @@ fn one(name: &str, attribute: &str) -> Declaration {
 
 /// Particles on a line with springs that harden.
 fn lattice(particles: usize) -> Declaration {
-    let springs: Vec<String> =
-        (1..particles).map(|i| format!("k * (q[{i}] - q[{}]).powi(4) / 4", i - 1)).collect();
+    let springs: Vec<String> = (1..particles).map(|i| format!("k * (q[{i}] - q[{}]).powi(4) / 4", i - 1)).collect();
     one(
         &format!("Lattice{particles}"),
         &format!(

@@ -79,7 +79,7 @@ impl PrimeField {
 
     /// Whether [`root`](Self::root) finds roots of indices without prime factors above 7.
     pub(crate) fn has_roots(self) -> bool {
-        [2, 3, 5, 7].iter().all(|factor| (self.0 - 1) / 2 % factor != 0)
+        ![2, 3, 5, 7].iter().any(|factor| ((self.0 - 1) / 2).is_multiple_of(*factor))
     }
 
     /// One of the roots of this index, if there are any: where it is prime to (p - 1) / 2, which is odd, a power of the residue, or minus
@@ -93,11 +93,11 @@ impl PrimeField {
 
     /// `None` where the denominator vanishes.
     pub(crate) fn residue(self, number: &BigRational) -> Option<u64> {
+        if let Some(integer) = number.numer().to_i64().filter(|_| number.is_integer()) {
+            return Some(integer.rem_euclid(self.0 as i64) as u64);
+        }
         let residue = |part: &BigInt| part.mod_floor(&BigInt::from(self.0)).to_u64();
         let numerator = residue(number.numer())?;
-        if number.is_integer() {
-            return Some(numerator);
-        }
         Some(self.multiply(numerator, self.inverse(residue(number.denom())?)?))
     }
 }

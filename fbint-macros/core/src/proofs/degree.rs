@@ -1,9 +1,12 @@
 //! Degrees of expressions, as bounds and in one symbol.
 
+use num_bigint::BigInt;
+use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
 use super::linear_form::terms;
 use crate::expression::{Expression, Function, Symbol};
+use crate::numbers::derivative::gradient;
 
 /// Bounds on the degrees of numerator and denominator, functions counted as unknowns of the degree of what binds them.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +70,7 @@ fn multiplicity(function: Function, arguments: &[Expression]) -> u64 {
         Function::Powf => &arguments[1],
         _ => return 1,
     };
-    let size = |part: &num_bigint::BigInt| part.abs().to_u64().unwrap_or(u64::MAX);
+    let size = |part: &BigInt| part.abs().to_u64().unwrap_or(u64::MAX);
     let Some(terms) = terms(argument) else { return u64::MAX };
     // The common denominator comes on top, for all functions of an identity at once.
     let powers = terms.iter().map(|(factor, _)| size(factor.numer()));
@@ -113,4 +116,19 @@ pub(super) fn leading(expression: &Expression, symbol: Symbol, degree: usize) ->
         }
         _ => Expression::one(),
     }
+}
+
+/// The coefficients of the powers of a symbol from 1 on: derivatives where it is 0, over factorials.
+pub(super) fn coefficients(polynomial: &Expression, symbol: Symbol, degree: usize) -> Option<Vec<Expression>> {
+    let at_zero = |other: Symbol| if other == symbol { Expression::zero() } else { Expression::from(other) };
+    let mut coefficients = Vec::new();
+    let mut derivative = polynomial.clone();
+    let mut factorial = BigInt::from(1);
+    for power in 1..=degree + 1 {
+        let number = Expression::Number(BigRational::new(BigInt::from(1), factorial.clone()));
+        coefficients.push(number * derivative.substituted(&at_zero));
+        derivative = gradient(&derivative, |other| other == symbol)?.remove(&symbol).unwrap_or_else(Expression::zero);
+        factorial *= power;
+    }
+    Some(coefficients)
 }

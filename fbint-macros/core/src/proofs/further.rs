@@ -14,8 +14,8 @@
 //! a kernel too large: what is in it beyond what is declared and found is counted. The sieve leaves a monomial out that occurs in a
 //! conserved function only if its coefficient vanishes there; then the kernel of what is left has fewer dimensions modulo the large prime,
 //! and another small prime is taken. That the rest of the kernel consists of functions of what is declared and found is decided by a rank at
-//! a random point modulo the large prime, which is too small with a probability of at most the degree of its minors
-//! over 2^61. Where that is not below 1e-8, nothing is searched.
+//! a random point modulo the large prime, which is too small with a probability of at most the degree of its minors over 2^61, where
+//! solutions of linear systems count as unknowns. Where that is not below 1e-8, nothing is searched.
 
 mod kernel;
 mod monomials;
@@ -49,9 +49,9 @@ const MOST_UNASKED: usize = 350;
 /// The most monomials that are looked at.
 pub const MOST_MONOMIALS: usize = 2400;
 /// Nodes of the field's expressions, times monomials, beyond which nothing is looked at without being asked for, and at all.
-const WORK_UNASKED: usize = 4_000_000;
+const WORK_UNASKED: usize = 600_000;
 const MOST_WORK: usize = 20_000_000;
-/// Points that may be undefined, for one that is defined. Square roots of random residues exist with a probability of 1/2.
+/// Points that may be undefined, for one that is defined: square roots of random residues exist with a probability of 1/2.
 const UNDEFINED: usize = 256;
 /// Sieves that are tried.
 const SMALL_PRIMES: usize = 3;
@@ -93,7 +93,7 @@ struct Space<'a> {
     /// Roots of anything but products, which are known at a point before anything else is evaluated.
     roots: Vec<Root>,
     /// The parts of the constraint set, or the whole space.
-    sets: Vec<(Set<'a>, Vec<Step<'a>>)>,
+    sets: Vec<(Set<'a>, Vec<Step>)>,
     /// Whether it is the whole space although there are constraints.
     is_everywhere: bool,
     /// The functions beside the state.

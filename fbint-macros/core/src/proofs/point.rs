@@ -6,7 +6,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
-use super::degree::{degree_in, leading};
+use super::degree::{coefficients, degree_in, leading};
 use super::rotation::Rotation;
 use crate::derivation::{Derivation, Integral, Kind, Role};
 use crate::expression::{Expression, Function, Symbol};
@@ -81,11 +81,11 @@ impl<'a> Constraint<'a> {
     }
 }
 
-/// How a constraint is satisfied: it binds a symbol, in which it has this degree.
-pub(super) struct Step<'a> {
-    value: &'a Expression,
+/// How a constraint is satisfied: it binds a symbol, in which it is a polynomial.
+pub(super) struct Step {
     symbol: Symbol,
-    degree: usize,
+    /// The coefficients of its powers, from 1 on.
+    coefficients: Vec<Expression>,
     /// The variables that no constraint before contains.
     open: Vec<Symbol>,
 }
@@ -123,14 +123,7 @@ pub(super) enum ElementMeaning {
 impl ModularPoint {
     pub(super) fn new(field: PrimeField, seed: u64, scale: u64) -> Self {
         let ring = Ring::new(field);
-        Self {
-            ring,
-            has_residues: false,
-            random: Random(seed),
-            scale,
-            symbols: Vec::new(),
-            functions: HashMap::new(),
-        }
+        Self { ring, has_residues: false, random: Random(seed), scale, symbols: Vec::new(), functions: HashMap::new() }
     }
 
     /// A point whose roots are residues, and whose square roots have both signs: any point of a ring with all of them is some such points.
@@ -191,12 +184,12 @@ impl ModularPoint {
     }
 
     /// What each constraint binds.
-    pub(super) fn steps<'a>(&self, set: &Set<'a>) -> Option<Vec<Step<'a>>> {
+    pub(super) fn steps(&self, set: &Set<'_>) -> Option<Vec<Step>> {
         self.first_steps(set, set.constraints.len(), None)
     }
 
     /// What the first constraints bind, where this variable has its element.
-    fn first_steps<'a>(&self, set: &Set<'a>, count: usize, bound: Option<Symbol>) -> Option<Vec<Step<'a>>> {
+    fn first_steps(&self, set: &Set<'_>, count: usize, bound: Option<Symbol>) -> Option<Vec<Step>> {
         let mut settled: Vec<Symbol> = set.rotations.iter().flat_map(Rotation::symbols).chain(bound).collect();
         let mut steps = Vec::new();
         for (place, constraint) in set.constraints[..count].iter().enumerate() {
@@ -217,14 +210,14 @@ impl ModularPoint {
                 *degree == 1 && self.is_divisor(&leading(value, *symbol, 1), set, place)
             };
             let (degree, symbol) = *chosen.or_else(|| candidates.iter().find(is_divided))?;
-            steps.push(Step { value, symbol, degree, open });
+            steps.push(Step { symbol, coefficients: coefficients(value, symbol, degree)?, open });
             settled.extend(symbols);
         }
         Some(steps)
     }
 
     /// Takes these steps, after rotations are bound.
-    pub(super) fn follow(&mut self, set: &Set<'_>, steps: &[Step<'_>]) -> Option<()> {
+    pub(super) fn follow(&mut self, set: &Set<'_>, steps: &[Step]) -> Option<()> {
         for rotation in &set.rotations {
             rotation.bind(self)?;
         }
@@ -263,9 +256,9 @@ impl ModularPoint {
     }
 
     /// What a constraint binds a symbol to. Among residues there may be nothing for what is open, which is then chosen anew.
-    fn solved(&mut self, Step { value, symbol, degree, open }: &Step<'_>) -> Option<Element> {
+    fn solved(&mut self, Step { coefficients, open, .. }: &Step) -> Option<Element> {
         for _ in 0..if self.has_residues { TRIED } else { 1 } {
-            let relation = self.relation(value, *symbol, *degree)?;
+            let relation = self.relation(coefficients)?;
             if let Some(element) = self.adjoin(relation) {
                 return Some(element);
             }
@@ -283,7 +276,7 @@ impl ModularPoint {
         let coefficient = |element: &Element| element.first().copied().unwrap_or(0);
         let [constant, linear] = [0, 1].map(|place| coefficient(&relation[place]));
         let x = if relation[1..].iter().all(Vec::is_empty) {
-            self.signed(field.root(constant, relation.len() as u64)?, relation.len() % 2 == 0)
+            self.signed(field.root(constant, relation.len() as u64)?, relation.len().is_multiple_of(2))
         } else if relation.len() == 2 {
             // 2 x = r_1 + (r_1^2 + 4 r_0)^(1/2)
             let square = field.add(field.multiply(linear, linear), field.multiply(4, constant));
@@ -300,32 +293,17 @@ impl ModularPoint {
         if is_even && self.random.next() & 1 == 1 { self.ring.field.negative(root) } else { root }
     }
 
-    /// The coefficients r of x^d = sum of r_j x^j, from the values of a polynomial of degree d at 0, 1, .., d.
-    fn relation(&mut self, constraint: &Expression, symbol: Symbol, degree: usize) -> Option<Vec<Element>> {
-        let mut columns: Vec<Element> = Vec::new();
-        for place in 0..=degree as u64 {
-            let at = self.ring.number(place);
-            self.bind(symbol, at);
-            columns.push(self.evaluate(constraint)?);
-        }
-        // Divided differences, then from Newton's form to powers.
-        let field = self.ring.field;
-        for order in 1..=degree {
-            let reciprocal = self.ring.number(field.inverse(order as u64)?);
-            for place in (order..=degree).rev() {
-                let difference = self.ring.subtract(&columns[place], &columns[place - 1]);
-                columns[place] = self.ring.multiply(&difference, &reciprocal);
-            }
-        }
-        for node in (0..degree).rev() {
-            for place in node..degree {
-                let shifted = self.ring.multiply(&columns[place + 1], &self.ring.number(node as u64));
-                columns[place] = self.ring.subtract(&columns[place], &shifted);
-            }
-        }
-        let highest = columns.pop()?;
+    /// The coefficients r of x^d = sum of r_j x^j, from those of a polynomial in x.
+    fn relation(&mut self, coefficients: &[Expression]) -> Option<Vec<Element>> {
+        let (highest, others) = coefficients.split_last()?;
+        let highest = self.evaluate(highest)?;
         let factor = self.ring.negative(&self.ring.inverse(&highest)?);
-        Some(columns.iter().map(|column| self.ring.multiply(column, &factor)).collect())
+        let mut relation = Vec::new();
+        for coefficient in others {
+            let coefficient = self.evaluate(coefficient)?;
+            relation.push(self.ring.multiply(&coefficient, &factor));
+        }
+        Some(relation)
     }
 
     /// `None` where it is not defined, or not understood.

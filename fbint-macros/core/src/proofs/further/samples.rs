@@ -54,11 +54,7 @@ impl<'a> Samples<'a> {
 
     /// The combinations of this many columns that vanish at all points, each of which gives a row. There are points until further ones change
     /// nothing.
-    pub(super) fn kernel(
-        &mut self,
-        width: usize,
-        row: impl Fn(&Sample) -> Vec<u64>,
-    ) -> Option<Vec<Combination>> {
+    pub(super) fn kernel(&mut self, width: usize, row: impl Fn(&Sample) -> Vec<u64>) -> Option<Vec<Combination>> {
         let mut matrix = Elimination::new(self.field, width);
         let spare = SPARE * self.space.sets.len();
         let (mut count, mut idle) = (0, 0);
