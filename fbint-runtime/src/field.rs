@@ -7,9 +7,17 @@ use derive_where::derive_where;
 
 use crate::driver::{Driver, TakesInput};
 use crate::entries::Entries;
+#[cfg(all(feature = "std", feature = "lanes"))]
+use crate::gauss::{StageRates, side_by_side};
+#[cfg(all(feature = "std", feature = "lanes"))]
+use crate::lanes::Lanes;
 use crate::scalar::Scalar;
 use crate::sealed::Sealed;
-use crate::system::{DrivenSystem, FeedbackSystem, PreparedSystem, Vector, clock};
+use crate::system::{DrivenSystem, FeedbackSystem, KineticEnergy, PreparedSystem, StateRole, Vector, clock};
+
+/// The most operations of a field that is evaluated in the stages of an implicit method at once: longer ones take long to compile in lanes.
+#[cfg(all(feature = "std", feature = "lanes"))]
+const MOST_IN_LANES: u32 = 1200;
 
 /// An autonomous ordinary differential equation x' = f(x) on R^N, in numbers of type `T`.
 pub trait Field<T: Scalar = f64> {
@@ -43,6 +51,20 @@ pub trait Field<T: Scalar = f64> {
 
     /// Makes it the field of a solution that starts at this state, which is given to a feedback as new targets.
     fn start_at(&mut self, _x: &Self::Vector) {}
+
+    /// The number of coordinates, if these are the first entries of the state, and their rates are linear in the momenta, which come
+    /// next, and depend on nothing else. 0 where that is not known.
+    #[doc(hidden)]
+    fn coordinates(&self) -> usize {
+        0
+    }
+
+    /// The field in several states at once, if it can be evaluated so.
+    #[cfg(all(feature = "std", feature = "lanes"))]
+    #[doc(hidden)]
+    fn in_lanes(&self) -> Option<std::boxed::Box<StageRates<'_>>> {
+        None
+    }
 }
 
 #[cfg(feature = "std")]
@@ -73,6 +95,15 @@ impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
     fn start_at(&mut self, x: &F::Vector) {
         (**self).start_at(x);
     }
+
+    fn coordinates(&self) -> usize {
+        (**self).coordinates()
+    }
+
+    #[cfg(feature = "lanes")]
+    fn in_lanes(&self) -> Option<std::boxed::Box<StageRates<'_>>> {
+        (**self).in_lanes()
+    }
 }
 
 /// The vector field X of the system `S`, without feedback.
@@ -95,7 +126,7 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
     }
 }
 
-#[cfg(feature = "ensemble")]
+#[cfg(any(feature = "ensemble", all(feature = "std", feature = "lanes")))]
 impl<S: FeedbackSystem, T: Scalar> PlainField<S, T> {
     /// The fields that `member` gives for each lane.
     pub(crate) fn gather<'a>(member: &dyn Fn(usize) -> &'a PlainField<S>) -> Self {
@@ -117,5 +148,24 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
 
     fn clock(&self) -> Option<usize> {
         clock::<S>()
+    }
+
+    /// Those of a Hamiltonian with a constant mass matrix, without constraints or the time.
+    fn coordinates(&self) -> usize {
+        let is_constrained = S::INTEGRALS.iter().any(|integral| integral.kind.is_constraint());
+        if S::KINETIC_ENERGY != KineticEnergy::Quadratic || is_constrained || clock::<S>().is_some() {
+            return 0;
+        }
+        S::STATE.iter().take_while(|entry| matches!(entry.role, StateRole::Coordinate { .. })).count()
+    }
+
+    #[cfg(all(feature = "std", feature = "lanes"))]
+    fn in_lanes(&self) -> Option<std::boxed::Box<StageRates<'_>>> {
+        if const { S::VECTOR_FIELD_OPERATIONS.total() > MOST_IN_LANES } {
+            return None;
+        }
+        let field = <dyn core::any::Any>::downcast_ref::<PlainField<S>>(self)?;
+        let field = PlainField::<S, Lanes<1>>::gather(&|_| field);
+        Some(std::boxed::Box::new(move |stages, rates, count| side_by_side(&field, stages, rates, count)))
     }
 }

@@ -9,23 +9,20 @@
 //!
 //! Stages are iterated as a fixed point, from the polynomial of the step before. That takes no derivatives, and converges where h times
 //! the Lipschitz constant of the field is below about 3, 6 and 11 for two, four and eight stages: not for what is stiff.
-//!
-//! Steps are made on slices, so that they are compiled once with this crate: of a model, only its field is compiled for them.
 
+mod collocation;
+
+pub(crate) use self::collocation::Collocation;
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::failure::StepFailure;
 use crate::field::Field;
-use crate::linear::{from_slice, largest};
+#[cfg(feature = "lanes")]
+use crate::lanes::Lanes;
+use crate::linear::from_slice;
 use crate::simulation::Advance;
 use crate::system::{FeedbackSystem, Vector};
 
-/// Iterations that a step may take.
-const MOST_ITERATIONS: u32 = 50;
-/// An entry that still changes by this fraction of itself has not converged,
-const ROUNDING: f64 = 1e-9;
-/// unless it is this fraction of the largest: there it may be nothing but the rounding of others.
-const NOISE: f64 = 1e-13;
 /// The largest number of stages.
 const MOST_STAGES: usize = 8;
 
@@ -117,14 +114,14 @@ impl Coefficients {
         }
     }
 
-    /// All mu_ij, row by row.
+    /// All mu_ij, column by column.
     fn shares(&self) -> Vec<f64> {
         let stages = self.stages();
-        (0..stages * stages).map(|at| self.share(at / stages, at % stages)).collect()
+        (0..stages * stages).map(|at| self.share(at % stages, at / stages)).collect()
     }
 
-    /// What the L_j of a step make of the L_i of the next one of the same size, row by row: the polynomial through the rates at the
-    /// nodes goes on.
+    /// What the L_j of a step make of the L_i of the next one of the same size, column by column: the polynomial through the rates at
+    /// the nodes goes on.
     fn extrapolation(&self) -> Vec<f64> {
         let (stages, b) = (self.stages(), self.weights(1.0));
         let node = |i: usize| (0..stages).map(|j| b[j] * self.share(i, j)).sum::<f64>();
@@ -134,239 +131,64 @@ impl Coefficients {
             let ratios = others.map(|other| (1.0 + nodes[i] - nodes[other]) / (nodes[j] - nodes[other]));
             ratios.product::<f64>() * b[i] / b[j]
         };
-        (0..stages * stages).map(|at| entry(at / stages, at % stages)).collect()
+        (0..stages * stages).map(|at| entry(at % stages, at / stages)).collect()
     }
 }
 
-/// The field in several states, one after the other in a slice.
-type Rates<'f> = dyn Fn(&[f64], &mut [f64]) + 'f;
-
-/// Steps by collocation, of states that are slices.
-#[derive(Clone)]
-struct Collocation {
-    coefficients: Coefficients,
-    shares: Vec<f64>,
-    extrapolation: Vec<f64>,
-    /// The size of steps that follow one another.
-    h: f64,
-    /// Where the last step ended, and what rounding has left out of that.
-    end: Vec<f64>,
-    remainder: Vec<f64>,
-    /// Whether `increments` are those of a step of size `h` that ended there.
-    is_known: bool,
-    /// L_i, Y_i and f(Y_i), stage by stage.
-    increments: Vec<f64>,
-    stages: Vec<f64>,
-    rates: Vec<f64>,
-    /// The last and the least changes of the Y_i.
-    changes: Vec<f64>,
-    least_changes: Vec<f64>,
-    /// The evaluations of the field in the last step.
-    evaluations: u64,
-}
-
-/// How an iteration has changed the stages.
-struct Change {
-    is_nothing: bool,
-    /// Whether a change of an entry was smaller than all before.
-    is_less: bool,
-}
-
-impl Collocation {
-    fn new(coefficients: Coefficients, h: f64, x: &[f64]) -> Self {
-        let zeros = vec![0.0; coefficients.stages() * x.len()];
-        Self {
-            coefficients,
-            shares: coefficients.shares(),
-            extrapolation: coefficients.extrapolation(),
-            h,
-            end: x.to_vec(),
-            remainder: vec![0.0; x.len()],
-            is_known: false,
-            increments: zeros.clone(),
-            stages: zeros.clone(),
-            rates: zeros.clone(),
-            changes: zeros.clone(),
-            least_changes: zeros,
-            evaluations: 0,
-        }
-    }
-
-    /// Makes a step of size `h`.
-    fn step(&mut self, rates: &Rates<'_>, x: &mut [f64], h: f64) -> Result<(), StepFailure> {
-        // What is left of a sum belongs to that sum: a projection makes it another number, and so does the time that is set.
-        for ((remainder, end), x) in self.remainder.iter_mut().zip(&self.end).zip(&*x) {
-            if end != x {
-                *remainder = 0.0;
-            }
-        }
-        let weights = self.coefficients.weights(h);
-        self.evaluations = 0;
-        if self.is_known && h == self.h {
-            self.extrapolate();
-        } else {
-            self.begin(rates, x, &weights);
-        }
-        self.is_known = false;
-        self.iterate(rates, x, &weights)?;
-        self.add(x);
-        self.is_known = h == self.h;
-        Ok(())
-    }
-
-    /// Guesses increments by those of the last step.
-    fn extrapolate(&mut self) {
-        let Self { increments, rates, extrapolation, .. } = self;
-        let entries = self.end.len();
-        rates.copy_from_slice(increments);
-        let rows = extrapolation.chunks_exact(self.coefficients.stages());
-        for (row, increment) in rows.zip(increments.chunks_exact_mut(entries)) {
-            combine(row, rates, increment);
-        }
-    }
-
-    /// Guesses increments by the field at the beginning.
-    fn begin(&mut self, rates: &Rates<'_>, x: &[f64], weights: &[f64]) {
-        let entries = x.len();
-        let first = &mut self.rates[..entries];
-        rates(x, first);
-        self.evaluations += 1;
-        for (increment, weight) in self.increments.chunks_exact_mut(entries).zip(weights) {
-            increment.iter_mut().zip(&*first).for_each(|(increment, rate)| *increment = weight * rate);
-        }
-    }
-
-    /// Iterates stages and increments until nothing changes, or no change of any entry gets smaller, twice in a row: then rounding is
-    /// all that is left.
-    fn iterate(&mut self, rates: &Rates<'_>, x: &[f64], weights: &[f64]) -> Result<(), StepFailure> {
-        self.place_stages(x);
-        self.evaluate(rates, weights);
-        self.least_changes.fill(f64::INFINITY);
-        let mut was_less = true;
-        for _ in 0..MOST_ITERATIONS {
-            let Change { is_nothing, is_less } = self.place_stages(x);
-            if is_nothing {
-                return Ok(());
-            }
-            if self.changes.iter().any(|change| !change.is_finite()) {
-                break;
-            }
-            self.evaluate(rates, weights);
-            if !is_less && !was_less && self.has_converged() {
-                return Ok(());
-            }
-            was_less = is_less;
-        }
-        if self.has_converged() { Ok(()) } else { Err(self.failure(rates, x)) }
-    }
-
-    /// Y_i from the L_j.
-    fn place_stages(&mut self, x: &[f64]) -> Change {
-        let mut change = Change { is_nothing: true, is_less: false };
-        let (stages, entries) = (self.coefficients.stages(), x.len());
-        let sums = &mut self.rates[..entries];
-        for (i, row) in self.shares.chunks_exact(stages).enumerate() {
-            combine(row, &self.increments, sums);
-            for (k, sum) in sums.iter().enumerate() {
-                let at = i * entries + k;
-                let stage = x[k] + (self.remainder[k] + sum);
-                let distance = (stage - self.stages[at]).abs();
-                (self.stages[at], self.changes[at]) = (stage, distance);
-                change.is_nothing &= distance == 0.0;
-                if distance > 0.0 && distance < self.least_changes[at] {
-                    self.least_changes[at] = distance;
-                    change.is_less = true;
-                }
-            }
-        }
-        change
-    }
-
-    /// L_i from the Y_i.
-    fn evaluate(&mut self, rates: &Rates<'_>, weights: &[f64]) {
-        rates(&self.stages, &mut self.rates);
-        self.evaluations += self.coefficients.stages() as u64;
-        let entries = self.end.len();
-        let rates = self.rates.chunks_exact(entries).zip(weights);
-        for (increment, (rate, weight)) in self.increments.chunks_exact_mut(entries).zip(rates) {
-            increment.iter_mut().zip(rate).for_each(|(increment, rate)| *increment = weight * rate);
-        }
-    }
-
-    /// Whether the last changes were as small as rounding.
-    fn has_converged(&self) -> bool {
-        let (entries, noise) = (self.end.len(), NOISE * largest(&self.stages));
-        let of_entry =
-            |all: &[f64], k: usize| all.iter().skip(k).step_by(entries).fold(0.0, |a: f64, b| a.max(b.abs()));
-        let is_finite = self.changes.iter().all(|change| change.is_finite());
-        is_finite
-            && (0..entries).all(|k| of_entry(&self.changes, k) <= (ROUNDING * of_entry(&self.stages, k)).max(noise))
-    }
-
-    /// Why the iteration has led nowhere.
-    #[cold]
-    fn failure(&mut self, rates: &Rates<'_>, x: &[f64]) -> StepFailure {
-        let entries = x.len();
-        rates(x, &mut self.rates[..entries]);
-        match self.rates[..entries].iter().position(|rate| !rate.is_finite()) {
-            Some(entry) => StepFailure::NotFinite { entry },
-            None => StepFailure::NotIterated { change: largest(&self.changes) },
-        }
-    }
-
-    /// Adds the increments to the state and to what rounding has left out of it (Neumaier).
-    fn add(&mut self, x: &mut [f64]) {
-        let entries = x.len();
-        for (k, x) in x.iter_mut().enumerate() {
-            let increments = self.increments.iter().skip(k).step_by(entries);
-            let increment = increments.fold(self.remainder[k], |sum, increment| sum + increment);
-            let sum = *x + increment;
-            let (larger, smaller) = if x.abs() < increment.abs() { (increment, *x) } else { (*x, increment) };
-            self.remainder[k] = (larger - sum) + smaller;
-            (self.end[k], *x) = (sum, sum);
-        }
-    }
-}
-
-/// sum_j factor_j v_j, of vectors one after the other in a slice.
-fn combine(factors: &[f64], vectors: &[f64], sum: &mut [f64]) {
-    sum.fill(0.0);
-    for (factor, vector) in factors.iter().zip(vectors.chunks_exact(sum.len())) {
-        sum.iter_mut().zip(vector).for_each(|(sum, entry)| *sum += factor * entry);
-    }
-}
+/// The field in all stages: for each entry of the state the numbers of all stages, and how many these are.
+pub(crate) type StageRates<'f> = dyn Fn(&[f64], &mut [f64], usize) + 'f;
 
 /// Steps by collocation along a field.
 pub(crate) struct GaussMethod<'f, F> {
     field: &'f F,
+    rates: Box<StageRates<'f>>,
     collocation: Collocation,
 }
 
 impl<'f, F: Field> GaussMethod<'f, F> {
     pub(crate) fn new(field: &'f F, coefficients: Coefficients, h: f64, x: &F::Vector) -> Self {
-        Self { field, collocation: Collocation::new(coefficients, h, x.as_ref()) }
+        let one_by_one =
+            || Box::new(|stages: &[f64], rates: &mut [f64], count| one_by_one(field, stages, rates, count));
+        #[cfg(feature = "lanes")]
+        let rates = field.in_lanes().unwrap_or_else(|| one_by_one());
+        #[cfg(not(feature = "lanes"))]
+        let rates = one_by_one();
+        let mut collocation = Collocation::new(coefficients, h, x.as_ref());
+        collocation.learn_velocities(field.coordinates(), |x| field.value(&from_slice(x)).as_ref().to_vec());
+        Self { field, rates, collocation }
     }
 }
 
-/// The field in all stages, one by one; the one place where lanes would take several at once.
-fn rates_along<F: Field>(field: &F) -> impl Fn(&[f64], &mut [f64]) {
-    |states, rates| {
-        let rates = rates.chunks_exact_mut(F::Vector::LEN);
-        for (state, rate) in states.chunks_exact(F::Vector::LEN).zip(rates) {
-            rate.copy_from_slice(field.value(&from_slice(state)).as_ref());
+/// The field in one stage after the other.
+fn one_by_one<F: Field>(field: &F, stages: &[f64], rates: &mut [f64], count: usize) {
+    for i in 0..count {
+        let rate = field.value(&F::Vector::from_fn(|entry| stages[entry * count + i]));
+        let places = rates.iter_mut().skip(i).step_by(count);
+        places.zip(rate).for_each(|(place, rate)| *place = rate);
+    }
+}
+
+/// The field in as many stages at once as there are lanes, of which those that are left over repeat the first.
+#[cfg(feature = "lanes")]
+pub(crate) fn side_by_side<F: Field<Lanes<1>>>(field: &F, stages: &[f64], rates: &mut [f64], count: usize) {
+    let lanes = Lanes::<1>::COUNT.min(count);
+    for first in (0..count).step_by(lanes) {
+        let place = |entry: usize| entry * count + first..entry * count + first + lanes;
+        let rate = field.value(&F::Vector::from_fn(|entry| Lanes::load(&stages[place(entry)])));
+        for (entry, rate) in rate.as_ref().iter().enumerate() {
+            rate.store(&mut rates[place(entry)]);
         }
     }
 }
 
 impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for GaussMethod<'_, F> {
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        self.collocation.step(&rates_along(self.field), x.as_mut(), h)
+        self.collocation.step(&*self.rates, x.as_mut(), h)
     }
 
     fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        let mut alone =
-            Collocation { is_known: false, remainder: vec![0.0; x.as_ref().len()], ..self.collocation.clone() };
-        let end = alone.step(&rates_along(self.field), x.as_mut(), h);
+        let mut alone = self.collocation.anew(x.as_ref());
+        let end = alone.step(&*self.rates, x.as_mut(), h);
         self.collocation.evaluations = alone.evaluations;
         end
     }
@@ -388,21 +210,12 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for GaussMethod
     }
 
     fn carried(&self) -> Option<Vec<Vec<f64>>> {
-        let Collocation { end, remainder, is_known, increments, .. } = &self.collocation;
-        let increments = increments.chunks_exact(end.len()).filter(|_| *is_known).map(<[f64]>::to_vec);
-        Some([end.clone(), remainder.clone()].into_iter().chain(increments).collect())
+        Some(self.collocation.carried())
     }
 
     fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {
-        let Collocation { coefficients, h, .. } = self.collocation;
-        self.collocation = Collocation::new(coefficients, h, x.as_ref());
-        let Some([end, remainder, increments @ ..]) = carried else { return };
-        self.collocation.end.copy_from_slice(end);
-        self.collocation.remainder.copy_from_slice(remainder);
-        if increments.len() == coefficients.stages() {
-            self.collocation.is_known = true;
-            self.collocation.increments = increments.concat();
-        }
+        self.collocation = self.collocation.anew(x.as_ref());
+        carried.iter().for_each(|carried| self.collocation.carry(carried));
     }
 }
 

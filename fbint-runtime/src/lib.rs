@@ -84,6 +84,8 @@ mod differential_equations;
 mod drift;
 mod driver;
 #[cfg(feature = "std")]
+mod dual;
+#[cfg(feature = "std")]
 mod dynamical_system;
 #[cfg(feature = "ensemble")]
 mod ensemble;

@@ -3,6 +3,8 @@
 //! A step of an explicit Runge-Kutta method is a function of the state and the parameters, and what is computed here is the derivative
 //! of that function, not an approximation of that of the exact flow: [`step`] has its equations, those of a projection among them.
 
+#[cfg(feature = "std")]
+mod rosenbrock;
 mod step;
 
 use derive_where::derive_where;

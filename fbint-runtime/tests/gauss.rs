@@ -130,12 +130,47 @@ fn stages_are_predicted_by_the_step_before() {
     assert!(all < 0.8 * first, "{first} in the first step, {all} on average");
 }
 
+/// A run has its stages in lanes, an ensemble its members; with feedback, the stages of a run are evaluated one by one.
+#[cfg(feature = "ensemble")]
+#[test]
+fn results_do_not_depend_on_what_is_in_lanes() {
+    use fbint_runtime::Ensemble;
+
+    let starts: Vec<_> = (0..27).map(|member| Kepler::start(0.1 + 0.02 * f64::from(member))).collect();
+    for stages in [2, 4, 8] {
+        let (method, gains) = (gauss(stages, 0.07), Gains::uniform(0.1));
+        let plain = Ensemble::new(&KEPLER, starts.clone()).run(method, 2.0).unwrap();
+        let fed_back = Ensemble::new(&KEPLER, starts.clone()).gains(gains).run(method, 2.0).unwrap();
+        for (member, start) in starts.iter().enumerate() {
+            let simulation = || Simulation::new(&KEPLER, *start).unwrap();
+            let run = simulation().run(method, 2.0).unwrap();
+            assert_eq!(plain.ends()[member].as_ref().unwrap().state, <[f64; 6]>::from(run.state()), "{member}");
+            let run = simulation().gains(gains).run(method, 2.0).unwrap();
+            assert_eq!(fed_back.ends()[member].as_ref().unwrap().state, <[f64; 6]>::from(run.state()), "{member}");
+        }
+    }
+}
+
+/// Where velocities follow from momenta alone, an iteration has the new momenta in the new coordinates.
+#[test]
+fn a_constant_mass_matrix_halves_the_iterations() {
+    let evaluations = |run: Result<Run<Spring>, _>| run.map(|run| run.evaluations()).unwrap();
+    let simulation = || Simulation::new(&Spring { k: 1.0 }, [1.0, 0.0]).unwrap();
+    let method = gauss(8, 0.5);
+    let (plain, with_feedback) = (
+        evaluations(simulation().run(method, 50.0)),
+        // So weak that the motion is the same.
+        evaluations(simulation().gains(Gains::uniform(1e-14)).run(method, 50.0)),
+    );
+    assert!(10 * plain < 7 * with_feedback, "{plain} {with_feedback}");
+}
+
 #[test]
 fn what_does_not_converge_is_said() {
     let spring = Spring { k: 1e6 };
     let method = gauss(4, 0.1);
     let error = Simulation::new(&spring, [1.0, 0.0]).unwrap().run(method, 1.0).unwrap_err().to_string();
-    for words in ["stopped at t = 0.0", "do not converge", "stiff", "shorter step"] {
+    for words in ["stopped at t = 0.0", "do not converge", "stiff", "shorter step", "Rodas5P"] {
         assert!(error.contains(words), "{error}");
     }
     let simulation = Simulation::new(&PLANAR_PENDULUM, PlanarPendulum::start()).unwrap().gains(Gains::uniform(1e5));

@@ -1,8 +1,8 @@
 //! Rodas5P on systems that are stiff, and on what runs by every method have.
 
 use fbint_runtime::{
-    Cause, Driven, Error, Event, Feedback, FeedbackSystem, Field, Gains, Held, Integrator, Method, PlainField,
-    Projection, Run, Simulation, StepFailure, Tolerance, feedback_system,
+    Cause, DifferentiableSystem, Direction, Driven, Error, Event, Feedback, FeedbackSystem, Field, Gains, Held,
+    Integrator, Method, PlainField, Projection, Run, Sensitivity, Simulation, StepFailure, Tolerance, feedback_system,
 };
 
 use super::resumption::assert_resumes;
@@ -78,6 +78,7 @@ pub(crate) struct Pendulum;
     force(v = thrust - c * v, w = -w),
     derivatives,
 )]
+#[derive(Clone)]
 pub(crate) struct CartPole {
     pub(crate) c: f64,
 }
@@ -90,6 +91,7 @@ pub(crate) struct CartPole {
     hamiltonian = p.powi(2) / 2 + (1 + t) * x.powi(2) / 2 - x * (3 * t).sin(),
     derivatives,
 )]
+#[derive(Clone)]
 pub(crate) struct Shaken;
 
 /// A tank that empties through a hole. The rate of the level has no derivative where it is empty.
@@ -235,6 +237,20 @@ fn dampers_and_controllers_may_be_strong() {
     assert!(200 * found.steps() < exact.steps(), "{} and {}", found.steps(), exact.steps());
 }
 
+/// The solution is a Taylor series in 113 bits, of which `examples/implicit.py` has the equations.
+#[test]
+fn a_cart_is_held_by_a_strong_damper_and_a_strong_controller() {
+    let (cart, exact) = (
+        CartPole { c: 1e5 },
+        [0.013_532_852_693_225_702, 0.765_288_979_992_812, -0.013_533_218_993_983_576, 0.438_833_987_230_504_26],
+    );
+    let simulation = Simulation::new(&cart, [0.1, 0.3, 0.0, 0.0, 0.0, 0.0]).unwrap();
+    let run = simulation.input(|_, state: &CartPoleState| at(-1e5 * state.x)).run(rodas(1e-9, 1e-9), 2.0).unwrap();
+    let state = end(&run);
+    let error = distance(&[state[0], state[1], state[2], state[3]], &exact);
+    assert!(error < 1e-8 && run.steps() < 500, "{error} in {} steps, {state:?}", run.steps());
+}
+
 #[test]
 fn steps_end_where_inputs_jump() {
     let cart = CartPole { c: 1.0 };
@@ -343,6 +359,77 @@ fn what_has_no_jacobian_is_refused_with_what_would_do() {
     assert!(refusal.contains("choose constant gains or a projection"), "{refusal}");
     let refusal = Simulation::new(&Pendulum, TILTED).unwrap().run(rodas(0.0, 1e-6), 1.0).unwrap_err();
     assert!(refusal.to_string().contains("rtol"), "{refusal}");
+}
+
+/// The derivatives of a step, from central differences of steps.
+fn assert_sensitivity<S: DifferentiableSystem<Vector<f64> = [f64; N]> + Clone, const N: usize>(
+    system: &S,
+    sensitivity: impl Fn(&S) -> Sensitivity<S>,
+    start: [f64; N],
+    h: f64,
+    direction: Direction<S>,
+) {
+    let step = |size: f64| {
+        let mut system = system.clone();
+        for (i, change) in direction.parameters.as_ref().iter().enumerate() {
+            *system.parameter_mut(i).unwrap() += size * change;
+        }
+        let start = std::array::from_fn(|i| start[i] + size * direction.state[i]);
+        sensitivity(&system).rodas5p_step(&start, h, &[]).unwrap().0
+    };
+    let (end, [change]) = sensitivity(system).rodas5p_step(&start, h, &[direction]).unwrap();
+    assert_eq!(end, step(0.0));
+    let [below, above] = [step(-1e-5), step(1e-5)];
+    let differences: [f64; N] = std::array::from_fn(|i| (above[i] - below[i]) / 2e-5);
+    let error = distance(&change, &differences);
+    assert!(error < 1e-7 * (1.0 + largest(&differences)), "{}: {error}, {change:?} {differences:?}", S::NAME);
+}
+
+#[test]
+fn derivatives_of_steps_are_those_of_the_numbers() {
+    let plain = |system: &SpringPendulum| Sensitivity::new(system.prepare());
+    let mut direction = Direction::of_state([0.3, -0.2, 0.5, 0.1]);
+    direction.parameters = [100.0, -2.0];
+    let spring = SpringPendulum { k: 1e3, g: 9.81 };
+    assert_sensitivity(&spring, plain, [1.01, 0.1, 0.2, -0.3], 0.05, direction);
+    let direction = Direction::of_state([0.1, 0.2, -0.3, 0.5, 0.4, -0.2]);
+    assert_sensitivity(&Pendulum, |system| Sensitivity::new(system.prepare()), TILTED, 0.3, direction);
+    let feedback = |system: &Pendulum| Feedback::new(system, &TILTED, Gains::uniform(50.0)).unwrap().sensitivity();
+    assert_sensitivity(&Pendulum, feedback, TILTED, 0.02, direction);
+    let mut direction = Direction::of_state([0.1, 0.2, -0.3, 0.5, 0.0, 0.0]);
+    direction.parameters = [1.0];
+    let cart = CartPole { c: 20.0 };
+    assert_sensitivity(
+        &cart,
+        |system| Sensitivity::new(system.prepare()),
+        [0.2, 0.3, 0.1, -0.4, 0.5, 0.3],
+        0.1,
+        direction,
+    );
+    // The shaken mass has the time in its state, and in its forces.
+    let direction = Direction::of_state([0.1, 0.2, 1.0, 0.0]);
+    assert_sensitivity(&Shaken, |system| Sensitivity::new(system.prepare()), SHAKEN, 0.2, direction);
+}
+
+/// A run that follows an integrator, beside runs from starts that differ.
+#[test]
+fn derivatives_of_runs_follow_an_integrator() {
+    let (pendulum, start) = (SpringPendulum { k: 1e6, g: 9.81 }, [1.0, 0.0, 0.0, 0.0]);
+    let (field, sensitivity) = (PlainField::new(&pendulum), Sensitivity::<SpringPendulum>::new(pendulum.prepare()));
+    let mut integrator = Integrator::rodas5p(&field, start, Tolerance::new(1e-8, 1e-8).unwrap()).unwrap();
+    let [mut below, mut above] = [-1e-6, 1e-6].map(|change| [1.0, change, 0.0, 0.0]);
+    let (mut state, mut direction) = (start, Direction::of_state([0.0, 1.0, 0.0, 0.0]));
+    while integrator.time() < 1.0 {
+        let before = integrator.time();
+        integrator.step(1.0).unwrap();
+        let h = integrator.time() - before;
+        let along = sensitivity.rodas5p_step(&state, h, &[direction]).unwrap();
+        (state, [direction.state]) = along;
+        [below, above] = [below, above].map(|x| sensitivity.rodas5p_step(&x, h, &[]).unwrap().0);
+    }
+    assert!(distance(&state, integrator.state()) < 1e-9, "{state:?} {:?}", integrator.state());
+    let differences: [f64; 4] = std::array::from_fn(|i| (above[i] - below[i]) / 2e-6);
+    assert!(distance(&direction.state, &differences) < 1e-5 * largest(&differences), "{direction:?} {differences:?}");
 }
 
 /// Members run one by one, each as it would alone.

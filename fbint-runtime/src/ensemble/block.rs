@@ -48,6 +48,15 @@ pub(super) fn integrate<S, F, const V: usize>(
     }
 }
 
+/// Integrates from `start` by steps that a function makes.
+pub(super) fn follow<S: FeedbackSystem, const V: usize>(
+    course: &mut Course<'_, S, V>,
+    start: Vector<S, Lanes<V>>,
+    step: &dyn Fn(&mut Vector<S, Lanes<V>>, Lanes<V>),
+) {
+    course.follow(start, &|watch, x, h, steps| watch.repeat(steps, x, |x| step(x, h)));
+}
+
 /// One step to a time, and its projection.
 type ProjectedStep<'a, S, const V: usize> =
     &'a dyn Fn(&mut Projector<S, Lanes<V>>, &mut Vector<S, Lanes<V>>, Lanes<V>, f64) -> Landing<S, Lanes<V>>;

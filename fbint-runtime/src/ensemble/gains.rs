@@ -201,6 +201,8 @@ pub(super) trait LaneFields<S: FeedbackSystem, const V: usize> {
     fn gather(&mut self);
     /// Evaluates the fields that were put side by side.
     fn value(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>);
+    /// [`Field::coordinates`] of them.
+    fn coordinates(&self) -> usize;
     /// Integrates them by a method with a fixed step.
     fn integrate(
         &self,
@@ -243,6 +245,10 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> LaneFields<S, V> fo
         if let Some(block) = &self.block {
             *value = block.value(x);
         }
+    }
+
+    fn coordinates(&self) -> usize {
+        self.block.as_ref().map_or(0, Field::coordinates)
     }
 
     fn integrate(

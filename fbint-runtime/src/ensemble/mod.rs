@@ -20,6 +20,7 @@
 //! type of their field, where a pointer to it would take up to 45 % more time.
 
 mod block;
+mod collocation;
 mod control;
 mod crew;
 mod gains;
@@ -39,6 +40,7 @@ use std::sync::Mutex;
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::gains::Gains;
+use crate::gauss::Coefficients;
 use crate::lanes::Lanes;
 use crate::method::{self, ErrorControl, FixedStep, Method, Settings};
 use crate::policy::GainPolicy;
@@ -247,8 +249,8 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         Ensemble { members: self.members, gains: Boxed(self.gains) }
     }
 
-    /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with the implicit methods and the
-    /// discrete Hamel integrator. A method with error control chooses steps for each member by itself.
+    /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with Rodas5P, with geometric
+    /// integrators, and with Gauss's collocation if states are projected. A method with error control chooses steps for each member by itself.
     ///
     /// # Errors
     ///
@@ -395,6 +397,8 @@ struct Plan {
 enum Stepping {
     /// All members at once, with steps that end at the same times.
     Fixed { method: FixedStep, schedule: Schedule },
+    /// All members at once, by collocation with steps that end at the same times.
+    Gauss { coefficients: Coefficients, schedule: Schedule },
     /// Every member with steps of its own.
     Controlled { method: ErrorControl, tolerance: Tolerance },
     /// By a method that has no lanes.
@@ -414,6 +418,11 @@ impl Plan {
                 let schedule = Schedule::new(h, span, every)?;
                 let times = schedule.sample_times();
                 (Stepping::Fixed { method, schedule }, times)
+            }
+            method::Stepping::Gauss { coefficients, h } if settings.projection.is_none() => {
+                let schedule = Schedule::new(h, span, every)?;
+                let times = schedule.sample_times();
+                (Stepping::Gauss { coefficients, schedule }, times)
             }
             method::Stepping::Gauss { h, .. } | method::Stepping::Geometric { h, .. } => {
                 (Stepping::OneByOne, Schedule::new(h, span, every)?.sample_times())

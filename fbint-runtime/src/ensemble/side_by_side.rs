@@ -3,6 +3,7 @@
 use std::vec::Vec;
 
 use super::block::Course;
+use super::collocation;
 use super::control::{self, Route};
 use super::crew::Crew;
 use super::gains::{InLanes, LaneFields};
@@ -13,7 +14,7 @@ use super::{Members, Plan, Stepping};
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::lanes::Lanes;
-use crate::method::{ErrorControl, FixedStep};
+use crate::method::ErrorControl;
 use crate::scalar::Scalar;
 use crate::simulation::samples::FlatSamples;
 use crate::simulation::{Schedule, check_stability};
@@ -25,6 +26,9 @@ use crate::tolerance::Tolerance;
 const MEMBERS_PER_LANE: usize = 32;
 /// How many blocks under error control every thread has at least, if lanes can be filled.
 const BLOCKS_PER_THREAD: usize = 4;
+
+/// Makes the steps of members that have lanes.
+type Follow<'a, S, const V: usize> = &'a dyn Fn(&dyn LaneFields<S, V>, &mut Course<'_, S, V>, Vector<S, Lanes<V>>);
 
 /// The runs of members in lanes.
 pub(super) struct SideBySide<'a, 'm, S: FeedbackSystem, const V: usize> {
@@ -53,9 +57,15 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
     fn tracks(&self, members: &[usize]) -> Vec<Track> {
         match &self.plan.stepping {
             Stepping::Fixed { method, schedule } => {
-                let tracks = self.integrate(*method, schedule, members);
-                self.members.progress.advance(members.len());
-                tracks
+                let projection = self.plan.settings.projection;
+                self.integrate(method.stability_interval(), schedule, members, &|fields, course, start| {
+                    fields.integrate(course, start, *method, projection);
+                })
+            }
+            Stepping::Gauss { coefficients, schedule } => {
+                self.integrate(f64::INFINITY, schedule, members, &|fields, course, start| {
+                    collocation::integrate(course, fields, start, *coefficients, schedule.h);
+                })
             }
             Stepping::Controlled { method, tolerance } => self.control(*method, *tolerance, members),
             Stepping::OneByOne => members.iter().map(|&member| self.track_alone(member)).collect(),
@@ -79,8 +89,8 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
         crew.into_tracks()
     }
 
-    /// Integrates as many members as there are lanes, by steps of one size.
-    fn integrate(&self, method: FixedStep, schedule: &Schedule, members: &[usize]) -> Vec<Track> {
+    /// Integrates as many members as there are lanes, by steps of one size, for a feedback within a stability interval.
+    fn integrate(&self, interval: f64, schedule: &Schedule, members: &[usize], follow: Follow<'_, S, V>) -> Vec<Track> {
         let mut fields = self.gains.fields();
         let mut seats: Vec<Seat<S>> = Vec::with_capacity(members.len());
         let mut refusals = Vec::with_capacity(members.len());
@@ -88,21 +98,22 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
             let seat = Seat::new(self.members, &self.plan.settings, member, seats.len(), &mut *fields);
             let seat = seat.and_then(|(seat, field)| {
                 let rate = field.decay_rate(&seat.start);
-                check_stability(schedule.span.from, schedule.h, rate, method.stability_interval())?;
+                check_stability(schedule.span.from, schedule.h, rate, interval)?;
                 Ok(seat)
             });
             refusals.push(seat.map(|seat| seats.push(seat)).err());
         }
-        let mut tracks = self.integrate_seats(method, schedule, &mut *fields, &seats).into_iter();
+        let mut tracks = self.integrate_seats(follow, schedule, &mut *fields, &seats).into_iter();
         let track =
             |refusal: Option<Error>| refusal.map_or_else(|| tracks.next().unwrap_or(Err(Error::Interrupted)), Err);
+        self.members.progress.advance(members.len());
         refusals.into_iter().map(track).collect()
     }
 
     /// What becomes of the members that have a lane.
     fn integrate_seats(
         &self,
-        method: FixedStep,
+        follow: Follow<'_, S, V>,
         schedule: &Schedule,
         fields: &mut dyn LaneFields<S, V>,
         seats: &[Seat<S>],
@@ -117,7 +128,7 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
         let mut tracks: Vec<_> = seats.iter().map(empty).collect();
         let goes_on = || self.members.progress.goes_on();
         let mut course = Course::new(&numbers, schedule, &mut tracks, &goes_on);
-        fields.integrate(&mut course, start, method, self.plan.settings.projection);
+        follow(fields, &mut course, start);
         let (lost, is_interrupted) = (course.lost(), course.is_interrupted());
         let track = |(lane, track)| match is_interrupted {
             true => Err(Error::Interrupted),

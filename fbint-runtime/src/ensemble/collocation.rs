@@ -1,0 +1,94 @@
+//! Members that take steps of Gauss's collocation side by side.
+//!
+//! Each member iterates its stages by the code of a run that is alone, and ends when it is done. What they share is the evaluation of
+//! their fields: of one stage, with a lane for each member.
+
+use std::cell::RefCell;
+use std::vec::Vec;
+
+use super::block::{self, Course};
+use super::gains::LaneFields;
+use super::seat::in_lane;
+use crate::entries::Entries;
+use crate::gauss::{Coefficients, Collocation};
+use crate::lanes::Lanes;
+use crate::linear::filled;
+use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, Vector};
+
+/// Integrates from `start` with steps of size `h`. A member whose stages do not converge goes on with what is not a number.
+pub(super) fn integrate<S: FeedbackSystem, const V: usize>(
+    course: &mut Course<'_, S, V>,
+    fields: &dyn LaneFields<S, V>,
+    start: Vector<S, Lanes<V>>,
+    coefficients: Coefficients,
+    h: f64,
+) {
+    let member = |lane| {
+        let state: Vector<S> = in_lane(&start, lane);
+        let mut collocation = Collocation::new(coefficients, h, state.as_ref());
+        collocation.learn_velocities(fields.coordinates(), |x| rates_of_member(fields, lane, x));
+        Member { state, collocation, is_done: false }
+    };
+    let members = RefCell::new((0..Lanes::<V>::COUNT).map(member).collect::<Vec<_>>());
+    block::follow(course, start, &|x, h| step(&mut members.borrow_mut(), fields, x, h.lane(0)));
+}
+
+struct Member<S: FeedbackSystem> {
+    state: Vector<S>,
+    collocation: Collocation,
+    /// Whether it has reached the end of the step.
+    is_done: bool,
+}
+
+/// The field of one member in one state.
+fn rates_of_member<S: FeedbackSystem, const V: usize>(
+    fields: &dyn LaneFields<S, V>,
+    lane: usize,
+    x: &[f64],
+) -> Vec<f64> {
+    let at = Entries::from_fn(|entry| Lanes::from_f64(x[entry]));
+    let mut rates: Vector<S, Lanes<V>> = filled(Lanes::from_f64(0.0));
+    fields.value(&at, &mut rates);
+    in_lane::<Vector<S>, _, V>(&rates, lane).as_ref().to_vec()
+}
+
+/// A step of all members.
+fn step<S: FeedbackSystem, const V: usize>(
+    members: &mut [Member<S>],
+    fields: &dyn LaneFields<S, V>,
+    x: &mut Vector<S, Lanes<V>>,
+    h: f64,
+) {
+    for (lane, member) in members.iter_mut().enumerate() {
+        member.state = in_lane(x, lane);
+        member.collocation.begin(member.state.as_ref(), h);
+        member.is_done = false;
+    }
+    while members.iter().any(|member| !member.is_done) {
+        evaluate(members, fields);
+        for Member { state, collocation, is_done } in members.iter_mut().filter(|member| !member.is_done) {
+            let end = collocation.proceed(state.as_mut(), h);
+            *is_done = end.is_some();
+            if let Some(Err(_)) = end {
+                *state = filled(f64::NAN);
+            }
+        }
+    }
+    *x = Entries::from_fn(|entry| Lanes::from_lanes(&|lane| members[lane].state[entry]));
+}
+
+/// Evaluates the fields of all members in one stage after the other.
+fn evaluate<S: FeedbackSystem, const V: usize>(members: &mut [Member<S>], fields: &dyn LaneFields<S, V>) {
+    let mut rates: Vector<S, Lanes<V>> = filled(Lanes::from_f64(0.0));
+    let stages = members[0].collocation.count();
+    for stage in 0..stages {
+        let number = |lane: usize, entry: usize| members[lane].collocation.stages[entry * stages + stage];
+        let at = Entries::from_fn(|entry| Lanes::from_lanes(&|lane| number(lane, entry)));
+        fields.value(&at, &mut rates);
+        for (lane, member) in members.iter_mut().enumerate() {
+            let places = member.collocation.rates.iter_mut().skip(stage).step_by(stages);
+            places.zip(rates).for_each(|(place, rate)| *place = rate.lane(lane));
+        }
+    }
+}
