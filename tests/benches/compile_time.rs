@@ -161,6 +161,8 @@ fn compile(file: &Path, folder: &Path, runtime: &Path, options: &[&str]) -> f64 
         Command::new(rustc)
             .args(["--edition", "2024", "--crate-type", "lib", "-C", "opt-level=3", "-C", "embed-bitcode=no"])
             .args(["--emit", "dep-info,metadata,link"])
+            // The expansion includes the file of its derivation.
+            .env("CARGO_MANIFEST_DIR", folder)
             .arg("--extern")
             .arg(format!("fbint_runtime={}", runtime.display()))
             .arg("-L")
