@@ -37,6 +37,9 @@ const RIGID_BODY: &str = "state(r: [3, 3], w: [3]), dynamics(r = r * hat(w),
         w = vector![(b - c) * w[1] * w[2] / a, (c - a) * w[0] * w[2] / b, (a - b) * w[0] * w[1] / c]),
     constraint(orthonormality = r.transpose() * r - identity(3))";
 
+/// An attribute, its item, the degree, the work, and what is found.
+type Row<'a, F> = (&'a str, &'a str, usize, [usize; 2], &'a [F]);
+
 fn derivation(attribute: &str, item: &str) -> Derivation {
     let errors = Errors::new();
     let declaration = syntax::parse(tokens(attribute), tokens(item), &errors).expect("a declaration");
@@ -80,7 +83,7 @@ fn classical_integrals_are_found() {
         hamiltonian = p.norm_squared() / (2 * m) + k * q.norm_squared() / 2";
     let timed = format!("{BODIES} * (1 + t.sin()), time(t)");
     let abcd = "struct S { a: f64, b: f64, c: f64, d: f64 }";
-    let rows: [(&str, &str, usize, [usize; 2], &[&str]); 16] = [
+    let rows: [Row<&str>; 16] = [
         (
             KEPLER,
             OF_KEPLER,
@@ -362,7 +365,7 @@ fn what_constraints_keep_is_found() {
     let goryachev = "state(g: [3], l: [3]), define(w = vector![l[0], l[1], 4 * l[2]]),
         dynamics(g = g.cross(&w), l = l.cross(&w) + g.cross(&vector![k, 0, 0]))";
     let on_level = format!("{goryachev}, constraint(level = g.dot(&l))");
-    let rows: [(&str, &str, usize, [usize; 2], &[(Conservation, &str)]); 10] = [
+    let rows: [Row<(Conservation, &str)>; 10] = [
         (
             sleigh,
             "struct S { m: f64, i: f64 }",
