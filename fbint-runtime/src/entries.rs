@@ -36,8 +36,18 @@ impl<T: Entry, const N: usize> Entries<T> for [T; N] {
     const LEN: usize = N;
 
     #[inline(always)]
-    fn from_fn(entry: impl FnMut(usize) -> T) -> Self {
-        core::array::from_fn(entry)
+    fn from_fn(mut entry: impl FnMut(usize) -> T) -> Self {
+        if const { N == 0 } {
+            return core::array::from_fn(entry);
+        }
+        // A bare loop: `array::from_fn` is a hundred lines of LLVM each time, and generated code has it everywhere.
+        let mut entries = [entry(0); N];
+        let mut i = 1;
+        while i < N {
+            entries[i] = entry(i);
+            i += 1;
+        }
+        entries
     }
 
     #[inline]

@@ -398,13 +398,12 @@ impl FixedStep {
         x: &mut Vector<S>,
         h: f64,
         time: f64,
-        landing: &mut Landing<S>,
-    ) {
+    ) -> Landing<S> {
         match self {
-            Self::Euler => projector.land_step(&EULER, field, x, h, time, landing),
-            Self::Midpoint => projector.land_step(&MIDPOINT, field, x, h, time, landing),
-            Self::Heun => projector.land_step(&HEUN, field, x, h, time, landing),
-            Self::Rk4 => projector.land_step(&RK4, field, x, h, time, landing),
+            Self::Euler => projector.land_step(&EULER, field, x, h, time),
+            Self::Midpoint => projector.land_step(&MIDPOINT, field, x, h, time),
+            Self::Heun => projector.land_step(&HEUN, field, x, h, time),
+            Self::Rk4 => projector.land_step(&RK4, field, x, h, time),
         }
     }
 

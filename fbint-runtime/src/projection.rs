@@ -290,7 +290,7 @@ impl<S: FeedbackSystem> Projector<S> {
         }
     }
 
-    /// Makes one step to `time` as [`step`](Self::step) does, but leaves out what is out of proportion; says how it ended.
+    /// Makes one step to `time` as [`step`](Self::step) does, but leaves out what is out of proportion; returns how it ended.
     #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn land_step<const STAGES: usize>(
@@ -300,12 +300,11 @@ impl<S: FeedbackSystem> Projector<S> {
         x: &mut Vector<S>,
         h: f64,
         time: f64,
-        landing: &mut Landing<S>,
-    ) {
+    ) -> Landing<S> {
         let begin = *x;
         match self.attempt(method, field, x, h, Some(time)) {
-            Ok(landed) => *landing = landed,
-            Err(doubt) => *landing = self.settle(&begin, doubt, x),
+            Ok(landing) => landing,
+            Err(doubt) => self.settle(&begin, doubt, x),
         }
     }
 

@@ -372,7 +372,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for Explicit<'_
         h: f64,
         time: f64,
     ) -> Result<(), StepFailure> {
-        self.method.projected_step(projector, |x| self.field.value(x), x, h, time, landing);
+        *landing = self.method.projected_step(projector, |x| self.field.value(x), x, h, time);
         Ok(())
     }
 
