@@ -132,7 +132,7 @@ fn scratch(declaration: &Declaration, expansion: &TokenStream) -> String {
         "{item}\n{expansion}
         // What the declarations name.
         #[allow(unused_imports)]
-        use fbint_runtime::nalgebra::Vector3;
+        use fbint_runtime::nalgebra::{{Matrix3, Vector3}};
         use fbint_runtime::{{Error, Feedback, FeedbackSystem, Gains, PreparedSystem, Projection, Projector, Vector}};
         type State = Vector<{name}>;
         type Integrals = fbint_runtime::Integrals<{name}>;
