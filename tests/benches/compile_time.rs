@@ -87,11 +87,19 @@ fn without_algebra(declaration: &Declaration, folder: &Path) -> TokenStream {
 fn instructions(file: &Path, folder: &Path, runtime: &Path) -> usize {
     compile(file, folder, runtime, &["-C", "target-cpu=x86-64-v3", "--emit", "asm"]);
     let assembly = fs::read_to_string(folder.join("model.s")).expect("assembly");
-    let is_label = |line: &&str| line.starts_with("_ZN") && line.contains(COUNTED) && line.ends_with(':');
-    let mut lines = assembly.lines().skip_while(|line| !is_label(line));
-    lines.next().unwrap_or_else(|| panic!("no function {COUNTED}"));
+    let of_wrapper = |line: &&str| line.starts_with("_ZN") && line.contains(COUNTED) && line.ends_with("E:");
+    let label = assembly.lines().find(of_wrapper).unwrap_or_else(|| panic!("no function {COUNTED}"));
+    instructions_of(&assembly, label)
+}
+
+/// The instructions of a function, and of a long field that it calls.
+fn instructions_of(assembly: &str, label: &str) -> usize {
+    let lines = assembly.lines().skip_while(|line| *line != label).skip(1);
+    let lines = lines.take_while(|line| !line.starts_with(".Lfunc_end"));
     let is_instruction = |line: &&str| line.starts_with('\t') && !line.starts_with("\t.");
-    lines.take_while(|line| !line.starts_with(".Lfunc_end")).filter(is_instruction).count()
+    let own = |line: &str| line.split_whitespace().find_map(|word| word.starts_with("_ZN").then(|| format!("{word}:")));
+    let called = |line: &str| own(line).filter(|name| assembly.lines().any(|line| line == name));
+    lines.filter(is_instruction).map(|line| 1 + called(line).map_or(0, |name| instructions_of(assembly, &name))).sum()
 }
 
 fn least(repetitions: usize, measure: impl Fn() -> f64) -> f64 {
@@ -132,7 +140,7 @@ fn scratch(declaration: &Declaration, expansion: &TokenStream) -> String {
         "{item}\n{expansion}
         // What the declarations name.
         #[allow(unused_imports)]
-        use fbint_runtime::nalgebra::Vector3;
+        use fbint_runtime::nalgebra::{{Matrix3, Vector3}};
         use fbint_runtime::{{Error, Feedback, FeedbackSystem, Gains, PreparedSystem, Projection, Projector, Vector}};
         type State = Vector<{name}>;
         type Integrals = fbint_runtime::Integrals<{name}>;
