@@ -164,12 +164,12 @@ impl Notation<'_> {
         let parameters = if symbols.parameters().next().is_some() { ", for general parameters" } else { "" };
         let range = format!("polynomial of degree <= {} in {}{parameters}", searched.degree, variables.join(", "));
         let set = if searched.is_everywhere {
-            ", is conserved in all states; what is conserved on the constraints alone was not searched"
+            ", is conserved in all states; nothing was searched on the constraints alone"
         } else {
             ""
         };
         match further.others {
-            0 => format!("no {other}{range}{set}, with a probability of error below 1e-8"),
+            0 => format!("no {other}{range}, with a probability of error below 1e-8{set}"),
             1 => format!("one {other}{range}, whose coefficients were not found"),
             count => format!("{count} {other}{range}, whose coefficients were not found"),
         }
