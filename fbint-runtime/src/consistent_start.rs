@@ -11,12 +11,12 @@ mod constraint_set;
 
 #[cfg(feature = "std")]
 pub use self::constraint_set::StartMove;
-#[cfg(feature = "std")]
-pub(crate) use self::constraint_set::projected_start;
 pub(crate) use self::constraint_set::{
-    Parameters, check_distinct, check_start, onto_constraints, scales, size_of_variable, targets,
+    Parameters, check_distinct, check_start, onto_constraints, size_of_variable, targets,
 };
 use self::constraint_set::{check, check_finite, go_shortest, scaled_constraints, square_of_distances};
+#[cfg(feature = "std")]
+pub(crate) use self::constraint_set::{projected_start, scales};
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::flat_system::{FlatSystem, Scratch};
