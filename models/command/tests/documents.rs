@@ -18,7 +18,7 @@ use super::common::fbint;
 type Outcome = Result<(), Box<dyn Error>>;
 
 const DOCUMENTS: [&str; 5] = ["README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "LICENCES.md", "TESTING.md"];
-const LINES_OF_README: usize = 130;
+const LINES_OF_README: usize = 136;
 const LINES_OF_ARCHITECTURE: usize = 150;
 /// The packages all of whose rooms ARCHITECTURE.md names.
 const WITH_ROOMS: [&str; 3] = ["fbint-macros/core/", "fbint-runtime/", "fbint-runtime/command/"];
