@@ -208,7 +208,7 @@ pub struct Crossing {
 /// A quantity that follows from the state.
 #[derive(Clone, Copy, Debug)]
 pub enum Quantity {
-    /// The entry of the state at this index of [`AnyModel::state_names`].
+    /// The entry of the state at this index of [`AnyModel::state`].
     Entry(usize),
     /// The output at this index of [`AnyModel::output_names`].
     Output(usize),
