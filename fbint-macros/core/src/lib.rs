@@ -2,7 +2,7 @@
 //!
 //! # An example, from declaration to Rust
 //!
-//! The mechanics of the planar pendulum takes two lines, after the lines that name the state:
+//! The mechanics of the planar pendulum takes two lines, after the lines that name the state and before the parameters by default:
 //!
 //! ```text
 //! #[feedback_system(
@@ -10,6 +10,7 @@
 //!     momenta(p: [2]),
 //!     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
 //!     constraint(length = q.norm_squared() - l.powi(2)),
+//!     default(m = 1, g = 1, l = 1),
 //! )]
 //! pub struct PlanarPendulum { pub m: f64, pub g: f64, pub l: f64 }
 //! ```
