@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use fbint_macros_core::prepared::{Order, Surroundings};
+use fbint_macros_core::prepared::{FORMAT, Order, Surroundings};
 use fbint_tests::compiler::Declaration;
 
 use super::mutations::sealed;
@@ -209,25 +209,28 @@ fn a_damaged_file_is_an_error_until_it_is_written_anew() {
     package.expand(OSCILLATOR, Order::Write).expect("a derivation");
     let file = package.file();
     let text = fs::read_to_string(&file).expect("a file");
+    let with_format = |format: &str| text.replace(&format!("derivation {FORMAT}"), &format!("derivation {format}"));
+    let other = |format: u32, by: &str| {
+        let reason = format!("it has format {format}, and this version of fbint reads {FORMAT}: {by} one wrote it");
+        (with_format(&format.to_string()), reason)
+    };
+    let of_another_text = || "its checksum is that of another text".to_owned();
     let cases = [
-        (String::new(), "it is not a derivation"),
-        (
-            text.replace("derivation 2", "derivation 3"),
-            "it has format 3, and this version of fbint reads 2: a newer one wrote it",
-        ),
-        (
-            text.replace("derivation 2", "derivation 1"),
-            "it has format 1, and this version of fbint reads 2: an older one wrote it",
-        ),
-        (text.replace("derivation 2", "derivation x"), "it has format `x`, not 2"),
-        (text[..text.len() / 2].to_owned(), "its checksum is that of another text"),
-        (text.replace("x0", "x1"), "its checksum is that of another text"),
+        (String::new(), "it is not a derivation".to_owned()),
+        other(FORMAT + 1, "a newer"),
+        other(FORMAT - 1, "an older"),
+        (with_format("x"), format!("it has format `x`, not {FORMAT}")),
+        (text[..text.len() / 2].to_owned(), of_another_text()),
+        (text.replace("x0", "x1"), of_another_text()),
     ];
     for (damaged, reason) in cases {
         fs::write(&file, &damaged).expect("a file");
         for order in [Order::Use, Order::Check] {
             let error = package.expand(OSCILLATOR, order).unwrap_err();
-            assert!(error.contains("cannot be used: ") && error.contains(reason) && error.contains("run `"), "{error}");
+            assert!(
+                error.contains("cannot be used: ") && error.contains(&reason) && error.contains("run `"),
+                "{error}"
+            );
             assert_eq!(fs::read_to_string(&file).expect("a file"), damaged);
         }
         package.expand(OSCILLATOR, Order::Write).expect("a derivation");
