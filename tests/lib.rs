@@ -32,11 +32,14 @@ pub fn amount(usual: usize, thorough: usize) -> usize {
     if is_thorough() { thorough } else { usual }
 }
 
-/// At how many random states a system is tested: at a thousand, or at a hundred where another system has the same kind of field.
+/// At how many random states a system is tested: at a thousand, or at a hundred where another system has the same kind of field, and at
+/// ten where its field is long.
 pub fn states(system: &str) -> usize {
     const ONE_OF_EACH_KIND: [&str; 7] =
         ["FourBar", "SphericalPendulumCpv22", "EulerTop", "FreeRigidBody", "CartPendulum", "HeldSleigh", "CartPole"];
-    if ONE_OF_EACH_KIND.contains(&system) { 1_000 } else { amount(100, 1_000) }
+    const LONG: [&str; 2] = ["Chain16", "Chain32"];
+    let usual = if LONG.contains(&system) { 10 } else { 100 };
+    if ONE_OF_EACH_KIND.contains(&system) { 1_000 } else { amount(usual, 1_000) }
 }
 
 /// Reproducible random numbers (SplitMix64).

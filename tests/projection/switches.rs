@@ -5,7 +5,7 @@ use catalogue::comparison::Subject;
 use fbint_runtime::{DrivenSystem, Error, Held, Settings, Simulation, feedback_system};
 use nalgebra::vector;
 
-use crate::comparison::{ALLOWED, Case, Comparison, Findings, Ladder, Typed, alone, assert_written, rows_of};
+use crate::comparison::{ALLOWED, Case, Comparison, Findings, Ladder, METHODS, Typed, alone, assert_written, rows_of};
 
 /// A pendulum with a motor, and with friction.
 #[feedback_system(
@@ -319,7 +319,7 @@ impl Corpus {
     const LIMIT: f64 = 3.0;
 
     fn add(&mut self, case: &Case<'_>) -> Result<(), Error> {
-        let Findings { mut comparisons, failures, mut out, .. } = case.compare()?;
+        let Findings { mut comparisons, failures, mut out, .. } = case.compare(&case.ladder.methods())?;
         let key = |it: &Comparison| (it.method, it.step.to_bits());
         comparisons.sort_by_key(key);
         let mut runs: Vec<Comparison> =
@@ -347,7 +347,7 @@ impl Corpus {
         let names: Vec<&str> = written.iter().filter_map(|row| row.split(" | ").next()).collect();
         let losers: Vec<&str> = self.rows.iter().filter_map(|(_, row)| row.split(" | ").next()).collect();
         assert_eq!(names, losers, "BENCHMARKS.md, {section}, names the cases that lose");
-        self.rows.iter().for_each(|(name, row)| assert_written(section, name, row));
+        self.rows.iter().for_each(|(name, row)| assert_written(section, name, row, METHODS.len()));
     }
 }
 

@@ -15,7 +15,7 @@ use tempfile::{TempDir, tempdir};
 
 #[cfg(feature = "parquet")]
 use super::common::files_in;
-use super::common::{blocks_in, fbint, json_in, names_in, refused};
+use super::common::{blocks_in, fbint, is_thorough, json_in, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -110,16 +110,19 @@ fn tables_as_parquet_are_the_same() -> Outcome {
 }
 
 /// Any rank is killed at any time, twice in each ensemble: the launcher and the other ranks say what happened and what to do, and the
-/// files that come out at last are those of an ensemble that was not disturbed.
+/// files that come out at last are those of an ensemble that was not disturbed. Which and when is another choice in every run, because
+/// what a kill meets is, too.
 #[test]
 fn an_ensemble_that_loses_a_process_resumes_to_the_same_bytes() -> Outcome {
     let whole = tempdir()?;
     succeeded(&fbint(&whole, &[&ENSEMBLE[..], &FILES].concat())?);
     let expected = results(&whole)?;
-    let mut random = ChaCha8Rng::seed_from_u64(20);
+    let seed = u64::from(std::process::id());
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let least = if is_thorough() { 20 } else { 2 };
     let mut below = |limit: usize| random.next_u32() as usize % limit;
     let (mut kills, mut advised) = (0, 0);
-    while kills < 20 {
+    while kills < least {
         let folder = tempdir()?;
         let is_begun = || folder.path().join(FOLDER).join("ensemble").exists();
         for _ in 0..2 {
@@ -147,10 +150,10 @@ fn an_ensemble_that_loses_a_process_resumes_to_the_same_bytes() -> Outcome {
         }
         // A process that is killed while it removes the folder may leave it, and nothing in it.
         let _ = fs::remove_dir(folder.path().join(FOLDER));
-        assert!(results(&folder)? == expected, "after {kills} kills: {:?}", names_in(&folder)?);
+        assert!(results(&folder)? == expected, "seed {seed}, after {kills} kills: {:?}", names_in(&folder)?);
     }
     // Ranks that are killed themselves when they have hardly begun, or are through, have nothing to say.
-    assert!(advised >= 10, "{advised} of {kills} kills were told with what to do");
+    assert!(!is_thorough() || advised >= 10, "seed {seed}: {advised} of {kills} kills were told with what to do");
     Ok(())
 }
 
