@@ -560,21 +560,7 @@ fn reproductions_that_are_unknown_or_cannot_be_written_are_refused() -> Outcome 
 fn every_example_of_the_help_runs() -> Outcome {
     let folder = tempdir()?;
     let help = succeeded(&fbint(folder.path(), &["--help"])?);
-    let commands = help
-        .split(
-            "Commands:
-",
-        )
-        .nth(1)
-        .and_then(|rest| {
-            rest.split(
-                "
-
-",
-            )
-            .next()
-        })
-        .ok_or("no commands")?;
+    let commands = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).ok_or("no commands")?;
     let commands: Vec<&str> = commands.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(commands.contains(&"ensemble") && commands.len() >= 8, "{commands:?}");
     let mut examples: Vec<String> = Vec::new();
