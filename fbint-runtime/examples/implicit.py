@@ -243,6 +243,39 @@ CART_POLE = """
     }
 """
 
+def feedback(_, x):
+    """A pendulum on a sphere, whose constraints, energy and vertical momentum are held with gains of 1e4."""
+    q, p, k = x[:3], x[3:], 1e4
+    square, along, speed = q @ q, q @ p, p @ p
+    force = (q[2] - speed) / square
+    length, rate = k * (square - 1.0), k * 2.0 * along
+    energy, turn = k * (speed / 2.0 + q[2] - 1.0), k * (q[0] * p[1] - q[1] * p[0] + 1.0)
+    of_q = 2.0 * length * q + 2.0 * rate * p + numpy.array([turn * p[1], -turn * p[0], energy])
+    of_p = 2.0 * rate * q + energy * p + numpy.array([-turn * q[1], turn * q[0], 0.0])
+    up = numpy.array([0.0, 0.0, 1.0])
+    return numpy.concatenate([p - along / square * q - of_q, force * q + along / square * p - up - of_p])
+
+
+FEEDBACK = """
+    u_i { x = 0, y = 1, z = 0, px = 1, py = 0, pz = 1 }
+    square { x * x + y * y + z * z }
+    share { (x * px + y * py + z * pz) / square }
+    speed { px * px + py * py + pz * pz }
+    force { (z - speed) / square }
+    length { 2e4 * (square - 1) }
+    rate { 4e4 * share * square }
+    energy { 1e4 * (speed / 2 + z - 1) }
+    turn { 1e4 * (x * py - y * px + 1) }
+    F_i {
+        px - share * x - length * x - rate * px - turn * py,
+        py - share * y - length * y - rate * py + turn * px,
+        pz - share * z - length * z - rate * pz - energy,
+        force * x + share * px - rate * x - energy * px + turn * y,
+        force * y + share * py - rate * y - energy * py - turn * x,
+        force * z + share * pz - 1 - rate * z - energy * pz,
+    }
+"""
+
 STIFF = {
     "spring 1e4": (*of_spring(1e4), 1.0),
     "spring 1e6": (*of_spring(1e6), 1.0),
@@ -250,10 +283,11 @@ STIFF = {
     "robertson": (robertson, ROBERTSON, 1e-10),
     "hires": (hires, HIRES, 1e-3),
     "van der pol": (van_der_pol, VAN_DER_POL, 1.0),
+    "feedback 1e4": (feedback, FEEDBACK, 1.0),
     "cart-pole": (cart_pole, CART_POLE, 1.0),
 }
 
-# Taylor series in 40 digits; F. Mazzia and C. Magherini, Test Set for Initial Value Problem Solvers, release 2.4 (2008).
+# Taylor series in 40 and 60 digits; F. Mazzia and C. Magherini, Test Set for Initial Value Problem Solvers, release 2.4 (2008).
 EXACT = {
     "spring 1e4": [0.7871633793412879, -0.6196905748220117, 2.147759695750123, 2.740865996674751],
     "spring 1e6": [0.7935027808726204, -0.6085960545263756, 2.102888866994014, 2.741932206587685],
@@ -270,6 +304,14 @@ EXACT = {
         0.2850001604814231e-2,
     ],
     "van der pol": [0.1706167732170483e1, -0.8928097010247975],
+    "feedback 1e4": [
+        0.6072100708555574,
+        0.7894137639126496,
+        0.0901212471998275,
+        0.845377135534333,
+        -0.5478296054007279,
+        -0.8972055103278143,
+    ],
 }
 
 

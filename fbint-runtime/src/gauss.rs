@@ -150,7 +150,7 @@ impl<'f, F: Field> GaussMethod<'f, F> {
         let one_by_one =
             || Box::new(|stages: &[f64], rates: &mut [f64], count| one_by_one(field, stages, rates, count));
         #[cfg(feature = "lanes")]
-        let rates = field.in_lanes().unwrap_or_else(|| one_by_one());
+        let rates = field.in_lanes(coefficients.stages()).unwrap_or_else(|| one_by_one());
         #[cfg(not(feature = "lanes"))]
         let rates = one_by_one();
         let mut collocation = Collocation::new(coefficients, h, x.as_ref());
@@ -168,12 +168,11 @@ fn one_by_one<F: Field>(field: &F, stages: &[f64], rates: &mut [f64], count: usi
     }
 }
 
-/// The field in as many stages at once as there are lanes, of which those that are left over repeat the first.
+/// The field in as many stages at once as there are lanes, which `count` is a multiple of.
 #[cfg(feature = "lanes")]
 pub(crate) fn side_by_side<F: Field<Lanes<1>>>(field: &F, stages: &[f64], rates: &mut [f64], count: usize) {
-    let lanes = Lanes::<1>::COUNT.min(count);
-    for first in (0..count).step_by(lanes) {
-        let place = |entry: usize| entry * count + first..entry * count + first + lanes;
+    for first in (0..count).step_by(Lanes::<1>::COUNT) {
+        let place = |entry: usize| entry * count + first..entry * count + first + Lanes::<1>::COUNT;
         let rate = field.value(&F::Vector::from_fn(|entry| Lanes::load(&stages[place(entry)])));
         for (entry, rate) in rate.as_ref().iter().enumerate() {
             rate.store(&mut rates[place(entry)]);

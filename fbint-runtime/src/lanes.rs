@@ -49,29 +49,23 @@ impl<const V: usize> Lanes<V> {
         self.0[lane / VECTOR].as_array()[lane % VECTOR]
     }
 
-    /// The numbers of a slice in as many lanes, and the first of them in all others.
+    /// The numbers of a slice, one in each lane.
     #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn load(numbers: &[f64]) -> Self {
-        let mut lanes = Self([Vector::splat(numbers[0]); V]);
-        for (vector, numbers) in lanes.0.iter_mut().zip(numbers.chunks(VECTOR)) {
-            match <[f64; VECTOR]>::try_from(numbers) {
-                Ok(numbers) => *vector = Vector::from(numbers),
-                Err(_) => vector.as_mut_array()[..numbers.len()].copy_from_slice(numbers),
-            }
+        let mut lanes = Self([Vector::splat(0.0); V]);
+        for (vector, numbers) in lanes.0.iter_mut().zip(numbers.as_chunks().0) {
+            *vector = Vector::from(*numbers);
         }
         lanes
     }
 
-    /// Puts the numbers of the first lanes into a slice.
+    /// Puts the number of each lane into a slice.
     #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn store(&self, numbers: &mut [f64]) {
-        for (vector, numbers) in self.0.iter().zip(numbers.chunks_mut(VECTOR)) {
-            match <&mut [f64; VECTOR]>::try_from(&mut *numbers) {
-                Ok(numbers) => *numbers = *vector.as_array(),
-                Err(_) => numbers.copy_from_slice(&vector.as_array()[..numbers.len()]),
-            }
+        for (vector, numbers) in self.0.iter().zip(numbers.as_chunks_mut().0) {
+            *numbers = *vector.as_array();
         }
     }
 

@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 use std::ops::ControlFlow;
 
 use super::models::SphericalPendulum;
-use super::models::{FOUR_BAR, FourBar, KEPLER, Kepler, PLANAR_PENDULUM, PlanarPendulum, SPHERICAL_PENDULUM};
+use super::models::{Angle, FOUR_BAR, FourBar, KEPLER, Kepler, PLANAR_PENDULUM, PlanarPendulum, SPHERICAL_PENDULUM};
 use super::vectors::distance;
 use fbint_runtime::{
     Event, FeedbackSystem, Gains, Held, Integrals, Method, PreparedSystem, Projection, Run, Settings, Simulation,
@@ -130,23 +130,33 @@ fn stages_are_predicted_by_the_step_before() {
     assert!(all < 0.8 * first, "{first} in the first step, {all} on average");
 }
 
-/// A run has its stages in lanes, an ensemble its members; with feedback, the stages of a run are evaluated one by one.
+/// An ensemble has its members in lanes. A run has its stages there if they fill them and the field has few functions, which that of Kepler
+/// has and that of the pendulum has not; with feedback, stages are evaluated one by one.
 #[cfg(feature = "ensemble")]
 #[test]
 fn results_do_not_depend_on_what_is_in_lanes() {
+    let members = || (0..27).map(|member| 0.1 + 0.02 * f64::from(member));
+    assert_ends_of_ensembles(&KEPLER, members().map(Kepler::start).collect());
+    assert_ends_of_ensembles(&Angle { g: 1.0 }, members().map(|momentum| [0.5, momentum]).collect());
+}
+
+#[cfg(feature = "ensemble")]
+fn assert_ends_of_ensembles<S: FeedbackSystem + Sync>(system: &S, starts: Vec<Vector<S>>)
+where
+    Vector<S>: PartialEq,
+{
     use fbint_runtime::Ensemble;
 
-    let starts: Vec<_> = (0..27).map(|member| Kepler::start(0.1 + 0.02 * f64::from(member))).collect();
     for stages in [2, 4, 8] {
         let (method, gains) = (gauss(stages, 0.07), Gains::uniform(0.1));
-        let plain = Ensemble::new(&KEPLER, starts.clone()).run(method, 2.0).unwrap();
-        let fed_back = Ensemble::new(&KEPLER, starts.clone()).gains(gains).run(method, 2.0).unwrap();
+        let plain = Ensemble::new(system, starts.clone()).run(method, 2.0).unwrap();
+        let fed_back = Ensemble::new(system, starts.clone()).gains(gains).run(method, 2.0).unwrap();
         for (member, start) in starts.iter().enumerate() {
-            let simulation = || Simulation::new(&KEPLER, *start).unwrap();
-            let run = simulation().run(method, 2.0).unwrap();
-            assert_eq!(plain.ends()[member].as_ref().unwrap().state, <[f64; 6]>::from(run.state()), "{member}");
-            let run = simulation().gains(gains).run(method, 2.0).unwrap();
-            assert_eq!(fed_back.ends()[member].as_ref().unwrap().state, <[f64; 6]>::from(run.state()), "{member}");
+            let simulation = || Simulation::new(system, *start).unwrap();
+            let run: Vector<S> = simulation().run(method, 2.0).unwrap().state().into();
+            assert_eq!(plain.ends()[member].as_ref().unwrap().state, run, "{member}");
+            let run: Vector<S> = simulation().gains(gains).run(method, 2.0).unwrap().state().into();
+            assert_eq!(fed_back.ends()[member].as_ref().unwrap().state, run, "{member}");
         }
     }
 }

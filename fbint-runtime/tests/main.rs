@@ -19,6 +19,8 @@ mod models;
 mod nearly_dependent;
 mod policies;
 #[cfg(feature = "std")]
+mod problems;
+#[cfg(feature = "std")]
 mod projection;
 #[cfg(feature = "std")]
 mod resumption;

@@ -49,16 +49,15 @@ mod many_bodies {
 
     #[test]
     fn outer_solar_system() -> Outcome {
-        use systems::outer_solar_system::*;
-        let system = alone(OuterSolarSystem { g: G, m: MASSES });
-        Case::new("outer solar system", &system, start(), DAYS, OUTER).assert_no_worse()
+        let system = alone(OUTER_PLANETS);
+        Case::new("outer solar system", &system, outer_planets(), DAYS, OUTER).assert_no_worse()
     }
 
     #[test]
     fn outer_solar_system_with_invariants() -> Outcome {
-        use systems::outer_solar_system::*;
-        let system = alone(OuterSolarSystemWithInvariants { g: G, m: MASSES });
-        Case::new("outer solar system, P, L", &system, start(), DAYS, OUTER).assert_no_worse()
+        let OuterPlanets { g, m } = OUTER_PLANETS;
+        let system = alone(OuterSolarSystemWithInvariants { g, m });
+        Case::new("outer solar system, P, L", &system, outer_planets(), DAYS, OUTER).assert_no_worse()
     }
 
     #[test]
@@ -129,14 +128,14 @@ mod orbits {
 
     #[test]
     fn of_henon_and_heiles() -> Outcome {
-        let system = alone(HenonHeiles {});
+        let system = alone(HenonHeiles);
         Case::new("Henon-Heiles 1/12", &system, HenonHeiles::start(1.0 / 12.0, 0.1, 0.1), [100.0, 1.0], LADDER)
             .assert_no_worse()
     }
 
     #[test]
     fn of_henon_and_heiles_with_more_energy() -> Outcome {
-        let system = alone(HenonHeiles {});
+        let system = alone(HenonHeiles);
         Case::new("Henon-Heiles 1/8", &system, HenonHeiles::start(1.0 / 8.0, 0.1, 0.0), [100.0, 1.0], LADDER)
             .assert_no_worse()
     }

@@ -187,7 +187,7 @@ fn declared() -> Vec<Place> {
         let mut random = Random::new(5);
         (0..count).map(|_| random.between(0.3, 1.1)).collect()
     };
-    let (g, m) = (systems::outer_solar_system::G, systems::outer_solar_system::MASSES);
+    let OuterPlanets { g, m } = OUTER_PLANETS;
     let sun = SunEarthMoon::of_nature();
     let days = sun.start();
     let cartesian = CartesianDoublePendulum { m: [1.0, 0.5], l: [1.0, 0.7], g: 1.0 };
@@ -219,7 +219,7 @@ fn declared() -> Vec<Place> {
             ..Place::near(
                 "outer solar system, P, L",
                 alone(OuterSolarSystemWithInvariants { g, m }),
-                systems::outer_solar_system::start(),
+                systems::outer_planets(),
             )
         },
         Place::near("sun, earth, moon", alone(sun), days),
@@ -227,7 +227,7 @@ fn declared() -> Vec<Place> {
             .steady(&[&[1.0, 0.0, 0.0, 1.0], &[0.6, 0.8, -0.8, 0.6]]),
         Place::near("planar Kepler, A", alone(PlanarKeplerWithAxis { mu: 1.0 }), perihelion(0.6))
             .steady(&[&[1.0, 0.0, 0.0, 1.0], &[0.6, 0.8, -0.8, 0.6]]),
-        Place::near("Henon-Heiles", alone(HenonHeiles {}), HenonHeiles::start(0.1, 0.1, 0.1))
+        Place::near("Henon-Heiles", alone(HenonHeiles), HenonHeiles::start(0.1, 0.1, 0.1))
             .steady(&[&[0.0; 4], &[0.0, 1.0, 0.0, 0.0]]),
         Place::near("Cartesian double pendulum", alone(cartesian), hanging),
         Place::near(

@@ -1,7 +1,15 @@
 //! What is integrated: declarations, parameters of the literature, and starts.
 
+#[path = "../../fbint-runtime/tests/problems/henon_heiles.rs"]
+mod henon_heiles;
+#[path = "../../fbint-runtime/tests/problems/outer_planets.rs"]
+mod outer_planets;
+
 use fbint_runtime::feedback_system;
-use nalgebra::{Matrix2, Matrix2x3, Matrix3, SMatrix, SVector, Vector3, vector};
+use nalgebra::{Matrix2, Matrix2x3, Matrix3, SVector, Vector3, vector};
+
+pub(crate) use henon_heiles::HenonHeiles;
+pub(crate) use outer_planets::{OUTER_PLANETS, OuterPlanets};
 
 /// Point masses that attract one another, with the integrals that are named in addition to the energy.
 macro_rules! n_body {
@@ -26,7 +34,6 @@ macro_rules! n_body {
     };
 }
 
-n_body!(OuterSolarSystem, 3, 6, "The sun and five planets.");
 n_body!(
     OuterSolarSystemWithInvariants,
     3,
@@ -59,46 +66,9 @@ n_body!(
     )
 );
 
-/// Of Gauss: AU, days and masses of the sun.
-const GRAVITATION: f64 = 2.959_122_082_86e-4;
-
-/// The sun with the inner planets, Jupiter, Saturn, Uranus, Neptune and Pluto on September 5, 1994 (HLW06 I.2.4).
-pub(crate) mod outer_solar_system {
-    use super::*;
-
-    pub(crate) const G: f64 = GRAVITATION;
-    pub(crate) const MASSES: [f64; 6] = [
-        1.000_005_976_82,
-        0.000_954_786_104_043,
-        0.000_285_583_733_151,
-        0.000_043_727_316_454_6,
-        0.000_051_775_913_844_9,
-        1.0 / 1.3e8,
-    ];
-    const POSITIONS: [[f64; 3]; 6] = [
-        [0.0, 0.0, 0.0],
-        [-3.502_365_3, -3.816_984_7, -1.550_796_3],
-        [9.075_531_4, -3.045_835_3, -1.648_370_8],
-        [8.310_142_0, -16.290_108_6, -7.252_127_8],
-        [11.470_766_6, -25.729_482_9, -10.816_945_6],
-        [-15.538_735_7, -25.222_559_4, -3.190_238_2],
-    ];
-    const VELOCITIES: [[f64; 3]; 6] = [
-        [0.0, 0.0, 0.0],
-        [0.005_654_29, -0.004_124_90, -0.001_905_89],
-        [0.001_683_18, 0.004_835_25, 0.001_924_62],
-        [0.003_541_78, 0.001_371_02, 0.000_550_29],
-        [0.002_889_30, 0.001_145_27, 0.000_396_77],
-        [0.002_767_25, -0.001_707_02, -0.001_365_04],
-    ];
-
-    pub(crate) fn start() -> [f64; 36] {
-        OuterSolarSystemState {
-            q: SMatrix::from_fn(|row, body| POSITIONS[body][row]),
-            p: SMatrix::from_fn(|row, body| MASSES[body] * VELOCITIES[body][row]),
-        }
-        .into()
-    }
+/// The outer planets at their start.
+pub(crate) fn outer_planets() -> [f64; 36] {
+    outer_planets::state(outer_planets::ephemeris)
 }
 
 /// The figure of eight that three equal masses chase one another along (Chenciner and Montgomery 2000).
@@ -118,7 +88,7 @@ impl SunEarthMoon {
     /// In AU, days and masses of the sun.
     pub(crate) fn of_nature() -> Self {
         let earth = 1.0 / 332_946.05;
-        Self { g: GRAVITATION, m: [1.0, earth, 0.012_300_037 * earth] }
+        Self { g: OUTER_PLANETS.g, m: [1.0, earth, 0.012_300_037 * earth] }
     }
 
     /// The earth with the moon in its perihelion, the moon in its perigee, above the ecliptic by its inclination.
@@ -177,23 +147,6 @@ pub(crate) struct PlanarKeplerWithAxis {
 pub(crate) fn perihelion(eccentricity: f64) -> [f64; 4] {
     let speed = ((1.0 + eccentricity) / (1.0 - eccentricity)).sqrt();
     PlanarKeplerState { q: vector![1.0 - eccentricity, 0.0], p: vector![0.0, speed] }.into()
-}
-
-/// A star in a galaxy (Henon and Heiles 1964).
-#[feedback_system(
-    coordinates(x, y),
-    momenta(px, py),
-    hamiltonian = (px.powi(2) + py.powi(2)) / 2 + (x.powi(2) + y.powi(2)) / 2 + x.powi(2) * y - y.powi(3) / 3,
-)]
-#[derive(Clone, Debug)]
-pub(crate) struct HenonHeiles {}
-
-impl HenonHeiles {
-    /// On x = 0, moving to the right, with this energy.
-    pub(crate) fn start(energy: f64, y: f64, py: f64) -> [f64; 4] {
-        let px = (2.0 * energy - y.powi(2) - py.powi(2) + 2.0 / 3.0 * y.powi(3)).sqrt();
-        HenonHeilesState { x: 0.0, y, px, py }.into()
-    }
 }
 
 /// A pendulum that hangs on a pendulum, both points in a plane.

@@ -85,8 +85,8 @@ pub trait AnyModel {
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error>;
     /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
-    /// The geometric integrators that apply to the system.
-    fn geometric_methods(&self) -> Vec<Scheme>;
+    /// The methods beside explicit Runge-Kutta ones that apply to the system: implicit and geometric ones.
+    fn further_methods(&self) -> Vec<Scheme>;
     /// Integrates with steps that are given.
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error>;
     /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done and may

@@ -117,8 +117,8 @@ impl Contender {
 }
 
 impl Scheme {
-    /// One of Okabe and Ito's colours that read on white, which the colour-blind tell apart, and a brown and a grey for the
-    /// explicit schemes of order 2.
+    /// One of Okabe and Ito's colours that read on white, which the colour-blind tell apart; a brown and a grey for the explicit schemes
+    /// of order 2; and Tol's olive, wine and indigo for collocation.
     pub const fn colour(self) -> &'static str {
         match self {
             Self::Euler => "#0072B2",
@@ -127,7 +127,9 @@ impl Scheme {
             Self::Rodas5P => "#56B4E9",
             Self::DormandPrince => "#CC79A7",
             Self::Rattle | Self::DiscreteHamel => "#D55E00",
-            Self::Gauss { .. } => "#56B4E9",
+            Self::Gauss { order: 4 } => "#999933",
+            Self::Gauss { order: 8 } => "#882255",
+            Self::Gauss { .. } => "#332288",
             Self::Midpoint => "#8C510A",
             Self::Heun => "#777777",
             Self::StormerVerlet => "#000000",
@@ -209,7 +211,17 @@ impl fmt::Display for Contender {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
+
+    #[test]
+    fn methods_have_colours_of_their_own() {
+        // RATTLE and the discrete Hamel integrator have one colour, because no system has both.
+        let methods = Method::all(0.1, [1e-6; 2]).map(Scheme::from);
+        let colours: HashSet<_> = methods.iter().map(|scheme| scheme.colour()).collect();
+        assert_eq!(colours.len(), methods.len() - 1);
+    }
 
     #[test]
     fn feedback_and_projection_have_two_colours() {

@@ -59,7 +59,7 @@ impl Study {
     /// Every series, with errors, drifts, evaluations and times.
     fn with_times(model: &dyn AnyModel, name: &str, until: f64) -> Result<Self, Box<dyn Error>> {
         let mut progress = Progress::new(name);
-        let series = Series::all(&model.geometric_methods(), until);
+        let series = Series::all(&model.further_methods(), until);
         let mut counter = Counter { progress: &mut progress, done: 0, all: (ROUNDS + 1) * points(&series) };
         let mut study = Self::of(model, name, until, series, &mut counter)?;
         let track = Track { model, start: model.start()?, until };
@@ -89,7 +89,7 @@ impl Study {
         keep: impl Fn(&Series) -> bool,
     ) -> Result<Self, Box<dyn Error>> {
         let mut progress = Progress::new(name);
-        let mut series = Series::all(&model.geometric_methods(), until);
+        let mut series = Series::all(&model.further_methods(), until);
         series.retain(keep);
         let mut counter = Counter { progress: &mut progress, done: 0, all: points(&series) };
         Self::of(model, name, until, series, &mut counter)

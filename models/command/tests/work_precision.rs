@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::process::Command;
 
 use fbint_command::catalogue::{Feedback, Plan};
-use fbint_command::work_precision::Policy;
+use fbint_command::scheme::Scheme;
+use fbint_command::work_precision::{Policy, Study};
 use fbint_runtime::{Method, Projection, Settings};
 use tempfile::tempdir;
 
@@ -51,7 +52,7 @@ fn the_steps_alone_end_where_the_run_does() -> Outcome {
                 }
             }
         }
-        for scheme in model.geometric_methods() {
+        for scheme in model.further_methods() {
             let plan = Policy::Plain.plan(scheme, STEP, UNTIL);
             let run = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
             assert_eq!(model.run_bare(&start, &plan)?, run.state, "{}: {scheme}", entry.name);
@@ -71,9 +72,14 @@ fn a_study_writes_its_figures_and_tables_and_says_what_they_show() -> Outcome {
     for (line, goal) in text.lines().zip(["1e-3", "1e-6", "1e-9"]) {
         assert!(line.starts_with(&format!("Least time to an error of {goal}: ")), "{line}");
     }
-    for part in
-        ["RK4, projected", "Euler, Bae-Chang", "RATTLE", "refused as unstable", "Least time to an error of 1e-6: "]
-    {
+    for part in [
+        "RK4, projected",
+        "Euler, Bae-Chang",
+        "RATTLE",
+        "Gauss 16",
+        "refused as unstable",
+        "Least time to an error of 1e-6: ",
+    ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
 
@@ -101,9 +107,27 @@ fn a_study_writes_its_figures_and_tables_and_says_what_they_show() -> Outcome {
         );
         assert!(column(method, seconds).iter().all(|&seconds| seconds >= 0.0), "{method}");
     }
+    let (h, of_gauss) = (column("Gauss 4", steps), column("Gauss 4", errors));
+    let measured = (of_gauss[0] / of_gauss[2]).ln() / (h[0] / h[2]).ln();
+    assert!((measured - 4.0).abs() < 0.2, "Gauss 4 is of order {measured}");
     // Gains as strong as in the papers are refused at long steps, which is recorded, too.
     assert!(column("RK4, k = 50", 3).contains(&1.0) && column("RK4, k = 50", errors).len() < 9);
     assert!(column("RK4, projected", drifts)[4..].iter().all(|&drift| drift < 1e-13));
+    Ok(())
+}
+
+#[test]
+fn a_study_has_rodas5p_where_there_are_derivatives() -> Outcome {
+    let named = ["Rodas5P, plain", "Rodas5P, projected", "Rodas5P, k = 1", "Rodas5P, k = 50"];
+    for (name, expected) in [("driven-pendulum", &named[..]), ("planar-pendulum", &[])] {
+        let model = catalogue::load(name)?;
+        let study = Study::without_times(&*model, name, 0.3, |series| series.scheme == Scheme::Rodas5P)?;
+        assert_eq!(study.series.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
+        for series in &study.series {
+            let errors: Vec<f64> = series.done().map(|measured| measured.error).collect();
+            assert!(errors.len() == series.points.len() && errors[errors.len() - 1] < 1e-9, "{series}: {errors:?}");
+        }
+    }
     Ok(())
 }
 

@@ -12,6 +12,9 @@
 
 #![allow(missing_docs)]
 
+#[path = "../../../fbint-runtime/tests/problems/outer_planets.rs"]
+mod outer_planets;
+
 use std::error::Error;
 use std::io::stdout;
 use std::path::PathBuf;
@@ -23,6 +26,7 @@ use fbint_runtime::{
     Composition, FeedbackSystem, Method, Projection, Rattle, Run, Simulation, Vector, feedback_system,
 };
 use models::{Chain4, FourBar};
+use outer_planets::{OUTER_PLANETS, ephemeris};
 
 const STEPS: f64 = 1e6;
 /// The number of steps from one sample to the next.
@@ -33,40 +37,6 @@ const LINKAGE_STEP: f64 = 0.01;
 /// A planet that a sun attracts.
 #[feedback_system(coordinates(q: [3]), momenta(p: [3]), hamiltonian = p.norm_squared() / 2 - 1 / q.norm())]
 struct Kepler;
-
-/// The sun with the inner planets, and five planets; AU, days and masses of the sun (HLW06 I.2.4).
-#[feedback_system(
-    coordinates(q: [3, 6]),
-    momenta(p: [3, 6]),
-    hamiltonian = (0..6).map(|i| p.column(i).norm_squared() / (2 * m[i])).sum()
-        - g * (1..6).map(|i| (0..i).map(|j| m[i] * m[j] / (q.column(i) - q.column(j)).norm()).sum()).sum(),
-)]
-struct OuterPlanets {
-    g: f64,
-    m: [f64; 6],
-}
-
-const PLANETS: OuterPlanets = OuterPlanets {
-    g: 2.959_122_082_86e-4,
-    m: [
-        1.000_005_976_82,
-        0.000_954_786_104_043,
-        0.000_285_583_733_151,
-        0.000_043_727_316_454_6,
-        0.000_051_775_913_844_9,
-        1.0 / 1.3e8,
-    ],
-};
-
-/// Of September 5, 1994: positions, and velocities.
-const EPHEMERIDES: [[[f64; 3]; 2]; 6] = [
-    [[0.0; 3], [0.0; 3]],
-    [[-3.502_365_3, -3.816_984_7, -1.550_796_3], [0.005_654_29, -0.004_124_90, -0.001_905_89]],
-    [[9.075_531_4, -3.045_835_3, -1.648_370_8], [0.001_683_18, 0.004_835_25, 0.001_924_62]],
-    [[8.310_142_0, -16.290_108_6, -7.252_127_8], [0.003_541_78, 0.001_371_02, 0.000_550_29]],
-    [[11.470_766_6, -25.729_482_9, -10.816_945_6], [0.002_889_30, 0.001_145_27, 0.000_396_77]],
-    [[-15.538_735_7, -25.222_559_4, -3.190_238_2], [0.002_767_25, -0.001_707_02, -0.001_365_04]],
-];
 
 /// The ways of one system from several starts.
 struct Walks {
@@ -109,19 +79,18 @@ fn kepler() -> Result<Walks, Box<dyn Error>> {
 /// Six starts, whose coordinates differ by parts in a thousand, in steps of 200 days. The centre of mass is at rest: coordinates that grow
 /// with it are rounded more and more.
 fn planets() -> Result<Walks, Box<dyn Error>> {
-    let mass: f64 = PLANETS.m.iter().sum();
-    let mean = |which: usize, row: usize| {
-        (0..6).map(|body| PLANETS.m[body] * EPHEMERIDES[body][which][row]).sum::<f64>() / mass
+    let mass: f64 = OUTER_PLANETS.m.iter().sum();
+    let mean = |which: usize, axis: usize| {
+        (0..6).map(|body| OUTER_PLANETS.m[body] * ephemeris(body, which, axis)).sum::<f64>() / mass
     };
     let start = |scale: f64| {
-        std::array::from_fn(|i| {
-            let (which, body, row) = (i / 18, i / 3 % 6, i % 3);
-            let number = EPHEMERIDES[body][which][row] - mean(which, row);
-            if which == 0 { scale * number } else { PLANETS.m[body] * number }
+        outer_planets::state(|body, which, axis| {
+            let number = ephemeris(body, which, axis) - mean(which, axis);
+            if which == 0 { scale * number } else { number }
         })
     };
     let starts: Vec<[f64; 36]> = (0..6).map(|number| start(1.0 + 1e-3 * f64::from(number))).collect();
-    walks("outer planets", &PLANETS, &starts, 200.0)
+    walks("outer planets", &OUTER_PLANETS, &starts, 200.0)
 }
 
 fn walks<S: FeedbackSystem>(

@@ -128,14 +128,16 @@ impl<S: Model> AnyModel for Loaded<S> {
         with_map(self.simulation(start, &plan.feedback)?, map.as_deref()).final_state(&plan.settings).map(flat::<S>)
     }
 
-    fn geometric_methods(&self) -> Vec<Scheme> {
+    fn further_methods(&self) -> Vec<Scheme> {
         let own = self.0.geometric_methods().into_iter().map(|(scheme, _)| scheme);
+        let rodas5p = <S::Prepared<f64> as PreparedSystem<f64>>::HAS_JACOBIAN.then_some(Scheme::Rodas5P);
+        let gauss = [4, 8, 16].map(|order| Scheme::Gauss { order });
         let general = if StormerVerlet::new(&self.0).is_ok() {
             Some(Scheme::StormerVerlet)
         } else {
             Rattle::new(&self.0).is_ok().then_some(Scheme::Rattle)
         };
-        general.into_iter().chain(own).collect()
+        rodas5p.into_iter().chain(gauss).chain(general).chain(own).collect()
     }
 
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error> {

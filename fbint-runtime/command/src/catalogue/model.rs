@@ -134,8 +134,8 @@ pub trait Model: FeedbackSystem + Default + Sync {
         lower_case(Self::NAME)
     }
 
-    /// Geometric integrators that are made for this system, for `work-precision`. Störmer-Verlet and RATTLE are there where they
-    /// apply.
+    /// Geometric integrators that are made for this system, for `work-precision`, which has the methods of the runtime by itself where
+    /// they apply.
     fn geometric_methods(&self) -> Vec<GeometricMethod<Self>> {
         Vec::new()
     }

@@ -88,7 +88,7 @@ impl Study {
         .collect()
     }
 
-    /// Each explicit method once.
+    /// Each method with policies once.
     fn schemes(&self) -> Vec<Scheme> {
         let plain = self.series.iter().filter(|series| series.policy == Policy::Plain);
         plain.map(|series| series.scheme).filter(|scheme| !scheme.is_geometric()).collect()

@@ -7,7 +7,7 @@ use fbint_runtime::{Projection, Settings};
 use crate::catalogue::{Feedback, Plan};
 use crate::scheme::{Aid, Contender, Scheme};
 
-const SCHEMES: [Scheme; 6] =
+const EXPLICIT: [Scheme; 6] =
     [Scheme::Euler, Scheme::Midpoint, Scheme::Heun, Scheme::Rk4, Scheme::DormandPrince, Scheme::Dop853];
 /// The longest step; each other is the cube root of 10 shorter than the one before.
 const LONGEST: f64 = 0.1;
@@ -78,14 +78,13 @@ pub struct Measured {
 }
 
 impl Series {
-    /// The series of every method, with no run made yet.
-    pub fn all(geometric: &[Scheme], until: f64) -> Vec<Self> {
-        let explicit = SCHEMES.into_iter().flat_map(|scheme| {
+    /// The series of every explicit Runge-Kutta method and of `further` ones, with no run made yet.
+    pub fn all(further: &[Scheme], until: f64) -> Vec<Self> {
+        let of_scheme = |&scheme: &Scheme| {
             let policies = Policy::ALL.into_iter().filter(move |policy| policy.applies_to(scheme));
             policies.map(move |policy| Self::new(scheme, policy, until))
-        });
-        let geometric = geometric.iter().map(|&scheme| Self::new(scheme, Policy::Plain, until));
-        explicit.chain(geometric).collect()
+        };
+        EXPLICIT.iter().chain(further).flat_map(of_scheme).collect()
     }
 
     fn new(scheme: Scheme, policy: Policy, until: f64) -> Self {
@@ -176,9 +175,17 @@ impl Policy {
         Self::BaeChang,
     ];
 
-    /// Whether the policy applies to a scheme: the rule of Bae and Chang is for Euler's method.
+    /// Whether the policy applies to a scheme.
     fn applies_to(self, scheme: Scheme) -> bool {
-        self != Self::BaeChang || scheme == Scheme::Euler
+        match self {
+            Self::Plain => true,
+            // They keep some of the structure by themselves.
+            _ if scheme.is_geometric() => false,
+            Self::BaeChang => scheme == Scheme::Euler,
+            // Rodas5P takes gains that do not depend on the state.
+            Self::Relaxation | Self::Scaled => scheme != Scheme::Rodas5P,
+            Self::Projected | Self::Uniform(_) => true,
+        }
     }
 
     /// The aid that it stands for.
