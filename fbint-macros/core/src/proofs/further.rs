@@ -1,8 +1,8 @@
 //! What else is conserved: a search among polynomials in the state and in the functions that occur.
 //!
 //! f -> X(f) is linear. On the span of the monomials up to a degree, its kernel is that of a matrix with a row for each point of the
-//! state space, or of the constraint set, modulo a prime. Functions are elements with the relations that
-//! [`identities`](super::identities) lists.
+//! state space, or of the constraint set, modulo a prime; by [symmetries](grading) it falls apart into one matrix for each weight. Functions
+//! are elements with the relations that [`identities`](super::identities) lists.
 //!
 //! First a sieve, modulo a prime of 30 bits and for random parameters: monomials that occur in nothing that it finds to be conserved are left
 //! out of what follows, which is modulo a prime of 62 bits. There, parameters are at first other ones at each point: that gives the functions
@@ -14,9 +14,11 @@
 //! a kernel too large: what is in it beyond what is declared and found is counted. The sieve leaves a monomial out that occurs in a
 //! conserved function only if its coefficient vanishes there; then the kernel of what is left has fewer dimensions modulo the large prime,
 //! and another small prime is taken. That the rest of the kernel consists of functions of what is declared and found is decided by a rank at
-//! a random point modulo the large prime, which is too small with a probability of at most the degree of its minors over 2^61, where
-//! solutions of linear systems count as unknowns. Where that is not below 1e-8, nothing is searched.
+//! random points modulo the large prime, which is too small with a probability that [`exclusion`] derives. Where that is not below 1e-8,
+//! nothing is searched.
 
+mod exclusion;
+mod grading;
 mod kernel;
 mod monomials;
 mod reconstruction;
@@ -26,66 +28,83 @@ mod tape;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::kernel::{Combination, combined, on, shortened, sum_of};
+use self::exclusion::{Exclusion, Range};
+use self::kernel::{BLOCK, Combination, combined, last, shortened, sum_of};
 use self::monomials::{Monomial, atoms, factors_of, monomials, products};
-use self::samples::{Sample, Samples};
+use self::reconstruction::{DEGREE_IN_PARAMETERS, residues};
+use self::samples::Samples;
 use self::sieve::Sieve;
 use self::tape::{Tape, residue};
 use super::identities::seed_and_scale;
 use super::point::{ModularPoint, Set, Step, roots};
 use super::rates::{constraint_set, parts_of_field};
 use crate::derivation::table::Id;
-use crate::derivation::{Derivation, Field, Further, FurtherIntegral, Searched, column_of};
+use crate::derivation::{Derivation, Further, FurtherIntegral, Searched, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{Differentiated, gradient};
 use crate::numbers::field::{PrimeField, primes, small_primes};
 use crate::numbers::linear::Echelon;
-use crate::numbers::ring::LARGEST_DIMENSION;
 
-/// The degree of what is looked at without being asked for.
+/// Entries of the state of what is looked at without being asked for, at most, and the degree.
+const MOST_ENTRIES: usize = 24;
 const DEGREE: usize = 2;
-/// Monomials that are looked at without being asked for.
-const MOST_UNASKED: usize = 350;
 /// The most monomials that are looked at.
 pub const MOST_MONOMIALS: usize = 2400;
-/// Nodes of the field's expressions, times monomials, beyond which nothing is looked at without being asked for, and at all.
-const WORK_UNASKED: usize = 600_000;
-const MOST_WORK: usize = 20_000_000;
+/// Nodes of the field's expressions beyond which nothing is looked at without being asked for, and at all.
+const SIZE_UNASKED: usize = 25_000;
+const MOST_SIZE: usize = 1_000_000;
+/// Operations of the sieve beyond which nothing is looked at without being asked for, and at all.
+const WORK_UNASKED: usize = 500_000;
+const MOST_WORK: usize = 300_000_000;
+/// Operations for each root that has to exist at a point.
+const WORK_OF_ROOT: usize = 100;
 /// Points that may be undefined, for one that is defined: square roots of random residues exist with a probability of 1/2.
-const UNDEFINED: usize = 256;
-/// Sieves that are tried.
-const SMALL_PRIMES: usize = 3;
-/// The degree of coefficients in the parameters.
-const DEGREE_IN_PARAMETERS: usize = 4;
+const UNDEFINED: u64 = 256;
+/// Primes that are tried.
+const PRIMES: usize = 12;
+
+/// Why nothing is searched.
+const UNASKED: &str = "the state has more than 24 entries, and no `search(degree = 1)` asks for it";
+const IMPOSSIBLE: &str = "the model is too large, or no points modulo primes satisfy its constraints";
 
 /// Searches polynomials up to the degree that is asked for, or up to degree 2 as far as that takes little work.
 pub fn further(derivation: &Derivation, asked: Option<usize>) -> Further {
+    if asked.is_none() && derivation.dimension() > MOST_ENTRIES {
+        return Further { found: Vec::new(), others: 0, searched: Err(UNASKED) };
+    }
+    searched(derivation, asked).unwrap_or(Further { found: Vec::new(), others: 0, searched: Err(IMPOSSIBLE) })
+}
+
+fn searched(derivation: &Derivation, asked: Option<usize>) -> Option<Further> {
     let parts = parts_of_field(derivation);
-    let size = parts.iter().map(Expression::size).fold(1, usize::saturating_add);
-    let (most, most_work) = if asked.is_some() { (MOST_MONOMIALS, MOST_WORK) } else { (MOST_UNASKED, WORK_UNASKED) };
-    if size > most_work {
-        return Further::default();
+    let (most_size, most_work) = if asked.is_some() { (MOST_SIZE, MOST_WORK) } else { (SIZE_UNASKED, WORK_UNASKED) };
+    if parts.iter().map(Expression::size).fold(0, usize::saturating_add) > most_size {
+        return None;
     }
     let atoms = atoms(derivation, &parts);
     let ranges = match asked {
         Some(degree) => vec![(degree, &atoms[..])],
         None => vec![(DEGREE, &atoms[..]), (DEGREE, &[]), (1, &[])],
     };
-    let fits = |(degree, atoms): &(usize, &[Expression])| {
-        let count = monomials(derivation.dimension() + atoms.len(), *degree);
-        count <= most && count.saturating_mul(size) <= most_work
-    };
-    let Some((degree, atoms)) = ranges.into_iter().find(fits) else { return Further::default() };
     let constraints = constraint_set(derivation);
-    let everywhere = (!constraints.is_empty()).then(|| vec![Set::default()]);
-    let mut sets = [constraints].into_iter().chain(everywhere);
-    sets.find_map(|sets| Space::new(derivation, &parts, atoms, degree, sets)?.search()).unwrap_or_default()
+    let everywhere = (!constraints.is_empty()).then(Vec::new);
+    let sets = || [&constraints].into_iter().chain(&everywhere);
+    let is_small = |(degree, atoms): &(usize, &[Expression])| {
+        monomials(derivation.dimension() + atoms.len(), *degree) <= MOST_MONOMIALS
+    };
+    ranges.into_iter().filter(is_small).find_map(|(degree, atoms)| {
+        let spaces = sets().filter_map(|sets| Space::new(derivation, &parts, atoms, degree, sets.clone()));
+        spaces.take_while(|space| space.work() <= most_work).find_map(|space| space.search())
+    })
 }
 
 /// The number of monomials that a search takes which is asked for.
 pub fn monomials_up_to(derivation: &Derivation, degree: usize) -> usize {
     monomials(derivation.dimension() + atoms(derivation, &parts_of_field(derivation)).len(), degree)
 }
+
+/// The derivatives by the state.
+type Slopes = BTreeMap<Symbol, Expression>;
 
 /// The span of monomials on which the kernel is looked for.
 struct Space<'a> {
@@ -107,8 +126,13 @@ struct Space<'a> {
     /// The places of what monomials are made of, with the derivatives by the state.
     variables: Vec<Differentiated<usize>>,
     monomials: Vec<Monomial>,
+    /// The places of monomials of each weight.
+    classes: Vec<Vec<usize>>,
     degree: usize,
+    exclusion: Exclusion,
     parameters: Vec<Symbol>,
+    /// Roots of numbers and of functions of the parameters.
+    constant_roots: Vec<Expression>,
     field: PrimeField,
     seed: u64,
     scale: u64,
@@ -139,6 +163,31 @@ impl Root {
     }
 }
 
+/// What is conserved.
+#[derive(Default)]
+struct Kernel {
+    /// Those with coefficients that are numbers.
+    constant: Vec<Combination>,
+    /// All of it, for some parameters.
+    members: Vec<Combination>,
+    /// Monomials that are combinations of others as functions.
+    left_out: Vec<usize>,
+    /// The number of points at which the field was evaluated.
+    points: usize,
+}
+
+/// All that has to be defined at a point.
+fn all_parts(
+    derivation: &Derivation,
+    parts: &[Expression],
+    atoms: &[Expression],
+    slopes: &[Slopes],
+) -> Vec<Expression> {
+    let integrals = derivation.integrals.rows().map(|integral| &integral.value);
+    let slopes = slopes.iter().flat_map(Slopes::values);
+    parts.iter().chain(integrals).chain(slopes).chain(atoms).cloned().collect()
+}
+
 impl<'a> Space<'a> {
     /// The span on the parts of the constraint set, or everywhere if there are none.
     fn new(
@@ -146,109 +195,145 @@ impl<'a> Space<'a> {
         parts: &[Expression],
         atoms: &'a [Expression],
         degree: usize,
-        mut sets: Vec<Set<'a>>,
+        sets: Vec<Set<'a>>,
     ) -> Option<Self> {
         let symbols = &derivation.symbols;
-        if sets.is_empty() {
-            sets.push(Set::default());
-        }
         let values: Vec<Expression> = symbols.states().map(Expression::from).chain(atoms.iter().cloned()).collect();
         let gradients = values.iter().map(|value| gradient(value, |symbol| symbols.is_state(symbol)));
-        let gradients = gradients.collect::<Option<Vec<BTreeMap<Symbol, Expression>>>>()?;
-        let mut tape = Tape::default();
-        let Field { systems, rates } = &derivation.field;
-        systems.iter().for_each(|system| tape.system(system));
-        let rates = rates.rows().map(|rate| tape.place(rate)).collect();
-        let variable = |(value, gradient): (&Expression, &BTreeMap<Symbol, Expression>)| {
-            let gradient = gradient.iter().map(|(state, slope)| (*state, tape.place(slope))).collect();
-            Differentiated { value: tape.place(value), gradient }
-        };
-        let variables: Vec<Differentiated<usize>> = values.iter().zip(&gradients).map(variable).collect();
-        let mut parts = parts.to_vec();
-        parts.extend(derivation.integrals.rows().map(|integral| integral.value.clone()));
-        parts.extend(gradients.iter().flat_map(|gradient| gradient.values().cloned()));
-        parts.extend(atoms.iter().cloned());
-        // Coefficients are quotients of minors of the matrix of rates, and the rank is one of minors of gradients.
+        let gradients = gradients.collect::<Option<Vec<Slopes>>>()?;
+        let (tape, rates, variables) = Tape::of(&derivation.field, &values, &gradients);
+        let parts = all_parts(derivation, parts, atoms, &gradients);
+        let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>(), 1)?;
+        let field = primes(seed).next()?;
+        let point = ModularPoint::of_residues(field, seed, scale);
+        let sets = if sets.is_empty() { vec![Set::default()] } else { sets };
+        let bound: Vec<Symbol> = sets.iter().flat_map(Set::symbols).chain(symbols.parameters()).collect();
+        let with_steps = |set: Set<'a>| point.steps(&set).map(|steps| (set, steps));
+        let sets: Vec<(Set<'a>, Vec<Step>)> = sets.into_iter().map(with_steps).collect::<Option<_>>()?;
         let monomials = products(variables.len(), degree);
-        let factor = (LARGEST_DIMENSION * monomials.len() * variables.len()) as u64;
-        let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>(), factor)?;
-        let occurring: BTreeSet<Symbol> = parts.iter().flat_map(Expression::symbols).collect();
-        let field = primes(seed).find(|field| field.has_roots())?;
-        let with_steps = |set: Set<'a>| {
-            let steps = ModularPoint::of_residues(field, seed, scale).steps(&set)?;
-            Some((set, steps))
-        };
-        let bound = sets.iter().flat_map(Set::symbols);
-        Some(Self {
+        let is_everywhere = sets[0].0.is_everywhere();
+        let range = Range {
             derivation,
-            roots: Root::all(roots(parts.iter()), bound.chain(symbols.parameters()).collect()),
-            is_everywhere: sets[0].is_everywhere() && derivation.integrals.constraints().next().is_some(),
-            sets: sets.into_iter().map(with_steps).collect::<Option<_>>()?,
+            values: &values,
+            gradients: &gradients,
+            monomials: monomials.len(),
+            degree,
+            set: &sets[0].0,
+            steps: &sets[0].1,
+        };
+        let occurring: BTreeSet<Symbol> = parts.iter().flat_map(Expression::symbols).collect();
+        let space = Self {
+            derivation,
+            exclusion: range.exclusion(&parts, scale)?,
+            classes: grading::classes(derivation, &values, &monomials, !is_everywhere, field),
+            roots: Root::all(roots(parts.iter()), bound.into_iter().collect()),
+            is_everywhere: is_everywhere && derivation.integrals.constraints().next().is_some(),
+            parameters: symbols.parameters().filter(|symbol| occurring.contains(symbol)).collect(),
+            constant_roots: exclusion::constant_roots(derivation, &parts),
+            values,
+            sets,
             atoms,
             monomials,
-            values,
             tape,
             rates,
             variables,
             degree,
-            parameters: symbols.parameters().filter(|symbol| occurring.contains(symbol)).collect(),
             field,
             seed,
             scale,
-        })
+        };
+        let field = space.with_roots(primes(seed)).next()?;
+        Some(Self { field, ..space })
+    }
+
+    /// Those of these primes modulo which roots exist for some parameters.
+    fn with_roots(&self, primes: impl Iterator<Item = PrimeField>) -> impl Iterator<Item = PrimeField> {
+        let has_roots = |field: &PrimeField| field.has_roots() && self.same_parameters(*field).is_some();
+        primes.take(UNDEFINED as usize).filter(has_roots).take(PRIMES)
+    }
+
+    /// Operations that the sieve takes, about.
+    fn work(&self) -> usize {
+        let points = self.classes.iter().map(Vec::len).max().unwrap_or(0);
+        let of_point = self.tape.work() + self.monomials.len() + WORK_OF_ROOT * self.roots.len();
+        let of_class = |class: &Vec<usize>| class.len().saturating_pow(3) / (3 * BLOCK);
+        self.classes.iter().map(of_class).fold(points.saturating_mul(of_point), usize::saturating_add)
     }
 
     fn search(&self) -> Option<Further> {
-        let mut primes = small_primes(self.seed).filter(|field| field.has_roots()).take(SMALL_PRIMES);
-        primes.find_map(|field| self.search_after(self.sieve(field)?))
+        self.with_roots(small_primes(self.seed)).find_map(|small| {
+            let mut general = Samples::new(self, self.field, None)?;
+            let kernel = self.kernel(small, &mut general)?;
+            self.found(kernel, &mut general)
+        })
     }
 
-    /// Looks for what is conserved among what is left; `None` where that is not what the sieve found.
-    fn search_after(&self, Sieve { columns, dimension, left_out, points }: Sieve) -> Option<Further> {
-        let parameters = self.random_parameters(self.field, 0);
-        let mut samples = Samples::new(self, self.field, Some(parameters))?;
-        let kernel = samples.kernel(columns.len(), |sample| sample.rates_of(&columns))?;
-        if kernel.len() != dimension {
-            return None;
+    /// What is conserved for random parameters, among what a sieve leaves; `None` where that is not what the sieve found.
+    fn kernel(&self, small: PrimeField, general: &mut Samples) -> Option<Kernel> {
+        let same = |field| Samples::new(self, field, Some(self.same_parameters(field)?));
+        let (mut sieve, mut own, mut large) = (same(small)?, Samples::new(self, small, None)?, same(self.field)?);
+        let mut kernel = Kernel::default();
+        for class in &self.classes {
+            let Sieve { groups, dimension, left_out } = self.sieve(&mut sieve, &mut own, class)?;
+            kernel.left_out.extend(left_out);
+            if dimension == 0 {
+                continue;
+            }
+            let groups = residues(&groups, self.field)?;
+            let members = large.kernel(groups.len(), |sample| self.sums(&groups, &sample.rates))?;
+            if members.len() != dimension {
+                return None;
+            }
+            let members: Vec<Combination> = members.iter().map(|sum| sum_of(self.field, sum, &groups)).collect();
+            let constant = general.kernel(members.len(), |sample| self.sums(&members, &sample.rates))?;
+            kernel.constant.extend(constant.iter().map(|sum| sum_of(self.field, sum, &members)));
+            kernel.members.extend(members);
         }
-        let kernel: Vec<Combination> = kernel.into_iter().map(|combination| on(&columns, combination)).collect();
-        let mut general = Samples::new(self, self.field, None)?;
-        let rate = |sample: &Sample, member: &Combination| combined(self.field, member, &sample.rates);
-        let constant =
-            general.kernel(kernel.len(), |sample| kernel.iter().map(|member| rate(sample, member)).collect())?;
-        let constant = constant.iter().map(|members| sum_of(self.field, members, &kernel)).collect();
+        kernel.points = sieve.len();
+        Some(kernel)
+    }
+
+    /// Combinations of values.
+    fn sums(&self, combinations: &[Combination], values: &[u64]) -> Vec<u64> {
+        combinations.iter().map(|combination| combined(self.field, combination, values)).collect()
+    }
+
+    /// What of a kernel is independent, for all parameters.
+    fn found(&self, kernel: Kernel, general: &mut Samples) -> Option<Further> {
+        let Kernel { constant, members, left_out, points } = kernel;
         let mut found: Vec<FurtherIntegral> = Vec::new();
         for combination in self.shortest(constant, &[])? {
-            found.extend(self.proved(&mut general, &combination, 0));
+            found.extend(self.proved(general, &combination, 0));
         }
         let mut others = 0;
-        for combination in self.shortest(kernel, &found)? {
-            let proved = (0..=DEGREE_IN_PARAMETERS).find_map(|degree| self.proved(&mut general, &combination, degree));
+        for combination in self.shortest(members, &found)? {
+            let proved = (0..=DEGREE_IN_PARAMETERS).find_map(|degree| self.proved(general, &combination, degree));
             others += usize::from(proved.is_none());
             found.extend(proved);
         }
         let states = self.derivation.dimension();
         let is_new = |place: &usize| !left_out.contains(&(states + place));
-        let atoms = (0..self.atoms.len()).filter(is_new).map(|place| self.atoms[place].clone()).collect();
         let searched = Searched {
             degree: self.degree,
-            atoms,
+            atoms: (0..self.atoms.len()).filter(is_new).map(|place| self.atoms[place].clone()).collect(),
             is_everywhere: self.is_everywhere,
             unknowns: self.monomials.len() - left_out.len(),
             points,
+            error: self.exclusion.error,
         };
-        Some(Further { found, others, searched: Some(searched) })
+        Some(Further { found, others, searched: Ok(searched) })
     }
 
     /// Those combinations of a kernel that are independent of what is declared, of what was found, and of one another, in short forms, the
     /// shortest first.
-    fn shortest(&self, kernel: Vec<Combination>, found: &[FurtherIntegral]) -> Option<Vec<Combination>> {
+    fn shortest(&self, mut kernel: Vec<Combination>, found: &[FurtherIntegral]) -> Option<Vec<Combination>> {
+        kernel.sort_by_key(last);
         let mut candidates = kernel.clone();
-        candidates.sort_by_key(|combination| self.length(combination));
+        candidates.sort_by_cached_key(|combination| self.length(combination));
         let chosen = self.independent(&candidates, found)?;
         let mut short: Vec<Combination> =
             chosen.into_iter().map(|combination| shortened(combination, &kernel, self.field)).collect();
-        short.sort_by_key(|combination| self.length(combination));
+        short.sort_by_cached_key(|combination| self.length(combination));
         short.extend(candidates);
         self.independent(&short, found)
     }
@@ -264,29 +349,38 @@ impl<'a> Space<'a> {
         if combinations.is_empty() {
             return Some(Vec::new());
         }
-        (0..UNDEFINED as u64).find_map(|attempt| {
-            let parameters = self.random_parameters(self.field, 0);
-            let mut point = self.point(self.field, &parameters, (1 << 20) + attempt)?;
-            let states: Vec<Symbol> = self.derivation.symbols.states().collect();
-            let zero = Expression::zero;
-            let declared = self.derivation.integrals.ids().map(|id| {
-                states.iter().map(|state| self.derivation.entry(id, *state).cloned().unwrap_or_else(zero)).collect()
-            });
-            let found = found.iter().map(|FurtherIntegral { gradient, .. }| {
-                states.iter().map(|state| column_of(gradient, *state).cloned().unwrap_or_else(zero)).collect()
-            });
-            let known: Vec<Vec<Expression>> = declared.chain(found).collect();
-            let mut columns: Vec<Vec<u64>> = Vec::new();
-            for gradient in &known {
-                columns.push(gradient.iter().map(|entry| residue(&point.evaluate(entry)?)).collect::<Option<_>>()?);
-            }
-            columns.extend(self.gradients(&mut point, combinations)?);
-            let row = |state: usize| columns.iter().map(|column| column[state]).collect();
-            let mut matrix = Echelon::new(self.field, (0..states.len()).map(row).collect());
-            let pivots = (0..columns.len()).map(|column| matrix.pivot(column, 0.0)).collect::<Option<Vec<bool>>>()?;
-            let independent = combinations.iter().zip(&pivots[known.len()..]).filter(|(_, is_pivot)| **is_pivot);
-            Some(independent.map(|(combination, _)| combination.clone()).collect())
-        })
+        let Derivation { integrals, symbols, .. } = self.derivation;
+        let declared = integrals.rows().map(|integral| &integral.gradient);
+        let known: Vec<Vec<Option<&Expression>>> = declared
+            .chain(found.iter().map(|FurtherIntegral { gradient, .. }| gradient))
+            .map(|gradient| symbols.states().map(|state| column_of(gradient, state)).collect())
+            .collect();
+        let numbers = |point: u64| (point * UNDEFINED..(point + 1) * UNDEFINED).map(|attempt| (1 << 20) + attempt);
+        let pivots = |point| numbers(point).find_map(|number| self.pivots(number, &known, combinations));
+        let pivots = (0..self.exclusion.points).map(pivots).collect::<Option<Vec<Vec<bool>>>>()?;
+        let best = pivots.into_iter().max_by_key(|pivots| pivots.iter().filter(|is_pivot| **is_pivot).count())?;
+        let chosen = combinations.iter().zip(best).filter(|(_, is_pivot)| *is_pivot);
+        Some(chosen.map(|(combination, _)| combination.clone()).collect())
+    }
+
+    /// Which combinations have gradients at a point that are independent of those of what is known and of those before.
+    fn pivots(
+        &self,
+        number: u64,
+        known: &[Vec<Option<&Expression>>],
+        combinations: &[Combination],
+    ) -> Option<Vec<bool>> {
+        let mut point = self.point(self.field, &self.same_parameters(self.field)?, number)?;
+        let mut columns: Vec<Vec<u64>> = Vec::new();
+        for gradient in known {
+            let entries = gradient.iter().map(|entry| entry.map_or(Some(0), |entry| residue(&point.evaluate(entry)?)));
+            columns.push(entries.collect::<Option<_>>()?);
+        }
+        columns.extend(self.gradients(&mut point, combinations)?);
+        let row = |state: usize| columns.iter().map(|column| column[state]).collect();
+        let mut matrix = Echelon::new(self.field, (0..self.derivation.dimension()).map(row).collect());
+        let pivots = (0..columns.len()).map(|column| matrix.pivot(column, 0.0)).collect::<Option<Vec<bool>>>()?;
+        Some(pivots[known.len()..].to_vec())
     }
 
     /// The gradients of combinations at a point: the derivative of a monomial by a variable is the monomial over the variable, times the

@@ -16,7 +16,7 @@ use crate::numbers::random::Random;
 use crate::numbers::ring::{Element, Ring};
 
 /// Where an identity has to hold: everywhere, or where constraints do.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Set<'a> {
     pub(super) constraints: Vec<Constraint<'a>>,
     /// Matrices that further constraints keep orthonormal.
@@ -83,11 +83,18 @@ impl<'a> Constraint<'a> {
 
 /// How a constraint is satisfied: it binds a symbol, in which it is a polynomial.
 pub(super) struct Step {
-    symbol: Symbol,
-    /// The coefficients of its powers, from 1 on.
-    coefficients: Vec<Expression>,
+    pub(super) symbol: Symbol,
+    /// The coefficients of its powers, from that of 1 on.
+    pub(super) coefficients: Vec<Expression>,
     /// The variables that no constraint before contains.
     open: Vec<Symbol>,
+}
+
+impl Step {
+    /// The degree of the constraint in the symbol.
+    pub(super) fn degree(&self) -> u64 {
+        self.coefficients.len() as u64 - 1
+    }
 }
 
 /// Residues that are tried for what a constraint leaves open.
@@ -104,6 +111,8 @@ pub(super) struct ModularPoint {
     /// By their numbers.
     symbols: Vec<Option<Element>>,
     functions: HashMap<ElementMeaning, Element>,
+    /// Roots and reciprocals that were evaluated since a symbol changed: these take longest.
+    powers: HashMap<Expression, Element>,
 }
 
 /// What an element stands for, its arguments as elements.
@@ -123,7 +132,8 @@ pub(super) enum ElementMeaning {
 impl ModularPoint {
     pub(super) fn new(field: PrimeField, seed: u64, scale: u64) -> Self {
         let ring = Ring::new(field);
-        Self { ring, has_residues: false, random: Random(seed), scale, symbols: Vec::new(), functions: HashMap::new() }
+        let (functions, powers) = (HashMap::new(), HashMap::new());
+        Self { ring, has_residues: false, random: Random(seed), scale, symbols: Vec::new(), functions, powers }
     }
 
     /// A point whose roots are residues, and whose square roots have both signs: any point of a ring with all of them is some such points.
@@ -151,13 +161,16 @@ impl ModularPoint {
         if self.symbols.len() <= place {
             self.symbols.resize(place + 1, None);
         }
-        self.symbols[place] = Some(element);
+        if self.symbols[place].replace(element).is_some() {
+            self.powers.clear();
+        }
     }
 
     /// Draws an unknown anew.
     pub(super) fn forget(&mut self, symbol: Symbol) {
         if let Some(element) = self.symbols.get_mut(symbol.0 as usize) {
             *element = None;
+            self.powers.clear();
         }
     }
 
@@ -328,7 +341,17 @@ impl ModularPoint {
                 }
                 Some(product)
             }
-            Expression::Power(base, exponent) => self.power(base, exponent),
+            Expression::Power(base, exponent) if exponent.is_integer() && !exponent.is_negative() => {
+                self.power(base, exponent)
+            }
+            Expression::Power(base, exponent) => {
+                if let Some(element) = self.powers.get(expression) {
+                    return Some(element.clone());
+                }
+                let element = self.power(base, exponent)?;
+                self.powers.insert(expression.clone(), element.clone());
+                Some(element)
+            }
             Expression::Call(function, arguments) => self.call(*function, arguments),
         }
     }
