@@ -28,7 +28,7 @@ mod tape;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::exclusion::{Exclusion, Range};
+use self::exclusion::Exclusion;
 use self::kernel::{BLOCK, Combination, combined, last, shortened, sum_of};
 use self::monomials::{Monomial, atoms, factors_of, monomials, products};
 use self::reconstruction::{DEGREE_IN_PARAMETERS, residues};
@@ -56,12 +56,11 @@ const MOST_SIZE: usize = 1_000_000;
 /// Operations of the sieve beyond which nothing is looked at without being asked for, and at all.
 const WORK_UNASKED: usize = 500_000;
 const MOST_WORK: usize = 300_000_000;
-/// Operations for each root that has to exist at a point.
-const WORK_OF_ROOT: usize = 100;
 /// Points that may be undefined, for one that is defined: square roots of random residues exist with a probability of 1/2.
 const UNDEFINED: u64 = 256;
-/// Primes that are tried.
+/// Primes that are tried, and the one that is taken where no probability depends on it.
 const PRIMES: usize = 12;
+const FIRST_PRIME: PrimeField = PrimeField((1 << 61) - 1);
 
 /// Why nothing is searched.
 const UNASKED: &str = "the state has more than 24 entries, and no `search(degree = 1)` asks for it";
@@ -93,8 +92,11 @@ fn searched(derivation: &Derivation, asked: Option<usize>) -> Option<Further> {
         monomials(derivation.dimension() + atoms.len(), *degree) <= MOST_MONOMIALS
     };
     ranges.into_iter().filter(is_small).find_map(|(degree, atoms)| {
-        let spaces = sets().filter_map(|sets| Space::new(derivation, &parts, atoms, degree, sets.clone()));
-        spaces.take_while(|space| space.work() <= most_work).find_map(|space| space.search())
+        sets().find_map(|sets| {
+            let basis = Basis::new(derivation, atoms, degree, !sets.is_empty())?;
+            let is_cheap = basis.work() <= most_work;
+            Space::new(is_cheap.then_some(basis)?, sets.clone())?.search()
+        })
     })
 }
 
@@ -106,29 +108,68 @@ pub fn monomials_up_to(derivation: &Derivation, degree: usize) -> usize {
 /// The derivatives by the state.
 type Slopes = BTreeMap<Symbol, Expression>;
 
-/// The span of monomials on which the kernel is looked for.
-struct Space<'a> {
+/// Monomials, and how they and their rates are evaluated.
+struct Basis<'a> {
     derivation: &'a Derivation,
-    /// Roots of anything but products, which are known at a point before anything else is evaluated.
-    roots: Vec<Root>,
-    /// The parts of the constraint set, or the whole space.
-    sets: Vec<(Set<'a>, Vec<Step>)>,
-    /// Whether it is the whole space although there are constraints.
-    is_everywhere: bool,
     /// The functions beside the state.
     atoms: &'a [Expression],
-    /// What monomials are made of.
+    degree: usize,
+    /// What monomials are made of, and the derivatives.
     values: Vec<Expression>,
+    gradients: Vec<Slopes>,
+    monomials: Vec<Monomial>,
+    /// The places of monomials of each weight.
+    classes: Vec<Vec<usize>>,
     /// What is evaluated at each point.
     tape: Tape,
     /// The places of X.
     rates: Vec<usize>,
     /// The places of what monomials are made of, with the derivatives by the state.
     variables: Vec<Differentiated<usize>>,
-    monomials: Vec<Monomial>,
-    /// The places of monomials of each weight.
-    classes: Vec<Vec<usize>>,
-    degree: usize,
+}
+
+impl<'a> Basis<'a> {
+    fn new(
+        derivation: &'a Derivation,
+        atoms: &'a [Expression],
+        degree: usize,
+        is_on_constraints: bool,
+    ) -> Option<Self> {
+        let symbols = &derivation.symbols;
+        let values: Vec<Expression> = symbols.states().map(Expression::from).chain(atoms.iter().cloned()).collect();
+        let gradients = values.iter().map(|value| gradient(value, |symbol| symbols.is_state(symbol)));
+        let gradients = gradients.collect::<Option<Vec<Slopes>>>()?;
+        let (tape, rates, variables) = Tape::of(&derivation.field, &values, &gradients);
+        let monomials = products(variables.len(), degree);
+        let classes = grading::classes(derivation, &values, &monomials, is_on_constraints);
+        Some(Self { derivation, atoms, degree, values, gradients, monomials, classes, tape, rates, variables })
+    }
+
+    /// Operations that a sieve takes, about.
+    fn work(&self) -> usize {
+        let points = self.classes.iter().map(Vec::len).max().unwrap_or(0);
+        let evaluation = points.saturating_mul(self.tape.work() + self.monomials.len());
+        let elimination = |class: &Vec<usize>| class.len().saturating_pow(3) / (3 * BLOCK);
+        self.classes.iter().map(elimination).fold(evaluation, usize::saturating_add)
+    }
+
+    /// All that has to be defined at a point.
+    fn parts(&self) -> Vec<Expression> {
+        let integrals = self.derivation.integrals.rows().map(|integral| &integral.value);
+        let slopes = self.gradients.iter().flat_map(Slopes::values);
+        self.derivation.field.expressions().chain(integrals).chain(slopes).chain(self.atoms).cloned().collect()
+    }
+}
+
+/// The span of monomials on which the kernel is looked for.
+struct Space<'a> {
+    basis: Basis<'a>,
+    /// Roots of anything but products, which are known at a point before anything else is evaluated.
+    roots: Vec<Root>,
+    /// The parts of the constraint set, or the whole space.
+    sets: Vec<(Set<'a>, Vec<Step>)>,
+    /// Whether it is the whole space although there are constraints.
+    is_everywhere: bool,
     exclusion: Exclusion,
     parameters: Vec<Symbol>,
     /// Roots of numbers and of functions of the parameters.
@@ -176,69 +217,29 @@ struct Kernel {
     points: usize,
 }
 
-/// All that has to be defined at a point.
-fn all_parts(
-    derivation: &Derivation,
-    parts: &[Expression],
-    atoms: &[Expression],
-    slopes: &[Slopes],
-) -> Vec<Expression> {
-    let integrals = derivation.integrals.rows().map(|integral| &integral.value);
-    let slopes = slopes.iter().flat_map(Slopes::values);
-    parts.iter().chain(integrals).chain(slopes).chain(atoms).cloned().collect()
-}
-
 impl<'a> Space<'a> {
     /// The span on the parts of the constraint set, or everywhere if there are none.
-    fn new(
-        derivation: &'a Derivation,
-        parts: &[Expression],
-        atoms: &'a [Expression],
-        degree: usize,
-        sets: Vec<Set<'a>>,
-    ) -> Option<Self> {
-        let symbols = &derivation.symbols;
-        let values: Vec<Expression> = symbols.states().map(Expression::from).chain(atoms.iter().cloned()).collect();
-        let gradients = values.iter().map(|value| gradient(value, |symbol| symbols.is_state(symbol)));
-        let gradients = gradients.collect::<Option<Vec<Slopes>>>()?;
-        let (tape, rates, variables) = Tape::of(&derivation.field, &values, &gradients);
-        let parts = all_parts(derivation, parts, atoms, &gradients);
-        let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>(), 1)?;
-        let field = primes(seed).next()?;
-        let point = ModularPoint::of_residues(field, seed, scale);
-        let sets = if sets.is_empty() { vec![Set::default()] } else { sets };
-        let bound: Vec<Symbol> = sets.iter().flat_map(Set::symbols).chain(symbols.parameters()).collect();
+    fn new(basis: Basis<'a>, sets: Vec<Set<'a>>) -> Option<Self> {
+        let Basis { derivation, .. } = basis;
+        let parts = basis.parts();
+        let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>())?;
+        let is_everywhere = sets.is_empty();
+        let sets = if is_everywhere { vec![Set::default()] } else { sets };
+        let point = ModularPoint::of_residues(FIRST_PRIME, seed, scale);
         let with_steps = |set: Set<'a>| point.steps(&set).map(|steps| (set, steps));
         let sets: Vec<(Set<'a>, Vec<Step>)> = sets.into_iter().map(with_steps).collect::<Option<_>>()?;
-        let monomials = products(variables.len(), degree);
-        let is_everywhere = sets[0].0.is_everywhere();
-        let range = Range {
-            derivation,
-            values: &values,
-            gradients: &gradients,
-            monomials: monomials.len(),
-            degree,
-            set: &sets[0].0,
-            steps: &sets[0].1,
-        };
+        let parameters = || derivation.symbols.parameters();
+        let bound = sets.iter().flat_map(|(set, _)| set.symbols()).chain(parameters()).collect();
         let occurring: BTreeSet<Symbol> = parts.iter().flat_map(Expression::symbols).collect();
         let space = Self {
-            derivation,
-            exclusion: range.exclusion(&parts, scale)?,
-            classes: grading::classes(derivation, &values, &monomials, !is_everywhere, field),
-            roots: Root::all(roots(parts.iter()), bound.into_iter().collect()),
+            exclusion: Exclusion::of(&basis, &sets[0], &parts, scale)?,
+            basis,
+            roots: Root::all(roots(parts.iter()), bound),
             is_everywhere: is_everywhere && derivation.integrals.constraints().next().is_some(),
-            parameters: symbols.parameters().filter(|symbol| occurring.contains(symbol)).collect(),
-            constant_roots: exclusion::constant_roots(derivation, &parts),
-            values,
             sets,
-            atoms,
-            monomials,
-            tape,
-            rates,
-            variables,
-            degree,
-            field,
+            parameters: parameters().filter(|symbol| occurring.contains(symbol)).collect(),
+            constant_roots: exclusion::constant_roots(derivation, &parts),
+            field: FIRST_PRIME,
             seed,
             scale,
         };
@@ -250,14 +251,6 @@ impl<'a> Space<'a> {
     fn with_roots(&self, primes: impl Iterator<Item = PrimeField>) -> impl Iterator<Item = PrimeField> {
         let has_roots = |field: &PrimeField| field.has_roots() && self.same_parameters(*field).is_some();
         primes.take(UNDEFINED as usize).filter(has_roots).take(PRIMES)
-    }
-
-    /// Operations that the sieve takes, about.
-    fn work(&self) -> usize {
-        let points = self.classes.iter().map(Vec::len).max().unwrap_or(0);
-        let of_point = self.tape.work() + self.monomials.len() + WORK_OF_ROOT * self.roots.len();
-        let of_class = |class: &Vec<usize>| class.len().saturating_pow(3) / (3 * BLOCK);
-        self.classes.iter().map(of_class).fold(points.saturating_mul(of_point), usize::saturating_add)
     }
 
     fn search(&self) -> Option<Further> {
@@ -273,7 +266,7 @@ impl<'a> Space<'a> {
         let same = |field| Samples::new(self, field, Some(self.same_parameters(field)?));
         let (mut sieve, mut own, mut large) = (same(small)?, Samples::new(self, small, None)?, same(self.field)?);
         let mut kernel = Kernel::default();
-        for class in &self.classes {
+        for class in &self.basis.classes {
             let Sieve { groups, dimension, left_out } = self.sieve(&mut sieve, &mut own, class)?;
             kernel.left_out.extend(left_out);
             if dimension == 0 {
@@ -311,13 +304,13 @@ impl<'a> Space<'a> {
             others += usize::from(proved.is_none());
             found.extend(proved);
         }
-        let states = self.derivation.dimension();
+        let states = self.basis.derivation.dimension();
         let is_new = |place: &usize| !left_out.contains(&(states + place));
         let searched = Searched {
-            degree: self.degree,
-            atoms: (0..self.atoms.len()).filter(is_new).map(|place| self.atoms[place].clone()).collect(),
+            degree: self.basis.degree,
+            atoms: (0..self.basis.atoms.len()).filter(is_new).map(|place| self.basis.atoms[place].clone()).collect(),
             is_everywhere: self.is_everywhere,
-            unknowns: self.monomials.len() - left_out.len(),
+            unknowns: self.basis.monomials.len() - left_out.len(),
             points,
             error: self.exclusion.error,
         };
@@ -340,7 +333,7 @@ impl<'a> Space<'a> {
 
     /// What the shortest comes first by: the degree, and the number of terms.
     fn length(&self, combination: &Combination) -> (usize, usize, Vec<usize>) {
-        let degree = combination.iter().map(|(place, _)| self.monomials[*place].degree).max().unwrap_or(0);
+        let degree = combination.iter().map(|(place, _)| self.basis.monomials[*place].degree).max().unwrap_or(0);
         (degree, combination.len(), combination.iter().map(|(place, _)| *place).collect())
     }
 
@@ -349,7 +342,7 @@ impl<'a> Space<'a> {
         if combinations.is_empty() {
             return Some(Vec::new());
         }
-        let Derivation { integrals, symbols, .. } = self.derivation;
+        let Derivation { integrals, symbols, .. } = self.basis.derivation;
         let declared = integrals.rows().map(|integral| &integral.gradient);
         let known: Vec<Vec<Option<&Expression>>> = declared
             .chain(found.iter().map(|FurtherIntegral { gradient, .. }| gradient))
@@ -378,7 +371,7 @@ impl<'a> Space<'a> {
         }
         columns.extend(self.gradients(&mut point, combinations)?);
         let row = |state: usize| columns.iter().map(|column| column[state]).collect();
-        let mut matrix = Echelon::new(self.field, (0..self.derivation.dimension()).map(row).collect());
+        let mut matrix = Echelon::new(self.field, (0..self.basis.derivation.dimension()).map(row).collect());
         let pivots = (0..columns.len()).map(|column| matrix.pivot(column, 0.0)).collect::<Option<Vec<bool>>>()?;
         Some(pivots[known.len()..].to_vec())
     }
@@ -387,21 +380,21 @@ impl<'a> Space<'a> {
     /// exponent.
     fn gradients(&self, point: &mut ModularPoint, combinations: &[Combination]) -> Option<Vec<Vec<u64>>> {
         let field = self.field;
-        let results = self.tape.results(point, &self.tape.numbers(field)?)?;
+        let results = self.basis.tape.results(point, &self.basis.tape.numbers(field)?)?;
         let of_variable = |variable: &Differentiated<usize>| field.inverse(results[variable.value]);
-        let reciprocals = self.variables.iter().map(of_variable).collect::<Option<Vec<u64>>>()?;
+        let reciprocals = self.basis.variables.iter().map(of_variable).collect::<Option<Vec<u64>>>()?;
         let mut values: Vec<u64> = Vec::new();
-        for Monomial { of, variable, .. } in &self.monomials {
-            let value = results[self.variables[*variable].value];
+        for Monomial { of, variable, .. } in &self.basis.monomials {
+            let value = results[self.basis.variables[*variable].value];
             values.push(of.map_or(value, |of| field.multiply(values[of], value)));
         }
         let gradient = |combination: &Combination| {
-            let mut gradient = vec![0; self.derivation.dimension()];
+            let mut gradient = vec![0; self.basis.derivation.dimension()];
             for (place, factor) in combination {
                 let term = field.multiply(values[*place], *factor);
-                for variable in factors_of(&self.monomials, *place) {
+                for variable in factors_of(&self.basis.monomials, *place) {
                     let term = field.multiply(term, reciprocals[variable]);
-                    for (state, slope) in &self.variables[variable].gradient {
+                    for (state, slope) in &self.basis.variables[variable].gradient {
                         let entry = &mut gradient[state.place()];
                         *entry = field.add(*entry, field.multiply(term, results[*slope]));
                     }

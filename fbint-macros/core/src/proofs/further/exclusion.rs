@@ -23,8 +23,8 @@ use std::collections::BTreeMap;
 
 use num_traits::ToPrimitive;
 
-use super::UNDEFINED;
 use super::reconstruction::DEGREE_IN_PARAMETERS;
+use super::{Basis, UNDEFINED};
 use crate::derivation::{Derivation, Role};
 use crate::expression::{Expression, Function, Symbol};
 use crate::proofs::degree::{Degree, Degrees};
@@ -44,34 +44,25 @@ pub(super) struct Exclusion {
     pub(super) error: f64,
 }
 
-/// What a search is in.
-pub(super) struct Range<'a> {
-    pub(super) derivation: &'a Derivation,
-    /// What monomials are made of, with the derivatives by the state.
-    pub(super) values: &'a [Expression],
-    pub(super) gradients: &'a [BTreeMap<Symbol, Expression>],
-    /// The number of monomials, w, and their degree.
-    pub(super) monomials: usize,
-    pub(super) degree: usize,
-    /// A part of the constraint set.
-    pub(super) set: &'a Set<'a>,
-    pub(super) steps: &'a [Step],
-}
-
-impl Range<'_> {
+impl Exclusion {
     /// `None` where no number of points is enough. Exponents are multiplied by `scale`.
-    pub(super) fn exclusion(&self, parts: &[Expression], scale: u64) -> Option<Exclusion> {
+    pub(super) fn of(
+        basis: &Basis<'_>,
+        (set, steps): &(Set<'_>, Vec<Step>),
+        parts: &[Expression],
+        scale: u64,
+    ) -> Option<Self> {
         let (roots, calls) = extensions(parts);
         let (constant, others): (Vec<&Expression>, Vec<_>) =
-            roots.into_iter().partition(|root| is_constant(self.derivation, root));
+            roots.into_iter().partition(|root| is_constant(basis.derivation, root));
         let of_constants: Vec<f64> = constant.into_iter().map(index).collect();
-        let of_steps = self.steps.iter().map(|step| step.degree() as f64).filter(|degree| *degree > 1.0);
+        let of_steps = steps.iter().map(|step| step.degree() as f64).filter(|degree| *degree > 1.0);
         let of_points: Vec<f64> = others.into_iter().map(index).chain(of_steps).collect();
         // N, and U A.
         let norm = of_constants.iter().chain(&of_points).product::<f64>();
         let draws = |indices: &[f64]| indices.iter().fold(UNDEFINED as f64, |draws, index| draws * 2.0 * index);
-        let mut degree = self.degree(&calls) as f64 * scale as f64;
-        if !self.set.rotations.is_empty() {
+        let mut degree = basis.degree_of_minors(steps, &calls) as f64 * scale as f64;
+        if !set.rotations.is_empty() {
             degree *= rotation::DEGREE as f64;
         }
         let single = norm * degree / 2_f64.powi(60);
@@ -80,11 +71,13 @@ impl Range<'_> {
             |points| Exclusion { points, error: of_parameters + (draws(&of_points) * single).powf(points as f64) };
         (1..=MOST_POINTS).map(error).find(|exclusion| exclusion.error < LARGEST)
     }
+}
 
+impl Basis<'_> {
     /// D, and the degrees of the differences of arguments.
-    fn degree(&self, calls: &[&Expression]) -> u64 {
+    fn degree_of_minors(&self, steps: &[Step], calls: &[&Expression]) -> u64 {
         let mut degrees = Degrees::default();
-        self.steps.iter().for_each(|step| degrees.bind(step.symbol, &step.coefficients));
+        steps.iter().for_each(|step| degrees.bind(step.symbol, &step.coefficients));
         let slopes = self.gradients.iter().flat_map(BTreeMap::values).map(|slope| degrees.of(slope));
         let slopes = self.of_products(Degree::common(slopes), &degrees);
         let column = self.coefficients().saturating_add(DEGREE_IN_PARAMETERS as u64).saturating_add(slopes);
@@ -107,7 +100,7 @@ impl Range<'_> {
             degrees.of(slope).product(degrees.of(&self.derivation.field.rates[*state]))
         };
         let rates = Degree::common(self.gradients.iter().flatten().map(rate));
-        self.of_products(rates, &degrees).saturating_mul(self.monomials as u64)
+        self.of_products(rates, &degrees).saturating_mul(self.monomials.len() as u64)
     }
 
     /// The degree of what is multiplied with monomials, with the degree of these.

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::FIRST_PRIME;
 use super::kernel::{Combination, Elimination, combined, sum_of};
 use super::monomials::Monomial;
 use crate::derivation::Derivation;
@@ -22,10 +23,9 @@ pub(super) fn classes(
     variables: &[Expression],
     monomials: &[Monomial],
     is_on_constraints: bool,
-    field: PrimeField,
 ) -> Vec<Vec<usize>> {
     let mut weights = vec![Vec::new(); monomials.len()];
-    for field in [PrimeField(2), field] {
+    for field in [PrimeField(2), FIRST_PRIME] {
         for of_variables in gradings(derivation, variables, is_on_constraints, field) {
             for (place, Monomial { of, variable, .. }) in monomials.iter().enumerate() {
                 let of = of.and_then(|of| weights[of].get(weights[place].len())).copied().unwrap_or(0);

@@ -32,9 +32,9 @@ impl Space<'_> {
         degree: usize,
     ) -> Option<FurtherIntegral> {
         let value = self.for_all_parameters(general, combination, degree)?;
-        let is_state = |symbol| self.derivation.symbols.is_state(symbol);
+        let is_state = |symbol| self.basis.derivation.symbols.is_state(symbol);
         let gradient: Vec<(Symbol, Expression)> = gradient(&value, is_state)?.into_iter().collect();
-        let mut derivation = self.derivation.clone();
+        let mut derivation = self.basis.derivation.clone();
         let integral = derivation.integrals.push(Integral {
             name: String::new(),
             latex: String::new(),
@@ -87,7 +87,7 @@ impl Space<'_> {
         let common = terms.iter().fold(BigInt::one(), |common, (_, number, _)| common.lcm(number.denom()));
         let term = |(place, number, of_parameters): (usize, BigRational, Vec<Expression>)| {
             let number = Expression::Number(number * BigRational::from_integer(common.clone()));
-            let of_state = factors(&self.monomials, place, &self.values);
+            let of_state = factors(&self.basis.monomials, place, &self.basis.values);
             Expression::product([number].into_iter().chain(of_parameters).chain(of_state))
         };
         Some(Expression::sum(terms.into_iter().map(term)))

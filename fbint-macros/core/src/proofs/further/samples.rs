@@ -4,7 +4,7 @@ use super::kernel::{BLOCK, Combination, Elimination};
 use super::monomials::Monomial;
 use super::{Root, Space, UNDEFINED};
 use crate::derivation::table::Id;
-use crate::expression::Symbol;
+use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::Differentiated;
 use crate::numbers::field::PrimeField;
 use crate::numbers::random::Random;
@@ -28,7 +28,7 @@ pub(super) struct Samples<'a> {
 
 impl<'a> Samples<'a> {
     pub(super) fn new(space: &'a Space<'a>, field: PrimeField, parameters: Option<Vec<u64>>) -> Option<Self> {
-        let numbers = space.tape.numbers(field)?;
+        let numbers = space.basis.tape.numbers(field)?;
         Some(Self { space, field, parameters, numbers, list: Vec::new(), tried: 0 })
     }
 
@@ -117,7 +117,12 @@ impl Space<'_> {
         let (mut place, mut redrawn) = (0, 0);
         while let Some(Root { value, first, .. }) = self.roots.get(place) {
             place += 1;
-            if point.evaluate(value).is_none() {
+            let root = match value {
+                // Not remembered, as it may be drawn anew.
+                Expression::Power(base, exponent) => point.power(base, exponent),
+                _ => point.evaluate(value),
+            };
+            if root.is_none() {
                 // There is no root of what the symbols are that no earlier root has: these are drawn anew.
                 let open = &self.roots[*first].open;
                 if open.is_empty() || redrawn == UNDEFINED {
@@ -149,17 +154,17 @@ impl Space<'_> {
 
     fn sample(&self, point: &mut ModularPoint, numbers: &[u64], parameters: Vec<u64>) -> Option<Sample> {
         let field = point.ring.field;
-        let results = self.tape.results(point, numbers)?;
+        let results = self.basis.tape.results(point, numbers)?;
         let rate = |variable: &Differentiated<usize>| {
             let slopes = variable.gradient.iter();
-            let velocity = |state: &Symbol| results[self.rates[state.place()]];
+            let velocity = |state: &Symbol| results[self.basis.rates[state.place()]];
             let terms = slopes.map(|(state, slope)| field.multiply(results[*slope], velocity(state)));
             terms.fold(0, |sum, term| field.add(sum, term))
         };
-        let variables = self.variables.iter().map(|variable| (results[variable.value], rate(variable)));
+        let variables = self.basis.variables.iter().map(|variable| (results[variable.value], rate(variable)));
         let variables: Vec<(u64, u64)> = variables.collect();
         let (mut values, mut rates): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
-        for Monomial { of, variable, .. } in &self.monomials {
+        for Monomial { of, variable, .. } in &self.basis.monomials {
             let (value, rate) = variables[*variable];
             let (value, rate) = match of {
                 None => (value, rate),

@@ -47,7 +47,7 @@ impl Space<'_> {
 
     /// What of a kernel is constant for all parameters: relations of functions and of the constraints.
     fn relations(&self, own: &mut Samples, kernel: &[Combination], class: &[usize]) -> Option<Vec<Combination>> {
-        if kernel.is_empty() || self.atoms.is_empty() && self.sets[0].0.is_everywhere() {
+        if kernel.is_empty() || self.basis.atoms.is_empty() && self.sets[0].0.is_everywhere() {
             return Some(Vec::new());
         }
         let field = own.field;

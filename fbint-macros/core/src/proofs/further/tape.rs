@@ -100,10 +100,11 @@ impl Tape {
         self.systems.push(System { after: self.operations.len(), unknowns: system.unknowns.clone(), rows });
     }
 
-    /// Operations that an evaluation takes, about.
+    /// Operations on residues that an evaluation takes, about: those of a root are mostly for points at which there is none.
     pub(super) fn work(&self) -> usize {
+        let roots = self.operations.iter().filter(|operation| matches!(operation, Operation::Root(..))).count();
         let systems = self.systems.iter().map(|system| system.unknowns.len().pow(3) / 3);
-        systems.fold(self.operations.len(), usize::saturating_add)
+        systems.fold(self.operations.len() + 100 * roots, usize::saturating_add)
     }
 
     /// The residues of the numbers, in the places of their results.
