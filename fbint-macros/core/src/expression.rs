@@ -14,7 +14,6 @@ pub(crate) mod circle;
 pub mod factored;
 
 use std::collections::BTreeSet;
-use std::hash::{Hash, Hasher};
 use std::ops::{Add, Mul, Neg, Sub};
 use std::sync::Arc;
 
@@ -97,7 +96,7 @@ impl Function {
 }
 
 /// A real scalar expression. The order among expressions means nothing.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Expression {
     /// An exact number.
     Number(BigRational),
@@ -113,25 +112,6 @@ pub enum Expression {
     Power(Arc<Expression>, BigRational),
     /// An elementary function of one or two arguments.
     Call(Function, Arc<[Expression]>),
-}
-
-/// The hash of a rational number expands it as a continued fraction, which takes longer than all else in a search: its parts do as well.
-impl Hash for Expression {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        std::mem::discriminant(self).hash(state);
-        let mut number = |number: &BigRational| (number.numer(), number.denom()).hash(state);
-        match self {
-            Self::Number(value) => number(value),
-            Self::Pi => {}
-            Self::Symbol(symbol) => symbol.hash(state),
-            Self::Sum(parts) | Self::Product(parts) => parts.hash(state),
-            Self::Power(base, exponent) => {
-                number(exponent);
-                base.hash(state);
-            }
-            Self::Call(function, arguments) => (function, arguments).hash(state),
-        }
-    }
 }
 
 /// The exact value of an expression does not exist: a zero was divided by, or raised to a negative power.

@@ -376,7 +376,7 @@ fn a_search_that_is_mistaken_is_reported_where_it_stands() {
     assert_eq!(
         messages,
         ["polynomials of degree 8 in the state and the functions that occur have 6434 coefficients, and a search is \
-        limited to 2400: give a lower degree"]
+        limited to 4000: give a lower degree"]
     );
 }
 

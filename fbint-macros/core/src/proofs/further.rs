@@ -49,13 +49,11 @@ use crate::numbers::linear::Echelon;
 const MOST_ENTRIES: usize = 24;
 const DEGREE: usize = 2;
 /// The most monomials that are looked at.
-pub const MOST_MONOMIALS: usize = 2400;
-/// Nodes of the field's expressions beyond which nothing is looked at without being asked for, and at all.
-const SIZE_UNASKED: usize = 25_000;
-const MOST_SIZE: usize = 1_000_000;
-/// Operations of the sieve beyond which nothing is looked at without being asked for, and at all.
-const WORK_UNASKED: usize = 500_000;
-const MOST_WORK: usize = 300_000_000;
+pub const MOST_MONOMIALS: usize = 4000;
+/// Nodes of the field's expressions, times monomials, and operations of a sieve: beyond the first, nothing is looked at without being asked
+/// for, and beyond the second, nothing at all.
+const SIZES: [usize; 2] = [1_000_000, 20_000_000];
+const WORK: [usize; 2] = [500_000, 1_000_000_000];
 /// Points that may be undefined, for one that is defined: square roots of random residues exist with a probability of 1/2.
 const UNDEFINED: u64 = 256;
 /// Primes that are tried, and the one that is taken where no probability depends on it.
@@ -76,8 +74,9 @@ pub fn further(derivation: &Derivation, asked: Option<usize>) -> Further {
 
 fn searched(derivation: &Derivation, asked: Option<usize>) -> Option<Further> {
     let parts = parts_of_field(derivation);
-    let (most_size, most_work) = if asked.is_some() { (MOST_SIZE, MOST_WORK) } else { (SIZE_UNASKED, WORK_UNASKED) };
-    if parts.iter().map(Expression::size).fold(0, usize::saturating_add) > most_size {
+    let size = parts.iter().map(Expression::size).fold(1, usize::saturating_add);
+    let [most_size, most_work] = [SIZES, WORK].map(|most| most[usize::from(asked.is_some())]);
+    if size > most_size {
         return None;
     }
     let atoms = atoms(derivation, &parts);
@@ -89,7 +88,8 @@ fn searched(derivation: &Derivation, asked: Option<usize>) -> Option<Further> {
     let everywhere = (!constraints.is_empty()).then(Vec::new);
     let sets = || [&constraints].into_iter().chain(&everywhere);
     let is_small = |(degree, atoms): &(usize, &[Expression])| {
-        monomials(derivation.dimension() + atoms.len(), *degree) <= MOST_MONOMIALS
+        let count = monomials(derivation.dimension() + atoms.len(), *degree);
+        count <= MOST_MONOMIALS && count.saturating_mul(size) <= most_size
     };
     ranges.into_iter().filter(is_small).find_map(|(degree, atoms)| {
         sets().find_map(|sets| {
@@ -294,16 +294,11 @@ impl<'a> Space<'a> {
     /// What of a kernel is independent, for all parameters.
     fn found(&self, kernel: Kernel, general: &mut Samples) -> Option<Further> {
         let Kernel { constant, members, left_out, points } = kernel;
-        let mut found: Vec<FurtherIntegral> = Vec::new();
-        for combination in self.shortest(constant, &[])? {
-            found.extend(self.proved(general, &combination, 0));
-        }
-        let mut others = 0;
-        for combination in self.shortest(members, &found)? {
-            let proved = (0..=DEGREE_IN_PARAMETERS).find_map(|degree| self.proved(general, &combination, degree));
-            others += usize::from(proved.is_none());
-            found.extend(proved);
-        }
+        let constant = self.proved(general, &self.shortest(constant, &[])?, 0);
+        let mut found: Vec<FurtherIntegral> = constant.into_iter().flatten().collect();
+        let members = self.proved(general, &self.shortest(members, &found)?, DEGREE_IN_PARAMETERS);
+        let others = members.iter().filter(|integral| integral.is_none()).count();
+        found.extend(members.into_iter().flatten());
         let states = self.basis.derivation.dimension();
         let is_new = |place: &usize| !left_out.contains(&(states + place));
         let searched = Searched {

@@ -111,8 +111,6 @@ pub(super) struct ModularPoint {
     /// By their numbers.
     symbols: Vec<Option<Element>>,
     functions: HashMap<ElementMeaning, Element>,
-    /// Roots and reciprocals that were evaluated since a symbol changed: these take longest.
-    powers: HashMap<Expression, Element>,
 }
 
 /// What an element stands for, its arguments as elements.
@@ -132,8 +130,7 @@ pub(super) enum ElementMeaning {
 impl ModularPoint {
     pub(super) fn new(field: PrimeField, seed: u64, scale: u64) -> Self {
         let ring = Ring::new(field);
-        let (functions, powers) = (HashMap::new(), HashMap::new());
-        Self { ring, has_residues: false, random: Random(seed), scale, symbols: Vec::new(), functions, powers }
+        Self { ring, has_residues: false, random: Random(seed), scale, symbols: Vec::new(), functions: HashMap::new() }
     }
 
     /// A point whose roots are residues, and whose square roots have both signs: any point of a ring with all of them is some such points.
@@ -161,16 +158,13 @@ impl ModularPoint {
         if self.symbols.len() <= place {
             self.symbols.resize(place + 1, None);
         }
-        if self.symbols[place].replace(element).is_some() {
-            self.powers.clear();
-        }
+        self.symbols[place] = Some(element);
     }
 
     /// Draws an unknown anew.
     pub(super) fn forget(&mut self, symbol: Symbol) {
         if let Some(element) = self.symbols.get_mut(symbol.0 as usize) {
             *element = None;
-            self.powers.clear();
         }
     }
 
@@ -341,17 +335,7 @@ impl ModularPoint {
                 }
                 Some(product)
             }
-            Expression::Power(base, exponent) if exponent.is_integer() && !exponent.is_negative() => {
-                self.power(base, exponent)
-            }
-            Expression::Power(base, exponent) => {
-                if let Some(element) = self.powers.get(expression) {
-                    return Some(element.clone());
-                }
-                let element = self.power(base, exponent)?;
-                self.powers.insert(expression.clone(), element.clone());
-                Some(element)
-            }
+            Expression::Power(base, exponent) => self.power(base, exponent),
             Expression::Call(function, arguments) => self.call(*function, arguments),
         }
     }

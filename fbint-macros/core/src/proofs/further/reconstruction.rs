@@ -1,15 +1,17 @@
 //! From residues back to rational numbers, with coefficients that are polynomials in the parameters, and to what is proved.
 
+use std::collections::BTreeMap;
+
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::Space;
 use super::kernel::{Combination, combined};
 use super::monomials::{factors, products};
 use super::samples::Samples;
-use crate::derivation::{FurtherIntegral, Integral, Kind};
+use super::{Slopes, Space};
+use crate::derivation::{Conservation, Derivation, FurtherIntegral, Integral, Kind, Role, SparseRow, SymbolInfo};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 use crate::numbers::field::PrimeField;
@@ -24,27 +26,52 @@ const LARGEST: i128 = 1 << 28;
 const LARGEST_FACTOR: i128 = 1 << 12;
 
 impl Space<'_> {
-    /// A function in these monomials with coefficients of this degree in the parameters, if there is one and it is proved.
+    /// Functions in the monomials of these combinations with coefficients up to this degree in the parameters, where there are such and they
+    /// are proved.
     pub(super) fn proved(
         &self,
         general: &mut Samples<'_>,
-        combination: &Combination,
-        degree: usize,
-    ) -> Option<FurtherIntegral> {
-        let value = self.for_all_parameters(general, combination, degree)?;
-        let is_state = |symbol| self.basis.derivation.symbols.is_state(symbol);
-        let gradient: Vec<(Symbol, Expression)> = gradient(&value, is_state)?.into_iter().collect();
+        combinations: &[Combination],
+        most: usize,
+    ) -> Vec<Option<FurtherIntegral>> {
+        let mut proved: Vec<Option<FurtherIntegral>> = vec![None; combinations.len()];
+        for degree in 0..=most {
+            let mut candidates: Vec<(usize, Expression)> = Vec::new();
+            for place in (0..combinations.len()).filter(|place| proved[*place].is_none()) {
+                let value = self.for_all_parameters(general, &combinations[place], degree);
+                candidates.extend(value.map(|value| (place, value)));
+            }
+            let (places, values): (Vec<usize>, Vec<Expression>) = candidates.into_iter().unzip();
+            for (place, integral) in places.into_iter().zip(self.graded(values)) {
+                proved[place] = integral;
+            }
+        }
+        proved
+    }
+
+    /// Those of these functions that are proved to be conserved. They are conserved everywhere if and only if their sum with parameters as
+    /// factors is, whose proof takes as long as that for one of them. Where that is not so, there is a proof for each.
+    fn graded(&self, values: Vec<Expression>) -> Vec<Option<FurtherIntegral>> {
         let mut derivation = self.basis.derivation.clone();
-        let integral = derivation.integrals.push(Integral {
-            name: String::new(),
-            latex: String::new(),
-            kind: Kind::Invariant,
-            weight: 1,
-            assumed: false,
-            value: value.clone(),
-            gradient: gradient.clone(),
-        });
-        grade(&derivation, integral).map(|grade| FurtherIntegral { value, gradient, grade })
+        let is_state = |symbol| self.basis.derivation.symbols.is_state(symbol);
+        let gradients = values.iter().map(|value| gradient(value, is_state)).collect::<Option<Vec<Slopes>>>();
+        let Some(gradients) = gradients else { return vec![None; values.len()] };
+        let mut sum: BTreeMap<Symbol, Vec<Expression>> = BTreeMap::new();
+        for gradient in &gradients {
+            let info = SymbolInfo { name: String::new(), latex: String::new(), role: Role::Parameter };
+            let factor = Expression::from(derivation.symbols.push(info));
+            for (state, slope) in gradient {
+                sum.entry(*state).or_default().push(factor.clone() * slope.clone());
+            }
+        }
+        let sum = sum.into_iter().map(|(state, terms)| (state, Expression::sum(terms))).collect();
+        let of_all = grade_of(&mut derivation, sum).filter(|grade| matches!(grade, Conservation::Everywhere(_)));
+        let graded = |(value, gradient): (Expression, Slopes)| {
+            let gradient: SparseRow<Expression> = gradient.into_iter().collect();
+            let grade = of_all.or_else(|| grade_of(&mut derivation, gradient.clone()))?;
+            Some(FurtherIntegral { value, gradient, grade })
+        };
+        values.into_iter().zip(gradients).map(graded).collect()
     }
 
     /// The sum of multiples of groups of terms, by polynomials in the parameters.
@@ -92,6 +119,14 @@ impl Space<'_> {
         };
         Some(Expression::sum(terms.into_iter().map(term)))
     }
+}
+
+/// The grade of a function that has this gradient, by the proof for what is declared.
+fn grade_of(derivation: &mut Derivation, gradient: SparseRow<Expression>) -> Option<Conservation> {
+    let (name, latex, value) = (String::new(), String::new(), Expression::zero());
+    let function = Integral { name, latex, kind: Kind::Invariant, weight: 1, assumed: false, value, gradient };
+    let function = derivation.integrals.push(function);
+    grade(derivation, function)
 }
 
 /// Monomials with the numbers by which their coefficients are multiples of the first one's.

@@ -4,7 +4,7 @@ use super::kernel::{BLOCK, Combination, Elimination};
 use super::monomials::Monomial;
 use super::{Root, Space, UNDEFINED};
 use crate::derivation::table::Id;
-use crate::expression::{Expression, Symbol};
+use crate::expression::Symbol;
 use crate::numbers::derivative::Differentiated;
 use crate::numbers::field::PrimeField;
 use crate::numbers::random::Random;
@@ -117,12 +117,7 @@ impl Space<'_> {
         let (mut place, mut redrawn) = (0, 0);
         while let Some(Root { value, first, .. }) = self.roots.get(place) {
             place += 1;
-            let root = match value {
-                // Not remembered, as it may be drawn anew.
-                Expression::Power(base, exponent) => point.power(base, exponent),
-                _ => point.evaluate(value),
-            };
-            if root.is_none() {
+            if point.evaluate(value).is_none() {
                 // There is no root of what the symbols are that no earlier root has: these are drawn anew.
                 let open = &self.roots[*first].open;
                 if open.is_empty() || redrawn == UNDEFINED {
