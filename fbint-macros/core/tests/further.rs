@@ -333,6 +333,30 @@ fn little_work_is_always_done() {
     );
 }
 
+/// The angular momentum of a chain of four links is found unasked, and that of eight where it is asked for.
+#[test]
+fn chains_are_searched() {
+    let chain = |count: usize| {
+        format!(
+            "coordinates(q: [3, {count}]), momenta(p: [3, {count}]),
+            hamiltonian = (0..{count}).map(|i| p.column(i).norm_squared() / (2 * m) + m * g * q[(2, i)]).sum(),
+            constraint(anchor = q.column(0).norm_squared() - l.powi(2),
+                link[i in 1..{count}] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2))"
+        )
+    };
+    let found = |count: usize, asked| {
+        let derivation = derivation(&chain(count), "struct S { m: f64, g: f64, l: f64 }");
+        let Further { found, others, searched } = proofs::further(&derivation, asked);
+        let searched = searched.expect("it is searched");
+        let texts: Vec<String> =
+            found.iter().map(|found| notation::source(&found.value, &derivation.symbols)).collect();
+        (texts, others, searched.degree, searched.is_everywhere)
+    };
+    let momenta = (0..4).map(|i| format!("q[(0, {i})] * p[(1, {i})] - q[(1, {i})] * p[(0, {i})]"));
+    assert_eq!(found(4, None), (vec![momenta.collect::<Vec<_>>().join(" + ")], 0, 2, false));
+    assert_eq!(found(8, Some(1)), (Vec::new(), 0, 1, false));
+}
+
 /// What is said: each function as a declaration has it, and what was excluded.
 #[test]
 fn what_is_found_is_shown() {

@@ -99,19 +99,29 @@ impl Degrees {
         }
     }
 
-    /// Binds what a linear system is solved for, by Cramer's rule: quotients of determinants, after rows are multiplied by the denominators
-    /// of their entries.
+    /// Binds what a linear system is solved for to the degree of determinants (Cramer), after rows are multiplied by the denominators of their
+    /// entries. The determinant by which all are divided is left out: a polynomial in the solutions times a power of it has at most twice
+    /// the degree that counts here.
     pub(super) fn solve(&mut self, system: &LinearSystem) {
         let rows = system.rows().map(|row| Degree::common(row.map(|entry| self.of(entry))));
         let determinant = rows.fold(0, u64::saturating_add);
-        let solution = Degree { numerator: determinant, denominator: determinant };
-        self.bound.extend(system.unknowns.iter().map(|unknown| (*unknown, solution)));
+        self.bound.extend(system.unknowns.iter().map(|unknown| (*unknown, Degree::polynomial(determinant))));
     }
 
-    /// Binds a root x of a polynomial: where its coefficients a(0), .., a(e) are without denominators, a(e) x has no poles but at infinity.
+    /// Binds x with a(0) + a(1) x + .. + a(e) x^e = 0, where a are without denominators: y = a(e) x satisfies
+    /// y^e + a(e - 1) y^(e - 1) + .. + a(i) a(e)^(e - 1 - i) y^i + .. = 0, and has no poles but at infinity.
     pub(super) fn bind(&mut self, symbol: Symbol, coefficients: &[Expression]) {
-        let all = Degree::common(coefficients.iter().map(|coefficient| self.of(coefficient)));
-        self.bound.insert(symbol, Degree { numerator: all, denominator: all });
+        let degrees: Vec<Degree> = coefficients.iter().map(|coefficient| self.of(coefficient)).collect();
+        let common = degrees.iter().map(|degree| degree.denominator).fold(0, u64::saturating_add);
+        let without = |degree: &Degree| degree.numerator.saturating_add(common - degree.denominator);
+        let Some((leading, others)) = degrees.split_last() else { return };
+        let denominator = without(leading);
+        let order = |(i, degree): (u64, &Degree)| {
+            let e = others.len() as u64;
+            without(degree).saturating_add(denominator.saturating_mul(e - 1 - i)).div_ceil(e - i)
+        };
+        let numerator = (0..).zip(others).map(order).max().unwrap_or(0);
+        self.bound.insert(symbol, Degree { numerator, denominator });
     }
 }
 

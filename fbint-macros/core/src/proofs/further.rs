@@ -14,7 +14,7 @@
 //! a kernel too large: what is in it beyond what is declared and found is counted. The sieve leaves a monomial out that occurs in a
 //! conserved function only if its coefficient vanishes there; then the kernel of what is left has fewer dimensions modulo the large prime,
 //! and another small prime is taken. That the rest of the kernel consists of functions of what is declared and found is decided by a rank at
-//! random points modulo the large prime, which is too small with a probability that [`exclusion`] derives. Where that is not below 1e-8,
+//! random points modulo the large prime, which is too small with a probability that [`exclusion`] derives. Where that is not below 1e-6,
 //! nothing is searched.
 
 mod exclusion;

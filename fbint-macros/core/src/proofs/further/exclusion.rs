@@ -31,8 +31,9 @@ use crate::proofs::degree::{Degree, Degrees};
 use crate::proofs::point::{Set, Step};
 use crate::proofs::rotation;
 
-/// The largest probability of error.
-const LARGEST: f64 = 1e-8;
+/// The probability of error that is aimed at, and the largest one.
+const AIM: f64 = 1e-8;
+const LARGEST: f64 = 1e-6;
 /// The most points.
 const MOST_POINTS: u64 = 8;
 
@@ -69,7 +70,8 @@ impl Exclusion {
         let of_parameters = if of_constants.is_empty() { single } else { draws(&of_constants) * single };
         let error =
             |points| Exclusion { points, error: of_parameters + (draws(&of_points) * single).powf(points as f64) };
-        (1..=MOST_POINTS).map(error).find(|exclusion| exclusion.error < LARGEST)
+        let best = (1..=MOST_POINTS).map(error).find(|exclusion| exclusion.error < AIM);
+        best.or_else(|| Some(error(MOST_POINTS)).filter(|exclusion| exclusion.error < LARGEST))
     }
 }
 
@@ -80,7 +82,7 @@ impl Basis<'_> {
         steps.iter().for_each(|step| degrees.bind(step.symbol, &step.coefficients));
         let slopes = self.gradients.iter().flat_map(BTreeMap::values).map(|slope| degrees.of(slope));
         let slopes = self.of_products(Degree::common(slopes), &degrees);
-        let column = self.coefficients().saturating_add(DEGREE_IN_PARAMETERS as u64).saturating_add(slopes);
+        let column = self.coefficients(steps).saturating_add(DEGREE_IN_PARAMETERS as u64).saturating_add(slopes);
         let declared = self
             .derivation
             .integrals
@@ -91,16 +93,18 @@ impl Basis<'_> {
         declared.chain(arguments).fold(columns, u64::saturating_add)
     }
 
-    /// w r
-    fn coefficients(&self) -> u64 {
+    /// w r, where what constraints are solved for depends on the parameters, too.
+    fn coefficients(&self, steps: &[Step]) -> u64 {
         let symbols = &self.derivation.symbols;
         let mut degrees = Degrees::with_fixed(symbols.states().chain(symbols.inputs()));
+        steps.iter().for_each(|step| degrees.bind(step.symbol, &step.coefficients));
         self.derivation.field.systems.iter().for_each(|system| degrees.solve(system));
         let rate = |(state, slope): (&Symbol, &Expression)| {
             degrees.of(slope).product(degrees.of(&self.derivation.field.rates[*state]))
         };
         let rates = Degree::common(self.gradients.iter().flatten().map(rate));
-        self.of_products(rates, &degrees).saturating_mul(self.monomials.len() as u64)
+        let all = self.of_products(rates, &degrees).saturating_mul(self.monomials.len() as u64);
+        self.derivation.field.systems.iter().fold(all, |degree, _| degree.saturating_mul(2))
     }
 
     /// The degree of what is multiplied with monomials, with the degree of these.
