@@ -382,12 +382,13 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///   parameters of both signs. If one refutes it, it does not compile. `INTEGRALS`, `EQUATIONS`, the documentation, the drift
 ///   table and the record of a run call it assumed.
 ///
-/// What is conserved beside the declared integrals is searched for, among polynomials of degree 2 in the state and in the functions that
-/// occur as far as that takes little work, and of degree d with `search(degree = d)`: roots, reciprocals and calls count as variables of their
-/// own, and so does ln(x) where x is a factor of its own rate. `EQUATIONS`, `DERIVATION` and the documentation list what was found and
+/// What is conserved beside the declared integrals is searched for, of models with up to 24 entries of the state among polynomials of degree 2
+/// in the state and in the functions that occur as far as that takes little work, and of any model to degree d with `search(degree = d)`:
+/// roots, reciprocals and calls count as variables of their own, and so does ln(x) where x is a factor of its own rate. `EQUATIONS`, `DERIVATION` and the documentation list what was found and
 /// proved, as `invariant` takes it, independent of what is declared, and say what was excluded: "no other polynomial of degree <= 2 in q,
 /// p, for general parameters". There, coefficients are rational in the parameters, functions of what is declared and listed do not count,
-/// functions have the relations that proofs use and no others, and the exclusion fails with a probability below 1e-8. A case that is
+/// functions have the relations that proofs use and no others, and the exclusion fails with a probability that is stated, below 1e-6 always:
+/// it is derived from degrees (Schwartz and Zippel; see `proofs/further/exclusion.rs` of the compiler). A case that is
 /// special for its parameters is found where the declaration has them as numbers, or as one parameter. Where constraints cannot be solved
 /// as proofs solve them, the search is for what is conserved in all states, and says so. The constant `UNDECLARED` has what is linear in the
 /// state, and the drift of a run shows it below its table.

@@ -34,7 +34,7 @@ fn print(declaration: &Declaration, degree: Option<usize>) {
     let repeated = if first < 1.0 { 2 } else { 0 };
     let seconds = (0..repeated).map(|_| search().0).fold(first, f64::min);
     let (name, entries, found) = (&declaration.name, derivation.dimension(), found.len());
-    if let Some(searched) = searched {
+    if let Ok(searched) = searched {
         println!(
             "| {name} | {entries} | {} | {} | {} | {found} | {seconds:.3} |",
             searched.degree, searched.unknowns, searched.points

@@ -57,7 +57,7 @@ fn found(attribute: &str, item: &str, degree: usize) -> (Vec<String>, Option<[us
     let text = |value| notation::source(value, &derivation.symbols);
     (
         found.iter().map(|integral| text(&integral.value)).collect(),
-        searched.map(|searched| [searched.unknowns, searched.points]),
+        searched.ok().map(|searched| [searched.unknowns, searched.points]),
     )
 }
 
@@ -88,14 +88,14 @@ fn classical_integrals_are_found() {
             KEPLER,
             OF_KEPLER,
             2,
-            [35, 40],
+            [35, 6],
             &["q[0] * p[1] - q[1] * p[0]", "q[0] * p[2] - q[2] * p[0]", "q[1] * p[2] - q[2] * p[1]"],
         ),
         (
             KEPLER,
             OF_KEPLER,
             3,
-            [119, 120],
+            [119, 8],
             &[
                 "q[0] * p[1] - q[1] * p[0]",
                 "q[0] * p[2] - q[2] * p[0]",
@@ -108,28 +108,28 @@ fn classical_integrals_are_found() {
             PLANAR_KEPLER,
             OF_KEPLER,
             3,
-            [55, 56],
+            [55, 6],
             &[
                 "q[0] * p[1] - q[1] * p[0]",
                 "m * k * q[0] / (q[0].powi(2) + q[1].powi(2)).sqrt() - q[0] * p[1].powi(2) + q[1] * p[0] * p[1]",
             ],
         ),
-        (oscillator, OF_KEPLER, 2, [14, 16], &["q[0] * p[1] - q[1] * p[0]", "m * k * q[0].powi(2) + p[0].powi(2)"]),
+        (oscillator, OF_KEPLER, 2, [14, 4], &["q[0] * p[1] - q[1] * p[0]", "m * k * q[0].powi(2) + p[0].powi(2)"]),
         (
             resonance,
             "struct S;",
             3,
-            [34, 32],
+            [34, 5],
             &["q[0].powi(2) + p[0].powi(2)", "q[0].powi(2) * q[1] + q[0] * p[0] * p[1] - q[1] * p[0].powi(2)"],
         ),
-        (top, "struct S { a: f64, b: f64, c: f64 }", 2, [9, 16], &["x[0].powi(2) + x[1].powi(2) + x[2].powi(2)"]),
-        (prey, abcd, 1, [4, 8], &["d * x + b * y - c * x.ln() - a * y.ln()"]),
-        (spring, "struct S { m: f64, n: f64 }", 2, [27, 32], &["u + v", "m * a + n * b - u * t - v * t"]),
+        (top, "struct S { a: f64, b: f64, c: f64 }", 2, [9, 5], &["x[0].powi(2) + x[1].powi(2) + x[2].powi(2)"]),
+        (prey, abcd, 1, [4, 6], &["d * x + b * y - c * x.ln() - a * y.ln()"]),
+        (spring, "struct S { m: f64, n: f64 }", 2, [27, 14], &["u + v", "m * a + n * b - u * t - v * t"]),
         (
             toda,
             "struct S;",
             3,
-            [218, 216],
+            [218, 128],
             &[
                 "p[0] + p[1] + p[2]",
                 "p[0] * (q[1] - q[2]).exp() + p[1] * (q[2] - q[0]).exp() + p[2] * (q[0] - q[1]).exp() - p[0] * p[1] * p[2]",
@@ -139,7 +139,7 @@ fn classical_integrals_are_found() {
             VORTICES,
             abcd,
             2,
-            [119, 120],
+            [119, 26],
             &[
                 "a * x[0] + b * x[1] + c * x[2] + d * x[3]",
                 "a * y[0] + b * y[1] + c * y[2] + d * y[3]",
@@ -151,7 +151,7 @@ fn classical_integrals_are_found() {
             kovalevskaya,
             "struct S { k: f64 }",
             4,
-            [209, 208],
+            [209, 16],
             &[
                 "g[0].powi(2) + g[1].powi(2) + g[2].powi(2)",
                 "g[0] * l[0] + g[1] * l[1] + g[2] * l[2]",
@@ -164,7 +164,7 @@ fn classical_integrals_are_found() {
             lagrange,
             "struct S { a: f64, c: f64, k: f64 }",
             2,
-            [27, 24],
+            [27, 6],
             &[
                 "l[2]",
                 "g[0].powi(2) + g[1].powi(2) + g[2].powi(2)",
@@ -176,7 +176,7 @@ fn classical_integrals_are_found() {
             spatial,
             OF_KEPLER,
             2,
-            [27, 24],
+            [27, 4],
             &[
                 "q[0] * p[1] - q[1] * p[0]",
                 "q[0] * p[2] - q[2] * p[0]",
@@ -188,7 +188,7 @@ fn classical_integrals_are_found() {
             &timed,
             "struct S { m: f64, n: f64, o: f64, g: f64 }",
             2,
-            [208, 200],
+            [208, 79],
             &[
                 "u[0] + v[0] + w[0]",
                 "u[1] + v[1] + w[1]",
@@ -201,14 +201,14 @@ fn classical_integrals_are_found() {
             BODIES,
             "struct S { m: f64, n: f64, o: f64, g: f64 }",
             1,
-            [15, 16],
+            [15, 5],
             &["u[0] + v[0] + w[0]", "u[1] + v[1] + w[1]"],
         ),
         (
             RIGID_BODY,
             "struct S { a: f64, b: f64, c: f64 }",
             2,
-            [79, 80],
+            [79, 8],
             &[
                 "a.powi(2) * w[0].powi(2) - a * c * w[0].powi(2) + b.powi(2) * w[1].powi(2) - b * c * w[1].powi(2)",
                 "a.powi(2) * w[0].powi(2) - a * b * w[0].powi(2) - b * c * w[2].powi(2) + c.powi(2) * w[2].powi(2)",
@@ -231,9 +231,37 @@ fn classical_integrals_are_found() {
 #[test]
 fn coefficients_are_polynomials_in_the_parameters() {
     let (texts, work) = found(BODIES, "struct S { m: f64, n: f64, o: f64, g: f64 }", 2);
-    assert_eq!((texts.len(), work), (4, Some([135, 136])), "{texts:?}");
+    assert_eq!((texts.len(), work), (4, Some([135, 20])), "{texts:?}");
     assert!(texts[2].starts_with("a[0] * u[1] - a[1] * u[0] + b[0] * v[1]"), "{texts:?}");
     assert!(["m * a[0] * u[1]", "n * b[0] * u[1]"].iter().all(|term| texts[3].contains(term)), "{texts:?}");
+}
+
+/// What the argument for the exclusion gives, counted by hand. An oscillator: columns of degree 4 for coefficients and 2 for monomials, two of
+/// them, and 1 for the gradient of the energy. In Kepler's problem 20 rates have the degree 5 in m and k over m^4, slopes of monomials have
+/// the degree 6 over r^6 and monomials the degree 4, and the gradient of the energy has the degree 8 over m^2 r^6.
+#[test]
+fn the_probability_of_error_is_that_of_the_argument() {
+    let error = |attribute, item| {
+        proofs::further(&derivation(attribute, item), Some(2)).searched.expect("it is searched").error
+    };
+    let oscillator = "coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2";
+    let per_residue = |degree: f64| degree / 2_f64.powi(60);
+    assert_eq!(error(oscillator, "struct S;"), per_residue(13.0) + 256.0 * per_residue(13.0));
+    let degree = 4.0 * (20.0 * 5.0 + 4.0 + 10.0) + 8.0;
+    let single = 2.0 * per_residue(degree);
+    assert_eq!(error(PLANAR_KEPLER, OF_KEPLER), single + 256.0 * 4.0 * single);
+}
+
+/// A root of a function of the parameters, or of a number, exists modulo one prime and for one choice of the parameters in two.
+#[test]
+fn roots_of_parameters_are_no_obstacle() {
+    for factor in ["(k / m).sqrt()", "(k + m).sqrt()", "(2.sqrt() * m + 3.sqrt() * (k + m).sqrt())"] {
+        let attribute = format!(
+            "coordinates(q: [2]), momenta(p: [2]), hamiltonian = {factor} * (p.norm_squared() + q.norm_squared()) / 2"
+        );
+        let (texts, work) = found(&attribute, OF_KEPLER, 2);
+        assert_eq!((texts.len(), work.map(|work| work[0])), (2, Some(14)), "{factor}: {texts:?}");
+    }
 }
 
 /// Hénon and Heiles: two special cases are found when the declaration has them, and the general one has nothing.
@@ -246,11 +274,11 @@ fn special_cases_are_found_where_they_are_declared() {
         )
     };
     let general = found(&heiles("a", "b", "c"), "struct S { a: f64, b: f64, c: f64, d: f64 }", 6);
-    assert_eq!(general, (Vec::new(), Some([209, 216])));
+    assert_eq!(general, (Vec::new(), Some([209, 61])));
     let (sum, work) = found(&heiles("a", "a", "(-d)"), "struct S { a: f64, d: f64 }", 3);
-    assert_eq!((sum.len(), work), (1, Some([34, 40])), "{sum:?}");
+    assert_eq!((sum.len(), work), (1, Some([34, 12])), "{sum:?}");
     let (six, work) = found(&heiles("a", "b", "(-6) * d"), "struct S { a: f64, b: f64, d: f64 }", 4);
-    assert_eq!((six.len(), work), (1, Some([69, 72])), "{six:?}");
+    assert_eq!((six.len(), work), (1, Some([69, 23])), "{six:?}");
 }
 
 #[test]
@@ -261,9 +289,9 @@ fn nothing_is_found_where_nothing_is() {
     let lorenz = "state(x, y, z), dynamics(x = s * (y - x), y = x * (r - z) - y, z = x * y - b * z)";
     let driven = "coordinates(q), momenta(p), time(t), hamiltonian = p.powi(2) / 2 - (1 + a * t.sin()) * q.cos()";
     let rows = [
-        (pendulum, "struct S { m: f64, n: f64, g: f64 }", 3, [202, 208]),
-        (lorenz, "struct S { s: f64, r: f64, b: f64 }", 6, [83, 88]),
-        (driven, "struct S { a: f64 }", 3, [146, 152]),
+        (pendulum, "struct S { m: f64, n: f64, g: f64 }", 3, [202, 72]),
+        (lorenz, "struct S { s: f64, r: f64, b: f64 }", 6, [83, 45]),
+        (driven, "struct S { a: f64 }", 3, [146, 80]),
     ];
     for (attribute, item, degree, work) in rows {
         assert_eq!(found(attribute, item, degree), (Vec::new(), Some(work)), "{attribute}");
@@ -289,13 +317,44 @@ fn what_is_found_can_be_declared() {
 /// Without being asked for: degree 2, as far as that takes little work.
 #[test]
 fn little_work_is_always_done() {
-    let degree = |attribute, item| proofs::further(&derivation(attribute, item), None).searched;
+    let degree = |attribute: &str, item: &str| proofs::further(&derivation(attribute, item), None).searched;
     let kepler = degree(KEPLER, OF_KEPLER).expect("it is searched");
     assert_eq!((kepler.degree, kepler.atoms.len()), (2, 1));
     let bodies = degree(BODIES, "struct S { m: f64, n: f64, o: f64, g: f64 }").expect("it is searched");
     assert_eq!((bodies.degree, bodies.atoms.len()), (2, 3));
-    let chain = "coordinates(q: [40]), momenta(p: [40]), hamiltonian = p.norm_squared() / 2 + q.norm_squared() / 2";
-    assert_eq!(degree(chain, "struct S;").map(|searched| searched.degree), Some(1));
+    let oscillators = |count: usize| {
+        format!(
+            "coordinates(q: [{count}]), momenta(p: [{count}]), hamiltonian = (p.norm_squared() + q.norm_squared()) / 2"
+        )
+    };
+    assert_eq!(degree(&oscillators(12), "struct S;").map(|searched| searched.degree), Ok(2));
+    assert!(
+        degree(&oscillators(13), "struct S;").is_err_and(|reason| reason.starts_with("the state has more than 24"))
+    );
+}
+
+/// The angular momentum of a chain of four links is found unasked, and that of eight where it is asked for.
+#[test]
+fn chains_are_searched() {
+    let chain = |count: usize| {
+        format!(
+            "coordinates(q: [3, {count}]), momenta(p: [3, {count}]),
+            hamiltonian = (0..{count}).map(|i| p.column(i).norm_squared() / (2 * m) + m * g * q[(2, i)]).sum(),
+            constraint(anchor = q.column(0).norm_squared() - l.powi(2),
+                link[i in 1..{count}] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2))"
+        )
+    };
+    let found = |count: usize, asked| {
+        let derivation = derivation(&chain(count), "struct S { m: f64, g: f64, l: f64 }");
+        let Further { found, others, searched } = proofs::further(&derivation, asked);
+        let searched = searched.expect("it is searched");
+        let texts: Vec<String> =
+            found.iter().map(|found| notation::source(&found.value, &derivation.symbols)).collect();
+        (texts, others, searched.degree, searched.is_everywhere)
+    };
+    let momenta = (0..4).map(|i| format!("q[(0, {i})] * p[(1, {i})] - q[(1, {i})] * p[(0, {i})]"));
+    assert_eq!(found(4, None), (vec![momenta.collect::<Vec<_>>().join(" + ")], 0, 2, false));
+    assert_eq!(found(8, Some(1)), (Vec::new(), 0, 1, false));
 }
 
 /// What is said: each function as a declaration has it, and what was excluded.
@@ -310,7 +369,7 @@ fn what_is_found_is_shown() {
     let expected = "Conserved beside the declared integrals
   d/dt (q[0] * p[1] - q[1] * p[0]) = 0, everywhere, proved by algebra
   no other polynomial of degree <= 2 in q, p, 1 / (q[0].powi(2) + q[1].powi(2)).sqrt(), for general parameters, \
-                    with a probability of error below 1e-8
+                    with a probability of error below 1e-12
 ";
     assert!(shown.starts_with(expected), "{shown}");
     let further = equations(&format!("{PLANAR_KEPLER}, search(degree = 3)"));
@@ -341,7 +400,7 @@ fn a_search_that_is_mistaken_is_reported_where_it_stands() {
     assert_eq!(
         messages,
         ["polynomials of degree 8 in the state and the functions that occur have 6434 coefficients, and a search is \
-        limited to 2400: give a lower degree"]
+        limited to 4000: give a lower degree"]
     );
 }
 
@@ -378,16 +437,16 @@ fn what_constraints_keep_is_found() {
             sleigh,
             "struct S { m: f64, i: f64 }",
             2,
-            [42, 40],
+            [42, 7],
             &[(EVERYWHERE, "w"), (ON_CONSTRAINTS, "v[0] + x[1] * w"), (ON_CONSTRAINTS, "v[1] - x[0] * w")],
         ),
-        (offset, "struct S { m: f64, i: f64, l: f64 }", 2, [42, 48], &[]),
-        (edge, "struct S { i: f64, s: f64 }", 2, [42, 48], &[(EVERYWHERE, "w")]),
+        (offset, "struct S { m: f64, i: f64, l: f64 }", 2, [42, 13], &[]),
+        (edge, "struct S { i: f64, s: f64 }", 2, [42, 8], &[(EVERYWHERE, "w")]),
         (
             edge,
             "struct S { i: f64, s: f64 }",
             3,
-            [146, 144],
+            [146, 20],
             &[
                 (EVERYWHERE, "w"),
                 (ON_CONSTRAINTS, "s * a.sin() - vx * w * a.cos() - vy * w * a.sin()"),
@@ -398,7 +457,7 @@ fn what_constraints_keep_is_found() {
             disk,
             "struct S { m: f64, i: f64, j: f64, l: f64 }",
             2,
-            [63, 56],
+            [63, 8],
             &[
                 (EVERYWHERE, "roll"),
                 (ON_CONSTRAINTS, "vx + y * turn"),
@@ -410,7 +469,7 @@ fn what_constraints_keep_is_found() {
             ball,
             "struct S { m: f64, l: f64 }",
             2,
-            [141, 144],
+            [141, 15],
             &[
                 (ON_CONSTRAINTS, "r[(2, 0)] * w[0] + 2 * r[(2, 1)] * w[1] + 3 * r[(2, 2)] * w[2]"),
                 (ON_CONSTRAINTS, "3 * v[0] + m * l.powi(2) * v[0] - 2 * l * r[(1, 0)] * w[0] - l * r[(1, 1)] * w[1]"),
@@ -421,7 +480,7 @@ fn what_constraints_keep_is_found() {
             neumann,
             "struct S { a: f64, b: f64, c: f64 }",
             4,
-            [154, 160],
+            [154, 24],
             &[(
                 ON_CONSTRAINTS,
                 "a.powi(2) * q[0].powi(2) - a * b * q[0].powi(2) - a * c * q[0].powi(2) + b * c * q[0].powi(2) + a * p[0].powi(2) \
@@ -435,7 +494,7 @@ fn what_constraints_keep_is_found() {
             ellipsoid,
             "struct S { a: f64, b: f64, c: f64 }",
             4,
-            [209, 160],
+            [209, 16],
             &[(
                 ON_CONSTRAINTS,
                 "a * c * p[0].powi(2) - b * c * p[0].powi(2) + a.powi(3) * q[0].powi(2) * p[0].powi(2) \
@@ -450,7 +509,7 @@ fn what_constraints_keep_is_found() {
             goryachev,
             "struct S { k: f64 }",
             3,
-            [83, 88],
+            [83, 10],
             &[
                 (EVERYWHERE, "g[0].powi(2) + g[1].powi(2) + g[2].powi(2)"),
                 (EVERYWHERE, "g[0] * l[0] + g[1] * l[1] + g[2] * l[2]"),
@@ -461,7 +520,7 @@ fn what_constraints_keep_is_found() {
             &on_level,
             "struct S { k: f64 }",
             3,
-            [76, 80],
+            [76, 8],
             &[
                 (EVERYWHERE, "g[0].powi(2) + g[1].powi(2) + g[2].powi(2)"),
                 (EVERYWHERE, "2 * k * g[0] + l[0].powi(2) + l[1].powi(2) + 4 * l[2].powi(2)"),
@@ -477,7 +536,7 @@ fn what_constraints_keep_is_found() {
         let expected: Vec<(Conservation, String)> =
             expected.iter().map(|(grade, text)| (*grade, (*text).to_owned())).collect();
         assert_eq!((found.iter().map(text).collect(), others), (expected, 0), "{attribute}");
-        assert_eq!(searched.map(|searched| [searched.unknowns, searched.points]), Some(work), "{attribute}");
+        assert_eq!(searched.map(|searched| [searched.unknowns, searched.points]), Ok(work), "{attribute}");
     }
 }
 
@@ -489,7 +548,7 @@ fn all_states_are_searched_where_constraints_cannot_be_solved() {
         constraint(ab = (a - b).norm_squared() - 1, bc = (b - c).norm_squared() - 1, ca = (c - a).norm_squared() - 1)";
     let derivation = derivation(triangle, "struct S;");
     let Further { found, searched, .. } = proofs::further(&derivation, Some(2));
-    assert!(searched.is_some_and(|searched| searched.is_everywhere));
+    assert!(searched.is_ok_and(|searched| searched.is_everywhere));
     let text = |integral: &FurtherIntegral| (integral.grade, notation::source(&integral.value, &derivation.symbols));
     let expected = ["u[0] + v[0] + w[0]", "u[1] + v[1] + w[1]"].map(|text| (EVERYWHERE, text.to_owned()));
     assert_eq!(found.iter().map(text).take(2).collect::<Vec<_>>(), expected);

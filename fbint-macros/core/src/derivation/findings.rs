@@ -59,15 +59,15 @@ pub struct Findings {
 }
 
 /// What a search found to be conserved that is not declared.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Further {
     /// Functions of the state, independent of what is declared and of one another, shortest first.
     pub found: Vec<FurtherIntegral>,
     /// How many more such functions there are, whose coefficients are not polynomials of low degree in the parameters, or which
     /// are not proved.
     pub others: usize,
-    /// Where it was looked; `None` where it was not.
-    pub searched: Option<Searched>,
+    /// Where it was looked, or why it was not.
+    pub searched: Result<Searched, &'static str>,
 }
 
 /// A function that is conserved.
@@ -82,7 +82,7 @@ pub struct FurtherIntegral {
 }
 
 /// The polynomials among which was searched.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Searched {
     /// Their degree, at most.
     pub degree: usize,
@@ -95,6 +95,8 @@ pub struct Searched {
     pub unknowns: usize,
     /// At how many points the field was evaluated to exclude them.
     pub points: usize,
+    /// The probability that something is overlooked, at most.
+    pub error: f64,
 }
 
 /// All velocity constraints of a system, held by reactions or put to zero.

@@ -143,9 +143,9 @@ impl Notation<'_> {
 
     /// What was looked for and not found.
     fn excluded(&self, further: &Further) -> String {
-        let Some(searched) = &further.searched else {
-            return "not searched: the model is too large, or no points modulo primes satisfy its constraints"
-                .to_owned();
+        let searched = match &further.searched {
+            Ok(searched) => searched,
+            Err(reason) => return format!("not searched: {reason}"),
         };
         let symbols = &self.derivation.symbols;
         let mut variables: Vec<String> = Vec::new();
@@ -168,8 +168,9 @@ impl Notation<'_> {
         } else {
             ""
         };
+        let error = searched.error.log10();
         match further.others {
-            0 => format!("no {other}{range}, with a probability of error below 1e-8{set}"),
+            0 => format!("no {other}{range}, with a probability of error below 1e{}{set}", error.ceil()),
             1 => format!("one {other}{range}, whose coefficients were not found"),
             count => format!("{count} {other}{range}, whose coefficients were not found"),
         }

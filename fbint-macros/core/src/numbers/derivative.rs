@@ -80,6 +80,9 @@ pub(crate) fn gradient(
 
 /// The partial derivative by a symbol.
 fn partial(expression: &Expression, symbol: Symbol) -> Option<Expression> {
+    if !contains(expression, symbol) {
+        return Some(Expression::zero());
+    }
     let parts: Vec<Expression> = expression.children().map(|part| partial(part, symbol)).collect::<Option<_>>()?;
     let chained = |(place, part): (usize, Expression)| {
         if part.is_zero() {
@@ -100,6 +103,10 @@ fn partial(expression: &Expression, symbol: Symbol) -> Option<Expression> {
         return Some(Expression::one());
     }
     Some(Expression::sum(parts.into_iter().enumerate().map(chained).collect::<Option<Vec<_>>>()?))
+}
+
+fn contains(expression: &Expression, symbol: Symbol) -> bool {
+    *expression == Expression::Symbol(symbol) || expression.children().any(|part| contains(part, symbol))
 }
 
 /// The value of an expression and of its parts.

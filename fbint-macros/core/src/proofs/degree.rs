@@ -1,14 +1,17 @@
 //! Degrees of expressions, as bounds and in one symbol.
 
+use std::collections::BTreeMap;
+
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
 use super::linear_form::terms;
+use crate::derivation::LinearSystem;
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::derivative::gradient;
 
-/// Bounds on the degrees of numerator and denominator, functions counted as unknowns of the degree of what binds them.
+/// Bounds on degrees in the unknowns: f = N / M, where N and M have no poles but at infinity, of at most these orders there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Degree {
     numerator: u64,
@@ -16,22 +19,9 @@ pub(crate) struct Degree {
 }
 
 impl Degree {
+    /// All symbols are unknowns, and functions are unknowns of the degree of what binds them.
     pub(crate) fn of(expression: &Expression) -> Self {
-        match expression {
-            Expression::Number(_) => Self::polynomial(0),
-            Expression::Pi | Expression::Symbol(_) => Self::polynomial(1),
-            Expression::Sum(terms) => terms.iter().map(Self::of).fold(Self::polynomial(0), Self::sum),
-            Expression::Product(factors) => factors.iter().map(Self::of).fold(Self::polynomial(0), Self::product),
-            Expression::Power(base, exponent) => {
-                let power = Self::of(base).raised(exponent.abs().ceil().to_integer().to_u64().unwrap_or(u64::MAX));
-                let power = if exponent.is_integer() { power } else { Self::polynomial(power.total()) };
-                if exponent.is_negative() { power.inverted() } else { power }
-            }
-            Expression::Call(function, arguments) => {
-                let inner = arguments.iter().map(|argument| Self::of(argument).total()).fold(1, u64::saturating_add);
-                Self { numerator: inner, denominator: inner }.raised(multiplicity(*function, arguments))
-            }
-        }
+        Degrees::default().of(expression)
     }
 
     pub(crate) fn total(self) -> u64 {
@@ -48,7 +38,7 @@ impl Degree {
         Self { numerator, denominator: self.denominator.saturating_add(other.denominator) }
     }
 
-    fn product(self, other: Self) -> Self {
+    pub(super) fn product(self, other: Self) -> Self {
         let numerator = self.numerator.saturating_add(other.numerator);
         Self { numerator, denominator: self.denominator.saturating_add(other.denominator) }
     }
@@ -57,8 +47,81 @@ impl Degree {
         Self { numerator: self.numerator.saturating_mul(power), denominator: self.denominator.saturating_mul(power) }
     }
 
+    /// s^d = N / M: (M s)^d = N M^(d - 1).
+    fn root(self, index: u64) -> Self {
+        let numerator = self.denominator.saturating_mul(index - 1).saturating_add(self.numerator).div_ceil(index);
+        Self { numerator, denominator: self.denominator }
+    }
+
     fn inverted(self) -> Self {
         Self { numerator: self.denominator, denominator: self.numerator }
+    }
+
+    /// The degree of numerators over one common denominator.
+    pub(super) fn common(degrees: impl IntoIterator<Item = Self>) -> u64 {
+        degrees.into_iter().fold(Self::polynomial(0), Self::sum).numerator
+    }
+}
+
+/// The degrees of what symbols are bound to. All others are unknowns.
+#[derive(Default)]
+pub(super) struct Degrees {
+    bound: BTreeMap<Symbol, Degree>,
+    /// Whether functions count as numbers.
+    are_functions_fixed: bool,
+}
+
+impl Degrees {
+    /// Degrees in all other symbols, for fixed values of these and of all functions.
+    pub(super) fn with_fixed(symbols: impl Iterator<Item = Symbol>) -> Self {
+        Self { bound: symbols.map(|symbol| (symbol, Degree::polynomial(0))).collect(), are_functions_fixed: true }
+    }
+
+    pub(super) fn of(&self, expression: &Expression) -> Degree {
+        match expression {
+            Expression::Number(_) => Degree::polynomial(0),
+            Expression::Pi => Degree::polynomial(1),
+            Expression::Symbol(symbol) => self.bound.get(symbol).copied().unwrap_or(Degree::polynomial(1)),
+            Expression::Sum(terms) => terms.iter().map(|term| self.of(term)).fold(Degree::polynomial(0), Degree::sum),
+            Expression::Product(factors) => {
+                factors.iter().map(|factor| self.of(factor)).fold(Degree::polynomial(0), Degree::product)
+            }
+            Expression::Power(base, exponent) => {
+                let size = |part: &BigInt| part.abs().to_u64().unwrap_or(u64::MAX);
+                let power = self.of(base).root(size(exponent.denom())).raised(size(exponent.numer()));
+                if exponent.is_negative() { power.inverted() } else { power }
+            }
+            Expression::Call(..) if self.are_functions_fixed => Degree::polynomial(0),
+            Expression::Call(function, arguments) => {
+                let inner = arguments.iter().map(|argument| self.of(argument).total()).fold(1, u64::saturating_add);
+                Degree { numerator: inner, denominator: inner }.raised(multiplicity(*function, arguments))
+            }
+        }
+    }
+
+    /// Binds what a linear system is solved for to the degree of determinants (Cramer), after rows are multiplied by the denominators of their
+    /// entries. The determinant by which all are divided is left out: a polynomial in the solutions times a power of it has at most twice
+    /// the degree that counts here.
+    pub(super) fn solve(&mut self, system: &LinearSystem) {
+        let rows = system.rows().map(|row| Degree::common(row.map(|entry| self.of(entry))));
+        let determinant = rows.fold(0, u64::saturating_add);
+        self.bound.extend(system.unknowns.iter().map(|unknown| (*unknown, Degree::polynomial(determinant))));
+    }
+
+    /// Binds x with a(0) + a(1) x + .. + a(e) x^e = 0, where a are without denominators: y = a(e) x satisfies
+    /// y^e + a(e - 1) y^(e - 1) + .. + a(i) a(e)^(e - 1 - i) y^i + .. = 0, and has no poles but at infinity.
+    pub(super) fn bind(&mut self, symbol: Symbol, coefficients: &[Expression]) {
+        let degrees: Vec<Degree> = coefficients.iter().map(|coefficient| self.of(coefficient)).collect();
+        let common = degrees.iter().map(|degree| degree.denominator).fold(0, u64::saturating_add);
+        let without = |degree: &Degree| degree.numerator.saturating_add(common - degree.denominator);
+        let Some((leading, others)) = degrees.split_last() else { return };
+        let denominator = without(leading);
+        let order = |(i, degree): (u64, &Degree)| {
+            let e = others.len() as u64;
+            without(degree).saturating_add(denominator.saturating_mul(e - 1 - i)).div_ceil(e - i)
+        };
+        let numerator = (0..).zip(others).map(order).max().unwrap_or(0);
+        self.bound.insert(symbol, Degree { numerator, denominator });
     }
 }
 

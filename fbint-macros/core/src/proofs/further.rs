@@ -1,8 +1,8 @@
 //! What else is conserved: a search among polynomials in the state and in the functions that occur.
 //!
 //! f -> X(f) is linear. On the span of the monomials up to a degree, its kernel is that of a matrix with a row for each point of the
-//! state space, or of the constraint set, modulo a prime. Functions are elements with the relations that
-//! [`identities`](super::identities) lists.
+//! state space, or of the constraint set, modulo a prime; by [symmetries](grading) it falls apart into one matrix for each weight. Functions
+//! are elements with the relations that [`identities`](super::identities) lists.
 //!
 //! First a sieve, modulo a prime of 30 bits and for random parameters: monomials that occur in nothing that it finds to be conserved are left
 //! out of what follows, which is modulo a prime of 62 bits. There, parameters are at first other ones at each point: that gives the functions
@@ -14,9 +14,11 @@
 //! a kernel too large: what is in it beyond what is declared and found is counted. The sieve leaves a monomial out that occurs in a
 //! conserved function only if its coefficient vanishes there; then the kernel of what is left has fewer dimensions modulo the large prime,
 //! and another small prime is taken. That the rest of the kernel consists of functions of what is declared and found is decided by a rank at
-//! a random point modulo the large prime, which is too small with a probability of at most the degree of its minors over 2^61, where
-//! solutions of linear systems count as unknowns. Where that is not below 1e-8, nothing is searched.
+//! random points modulo the large prime, which is too small with a probability that [`exclusion`] derives. Where that is not below 1e-6,
+//! nothing is searched.
 
+mod exclusion;
+mod grading;
 mod kernel;
 mod monomials;
 mod reconstruction;
@@ -26,60 +28,76 @@ mod tape;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::kernel::{Combination, combined, on, shortened, sum_of};
+use self::exclusion::Exclusion;
+use self::kernel::{BLOCK, Combination, combined, last, shortened, sum_of};
 use self::monomials::{Monomial, atoms, factors_of, monomials, products};
-use self::samples::{Sample, Samples};
+use self::reconstruction::{DEGREE_IN_PARAMETERS, residues};
+use self::samples::Samples;
 use self::sieve::Sieve;
 use self::tape::{Tape, residue};
 use super::identities::seed_and_scale;
 use super::point::{ModularPoint, Set, Step, roots};
 use super::rates::{constraint_set, parts_of_field};
 use crate::derivation::table::Id;
-use crate::derivation::{Derivation, Field, Further, FurtherIntegral, Searched, column_of};
+use crate::derivation::{Derivation, Further, FurtherIntegral, Searched, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{Differentiated, gradient};
 use crate::numbers::field::{PrimeField, primes, small_primes};
 use crate::numbers::linear::Echelon;
-use crate::numbers::ring::LARGEST_DIMENSION;
 
-/// The degree of what is looked at without being asked for.
+/// Entries of the state of what is looked at without being asked for, at most, and the degree.
+const MOST_ENTRIES: usize = 24;
 const DEGREE: usize = 2;
-/// Monomials that are looked at without being asked for.
-const MOST_UNASKED: usize = 350;
 /// The most monomials that are looked at.
-pub const MOST_MONOMIALS: usize = 2400;
-/// Nodes of the field's expressions, times monomials, beyond which nothing is looked at without being asked for, and at all.
-const WORK_UNASKED: usize = 600_000;
-const MOST_WORK: usize = 20_000_000;
+pub const MOST_MONOMIALS: usize = 4000;
+/// Nodes of the field's expressions, times monomials, and operations of a sieve: beyond the first, nothing is looked at without being asked
+/// for, and beyond the second, nothing at all.
+const SIZES: [usize; 2] = [1_000_000, 20_000_000];
+const WORK: [usize; 2] = [500_000, 1_000_000_000];
 /// Points that may be undefined, for one that is defined: square roots of random residues exist with a probability of 1/2.
-const UNDEFINED: usize = 256;
-/// Sieves that are tried.
-const SMALL_PRIMES: usize = 3;
-/// The degree of coefficients in the parameters.
-const DEGREE_IN_PARAMETERS: usize = 4;
+const UNDEFINED: u64 = 256;
+/// Primes that are tried, and the one that is taken where no probability depends on it.
+const PRIMES: usize = 12;
+const FIRST_PRIME: PrimeField = PrimeField((1 << 61) - 1);
+
+/// Why nothing is searched.
+const UNASKED: &str = "the state has more than 24 entries, and no `search(degree = 1)` asks for it";
+const IMPOSSIBLE: &str = "the model is too large, or no points modulo primes satisfy its constraints";
 
 /// Searches polynomials up to the degree that is asked for, or up to degree 2 as far as that takes little work.
 pub fn further(derivation: &Derivation, asked: Option<usize>) -> Further {
+    if asked.is_none() && derivation.dimension() > MOST_ENTRIES {
+        return Further { found: Vec::new(), others: 0, searched: Err(UNASKED) };
+    }
+    searched(derivation, asked).unwrap_or(Further { found: Vec::new(), others: 0, searched: Err(IMPOSSIBLE) })
+}
+
+fn searched(derivation: &Derivation, asked: Option<usize>) -> Option<Further> {
     let parts = parts_of_field(derivation);
     let size = parts.iter().map(Expression::size).fold(1, usize::saturating_add);
-    let (most, most_work) = if asked.is_some() { (MOST_MONOMIALS, MOST_WORK) } else { (MOST_UNASKED, WORK_UNASKED) };
-    if size > most_work {
-        return Further::default();
+    let [most_size, most_work] = [SIZES, WORK].map(|most| most[usize::from(asked.is_some())]);
+    if size > most_size {
+        return None;
     }
     let atoms = atoms(derivation, &parts);
     let ranges = match asked {
         Some(degree) => vec![(degree, &atoms[..])],
         None => vec![(DEGREE, &atoms[..]), (DEGREE, &[]), (1, &[])],
     };
-    let fits = |(degree, atoms): &(usize, &[Expression])| {
-        let count = monomials(derivation.dimension() + atoms.len(), *degree);
-        count <= most && count.saturating_mul(size) <= most_work
-    };
-    let Some((degree, atoms)) = ranges.into_iter().find(fits) else { return Further::default() };
     let constraints = constraint_set(derivation);
-    let everywhere = (!constraints.is_empty()).then(|| vec![Set::default()]);
-    let mut sets = [constraints].into_iter().chain(everywhere);
-    sets.find_map(|sets| Space::new(derivation, &parts, atoms, degree, sets)?.search()).unwrap_or_default()
+    let everywhere = (!constraints.is_empty()).then(Vec::new);
+    let sets = || [&constraints].into_iter().chain(&everywhere);
+    let is_small = |(degree, atoms): &(usize, &[Expression])| {
+        let count = monomials(derivation.dimension() + atoms.len(), *degree);
+        count <= MOST_MONOMIALS && count.saturating_mul(size) <= most_size
+    };
+    ranges.into_iter().filter(is_small).find_map(|(degree, atoms)| {
+        sets().find_map(|sets| {
+            let basis = Basis::new(derivation, atoms, degree, !sets.is_empty())?;
+            let is_cheap = basis.work() <= most_work;
+            Space::new(is_cheap.then_some(basis)?, sets.clone())?.search()
+        })
+    })
 }
 
 /// The number of monomials that a search takes which is asked for.
@@ -87,28 +105,75 @@ pub fn monomials_up_to(derivation: &Derivation, degree: usize) -> usize {
     monomials(derivation.dimension() + atoms(derivation, &parts_of_field(derivation)).len(), degree)
 }
 
-/// The span of monomials on which the kernel is looked for.
-struct Space<'a> {
+/// The derivatives by the state.
+type Slopes = BTreeMap<Symbol, Expression>;
+
+/// Monomials, and how they and their rates are evaluated.
+struct Basis<'a> {
     derivation: &'a Derivation,
-    /// Roots of anything but products, which are known at a point before anything else is evaluated.
-    roots: Vec<Root>,
-    /// The parts of the constraint set, or the whole space.
-    sets: Vec<(Set<'a>, Vec<Step>)>,
-    /// Whether it is the whole space although there are constraints.
-    is_everywhere: bool,
     /// The functions beside the state.
     atoms: &'a [Expression],
-    /// What monomials are made of.
+    degree: usize,
+    /// What monomials are made of, and the derivatives.
     values: Vec<Expression>,
+    gradients: Vec<Slopes>,
+    monomials: Vec<Monomial>,
+    /// The places of monomials of each weight.
+    classes: Vec<Vec<usize>>,
     /// What is evaluated at each point.
     tape: Tape,
     /// The places of X.
     rates: Vec<usize>,
     /// The places of what monomials are made of, with the derivatives by the state.
     variables: Vec<Differentiated<usize>>,
-    monomials: Vec<Monomial>,
-    degree: usize,
+}
+
+impl<'a> Basis<'a> {
+    fn new(
+        derivation: &'a Derivation,
+        atoms: &'a [Expression],
+        degree: usize,
+        is_on_constraints: bool,
+    ) -> Option<Self> {
+        let symbols = &derivation.symbols;
+        let values: Vec<Expression> = symbols.states().map(Expression::from).chain(atoms.iter().cloned()).collect();
+        let gradients = values.iter().map(|value| gradient(value, |symbol| symbols.is_state(symbol)));
+        let gradients = gradients.collect::<Option<Vec<Slopes>>>()?;
+        let (tape, rates, variables) = Tape::of(&derivation.field, &values, &gradients);
+        let monomials = products(variables.len(), degree);
+        let classes = grading::classes(derivation, &values, &monomials, is_on_constraints);
+        Some(Self { derivation, atoms, degree, values, gradients, monomials, classes, tape, rates, variables })
+    }
+
+    /// Operations that a sieve takes, about.
+    fn work(&self) -> usize {
+        let points = self.classes.iter().map(Vec::len).max().unwrap_or(0);
+        let evaluation = points.saturating_mul(self.tape.work() + self.monomials.len());
+        let elimination = |class: &Vec<usize>| class.len().saturating_pow(3) / (3 * BLOCK);
+        self.classes.iter().map(elimination).fold(evaluation, usize::saturating_add)
+    }
+
+    /// All that has to be defined at a point.
+    fn parts(&self) -> Vec<Expression> {
+        let integrals = self.derivation.integrals.rows().map(|integral| &integral.value);
+        let slopes = self.gradients.iter().flat_map(Slopes::values);
+        self.derivation.field.expressions().chain(integrals).chain(slopes).chain(self.atoms).cloned().collect()
+    }
+}
+
+/// The span of monomials on which the kernel is looked for.
+struct Space<'a> {
+    basis: Basis<'a>,
+    /// Roots of anything but products, which are known at a point before anything else is evaluated.
+    roots: Vec<Root>,
+    /// The parts of the constraint set, or the whole space.
+    sets: Vec<(Set<'a>, Vec<Step>)>,
+    /// Whether it is the whole space although there are constraints.
+    is_everywhere: bool,
+    exclusion: Exclusion,
     parameters: Vec<Symbol>,
+    /// Roots of numbers and of functions of the parameters.
+    constant_roots: Vec<Expression>,
     field: PrimeField,
     seed: u64,
     scale: u64,
@@ -139,123 +204,131 @@ impl Root {
     }
 }
 
+/// What is conserved.
+#[derive(Default)]
+struct Kernel {
+    /// Those with coefficients that are numbers.
+    constant: Vec<Combination>,
+    /// All of it, for some parameters.
+    members: Vec<Combination>,
+    /// Monomials that are combinations of others as functions.
+    left_out: Vec<usize>,
+    /// The number of points at which the field was evaluated.
+    points: usize,
+}
+
 impl<'a> Space<'a> {
     /// The span on the parts of the constraint set, or everywhere if there are none.
-    fn new(
-        derivation: &'a Derivation,
-        parts: &[Expression],
-        atoms: &'a [Expression],
-        degree: usize,
-        mut sets: Vec<Set<'a>>,
-    ) -> Option<Self> {
-        let symbols = &derivation.symbols;
-        if sets.is_empty() {
-            sets.push(Set::default());
-        }
-        let values: Vec<Expression> = symbols.states().map(Expression::from).chain(atoms.iter().cloned()).collect();
-        let gradients = values.iter().map(|value| gradient(value, |symbol| symbols.is_state(symbol)));
-        let gradients = gradients.collect::<Option<Vec<BTreeMap<Symbol, Expression>>>>()?;
-        let mut tape = Tape::default();
-        let Field { systems, rates } = &derivation.field;
-        systems.iter().for_each(|system| tape.system(system));
-        let rates = rates.rows().map(|rate| tape.place(rate)).collect();
-        let variable = |(value, gradient): (&Expression, &BTreeMap<Symbol, Expression>)| {
-            let gradient = gradient.iter().map(|(state, slope)| (*state, tape.place(slope))).collect();
-            Differentiated { value: tape.place(value), gradient }
-        };
-        let variables: Vec<Differentiated<usize>> = values.iter().zip(&gradients).map(variable).collect();
-        let mut parts = parts.to_vec();
-        parts.extend(derivation.integrals.rows().map(|integral| integral.value.clone()));
-        parts.extend(gradients.iter().flat_map(|gradient| gradient.values().cloned()));
-        parts.extend(atoms.iter().cloned());
-        // Coefficients are quotients of minors of the matrix of rates, and the rank is one of minors of gradients.
-        let monomials = products(variables.len(), degree);
-        let factor = (LARGEST_DIMENSION * monomials.len() * variables.len()) as u64;
-        let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>(), factor)?;
+    fn new(basis: Basis<'a>, sets: Vec<Set<'a>>) -> Option<Self> {
+        let Basis { derivation, .. } = basis;
+        let parts = basis.parts();
+        let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>())?;
+        let is_everywhere = sets.is_empty();
+        let sets = if is_everywhere { vec![Set::default()] } else { sets };
+        let point = ModularPoint::of_residues(FIRST_PRIME, seed, scale);
+        let with_steps = |set: Set<'a>| point.steps(&set).map(|steps| (set, steps));
+        let sets: Vec<(Set<'a>, Vec<Step>)> = sets.into_iter().map(with_steps).collect::<Option<_>>()?;
+        let parameters = || derivation.symbols.parameters();
+        let bound = sets.iter().flat_map(|(set, _)| set.symbols()).chain(parameters()).collect();
         let occurring: BTreeSet<Symbol> = parts.iter().flat_map(Expression::symbols).collect();
-        let field = primes(seed).find(|field| field.has_roots())?;
-        let with_steps = |set: Set<'a>| {
-            let steps = ModularPoint::of_residues(field, seed, scale).steps(&set)?;
-            Some((set, steps))
-        };
-        let bound = sets.iter().flat_map(Set::symbols);
-        Some(Self {
-            derivation,
-            roots: Root::all(roots(parts.iter()), bound.chain(symbols.parameters()).collect()),
-            is_everywhere: sets[0].is_everywhere() && derivation.integrals.constraints().next().is_some(),
-            sets: sets.into_iter().map(with_steps).collect::<Option<_>>()?,
-            atoms,
-            monomials,
-            values,
-            tape,
-            rates,
-            variables,
-            degree,
-            parameters: symbols.parameters().filter(|symbol| occurring.contains(symbol)).collect(),
-            field,
+        let space = Self {
+            exclusion: Exclusion::of(&basis, &sets[0], &parts, scale)?,
+            basis,
+            roots: Root::all(roots(parts.iter()), bound),
+            is_everywhere: is_everywhere && derivation.integrals.constraints().next().is_some(),
+            sets,
+            parameters: parameters().filter(|symbol| occurring.contains(symbol)).collect(),
+            constant_roots: exclusion::constant_roots(derivation, &parts),
+            field: FIRST_PRIME,
             seed,
             scale,
-        })
+        };
+        let field = space.with_roots(primes(seed)).next()?;
+        Some(Self { field, ..space })
+    }
+
+    /// Those of these primes modulo which roots exist for some parameters.
+    fn with_roots(&self, primes: impl Iterator<Item = PrimeField>) -> impl Iterator<Item = PrimeField> {
+        let has_roots = |field: &PrimeField| field.has_roots() && self.same_parameters(*field).is_some();
+        primes.take(UNDEFINED as usize).filter(has_roots).take(PRIMES)
     }
 
     fn search(&self) -> Option<Further> {
-        let mut primes = small_primes(self.seed).filter(|field| field.has_roots()).take(SMALL_PRIMES);
-        primes.find_map(|field| self.search_after(self.sieve(field)?))
+        self.with_roots(small_primes(self.seed)).find_map(|small| {
+            let mut general = Samples::new(self, self.field, None)?;
+            let kernel = self.kernel(small, &mut general)?;
+            self.found(kernel, &mut general)
+        })
     }
 
-    /// Looks for what is conserved among what is left; `None` where that is not what the sieve found.
-    fn search_after(&self, Sieve { columns, dimension, left_out, points }: Sieve) -> Option<Further> {
-        let parameters = self.random_parameters(self.field, 0);
-        let mut samples = Samples::new(self, self.field, Some(parameters))?;
-        let kernel = samples.kernel(columns.len(), |sample| sample.rates_of(&columns))?;
-        if kernel.len() != dimension {
-            return None;
+    /// What is conserved for random parameters, among what a sieve leaves; `None` where that is not what the sieve found.
+    fn kernel(&self, small: PrimeField, general: &mut Samples) -> Option<Kernel> {
+        let same = |field| Samples::new(self, field, Some(self.same_parameters(field)?));
+        let (mut sieve, mut own, mut large) = (same(small)?, Samples::new(self, small, None)?, same(self.field)?);
+        let mut kernel = Kernel::default();
+        for class in &self.basis.classes {
+            let Sieve { groups, dimension, left_out } = self.sieve(&mut sieve, &mut own, class)?;
+            kernel.left_out.extend(left_out);
+            if dimension == 0 {
+                continue;
+            }
+            let groups = residues(&groups, self.field)?;
+            let members = large.kernel(groups.len(), |sample| self.sums(&groups, &sample.rates))?;
+            if members.len() != dimension {
+                return None;
+            }
+            let members: Vec<Combination> = members.iter().map(|sum| sum_of(self.field, sum, &groups)).collect();
+            let constant = general.kernel(members.len(), |sample| self.sums(&members, &sample.rates))?;
+            kernel.constant.extend(constant.iter().map(|sum| sum_of(self.field, sum, &members)));
+            kernel.members.extend(members);
         }
-        let kernel: Vec<Combination> = kernel.into_iter().map(|combination| on(&columns, combination)).collect();
-        let mut general = Samples::new(self, self.field, None)?;
-        let rate = |sample: &Sample, member: &Combination| combined(self.field, member, &sample.rates);
-        let constant =
-            general.kernel(kernel.len(), |sample| kernel.iter().map(|member| rate(sample, member)).collect())?;
-        let constant = constant.iter().map(|members| sum_of(self.field, members, &kernel)).collect();
-        let mut found: Vec<FurtherIntegral> = Vec::new();
-        for combination in self.shortest(constant, &[])? {
-            found.extend(self.proved(&mut general, &combination, 0));
-        }
-        let mut others = 0;
-        for combination in self.shortest(kernel, &found)? {
-            let proved = (0..=DEGREE_IN_PARAMETERS).find_map(|degree| self.proved(&mut general, &combination, degree));
-            others += usize::from(proved.is_none());
-            found.extend(proved);
-        }
-        let states = self.derivation.dimension();
+        kernel.points = sieve.len();
+        Some(kernel)
+    }
+
+    /// Combinations of values.
+    fn sums(&self, combinations: &[Combination], values: &[u64]) -> Vec<u64> {
+        combinations.iter().map(|combination| combined(self.field, combination, values)).collect()
+    }
+
+    /// What of a kernel is independent, for all parameters.
+    fn found(&self, kernel: Kernel, general: &mut Samples) -> Option<Further> {
+        let Kernel { constant, members, left_out, points } = kernel;
+        let constant = self.proved(general, &self.shortest(constant, &[])?, 0);
+        let mut found: Vec<FurtherIntegral> = constant.into_iter().flatten().collect();
+        let members = self.proved(general, &self.shortest(members, &found)?, DEGREE_IN_PARAMETERS);
+        let others = members.iter().filter(|integral| integral.is_none()).count();
+        found.extend(members.into_iter().flatten());
+        let states = self.basis.derivation.dimension();
         let is_new = |place: &usize| !left_out.contains(&(states + place));
-        let atoms = (0..self.atoms.len()).filter(is_new).map(|place| self.atoms[place].clone()).collect();
         let searched = Searched {
-            degree: self.degree,
-            atoms,
+            degree: self.basis.degree,
+            atoms: (0..self.basis.atoms.len()).filter(is_new).map(|place| self.basis.atoms[place].clone()).collect(),
             is_everywhere: self.is_everywhere,
-            unknowns: self.monomials.len() - left_out.len(),
+            unknowns: self.basis.monomials.len() - left_out.len(),
             points,
+            error: self.exclusion.error,
         };
-        Some(Further { found, others, searched: Some(searched) })
+        Some(Further { found, others, searched: Ok(searched) })
     }
 
     /// Those combinations of a kernel that are independent of what is declared, of what was found, and of one another, in short forms, the
     /// shortest first.
-    fn shortest(&self, kernel: Vec<Combination>, found: &[FurtherIntegral]) -> Option<Vec<Combination>> {
+    fn shortest(&self, mut kernel: Vec<Combination>, found: &[FurtherIntegral]) -> Option<Vec<Combination>> {
+        kernel.sort_by_key(last);
         let mut candidates = kernel.clone();
-        candidates.sort_by_key(|combination| self.length(combination));
+        candidates.sort_by_cached_key(|combination| self.length(combination));
         let chosen = self.independent(&candidates, found)?;
         let mut short: Vec<Combination> =
             chosen.into_iter().map(|combination| shortened(combination, &kernel, self.field)).collect();
-        short.sort_by_key(|combination| self.length(combination));
+        short.sort_by_cached_key(|combination| self.length(combination));
         short.extend(candidates);
         self.independent(&short, found)
     }
 
     /// What the shortest comes first by: the degree, and the number of terms.
     fn length(&self, combination: &Combination) -> (usize, usize, Vec<usize>) {
-        let degree = combination.iter().map(|(place, _)| self.monomials[*place].degree).max().unwrap_or(0);
+        let degree = combination.iter().map(|(place, _)| self.basis.monomials[*place].degree).max().unwrap_or(0);
         (degree, combination.len(), combination.iter().map(|(place, _)| *place).collect())
     }
 
@@ -264,50 +337,59 @@ impl<'a> Space<'a> {
         if combinations.is_empty() {
             return Some(Vec::new());
         }
-        (0..UNDEFINED as u64).find_map(|attempt| {
-            let parameters = self.random_parameters(self.field, 0);
-            let mut point = self.point(self.field, &parameters, (1 << 20) + attempt)?;
-            let states: Vec<Symbol> = self.derivation.symbols.states().collect();
-            let zero = Expression::zero;
-            let declared = self.derivation.integrals.ids().map(|id| {
-                states.iter().map(|state| self.derivation.entry(id, *state).cloned().unwrap_or_else(zero)).collect()
-            });
-            let found = found.iter().map(|FurtherIntegral { gradient, .. }| {
-                states.iter().map(|state| column_of(gradient, *state).cloned().unwrap_or_else(zero)).collect()
-            });
-            let known: Vec<Vec<Expression>> = declared.chain(found).collect();
-            let mut columns: Vec<Vec<u64>> = Vec::new();
-            for gradient in &known {
-                columns.push(gradient.iter().map(|entry| residue(&point.evaluate(entry)?)).collect::<Option<_>>()?);
-            }
-            columns.extend(self.gradients(&mut point, combinations)?);
-            let row = |state: usize| columns.iter().map(|column| column[state]).collect();
-            let mut matrix = Echelon::new(self.field, (0..states.len()).map(row).collect());
-            let pivots = (0..columns.len()).map(|column| matrix.pivot(column, 0.0)).collect::<Option<Vec<bool>>>()?;
-            let independent = combinations.iter().zip(&pivots[known.len()..]).filter(|(_, is_pivot)| **is_pivot);
-            Some(independent.map(|(combination, _)| combination.clone()).collect())
-        })
+        let Derivation { integrals, symbols, .. } = self.basis.derivation;
+        let declared = integrals.rows().map(|integral| &integral.gradient);
+        let known: Vec<Vec<Option<&Expression>>> = declared
+            .chain(found.iter().map(|FurtherIntegral { gradient, .. }| gradient))
+            .map(|gradient| symbols.states().map(|state| column_of(gradient, state)).collect())
+            .collect();
+        let numbers = |point: u64| (point * UNDEFINED..(point + 1) * UNDEFINED).map(|attempt| (1 << 20) + attempt);
+        let pivots = |point| numbers(point).find_map(|number| self.pivots(number, &known, combinations));
+        let pivots = (0..self.exclusion.points).map(pivots).collect::<Option<Vec<Vec<bool>>>>()?;
+        let best = pivots.into_iter().max_by_key(|pivots| pivots.iter().filter(|is_pivot| **is_pivot).count())?;
+        let chosen = combinations.iter().zip(best).filter(|(_, is_pivot)| *is_pivot);
+        Some(chosen.map(|(combination, _)| combination.clone()).collect())
+    }
+
+    /// Which combinations have gradients at a point that are independent of those of what is known and of those before.
+    fn pivots(
+        &self,
+        number: u64,
+        known: &[Vec<Option<&Expression>>],
+        combinations: &[Combination],
+    ) -> Option<Vec<bool>> {
+        let mut point = self.point(self.field, &self.same_parameters(self.field)?, number)?;
+        let mut columns: Vec<Vec<u64>> = Vec::new();
+        for gradient in known {
+            let entries = gradient.iter().map(|entry| entry.map_or(Some(0), |entry| residue(&point.evaluate(entry)?)));
+            columns.push(entries.collect::<Option<_>>()?);
+        }
+        columns.extend(self.gradients(&mut point, combinations)?);
+        let row = |state: usize| columns.iter().map(|column| column[state]).collect();
+        let mut matrix = Echelon::new(self.field, (0..self.basis.derivation.dimension()).map(row).collect());
+        let pivots = (0..columns.len()).map(|column| matrix.pivot(column, 0.0)).collect::<Option<Vec<bool>>>()?;
+        Some(pivots[known.len()..].to_vec())
     }
 
     /// The gradients of combinations at a point: the derivative of a monomial by a variable is the monomial over the variable, times the
     /// exponent.
     fn gradients(&self, point: &mut ModularPoint, combinations: &[Combination]) -> Option<Vec<Vec<u64>>> {
         let field = self.field;
-        let results = self.tape.results(point, &self.tape.numbers(field)?)?;
+        let results = self.basis.tape.results(point, &self.basis.tape.numbers(field)?)?;
         let of_variable = |variable: &Differentiated<usize>| field.inverse(results[variable.value]);
-        let reciprocals = self.variables.iter().map(of_variable).collect::<Option<Vec<u64>>>()?;
+        let reciprocals = self.basis.variables.iter().map(of_variable).collect::<Option<Vec<u64>>>()?;
         let mut values: Vec<u64> = Vec::new();
-        for Monomial { of, variable, .. } in &self.monomials {
-            let value = results[self.variables[*variable].value];
+        for Monomial { of, variable, .. } in &self.basis.monomials {
+            let value = results[self.basis.variables[*variable].value];
             values.push(of.map_or(value, |of| field.multiply(values[of], value)));
         }
         let gradient = |combination: &Combination| {
-            let mut gradient = vec![0; self.derivation.dimension()];
+            let mut gradient = vec![0; self.basis.derivation.dimension()];
             for (place, factor) in combination {
                 let term = field.multiply(values[*place], *factor);
-                for variable in factors_of(&self.monomials, *place) {
+                for variable in factors_of(&self.basis.monomials, *place) {
                     let term = field.multiply(term, reciprocals[variable]);
-                    for (state, slope) in &self.variables[variable].gradient {
+                    for (state, slope) in &self.basis.variables[variable].gradient {
                         let entry = &mut gradient[state.place()];
                         *entry = field.add(*entry, field.multiply(term, results[*slope]));
                     }

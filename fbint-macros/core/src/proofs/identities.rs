@@ -80,20 +80,20 @@ pub(super) fn vanish_on(
 /// The points for an identity that is made of these expressions, its degree at most `factor` times the degrees of all of them; none
 /// where that is too high.
 pub(super) fn points(parts: &[&Expression], factor: u64) -> impl Iterator<Item = ModularPoint> {
-    let points = seed_and_scale(parts, factor).map(|(seed, scale)| {
+    let degree = parts.iter().map(|part| Degree::of(part).total()).fold(0, u64::saturating_add).saturating_mul(factor);
+    let low = seed_and_scale(parts).filter(|(_, scale)| degree.saturating_mul(*scale) <= HIGHEST_DEGREE);
+    let points = low.map(|(seed, scale)| {
         let numbered = primes(seed).zip(1..).take(TRIED);
         numbered.map(move |(field, number)| ModularPoint::new(field, seed ^ number << 32, scale))
     });
     points.into_iter().flatten()
 }
 
-/// What the points for such an identity follow from, and what exponents are multiplied with in them.
-pub(super) fn seed_and_scale(parts: &[&Expression], factor: u64) -> Option<(u64, u64)> {
-    let degree = parts.iter().map(|part| Degree::of(part).total()).fold(0, u64::saturating_add);
-    let scale = common_denominator(parts)?;
+/// What the points for an identity that is made of these expressions follow from, and what exponents are multiplied with in them.
+pub(super) fn seed_and_scale(parts: &[&Expression]) -> Option<(u64, u64)> {
     let mut hasher = SipHasher24::new();
     parts.hash(&mut hasher);
-    (degree.saturating_mul(factor).saturating_mul(scale) <= HIGHEST_DEGREE).then(|| (hasher.finish(), scale))
+    Some((hasher.finish(), common_denominator(parts)?))
 }
 
 /// The common denominator of the rational factors in exponents and angles.

@@ -16,7 +16,7 @@ use crate::numbers::random::Random;
 use crate::numbers::ring::{Element, Ring};
 
 /// Where an identity has to hold: everywhere, or where constraints do.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Set<'a> {
     pub(super) constraints: Vec<Constraint<'a>>,
     /// Matrices that further constraints keep orthonormal.
@@ -83,11 +83,18 @@ impl<'a> Constraint<'a> {
 
 /// How a constraint is satisfied: it binds a symbol, in which it is a polynomial.
 pub(super) struct Step {
-    symbol: Symbol,
-    /// The coefficients of its powers, from 1 on.
-    coefficients: Vec<Expression>,
+    pub(super) symbol: Symbol,
+    /// The coefficients of its powers, from that of 1 on.
+    pub(super) coefficients: Vec<Expression>,
     /// The variables that no constraint before contains.
     open: Vec<Symbol>,
+}
+
+impl Step {
+    /// The degree of the constraint in the symbol.
+    pub(super) fn degree(&self) -> u64 {
+        self.coefficients.len() as u64 - 1
+    }
 }
 
 /// Residues that are tried for what a constraint leaves open.

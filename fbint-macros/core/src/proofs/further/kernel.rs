@@ -1,5 +1,6 @@
 //! The kernel of a matrix modulo a prime, and short combinations in it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::numbers::field::PrimeField;
@@ -72,11 +73,14 @@ impl Elimination {
         &self.pivots
     }
 
-    /// The columns that occur in any but the first rows that were independent.
-    pub(super) fn columns_beyond(&self, first: usize) -> Vec<usize> {
-        let occurs = |index: &usize| self.rows[first..].iter().any(|row| row[*index] != 0);
-        let free = (0..self.free.len()).filter(occurs).map(|index| self.free[index]);
-        free.chain(self.pivots[first..].iter().copied()).collect()
+    /// The columns that occur in any but the first rows that were independent, with their entries in these.
+    pub(super) fn columns_beyond(&self, first: usize) -> Vec<(usize, Vec<u64>)> {
+        let rows = &self.rows[first..];
+        let free = self.free.iter().enumerate();
+        let free = free.map(|(index, column)| (*column, rows.iter().map(|row| row[index]).collect::<Vec<u64>>()));
+        let unit = |pivot: usize| (0..rows.len()).map(|row| u64::from(row == pivot)).collect();
+        let pivots = self.pivots[first..].iter().enumerate().map(|(row, column)| (*column, unit(row)));
+        free.filter(|(_, entries)| entries.iter().any(|entry| *entry != 0)).chain(pivots).collect()
     }
 
     /// A row minus multiples of those before, on the free columns.
@@ -176,36 +180,39 @@ pub(super) fn sum_of(field: PrimeField, members: &[(usize, u64)], combinations: 
     sum.into_iter().filter(|(_, entry)| *entry != 0).collect()
 }
 
-/// A combination of columns, as one of what the columns stand for.
-pub(super) fn on(columns: &[usize], combination: Combination) -> Combination {
-    combination.into_iter().map(|(place, entry)| (columns[place], entry)).collect()
-}
-
 pub(super) fn last(combination: &Combination) -> usize {
     combination.last().map_or(0, |(place, _)| *place)
 }
 
 /// The combination minus multiples of others that make it shorter, as long as there are any.
 pub(super) fn shortened(mut combination: Combination, kernel: &[Combination], field: PrimeField) -> Combination {
-    let shorter = |combination: &Combination| {
-        let of_degree = kernel.iter().filter(|other| last(other) <= last(combination));
-        let differences = of_degree.flat_map(|other| {
-            let common = other.iter().filter_map(|(place, entry)| {
-                let (_, own) = combination.iter().find(|(own, _)| own == place)?;
-                Some(field.multiply(*own, field.inverse(*entry)?))
-            });
-            let difference = |factor| {
-                let pair = [(0, 1), (1, field.negative(factor))];
-                sum_of(field, &pair, &[combination.clone(), other.clone()])
-            };
-            common.map(difference).collect::<Vec<_>>()
+    loop {
+        let of_degree = kernel.iter().filter(|other| last(other) <= last(&combination));
+        let differences = of_degree.filter_map(|other| {
+            let (factor, length) = shortest_difference(&combination, other, field)?;
+            Some((length, factor, other))
         });
-        differences.filter(|difference| !difference.is_empty()).min_by_key(Vec::len)
-    };
-    while let Some(better) = shorter(&combination).filter(|better| better.len() < combination.len()) {
-        combination = better;
+        let best = differences.filter(|(length, ..)| (1..combination.len()).contains(length));
+        let Some((_, factor, other)) = best.min_by_key(|(length, ..)| *length) else { return combination };
+        let pair = [(0, 1), (1, field.negative(factor))];
+        combination = sum_of(field, &pair, &[combination, other.clone()]);
     }
-    combination
+}
+
+/// By which factor another combination leaves the fewest terms if it is subtracted, and how many; `None` where they have none in common.
+fn shortest_difference(combination: &Combination, other: &Combination, field: PrimeField) -> Option<(u64, usize)> {
+    let mut common = 0;
+    // How often each quotient occurs, and where it does first.
+    let mut quotients: BTreeMap<u64, (usize, Reverse<usize>)> = BTreeMap::new();
+    for (place, entry) in other {
+        if let Ok(own) = combination.binary_search_by_key(place, |(place, _)| *place) {
+            let quotient = field.multiply(combination[own].1, field.inverse(*entry)?);
+            quotients.entry(quotient).or_insert((0, Reverse(common))).0 += 1;
+            common += 1;
+        }
+    }
+    let (factor, (count, _)) = quotients.into_iter().max_by_key(|(_, occurrences)| *occurrences)?;
+    Some((factor, combination.len() + other.len() - common - count))
 }
 
 #[cfg(test)]

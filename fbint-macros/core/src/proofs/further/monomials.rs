@@ -69,8 +69,13 @@ pub(super) fn atoms(derivation: &Derivation, parts: &[Expression]) -> Vec<Expres
     let mut atoms = Vec::new();
     let values = derivation.integrals.rows().map(|integral| &integral.value);
     parts.iter().chain(values).for_each(|part| collect(part, derivation, &mut atoms));
-    if derivation.constraints().is_none() && derivation.field.systems.is_empty() && !parts.is_empty() {
-        let is_factor = |state: &Symbol| is_factor_of_rate(derivation, parts, *state);
+    if derivation.constraints().is_none()
+        && derivation.field.systems.is_empty()
+        && let Some((seed, scale)) = seed_and_scale(&parts.iter().collect::<Vec<_>>())
+        && let Some(field) = primes(seed).next()
+    {
+        let is_factor =
+            |state: &Symbol| is_factor_of_rate(&parts[state.place()], *state, || ModularPoint::new(field, seed, scale));
         let logarithm = |state: Symbol| Expression::call(Function::Ln, [Expression::from(state)]);
         let logarithms: Vec<Expression> = derivation.symbols.states().filter(is_factor).map(logarithm).collect();
         atoms.extend(logarithms.into_iter().filter(|logarithm| !atoms.contains(logarithm)).collect::<Vec<_>>());
@@ -95,13 +100,9 @@ fn collect(expression: &Expression, derivation: &Derivation, atoms: &mut Vec<Exp
 }
 
 /// Whether x divides its own rate, so that the rate of ln x is a polynomial where that of x is.
-fn is_factor_of_rate(derivation: &Derivation, rates: &[Expression], state: Symbol) -> bool {
-    let Some((seed, scale)) = seed_and_scale(&rates.iter().collect::<Vec<_>>(), 1) else { return false };
-    let Some(field) = primes(seed).next() else { return false };
-    let mut point = ModularPoint::new(field, seed, scale);
-    let rate = &rates[state.place()];
-    let is_moving = point.evaluate(rate).is_some_and(|rate| !rate.is_empty());
-    let mut point = ModularPoint::new(field, seed, scale);
-    point.bind(state, Element::new());
-    is_moving && derivation.symbols.is_state(state) && point.evaluate(rate).is_some_and(|rate| rate.is_empty())
+fn is_factor_of_rate(rate: &Expression, state: Symbol, point: impl Fn() -> ModularPoint) -> bool {
+    let is_moving = point().evaluate(rate).is_some_and(|rate| !rate.is_empty());
+    let mut at_zero = point();
+    at_zero.bind(state, Element::new());
+    is_moving && at_zero.evaluate(rate).is_some_and(|rate| rate.is_empty())
 }

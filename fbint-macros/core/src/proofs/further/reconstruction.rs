@@ -1,15 +1,17 @@
 //! From residues back to rational numbers, with coefficients that are polynomials in the parameters, and to what is proved.
 
+use std::collections::BTreeMap;
+
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::Space;
-use super::kernel::Combination;
+use super::kernel::{Combination, combined};
 use super::monomials::{factors, products};
 use super::samples::Samples;
-use crate::derivation::{FurtherIntegral, Integral, Kind};
+use super::{Slopes, Space};
+use crate::derivation::{Conservation, Derivation, FurtherIntegral, Integral, Kind, Role, SparseRow, SymbolInfo};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 use crate::numbers::field::PrimeField;
@@ -17,74 +19,149 @@ use crate::proofs::conservation::grade;
 
 /// The most numbers in all coefficients together.
 const MOST_NUMBERS: usize = 300;
+/// The degree of coefficients in the parameters.
+pub(super) const DEGREE_IN_PARAMETERS: usize = 4;
+/// The largest numerators and denominators of coefficients, and of the factors between them.
+const LARGEST: i128 = 1 << 28;
+const LARGEST_FACTOR: i128 = 1 << 12;
 
 impl Space<'_> {
-    /// A function in these monomials with coefficients of this degree in the parameters, if there is one and it is proved.
+    /// Functions in the monomials of these combinations with coefficients up to this degree in the parameters, where there are such and they
+    /// are proved.
     pub(super) fn proved(
         &self,
         general: &mut Samples<'_>,
-        combination: &Combination,
-        degree: usize,
-    ) -> Option<FurtherIntegral> {
-        let value = self.for_all_parameters(general, combination, degree)?;
-        let is_state = |symbol| self.derivation.symbols.is_state(symbol);
-        let gradient: Vec<(Symbol, Expression)> = gradient(&value, is_state)?.into_iter().collect();
-        let mut derivation = self.derivation.clone();
-        let integral = derivation.integrals.push(Integral {
-            name: String::new(),
-            latex: String::new(),
-            kind: Kind::Invariant,
-            weight: 1,
-            assumed: false,
-            value: value.clone(),
-            gradient: gradient.clone(),
-        });
-        grade(&derivation, integral).map(|grade| FurtherIntegral { value, gradient, grade })
+        combinations: &[Combination],
+        most: usize,
+    ) -> Vec<Option<FurtherIntegral>> {
+        let mut proved: Vec<Option<FurtherIntegral>> = vec![None; combinations.len()];
+        for degree in 0..=most {
+            let mut candidates: Vec<(usize, Expression)> = Vec::new();
+            for place in (0..combinations.len()).filter(|place| proved[*place].is_none()) {
+                let value = self.for_all_parameters(general, &combinations[place], degree);
+                candidates.extend(value.map(|value| (place, value)));
+            }
+            let (places, values): (Vec<usize>, Vec<Expression>) = candidates.into_iter().unzip();
+            for (place, integral) in places.into_iter().zip(self.graded(values)) {
+                proved[place] = integral;
+            }
+        }
+        proved
     }
 
+    /// Those of these functions that are proved to be conserved. They are conserved everywhere if and only if their sum with parameters as
+    /// factors is, whose proof takes as long as that for one of them. Where that is not so, there is a proof for each.
+    fn graded(&self, values: Vec<Expression>) -> Vec<Option<FurtherIntegral>> {
+        let mut derivation = self.basis.derivation.clone();
+        let is_state = |symbol| self.basis.derivation.symbols.is_state(symbol);
+        let gradients = values.iter().map(|value| gradient(value, is_state)).collect::<Option<Vec<Slopes>>>();
+        let Some(gradients) = gradients else { return vec![None; values.len()] };
+        let mut sum: BTreeMap<Symbol, Vec<Expression>> = BTreeMap::new();
+        for gradient in &gradients {
+            let info = SymbolInfo { name: String::new(), latex: String::new(), role: Role::Parameter };
+            let factor = Expression::from(derivation.symbols.push(info));
+            for (state, slope) in gradient {
+                sum.entry(*state).or_default().push(factor.clone() * slope.clone());
+            }
+        }
+        let sum = sum.into_iter().map(|(state, terms)| (state, Expression::sum(terms))).collect();
+        let of_all = grade_of(&mut derivation, sum).filter(|grade| matches!(grade, Conservation::Everywhere(_)));
+        let graded = |(value, gradient): (Expression, Slopes)| {
+            let gradient: SparseRow<Expression> = gradient.into_iter().collect();
+            let grade = of_all.or_else(|| grade_of(&mut derivation, gradient.clone()))?;
+            Some(FurtherIntegral { value, gradient, grade })
+        };
+        values.into_iter().zip(gradients).map(graded).collect()
+    }
+
+    /// The sum of multiples of groups of terms, by polynomials in the parameters.
     fn for_all_parameters(
         &self,
         general: &mut Samples<'_>,
         combination: &Combination,
         degree: usize,
     ) -> Option<Expression> {
-        let columns: Vec<usize> = combination.iter().map(|(place, _)| *place).collect();
+        // Of other pairs of residues, fewer than one in 10^10 have such a quotient.
+        let entries = combination.iter().map(|(place, entry)| (*place, vec![*entry]));
+        let groups = groups(entries, self.field, LARGEST_FACTOR);
         let powers = products(self.parameters.len(), degree);
         let count = powers.len() + 1;
-        if columns.len() * count > MOST_NUMBERS {
+        if groups.len() * count > MOST_NUMBERS {
             return None;
         }
-        let kernel = general.kernel(columns.len() * count, |sample| {
+        let residues = residues(&groups, self.field)?;
+        let kernel = general.kernel(groups.len() * count, |sample| {
             let factors = sample.products_of_parameters(&powers, self.field);
-            let products = |column: &usize| {
-                let rate = sample.rates[*column];
-                factors.iter().map(move |factor| self.field.multiply(rate, *factor))
+            let products = |group: &Combination| {
+                let rate = combined(self.field, group, &sample.rates);
+                factors.iter().map(move |factor| self.field.multiply(rate, *factor)).collect::<Vec<u64>>()
             };
-            columns.iter().flat_map(products).collect()
+            residues.iter().flat_map(products).collect()
         })?;
         let numbers = kernel.iter().min_by_key(|numbers| numbers.len())?;
         let scale = self.field.inverse(numbers.first()?.1)?;
-        let rational = numbers.iter().map(|(_, residue)| rational(self.field.multiply(*residue, scale), self.field));
-        let rational = rational.collect::<Option<Vec<BigRational>>>()?;
-        let common = rational.iter().fold(BigInt::one(), |common, number| common.lcm(number.denom()));
         let parameters: Vec<Expression> = self.parameters.iter().map(|symbol| Expression::from(*symbol)).collect();
-        let term = |((place, _), number): (&(usize, u64), BigRational)| {
-            let number = Expression::Number(number * BigRational::from_integer(common.clone()));
+        let mut terms: Vec<(usize, BigRational, Vec<Expression>)> = Vec::new();
+        for (place, residue) in numbers {
+            let number = rational(self.field.multiply(*residue, scale), self.field, LARGEST)?;
             let of_parameters = (place % count).checked_sub(1).map(|place| factors(&powers, place, &parameters));
-            let of_state = factors(&self.monomials, columns[place / count], &self.values);
-            Expression::product([number].into_iter().chain(of_parameters.into_iter().flatten()).chain(of_state))
+            let of_group = groups[place / count].iter();
+            terms.extend(
+                of_group.map(|(place, factor)| (*place, factor * &number, of_parameters.clone().unwrap_or_default())),
+            );
+        }
+        terms.sort_by_key(|(place, ..)| *place);
+        let common = terms.iter().fold(BigInt::one(), |common, (_, number, _)| common.lcm(number.denom()));
+        let term = |(place, number, of_parameters): (usize, BigRational, Vec<Expression>)| {
+            let number = Expression::Number(number * BigRational::from_integer(common.clone()));
+            let of_state = factors(&self.basis.monomials, place, &self.basis.values);
+            Expression::product([number].into_iter().chain(of_parameters).chain(of_state))
         };
-        Some(Expression::sum(numbers.iter().zip(rational).map(term)))
+        Some(Expression::sum(terms.into_iter().map(term)))
     }
 }
 
-/// The rational number with small numerator and denominator of which this is the residue.
-fn rational(residue: u64, field: PrimeField) -> Option<BigRational> {
-    const LARGEST: i128 = 1 << 28;
+/// The grade of a function that has this gradient, by the proof for what is declared.
+fn grade_of(derivation: &mut Derivation, gradient: SparseRow<Expression>) -> Option<Conservation> {
+    let (name, latex, value) = (String::new(), String::new(), Expression::zero());
+    let function = Integral { name, latex, kind: Kind::Invariant, weight: 1, assumed: false, value, gradient };
+    let function = derivation.integrals.push(function);
+    grade(derivation, function)
+}
+
+/// Monomials with the numbers by which their coefficients are multiples of the first one's.
+pub(super) type Group = Vec<(usize, BigRational)>;
+
+/// The monomials whose coefficients in all members of a kernel, the entries, are the same but for rational factors up to a size.
+pub(super) fn groups(columns: impl Iterator<Item = (usize, Vec<u64>)>, field: PrimeField, largest: i128) -> Vec<Group> {
+    let mut groups: Vec<(Vec<u64>, u64, Group)> = Vec::new();
+    for (place, entries) in columns {
+        let leading = entries.iter().find(|entry| **entry != 0).copied().unwrap_or(0);
+        let Some(inverse) = field.inverse(leading) else { continue };
+        let normalised: Vec<u64> = entries.iter().map(|entry| field.multiply(*entry, inverse)).collect();
+        let quotient = |inverse: &u64| rational(field.multiply(leading, *inverse), field, largest);
+        let same = groups.iter_mut().filter(|(other, ..)| *other == normalised);
+        let known = same.filter_map(|(_, inverse, group)| Some((group, quotient(inverse)?))).next();
+        match known {
+            Some((group, factor)) => group.push((place, factor)),
+            None => groups.push((normalised, inverse, vec![(place, BigRational::one())])),
+        }
+    }
+    groups.into_iter().map(|(.., group)| group).collect()
+}
+
+/// Groups for one choice of the coefficient of the first.
+pub(super) fn residues(groups: &[Group], field: PrimeField) -> Option<Vec<Combination>> {
+    let residue = |(place, number): &(usize, BigRational)| Some((*place, field.residue(number)?));
+    groups.iter().map(|group| group.iter().map(residue).collect()).collect()
+}
+
+/// The rational number with numerator and denominator up to a size of which this is the residue.
+fn rational(residue: u64, field: PrimeField, largest: i128) -> Option<BigRational> {
     let (mut before, mut now) = ((i128::from(field.0), 0_i128), (i128::from(residue), 1_i128));
-    while now.0 > LARGEST {
+    while now.0 > largest {
         let quotient = before.0 / now.0;
         (before, now) = (now, (before.0 - quotient * now.0, before.1 - quotient * now.1));
     }
-    (now.1.abs() <= LARGEST && now.1 != 0).then(|| BigRational::new(now.0.into(), now.1.into()))
+    (now.1.abs() <= largest && now.1 != 0).then(|| BigRational::new(now.0.into(), now.1.into()))
 }

@@ -16,7 +16,7 @@ const SPARE: usize = 2;
 /// Points, as many as are needed.
 pub(super) struct Samples<'a> {
     space: &'a Space<'a>,
-    field: PrimeField,
+    pub(super) field: PrimeField,
     /// The parameters at all points; `None` where each point has its own.
     parameters: Option<Vec<u64>>,
     /// The residues of the numbers in the field's expressions.
@@ -28,7 +28,7 @@ pub(super) struct Samples<'a> {
 
 impl<'a> Samples<'a> {
     pub(super) fn new(space: &'a Space<'a>, field: PrimeField, parameters: Option<Vec<u64>>) -> Option<Self> {
-        let numbers = space.tape.numbers(field)?;
+        let numbers = space.basis.tape.numbers(field)?;
         Some(Self { space, field, parameters, numbers, list: Vec::new(), tried: 0 })
     }
 
@@ -40,7 +40,7 @@ impl<'a> Samples<'a> {
     /// The point of this index, unless too many are undefined.
     fn get(&mut self, index: usize) -> Option<&Sample> {
         while self.list.len() <= index {
-            if self.tried as usize > UNDEFINED * (1 + self.list.len()) {
+            if self.tried > UNDEFINED * (1 + self.list.len() as u64) {
                 return None;
             }
             self.tried += 1;
@@ -60,10 +60,11 @@ impl<'a> Samples<'a> {
         let (mut count, mut idle) = (0, 0);
         while idle < spare {
             let mut rows: Vec<Vec<u64>> = Vec::new();
-            for index in count..count + BLOCK {
+            let block = (width + spare).saturating_sub(count).clamp(1, BLOCK);
+            for index in count..count + block {
                 rows.push(row(self.get(index)?));
             }
-            count += BLOCK;
+            count += block;
             idle = matrix.add(&rows)?.into_iter().fold(idle, |idle, is_new| if is_new { 0 } else { idle + 1 });
         }
         Some(matrix.kernel())
@@ -77,11 +78,12 @@ pub(super) struct Sample {
     pub(super) rates: Vec<u64>,
 }
 
-impl Sample {
-    pub(super) fn rates_of(&self, columns: &[usize]) -> Vec<u64> {
-        columns.iter().map(|column| self.rates[*column]).collect()
-    }
+/// The entries of these columns.
+pub(super) fn chosen(entries: &[u64], columns: &[usize]) -> Vec<u64> {
+    columns.iter().map(|column| entries[*column]).collect()
+}
 
+impl Sample {
     /// 1 and products of parameters.
     pub(super) fn products_of_parameters(&self, products: &[Monomial], field: PrimeField) -> Vec<u64> {
         let mut values = vec![1];
@@ -94,8 +96,17 @@ impl Sample {
 }
 
 impl Space<'_> {
+    /// Parameters for which roots of their functions exist.
+    pub(super) fn same_parameters(&self, field: PrimeField) -> Option<Vec<u64>> {
+        (0..if self.constant_roots.is_empty() { 1 } else { UNDEFINED }).find_map(|number| {
+            let parameters = self.random_parameters(field, number);
+            let mut point = self.with_parameters(field, &parameters, number);
+            self.constant_roots.iter().all(|root| point.evaluate(root).is_some()).then_some(parameters)
+        })
+    }
+
     /// The residues of the parameters at the point of this number.
-    pub(super) fn random_parameters(&self, field: PrimeField, number: u64) -> Vec<u64> {
+    fn random_parameters(&self, field: PrimeField, number: u64) -> Vec<u64> {
         let mut random = Random(!self.seed ^ number);
         self.parameters.iter().map(|_| random.next() % field.0).collect()
     }
@@ -121,29 +132,34 @@ impl Space<'_> {
 
     /// A point that satisfies the constraints.
     fn on_set(&self, field: PrimeField, parameters: &[u64], number: u64) -> Option<ModularPoint> {
-        let mut point = ModularPoint::of_residues(field, self.seed ^ number << 32, self.scale);
-        for (symbol, residue) in self.parameters.iter().zip(parameters) {
-            let element = point.ring.number(*residue);
-            point.bind(*symbol, element);
-        }
+        let mut point = self.with_parameters(field, parameters, number);
         let (set, steps) = &self.sets[number as usize % self.sets.len()];
         point.follow(set, steps)?;
         Some(point)
     }
 
+    fn with_parameters(&self, field: PrimeField, parameters: &[u64], number: u64) -> ModularPoint {
+        let mut point = ModularPoint::of_residues(field, self.seed ^ number << 32, self.scale);
+        for (symbol, residue) in self.parameters.iter().zip(parameters) {
+            let element = point.ring.number(*residue);
+            point.bind(*symbol, element);
+        }
+        point
+    }
+
     fn sample(&self, point: &mut ModularPoint, numbers: &[u64], parameters: Vec<u64>) -> Option<Sample> {
         let field = point.ring.field;
-        let results = self.tape.results(point, numbers)?;
+        let results = self.basis.tape.results(point, numbers)?;
         let rate = |variable: &Differentiated<usize>| {
             let slopes = variable.gradient.iter();
-            let velocity = |state: &Symbol| results[self.rates[state.place()]];
+            let velocity = |state: &Symbol| results[self.basis.rates[state.place()]];
             let terms = slopes.map(|(state, slope)| field.multiply(results[*slope], velocity(state)));
             terms.fold(0, |sum, term| field.add(sum, term))
         };
-        let variables = self.variables.iter().map(|variable| (results[variable.value], rate(variable)));
+        let variables = self.basis.variables.iter().map(|variable| (results[variable.value], rate(variable)));
         let variables: Vec<(u64, u64)> = variables.collect();
         let (mut values, mut rates): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
-        for Monomial { of, variable, .. } in &self.monomials {
+        for Monomial { of, variable, .. } in &self.basis.monomials {
             let (value, rate) = variables[*variable];
             let (value, rate) = match of {
                 None => (value, rate),

@@ -2,59 +2,61 @@
 
 use super::Space;
 use super::kernel::{Combination, Elimination, combined, sum_of};
-use super::samples::{Sample, Samples};
-use crate::numbers::field::PrimeField;
+use super::reconstruction::{Group, groups};
+use super::samples::{Sample, Samples, chosen};
 
-/// What a small prime leaves.
+/// The largest numerators and denominators of factors between coefficients: by chance there are such factors for one pair of residues in
+/// 10,000, and then another prime is taken.
+const LARGEST_FACTOR: i128 = 1 << 5;
+
+/// What a small prime leaves of the monomials of one weight.
 pub(super) struct Sieve {
-    /// Monomials that occur in what is conserved.
-    pub(super) columns: Vec<usize>,
+    /// Monomials that occur in what is conserved, those together that are multiples of one another in all of it.
+    pub(super) groups: Vec<Group>,
     /// The dimension of what is conserved.
     pub(super) dimension: usize,
     /// Monomials that are combinations of earlier ones, and of 1, as functions.
     pub(super) left_out: Vec<usize>,
-    /// The number of points.
-    pub(super) points: usize,
 }
 
 impl Space<'_> {
-    pub(super) fn sieve(&self, field: PrimeField) -> Option<Sieve> {
-        let count = self.monomials.len();
-        let mut samples = Samples::new(self, field, Some(self.random_parameters(field, 0)))?;
-        let kernel = samples.kernel(count, |sample| sample.rates.clone())?;
-        let relations = self.relations(field, &kernel)?;
+    /// With points that have the same parameters, and with some that have their own.
+    pub(super) fn sieve(&self, same: &mut Samples, own: &mut Samples, class: &[usize]) -> Option<Sieve> {
+        let count = class.len();
+        let kernel = same.kernel(count, |sample| chosen(&sample.rates, class))?;
+        let relations = self.relations(own, &kernel, class)?;
         // In reverse order, so that the last monomial of a relation is left out.
         let reversed = |combination: &Combination| {
             let mut row = vec![0; count];
             combination.iter().for_each(|(place, entry)| row[count - 1 - place] = *entry);
             row
         };
-        let mut matrix = Elimination::new(field, count);
+        let mut matrix = Elimination::new(own.field, count);
         let left_out = matrix.extend(&relations.iter().map(reversed).collect::<Vec<_>>())?;
         let dimension = matrix.extend(&kernel.iter().map(reversed).collect::<Vec<_>>())?;
-        let restored = |columns: &[usize]| {
-            let mut places: Vec<usize> = columns.iter().map(|column| count - 1 - column).collect();
-            places.sort_unstable();
-            places
-        };
+        let restored = |column: usize| class[count - 1 - column];
+        let mut columns = matrix.columns_beyond(left_out);
+        columns.sort_by_key(|(column, _)| restored(*column));
+        let columns = columns.into_iter().map(|(column, entries)| (restored(column), entries));
         Some(Sieve {
-            columns: restored(&matrix.columns_beyond(left_out)),
+            groups: groups(columns, own.field, LARGEST_FACTOR),
             dimension,
-            left_out: restored(&matrix.pivots()[..left_out]),
-            points: samples.len(),
+            left_out: matrix.pivots()[..left_out].iter().map(|column| restored(*column)).collect(),
         })
     }
 
     /// What of a kernel is constant for all parameters: relations of functions and of the constraints.
-    fn relations(&self, field: PrimeField, kernel: &[Combination]) -> Option<Vec<Combination>> {
-        if kernel.is_empty() || self.atoms.is_empty() && self.sets[0].0.is_everywhere() {
+    fn relations(&self, own: &mut Samples, kernel: &[Combination], class: &[usize]) -> Option<Vec<Combination>> {
+        if kernel.is_empty() || self.basis.atoms.is_empty() && self.sets[0].0.is_everywhere() {
             return Some(Vec::new());
         }
+        let field = own.field;
         let values = |sample: &Sample| {
-            let values = kernel.iter().map(|member| combined(field, member, &sample.values));
-            [1].into_iter().chain(values).collect()
+            let values = chosen(&sample.values, class);
+            let members = kernel.iter().map(|member| combined(field, member, &values));
+            [1].into_iter().chain(members).collect()
         };
-        let constant = Samples::new(self, field, None)?.kernel(kernel.len() + 1, values)?;
+        let constant = own.kernel(kernel.len() + 1, values)?;
         // Without the multiple of 1.
         let of_kernel = |combination: &Combination| -> Combination {
             let members = combination.iter().filter(|(member, _)| *member > 0);

@@ -6,8 +6,10 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
-use crate::derivation::LinearSystem;
+use super::Slopes;
+use crate::derivation::{Field, LinearSystem};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative::Differentiated;
 use crate::numbers::field::PrimeField;
 use crate::numbers::linear::solution;
 use crate::proofs::point::ModularPoint;
@@ -40,8 +42,25 @@ pub(super) struct Tape {
 }
 
 impl Tape {
+    /// The evaluation of X and of functions, with the places of the rates and of the functions with their derivatives.
+    pub(super) fn of(
+        Field { systems, rates }: &Field,
+        values: &[Expression],
+        gradients: &[Slopes],
+    ) -> (Self, Vec<usize>, Vec<Differentiated<usize>>) {
+        let mut tape = Self::default();
+        systems.iter().for_each(|system| tape.system(system));
+        let rates = rates.rows().map(|rate| tape.place(rate)).collect();
+        let differentiated = |(value, gradient): (&Expression, &Slopes)| {
+            let gradient = gradient.iter().map(|(state, slope)| (*state, tape.place(slope))).collect();
+            Differentiated { value: tape.place(value), gradient }
+        };
+        let variables = values.iter().zip(gradients).map(differentiated).collect();
+        (tape, rates, variables)
+    }
+
     /// The place of the result of an expression.
-    pub(super) fn place(&mut self, expression: &Expression) -> usize {
+    fn place(&mut self, expression: &Expression) -> usize {
         let operation = match expression {
             Expression::Number(number) => Operation::Number(number.clone()),
             Expression::Sum(terms) => Operation::Sum(terms.iter().map(|term| self.place(term)).collect()),
@@ -73,12 +92,19 @@ impl Tape {
     }
 
     /// A linear system for what the following expressions contain.
-    pub(super) fn system(&mut self, system: &LinearSystem) {
+    fn system(&mut self, system: &LinearSystem) {
         let mut rows: Vec<Vec<usize>> = Vec::new();
         for row in system.rows() {
             rows.push(row.map(|entry| self.place(entry)).collect());
         }
         self.systems.push(System { after: self.operations.len(), unknowns: system.unknowns.clone(), rows });
+    }
+
+    /// Operations on residues that an evaluation takes, about: those of a root are mostly for points at which there is none.
+    pub(super) fn work(&self) -> usize {
+        let roots = self.operations.iter().filter(|operation| matches!(operation, Operation::Root(..))).count();
+        let systems = self.systems.iter().map(|system| system.unknowns.len().pow(3) / 3);
+        systems.fold(self.operations.len() + 100 * roots, usize::saturating_add)
     }
 
     /// The residues of the numbers, in the places of their results.

@@ -1,0 +1,159 @@
+//! With what probability a search overlooks something.
+//!
+//! The coefficients of what is conserved solve linear equations, the rates of w monomials at fixed points: they are minors, of degree w r at
+//! most in the parameters, where r is the degree of rates over a common denominator. Functions of n states, known ones and those of a kernel,
+//! are independent if a minor of their gradients does not vanish. It has at most n columns, of degree w r + g where coefficients are minors,
+//! g being the degree of slopes of monomials over a common denominator, c + g where c is the degree of the coefficients of what is found,
+//! and their own where they are declared. So its degree is below D = n (w r + c + g) + the sum of the degrees of what is declared, in all
+//! unknowns: residues, roots, and what constraints are solved for, which are algebraic of degree N together. Its norm, a polynomial of
+//! degree N D, vanishes at a random residue with a probability of N D / p at most (Schwartz and Zippel). Functions are unknowns, which are
+//! independent where no two arguments are equal: the degrees of all differences of arguments count, too. p > 2^61, and what
+//! [`Random`](crate::numbers::random::Random) gives has any residue with a probability below 2 / p.
+//!
+//! Parameters are drawn once, or until there are roots of functions of them, points until there are roots. More than one in 2 d values of a function have a root of index d where the
+//! function is not such a power itself: one in d, but for a share of its degree over p^(1/2) (Weil). So no point is more than A, the product of
+//! all 2 d, times as probable as it is by itself. A point is the first that is defined out of U, and the rank that counts is the highest at m
+//! points. What is conserved is overlooked with a probability of at most
+//!
+//! N D / 2^60 + (U A N D / 2^60)^m
+//!
+//! Primes that divide all coefficients of the norm are not counted: where these have 2^33 binary digits, they are fewer than 2^28 out of 2^55.
+
+use std::collections::BTreeMap;
+
+use num_traits::ToPrimitive;
+
+use super::reconstruction::DEGREE_IN_PARAMETERS;
+use super::{Basis, UNDEFINED};
+use crate::derivation::{Derivation, Role};
+use crate::expression::{Expression, Function, Symbol};
+use crate::proofs::degree::{Degree, Degrees};
+use crate::proofs::point::{Set, Step};
+use crate::proofs::rotation;
+
+/// The probability of error that is aimed at, and the largest one.
+const AIM: f64 = 1e-8;
+const LARGEST: f64 = 1e-6;
+/// The most points.
+const MOST_POINTS: u64 = 8;
+
+/// How what is conserved is told from functions of what is known.
+pub(super) struct Exclusion {
+    /// m
+    pub(super) points: u64,
+    /// The probability that something is overlooked.
+    pub(super) error: f64,
+}
+
+impl Exclusion {
+    /// `None` where no number of points is enough. Exponents are multiplied by `scale`.
+    pub(super) fn of(
+        basis: &Basis<'_>,
+        (set, steps): &(Set<'_>, Vec<Step>),
+        parts: &[Expression],
+        scale: u64,
+    ) -> Option<Self> {
+        let (roots, calls) = extensions(parts);
+        let (constant, others): (Vec<&Expression>, Vec<_>) =
+            roots.into_iter().partition(|root| is_constant(basis.derivation, root));
+        let of_constants: Vec<f64> = constant.into_iter().map(index).collect();
+        let of_steps = steps.iter().map(|step| step.degree() as f64).filter(|degree| *degree > 1.0);
+        let of_points: Vec<f64> = others.into_iter().map(index).chain(of_steps).collect();
+        // N, and U A.
+        let norm = of_constants.iter().chain(&of_points).product::<f64>();
+        let draws = |indices: &[f64]| indices.iter().fold(UNDEFINED as f64, |draws, index| draws * 2.0 * index);
+        let mut degree = basis.degree_of_minors(steps, &calls) as f64 * scale as f64;
+        if !set.rotations.is_empty() {
+            degree *= rotation::DEGREE as f64;
+        }
+        let single = norm * degree / 2_f64.powi(60);
+        let of_parameters = if of_constants.is_empty() { single } else { draws(&of_constants) * single };
+        let error =
+            |points| Exclusion { points, error: of_parameters + (draws(&of_points) * single).powf(points as f64) };
+        let best = (1..=MOST_POINTS).map(error).find(|exclusion| exclusion.error < AIM);
+        best.or_else(|| Some(error(MOST_POINTS)).filter(|exclusion| exclusion.error < LARGEST))
+    }
+}
+
+impl Basis<'_> {
+    /// D, and the degrees of the differences of arguments.
+    fn degree_of_minors(&self, steps: &[Step], calls: &[&Expression]) -> u64 {
+        let mut degrees = Degrees::default();
+        steps.iter().for_each(|step| degrees.bind(step.symbol, &step.coefficients));
+        let slopes = self.gradients.iter().flat_map(BTreeMap::values).map(|slope| degrees.of(slope));
+        let slopes = self.of_products(Degree::common(slopes), &degrees);
+        let column = self.coefficients(steps).saturating_add(DEGREE_IN_PARAMETERS as u64).saturating_add(slopes);
+        let declared = self
+            .derivation
+            .integrals
+            .rows()
+            .map(|integral| Degree::common(integral.gradient.iter().map(|(_, slope)| degrees.of(slope))));
+        let arguments = calls.iter().map(|call| degrees.of(call).total().saturating_mul(calls.len() as u64));
+        let columns = column.saturating_mul(self.derivation.dimension() as u64);
+        declared.chain(arguments).fold(columns, u64::saturating_add)
+    }
+
+    /// w r, where what constraints are solved for depends on the parameters, too.
+    fn coefficients(&self, steps: &[Step]) -> u64 {
+        let symbols = &self.derivation.symbols;
+        let mut degrees = Degrees::with_fixed(symbols.states().chain(symbols.inputs()));
+        steps.iter().for_each(|step| degrees.bind(step.symbol, &step.coefficients));
+        self.derivation.field.systems.iter().for_each(|system| degrees.solve(system));
+        let rate = |(state, slope): (&Symbol, &Expression)| {
+            degrees.of(slope).product(degrees.of(&self.derivation.field.rates[*state]))
+        };
+        let rates = Degree::common(self.gradients.iter().flatten().map(rate));
+        let all = self.of_products(rates, &degrees).saturating_mul(self.monomials.len() as u64);
+        self.derivation.field.systems.iter().fold(all, |degree, _| degree.saturating_mul(2))
+    }
+
+    /// The degree of what is multiplied with monomials, with the degree of these.
+    fn of_products(&self, degree: u64, degrees: &Degrees) -> u64 {
+        let values = Degree::common(self.values.iter().map(|value| degrees.of(value)));
+        values.saturating_mul(self.degree as u64).saturating_add(degree)
+    }
+}
+
+/// Roots of numbers and of functions of the parameters.
+pub(super) fn constant_roots(derivation: &Derivation, parts: &[Expression]) -> Vec<Expression> {
+    let roots = extensions(parts).0.into_iter();
+    roots.filter(|root| is_constant(derivation, root)).cloned().collect()
+}
+
+fn is_constant(derivation: &Derivation, expression: &Expression) -> bool {
+    expression.symbols().iter().all(|symbol| derivation.symbols[*symbol].role == Role::Parameter)
+}
+
+/// The index of a root, of which |x| is one: that of x^2.
+fn index(root: &Expression) -> f64 {
+    match root {
+        Expression::Power(_, exponent) => exponent.denom().to_f64().unwrap_or(f64::INFINITY),
+        _ => 2.0,
+    }
+}
+
+/// The roots that occur, and the functions, each once.
+fn extensions(parts: &[Expression]) -> (Vec<&Expression>, Vec<&Expression>) {
+    let (mut roots, mut calls): (Vec<&Expression>, Vec<&Expression>) = (Vec::new(), Vec::new());
+    let mut open: Vec<&Expression> = parts.iter().collect();
+    while let Some(expression) = open.pop() {
+        open.extend(expression.children());
+        let found = match expression {
+            Expression::Power(_, exponent) if !exponent.is_integer() => &mut roots,
+            Expression::Call(Function::Abs, _) => &mut roots,
+            Expression::Call(..) => &mut calls,
+            _ => continue,
+        };
+        if !found.iter().any(|known| is_power_of_same_root(known, expression)) {
+            found.push(expression);
+        }
+    }
+    (roots, calls)
+}
+
+fn is_power_of_same_root(one: &Expression, other: &Expression) -> bool {
+    match (one, other) {
+        (Expression::Power(a, of_a), Expression::Power(b, of_b)) => a == b && of_a.denom() == of_b.denom(),
+        _ => one == other,
+    }
+}
