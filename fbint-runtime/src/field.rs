@@ -13,18 +13,12 @@ use crate::gauss::{StageRates, side_by_side};
 use crate::lanes::Lanes;
 use crate::scalar::Scalar;
 use crate::sealed::Sealed;
-#[cfg(all(feature = "std", feature = "lanes"))]
-use crate::system::Operations;
 use crate::system::{DrivenSystem, FeedbackSystem, KineticEnergy, PreparedSystem, StateRole, Vector, clock};
 
 /// The most operations of a field that is evaluated in several stages of an implicit method at once: longer ones take long to compile in
 /// lanes.
 #[cfg(all(feature = "std", feature = "lanes"))]
 const MOST_IN_LANES: u32 = 1200;
-/// A field has more operations than this for each of its functions, or it gains nothing in lanes: functions are computed lane by lane.
-/// Measured by the example `stages`.
-#[cfg(all(feature = "std", feature = "lanes"))]
-const OPERATIONS_PER_FUNCTION: u32 = 3;
 
 /// An autonomous ordinary differential equation x' = f(x) on R^N, in numbers of type `T`.
 pub trait Field<T: Scalar = f64> {
@@ -168,17 +162,13 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
 
     #[cfg(all(feature = "std", feature = "lanes"))]
     fn in_lanes(&self, stages: usize) -> Option<std::boxed::Box<StageRates<'_>>> {
-        if const { !pays_in_lanes(S::VECTOR_FIELD_OPERATIONS) } || stages < Lanes::<1>::COUNT {
+        // Lanes that stages do not fill do not pay, whatever the field is; filled ones do, even if it is hardly more than functions, which
+        // are computed lane by lane: the example `stages` measures it.
+        if const { S::VECTOR_FIELD_OPERATIONS.total() > MOST_IN_LANES } || stages < Lanes::<1>::COUNT {
             return None;
         }
         let field = <dyn core::any::Any>::downcast_ref::<PlainField<S>>(self)?;
         let field = PlainField::<S, Lanes<1>>::gather(&|_| field);
         Some(std::boxed::Box::new(move |stages, rates, count| side_by_side(&field, stages, rates, count)))
     }
-}
-
-/// Whether a field with these operations is worth evaluating in lanes, if there are enough states to fill them.
-#[cfg(all(feature = "std", feature = "lanes"))]
-const fn pays_in_lanes(operations: Operations) -> bool {
-    operations.total() <= MOST_IN_LANES && OPERATIONS_PER_FUNCTION * operations.functions < operations.total()
 }

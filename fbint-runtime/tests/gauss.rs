@@ -130,8 +130,7 @@ fn stages_are_predicted_by_the_step_before() {
     assert!(all < 0.8 * first, "{first} in the first step, {all} on average");
 }
 
-/// An ensemble has its members in lanes. A run has its stages there if they fill them and the field has few functions, which that of Kepler
-/// has and that of the pendulum has not; with feedback, stages are evaluated one by one.
+/// An ensemble has its members in lanes. A run has its stages there if they fill them; with feedback, stages are evaluated one by one.
 #[cfg(feature = "ensemble")]
 #[test]
 fn results_do_not_depend_on_what_is_in_lanes() {

@@ -170,7 +170,15 @@ pub fn draw(title: &str, columns: usize, charts: &[Chart]) -> String {
     if charts.iter().any(Chart::needs_legend) {
         figure = figure.with_shared_legend_right_top();
     }
-    document(&figure.render())
+    let mut scene = figure.render();
+    scene.height = scene.height.max(lowest_edge(&scene) + PADDING);
+    document(&scene)
+}
+
+/// Where the lowest rectangle ends: kuva does not make a figure higher for a legend of many lines.
+fn lowest_edge(scene: &Scene) -> f64 {
+    let edge = |primitive: &Primitive| if let Primitive::Rect { y, height, .. } = primitive { y + height } else { 0.0 };
+    scene.elements.iter().map(edge).fold(0.0, f64::max)
 }
 
 /// Draws panels of one size on a page, each with a legend below its title if it has more than one named line, and `caption` in one line
@@ -576,6 +584,19 @@ mod tests {
     fn a_curve_of_one_point_is_a_dot() {
         assert!(svg(vec![(1.0, 2.0)]).contains("<circle"));
         assert!(!svg(vec![(1.0, 2.0), (2.0, 3.0)]).contains("<circle"));
+    }
+
+    #[test]
+    fn a_figure_is_as_high_as_its_legend() {
+        let line =
+            |number| Line::named(&format!("line {number}"), "#000000", Stroke::Solid, vec![(0.0, 0.0), (1.0, 1.0)]);
+        let height = |lines: usize| {
+            let axis = || Axis::linear("", (0.0, 1.0));
+            let svg = draw("", 1, &[Chart::new("", axis(), axis(), (0..lines).map(line).collect())]);
+            let height = svg.split("height=\"").nth(1).and_then(|rest| rest.split('"').next()?.parse::<f64>().ok());
+            height.unwrap_or(f64::NAN)
+        };
+        assert!(height(2) == height(10) && height(50) > height(40) + 100.0, "{} {}", height(2), height(50));
     }
 
     #[test]
