@@ -400,3 +400,45 @@ impl<'a> Space<'a> {
         Some(combinations.iter().map(gradient).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derivation::{Drive, Field, Integrals, KineticEnergy, Role, Structure, SymbolInfo};
+
+    /// x' = u, y' = v, u' = -x, v' = -4 y + x^2
+    fn resonance() -> Derivation {
+        let [x, y, u, v] = [0, 1, 2, 3].map(|index| Expression::from(Symbol(index)));
+        let symbol = |name: &str| SymbolInfo { name: name.to_owned(), latex: name.to_owned(), role: Role::State };
+        let forces = [-x.clone(), x.clone() * x - Expression::integer(4) * y];
+        Derivation {
+            name: "Resonance".to_owned(),
+            symbols: ["x", "y", "u", "v"].into_iter().map(symbol).collect(),
+            structure: Structure::None,
+            drive: Drive::default(),
+            integrals: Integrals::from_iter([]),
+            field: Field::of_rates([u, v].into_iter().chain(forces).collect()),
+            hamel: None,
+            kinetic_energy: KineticEnergy::General,
+            outputs: Vec::new(),
+        }
+    }
+
+    /// One matrix for all monomials has as large a kernel as those of the weights together.
+    #[test]
+    fn weights_leave_nothing_out() {
+        let derivation = resonance();
+        let mut space = Space::new(Basis::new(&derivation, &[], 4, false).unwrap(), Vec::new()).unwrap();
+        let small = space.with_roots(small_primes(1)).next().unwrap();
+        let kernel = |space: &Space| {
+            let mut general = Samples::new(space, space.field, None).unwrap();
+            let Kernel { constant, members, points, .. } = space.kernel(small, &mut general).unwrap();
+            ([constant.len(), members.len()], points)
+        };
+        let (by_weight, points) = kernel(&space);
+        space.basis.classes = vec![(0..space.basis.monomials.len()).collect()];
+        let (whole, all_points) = kernel(&space);
+        assert_eq!((by_weight, points < all_points / 2), (whole, true), "{points} and {all_points} points");
+        assert!(whole[1] > 0);
+    }
+}
