@@ -12,8 +12,8 @@
 //!
 //! No polynomial whose coefficients are rational in the parameters is overlooked because of a prime or the points, which can only make
 //! a kernel too large: what is in it beyond what is declared and found is counted. The sieve leaves a monomial out that occurs in a
-//! conserved function only if its coefficient vanishes there; then the kernel of what is left has fewer dimensions modulo the large prime,
-//! and another small prime is taken. That the rest of the kernel consists of functions of what is declared and found is decided by a rank at
+//! conserved function, or takes two of them for multiples of one another, only if coefficients vanish there or have such a quotient; then the
+//! kernel of what is left has fewer dimensions modulo the large prime, and another small prime is taken. That the rest of the kernel consists of functions of what is declared and found is decided by a rank at
 //! random points modulo the large prime, which is too small with a probability that [`exclusion`] derives. Where that is not below 1e-6,
 //! nothing is searched.
 
@@ -57,7 +57,7 @@ const WORK: [usize; 2] = [500_000, 1_000_000_000];
 /// Points that may be undefined, for one that is defined: square roots of random residues exist with a probability of 1/2.
 const UNDEFINED: u64 = 256;
 /// Primes that are tried, and the one that is taken where no probability depends on it.
-const PRIMES: usize = 12;
+const PRIMES: usize = 3;
 const FIRST_PRIME: PrimeField = PrimeField((1 << 61) - 1);
 
 /// Why nothing is searched.
