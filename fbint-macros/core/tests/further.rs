@@ -236,6 +236,21 @@ fn coefficients_are_polynomials_in_the_parameters() {
     assert!(["m * a[0] * u[1]", "n * b[0] * u[1]"].iter().all(|term| texts[3].contains(term)), "{texts:?}");
 }
 
+/// The centre of mass of particles that are bound to a point and to their neighbours oscillates: P^2 + m Q^2, whose 156 terms are two groups
+/// of multiples.
+#[test]
+fn many_terms_are_few_coefficients() {
+    let springs: Vec<String> = (1..12).map(|i| format!("k * (q[{i}] - q[{}]).powi(4)", i - 1)).collect();
+    let lattice = format!(
+        "coordinates(q: [12]), momenta(p: [12]), hamiltonian = (p.norm_squared() / m + q.norm_squared()) / 2 + {}",
+        springs.join(" + ")
+    );
+    let (texts, work) = found(&lattice, OF_KEPLER, 2);
+    assert_eq!((texts.len(), work), (1, Some([324, 158])));
+    let terms: Vec<&str> = texts[0].split(" + ").collect();
+    assert_eq!((terms.len(), terms.iter().filter(|term| term.starts_with("2 * ")).count()), (156, 132), "{texts:?}");
+}
+
 /// What the argument for the exclusion gives, counted by hand. An oscillator: columns of degree 4 for coefficients and 2 for monomials, two of
 /// them, and 1 for the gradient of the energy. In Kepler's problem 20 rates have the degree 5 in m and k over m^4, slopes of monomials have
 /// the degree 6 over r^6 and monomials the degree 4, and the gradient of the energy has the degree 8 over m^2 r^6.

@@ -195,3 +195,32 @@ pub(super) fn coefficients(polynomial: &Expression, symbol: Symbol, degree: usiz
     }
     Some(coefficients)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A root, what is divided, a circle, and a linear system, by hand.
+    #[test]
+    fn degrees_are_those_of_polynomials() {
+        let [x, y, z] = [0, 1, 2].map(Symbol);
+        let of = |symbol: Symbol| Expression::from(symbol);
+        let squares = || of(y) * of(y) + of(z) * of(z);
+        let degree = |degrees: &Degrees, expression: &Expression| {
+            let Degree { numerator, denominator } = degrees.of(expression);
+            [numerator, denominator]
+        };
+        let mut degrees = Degrees::default();
+        assert_eq!(degree(&degrees, &squares().sqrt()), [1, 0]);
+        assert_eq!(degree(&degrees, &(of(y).divide(squares().sqrt()).unwrap() + of(z))), [2, 1]);
+        assert_eq!(degree(&degrees, &of(y).divide(of(z)).unwrap().sqrt()), [1, 1]);
+        // z x^2 + x + y^4 = 0: (z x)^2 + z x + y^4 z = 0
+        degrees.bind(x, &[(of(y) * of(y)) * (of(y) * of(y)), Expression::one(), of(z)]);
+        assert_eq!(degree(&degrees, &of(x)), [3, 1]);
+        // (y z, y; y, 1 / y) x = (1, 1): rows of the degrees 2 and 2
+        let matrix = vec![vec![of(y) * of(z), of(y)], vec![of(y), Expression::one().divide(of(y)).unwrap()]];
+        let right_side = vec![Expression::one(), Expression::one()];
+        degrees.solve(&LinearSystem { unknowns: vec![x], matrix, right_side });
+        assert_eq!(degree(&degrees, &of(x)), [4, 0]);
+    }
+}

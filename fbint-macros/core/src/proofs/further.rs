@@ -12,8 +12,8 @@
 //!
 //! No polynomial whose coefficients are rational in the parameters is overlooked because of a prime or the points, which can only make
 //! a kernel too large: what is in it beyond what is declared and found is counted. The sieve leaves a monomial out that occurs in a
-//! conserved function only if its coefficient vanishes there; then the kernel of what is left has fewer dimensions modulo the large prime,
-//! and another small prime is taken. That the rest of the kernel consists of functions of what is declared and found is decided by a rank at
+//! conserved function, or takes two of them for multiples of one another, only if coefficients vanish there or have such a quotient; then the
+//! kernel of what is left has fewer dimensions modulo the large prime, and another small prime is taken. That the rest of the kernel consists of functions of what is declared and found is decided by a rank at
 //! random points modulo the large prime, which is too small with a probability that [`exclusion`] derives. Where that is not below 1e-6,
 //! nothing is searched.
 
@@ -57,7 +57,7 @@ const WORK: [usize; 2] = [500_000, 1_000_000_000];
 /// Points that may be undefined, for one that is defined: square roots of random residues exist with a probability of 1/2.
 const UNDEFINED: u64 = 256;
 /// Primes that are tried, and the one that is taken where no probability depends on it.
-const PRIMES: usize = 12;
+const PRIMES: usize = 3;
 const FIRST_PRIME: PrimeField = PrimeField((1 << 61) - 1);
 
 /// Why nothing is searched.
@@ -398,5 +398,47 @@ impl<'a> Space<'a> {
             gradient
         };
         Some(combinations.iter().map(gradient).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derivation::{Drive, Field, Integrals, KineticEnergy, Role, Structure, SymbolInfo};
+
+    /// x' = u, y' = v, u' = -x, v' = -4 y + x^2
+    fn resonance() -> Derivation {
+        let [x, y, u, v] = [0, 1, 2, 3].map(|index| Expression::from(Symbol(index)));
+        let symbol = |name: &str| SymbolInfo { name: name.to_owned(), latex: name.to_owned(), role: Role::State };
+        let forces = [-x.clone(), x.clone() * x - Expression::integer(4) * y];
+        Derivation {
+            name: "Resonance".to_owned(),
+            symbols: ["x", "y", "u", "v"].into_iter().map(symbol).collect(),
+            structure: Structure::None,
+            drive: Drive::default(),
+            integrals: Integrals::from_iter([]),
+            field: Field::of_rates([u, v].into_iter().chain(forces).collect()),
+            hamel: None,
+            kinetic_energy: KineticEnergy::General,
+            outputs: Vec::new(),
+        }
+    }
+
+    /// One matrix for all monomials has as large a kernel as those of the weights together.
+    #[test]
+    fn weights_leave_nothing_out() {
+        let derivation = resonance();
+        let mut space = Space::new(Basis::new(&derivation, &[], 4, false).unwrap(), Vec::new()).unwrap();
+        let small = space.with_roots(small_primes(1)).next().unwrap();
+        let kernel = |space: &Space| {
+            let mut general = Samples::new(space, space.field, None).unwrap();
+            let Kernel { constant, members, points, .. } = space.kernel(small, &mut general).unwrap();
+            ([constant.len(), members.len()], points)
+        };
+        let (by_weight, points) = kernel(&space);
+        space.basis.classes = vec![(0..space.basis.monomials.len()).collect()];
+        let (whole, all_points) = kernel(&space);
+        assert_eq!((by_weight, points < all_points / 2), (whole, true), "{points} and {all_points} points");
+        assert!(whole[1] > 0);
     }
 }
