@@ -28,6 +28,9 @@ use crate::tolerance::{Tolerance, norm};
 
 /// The default of the maximum number of steps that are tried.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
+/// What is done with the start of a step, the estimate of its error, and its end, which may be moved.
+type ProjectEnd<'p, V> = dyn FnMut(&V, &V, &mut V) + 'p;
+
 /// An integration of x' = f(x), by a method with `STAGES` stages.
 ///
 /// ```
@@ -117,8 +120,10 @@ impl<'f, F: Field + ?Sized> Integrator<'f, F, { rodas5p::STAGES }> {
 
 impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     const PAIR: &'static Pair<STAGES> = &Pair::OF_STAGES;
+    /// Known when a step is compiled: what is not called is not even made.
+    const IS_IMPLICIT: bool = Self::PAIR.is_implicit();
 
-    fn new(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {
+    pub(crate) fn new(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {
         Self {
             field,
             tolerance,
@@ -214,7 +219,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// If `until` is NaN, if the limit to the number of steps is reached, if no step is short enough to meet the tolerance, or
     /// if the field or the state is not finite however short the step. The integrator stays where it was.
     pub fn step(&mut self, until: f64) -> Result<(), StepError<F::Vector>> {
-        self.step_and(until, |_, _, _| ())
+        self.step_and(until, &mut |_, _, _| ())
     }
 
     /// Makes one step as [`step`](Self::step) does, and projects where it ends, unless that is out of proportion to the error of the
@@ -253,7 +258,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if self.is_at_jump() {
             projector.begin_anew();
         }
-        self.step_and(until, |begin, error, end| projector.land(begin, error, end, landing))
+        self.step_and(until, &mut |begin, error, end| projector.land(begin, error, end, landing))
     }
 
     /// The tolerance of entry `i` of the state, rtol |x_i| + atol.
@@ -266,7 +271,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     fn step_and(
         &mut self,
         until: f64,
-        project: impl FnOnce(&F::Vector, &F::Vector, &mut F::Vector),
+        project: &mut ProjectEnd<'_, F::Vector>,
     ) -> Result<(), StepError<F::Vector>> {
         if until.is_nan() {
             return Err(self.failed(StepFailure::End));
@@ -280,7 +285,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         let direction = (until - self.time).signum();
         // The first stage is f(state): of the step before, or for a first size, or else left to the first attempt.
         let mut first = 0;
-        if self.knows_derivative || self.size.is_none() || Self::PAIR.is_implicit() {
+        if self.knows_derivative || self.size.is_none() || Self::IS_IMPLICIT {
             self.stages[0] = self.derivative();
             first = 1;
         }
@@ -290,7 +295,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         };
         self.knows_derivative = false;
         #[cfg(feature = "std")]
-        if Self::PAIR.is_implicit() {
+        if const { Self::IS_IMPLICIT } {
             self.linearise()?;
         }
         let mut shrinking = None;
@@ -340,7 +345,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if h == 0.0 {
             return DenseOutput::constant(time, start);
         }
-        if !Self::PAIR.is_implicit() {
+        if const { !Self::IS_IMPLICIT } {
             let last = Self::PAIR.last();
             self.stages[last] = self.derivative();
             self.knows_derivative = true;
@@ -405,7 +410,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     #[inline(never)]
     fn attempt(&mut self, h: f64, first: usize) -> (F::Vector, f64) {
         #[cfg(feature = "std")]
-        if Self::PAIR.is_implicit() {
+        if const { Self::IS_IMPLICIT } {
             return self.attempt_implicit(h);
         }
         let pair = Self::PAIR;
@@ -474,10 +479,10 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if self.matrix.is_singular() {
             return StepFailure::Singular;
         }
-        let stages = self.stages[..Self::PAIR.last()].iter().chain([next]);
-        match stages.filter(|_| !error.is_finite()).find_map(not_finite) {
-            Some(entry) => StepFailure::NotFinite { entry },
-            None => StepFailure::Underflow,
+        let place = not_finite(F::Vector::flat(&self.stages[..Self::PAIR.last()]));
+        match place.map(|place| place % F::Vector::LEN).or(not_finite(next)) {
+            Some(entry) if !error.is_finite() => StepFailure::NotFinite { entry },
+            _ => StepFailure::Underflow,
         }
     }
 

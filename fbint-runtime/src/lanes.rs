@@ -236,8 +236,7 @@ impl<const V: usize> Mask<V> {
 
     /// The lanes, by their indices.
     pub(crate) fn lanes(self) -> impl Iterator<Item = usize> {
-        let masks = self.0.0.map(|vector| vector.to_bitmask());
-        (0..Lanes::<V>::COUNT).filter(move |lane| masks[lane / VECTOR] >> (lane % VECTOR) & 1 == 1)
+        (0..Lanes::<V>::COUNT).filter(move |lane| self.has(*lane))
     }
 }
 

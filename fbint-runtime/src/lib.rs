@@ -85,7 +85,6 @@ mod drift;
 mod driver;
 #[cfg(feature = "std")]
 mod dual;
-#[cfg(feature = "std")]
 mod dynamical_system;
 #[cfg(feature = "ensemble")]
 mod ensemble;
@@ -97,7 +96,6 @@ mod extremes;
 mod failure;
 mod feedback;
 mod field;
-mod flat_system;
 mod gains;
 #[cfg(feature = "std")]
 mod gauss;
@@ -141,6 +139,11 @@ pub use drift::{Drift, IntegralDrift, LeftOut};
 #[cfg(feature = "std")]
 pub use driver::Held;
 pub use driver::{Driven, Driver, Signal, TakesInput, UndefinedInput};
+#[doc(hidden)]
+pub use dynamical_system::{DynamicalSystem, SystemFacts};
+#[cfg(feature = "ensemble")]
+#[doc(hidden)]
+pub use ensemble::FlatEnsembleRun;
 #[cfg(feature = "ensemble")]
 pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
 pub use entries::{Entries, Entry};
@@ -170,6 +173,9 @@ pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uni
 pub use projection::{LeftOutReason, Omission, Projected, Projection, Projector};
 pub use scalar::Scalar;
 pub use sensitivity::{Sensitivity, TangentRun};
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use simulation::{FlatRun, FlatSamples, PastOccurrence, SampleRow};
 #[cfg(feature = "std")]
 pub use simulation::{
     IntegralJump, LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot,

@@ -7,13 +7,14 @@
 //!
 //! What stages add up to and the estimate of the error are the functions of the [`Integrator`](crate::Integrator), on other numbers.
 
-use super::crew::{Beginning, Crew, Leave};
+use super::crew::{Crew, Leave};
+use super::gains::LaneFields;
 use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
 use super::seat::{Numbers, in_lane, is_finite};
 use crate::dense_output::Polynomial;
 use crate::entries::Entries;
-use crate::integrator::MAX_STEPS;
+use crate::integrator::{Integrator, MAX_STEPS};
 use crate::lanes::{Lanes, Mask};
 use crate::linear::filled;
 use crate::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
@@ -34,6 +35,7 @@ pub(super) struct Route<'a> {
 /// Integrates all members of a crew by the method with so many stages.
 pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
     crew: &mut Crew<'_, '_, S, V>,
+    fields: &mut dyn LaneFields<S, V>,
     route: &Route<'_>,
 ) {
     let &[from, .., until] = route.times else { return };
@@ -58,12 +60,12 @@ pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
     };
     let mut vacant = Mask::all();
     loop {
-        vacant.lanes().for_each(|lane| course.board(crew, lane));
+        vacant.lanes().for_each(|lane| course.board(crew, fields, lane));
         if !course.is_under_way.any() {
             return;
         }
-        let numbers = crew.gather();
-        vacant = course.until_someone_leaves(crew, &numbers);
+        let numbers = crew.gather(fields);
+        vacant = course.until_someone_leaves(crew, fields, &numbers);
     }
 }
 
@@ -103,17 +105,24 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     const PAIR: &'static Pair<STAGES> = &Pair::OF_STAGES;
 
     /// Gives a lane to the next member.
-    fn board(&mut self, crew: &mut Crew<'_, '_, S, V>, lane: usize) {
-        let beginning = crew.board(lane);
-        self.is_under_way = self.is_under_way.with(lane, beginning.is_some());
-        let Some(Beginning { start, derivative, size }) = beginning else { return };
-        for i in 0..Vector::<S>::LEN {
-            self.state[i].set(lane, start[i]);
-            self.stages[0][i].set(lane, derivative[i]);
-            self.mean[i].set(lane, 0.0);
+    fn board(&mut self, crew: &mut Crew<'_, '_, S, V>, fields: &mut dyn LaneFields<S, V>, lane: usize) {
+        let (from, until, tolerance) = (self.route.times[0], self.until.lane(0), self.route.tolerance);
+        let is_taken = crew.board(lane, fields, &mut |field, start| {
+            let (derivative, size) =
+                Integrator::<_, STAGES>::new(&*field, *start, tolerance).from_time(from).begin(until);
+            for i in 0..Vector::<S>::LEN {
+                self.state[i].set(lane, start[i]);
+                self.stages[0][i].set(lane, derivative[i]);
+                self.mean[i].set(lane, 0.0);
+            }
+            self.size.set(lane, size);
+            Ok(())
+        });
+        self.is_under_way = self.is_under_way.with(lane, is_taken);
+        if !is_taken {
+            return;
         }
-        self.time.set(lane, self.route.times[0]);
-        self.size.set(lane, size);
+        self.time.set(lane, from);
         self.last_log_error.set(lane, LEAST_LOG_ERROR);
         self.attempts.set(lane, 0.0);
         self.is_shrinking = self.is_shrinking.with(lane, false);
@@ -126,7 +135,12 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     }
 
     /// Makes rounds until lanes are vacant, which are returned. When the runs are over there are none, and nobody is under way.
-    fn until_someone_leaves(&mut self, crew: &mut Crew<'_, '_, S, V>, numbers: &Numbers<S, V>) -> Mask<V> {
+    fn until_someone_leaves(
+        &mut self,
+        crew: &mut Crew<'_, '_, S, V>,
+        fields: &dyn LaneFields<S, V>,
+        numbers: &Numbers<S, V>,
+    ) -> Mask<V> {
         let projector = self.route.projection.map(|projection| numbers.projector(projection));
         loop {
             self.unwatched += 1;
@@ -138,7 +152,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
                     return Mask::none();
                 }
             }
-            let leaving = self.round(crew, numbers, projector.as_ref());
+            let leaving = self.round(crew, fields, numbers, projector.as_ref());
             if leaving.any() {
                 return leaving;
             }
@@ -149,6 +163,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     fn round(
         &mut self,
         crew: &mut Crew<'_, '_, S, V>,
+        fields: &dyn LaneFields<S, V>,
         numbers: &Numbers<S, V>,
         projector: Option<&Projector<S, Lanes<V>>>,
     ) -> Mask<V> {
@@ -156,7 +171,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         let remaining = self.until - self.time;
         let is_shortened = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
         let size = is_shortened.select(remaining, self.size);
-        let error = self.attempt(crew, size);
+        let error = self.attempt(fields, size);
 
         // Without a finite end, the error is as large as can be.
         let finite = is_finite(&self.end);
@@ -173,7 +188,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         let good = accepted.and(in_proportion).and(numbers.is_good(&self.end, &change));
         let due = good.and(self.next_sample.is_at_most(end_time));
         if due.any() {
-            self.sample_between(crew, numbers, due, end_time);
+            self.sample_between(crew, fields, numbers, due, end_time);
         }
         let (ended, lost) = (good.and(is_shortened), stuck.or(accepted.and_not(good)));
         for lane in ended.lanes() {
@@ -197,17 +212,17 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
 
     /// Attempts a step of this size in every lane; returns its error in units of the tolerance.
     #[inline(never)]
-    fn attempt(&mut self, crew: &Crew<'_, '_, S, V>, size: Lanes<V>) -> Lanes<V> {
+    fn attempt(&mut self, fields: &dyn LaneFields<S, V>, size: Lanes<V>) -> Lanes<V> {
         let (pair, last) = (Self::PAIR, Self::PAIR.last());
         // An embedded method evaluates the field after the step, too.
         self.knows_end = matches!(pair.error, ErrorEstimate::Embedded(_));
         if !self.knows_derivative {
-            crew.field(&self.state, &mut self.stages[0]);
+            fields.value(&self.state, &mut self.stages[0]);
         }
         for i in 1..last + 1 {
             self.end = extended(&self.state, size, &self.stages[..i - 1], &self.stages[i - 1], &pair.a[i]);
             if i < last || self.knows_end {
-                crew.field(&self.end, &mut self.stages[i]);
+                fields.value(&self.end, &mut self.stages[i]);
             }
         }
         let atol = filled(Lanes::from_f64(self.route.tolerance.absolute(1.0)));
@@ -254,18 +269,19 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     fn sample_between(
         &mut self,
         crew: &mut Crew<'_, '_, S, V>,
+        fields: &dyn LaneFields<S, V>,
         numbers: &Numbers<S, V>,
         mut due: Mask<V>,
         end_time: Lanes<V>,
     ) {
         let (pair, last, h) = (Self::PAIR, Self::PAIR.last(), end_time - self.time);
         if !self.knows_end {
-            crew.field(&self.end, &mut self.stages[last]);
+            fields.value(&self.end, &mut self.stages[last]);
             self.knows_end = true;
         }
         for i in last + 1..STAGES {
             let point = advanced(&self.state, h, &self.stages[..i], &pair.a[i]);
-            crew.field(&point, &mut self.stages[i]);
+            fields.value(&point, &mut self.stages[i]);
         }
         let polynomial = Polynomial::new(pair, h, self.state, &self.end, &self.stages);
         while due.any() {

@@ -8,7 +8,7 @@ use crate::catalogue::{Feedback, Plan};
 use crate::scheme::{Aid, Contender, Scheme};
 
 const SCHEMES: [Scheme; 6] =
-    [Scheme::Euler, Scheme::Midpoint, Scheme::Heun, Scheme::Rk4, Scheme::DormandPrince, Scheme::Dop853];
+    [Scheme::EULER, Scheme::MIDPOINT, Scheme::HEUN, Scheme::RK4, Scheme::DORMAND_PRINCE, Scheme::DOP853];
 /// The longest step; each other is the cube root of 10 shorter than the one before.
 const LONGEST: f64 = 0.1;
 const STEPS: i32 = 9;
@@ -178,7 +178,7 @@ impl Policy {
 
     /// Whether the policy applies to a scheme: the rule of Bae and Chang is for Euler's method.
     fn applies_to(self, scheme: Scheme) -> bool {
-        self != Self::BaeChang || scheme == Scheme::Euler
+        self != Self::BaeChang || scheme == Scheme::EULER
     }
 
     /// The aid that it stands for.
