@@ -28,9 +28,6 @@ use crate::tolerance::{Tolerance, norm};
 
 /// The default of the maximum number of steps that are tried.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
-/// What is done with the start of a step, the estimate of its error, and its end, which may be moved.
-type ProjectEnd<'p, V> = dyn FnMut(&V, &V, &mut V) + 'p;
-
 /// An integration of x' = f(x), by a method with `STAGES` stages.
 ///
 /// ```
@@ -219,7 +216,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// If `until` is NaN, if the limit to the number of steps is reached, if no step is short enough to meet the tolerance, or
     /// if the field or the state is not finite however short the step. The integrator stays where it was.
     pub fn step(&mut self, until: f64) -> Result<(), StepError<F::Vector>> {
-        self.step_and(until, &mut |_, _, _| ())
+        self.step_and(until, |_, _, _| ())
     }
 
     /// Makes one step as [`step`](Self::step) does, and projects where it ends, unless that is out of proportion to the error of the
@@ -258,7 +255,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if self.is_at_jump() {
             projector.begin_anew();
         }
-        self.step_and(until, &mut |begin, error, end| projector.land(begin, error, end, landing))
+        self.step_and(until, |begin, error, end| projector.land(begin, error, end, landing))
     }
 
     /// The tolerance of entry `i` of the state, rtol |x_i| + atol.
@@ -271,7 +268,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     fn step_and(
         &mut self,
         until: f64,
-        project: &mut ProjectEnd<'_, F::Vector>,
+        project: impl FnOnce(&F::Vector, &F::Vector, &mut F::Vector),
     ) -> Result<(), StepError<F::Vector>> {
         if until.is_nan() {
             return Err(self.failed(StepFailure::End));

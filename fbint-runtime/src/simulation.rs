@@ -430,18 +430,14 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         Ok(Run::shaped(run, steps))
     }
 
-    /// Runs the simulation with these settings instead of those of the builder, with a result that is compiled once for all systems.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`run`](Self::run).
+    /// What [`run_with`](Self::run_with) does, with a result that is compiled once for all systems.
     #[doc(hidden)]
     pub fn run_flat(mut self, settings: &Settings) -> Result<FlatRun, Error> {
         self.setup.apply(settings);
         let (mut run, steps) = self.integrate(settings.method, settings.until)?;
         for step in &steps {
             for entry in 0..Vector::<S>::LEN {
-                run.keep(step.entry(entry));
+                run.dense_output.push(step.entry(entry));
             }
         }
         Ok(run)
@@ -591,39 +587,46 @@ impl Stepping {
         control: &StepControl<'s, Vector<S>>,
         ends: StepEnds<'s, S>,
     ) -> Result<Box<dyn Stepper + 's>, Error> {
-        Ok(match self {
+        let fixed: Box<dyn Advance<S> + 's> = match self {
+            // The steps that take least time are not called through another pointer.
             Self::Fixed { method, .. } => {
-                Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends))
+                return Ok(Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends)));
             }
-            Self::Gauss { stages, h } => {
-                let coefficients = Coefficients::of_stages(stages)?;
-                let method: Box<dyn Advance<S> + 's> = Box::new(GaussMethod::new(field, coefficients, h, &start));
-                Box::new(FixedSteps::new(method, control.time, start, ends))
-            }
-            Self::Geometric { map, .. } => {
-                Box::new(FixedSteps::new(map.steps(system, &start, control.map)?, control.time, start, ends))
-            }
-            Self::Controlled { method, tolerances: [rtol, atol] } => {
-                let tolerance = Tolerance::new(rtol, atol)?;
-                match method {
-                    ErrorControl::DormandPrince => {
-                        let integrator = control.set(Integrator::dormand_prince(field, start, tolerance))?;
-                        Box::new(ControlledSteps::new(integrator, ends))
-                    }
-                    ErrorControl::Dop853 => {
-                        let integrator = control.set(Integrator::dop853(field, start, tolerance))?;
-                        Box::new(ControlledSteps::new(integrator, ends))
-                    }
-                }
-            }
+            Self::Gauss { stages, h } => Box::new(GaussMethod::new(field, Coefficients::of_stages(stages)?, h, &start)),
+            Self::Geometric { map, .. } => map.steps(system, &start, control.map)?,
+            Self::Controlled { method, tolerances } => return method.stepper(field, start, tolerances, control, ends),
             Self::Rodas5P { tolerances: [rtol, atol] } => {
-                let tolerance = Tolerance::new(rtol, atol)?;
                 // A constant condition, so that the steps are compiled for systems that can have them alone.
                 if !<S::Prepared<f64> as PreparedSystem<f64>>::HAS_JACOBIAN {
                     let reason = "its derivatives are not generated; declare it with the key `derivatives`";
                     return Err(Error::NotApplicable { method: "Rodas5P", system: S::NAME, reason });
                 }
-                let integrator = control.set(Integrator::rodas5p(field, start, tolerance)?)?;
+                let integrator = control.set(Integrator::rodas5p(field, start, Tolerance::new(rtol, atol)?)?)?;
+                return Ok(Box::new(ControlledSteps::new(integrator, ends)));
+            }
+        };
+        Ok(Box::new(FixedSteps::new(fixed, control.time, start, ends)))
+    }
+}
+
+impl ErrorControl {
+    /// What makes the steps.
+    fn stepper<'s, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
+        self,
+        field: &'s F,
+        start: Vector<S>,
+        [rtol, atol]: [f64; 2],
+        control: &StepControl<'s, Vector<S>>,
+        ends: StepEnds<'s, S>,
+    ) -> Result<Box<dyn Stepper + 's>, Error> {
+        let tolerance = Tolerance::new(rtol, atol)?;
+        Ok(match self {
+            Self::DormandPrince => {
+                let integrator = control.set(Integrator::dormand_prince(field, start, tolerance))?;
+                Box::new(ControlledSteps::new(integrator, ends))
+            }
+            Self::Dop853 => {
+                let integrator = control.set(Integrator::dop853(field, start, tolerance))?;
                 Box::new(ControlledSteps::new(integrator, ends))
             }
         })

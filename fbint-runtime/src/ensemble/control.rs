@@ -41,6 +41,7 @@ pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
     let &[from, .., until] = route.times else { return };
     let mut course = Course::<S, V, STAGES> {
         route,
+        fields,
         until: Scalar::from_f64(until),
         time: Scalar::from_f64(from),
         state: filled(Scalar::from_f64(0.0)),
@@ -60,18 +61,21 @@ pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
     };
     let mut vacant = Mask::all();
     loop {
-        vacant.lanes().for_each(|lane| course.board(crew, fields, lane));
+        for lane in vacant.lanes() {
+            course.board(crew, lane);
+        }
         if !course.is_under_way.any() {
             return;
         }
-        let numbers = crew.gather(fields);
-        vacant = course.until_someone_leaves(crew, fields, &numbers);
+        let numbers = crew.gather(course.fields);
+        vacant = course.until_someone_leaves(crew, &numbers);
     }
 }
 
 /// Where every lane is on its way.
 struct Course<'a, S: FeedbackSystem, const V: usize, const STAGES: usize> {
     route: &'a Route<'a>,
+    fields: &'a mut dyn LaneFields<S, V>,
     until: Lanes<V>,
     time: Lanes<V>,
     state: Vector<S, Lanes<V>>,
@@ -105,9 +109,9 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     const PAIR: &'static Pair<STAGES> = &Pair::OF_STAGES;
 
     /// Gives a lane to the next member.
-    fn board(&mut self, crew: &mut Crew<'_, '_, S, V>, fields: &mut dyn LaneFields<S, V>, lane: usize) {
+    fn board(&mut self, crew: &mut Crew<'_, '_, S, V>, lane: usize) {
         let (from, until, tolerance) = (self.route.times[0], self.until.lane(0), self.route.tolerance);
-        let is_taken = crew.board(lane, fields, &mut |field, start| {
+        let is_taken = crew.board(lane, self.fields, &mut |field, start| {
             let (derivative, size) =
                 Integrator::<_, STAGES>::new(&*field, *start, tolerance).from_time(from).begin(until);
             for i in 0..Vector::<S>::LEN {
@@ -135,24 +139,21 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     }
 
     /// Makes rounds until lanes are vacant, which are returned. When the runs are over there are none, and nobody is under way.
-    fn until_someone_leaves(
-        &mut self,
-        crew: &mut Crew<'_, '_, S, V>,
-        fields: &dyn LaneFields<S, V>,
-        numbers: &Numbers<S, V>,
-    ) -> Mask<V> {
+    fn until_someone_leaves(&mut self, crew: &mut Crew<'_, '_, S, V>, numbers: &Numbers<S, V>) -> Mask<V> {
         let projector = self.route.projection.map(|projection| numbers.projector(projection));
         loop {
             self.unwatched += 1;
             if self.unwatched >= UNWATCHED {
                 self.unwatched = 0;
                 if !crew.goes_on() {
-                    self.is_under_way.lanes().for_each(|lane| crew.leave(lane, Leave::Interrupted));
+                    for lane in self.is_under_way.lanes() {
+                        crew.leave(lane, Leave::Interrupted);
+                    }
                     self.is_under_way = Mask::none();
                     return Mask::none();
                 }
             }
-            let leaving = self.round(crew, fields, numbers, projector.as_ref());
+            let leaving = self.round(crew, numbers, projector.as_ref());
             if leaving.any() {
                 return leaving;
             }
@@ -163,7 +164,6 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     fn round(
         &mut self,
         crew: &mut Crew<'_, '_, S, V>,
-        fields: &dyn LaneFields<S, V>,
         numbers: &Numbers<S, V>,
         projector: Option<&Projector<S, Lanes<V>>>,
     ) -> Mask<V> {
@@ -171,7 +171,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         let remaining = self.until - self.time;
         let is_shortened = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
         let size = is_shortened.select(remaining, self.size);
-        let error = self.attempt(fields, size);
+        let error = self.attempt(size);
 
         // Without a finite end, the error is as large as can be.
         let finite = is_finite(&self.end);
@@ -188,7 +188,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         let good = accepted.and(in_proportion).and(numbers.is_good(&self.end, &change));
         let due = good.and(self.next_sample.is_at_most(end_time));
         if due.any() {
-            self.sample_between(crew, fields, numbers, due, end_time);
+            self.sample_between(crew, numbers, due, end_time);
         }
         let (ended, lost) = (good.and(is_shortened), stuck.or(accepted.and_not(good)));
         for lane in ended.lanes() {
@@ -196,7 +196,9 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
             crew.sample(lane, end_time.lane(lane), &state, &change);
             crew.leave(lane, Leave::Ended);
         }
-        lost.lanes().for_each(|lane| crew.leave(lane, Leave::Lost));
+        for lane in lost.lanes() {
+            crew.leave(lane, Leave::Lost);
+        }
         self.advance(accepted, end_time);
         ended.or(lost)
     }
@@ -212,17 +214,17 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
 
     /// Attempts a step of this size in every lane; returns its error in units of the tolerance.
     #[inline(never)]
-    fn attempt(&mut self, fields: &dyn LaneFields<S, V>, size: Lanes<V>) -> Lanes<V> {
+    fn attempt(&mut self, size: Lanes<V>) -> Lanes<V> {
         let (pair, last) = (Self::PAIR, Self::PAIR.last());
         // An embedded method evaluates the field after the step, too.
         self.knows_end = matches!(pair.error, ErrorEstimate::Embedded(_));
         if !self.knows_derivative {
-            fields.value(&self.state, &mut self.stages[0]);
+            self.fields.value(&self.state, &mut self.stages[0]);
         }
         for i in 1..last + 1 {
             self.end = extended(&self.state, size, &self.stages[..i - 1], &self.stages[i - 1], &pair.a[i]);
             if i < last || self.knows_end {
-                fields.value(&self.end, &mut self.stages[i]);
+                self.fields.value(&self.end, &mut self.stages[i]);
             }
         }
         let atol = filled(Lanes::from_f64(self.route.tolerance.absolute(1.0)));
@@ -269,19 +271,18 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     fn sample_between(
         &mut self,
         crew: &mut Crew<'_, '_, S, V>,
-        fields: &dyn LaneFields<S, V>,
         numbers: &Numbers<S, V>,
         mut due: Mask<V>,
         end_time: Lanes<V>,
     ) {
         let (pair, last, h) = (Self::PAIR, Self::PAIR.last(), end_time - self.time);
         if !self.knows_end {
-            fields.value(&self.end, &mut self.stages[last]);
+            self.fields.value(&self.end, &mut self.stages[last]);
             self.knows_end = true;
         }
         for i in last + 1..STAGES {
             let point = advanced(&self.state, h, &self.stages[..i], &pair.a[i]);
-            fields.value(&point, &mut self.stages[i]);
+            self.fields.value(&point, &mut self.stages[i]);
         }
         let polynomial = Polynomial::new(pair, h, self.state, &self.end, &self.stages);
         while due.any() {

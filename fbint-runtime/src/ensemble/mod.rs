@@ -252,10 +252,6 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
     }
 
     /// The same with results that are compiled once for all systems.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`run`](Self::run).
     #[doc(hidden)]
     pub fn run_each_flat(
         self,
@@ -305,10 +301,6 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     }
 
     /// The same with a result that is compiled once for all systems.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`run`](Self::run).
     #[doc(hidden)]
     pub fn run_flat(self, settings: &Settings) -> Result<FlatEnsembleRun, Error> {
         if const { <Vector<S> as Entries<f64>>::LEN <= SMALL } {
@@ -331,14 +323,11 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     }
 
     /// The same with a result that is compiled once for all systems.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`run`](Self::run).
     #[doc(hidden)]
     pub fn run_one_by_one_flat(self, settings: &Settings) -> Result<FlatEnsembleRun, Error> {
         let plan = self.plan(settings)?;
-        let tracks = |members: &[usize]| self.simulate_each(&plan, members);
+        let run = |member: usize, simulation: Simulation<'_, S>| self.run_alone(&plan, member, simulation);
+        let tracks = |members: &[usize]| self.members.one_by_one(members, &run);
         Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &tracks))
     }
 
@@ -360,10 +349,6 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
             check_count("systems", systems.len(), starts)?;
         }
         self.gains.count().map_or(Ok(()), |gains| check_count("gains", gains, starts))
-    }
-
-    fn simulate_each(&self, plan: &Plan, members: &[usize]) -> Vec<Track> {
-        self.members.one_by_one(members, &|member, simulation| self.run_alone(plan, member, simulation))
     }
 
     /// Runs one member alone.

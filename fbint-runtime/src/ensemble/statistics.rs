@@ -70,14 +70,12 @@ impl Moments {
 
     /// The statistics of each quantity.
     pub fn summaries(&self) -> Vec<Summary<f64>> {
-        let none = self.count == 0;
-        let of = |i: usize| match none {
-            true => Summary { mean: f64::NAN, variance: f64::NAN, min: f64::NAN, max: f64::NAN },
+        let of = |i: usize| {
             // 0 / 0 for one member.
-            false => {
-                let variance = self.squares[i] / (self.count - 1) as f64;
-                Summary { mean: self.mean[i], variance, min: self.min[i], max: self.max[i] }
-            }
+            let variance = self.squares[i] / (self.count as f64 - 1.0);
+            let numbers = [self.mean[i], variance, self.min[i], self.max[i]];
+            let [mean, variance, min, max] = if self.count == 0 { [f64::NAN; 4] } else { numbers };
+            Summary { mean, variance, min, max }
         };
         (0..self.mean.len()).map(of).collect()
     }

@@ -51,13 +51,6 @@ pub struct FlatRun {
     pub dense_output: Vec<DenseOutput<[f64; 1]>>,
 }
 
-impl FlatRun {
-    /// Keeps the next entry of a step.
-    pub(super) fn keep(&mut self, entry: DenseOutput<[f64; 1]>) {
-        self.dense_output.push(entry);
-    }
-}
-
 /// An occurrence of an [`Event`](crate::Event) in a run of the system `S`.
 #[derive_where(Clone, Debug)]
 #[non_exhaustive]

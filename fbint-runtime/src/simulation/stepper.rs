@@ -158,7 +158,9 @@ pub(crate) trait Advance<S: FeedbackSystem> {
     /// Makes a step.
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure>;
     /// Makes a step that no other follows.
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure>;
+    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+        self.step(x, h)
+    }
     /// Makes a step to a time, and projects its end. A method that estimates no error lets every entry count alike.
     fn projected_step(
         &mut self,
@@ -357,10 +359,6 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for Explicit<'_
     }
 
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        Advance::<S>::step_alone(self, x, h)
-    }
-
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         self.method.step(|x| self.field.value(x), x, h);
         Ok(())
     }
@@ -397,10 +395,6 @@ pub(crate) struct Geometric<'m, S: FeedbackSystem> {
 
 impl<S: FeedbackSystem> Advance<S> for Geometric<'_, S> {
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        self.step_alone(x, h)
-    }
-
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         self.map.step(x, h);
         Ok(())
     }
