@@ -17,12 +17,12 @@ pub(crate) use self::constraint_set::{
 use self::constraint_set::{check, check_finite, go_shortest, scaled_constraints, square_of_distances};
 #[cfg(feature = "std")]
 pub(crate) use self::constraint_set::{projected_start, scales};
+use crate::dynamical_system::{DynamicalSystem, Scratch};
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::flat_system::{FlatSystem, Scratch};
 use crate::linear::{add, inner, largest, not_finite};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, Vector, clock};
+use crate::system::{FeedbackSystem, StateEntry, Vector, clock};
 
 const MAX_ITERATIONS: u32 = 200;
 /// The least mu. Gradients of length 1 that differ by 1e-9 are told apart, and those that differ by rounding are not.
@@ -69,18 +69,7 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
     ///
     /// If a name is not that of an entry of the state.
     pub fn hold(mut self, names: &[&'static str]) -> Result<Self, Error> {
-        for &name in names {
-            let mut found = false;
-            for (held, entry) in self.held.as_mut().iter_mut().zip(S::STATE) {
-                if entry.name.strip_prefix(name).is_some_and(|index| index.is_empty() || index.starts_with('[')) {
-                    *held = true;
-                    found = true;
-                }
-            }
-            if !found {
-                return Err(Error::UnknownEntry { name, known: S::STATE });
-            }
-        }
+        names.iter().try_for_each(|name| hold(self.held.as_mut(), S::STATE, name))?;
         Ok(self)
     }
 
@@ -90,20 +79,42 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
     ///
     /// If a parameter or an entry of the guess is not finite, or if the search ends elsewhere than on the constraint set.
     pub fn solve(&self, guess: impl Into<Vector<S>>) -> Result<S::State, Error> {
-        let (mut x, numbers, mut found) = (guess.into(), self.system.prepare(), Ok(()));
+        let mut x = guess.into();
         let parameter = |index: usize| self.system.parameter(index);
         let parameters = Parameters { names: S::PARAMETER_NAMES, value: &parameter };
-        numbers.with_scratch(&mut |scratch| {
-            let search = Search { system: &numbers, held: self.held.as_ref() };
-            found = search.solve(&parameters, x.as_mut(), scratch);
-        });
-        found.map(|()| x.into())
+        find_start(&self.system.prepare(), &parameters, self.held.as_ref(), x.as_mut())?;
+        Ok(x.into())
     }
+}
+
+/// Holds the entries of a name.
+fn hold(held: &mut [bool], entries: &'static [StateEntry], name: &'static str) -> Result<(), Error> {
+    let has_name = |entry: &StateEntry| {
+        let index = entry.name.strip_prefix(name);
+        index.is_some_and(|index| index.is_empty() || index.starts_with('['))
+    };
+    if !entries.iter().any(has_name) {
+        return Err(Error::UnknownEntry { name, known: entries });
+    }
+    held.iter_mut().zip(entries).for_each(|(held, entry)| *held |= has_name(entry));
+    Ok(())
+}
+
+/// Moves `x` onto the constraint set, but for the entries that are held.
+pub(crate) fn find_start(
+    system: &dyn DynamicalSystem,
+    parameters: &Parameters<'_>,
+    held: &[bool],
+    x: &mut [f64],
+) -> Result<(), Error> {
+    let mut found = Ok(());
+    system.with_scratch(&mut |scratch| found = Search { system, held }.solve(parameters, x, scratch));
+    found
 }
 
 /// A search on slices.
 struct Search<'a> {
-    system: &'a dyn FlatSystem,
+    system: &'a dyn DynamicalSystem,
     /// Whether an entry of the state stays at its guess.
     held: &'a [bool],
 }
@@ -111,8 +122,8 @@ struct Search<'a> {
 impl Search<'_> {
     /// Moves `x` onto the constraint set.
     fn solve(&self, parameters: &Parameters<'_>, x: &mut [f64], mut scratch: Scratch<'_>) -> Result<(), Error> {
-        check_finite(parameters, self.system.state(), x)?;
-        let (system, integrals) = (self.system, self.system.described_integrals());
+        check_finite(parameters, self.system.facts().state, x)?;
+        let (system, integrals) = (self.system, self.system.facts().integrals);
         let g = scratch.values();
         scaled_constraints(system, x, g, scratch.rest());
         let is_stuck = |&i: &usize, scratch: Scratch<'_>| g[i].abs() > f64::EPSILON && !self.moves(x, i, scratch);
@@ -196,7 +207,7 @@ impl Search<'_> {
         let (residual, d) = (scratch.values(), scratch.rows());
         let rows = d.chunks_exact_mut(step.len()).zip(jacobian.chunks_exact(step.len()));
         for (i, (row, gradient)) in rows.enumerate() {
-            if !self.system.described_integrals()[i].kind.is_constraint() {
+            if !self.system.facts().integrals[i].kind.is_constraint() {
                 continue;
             }
             residual[i] = integrals[i];

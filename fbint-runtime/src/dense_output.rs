@@ -56,9 +56,10 @@ impl<V: Entries<f64>> DenseOutput<V> {
     ///
     /// If there is no such entry.
     pub fn entry(&self, index: usize) -> DenseOutput<[f64; 1]> {
-        let Polynomial { start, coefficients } = &self.polynomial;
-        let polynomial =
-            Polynomial { start: [start[index]], coefficients: coefficients.map(|coefficient| [coefficient[index]]) };
+        let mut polynomial = Polynomial { start: [self.polynomial.start[index]], coefficients: [[0.0]; 7] };
+        for (of_entry, coefficient) in polynomial.coefficients.iter_mut().zip(&self.polynomial.coefficients) {
+            *of_entry = [coefficient[index]];
+        }
         DenseOutput { time: self.time, h: self.h, polynomial }
     }
 
@@ -80,16 +81,19 @@ impl<V> Polynomial<V> {
     where
         V: Entries<T>,
     {
-        if pair.is_implicit() {
-            let zero = filled(T::from_f64(0.0));
-            let [c1, c2, c3, c4] = pair.dense.map(|weights| advanced(&zero, T::from_f64(1.0), stages, &weights));
-            return Self { start, coefficients: [difference(end, &start), c1, c2, c3, c4, zero, zero] };
-        }
-        let cubic = Self::cubic(h, start, end, &[stages[0], stages[pair.last()]]);
-        let [rise, bend, last, ..] = cubic.coefficients;
         let zero = filled(T::from_f64(0.0));
-        let [c3, c4, c5, c6] = pair.dense.map(|weights| advanced(&zero, h, stages, &weights));
-        Self { start, coefficients: [rise, bend, last, c3, c4, c5, c6] }
+        let factor = if pair.is_implicit() { T::from_f64(1.0) } else { h };
+        let mut further = [zero; 4];
+        for (coefficient, weights) in further.iter_mut().zip(&pair.dense) {
+            *coefficient = advanced(&zero, factor, stages, weights);
+        }
+        let [a, b, c, d] = further;
+        if pair.is_implicit() {
+            return Self { start, coefficients: [difference(end, &start), a, b, c, d, zero, zero] };
+        }
+        let mut polynomial = Self::cubic(h, start, end, &[stages[0], stages[pair.last()]]);
+        polynomial.coefficients[3..].copy_from_slice(&further);
+        polynomial
     }
 
     /// The cubic polynomial with these states and rates at both ends of a step of size `h` (Hermite).

@@ -10,7 +10,7 @@
 
 use core::fmt;
 
-use crate::flat_system::{FlatSystem, Scratch};
+use crate::dynamical_system::{DynamicalSystem, Scratch};
 use crate::linear::largest;
 use crate::system::{Integral, IntegralKind, StateEntry, StateRole};
 
@@ -39,7 +39,7 @@ pub struct Dependence {
 impl Dependence {
     /// The constraints whose matrix has a pivot below `limit` times the largest in state `x` at some time, if there are such.
     pub(crate) fn find(
-        system: &dyn FlatSystem,
+        system: &dyn DynamicalSystem,
         time: f64,
         x: &[f64],
         limit: f64,
@@ -48,7 +48,7 @@ impl Dependence {
         let (df, columns) = (scratch.rows(), scratch.indices());
         system.jacobian_at(x, df);
         columns.iter_mut().enumerate().for_each(|(j, column)| *column = j);
-        let gradients = Gradients { state: system.state(), integrals: system.described_integrals(), df };
+        let gradients = Gradients { state: system.facts().state, integrals: system.facts().integrals, df };
         let (rows, shares, solution) = (scratch.indices(), scratch.values(), scratch.values());
         gradients.dependence(time, limit, scratch.square(), Space { rows, columns, shares, solution })
     }

@@ -1,93 +1,162 @@
-//! A system without its type, on slices: what a run needs of it between steps.
+//! A system as data: what it is, its functions on slices, and memory for what is computed with them where there is no allocator.
 //!
 //! What is written on it is compiled once with this crate, and not again for every model.
 
-use crate::consistent_start::{ConsistentStart, Parameters};
-use crate::error::Error;
-use crate::extremes::Extremes;
-use crate::flat_system::{FlatSystem, Scratch};
-use crate::linear::from_slice;
-use crate::system::{FeedbackSystem, Integral, StateEntry, StateRole, Vector};
+use core::mem;
 
-/// A system with its parameters. States are flat.
-pub(crate) trait DynamicalSystem: FlatSystem {
+use crate::entries::Entries;
+use crate::linear::{filled, from_slice};
+use crate::system::{FeedbackSystem, Integral, Integrals, PreparedSystem, StateEntry, Vector};
+
+/// What a system is, whatever its parameters are: the constants of a [`FeedbackSystem`].
+#[derive(Clone, Copy, Debug)]
+pub struct SystemFacts {
+    /// The name of the system.
+    pub name: &'static str,
+    /// What each entry of the state is.
+    pub state: &'static [StateEntry],
+    /// What each integral is.
+    pub integrals: &'static [Integral],
     /// Linear functions that are conserved and not declared.
-    fn undeclared(&self) -> &'static [&'static str];
+    pub undeclared: &'static [&'static str],
     /// A name for each parameter.
-    fn parameter_names(&self) -> &'static [&'static str];
-    /// The values of the parameters.
-    fn parameters(&self) -> Vec<f64>;
-    /// Parameters whose squares are out of the range of doubles.
-    fn extremes(&self) -> Extremes;
-    /// A state near a guess that satisfies the constraints, at the same time.
-    fn consistent_start(&self, guess: &[f64]) -> Result<Vec<f64>, Error>;
+    pub parameter_names: &'static [&'static str],
+    /// A name for each declared output.
+    pub output_names: &'static [&'static str],
 }
 
-/// A system of the type `S` and its numbers.
-pub(crate) struct TypedSystem<'a, S: FeedbackSystem> {
-    system: &'a S,
-    numbers: S::Prepared<f64>,
-}
-
-impl<'a, S: FeedbackSystem> TypedSystem<'a, S> {
-    pub(crate) fn new(system: &'a S) -> Self {
-        Self { system, numbers: system.prepare() }
+impl SystemFacts {
+    /// What the system `S` is.
+    pub const fn of<S: FeedbackSystem>() -> &'static Self {
+        const {
+            &Self {
+                name: S::NAME,
+                state: S::STATE,
+                integrals: S::INTEGRALS,
+                undeclared: S::UNDECLARED,
+                parameter_names: S::PARAMETER_NAMES,
+                output_names: S::OUTPUT_NAMES,
+            }
+        }
     }
 }
 
-impl<S: FeedbackSystem> FlatSystem for TypedSystem<'_, S> {
-    fn state(&self) -> &'static [StateEntry] {
-        self.numbers.state()
-    }
+/// A system whose parameters, and inputs if it has any, are fixed. States are flat, with an entry for each of [`SystemFacts::state`].
+pub trait DynamicalSystem {
+    /// What the system is.
+    fn facts(&self) -> &'static SystemFacts;
+    /// Puts F(x) into `values`.
+    fn integrals_at(&self, x: &[f64], values: &mut [f64]);
+    /// Puts X(x) into `rates`.
+    fn vector_field_at(&self, x: &[f64], rates: &mut [f64]);
+    /// Puts DF(x) into `rows`, row by row.
+    fn jacobian_at(&self, x: &[f64], rows: &mut [f64]);
+    /// Puts the declared outputs into `values`.
+    fn outputs_at(&self, x: &[f64], values: &mut [f64]);
+    /// Calls `work` once, with memory.
+    fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>));
+}
 
-    fn described_integrals(&self) -> &'static [Integral] {
-        self.numbers.described_integrals()
+impl<P: PreparedSystem<f64>> DynamicalSystem for P {
+    fn facts(&self) -> &'static SystemFacts {
+        SystemFacts::of::<P::System>()
     }
 
     fn integrals_at(&self, x: &[f64], values: &mut [f64]) {
-        self.numbers.integrals_at(x, values);
+        values.copy_from_slice(PreparedSystem::integrals(self, &from_slice(x)).as_ref());
     }
 
     fn vector_field_at(&self, x: &[f64], rates: &mut [f64]) {
-        self.numbers.vector_field_at(x, rates);
+        rates.copy_from_slice(self.vector_field(&from_slice(x)).as_ref());
     }
 
     fn jacobian_at(&self, x: &[f64], rows: &mut [f64]) {
-        self.numbers.jacobian_at(x, rows);
+        rows.copy_from_slice(Vector::<P::System>::flat(self.integrals_jacobian(&from_slice(x)).as_ref()));
+    }
+
+    fn outputs_at(&self, x: &[f64], values: &mut [f64]) {
+        values.copy_from_slice(self.outputs(&from_slice(x)).as_ref());
     }
 
     fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>)) {
-        self.numbers.with_scratch(work);
+        let states: &mut [Vector<P::System>; STATES] = &mut [filled(0.0); STATES];
+        let values: &mut [Integrals<P::System>; VALUES] = &mut [filled(0.0); VALUES];
+        let rows: &mut [Integrals<P::System, Vector<P::System>>; ROWS] = &mut [Entries::from_fn(|_| filled(0.0)); ROWS];
+        let squares: &mut [Integrals<P::System, Integrals<P::System>>; SQUARES] =
+            &mut [Entries::from_fn(|_| filled(0.0)); SQUARES];
+        let indices: &mut [Integrals<P::System, usize>; INDICES] = &mut [Entries::from_fn(|_| 0); INDICES];
+        work(Scratch {
+            rows: Vector::<P::System>::flat_mut(Entries::flat_mut(rows)),
+            squares: Integrals::<P::System>::flat_mut(Entries::flat_mut(squares)),
+            states: Entries::flat_mut(states),
+            values: Entries::flat_mut(values),
+            indices: Entries::flat_mut(indices),
+            entries: Vector::<P::System>::LEN,
+            integrals: Integrals::<P::System>::LEN,
+        });
     }
 }
 
-impl<S: FeedbackSystem> DynamicalSystem for TypedSystem<'_, S> {
-    fn undeclared(&self) -> &'static [&'static str] {
-        S::UNDECLARED
+/// How many of each a [`Scratch`] has: as many as the functions on it take at once.
+const STATES: usize = 5;
+const VALUES: usize = 7;
+const ROWS: usize = 3;
+const SQUARES: usize = 2;
+const INDICES: usize = 2;
+
+/// Memory, which is handed out vector by vector, each filled with zeros.
+pub struct Scratch<'m> {
+    rows: &'m mut [f64],
+    squares: &'m mut [f64],
+    states: &'m mut [f64],
+    values: &'m mut [f64],
+    indices: &'m mut [usize],
+    entries: usize,
+    integrals: usize,
+}
+
+impl<'m> Scratch<'m> {
+    /// What is left, for another function.
+    pub(crate) fn rest(&mut self) -> Scratch<'_> {
+        Scratch {
+            rows: self.rows,
+            squares: self.squares,
+            states: self.states,
+            values: self.values,
+            indices: self.indices,
+            ..*self
+        }
     }
 
-    fn parameter_names(&self) -> &'static [&'static str] {
-        S::PARAMETER_NAMES
+    /// A vector with a number for each entry of the state.
+    pub(crate) fn state(&mut self) -> &'m mut [f64] {
+        take(&mut self.states, self.entries)
     }
 
-    fn parameters(&self) -> Vec<f64> {
-        (0..).map_while(|index| self.system.parameter(index)).collect()
+    /// A vector with a number for each integral.
+    pub(crate) fn values(&mut self) -> &'m mut [f64] {
+        take(&mut self.values, self.integrals)
     }
 
-    fn extremes(&self) -> Extremes {
-        let value = |index: usize| self.system.parameter(index);
-        Extremes::among(&Parameters { names: S::PARAMETER_NAMES, value: &value })
+    /// A vector with an index for each integral.
+    pub(crate) fn indices(&mut self) -> &'m mut [usize] {
+        take(&mut self.indices, self.integrals)
     }
 
-    fn consistent_start(&self, guess: &[f64]) -> Result<Vec<f64>, Error> {
-        let state: Vector<S> = ConsistentStart::new(self.system).solve(from_slice::<Vector<S>>(guess))?.into();
-        Ok(state.as_ref().to_vec())
+    /// A row for each integral, as long as the state.
+    pub(crate) fn rows(&mut self) -> &'m mut [f64] {
+        take(&mut self.rows, self.integrals * self.entries)
+    }
+
+    /// A row for each integral, with a number for each.
+    pub(crate) fn square(&mut self) -> &'m mut [f64] {
+        take(&mut self.squares, self.integrals * self.integrals)
     }
 }
 
-/// Puts the time into a state that has it.
-pub(crate) fn set_time(system: &dyn DynamicalSystem, x: &mut [f64], time: f64) {
-    if let Some(clock) = system.state().iter().position(|entry| entry.role == StateRole::Time) {
-        x[clock] = time;
-    }
+fn take<'m, T: Default + Copy>(left: &mut &'m mut [T], length: usize) -> &'m mut [T] {
+    let (taken, rest) = mem::take(left).split_at_mut(length);
+    *left = rest;
+    taken.fill(T::default());
+    taken
 }

@@ -4,6 +4,7 @@
 //! `S::Vector<T>`, so that adding a coordinate or an invariant to a model changes no type that anybody has written down.
 
 use core::fmt::Debug;
+use core::mem::{ManuallyDrop, needs_drop};
 use core::ops::{Index, IndexMut};
 
 use crate::sealed::Sealed;
@@ -21,7 +22,7 @@ pub trait Entries<T: Entry>:
     const LEN: usize;
 
     /// The vector whose entry i is `entry(i)`.
-    fn from_fn(entry: impl FnMut(usize) -> T) -> Self;
+    fn from_fn<F: FnMut(usize) -> T>(entry: F) -> Self;
 
     /// The entries of all vectors, one vector after the other.
     #[doc(hidden)]
@@ -36,11 +37,13 @@ impl<T: Entry, const N: usize> Entries<T> for [T; N] {
     const LEN: usize = N;
 
     #[inline(always)]
-    fn from_fn(mut entry: impl FnMut(usize) -> T) -> Self {
-        if const { N == 0 } {
+    fn from_fn<F: FnMut(usize) -> T>(entry: F) -> Self {
+        if const { N == 0 || needs_drop::<F>() } {
             return core::array::from_fn(entry);
         }
-        // A bare loop: `array::from_fn` is a hundred lines of LLVM each time, and generated code has it everywhere.
+        // A bare loop: `array::from_fn` is a hundred lines of LLVM each time, and generated code has it everywhere. A function that need
+        // not be dropped need not be dropped by what is done in a panic, which is a third of the loop.
+        let mut entry = ManuallyDrop::new(entry);
         let mut entries = [entry(0); N];
         let mut i = 1;
         while i < N {

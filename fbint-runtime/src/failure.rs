@@ -6,8 +6,6 @@ use core::fmt;
 use crate::dependence::Dependence;
 #[cfg(feature = "std")]
 use crate::driver::UndefinedInput;
-#[cfg(feature = "std")]
-use crate::dynamical_system::DynamicalSystem;
 use crate::entries::Entries;
 #[cfg(feature = "std")]
 use crate::error::Error;
@@ -143,8 +141,13 @@ impl Cause {
 #[cfg(feature = "std")]
 impl Failure {
     /// The failure of a run of a system in which no step can be made from the last state.
-    pub(crate) fn of_step(reason: StepFailure, time: f64, last_state: Vec<f64>, system: &dyn DynamicalSystem) -> Self {
-        let (entries, extremes) = (system.state(), system.extremes());
+    pub(crate) fn of_step(
+        reason: StepFailure,
+        time: f64,
+        last_state: Vec<f64>,
+        entries: &'static [StateEntry],
+        extremes: Extremes,
+    ) -> Self {
         let cause = Cause::of_step(reason, entries);
         let trajectory = Vec::new();
         Self { cause, time, last_time: time, last_state, entries, dependence: None, extremes, trajectory }

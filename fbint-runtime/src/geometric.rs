@@ -47,14 +47,19 @@ impl<S: FeedbackSystem> Rattle<S> {
     /// [`Error::NotApplicable`] if the system is not canonical, its kinetic energy is not quadratic with a constant mass matrix,
     /// or it has phase constraints.
     pub fn new(system: &S) -> Result<Self, Error> {
-        let refusal = |reason| Err(Error::NotApplicable { method: "RATTLE", system: S::NAME, reason });
-        if S::KINETIC_ENERGY != KineticEnergy::Quadratic {
-            return refusal("its Hamiltonian is not p^T M^-1 p / 2 + U(q) with a constant mass matrix M");
-        }
-        if S::INTEGRALS.iter().any(|integral| integral.kind == IntegralKind::Constraint) {
-            return refusal("it has phase constraints, and only holonomic ones can be kept");
-        }
-        Ok(Self { mechanics: Mechanics::new(system) })
+        if Self::IS_APPLICABLE { Ok(Self { mechanics: Mechanics::new(system) }) } else { Err(Self::refusal()) }
+    }
+
+    const IS_QUADRATIC: bool = matches!(S::KINETIC_ENERGY, KineticEnergy::Quadratic);
+    pub(crate) const IS_APPLICABLE: bool = Self::IS_QUADRATIC && !Mechanics::<S>::HAS_PHASE_CONSTRAINTS;
+
+    /// Why it is not applicable.
+    pub(crate) fn refusal() -> Error {
+        let reason = match Self::IS_QUADRATIC {
+            false => "its Hamiltonian is not p^T M^-1 p / 2 + U(q) with a constant mass matrix M",
+            true => "it has phase constraints, and only holonomic ones can be kept",
+        };
+        Error::NotApplicable { method: "RATTLE", system: S::NAME, reason }
     }
 }
 
@@ -118,14 +123,19 @@ impl<S: FeedbackSystem> StormerVerlet<S> {
     ///
     /// [`Error::NotApplicable`] if the system is not canonical, its Hamiltonian is not separable, or it has constraints.
     pub fn new(system: &S) -> Result<Self, Error> {
-        let refusal = |reason| Err(Error::NotApplicable { method: "Stormer-Verlet", system: S::NAME, reason });
-        if S::KINETIC_ENERGY == KineticEnergy::General {
-            return refusal("its Hamiltonian is not T(p) + U(q)");
-        }
-        if S::INTEGRALS.iter().any(|integral| integral.kind.is_constraint()) {
-            return refusal("it has constraints: take RATTLE");
-        }
-        Ok(Self { mechanics: Mechanics::new(system) })
+        if Self::IS_APPLICABLE { Ok(Self { mechanics: Mechanics::new(system) }) } else { Err(Self::refusal()) }
+    }
+
+    const IS_SEPARABLE: bool = !matches!(S::KINETIC_ENERGY, KineticEnergy::General);
+    pub(crate) const IS_APPLICABLE: bool = Self::IS_SEPARABLE && !Mechanics::<S>::HAS_CONSTRAINTS;
+
+    /// Why it is not applicable.
+    pub(crate) fn refusal() -> Error {
+        let reason = match Self::IS_SEPARABLE {
+            false => "its Hamiltonian is not T(p) + U(q)",
+            true => "it has constraints: take RATTLE",
+        };
+        Error::NotApplicable { method: "Stormer-Verlet", system: S::NAME, reason }
     }
 }
 
@@ -179,15 +189,21 @@ fn conjugates<S: FeedbackSystem>() -> impl Iterator<Item = [usize; 2]> + Clone {
 }
 
 impl<S: FeedbackSystem> Mechanics<S> {
-    /// The number of holonomic constraints.
-    const CONSTRAINTS: usize = {
-        let (mut number, mut i) = (0, 0);
+    /// The number of holonomic constraints, whether there are phase constraints, and whether there are any.
+    const COUNTED: (usize, bool, bool) = {
+        let (mut holonomic, mut has_phase, mut has_any, mut i) = (0, false, false, 0);
         while i < S::INTEGRALS.len() {
-            number += matches!(S::INTEGRALS[i].kind, IntegralKind::HolonomicConstraint { .. }) as usize;
+            let kind = S::INTEGRALS[i].kind;
+            holonomic += matches!(kind, IntegralKind::HolonomicConstraint { .. }) as usize;
+            has_phase |= matches!(kind, IntegralKind::Constraint);
+            has_any |= kind.is_constraint();
             i += 1;
         }
-        number
+        (holonomic, has_phase, has_any)
     };
+    const CONSTRAINTS: usize = Self::COUNTED.0;
+    const HAS_PHASE_CONSTRAINTS: bool = Self::COUNTED.1;
+    const HAS_CONSTRAINTS: bool = Self::COUNTED.2;
 
     fn new(system: &S) -> Self {
         Self { system: system.prepare() }

@@ -12,6 +12,7 @@
 
 use derive_where::derive_where;
 
+use crate::dynamical_system::SystemFacts;
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::failure::{StepError, StepFailure};
@@ -128,21 +129,28 @@ impl<S: FeedbackSystem> HamelSteps<S> {
     ///
     /// [`Error::NotApplicable`] if it has none.
     pub fn of_any() -> Result<Self, Error> {
-        let (method, system) = ("the discrete Hamel integrator", S::NAME);
-        S::HAMEL_STEPS.ok_or_else(|| Error::NotApplicable { method, system, reason: refusal::<S>() })
+        S::HAMEL_STEPS.ok_or_else(|| refusal(SystemFacts::of::<S>()))
     }
 }
 
-/// The reason why a system has no discrete Hamel integrator.
-fn refusal<S: FeedbackSystem>() -> &'static str {
-    let has_entry = |role| S::STATE.iter().any(|entry| entry.role == role);
+/// Why a system has no discrete Hamel integrator.
+pub(crate) fn refusal(facts: &SystemFacts) -> Error {
+    Error::NotApplicable {
+        method: "the discrete Hamel integrator",
+        system: facts.name,
+        reason: reason_of_refusal(facts),
+    }
+}
+
+fn reason_of_refusal(facts: &SystemFacts) -> &'static str {
+    let has_entry = |role| facts.state.iter().any(|entry| entry.role == role);
     if !has_entry(StateRole::Velocity) {
         return "it is not declared by `velocities` and a `lagrangian`";
     }
     if has_entry(StateRole::Work) {
         return "it is driven, and this method takes neither forces nor the time; choose a Runge-Kutta method";
     }
-    if S::INTEGRALS.iter().any(|integral| matches!(integral.kind, IntegralKind::HolonomicConstraint { .. })) {
+    if facts.integrals.iter().any(|integral| matches!(integral.kind, IntegralKind::HolonomicConstraint { .. })) {
         return "it has constraints that reactions hold; choose velocities that keep to them, and put the others to zero by \
                 `velocity_constraint(name = velocity)`";
     }

@@ -117,8 +117,10 @@ impl<'f, F: Field + ?Sized> Integrator<'f, F, { rodas5p::STAGES }> {
 
 impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     const PAIR: &'static Pair<STAGES> = &Pair::OF_STAGES;
+    /// Known when a step is compiled: what is not called is not even made.
+    const IS_IMPLICIT: bool = Self::PAIR.is_implicit();
 
-    fn new(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {
+    pub(crate) fn new(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {
         Self {
             field,
             tolerance,
@@ -280,7 +282,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         let direction = (until - self.time).signum();
         // The first stage is f(state): of the step before, or for a first size, or else left to the first attempt.
         let mut first = 0;
-        if self.knows_derivative || self.size.is_none() || Self::PAIR.is_implicit() {
+        if self.knows_derivative || self.size.is_none() || Self::IS_IMPLICIT {
             self.stages[0] = self.derivative();
             first = 1;
         }
@@ -290,7 +292,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         };
         self.knows_derivative = false;
         #[cfg(feature = "std")]
-        if Self::PAIR.is_implicit() {
+        if const { Self::IS_IMPLICIT } {
             self.linearise()?;
         }
         let mut shrinking = None;
@@ -340,7 +342,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if h == 0.0 {
             return DenseOutput::constant(time, start);
         }
-        if !Self::PAIR.is_implicit() {
+        if const { !Self::IS_IMPLICIT } {
             let last = Self::PAIR.last();
             self.stages[last] = self.derivative();
             self.knows_derivative = true;
@@ -405,7 +407,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     #[inline(never)]
     fn attempt(&mut self, h: f64, first: usize) -> (F::Vector, f64) {
         #[cfg(feature = "std")]
-        if Self::PAIR.is_implicit() {
+        if const { Self::IS_IMPLICIT } {
             return self.attempt_implicit(h);
         }
         let pair = Self::PAIR;
@@ -474,10 +476,10 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if self.matrix.is_singular() {
             return StepFailure::Singular;
         }
-        let stages = self.stages[..Self::PAIR.last()].iter().chain([next]);
-        match stages.filter(|_| !error.is_finite()).find_map(not_finite) {
-            Some(entry) => StepFailure::NotFinite { entry },
-            None => StepFailure::Underflow,
+        let place = not_finite(F::Vector::flat(&self.stages[..Self::PAIR.last()]));
+        match place.map(|place| place % F::Vector::LEN).or(not_finite(next)) {
+            Some(entry) if !error.is_finite() => StepFailure::NotFinite { entry },
+            _ => StepFailure::Underflow,
         }
     }
 

@@ -230,9 +230,19 @@ impl<const V: usize> Mask<V> {
 
     /// The lanes, by their indices.
     pub(crate) fn lanes(self) -> impl Iterator<Item = usize> {
-        let masks = self.0.0.map(|vector| vector.to_bitmask());
-        (0..Lanes::<V>::COUNT).filter(move |lane| masks[lane / VECTOR] >> (lane % VECTOR) & 1 == 1)
+        let (mut lanes, mut v) = (0, 0);
+        while v < V {
+            lanes |= u64::from(self.0.0[v].to_bitmask()) << (v * VECTOR);
+            v += 1;
+        }
+        bits(lanes)
     }
+}
+
+/// The bits of a number that are set: what is written on it is compiled once for any number of lanes.
+#[cfg(feature = "ensemble")]
+fn bits(of: u64) -> impl Iterator<Item = usize> {
+    (0..u64::BITS as usize).filter(move |bit| of >> bit & 1 == 1)
 }
 
 macro_rules! operators {

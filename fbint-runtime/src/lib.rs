@@ -85,7 +85,6 @@ mod drift;
 mod driver;
 #[cfg(feature = "std")]
 mod dual;
-#[cfg(feature = "std")]
 mod dynamical_system;
 #[cfg(feature = "ensemble")]
 mod ensemble;
@@ -97,7 +96,6 @@ mod extremes;
 mod failure;
 mod feedback;
 mod field;
-mod flat_system;
 mod gains;
 #[cfg(feature = "std")]
 mod gauss;
@@ -140,14 +138,18 @@ pub use derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDirecti
 pub use drift::{Drift, IntegralDrift, LeftOut};
 #[cfg(feature = "std")]
 pub use driver::Held;
-pub use driver::{Driven, Driver, Signal, TakesInput, UndefinedInput};
+pub use driver::{Driven, Signal};
+#[doc(hidden)]
+pub use dynamical_system::{DynamicalSystem, SystemFacts};
+#[cfg(feature = "ensemble")]
+#[doc(hidden)]
+pub use ensemble::FlatEnsembleRun;
 #[cfg(feature = "ensemble")]
 pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
 pub use entries::{Entries, Entry};
 pub use error::Error;
 #[cfg(feature = "std")]
 pub use event::Event;
-pub use extremes::Extremes;
 #[cfg(feature = "std")]
 pub use failure::{Cause, Failure};
 pub use failure::{StepError, StepFailure};
@@ -167,13 +169,14 @@ pub use linearisation::Linearisation;
 pub use method::{Method, Settings};
 pub use nalgebra;
 pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
-pub use projection::{LeftOutReason, Omission, Projected, Projection, Projector};
+pub use projection::{LeftOutReason, Projected, Projection, Projector};
 pub use scalar::Scalar;
 pub use sensitivity::{Sensitivity, TangentRun};
 #[cfg(feature = "std")]
-pub use simulation::{
-    IntegralJump, LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot,
-};
+#[doc(hidden)]
+pub use simulation::{FlatRun, FlatSamples, PastOccurrence, SampleRow};
+#[cfg(feature = "std")]
+pub use simulation::{IntegralJump, LargestProjection, Moment, Occurrence, Run, Sample, Simulation, Snapshot};
 pub use system::{
     Conservation, DrivenSystem, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, Integrals,
     KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,

@@ -1,15 +1,12 @@
 //! Methods by name, with their steps or tolerances, and the settings of a run.
 
 use crate::entries::Entries;
-use crate::error::Error;
-use crate::gauss::Coefficients;
 use crate::projection::{Hold, Landing, Projection, Projector};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Vector};
-use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
+use crate::tableau::{EULER, HEUN, MIDPOINT, RK4, Tableau};
 #[cfg(feature = "ensemble")]
 use crate::tolerance::Larger;
-use crate::tolerance::Tolerance;
 
 /// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); the intervals of the methods
 /// of order 1 and 2 end at 2.
@@ -123,42 +120,19 @@ impl Settings {
     }
 }
 
-/// How a method takes its steps.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How a method takes its steps, with what they are known by when it is chosen: their size, or tolerances of their error.
+#[derive(Clone, Copy)]
 pub(crate) enum Stepping {
-    /// Steps of one size.
-    Fixed {
-        /// The method.
-        method: FixedStep,
-        /// The size of its steps.
-        h: f64,
-    },
+    /// Steps of one size along a field.
+    Fixed { method: FixedStep, h: f64 },
     /// Steps of one size by collocation.
-    Gauss {
-        /// The method.
-        coefficients: Coefficients,
-        /// The size of its steps.
-        h: f64,
-    },
-    /// Steps of one size of a geometric integrator.
-    Geometric {
-        /// The method.
-        method: Method,
-        /// The size of its steps.
-        h: f64,
-    },
+    Gauss { stages: usize, h: f64 },
+    /// Steps of one size by a map of the system.
+    Geometric { map: GeometricMap, h: f64 },
     /// Steps of Rodas5P, whose size is chosen by error control.
-    Rodas5P {
-        /// The largest error of a step.
-        tolerance: Tolerance,
-    },
+    Rodas5P { tolerances: [f64; 2] },
     /// Steps of an explicit method, whose size is chosen by error control.
-    Controlled {
-        /// The method.
-        method: ErrorControl,
-        /// The largest error of a step.
-        tolerance: Tolerance,
-    },
+    Controlled { method: ErrorControl, tolerances: [f64; 2] },
 }
 
 /// A method with a fixed step.
@@ -174,6 +148,19 @@ pub(crate) enum FixedStep {
     Rk4,
 }
 
+/// A geometric integrator.
+#[derive(Clone, Copy)]
+pub(crate) enum GeometricMap {
+    /// The discrete Hamel integrator.
+    DiscreteHamel,
+    /// The Störmer-Verlet method.
+    StormerVerlet,
+    /// RATTLE.
+    Rattle,
+    /// A map that is given.
+    Given,
+}
+
 /// A method with error control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorControl {
@@ -183,65 +170,57 @@ pub(crate) enum ErrorControl {
     Dop853,
 }
 
-/// What is known of a method without a system.
+/// A method's row of the table: all that is known of it without a system.
 struct Description {
+    stepping: Stepping,
+    order: u32,
     key: &'static str,
     label: &'static str,
     name: &'static str,
     summary: &'static str,
-    order: u32,
-    is_geometric: bool,
-    step: Option<f64>,
-    tolerances: Option<[f64; 2]>,
-}
-
-impl Description {
-    /// Of a method with steps of a fixed size: its [`key`](Method::key), [`label`](Method::label), [`name`](Method::name) and
-    /// [`summary`](Method::summary).
-    const fn fixed(h: f64, order: u32, [key, label, name, summary]: [&'static str; 4]) -> Self {
-        Self { key, label, name, summary, order, is_geometric: false, step: Some(h), tolerances: None }
-    }
-
-    /// Of a method with error control.
-    const fn controlled(tolerances: [f64; 2], order: u32, names: [&'static str; 4]) -> Self {
-        Self { step: None, tolerances: Some(tolerances), ..Self::fixed(0.0, order, names) }
-    }
-
-    /// Of a geometric integrator.
-    const fn geometric(h: f64, order: u32, names: [&'static str; 4]) -> Self {
-        Self { is_geometric: true, ..Self::fixed(h, order, names) }
-    }
 }
 
 impl Method {
-    /// All that is known of the method without a system.
+    /// The table of the methods: how each takes its steps, its order, [`key`](Self::key), [`label`](Self::label), [`name`](Self::name) and
+    /// [`summary`](Self::summary). Nothing else knows the methods one by one.
     #[rustfmt::skip]
     const fn describe(self) -> Description {
-        type Of = Description;
-        match self {
-            Self::Euler { h } => Of::fixed(h, 1, ["euler", "Euler", "Euler", "The explicit Euler method, order 1"]),
-            Self::Midpoint { h } => Of::fixed(h, 2, ["midpoint", "midpoint", "the midpoint rule", "The explicit midpoint rule, order 2"]),
-            Self::Heun { h } => Of::fixed(h, 2, ["heun", "Heun", "Heun", "Heun's method, order 2"]),
-            Self::Rk4 { h } => Of::fixed(h, 4, ["rk4", "RK4", "RK4", "The classical Runge-Kutta method, order 4"]),
-            Self::Gauss { stages: 2, h } => Of::geometric(h, 4, ["gauss4", "Gauss 4", "Gauss 4",
-                "Gauss's collocation, order 4: symplectic, implicit, for what is not stiff"]),
-            Self::Gauss { stages: 4, h } => Of::geometric(h, 8, ["gauss8", "Gauss 8", "Gauss 8", "Gauss's collocation, order 8"]),
-            Self::Gauss { h, .. } => Of::geometric(h, 16, ["gauss16", "Gauss 16", "Gauss 16",
-                "Gauss's collocation, order 16, for long runs to rounding"]),
-            Self::DiscreteHamel { h } => Of::geometric(h, 2, ["discrete-hamel", "discrete Hamel", "the discrete Hamel integrator",
-                "The discrete Hamel integrator, order 2, for Lagrangian systems without reactions"]),
-            Self::StormerVerlet { h } => Of::geometric(h, 2, ["stormer-verlet", "Störmer-Verlet", "Störmer-Verlet",
-                "The Störmer-Verlet method, order 2, for H = T(p) + U(q) without constraints"]),
-            Self::Rattle { h } => Of::geometric(h, 2, ["rattle", "RATTLE", "RATTLE",
-                "RATTLE, order 2, for holonomic constraints and a constant mass matrix"]),
-            Self::OneStep { h } => Of::geometric(h, 1, ["one-step", "one step", "the given map", "A map that is given"]),
-            Self::DormandPrince { rtol, atol } => Of::controlled([rtol, atol], 5, ["dormand-prince", "Dormand-Prince 5(4)", "Dormand-Prince",
-                "Dormand and Prince's method of order 5(4), with error control"]),
-            Self::Dop853 { rtol, atol } => Of::controlled([rtol, atol], 8, ["dop853", "DOP853", "DOP853",
-                "Dormand and Prince's method of order 8(5, 3), with error control"]),
-            Self::Rodas5P { rtol, atol } => Of::controlled([rtol, atol], 5, ["rodas5p", "Rodas5P", "Rodas5P",
-                "Steinebach's method of order 5(4) for what is stiff, with error control, for models with the key `derivatives`"]),
-        }
+        use Stepping::{Controlled, Fixed, Gauss, Geometric, Rodas5P};
+        let (stepping, order, [key, label, name, summary]) = match self {
+            Self::Euler { h } => (Fixed { method: FixedStep::Euler, h }, 1,
+                ["euler", "Euler", "Euler", "The explicit Euler method, order 1"]),
+            Self::Midpoint { h } => (Fixed { method: FixedStep::Midpoint, h }, 2,
+                ["midpoint", "midpoint", "the midpoint rule", "The explicit midpoint rule, order 2"]),
+            Self::Heun { h } => (Fixed { method: FixedStep::Heun, h }, 2,
+                ["heun", "Heun", "Heun", "Heun's method, order 2"]),
+            Self::Rk4 { h } => (Fixed { method: FixedStep::Rk4, h }, 4,
+                ["rk4", "RK4", "RK4", "The classical Runge-Kutta method, order 4"]),
+            Self::Gauss { stages: 2, h } => (Gauss { stages: 2, h }, 4,
+                ["gauss4", "Gauss 4", "Gauss 4", "Gauss's collocation, order 4: symplectic, implicit, for what is not stiff"]),
+            Self::Gauss { stages: 4, h } => (Gauss { stages: 4, h }, 8,
+                ["gauss8", "Gauss 8", "Gauss 8", "Gauss's collocation, order 8"]),
+            Self::Gauss { stages, h } => (Gauss { stages, h }, 16,
+                ["gauss16", "Gauss 16", "Gauss 16", "Gauss's collocation, order 16, for long runs to rounding"]),
+            Self::DiscreteHamel { h } => (Geometric { map: GeometricMap::DiscreteHamel, h }, 2,
+                ["discrete-hamel", "discrete Hamel", "the discrete Hamel integrator",
+                 "The discrete Hamel integrator, order 2, for Lagrangian systems without reactions"]),
+            Self::StormerVerlet { h } => (Geometric { map: GeometricMap::StormerVerlet, h }, 2,
+                ["stormer-verlet", "Störmer-Verlet", "Störmer-Verlet",
+                 "The Störmer-Verlet method, order 2, for H = T(p) + U(q) without constraints"]),
+            Self::Rattle { h } => (Geometric { map: GeometricMap::Rattle, h }, 2,
+                ["rattle", "RATTLE", "RATTLE", "RATTLE, order 2, for holonomic constraints and a constant mass matrix"]),
+            Self::OneStep { h } => (Geometric { map: GeometricMap::Given, h }, 1,
+                ["one-step", "one step", "the given map", "A map that is given"]),
+            Self::DormandPrince { rtol, atol } => (Controlled { method: ErrorControl::DormandPrince, tolerances: [rtol, atol] }, 5,
+                ["dormand-prince", "Dormand-Prince 5(4)", "Dormand-Prince",
+                 "Dormand and Prince's method of order 5(4), with error control"]),
+            Self::Dop853 { rtol, atol } => (Controlled { method: ErrorControl::Dop853, tolerances: [rtol, atol] }, 8,
+                ["dop853", "DOP853", "DOP853", "Dormand and Prince's method of order 8(5, 3), with error control"]),
+            Self::Rodas5P { rtol, atol } => (Rodas5P { tolerances: [rtol, atol] }, 5,
+                ["rodas5p", "Rodas5P", "Rodas5P",
+                 "Steinebach's method of order 5(4) for what is stiff, with error control, for models with the key `derivatives`"]),
+        };
+        Description { stepping, order, key, label, name, summary }
     }
 
     /// Every method that needs nothing but a step `h` or the tolerances rtol and atol, with these.
@@ -300,7 +279,7 @@ impl Method {
 
     /// Whether the method keeps some of the structure by construction: the state is projected only if a projection was chosen.
     pub const fn is_geometric(self) -> bool {
-        self.describe().is_geometric
+        matches!(self.stepping(), Stepping::Gauss { .. } | Stepping::Geometric { .. })
     }
 
     /// The projection of a run.
@@ -310,38 +289,23 @@ impl Method {
 
     /// The size of the steps, unless error control chooses it.
     pub const fn step(self) -> Option<f64> {
-        self.describe().step
+        match self.stepping() {
+            Stepping::Fixed { h, .. } | Stepping::Gauss { h, .. } | Stepping::Geometric { h, .. } => Some(h),
+            Stepping::Rodas5P { .. } | Stepping::Controlled { .. } => None,
+        }
     }
 
     /// The relative and the absolute tolerance of a step, under error control.
     pub const fn tolerances(self) -> Option<[f64; 2]> {
-        self.describe().tolerances
+        match self.stepping() {
+            Stepping::Rodas5P { tolerances } | Stepping::Controlled { tolerances, .. } => Some(tolerances),
+            Stepping::Fixed { .. } | Stepping::Gauss { .. } | Stepping::Geometric { .. } => None,
+        }
     }
 
     /// How the method takes its steps.
-    ///
-    /// # Errors
-    ///
-    /// If a tolerance is not positive, or if there is no method with these stages.
-    pub(crate) fn stepping(self) -> Result<Stepping, Error> {
-        let fixed = |method, h| Ok(Stepping::Fixed { method, h });
-        let controlled = |method, rtol, atol| {
-            let tolerance = Tolerance::new(rtol, atol)?;
-            Ok(Stepping::Controlled { method, tolerance })
-        };
-        match self {
-            Self::Euler { h } => fixed(FixedStep::Euler, h),
-            Self::Midpoint { h } => fixed(FixedStep::Midpoint, h),
-            Self::Heun { h } => fixed(FixedStep::Heun, h),
-            Self::Rk4 { h } => fixed(FixedStep::Rk4, h),
-            Self::Gauss { stages, h } => Ok(Stepping::Gauss { coefficients: Coefficients::of_stages(stages)?, h }),
-            Self::DiscreteHamel { h } | Self::StormerVerlet { h } | Self::Rattle { h } | Self::OneStep { h } => {
-                Ok(Stepping::Geometric { method: self, h })
-            }
-            Self::DormandPrince { rtol, atol } => controlled(ErrorControl::DormandPrince, rtol, atol),
-            Self::Dop853 { rtol, atol } => controlled(ErrorControl::Dop853, rtol, atol),
-            Self::Rodas5P { rtol, atol } => Ok(Stepping::Rodas5P { tolerance: Tolerance::new(rtol, atol)? }),
-        }
+    pub(crate) const fn stepping(self) -> Stepping {
+        self.describe().stepping
     }
 }
 
@@ -357,16 +321,26 @@ impl Stepping {
     }
 }
 
+/// An expression with the tableau of a [`FixedStep`]: each is of a type of its own, and compiles to code of its own.
+macro_rules! with_tableau {
+    ($method:expr, |$tableau:ident| $value:expr) => {
+        with_tableau!($method, |$tableau| $value; Euler: EULER, Midpoint: MIDPOINT, Heun: HEUN, Rk4: RK4)
+    };
+    ($method:expr, |$tableau:ident| $value:expr; $($variant:ident: $coefficients:ident),*) => {
+        match $method {
+            $(FixedStep::$variant => {
+                let $tableau = &$coefficients;
+                $value
+            })*
+        }
+    };
+}
+
 impl FixedStep {
     /// One step of size `h` along x' = `field`(x).
     #[inline(always)]
     pub(crate) fn step<V: Entries<T>, T: Scalar>(self, field: impl Fn(&V) -> V, x: &mut V, h: T) {
-        match self {
-            Self::Euler => EULER.step(field, x, h),
-            Self::Midpoint => MIDPOINT.step(field, x, h),
-            Self::Heun => HEUN.step(field, x, h),
-            Self::Rk4 => RK4.step(field, x, h),
-        }
+        with_tableau!(self, |tableau| tableau.step(field, x, h));
     }
 
     /// One step of size `h` along x' = `field`(x) to `time`, whose end is projected, whatever comes of that.
@@ -381,12 +355,8 @@ impl FixedStep {
         time: f64,
     ) -> Landing<S, T> {
         let first = projector.first_stage(&field, x);
-        let error = match self {
-            Self::Euler => EULER.error_of::<S>().of_stages(&EULER.stages(&field, x, h, first)),
-            Self::Midpoint => MIDPOINT.error_of::<S>().of_stages(&MIDPOINT.stages(&field, x, h, first)),
-            Self::Heun => HEUN.error_of::<S>().of_stages(&HEUN.stages(&field, x, h, first)),
-            Self::Rk4 => RK4.error_of::<S>().of_stages(&RK4.stages(&field, x, h, first)),
-        };
+        let error =
+            with_tableau!(self, |tableau| tableau.error_of::<S>().of_stages(&tableau.stages(&field, x, h, first)));
         projector.end_step(error, field, x, h, time).0
     }
 
@@ -400,28 +370,19 @@ impl FixedStep {
         h: f64,
         time: f64,
     ) -> Landing<S> {
-        match self {
-            Self::Euler => projector.land_step(&EULER, field, x, h, time),
-            Self::Midpoint => projector.land_step(&MIDPOINT, field, x, h, time),
-            Self::Heun => projector.land_step(&HEUN, field, x, h, time),
-            Self::Rk4 => projector.land_step(&RK4, field, x, h, time),
-        }
+        with_tableau!(self, |tableau| projector.land_step(tableau, field, x, h, time))
     }
 
     /// The number of evaluations of the field in a step.
     pub(crate) const fn evaluations(self) -> u64 {
-        match self {
-            Self::Euler => 1,
-            Self::Midpoint | Self::Heun => 2,
-            Self::Rk4 => 4,
+        const fn stages<const S: usize>(_: &Tableau<S>) -> u64 {
+            S as u64
         }
+        with_tableau!(self, |tableau| stages(tableau))
     }
 
-    /// The end of the method's real stability interval.
+    /// The end of the method's real stability interval, which is the same for methods of order 1 and 2 with as many stages.
     pub(crate) const fn stability_interval(self) -> f64 {
-        match self {
-            Self::Euler | Self::Midpoint | Self::Heun => 2.0,
-            Self::Rk4 => RK4_INTERVAL,
-        }
+        if matches!(self, Self::Rk4) { RK4_INTERVAL } else { 2.0 }
     }
 }

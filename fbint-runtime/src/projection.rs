@@ -37,8 +37,8 @@ use core::num::NonZeroU32;
 use derive_where::derive_where;
 
 use crate::consistent_start::{onto_constraints, size_of_variable, targets};
+use crate::dynamical_system::{DynamicalSystem, SystemFacts};
 use crate::entries::Entries;
-use crate::flat_system::FlatSystem;
 use crate::linear::{difference, filled, is_finite};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, StateEntry, StateRole, Vector, set_clock};
@@ -115,7 +115,14 @@ impl Projection {
     /// steps follow best end further from the truth.
     #[cfg(feature = "std")]
     pub fn by_default<S: FeedbackSystem>() -> Option<Self> {
-        (S::STATE.len() <= ENTRIES_PER_INTEGRAL * S::INTEGRALS.len()).then(Self::default)
+        Self::default_of(SystemFacts::of::<S>())
+    }
+
+    /// The same of a system that this says all about.
+    #[cfg(feature = "std")]
+    #[doc(hidden)]
+    pub fn default_of(facts: &SystemFacts) -> Option<Self> {
+        (facts.state.len() <= ENTRIES_PER_INTEGRAL * facts.integrals.len()).then(Self::default)
     }
 }
 
@@ -714,7 +721,7 @@ pub(crate) fn noise<S: FeedbackSystem>(
 }
 
 /// Replaces targets by the variances of rounding.
-fn squares_of_rounding(system: &dyn FlatSystem, start: &[f64], values: &mut [f64]) {
+fn squares_of_rounding(system: &dyn DynamicalSystem, start: &[f64], values: &mut [f64]) {
     system.with_scratch(&mut |mut scratch| {
         let jacobian = scratch.rows();
         system.jacobian_at(start, jacobian);
@@ -730,7 +737,7 @@ fn squares_of_rounding(system: &dyn FlatSystem, start: &[f64], values: &mut [f64
 
 /// The integral whose violation is least explained by the error of a step and by rounding, or one that is not finite. Integrals are held
 /// at `targets`, of which `noise` is the rounding.
-fn worst(system: &dyn FlatSystem, [targets, noise]: [&[f64]; 2], variances: &[f64], end: &[f64]) -> Omission {
+fn worst(system: &dyn DynamicalSystem, [targets, noise]: [&[f64]; 2], variances: &[f64], end: &[f64]) -> Omission {
     let (mut worst, mut largest) = (Omission { integral: 0, reason: LeftOutReason::OutOfProportion }, 0.0);
     system.with_scratch(&mut |mut scratch| {
         let (values, jacobian) = (scratch.values(), scratch.rows());
@@ -754,7 +761,7 @@ fn worst(system: &dyn FlatSystem, [targets, noise]: [&[f64]; 2], variances: &[f6
 }
 
 /// Finds the energies and invariants that change over a step by more than their gradients at both of its ends explain.
-fn find_jumps(system: &dyn FlatSystem, begin: &[f64], end: &[f64], jumped: &mut [bool]) {
+fn find_jumps(system: &dyn DynamicalSystem, begin: &[f64], end: &[f64], jumped: &mut [bool]) {
     system.with_scratch(&mut |mut scratch| {
         let (before, after) = (scratch.values(), scratch.values());
         let (slopes_before, slopes_after) = (scratch.rows(), scratch.rows());
@@ -762,7 +769,7 @@ fn find_jumps(system: &dyn FlatSystem, begin: &[f64], end: &[f64], jumped: &mut 
         system.integrals_at(end, after);
         system.jacobian_at(begin, slopes_before);
         system.jacobian_at(end, slopes_after);
-        for (i, (jumped, integral)) in jumped.iter_mut().zip(system.described_integrals()).enumerate() {
+        for (i, (jumped, integral)) in jumped.iter_mut().zip(system.facts().integrals).enumerate() {
             let [before_row, after_row] =
                 [&*slopes_before, &*slopes_after].map(|rows| &rows[i * end.len()..][..end.len()]);
             let slope = |j: usize| before_row[j].abs() + after_row[j].abs();

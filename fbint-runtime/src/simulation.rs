@@ -26,36 +26,44 @@ use core::ops::ControlFlow;
 
 #[cfg(feature = "ensemble")]
 pub(crate) use self::record::bound;
+#[doc(hidden)]
+pub use self::run::FlatRun;
 pub use self::run::{IntegralJump, LargestProjection, Occurrence, Run, Sample};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::run_loop::check_stability;
-use self::run_loop::{Ended, Pace, Plan, RunLoop, Segment, Watch, follow_alone};
+use self::run_loop::{Pace, Plan, RunLoop, Segment, Watch, follow_alone};
+pub use self::samples::{FlatSamples, SampleRow};
 pub(crate) use self::sampling::SampleTimes;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::sampling::Sampling;
 pub(crate) use self::schedule::{Schedule, Span};
 use self::snapshot::Origin;
+#[doc(hidden)]
+pub use self::snapshot::PastOccurrence;
 pub use self::snapshot::{Moment, Snapshot};
 pub(crate) use self::stepper::Advance;
-use self::stepper::{ControlledSteps, Explicit, FixedSteps, Geometric, HamelMethod, KeptSteps, StepEnds, Stepper};
-use crate::consistent_start::{check_start, projected_start};
+use self::stepper::{ControlledSteps, Explicit, FixedSteps, Geometric, HamelMethod, StepEnds, Stepper};
+use crate::consistent_start::{Parameters, check_start, projected_start};
+use crate::dense_output::DenseOutput;
 use crate::driver::{Driven, Driver, Signal, TakesInput};
-use crate::dynamical_system::{DynamicalSystem, TypedSystem};
+use crate::dynamical_system::{DynamicalSystem, SystemFacts};
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::event::Event;
 use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
 use crate::gains::Gains;
-use crate::gauss::GaussMethod;
+use crate::gauss::{Coefficients, GaussMethod};
 use crate::geometric::{OneStep, Rattle, StormerVerlet};
+use crate::hamel;
 use crate::integrator::{Integrator, MAX_STEPS};
 use crate::linear::from_slice;
-use crate::method::{ErrorControl, Method, Settings, Stepping};
+use crate::method::{ErrorControl, GeometricMap, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
 use crate::projection::{Hold, Projection, Projector};
 use crate::sealed::Sealed;
 use crate::system::{DrivenSystem, FeedbackSystem, Integrals, PreparedSystem, Vector, clock};
+use crate::tolerance::Tolerance;
 
 /// A field that other gains may replace: one without inputs, which they would forget.
 #[diagnostic::on_unimplemented(
@@ -344,11 +352,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// With another field, and no projection unless one was chosen.
     fn with_field<G>(mut self, field: Result<G, Error>) -> Simulation<'a, S, G> {
         self.setup.hold = Hold::Chosen(self.setup.hold.if_chosen());
-        self.map_field(|_| field)
-    }
-
-    fn map_field<G>(self, map: impl FnOnce(Result<F, Error>) -> Result<G, Error>) -> Simulation<'a, S, G> {
-        Simulation { setup: self.setup, field: map(self.field) }
+        Simulation { setup: self.setup, field }
     }
 }
 
@@ -359,7 +363,11 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     where
         F: 'static,
     {
-        self.map_field(|field| field.map(|field| Box::new(field) as Box<dyn Field<Vector = Vector<S>>>))
+        let field: Result<Box<dyn Field<Vector = Vector<S>>>, Error> = match self.field {
+            Ok(field) => Ok(Box::new(field)),
+            Err(error) => Err(error),
+        };
+        Simulation { setup: self.setup, field }
     }
 
     /// Gives the inputs by a function of time and state, or by a [`Held`](crate::Held) table. Without this, they are 0. Gains are chosen
@@ -396,7 +404,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         S: DrivenSystem,
         F: TakesInput<S>,
     {
-        self.map_field(|field| field.map(|field| Driven::new(field, signal)))
+        Simulation { setup: self.setup, field: self.field.map(|field| Driven::new(field, signal)) }
     }
 
     /// Runs the simulation with a method until a time, which must be later than the time at the start.
@@ -418,17 +426,37 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// With a fixed step the feedback is audited at the start and at every sample: where h times its largest rate of decay is
     /// beyond the method's real stability interval, the run is refused or ends, and the error says which step or gain would do.
     pub fn run(self, method: Method, until: f64) -> Result<Run<S>, Error> {
+        let (run, steps) = self.integrate(method, until)?;
+        Ok(Run::shaped(run, steps))
+    }
+
+    /// What [`run_with`](Self::run_with) does, with a result that is compiled once for all systems.
+    #[doc(hidden)]
+    pub fn run_flat(mut self, settings: &Settings) -> Result<FlatRun, Error> {
+        self.setup.apply(settings);
+        let (mut run, steps) = self.integrate(settings.method, settings.until)?;
+        for step in &steps {
+            for entry in 0..Vector::<S>::LEN {
+                run.dense_output.push(step.entry(entry));
+            }
+        }
+        Ok(run)
+    }
+
+    /// Makes a run.
+    fn integrate(self, method: Method, until: f64) -> Result<RunWithSteps<S>, Error> {
         let Self { setup, field } = self;
         let mut field = field?;
         let span = Span::new(setup.time, until)?;
         check_driving::<S>(field.driver(), &setup.start, span)?;
         let (samples, is_audited, control) = (setup.samples.clone(), setup.is_audited, setup.control());
         let projection = method.projection::<S>(setup.hold);
-        let (system, mut kept) = (TypedSystem::new(setup.system), setup.is_dense.then(Vec::new));
-        let (of, given) = (setup.system, setup.start);
-        let origin = Origin::of(&system, method, projection.is_some(), field.decay_rate(&given));
-        let mut run = setup.run_loop(&system, span, projection, origin)?;
-        let stepping = method.stepping()?;
+        let (of, given, mut kept) = (setup.system, setup.start, setup.is_dense.then(Vec::new));
+        let (system, parameter) = (of.prepare(), |index: usize| of.parameter(index));
+        let parameters = Parameters { names: S::PARAMETER_NAMES, value: &parameter };
+        let origin = Origin::of(&parameters, method, projection.is_some(), field.decay_rate(&given));
+        let mut run = setup.run_loop(&system, parameters, span, projection, origin)?;
+        let stepping = method.stepping();
         let schedule = Schedule::of_method(method, span, samples.as_ref().and_then(SampleTimes::interval))?;
         loop {
             let start = run.new_start().map(from_slice);
@@ -444,7 +472,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
             drop(stepper);
             match segment {
                 Ok(Segment::Ended { steps, evaluations }) => {
-                    return Ok(finished(run.end(), steps, evaluations, kept));
+                    return Ok((run.end(steps, evaluations), kept.unwrap_or_default()));
                 }
                 Ok(Segment::Reset) => {}
                 Err(error) => return Err(error.blaming(field.driver())),
@@ -471,7 +499,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// If the gains, the method or the end are out of range, or if no further step can be made.
     pub fn final_state(mut self, settings: &Settings) -> Result<S::State, Error> {
         if !self.setup.events.is_empty() {
-            return self.run_with(settings).map(|run| run.state());
+            return self.run_flat(settings).map(|run| from_slice::<Vector<S>>(&run.state).into());
         }
         self.setup.apply(settings);
         let Self { setup, field } = self;
@@ -484,15 +512,20 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
             field.start_at(&start);
         }
         let projector = settings.projection.map(|of| Projector::new(setup.system, &start, targets, of));
-        let (stepping, system, mut kept) = (settings.method.stepping()?, TypedSystem::new(setup.system), None);
+        let (stepping, mut kept) = (settings.method.stepping(), None);
+        let parameter = |index: usize| setup.system.parameter(index);
+        let parameters = Parameters { names: S::PARAMETER_NAMES, value: &parameter };
         let schedule = Schedule::of_method(settings.method, span, None)?;
         let pace = Pace::new(schedule.as_ref(), field.driver(), f64::INFINITY);
         let ends = StepEnds::new(projector, &mut kept);
         let mut stepper = stepping.stepper(setup.system, &field, start, &control, ends)?;
-        follow_alone(&system, &mut *stepper, &pace, span)?;
+        follow_alone(S::STATE, &parameters, &mut *stepper, &pace, span)?;
         Ok(from_slice::<Vector<S>>(stepper.end().1).into())
     }
 }
+
+/// A run, and the steps of a dense one.
+type RunWithSteps<S> = (FlatRun, Vec<DenseOutput<Vector<S>>>);
 
 impl<'a, S: FeedbackSystem> Setup<'a, S> {
     /// Takes these settings instead of those of the builder.
@@ -518,6 +551,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
     fn run_loop<'r>(
         self,
         system: &'r dyn DynamicalSystem,
+        parameters: Parameters<'r>,
         span: Span,
         projection: Option<Projection>,
         origin: Origin,
@@ -528,6 +562,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
         let (start, targets) = self.start_of_run(projection)?;
         RunLoop::new(Plan {
             system,
+            parameters,
             span,
             given: self.start.as_ref().to_vec(),
             start: start.as_ref().to_vec(),
@@ -542,16 +577,6 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
     }
 }
 
-/// The run of the system `S` that has ended so.
-fn finished<S: FeedbackSystem>(ended: Ended, steps: u64, evaluations: u64, kept: KeptSteps<Vector<S>>) -> Run<S> {
-    let Ended { last, trajectory, findings, occurrences, end } = ended;
-    let trajectory = trajectory.shaped();
-    let (time, state) = (last.time, from_slice(&last.state));
-    let events = occurrences.into_iter().map(Occurrence::shaped).collect();
-    let dense_output = kept.unwrap_or_default();
-    Run { time, state, trajectory, steps, evaluations, findings, events, dense_output, end }
-}
-
 impl Stepping {
     /// What makes the steps.
     fn stepper<'s, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
@@ -562,57 +587,80 @@ impl Stepping {
         control: &StepControl<'s, Vector<S>>,
         ends: StepEnds<'s, S>,
     ) -> Result<Box<dyn Stepper + 's>, Error> {
-        Ok(match self {
+        let fixed: Box<dyn Advance<S> + 's> = match self {
+            // The steps that take least time are not called through another pointer.
             Self::Fixed { method, .. } => {
-                Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends))
+                return Ok(Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends)));
             }
-            Self::Gauss { coefficients, h } => {
-                let method: Box<dyn Advance<S> + 's> = Box::new(GaussMethod::new(field, coefficients, h, &start));
-                Box::new(FixedSteps::new(method, control.time, start, ends))
-            }
-            Self::Geometric { method, .. } => {
-                Box::new(FixedSteps::new(geometric(method, system, &start, control.map)?, control.time, start, ends))
-            }
-            Self::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
-                let integrator = control.set(Integrator::dormand_prince(field, start, tolerance))?;
-                Box::new(ControlledSteps::new(integrator, ends))
-            }
-            Self::Controlled { method: ErrorControl::Dop853, tolerance } => {
-                let integrator = control.set(Integrator::dop853(field, start, tolerance))?;
-                Box::new(ControlledSteps::new(integrator, ends))
-            }
-            Self::Rodas5P { tolerance } => {
+            Self::Gauss { stages, h } => Box::new(GaussMethod::new(field, Coefficients::of_stages(stages)?, h, &start)),
+            Self::Geometric { map, .. } => map.steps(system, &start, control.map)?,
+            Self::Controlled { method, tolerances } => return method.stepper(field, start, tolerances, control, ends),
+            Self::Rodas5P { tolerances: [rtol, atol] } => {
                 // A constant condition, so that the steps are compiled for systems that can have them alone.
                 if !<S::Prepared<f64> as PreparedSystem<f64>>::HAS_JACOBIAN {
                     let reason = "its derivatives are not generated; declare it with the key `derivatives`";
                     return Err(Error::NotApplicable { method: "Rodas5P", system: S::NAME, reason });
                 }
-                let integrator = control.set(Integrator::rodas5p(field, start, tolerance)?)?;
+                let integrator = control.set(Integrator::rodas5p(field, start, Tolerance::new(rtol, atol)?)?)?;
+                return Ok(Box::new(ControlledSteps::new(integrator, ends)));
+            }
+        };
+        Ok(Box::new(FixedSteps::new(fixed, control.time, start, ends)))
+    }
+}
+
+impl ErrorControl {
+    /// What makes the steps.
+    fn stepper<'s, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
+        self,
+        field: &'s F,
+        start: Vector<S>,
+        [rtol, atol]: [f64; 2],
+        control: &StepControl<'s, Vector<S>>,
+        ends: StepEnds<'s, S>,
+    ) -> Result<Box<dyn Stepper + 's>, Error> {
+        let tolerance = Tolerance::new(rtol, atol)?;
+        Ok(match self {
+            Self::DormandPrince => {
+                let integrator = control.set(Integrator::dormand_prince(field, start, tolerance))?;
+                Box::new(ControlledSteps::new(integrator, ends))
+            }
+            Self::Dop853 => {
+                let integrator = control.set(Integrator::dop853(field, start, tolerance))?;
                 Box::new(ControlledSteps::new(integrator, ends))
             }
         })
     }
 }
 
-/// A geometric integrator.
-fn geometric<'m, S: FeedbackSystem>(
-    method: Method,
-    system: &S,
-    start: &Vector<S>,
-    map: Option<&'m dyn OneStep<Vector<S>>>,
-) -> Result<Box<dyn Advance<S> + 'm>, Error> {
-    let refusal = Error::NotApplicable {
-        method: method.name(),
-        system: S::NAME,
-        reason: "no map was given: give one by `Simulation::one_step`, or choose another method",
-    };
-    let map: Box<dyn OneStep<Vector<S>> + 'm> = match method {
-        Method::DiscreteHamel { .. } => return Ok(Box::new(HamelMethod::new(system, start)?)),
-        Method::Rattle { .. } => Box::new(Rattle::new(system)?),
-        Method::StormerVerlet { .. } => Box::new(StormerVerlet::new(system)?),
-        _ => Box::new(map.ok_or(refusal)?),
-    };
-    Ok(Box::new(Geometric { map, system: system.prepare() }))
+impl GeometricMap {
+    /// What makes the steps.
+    fn steps<'m, S: FeedbackSystem>(
+        self,
+        system: &S,
+        start: &Vector<S>,
+        given: Option<&'m dyn OneStep<Vector<S>>>,
+    ) -> Result<Box<dyn Advance<S> + 'm>, Error> {
+        // Constant conditions, so that steps are compiled for systems that can have them alone.
+        let map: Box<dyn OneStep<Vector<S>> + 'm> = match self {
+            Self::DiscreteHamel if const { S::HAMEL_STEPS.is_none() } => {
+                return Err(hamel::refusal(SystemFacts::of::<S>()));
+            }
+            Self::Rattle if const { !Rattle::<S>::IS_APPLICABLE } => return Err(Rattle::<S>::refusal()),
+            Self::StormerVerlet if const { !StormerVerlet::<S>::IS_APPLICABLE } => {
+                return Err(StormerVerlet::<S>::refusal());
+            }
+            Self::DiscreteHamel => return Ok(Box::new(HamelMethod::new(system, start)?)),
+            Self::Rattle => Box::new(Rattle::new(system)?),
+            Self::StormerVerlet => Box::new(StormerVerlet::new(system)?),
+            Self::Given => Box::new(given.ok_or(Error::NotApplicable {
+                method: "the given map",
+                system: S::NAME,
+                reason: "no map was given: give one by `Simulation::one_step`, or choose another method",
+            })?),
+        };
+        Ok(Box::new(Geometric { map, system: system.prepare() }))
+    }
 }
 
 /// Refuses a run that begins at another time than its start has, or goes beyond the times at which its inputs are known.

@@ -22,11 +22,11 @@ use crate::{
 };
 
 /// The splitting on a sphere of order 1.
-pub const LIE_TROTTER: Scheme = Scheme::Own { name: "Lie-Trotter", colour: "#56B4E9" };
+pub const LIE_TROTTER: Scheme = Scheme::own("Lie-Trotter", "#56B4E9");
 /// The splitting on a sphere of order 2.
-pub const STRANG: Scheme = Scheme::Own { name: "Strang", colour: "#000000" };
+pub const STRANG: Scheme = Scheme::own("Strang", "#000000");
 /// The splitting of the free rigid body into turns about its axes.
-pub const TURNS: Scheme = Scheme::Own { name: "splitting", colour: "#000000" };
+pub const TURNS: Scheme = Scheme::own("splitting", "#000000");
 
 impl Model for SphericalPendulum {
     fn start(&self) -> Result<SphericalPendulumState, Error> {

@@ -28,10 +28,10 @@ const EVERY: f64 = 10.0 * STEP;
 
 /// The four contenders with their methods.
 const CONTENDERS: [(Contender, Method); 4] = [
-    (Contender::with_feedback(Scheme::Euler), Method::Euler { h: STEP }),
-    (Contender::plain(Scheme::Euler), Method::Euler { h: STEP }),
-    (Contender::with_feedback(Scheme::Rk4), Method::Rk4 { h: STEP }),
-    (Contender::plain(Scheme::Rk4), Method::Rk4 { h: STEP }),
+    (Contender::with_feedback(Scheme::EULER), Method::Euler { h: STEP }),
+    (Contender::plain(Scheme::EULER), Method::Euler { h: STEP }),
+    (Contender::with_feedback(Scheme::RK4), Method::Rk4 { h: STEP }),
+    (Contender::plain(Scheme::RK4), Method::Rk4 { h: STEP }),
 ];
 
 /// Integrates the spherical pendulum of CPV22 with four methods, and compares how well each keeps constraints and invariants.

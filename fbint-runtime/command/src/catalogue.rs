@@ -1,6 +1,7 @@
 //! The models of a program by name, and one interface for all of them, whatever their dimensions.
 
 mod controller;
+mod flat;
 mod loaded;
 mod model;
 
@@ -8,8 +9,8 @@ use std::error;
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    DenseOutput, Dependence, Error, Integral, IntegralDrift, IntegralJump, LargestProjection, Moment, Projection,
-    Settings, Snapshot, StartMove, StateEntry, StateRole,
+    DenseOutput, Dependence, DynamicalSystem, Error, IntegralDrift, IntegralJump, LargestProjection, Moment,
+    Projection, Settings, Snapshot, StartMove, StateEntry, StateRole, SystemFacts,
 };
 use serde::{Deserialize, Serialize};
 
@@ -63,20 +64,14 @@ pub fn load(models: &[Entry], name: &str) -> Result<Box<dyn AnyModel>, Box<dyn e
 
 /// A system with its parameters and its start, its dimensions known only at run time.
 pub trait AnyModel {
-    /// The entries of the state.
-    fn state(&self) -> &'static [StateEntry];
-    /// What each integral is.
-    fn described_integrals(&self) -> &'static [Integral];
-    /// A name for each declared output.
-    fn output_names(&self) -> &'static [&'static str];
-    /// A name for each parameter.
-    fn parameter_names(&self) -> &'static [&'static str];
-    /// The parameter at an index of [`parameter_names`](Self::parameter_names), if there is one.
+    /// What the system is: its state, integrals, parameters and outputs.
+    fn facts(&self) -> &'static SystemFacts;
+    /// The parameter at an index of its [names](SystemFacts::parameter_names), if there is one.
     fn parameter(&self, index: usize) -> Option<f64>;
-    /// Sets the parameter at an index of [`parameter_names`](Self::parameter_names); there must be one.
+    /// Sets the parameter at an index of its [names](SystemFacts::parameter_names); there must be one.
     fn set_parameter(&mut self, index: usize, value: f64);
-    /// The projection of a run for which neither gains nor a projection are chosen.
-    fn default_projection(&self) -> Option<Projection>;
+    /// The system with its parameters, and with the inputs that it has in a state.
+    fn system_at(&self, state: &[f64]) -> Box<dyn DynamicalSystem>;
     /// The model's own start, for these parameters.
     fn start(&self) -> Result<Vec<f64>, Error>;
     /// A state near `guess` that satisfies the constraints and keeps the entries named in `held`.
@@ -98,14 +93,6 @@ pub trait AnyModel {
         progress: &mut (dyn FnMut(f64) -> ControlFlow<()> + Send),
         visit: Option<&mut Visit<'_>>,
     ) -> Result<EnsembleRun, Error>;
-    /// The integrals in a state.
-    fn integrals(&self, state: &[f64]) -> Vec<f64>;
-    /// The declared outputs in a state with its inputs.
-    fn outputs(&self, state: &[f64]) -> Vec<f64>;
-    /// The derived field in a state with its inputs, without feedback.
-    fn rates(&self, state: &[f64]) -> Vec<f64>;
-    /// The rows of the Jacobian of the integrals in a state.
-    fn integrals_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>>;
     /// The rows of the Jacobian of the derived field in a state, without feedback, with the inputs of that state held.
     fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>>;
     /// What an animation draws of a state.
@@ -122,6 +109,11 @@ pub trait AnyModel {
 
 // Compiled once, and not again for every model.
 impl dyn AnyModel + '_ {
+    /// What each entry of the state is.
+    pub fn state(&self) -> &'static [StateEntry] {
+        self.facts().state
+    }
+
     /// A name for each entry of the state.
     pub fn state_names(&self) -> Vec<&'static str> {
         self.state().iter().map(|entry| entry.name).collect()
@@ -134,19 +126,52 @@ impl dyn AnyModel + '_ {
 
     /// A name for each integral.
     pub fn integral_names(&self) -> Vec<&'static str> {
-        self.described_integrals().iter().map(|integral| integral.name).collect()
+        self.facts().integrals.iter().map(|integral| integral.name).collect()
     }
 
     /// The parameters with their values.
     pub fn parameters(&self) -> Vec<(&'static str, f64)> {
         let values = (0..).map_while(|index| self.parameter(index));
-        self.parameter_names().iter().copied().zip(values).collect()
+        self.facts().parameter_names.iter().copied().zip(values).collect()
+    }
+
+    /// The projection of a run for which neither gains nor a projection are chosen.
+    pub fn default_projection(&self) -> Option<Projection> {
+        Projection::default_of(self.facts())
+    }
+
+    /// The integrals in a state.
+    pub fn integrals(&self, state: &[f64]) -> Vec<f64> {
+        let mut values = vec![0.0; self.facts().integrals.len()];
+        self.system_at(state).integrals_at(state, &mut values);
+        values
+    }
+
+    /// The declared outputs in a state with its inputs.
+    pub fn outputs(&self, state: &[f64]) -> Vec<f64> {
+        let mut values = vec![0.0; self.facts().output_names.len()];
+        self.system_at(state).outputs_at(state, &mut values);
+        values
+    }
+
+    /// The derived field in a state with its inputs, without feedback.
+    pub fn rates(&self, state: &[f64]) -> Vec<f64> {
+        let mut rates = vec![0.0; state.len()];
+        self.system_at(state).vector_field_at(state, &mut rates);
+        rates
+    }
+
+    /// The rows of the Jacobian of the integrals in a state.
+    pub fn integrals_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
+        let mut rows = vec![0.0; self.facts().integrals.len() * state.len()];
+        self.system_at(state).jacobian_at(state, &mut rows);
+        rows.chunks_exact(state.len()).map(<[f64]>::to_vec).collect()
     }
 
     /// The samples of a run that failed, from its times and states: the first is the start, which sets the targets of integrals.
     pub fn samples(&self, trajectory: &[(f64, Vec<f64>)]) -> Vec<Sample> {
         let at_start = trajectory.first().map_or_else(Vec::new, |(_, start)| self.integrals(start));
-        let targets = self.described_integrals().iter().zip(at_start);
+        let targets = self.facts().integrals.iter().zip(at_start);
         let targets: Vec<f64> =
             targets.map(|(integral, value)| if integral.kind.is_constraint() { 0.0 } else { value }).collect();
         let sample = |(time, state): &(f64, Vec<f64>)| Sample {
@@ -192,6 +217,12 @@ pub struct Plan {
     pub map: Option<Scheme>,
 }
 
+/// Gains of a member of an ensemble that do not follow from the state.
+enum ConstantGains<'p> {
+    Uniform(f64),
+    Each(&'p [f64]),
+}
+
 /// Where a quantity passes a number.
 #[derive(Clone, Debug)]
 pub struct Crossing {
@@ -208,9 +239,9 @@ pub struct Crossing {
 /// A quantity that follows from the state.
 #[derive(Clone, Copy, Debug)]
 pub enum Quantity {
-    /// The entry of the state at this index of [`AnyModel::state`].
+    /// The entry of the state at this index of [`SystemFacts::state`].
     Entry(usize),
-    /// The output at this index of [`AnyModel::output_names`].
+    /// The output at this index of [`SystemFacts::output_names`].
     Output(usize),
 }
 
@@ -218,6 +249,17 @@ impl Plan {
     /// A run with these settings and gains, which are refused if they are too large for the step.
     pub const fn new(settings: Settings, feedback: Feedback) -> Self {
         Self { settings, feedback, is_audited: true, until_event: None, times: None, is_dense: false, map: None }
+    }
+
+    /// The gains of each member, unless there are none or they follow from the state.
+    fn constant_gains(&self, members: &[Member]) -> Option<Vec<ConstantGains<'_>>> {
+        let gains = |member: &Member| match (member.gain, &self.feedback) {
+            (Some(gain), _) => Some(ConstantGains::Uniform(gain)),
+            (None, Feedback::Uniform(gain)) => Some(ConstantGains::Uniform(*gain)),
+            (None, Feedback::Diagonal(gains)) => Some(ConstantGains::Each(gains)),
+            _ => None,
+        };
+        members.iter().map(gains).collect()
     }
 }
 

@@ -25,7 +25,7 @@ pub fn quantities_of_state(model: &dyn AnyModel) -> Vec<String> {
 
 /// A name for each output, as a quantity among others: its own, or `output.t`.
 pub fn outputs(model: &dyn AnyModel) -> Vec<String> {
-    model.output_names().iter().map(|name| quantity("output", name)).collect()
+    model.facts().output_names.iter().map(|name| quantity("output", name)).collect()
 }
 
 /// The entry of the state that is the time and is called so.

@@ -4,42 +4,32 @@ use std::fmt;
 
 use fbint_runtime::Method;
 
-/// The kind of steps.
+/// A method without its step or its tolerances, or a map that is made for a model, such as a splitting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// The explicit Euler method.
-    Euler,
-    /// The explicit midpoint rule.
-    Midpoint,
-    /// Heun's method.
-    Heun,
-    /// The classical Runge-Kutta method.
-    Rk4,
-    /// Dormand and Prince's method of order 5(4).
-    DormandPrince,
-    /// Dormand and Prince's method of order 8(5, 3).
-    Dop853,
-    /// Steinebach's linearly implicit method of order 5(4).
-    Rodas5P,
-    /// RATTLE, for holonomic constraints.
-    Rattle,
-    /// Gauss's collocation, of order 4, 8 or 16.
-    Gauss {
-        /// The order.
-        order: usize,
-    },
-    /// The discrete Hamel integrator, for Lagrangian systems.
-    DiscreteHamel,
-    /// Störmer-Verlet, without constraints.
-    StormerVerlet,
-    /// A geometric integrator that is made for a model, such as a splitting.
-    Own {
-        /// The name in tables and legends.
-        name: &'static str,
-        /// The colour of its lines, as `#000000`.
-        colour: &'static str,
-    },
+pub struct Scheme {
+    /// The key of the method, which is [`Method::OneStep`] for a map.
+    key: &'static str,
+    name: &'static str,
+    /// The colour of a map.
+    own_colour: Option<&'static str>,
 }
+
+/// One of Okabe and Ito's colours that read on white, which the colour-blind tell apart; a brown and a grey for the explicit methods of
+/// order 2; and Tol's olive, wine and indigo for collocation. All other methods are black.
+const COLOURS: [(&str, &str); 12] = [
+    ("euler", "#0072B2"),
+    ("midpoint", "#8C510A"),
+    ("heun", "#777777"),
+    ("rk4", "#009E73"),
+    ("gauss4", "#999933"),
+    ("gauss8", "#882255"),
+    ("gauss16", "#332288"),
+    ("discrete-hamel", "#D55E00"),
+    ("rattle", "#D55E00"),
+    ("dormand-prince", "#CC79A7"),
+    ("dop853", "#E69F00"),
+    ("rodas5p", "#56B4E9"),
+];
 
 /// A means of keeping integrals in addition to the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +85,10 @@ impl Contender {
     }
 
     /// The colour of the scheme; a method with projection has a colour of its own, so that it can be told from feedback.
-    pub const fn colour(self) -> &'static str {
+    pub fn colour(self) -> &'static str {
         match (self.aid, self.scheme) {
-            (Aid::Projection, Scheme::DormandPrince) => "#0072B2",
-            (Aid::Projection, Scheme::Dop853) => "#009E73",
+            (Aid::Projection, Scheme::DORMAND_PRINCE) => "#0072B2",
+            (Aid::Projection, Scheme::DOP853) => "#009E73",
             (Aid::Projection, _) => "#CC79A7",
             (Aid::Nothing | Aid::Feedback, scheme) => scheme.colour(),
         }
@@ -106,7 +96,7 @@ impl Contender {
 
     /// Solid with feedback, dotted with projection; dashed for a plain Runge-Kutta method, and solid for a
     /// geometric method, which needs no aid.
-    pub const fn stroke(self) -> Stroke {
+    pub fn stroke(self) -> Stroke {
         match self.aid {
             Aid::Feedback => Stroke::Solid,
             Aid::Projection => Stroke::Dotted,
@@ -117,83 +107,60 @@ impl Contender {
 }
 
 impl Scheme {
-    /// One of Okabe and Ito's colours that read on white, which the colour-blind tell apart; a brown and a grey for the explicit schemes
-    /// of order 2; and Tol's olive, wine and indigo for collocation.
-    pub const fn colour(self) -> &'static str {
-        match self {
-            Self::Euler => "#0072B2",
-            Self::Rk4 => "#009E73",
-            Self::Dop853 => "#E69F00",
-            Self::Rodas5P => "#56B4E9",
-            Self::DormandPrince => "#CC79A7",
-            Self::Rattle | Self::DiscreteHamel => "#D55E00",
-            Self::Gauss { order: 4 } => "#999933",
-            Self::Gauss { order: 8 } => "#882255",
-            Self::Gauss { .. } => "#332288",
-            Self::Midpoint => "#8C510A",
-            Self::Heun => "#777777",
-            Self::StormerVerlet => "#000000",
-            Self::Own { colour, .. } => colour,
-        }
+    /// The explicit Euler method.
+    pub const EULER: Self = Self::of(Method::Euler { h: 1.0 });
+    /// The explicit midpoint rule.
+    pub const MIDPOINT: Self = Self::of(Method::Midpoint { h: 1.0 });
+    /// Heun's method.
+    pub const HEUN: Self = Self::of(Method::Heun { h: 1.0 });
+    /// The classical Runge-Kutta method.
+    pub const RK4: Self = Self::of(Method::Rk4 { h: 1.0 });
+    /// Dormand and Prince's method of order 5(4).
+    pub const DORMAND_PRINCE: Self = Self::of(Method::DormandPrince { rtol: 1.0, atol: 1.0 });
+    /// Dormand and Prince's method of order 8(5, 3).
+    pub const DOP853: Self = Self::of(Method::Dop853 { rtol: 1.0, atol: 1.0 });
+    /// Rodas5P.
+    pub const RODAS5P: Self = Self::of(Method::Rodas5P { rtol: 1.0, atol: 1.0 });
+    /// RATTLE.
+    pub const RATTLE: Self = Self::of(Method::Rattle { h: 1.0 });
+    /// Störmer-Verlet.
+    pub const STORMER_VERLET: Self = Self::of(Method::StormerVerlet { h: 1.0 });
+
+    /// The scheme of a method.
+    pub const fn of(method: Method) -> Self {
+        Self { key: method.key(), name: method.label(), own_colour: None }
+    }
+
+    /// A map that is made for a model, with its name in tables and legends and the colour of its lines, as `#000000`.
+    pub const fn own(name: &'static str, colour: &'static str) -> Self {
+        Self { name, own_colour: Some(colour), ..Self::of(Method::OneStep { h: 1.0 }) }
+    }
+
+    /// The colour of its lines.
+    pub fn colour(self) -> &'static str {
+        let of_method = COLOURS.iter().find(|(key, _)| *key == self.key).map_or("#000000", |(_, colour)| *colour);
+        self.own_colour.unwrap_or(of_method)
     }
 
     /// The method, with a step or a tolerance.
-    pub const fn method(self, setting: f64) -> Method {
-        let (h, rtol, atol) = (setting, setting, setting);
-        match self {
-            Self::Euler => Method::Euler { h },
-            Self::Midpoint => Method::Midpoint { h },
-            Self::Heun => Method::Heun { h },
-            Self::Rk4 => Method::Rk4 { h },
-            Self::DormandPrince => Method::DormandPrince { rtol, atol },
-            Self::Dop853 => Method::Dop853 { rtol, atol },
-            Self::Rodas5P => Method::Rodas5P { rtol, atol },
-            Self::Gauss { order } => Method::Gauss { stages: order / 2, h },
-            Self::Rattle => Method::Rattle { h },
-            Self::DiscreteHamel => Method::DiscreteHamel { h },
-            Self::StormerVerlet => Method::StormerVerlet { h },
-            Self::Own { .. } => Method::OneStep { h },
-        }
-    }
-
-    /// The name in tables and legends.
-    pub const fn name(self) -> &'static str {
-        if let Self::Own { name, .. } = self { name } else { self.method(1.0).label() }
+    pub fn method(self, setting: f64) -> Method {
+        Method::with_key(self.key, setting, [setting; 2]).unwrap_or(Method::OneStep { h: setting })
     }
 
     /// Whether it keeps some of the structure by construction, and so needs no aid.
-    pub const fn is_geometric(self) -> bool {
+    pub fn is_geometric(self) -> bool {
         self.method(1.0).is_geometric()
     }
 
     /// Whether it chooses its steps.
-    pub const fn chooses_steps(self) -> bool {
+    pub fn chooses_steps(self) -> bool {
         self.method(1.0).step().is_none()
-    }
-}
-
-impl From<Method> for Scheme {
-    fn from(method: Method) -> Self {
-        match method {
-            Method::Euler { .. } => Self::Euler,
-            Method::Midpoint { .. } => Self::Midpoint,
-            Method::Heun { .. } => Self::Heun,
-            Method::Rk4 { .. } => Self::Rk4,
-            Method::Gauss { stages, .. } => Self::Gauss { order: 2 * stages },
-            Method::DiscreteHamel { .. } => Self::DiscreteHamel,
-            Method::DormandPrince { .. } => Self::DormandPrince,
-            Method::Dop853 { .. } => Self::Dop853,
-            Method::Rodas5P { .. } => Self::Rodas5P,
-            Method::StormerVerlet { .. } => Self::StormerVerlet,
-            Method::Rattle { .. } => Self::Rattle,
-            Method::OneStep { .. } => Self::Own { name: method.label(), colour: "#000000" },
-        }
     }
 }
 
 impl fmt::Display for Scheme {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.name())
+        out.write_str(self.name)
     }
 }
 
@@ -218,14 +185,14 @@ mod tests {
     #[test]
     fn methods_have_colours_of_their_own() {
         // RATTLE and the discrete Hamel integrator have one colour, because no system has both.
-        let methods = Method::all(0.1, [1e-6; 2]).map(Scheme::from);
+        let methods = Method::all(0.1, [1e-6; 2]).map(Scheme::of);
         let colours: HashSet<_> = methods.iter().map(|scheme| scheme.colour()).collect();
         assert_eq!(colours.len(), methods.len() - 1);
     }
 
     #[test]
     fn feedback_and_projection_have_two_colours() {
-        for scheme in [Scheme::Euler, Scheme::Rk4, Scheme::DormandPrince, Scheme::Dop853] {
+        for scheme in [Scheme::EULER, Scheme::RK4, Scheme::DORMAND_PRINCE, Scheme::DOP853] {
             assert_ne!(Contender::with_feedback(scheme).colour(), Contender::with_projection(scheme).colour());
         }
     }

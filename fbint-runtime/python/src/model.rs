@@ -371,7 +371,7 @@ fn documentation(entry: &Entry, model: &dyn AnyModel) -> String {
         ("parameters", shapes(&parameters)),
         ("state", shapes(&model.state_names())),
         ("integrals", shapes(&model.integral_names())),
-        ("outputs", shapes(model.output_names())),
+        ("outputs", shapes(model.facts().output_names)),
     ];
     let facts = facts.iter().filter(|(_, names)| !names.is_empty()).map(|(what, names)| format!("{what}: {names}\n"));
     format!("{}\n\n{}", entry.summary, facts.collect::<String>())

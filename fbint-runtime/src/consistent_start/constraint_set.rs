@@ -9,10 +9,10 @@
 //! size. A part in ten thousand is too far.
 
 use crate::dependence::Dependence;
+use crate::dynamical_system::{DynamicalSystem, Scratch};
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::extremes::Extremes;
-use crate::flat_system::{FlatSystem, Scratch};
 use crate::linear::{add, inner, largest, not_finite, orthonormalise, shortest};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Integral, IntegralKind, Integrals, PreparedSystem, StateEntry, StateRole, Vector};
@@ -48,27 +48,33 @@ pub(super) fn go_shortest(d: &mut [f64], damping: f64, x: &mut [f64], y: &mut [f
 }
 
 /// The parameters of a system, by their indices.
+#[derive(Clone, Copy)]
 pub(crate) struct Parameters<'a> {
     pub(crate) names: &'static [&'static str],
     pub(crate) value: &'a dyn Fn(usize) -> Option<f64>,
 }
 
 /// Puts the constraints in units of their scales into `violations`, 0 for other integrals.
-pub(super) fn scaled_constraints(system: &dyn FlatSystem, x: &[f64], violations: &mut [f64], mut scratch: Scratch<'_>) {
+pub(super) fn scaled_constraints(
+    system: &dyn DynamicalSystem,
+    x: &[f64],
+    violations: &mut [f64],
+    mut scratch: Scratch<'_>,
+) {
     let scales = scratch.values();
     own_scales(system, x, scales, scratch);
     system.integrals_at(x, violations);
-    for ((violation, integral), scale) in violations.iter_mut().zip(system.described_integrals()).zip(scales) {
+    for ((violation, integral), scale) in violations.iter_mut().zip(system.facts().integrals).zip(scales) {
         *violation = if integral.kind.is_constraint() { *violation / *scale } else { 0.0 };
     }
 }
 
 /// The sum of (g / |dg|)^2 over the constraints g: to first order, the squares of their distances.
-pub(super) fn square_of_distances(system: &dyn FlatSystem, x: &[f64], mut scratch: Scratch<'_>) -> f64 {
+pub(super) fn square_of_distances(system: &dyn DynamicalSystem, x: &[f64], mut scratch: Scratch<'_>) -> f64 {
     let (values, jacobian) = (scratch.values(), scratch.rows());
     system.integrals_at(x, values);
     system.jacobian_at(x, jacobian);
-    let rows = values.iter().zip(jacobian.chunks_exact(x.len())).zip(system.described_integrals());
+    let rows = values.iter().zip(jacobian.chunks_exact(x.len())).zip(system.facts().integrals);
     let constraints = rows.filter(|((value, _), integral)| integral.kind.is_constraint() && **value != 0.0);
     constraints.map(|((value, row), _)| value * value / inner(row, row)).sum()
 }
@@ -84,21 +90,21 @@ pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> R
 
 /// The same on slices, without the targets.
 pub(super) fn check(
-    system: &dyn FlatSystem,
+    system: &dyn DynamicalSystem,
     parameters: &Parameters<'_>,
     start: &[f64],
     mut scratch: Scratch<'_>,
 ) -> Result<(), Error> {
-    check_finite(parameters, system.state(), start)?;
+    check_finite(parameters, system.facts().state, start)?;
     let (integrals, scales, field) = (scratch.values(), scratch.values(), scratch.state());
     system.integrals_at(start, integrals);
-    for (&value, integral) in integrals.iter().zip(system.described_integrals()) {
+    for (&value, integral) in integrals.iter().zip(system.facts().integrals) {
         if !value.is_finite() {
             return Err(Error::Integral { name: integral.name, value, extremes: Extremes::among(parameters) });
         }
     }
     own_scales(system, start, scales, scratch.rest());
-    for ((&value, scale), integral) in integrals.iter().zip(scales).zip(system.described_integrals()) {
+    for ((&value, scale), integral) in integrals.iter().zip(scales).zip(system.facts().integrals) {
         let tolerance = TOLERANCE * *scale;
         if integral.kind.is_constraint() && value.abs() > tolerance {
             return Err(Error::OffConstraint { name: integral.name, value, tolerance });
@@ -109,7 +115,7 @@ pub(super) fn check(
     }
     check_distance(system, start, scratch.rest())?;
     system.vector_field_at(start, field);
-    if let Some((&value, entry)) = field.iter().zip(system.state()).find(|(rate, _)| !rate.is_finite()) {
+    if let Some((&value, entry)) = field.iter().zip(system.facts().state).find(|(rate, _)| !rate.is_finite()) {
         return Err(Error::Rate { name: entry.name, value, extremes: Extremes::among(parameters) });
     }
     Ok(())
@@ -146,21 +152,21 @@ impl Part {
     }
 
     /// Puts the violations of these constraints in units of their scales into `violations`, 0 for other integrals.
-    fn violations(self, system: &dyn FlatSystem, x: &[f64], violations: &mut [f64], scratch: Scratch<'_>) {
+    fn violations(self, system: &dyn DynamicalSystem, x: &[f64], violations: &mut [f64], scratch: Scratch<'_>) {
         scaled_constraints(system, x, violations, scratch);
         let others =
-            violations.iter_mut().zip(system.described_integrals()).filter(|(_, integral)| !self.has(integral.kind));
+            violations.iter_mut().zip(system.facts().integrals).filter(|(_, integral)| !self.has(integral.kind));
         others.for_each(|(violation, _)| *violation = 0.0);
     }
 
-    fn largest_violation(self, system: &dyn FlatSystem, x: &[f64], mut scratch: Scratch<'_>) -> f64 {
+    fn largest_violation(self, system: &dyn DynamicalSystem, x: &[f64], mut scratch: Scratch<'_>) -> f64 {
         let violations = scratch.values();
         self.violations(system, x, violations, scratch);
         largest(violations)
     }
 
     /// Makes Newton steps, each the shortest in units of the sizes of variables, for as long as they lead nearer.
-    fn satisfy(self, system: &dyn FlatSystem, x: &mut [f64], mut scratch: Scratch<'_>) {
+    fn satisfy(self, system: &dyn DynamicalSystem, x: &mut [f64], mut scratch: Scratch<'_>) {
         let next = scratch.state();
         let mut left = self.largest_violation(system, x, scratch.rest());
         for _ in 0..MOST_STEPS {
@@ -178,12 +184,12 @@ impl Part {
         }
     }
 
-    fn step(self, system: &dyn FlatSystem, x: &mut [f64], mut scratch: Scratch<'_>) {
+    fn step(self, system: &dyn DynamicalSystem, x: &mut [f64], mut scratch: Scratch<'_>) {
         let (sizes, way, violations, rows) = (scratch.state(), scratch.state(), scratch.values(), scratch.rows());
-        sizes.iter_mut().enumerate().for_each(|(j, size)| *size = size_or_least(system.state(), x, j));
+        sizes.iter_mut().enumerate().for_each(|(j, size)| *size = size_or_least(system.facts().state, x, j));
         scaled_rows(system, x, sizes, rows, scratch.rest());
-        for (row, integral) in rows.chunks_exact_mut(x.len()).zip(system.described_integrals()) {
-            let others = row.iter_mut().zip(system.state());
+        for (row, integral) in rows.chunks_exact_mut(x.len()).zip(system.facts().integrals) {
+            let others = row.iter_mut().zip(system.facts().state);
             let others = others.filter(|(_, entry)| !(self.has(integral.kind) && self.moves(entry.role)));
             others.for_each(|(entry, _)| *entry = 0.0);
         }
@@ -202,7 +208,7 @@ pub(crate) fn onto_constraints<S: FeedbackSystem>(system: &S::Prepared<f64>, x: 
 }
 
 /// The same on slices; returns whether the set is reached.
-fn go_onto_constraints(system: &dyn FlatSystem, x: &mut [f64], mut scratch: Scratch<'_>) -> bool {
+fn go_onto_constraints(system: &dyn DynamicalSystem, x: &mut [f64], mut scratch: Scratch<'_>) -> bool {
     let parts = [Part::Positions, Part::Rates, Part::Others];
     parts.iter().for_each(|part| part.satisfy(system, x, scratch.rest()));
     parts.iter().all(|part| part.largest_violation(system, x, scratch.rest()) <= TOLERANCE)
@@ -263,7 +269,7 @@ pub(crate) fn targets<S: FeedbackSystem, T: Scalar>(system: &S::Prepared<T>, sta
 
 /// Refuses a start from which the way to the constraint set is long, although no constraint is violated by much. The constraint that has
 /// the largest share in the square of the way is named.
-fn check_distance(system: &dyn FlatSystem, start: &[f64], mut scratch: Scratch<'_>) -> Result<(), Error> {
+fn check_distance(system: &dyn DynamicalSystem, start: &[f64], mut scratch: Scratch<'_>) -> Result<(), Error> {
     let (violations, multipliers, way) = (scratch.values(), scratch.values(), scratch.state());
     way_back(system, start, way, multipliers, scratch.rest());
     let distance = Scalar::sqrt(inner(way, way));
@@ -275,13 +281,19 @@ fn check_distance(system: &dyn FlatSystem, start: &[f64], mut scratch: Scratch<'
     let worst = (0..multipliers.len()).max_by(|i, j| share(i).total_cmp(&share(j))).unwrap_or(0);
     let values = scratch.values();
     system.integrals_at(start, values);
-    let (name, value) = (system.described_integrals()[worst].name, values[worst]);
+    let (name, value) = (system.facts().integrals[worst].name, values[worst]);
     Err(Error::OffConstraint { name, value, tolerance: value.abs() * FARTHEST / distance })
 }
 
 /// Puts the way to the constraint set, each entry in units of its size, into `way`, and the multipliers of the scaled constraints that
 /// make it up.
-fn way_back(system: &dyn FlatSystem, x: &[f64], way: &mut [f64], multipliers: &mut [f64], mut scratch: Scratch<'_>) {
+fn way_back(
+    system: &dyn DynamicalSystem,
+    x: &[f64],
+    way: &mut [f64],
+    multipliers: &mut [f64],
+    mut scratch: Scratch<'_>,
+) {
     let (rows, sizes) = (scratch.rows(), scratch.state());
     sizes_of(x, sizes);
     scaled_rows(system, x, sizes, rows, scratch.rest());
@@ -311,7 +323,7 @@ pub(crate) fn check_distinct<S: FeedbackSystem>(
 
 /// Constraints that are nearly dependent at a start.
 fn indistinct_constraints(
-    system: &dyn FlatSystem,
+    system: &dyn DynamicalSystem,
     start: &[f64],
     is_any: bool,
     mut scratch: Scratch<'_>,
@@ -332,7 +344,7 @@ fn indistinct_constraints(
     let mut dependence = |rows: &mut [f64]| {
         let mut scratch = scratch.rest();
         let (lower, shares) = (scratch.square(), scratch.values());
-        nearest_dependence(system.described_integrals(), start.len(), rows, lower, shares)
+        nearest_dependence(system.facts().integrals, start.len(), rows, lower, shares)
     };
     let found = dependence(rows)?;
     (!is_any || dependence(scaled).is_some()).then_some(found)
@@ -389,11 +401,11 @@ fn nearest_dependence(
 
 /// Puts the gradients of the constraints in units of their scales, by entries of the state in units of these sizes, into `rows`; 0 for
 /// other integrals.
-fn scaled_rows(system: &dyn FlatSystem, x: &[f64], sizes: &[f64], rows: &mut [f64], mut scratch: Scratch<'_>) {
+fn scaled_rows(system: &dyn DynamicalSystem, x: &[f64], sizes: &[f64], rows: &mut [f64], mut scratch: Scratch<'_>) {
     let scales = scratch.values();
     own_scales(system, x, scales, scratch);
     system.jacobian_at(x, rows);
-    let rows = rows.chunks_exact_mut(x.len()).zip(system.described_integrals());
+    let rows = rows.chunks_exact_mut(x.len()).zip(system.facts().integrals);
     for ((row, integral), scale) in rows.zip(scales) {
         let is_constraint = integral.kind.is_constraint();
         let entries = row.iter_mut().zip(sizes);
@@ -422,7 +434,7 @@ pub(crate) fn size_of_variable(state: &[StateEntry], x: &[f64], i: usize) -> f64
 
 /// Puts the size of the terms that make up each integral near x, at least the size of the integral itself, into `scales`; 1 where there
 /// are none.
-fn own_scales(system: &dyn FlatSystem, x: &[f64], scales: &mut [f64], mut scratch: Scratch<'_>) {
+fn own_scales(system: &dyn DynamicalSystem, x: &[f64], scales: &mut [f64], mut scratch: Scratch<'_>) {
     let values = scratch.values();
     system.integrals_at(x, values);
     self::scales(system, x, scales, scratch);
@@ -433,7 +445,7 @@ fn own_scales(system: &dyn FlatSystem, x: &[f64], scales: &mut [f64], mut scratc
 }
 
 /// Puts sum_j |dF_i/dx_j| |x_j| of each integral, or 1 where that is not finite, with the sizes of entries for |x_j|, into `scales`.
-pub(crate) fn scales(system: &dyn FlatSystem, x: &[f64], scales: &mut [f64], mut scratch: Scratch<'_>) {
+pub(crate) fn scales(system: &dyn DynamicalSystem, x: &[f64], scales: &mut [f64], mut scratch: Scratch<'_>) {
     let (jacobian, sizes) = (scratch.rows(), scratch.state());
     system.jacobian_at(x, jacobian);
     sizes_of(x, sizes);

@@ -5,6 +5,7 @@
 
 use std::hint::black_box;
 
+use super::crew::{Crew, Leave};
 use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
 use super::seat::{Numbers, in_lane};
@@ -14,12 +15,11 @@ use crate::method::FixedStep;
 use crate::projection::{Landing, Projection, Projector, USUAL};
 use crate::scalar::Scalar;
 use crate::simulation::Schedule;
-use crate::simulation::samples::FlatSamples;
-use crate::system::{FeedbackSystem, Integrals, Vector, clock, set_clock};
+use crate::system::{FeedbackSystem, Vector, clock, set_clock};
 
 /// Integrates from `start` by a method with a fixed step.
 pub(super) fn integrate<S, F, const V: usize>(
-    course: &mut Course<'_, S, V>,
+    course: &mut Course<'_, '_, '_, S, V>,
     field: &F,
     start: Vector<S, Lanes<V>>,
     method: FixedStep,
@@ -50,7 +50,7 @@ pub(super) fn integrate<S, F, const V: usize>(
 
 /// Integrates from `start` by steps that a function makes.
 pub(super) fn follow<S: FeedbackSystem, const V: usize>(
-    course: &mut Course<'_, S, V>,
+    course: &mut Course<'_, '_, '_, S, V>,
     start: Vector<S, Lanes<V>>,
     step: &dyn Fn(&mut Vector<S, Lanes<V>>, Lanes<V>),
 ) {
@@ -101,48 +101,38 @@ impl<S: FeedbackSystem, const V: usize> Watch<'_, S, V> {
 }
 
 /// What comes after each step, and when.
-pub(super) struct Course<'a, S: FeedbackSystem, const V: usize> {
+pub(super) struct Course<'a, 'c, 'm, S: FeedbackSystem, const V: usize> {
     schedule: &'a Schedule,
-    /// The samples of the first lanes.
-    tracks: &'a mut [FlatSamples],
+    crew: &'a mut Crew<'c, 'm, S, V>,
     watch: Watch<'a, S, V>,
-    goes_on: &'a dyn Fn() -> bool,
-    /// The number of steps since it was asked.
+    /// The number of steps since it was asked whether the runs go on.
     unwatched: u64,
     is_interrupted: bool,
 }
 
-impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
-    pub(super) fn new(
-        numbers: &'a Numbers<S, V>,
-        schedule: &'a Schedule,
-        tracks: &'a mut [FlatSamples],
-        goes_on: &'a dyn Fn() -> bool,
-    ) -> Self {
-        Self {
-            schedule,
-            tracks,
-            watch: Watch { numbers, lost: Mask::none() },
-            goes_on,
-            unwatched: 0,
-            is_interrupted: false,
+impl<'a, 'c, 'm, S: FeedbackSystem, const V: usize> Course<'a, 'c, 'm, S, V> {
+    /// The course of a crew whose members have these numbers.
+    pub(super) fn new(numbers: &'a Numbers<S, V>, schedule: &'a Schedule, crew: &'a mut Crew<'c, 'm, S, V>) -> Self {
+        Self { schedule, crew, watch: Watch { numbers, lost: Mask::none() }, unwatched: 0, is_interrupted: false }
+    }
+
+    /// Every member leaves its lane.
+    pub(super) fn end(self) {
+        for lane in 0..self.crew.lanes() {
+            self.crew.leave(
+                lane,
+                match self.is_interrupted {
+                    true => Leave::Interrupted,
+                    false if self.watch.lost.has(lane) => Leave::Lost,
+                    false => Leave::Ended,
+                },
+            );
         }
-    }
-
-    /// The lanes in which a simulation would have looked more closely, or stopped.
-    pub(super) fn lost(&self) -> Mask<V> {
-        self.watch.lost
-    }
-
-    /// Whether the runs were over before their end.
-    pub(super) fn is_interrupted(&self) -> bool {
-        self.is_interrupted
     }
 
     /// Advances by many steps at once where nothing comes between them. This is one function for all methods, so that the
     /// generated code in it is compiled but once.
     fn follow(&mut self, mut x: Vector<S, Lanes<V>>, advance: Advance<'_, S, V>) {
-        self.sample(0, &x);
         let mut number = 0;
         while number < self.schedule.steps && !self.is_interrupted {
             let steps = if clock::<S>().is_some() { 1 } else { self.schedule.alike_from(number).min(UNWATCHED) };
@@ -155,7 +145,6 @@ impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
     /// Projects the states after every step.
     fn follow_projected(&mut self, projection: Projection, mut x: Vector<S, Lanes<V>>, step: ProjectedStep<'_, S, V>) {
         let mut projector = self.watch.numbers.projector(projection);
-        self.sample(0, &x);
         for number in 1..=self.schedule.steps {
             if self.is_interrupted {
                 return;
@@ -177,15 +166,14 @@ impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
         self.unwatched += steps;
         if self.unwatched >= UNWATCHED && number < self.schedule.steps {
             self.unwatched = 0;
-            self.is_interrupted = !(self.goes_on)();
+            self.is_interrupted = !self.crew.goes_on();
         }
     }
 
     fn sample(&mut self, number: u64, x: &Vector<S, Lanes<V>>) {
         let changes = self.watch.numbers.change(x);
-        for (lane, track) in self.tracks.iter_mut().enumerate() {
-            let (state, change): (Vector<S>, Integrals<S>) = (in_lane(x, lane), in_lane(&changes, lane));
-            track.push(self.schedule.time(number), state.as_ref(), change.as_ref());
+        for lane in 0..self.crew.lanes() {
+            self.crew.sample(lane, self.schedule.time(number), &in_lane(x, lane), &in_lane(&changes, lane));
         }
     }
 }

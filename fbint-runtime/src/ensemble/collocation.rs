@@ -18,7 +18,7 @@ use crate::system::{FeedbackSystem, Vector};
 
 /// Integrates from `start` with steps of size `h`. A member whose stages do not converge goes on with what is not a number.
 pub(super) fn integrate<S: FeedbackSystem, const V: usize>(
-    course: &mut Course<'_, S, V>,
+    course: &mut Course<'_, '_, '_, S, V>,
     fields: &dyn LaneFields<S, V>,
     start: Vector<S, Lanes<V>>,
     coefficients: Coefficients,

@@ -7,13 +7,14 @@
 //!
 //! What stages add up to and the estimate of the error are the functions of the [`Integrator`](crate::Integrator), on other numbers.
 
-use super::crew::{Beginning, Crew, Leave};
+use super::crew::{Crew, Leave};
+use super::gains::LaneFields;
 use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
 use super::seat::{Numbers, in_lane, is_finite};
 use crate::dense_output::Polynomial;
 use crate::entries::Entries;
-use crate::integrator::MAX_STEPS;
+use crate::integrator::{Integrator, MAX_STEPS};
 use crate::lanes::{Lanes, Mask};
 use crate::linear::filled;
 use crate::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
@@ -34,11 +35,13 @@ pub(super) struct Route<'a> {
 /// Integrates all members of a crew by the method with so many stages.
 pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
     crew: &mut Crew<'_, '_, S, V>,
+    fields: &mut dyn LaneFields<S, V>,
     route: &Route<'_>,
 ) {
     let &[from, .., until] = route.times else { return };
     let mut course = Course::<S, V, STAGES> {
         route,
+        fields,
         until: Scalar::from_f64(until),
         time: Scalar::from_f64(from),
         state: filled(Scalar::from_f64(0.0)),
@@ -58,11 +61,13 @@ pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
     };
     let mut vacant = Mask::all();
     loop {
-        vacant.lanes().for_each(|lane| course.board(crew, lane));
+        for lane in vacant.lanes() {
+            course.board(crew, lane);
+        }
         if !course.is_under_way.any() {
             return;
         }
-        let numbers = crew.gather();
+        let numbers = crew.gather(course.fields);
         vacant = course.until_someone_leaves(crew, &numbers);
     }
 }
@@ -70,6 +75,7 @@ pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
 /// Where every lane is on its way.
 struct Course<'a, S: FeedbackSystem, const V: usize, const STAGES: usize> {
     route: &'a Route<'a>,
+    fields: &'a mut dyn LaneFields<S, V>,
     until: Lanes<V>,
     time: Lanes<V>,
     state: Vector<S, Lanes<V>>,
@@ -104,16 +110,23 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
 
     /// Gives a lane to the next member.
     fn board(&mut self, crew: &mut Crew<'_, '_, S, V>, lane: usize) {
-        let beginning = crew.board(lane);
-        self.is_under_way = self.is_under_way.with(lane, beginning.is_some());
-        let Some(Beginning { start, derivative, size }) = beginning else { return };
-        for i in 0..Vector::<S>::LEN {
-            self.state[i].set(lane, start[i]);
-            self.stages[0][i].set(lane, derivative[i]);
-            self.mean[i].set(lane, 0.0);
+        let (from, until, tolerance) = (self.route.times[0], self.until.lane(0), self.route.tolerance);
+        let is_taken = crew.board(lane, self.fields, &mut |field, start| {
+            let (derivative, size) =
+                Integrator::<_, STAGES>::new(&*field, *start, tolerance).from_time(from).begin(until);
+            for i in 0..Vector::<S>::LEN {
+                self.state[i].set(lane, start[i]);
+                self.stages[0][i].set(lane, derivative[i]);
+                self.mean[i].set(lane, 0.0);
+            }
+            self.size.set(lane, size);
+            Ok(())
+        });
+        self.is_under_way = self.is_under_way.with(lane, is_taken);
+        if !is_taken {
+            return;
         }
-        self.time.set(lane, self.route.times[0]);
-        self.size.set(lane, size);
+        self.time.set(lane, from);
         self.last_log_error.set(lane, LEAST_LOG_ERROR);
         self.attempts.set(lane, 0.0);
         self.is_shrinking = self.is_shrinking.with(lane, false);
@@ -133,7 +146,9 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
             if self.unwatched >= UNWATCHED {
                 self.unwatched = 0;
                 if !crew.goes_on() {
-                    self.is_under_way.lanes().for_each(|lane| crew.leave(lane, Leave::Interrupted));
+                    for lane in self.is_under_way.lanes() {
+                        crew.leave(lane, Leave::Interrupted);
+                    }
                     self.is_under_way = Mask::none();
                     return Mask::none();
                 }
@@ -156,7 +171,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         let remaining = self.until - self.time;
         let is_shortened = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
         let size = is_shortened.select(remaining, self.size);
-        let error = self.attempt(crew, size);
+        let error = self.attempt(size);
 
         // Without a finite end, the error is as large as can be.
         let finite = is_finite(&self.end);
@@ -181,7 +196,9 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
             crew.sample(lane, end_time.lane(lane), &state, &change);
             crew.leave(lane, Leave::Ended);
         }
-        lost.lanes().for_each(|lane| crew.leave(lane, Leave::Lost));
+        for lane in lost.lanes() {
+            crew.leave(lane, Leave::Lost);
+        }
         self.advance(accepted, end_time);
         ended.or(lost)
     }
@@ -197,17 +214,17 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
 
     /// Attempts a step of this size in every lane; returns its error in units of the tolerance.
     #[inline(never)]
-    fn attempt(&mut self, crew: &Crew<'_, '_, S, V>, size: Lanes<V>) -> Lanes<V> {
+    fn attempt(&mut self, size: Lanes<V>) -> Lanes<V> {
         let (pair, last) = (Self::PAIR, Self::PAIR.last());
         // An embedded method evaluates the field after the step, too.
         self.knows_end = matches!(pair.error, ErrorEstimate::Embedded(_));
         if !self.knows_derivative {
-            crew.field(&self.state, &mut self.stages[0]);
+            self.fields.value(&self.state, &mut self.stages[0]);
         }
         for i in 1..last + 1 {
             self.end = extended(&self.state, size, &self.stages[..i - 1], &self.stages[i - 1], &pair.a[i]);
             if i < last || self.knows_end {
-                crew.field(&self.end, &mut self.stages[i]);
+                self.fields.value(&self.end, &mut self.stages[i]);
             }
         }
         let atol = filled(Lanes::from_f64(self.route.tolerance.absolute(1.0)));
@@ -260,12 +277,12 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     ) {
         let (pair, last, h) = (Self::PAIR, Self::PAIR.last(), end_time - self.time);
         if !self.knows_end {
-            crew.field(&self.end, &mut self.stages[last]);
+            self.fields.value(&self.end, &mut self.stages[last]);
             self.knows_end = true;
         }
         for i in last + 1..STAGES {
             let point = advanced(&self.state, h, &self.stages[..i], &pair.a[i]);
-            crew.field(&point, &mut self.stages[i]);
+            self.fields.value(&point, &mut self.stages[i]);
         }
         let polynomial = Polynomial::new(pair, h, self.state, &self.end, &self.stages);
         while due.any() {

@@ -1,33 +1,29 @@
-//! Members of an ensemble under error control, which share lanes.
+//! Members of an ensemble that share lanes.
 
-use std::boxed::Box;
 use std::vec::Vec;
 
-use super::gains::LaneFields;
+use super::gains::{AloneField, LaneFields};
 use super::samples::Track;
 use super::seat::{Numbers, Seat};
 use super::side_by_side::SideBySide;
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::field::Field;
-use crate::integrator::Integrator;
 use crate::lanes::Lanes;
-use crate::method::ErrorControl;
+use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Integrals, Vector};
-use crate::tolerance::Tolerance;
 
 /// Members of an ensemble, of which as many as there are lanes have one, and the others wait for one.
 pub(super) struct Crew<'c, 'm, S: FeedbackSystem, const V: usize> {
     runs: &'c SideBySide<'c, 'm, S, V>,
-    method: ErrorControl,
-    tolerance: Tolerance,
     members: &'c [usize],
     /// What became of those that have or had a lane, or could not start, in the order of the members.
     tracks: Vec<Track>,
     /// Who has each lane, or had it last, and the place of its track.
     seats: Vec<(usize, Seat<S>)>,
-    fields: Box<dyn LaneFields<S, V> + 'c>,
 }
+
+/// What is done with the field and the start of a member that takes a lane, which may refuse it.
+type Begin<'b, S> = dyn FnMut(AloneField<'_, S>, &Vector<S>) -> Result<(), Error> + 'b;
 
 /// Why a member leaves its lane.
 pub(super) enum Leave {
@@ -39,26 +35,11 @@ pub(super) enum Leave {
     Interrupted,
 }
 
-/// How a member begins.
-pub(super) struct Beginning<S: FeedbackSystem> {
-    pub(super) start: Vector<S>,
-    /// f there.
-    pub(super) derivative: Vector<S>,
-    /// The size of the first step.
-    pub(super) size: f64,
-}
-
 impl<'c, 'm, S: FeedbackSystem, const V: usize> Crew<'c, 'm, S, V> {
     /// A crew of members, none of whom has a lane yet.
-    pub(super) fn new(
-        runs: &'c SideBySide<'c, 'm, S, V>,
-        method: ErrorControl,
-        tolerance: Tolerance,
-        members: &'c [usize],
-    ) -> Self {
+    pub(super) fn new(runs: &'c SideBySide<'c, 'm, S, V>, members: &'c [usize]) -> Self {
         let tracks = Vec::with_capacity(members.len());
-        let seats = Vec::with_capacity(Lanes::<V>::COUNT);
-        Self { runs, method, tolerance, members, tracks, seats, fields: runs.gains.fields() }
+        Self { runs, members, tracks, seats: Vec::with_capacity(Lanes::<V>::COUNT) }
     }
 
     /// What became of the members. Those that have had no lane when the runs were over were interrupted.
@@ -67,27 +48,22 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> Crew<'c, 'm, S, V> {
         self.tracks
     }
 
-    /// Evaluates f of the members that have a lane.
-    pub(super) fn field(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>) {
-        self.fields.value(x, value);
-    }
-
-    /// Gives a lane to the next member that can start, if there is one.
-    pub(super) fn board(&mut self, lane: usize) -> Option<Beginning<S>> {
+    /// Gives a lane to the next member that can start; false if there is none. Lanes are taken in order at first.
+    pub(super) fn board(&mut self, lane: usize, fields: &mut dyn LaneFields<S, V>, begin: &mut Begin<'_, S>) -> bool {
         let settings = &self.runs.plan.settings;
         while let Some(&member) = self.members.get(self.tracks.len()) {
-            match Seat::new(self.runs.members, settings, member, lane, &mut *self.fields) {
-                Ok((seat, field)) => {
-                    let (start, from, until) = (seat.start, settings.from, settings.until);
-                    let (derivative, size) = first_step(self.method, field, start, self.tolerance, [from, until]);
-                    let track = seat.track(from, self.runs.plan.times.len());
+            let seat = Seat::new(self.runs.members, settings, member, lane, fields);
+            let seat = seat.and_then(|(seat, field)| begin(field, &seat.start).map(|()| seat));
+            match seat {
+                Ok(seat) => {
+                    let track = seat.track(settings.from, self.runs.plan.times.len());
                     let seat = (self.tracks.len(), seat);
                     match self.seats.get_mut(lane) {
                         Some(before) => *before = seat,
                         None => self.seats.push(seat),
                     }
                     self.tracks.push(Ok(track));
-                    return Some(Beginning { start, derivative, size });
+                    return true;
                 }
                 Err(error) => {
                     self.tracks.push(Err(error));
@@ -95,15 +71,28 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> Crew<'c, 'm, S, V> {
                 }
             }
         }
-        None
+        false
     }
 
-    /// The numbers of the members that have a lane, or had it last; at least one has had one.
-    pub(super) fn gather(&mut self) -> Numbers<S, V> {
-        self.fields.gather();
-        let seats = &self.seats;
-        // Lanes that nobody ever took repeat the first.
-        Numbers::gather(&|lane| &seats.get(lane).unwrap_or(&seats[0]).1)
+    /// The number of lanes that were ever taken.
+    pub(super) fn lanes(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// Who has a lane, or had it last, of which at least one was taken. Lanes that nobody ever took repeat the first.
+    fn seat(&self, lane: usize) -> &Seat<S> {
+        &self.seats.get(lane).unwrap_or(&self.seats[0]).1
+    }
+
+    /// The starts of the members that have a lane.
+    pub(super) fn starts(&self) -> Vector<S, Lanes<V>> {
+        Entries::from_fn(|i| Lanes::from_lanes(&|lane| self.seat(lane).start[i]))
+    }
+
+    /// Puts the numbers of the members that have a lane, or had it last, side by side, and those of their fields.
+    pub(super) fn gather(&self, fields: &mut dyn LaneFields<S, V>) -> Numbers<S, V> {
+        fields.gather();
+        Numbers::gather(&|lane| self.seat(lane))
     }
 
     /// Adds a sample of the member in a lane; returns how many it has.
@@ -132,19 +121,5 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> Crew<'c, 'm, S, V> {
     /// Whether the runs go on.
     pub(super) fn goes_on(&self) -> bool {
         self.runs.members.progress.goes_on()
-    }
-}
-
-/// f at the start, and the size of the first step.
-fn first_step<V: Entries<f64>>(
-    method: ErrorControl,
-    field: &dyn Field<Vector = V>,
-    start: V,
-    tolerance: Tolerance,
-    [from, until]: [f64; 2],
-) -> (V, f64) {
-    match method {
-        ErrorControl::DormandPrince => Integrator::dormand_prince(field, start, tolerance).from_time(from).begin(until),
-        ErrorControl::Dop853 => Integrator::dop853(field, start, tolerance).from_time(from).begin(until),
     }
 }

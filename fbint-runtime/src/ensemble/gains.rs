@@ -206,7 +206,7 @@ pub(super) trait LaneFields<S: FeedbackSystem, const V: usize> {
     /// Integrates them by a method with a fixed step.
     fn integrate(
         &self,
-        course: &mut Course<'_, S, V>,
+        course: &mut Course<'_, '_, '_, S, V>,
         start: Vector<S, Lanes<V>>,
         method: FixedStep,
         projection: Option<Projection>,
@@ -253,7 +253,7 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> LaneFields<S, V> fo
 
     fn integrate(
         &self,
-        course: &mut Course<'_, S, V>,
+        course: &mut Course<'_, '_, '_, S, V>,
         start: Vector<S, Lanes<V>>,
         method: FixedStep,
         projection: Option<Projection>,

@@ -46,13 +46,15 @@ use crate::method::{self, ErrorControl, FixedStep, Method, Settings};
 use crate::policy::GainPolicy;
 use crate::projection::{Hold, Projection};
 use crate::simulation::samples::FlatSamples;
-use crate::simulation::{Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
+use crate::simulation::{FlatRun, Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use crate::tolerance::Tolerance;
 use gains::Boxed;
 pub use gains::EnsembleGains;
 use progress::Progress;
 pub use run::EnsembleRun;
+#[doc(hidden)]
+pub use samples::FlatEnsembleRun;
 use samples::{Shared, ShowSamples, Track, Tracks};
 use side_by_side::SideBySide;
 pub use statistics::{Statistics, Summary};
@@ -131,8 +133,11 @@ impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
         Self::with_systems(Systems::Each(systems), starts)
     }
 
-    fn with_systems<X: Into<Vector<S>>>(systems: Systems<'a, S>, starts: impl IntoIterator<Item = X>) -> Self {
-        let starts: Vec<_> = starts.into_iter().map(Into::into).collect();
+    fn with_systems<X: Into<Vector<S>>>(systems: Systems<'a, S>, given: impl IntoIterator<Item = X>) -> Self {
+        let mut starts = Vec::new();
+        for start in given {
+            starts.push(start.into());
+        }
         let members = Members {
             progress: Progress::new(starts.len(), |_| ControlFlow::Continue(())),
             systems,
@@ -183,9 +188,14 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
 
     /// Shows `visit` the index and the samples of every member that does not fail, in the order of the members, as soon as they are
     /// known. Unlike [kept](Self::keep_trajectories) trajectories, samples that were visited take no memory any more.
-    pub fn visited(mut self, mut visit: impl FnMut(usize, &[Sample<S>]) + Send + 'a) -> Self {
-        let show = move |member: usize, samples: &FlatSamples| visit(member, &samples.shaped());
-        self.members.show = Some(Mutex::new(Box::new(show)));
+    pub fn visited(self, mut visit: impl FnMut(usize, &[Sample<S>]) + Send + 'a) -> Self {
+        self.visited_flat(move |member, samples| visit(member, &samples.shaped()))
+    }
+
+    /// The same with samples that are compiled once for all systems.
+    #[doc(hidden)]
+    pub fn visited_flat(mut self, visit: impl FnMut(usize, &FlatSamples) + Send + 'a) -> Self {
+        self.members.show = Some(Mutex::new(Box::new(visit)));
         self
     }
 
@@ -233,10 +243,28 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
         settings: &Settings,
         run: impl Fn(usize, Simulation<'_, S>, &Settings) -> Result<Run<S>, Error> + Sync,
     ) -> Result<EnsembleRun<S>, Error> {
+        let samples = |member: usize, simulation: Simulation<'_, S>, settings: &Settings| {
+            let (run, mut samples) = (run(member, simulation, settings)?, FlatSamples::of::<S>(0));
+            run.trajectory().iter().for_each(|at| samples.push(at.time, at.state.as_ref(), at.change.as_ref()));
+            Ok(samples)
+        };
+        self.each(settings, &samples).map(EnsembleRun::shaped)
+    }
+
+    /// The same with results that are compiled once for all systems.
+    #[doc(hidden)]
+    pub fn run_each_flat(
+        self,
+        settings: &Settings,
+        run: impl Fn(usize, Simulation<'_, S>, &Settings) -> Result<FlatRun, Error> + Sync,
+    ) -> Result<FlatEnsembleRun, Error> {
+        self.each(settings, &|member, simulation, settings| Ok(run(member, simulation, settings)?.trajectory))
+    }
+
+    fn each(self, settings: &Settings, run: &RunEach<'_, S>) -> Result<FlatEnsembleRun, Error> {
         let plan = self.plan(settings)?;
         let tracks = |members: &[usize]| {
-            let run = |member: usize, simulation: Simulation<'_, S>| run(member, simulation, &plan.settings);
-            self.members.one_by_one(members, &run)
+            self.members.one_by_one(members, &|member, simulation| run(member, simulation, &plan.settings))
         };
         Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &tracks))
     }
@@ -269,6 +297,12 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     ///
     /// Those of [`run`](Self::run).
     pub fn run_with(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
+        self.run_flat(settings).map(EnsembleRun::shaped)
+    }
+
+    /// The same with a result that is compiled once for all systems.
+    #[doc(hidden)]
+    pub fn run_flat(self, settings: &Settings) -> Result<FlatEnsembleRun, Error> {
         if const { <Vector<S> as Entries<f64>>::LEN <= SMALL } {
             self.run_in_lanes::<WIDE>(settings)
         } else if const { <Vector<S> as Entries<f64>>::LEN <= MIDDLING } {
@@ -285,12 +319,19 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     ///
     /// Those of [`run`](Self::run).
     pub fn run_one_by_one(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
+        self.run_one_by_one_flat(settings).map(EnsembleRun::shaped)
+    }
+
+    /// The same with a result that is compiled once for all systems.
+    #[doc(hidden)]
+    pub fn run_one_by_one_flat(self, settings: &Settings) -> Result<FlatEnsembleRun, Error> {
         let plan = self.plan(settings)?;
-        let tracks = |members: &[usize]| self.simulate_each(&plan, members);
+        let run = |member: usize, simulation: Simulation<'_, S>| self.run_alone(&plan, member, simulation);
+        let tracks = |members: &[usize]| self.members.one_by_one(members, &run);
         Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &tracks))
     }
 
-    fn run_in_lanes<const V: usize>(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
+    fn run_in_lanes<const V: usize>(self, settings: &Settings) -> Result<FlatEnsembleRun, Error> {
         let plan = self.plan(settings)?;
         let alone = |member: usize| self.simulate(&plan, member);
         Ok(SideBySide::<S, V> { members: &self.members, plan: &plan, gains: &self.gains, alone: &alone }.run())
@@ -303,20 +344,11 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     }
 
     fn check_counts(&self) -> Result<(), Error> {
-        let systems = match self.members.systems {
-            Systems::One(_) => None,
-            Systems::Each(systems) => Some(("systems", systems.len())),
-        };
-        let gains = self.gains.count().map(|count| ("gains", count));
         let starts = self.members.starts.len();
-        match [systems, gains].into_iter().flatten().find(|&(_, given)| given != starts) {
-            Some((what, given)) => Err(Error::MemberCount { what, given, starts }),
-            None => Ok(()),
+        if let Systems::Each(systems) = self.members.systems {
+            check_count("systems", systems.len(), starts)?;
         }
-    }
-
-    fn simulate_each(&self, plan: &Plan, members: &[usize]) -> Vec<Track> {
-        self.members.one_by_one(members, &|member, simulation| self.run_alone(plan, member, simulation))
+        self.gains.count().map_or(Ok(()), |gains| check_count("gains", gains, starts))
     }
 
     /// Runs one member alone.
@@ -324,14 +356,14 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         self.members.track(member, &|member, simulation| self.run_alone(plan, member, simulation))
     }
 
-    fn run_alone(&self, plan: &Plan, member: usize, simulation: Simulation<'_, S>) -> Result<Run<S>, Error> {
-        self.gains.simulation(simulation, member).run_with(&plan.settings)
+    fn run_alone(&self, plan: &Plan, member: usize, simulation: Simulation<'_, S>) -> Track {
+        Ok(self.gains.simulation(simulation, member).run_flat(&plan.settings)?.trajectory)
     }
 }
 
 impl<S: FeedbackSystem + Sync> Members<'_, S> {
     /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`.
-    fn sum_up(&self, plan: &Plan, block_size: usize, tracks: &Tracks<'_>) -> EnsembleRun<S> {
+    fn sum_up(&self, plan: &Plan, block_size: usize, tracks: &Tracks<'_>) -> FlatEnsembleRun {
         let shared = Shared {
             members: self.starts.len(),
             progress: &self.progress,
@@ -341,17 +373,17 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
             entries: Vector::<S>::LEN,
             integrals: Integrals::<S>::LEN,
         };
-        EnsembleRun::new(&plan.times, shared.sum_up(block_size, tracks))
+        shared.sum_up(block_size, tracks)
     }
 
     /// The samples of members that run one by one.
     fn one_by_one(&self, members: &[usize], run: &RunAlone<'_, S>) -> Vec<Track> {
-        let track = |&member: &usize| {
-            let track = self.track(member, run);
+        let mut tracks = Vec::with_capacity(members.len());
+        for &member in members {
+            tracks.push(self.track(member, run));
             self.progress.advance(1);
-            track
-        };
-        members.iter().map(track).collect()
+        }
+        tracks
     }
 
     /// The samples of a member that `run` runs, unless it is interrupted.
@@ -362,14 +394,8 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
             looks = looks.wrapping_add(1);
             if is_interrupted.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        let run = run(member, simulation)?;
-        if is_interrupted.get() {
-            return Err(Error::Interrupted);
-        }
-        let trajectory = run.trajectory();
-        let mut samples = FlatSamples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, trajectory.len());
-        trajectory.iter().for_each(|at| samples.push(at.time, at.state.as_ref(), at.change.as_ref()));
-        Ok(samples)
+        let samples = run(member, simulation)?;
+        if is_interrupted.get() { Err(Error::Interrupted) } else { Ok(samples) }
     }
 }
 
@@ -382,8 +408,15 @@ impl<S: FeedbackSystem> Members<'_, S> {
     }
 }
 
-/// A function that runs a member by its simulation.
-type RunAlone<'a, S> = dyn Fn(usize, Simulation<'_, S>) -> Result<Run<S>, Error> + 'a;
+/// A function that runs a member by its simulation; returns its samples.
+type RunAlone<'a, S> = dyn Fn(usize, Simulation<'_, S>) -> Track + 'a;
+/// The same with the settings.
+type RunEach<'a, S> = dyn Fn(usize, Simulation<'_, S>, &Settings) -> Track + Sync + 'a;
+
+/// Refuses another number of what each member has than there are starts.
+fn check_count(what: &'static str, given: usize, starts: usize) -> Result<(), Error> {
+    if given == starts { Ok(()) } else { Err(Error::MemberCount { what, given, starts }) }
+}
 
 /// What holds for all members.
 struct Plan {
@@ -413,22 +446,29 @@ impl Plan {
             let sampling = Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?;
             Ok::<_, Error>(sampling.times(span))
         };
-        let (stepping, times) = match settings.method.stepping()? {
+        let (stepping, times) = match settings.method.stepping() {
             method::Stepping::Fixed { method, h } => {
                 let schedule = Schedule::new(h, span, every)?;
                 let times = schedule.sample_times();
                 (Stepping::Fixed { method, schedule }, times)
             }
-            method::Stepping::Gauss { coefficients, h } if settings.projection.is_none() => {
-                let schedule = Schedule::new(h, span, every)?;
+            method::Stepping::Gauss { stages, h } => {
+                let (coefficients, schedule) = (Coefficients::of_stages(stages)?, Schedule::new(h, span, every)?);
                 let times = schedule.sample_times();
-                (Stepping::Gauss { coefficients, schedule }, times)
+                match settings.projection {
+                    None => (Stepping::Gauss { coefficients, schedule }, times),
+                    Some(_) => (Stepping::OneByOne, times),
+                }
             }
-            method::Stepping::Gauss { h, .. } | method::Stepping::Geometric { h, .. } => {
+            method::Stepping::Geometric { h, .. } => {
                 (Stepping::OneByOne, Schedule::new(h, span, every)?.sample_times())
             }
-            method::Stepping::Rodas5P { .. } => (Stepping::OneByOne, between_steps()?),
-            method::Stepping::Controlled { method, tolerance } => {
+            method::Stepping::Rodas5P { tolerances: [rtol, atol] } => {
+                Tolerance::new(rtol, atol)?;
+                (Stepping::OneByOne, between_steps()?)
+            }
+            method::Stepping::Controlled { method, tolerances: [rtol, atol] } => {
+                let tolerance = Tolerance::new(rtol, atol)?;
                 (Stepping::Controlled { method, tolerance }, between_steps()?)
             }
         };

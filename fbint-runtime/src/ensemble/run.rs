@@ -2,7 +2,7 @@
 
 use derive_where::derive_where;
 
-use super::samples::{Sums, Track};
+use super::samples::{FlatEnsembleRun, Track};
 use super::statistics::Statistics;
 use crate::entries::Entries;
 use crate::error::Error;
@@ -20,9 +20,9 @@ pub struct EnsembleRun<S: FeedbackSystem> {
 }
 
 impl<S: FeedbackSystem> EnsembleRun<S> {
-    /// The runs with these sums at these times.
-    pub(super) fn new(times: &[f64], sums: Sums) -> Self {
-        let statistics = times.iter().zip(&sums.moments).map(|(&time, [state, change])| Statistics {
+    pub(super) fn shaped(run: FlatEnsembleRun) -> Self {
+        let FlatEnsembleRun { times, moments, ends, trajectories } = run;
+        let statistics = times.iter().zip(&moments).map(|(&time, [state, change])| Statistics {
             time,
             members: state.count(),
             state: state.summary(),
@@ -31,9 +31,8 @@ impl<S: FeedbackSystem> EnsembleRun<S> {
         let end = |end: Track| end.map(|samples| samples.shaped()[0]);
         Self {
             statistics: statistics.collect(),
-            ends: sums.ends.into_iter().map(end).collect(),
-            trajectories: sums
-                .trajectories
+            ends: ends.into_iter().map(end).collect(),
+            trajectories: trajectories
                 .iter()
                 .map(|samples| samples.as_ref().map_or(Vec::new(), FlatSamples::shaped))
                 .collect(),

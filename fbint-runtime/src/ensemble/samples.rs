@@ -34,19 +34,22 @@ pub(super) struct Shared<'a, 'p> {
     pub(super) integrals: usize,
 }
 
-/// What is known of all members.
-pub(super) struct Sums {
+/// The result of an ensemble without the type of its system: what is written on it is compiled once, and not again for every model.
+#[derive(Debug)]
+pub struct FlatEnsembleRun {
+    /// When samples were taken.
+    pub times: Vec<f64>,
     /// Of the state and of F - F_target, at each time.
-    pub(super) moments: Vec<[Moments; 2]>,
+    pub moments: Vec<[Moments; 2]>,
     /// The last sample of each member.
-    pub(super) ends: Vec<Track>,
+    pub ends: Vec<Track>,
     /// The samples of each member, none of one that failed, if they are kept.
-    pub(super) trajectories: Vec<Option<FlatSamples>>,
+    pub trajectories: Vec<Option<FlatSamples>>,
 }
 
 impl Shared<'_, '_> {
     /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`.
-    pub(super) fn sum_up(&self, block_size: usize, tracks: &Tracks<'_>) -> Sums {
+    pub(super) fn sum_up(&self, block_size: usize, tracks: &Tracks<'_>) -> FlatEnsembleRun {
         let members: Vec<usize> = (0..self.members).collect();
         let moments = || [Moments::new(self.entries), Moments::new(self.integrals)];
         let mut moments: Vec<_> = self.times.iter().map(|_| moments()).collect();
@@ -72,7 +75,7 @@ impl Shared<'_, '_> {
                 trajectories.extend(tracks.into_iter().map(Result::ok));
             }
         }
-        Sums { moments, ends, trajectories }
+        FlatEnsembleRun { times: self.times.to_vec(), moments, ends, trajectories }
     }
 
     /// Shows the visitor the samples of these members.

@@ -3,9 +3,9 @@
 use super::Members;
 use super::gains::{AloneField, LaneFields};
 use crate::consistent_start::{check_start, projected_start, scales};
+use crate::dynamical_system::DynamicalSystem;
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::flat_system::FlatSystem;
 use crate::lanes::{Lanes, Mask};
 use crate::linear::{difference, filled};
 use crate::method::Settings;
@@ -55,7 +55,7 @@ impl<S: FeedbackSystem> Seat<S> {
 
     /// The samples of a member that begins at a time and will have so many.
     pub(super) fn track(&self, time: f64, samples: usize) -> FlatSamples {
-        let mut track = FlatSamples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, samples);
+        let mut track = FlatSamples::of::<S>(samples);
         let change: Integrals<S> = difference(&self.system.integrals(&self.start), &self.targets);
         track.push(time, self.start.as_ref(), change.as_ref());
         track

@@ -6,19 +6,13 @@ use super::block::Course;
 use super::collocation;
 use super::control::{self, Route};
 use super::crew::Crew;
-use super::gains::{InLanes, LaneFields};
-use super::run::EnsembleRun;
-use super::samples::Track;
-use super::seat::{Numbers, Seat};
+use super::gains::{AloneField, InLanes, LaneFields};
+use super::samples::{FlatEnsembleRun, Track};
 use super::{Members, Plan, Stepping};
-use crate::entries::Entries;
-use crate::error::Error;
 use crate::lanes::Lanes;
 use crate::method::ErrorControl;
-use crate::scalar::Scalar;
-use crate::simulation::samples::FlatSamples;
 use crate::simulation::{Schedule, check_stability};
-use crate::system::{FeedbackSystem, Integrals, Vector};
+use crate::system::{FeedbackSystem, Vector};
 use crate::tolerance::Tolerance;
 
 /// How many members take a lane of a block under error control, one after the other, where there are enough: the last of them leave
@@ -28,7 +22,8 @@ const MEMBERS_PER_LANE: usize = 32;
 const BLOCKS_PER_THREAD: usize = 4;
 
 /// Makes the steps of members that have lanes.
-type Follow<'a, S, const V: usize> = &'a dyn Fn(&dyn LaneFields<S, V>, &mut Course<'_, S, V>, Vector<S, Lanes<V>>);
+type Follow<'a, S, const V: usize> =
+    &'a dyn Fn(&dyn LaneFields<S, V>, &mut Course<'_, '_, '_, S, V>, Vector<S, Lanes<V>>);
 
 /// The runs of members in lanes.
 pub(super) struct SideBySide<'a, 'm, S: FeedbackSystem, const V: usize> {
@@ -40,7 +35,7 @@ pub(super) struct SideBySide<'a, 'm, S: FeedbackSystem, const V: usize> {
 }
 
 impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
-    pub(super) fn run(&self) -> EnsembleRun<S> {
+    pub(super) fn run(&self) -> FlatEnsembleRun {
         let lanes = Lanes::<V>::COUNT;
         let block_size = match self.plan.stepping {
             // Enough for lanes to be taken again and again, and few enough for all threads.
@@ -80,62 +75,29 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
 
     /// Integrates members under error control, each of which takes a lane where another has ended.
     fn control(&self, method: ErrorControl, tolerance: Tolerance, members: &[usize]) -> Vec<Track> {
-        let mut crew = Crew::new(self, method, tolerance, members);
+        let (mut crew, mut fields) = (Crew::new(self, members), self.gains.fields());
         let route = Route { times: &self.plan.times, tolerance, projection: self.plan.settings.projection };
         match method {
-            ErrorControl::DormandPrince => control::integrate::<S, V, 7>(&mut crew, &route),
-            ErrorControl::Dop853 => control::integrate::<S, V, 16>(&mut crew, &route),
+            ErrorControl::DormandPrince => control::integrate::<S, V, 7>(&mut crew, &mut *fields, &route),
+            ErrorControl::Dop853 => control::integrate::<S, V, 16>(&mut crew, &mut *fields, &route),
         }
         crew.into_tracks()
     }
 
     /// Integrates as many members as there are lanes, by steps of one size, for a feedback within a stability interval.
     fn integrate(&self, interval: f64, schedule: &Schedule, members: &[usize], follow: Follow<'_, S, V>) -> Vec<Track> {
-        let mut fields = self.gains.fields();
-        let mut seats: Vec<Seat<S>> = Vec::with_capacity(members.len());
-        let mut refusals = Vec::with_capacity(members.len());
-        for &member in members {
-            let seat = Seat::new(self.members, &self.plan.settings, member, seats.len(), &mut *fields);
-            let seat = seat.and_then(|(seat, field)| {
-                let rate = field.decay_rate(&seat.start);
-                check_stability(schedule.span.from, schedule.h, rate, interval)?;
-                Ok(seat)
-            });
-            refusals.push(seat.map(|seat| seats.push(seat)).err());
-        }
-        let mut tracks = self.integrate_seats(follow, schedule, &mut *fields, &seats).into_iter();
-        let track =
-            |refusal: Option<Error>| refusal.map_or_else(|| tracks.next().unwrap_or(Err(Error::Interrupted)), Err);
-        self.members.progress.advance(members.len());
-        refusals.into_iter().map(track).collect()
-    }
-
-    /// What becomes of the members that have a lane.
-    fn integrate_seats(
-        &self,
-        follow: Follow<'_, S, V>,
-        schedule: &Schedule,
-        fields: &mut dyn LaneFields<S, V>,
-        seats: &[Seat<S>],
-    ) -> Vec<Track> {
-        let Some(first) = seats.first() else { return Vec::new() };
-        // Lanes that are left over repeat the first member.
-        let seat = |lane: usize| seats.get(lane).unwrap_or(first);
-        fields.gather();
-        let numbers = Numbers::gather(&seat);
-        let start = Vector::<S, Lanes<V>>::from_fn(|i| Lanes::from_lanes(&|lane| seat(lane).start[i]));
-        let empty = |_| FlatSamples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, self.plan.times.len());
-        let mut tracks: Vec<_> = seats.iter().map(empty).collect();
-        let goes_on = || self.members.progress.goes_on();
-        let mut course = Course::new(&numbers, schedule, &mut tracks, &goes_on);
-        follow(fields, &mut course, start);
-        let (lost, is_interrupted) = (course.lost(), course.is_interrupted());
-        let track = |(lane, track)| match is_interrupted {
-            true => Err(Error::Interrupted),
-            // The run of a member that is lost knows when and why.
-            false if lost.has(lane) => (self.alone)(seats[lane].member),
-            false => Ok(track),
+        let (mut crew, mut fields) = (Crew::new(self, members), self.gains.fields());
+        let mut check = |field: AloneField<'_, S>, start: &Vector<S>| {
+            check_stability(schedule.span.from, schedule.h, field.decay_rate(start), interval)
         };
-        tracks.into_iter().enumerate().map(track).collect()
+        let mut lanes = 0..Lanes::<V>::COUNT;
+        while lanes.next().is_some_and(|lane| crew.board(lane, &mut *fields, &mut check)) {}
+        if crew.lanes() > 0 {
+            let (numbers, starts) = (crew.gather(&mut *fields), crew.starts());
+            let mut course = Course::new(&numbers, schedule, &mut crew);
+            follow(&*fields, &mut course, starts);
+            course.end();
+        }
+        crew.into_tracks()
     }
 }

@@ -3,7 +3,6 @@
 use derive_where::derive_where;
 
 use crate::entries::Entries;
-use crate::linear::{filled, from_slice};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// Statistics over the members of an ensemble of the system `S`, at one time.
@@ -33,8 +32,8 @@ pub struct Summary<V> {
 }
 
 /// What a [`Summary`] needs of the members so far.
-#[derive(Clone)]
-pub(super) struct Moments {
+#[derive(Clone, Debug)]
+pub struct Moments {
     count: u64,
     mean: Vec<f64>,
     squares: Vec<f64>,
@@ -64,18 +63,30 @@ impl Moments {
         }
     }
 
-    pub(super) fn count(&self) -> u64 {
+    /// The number of members.
+    pub fn count(&self) -> u64 {
         self.count
     }
 
+    /// The statistics of each quantity.
+    pub fn summaries(&self) -> Vec<Summary<f64>> {
+        let of = |i: usize| {
+            // 0 / 0 for one member.
+            let variance = self.squares[i] / (self.count as f64 - 1.0);
+            let numbers = [self.mean[i], variance, self.min[i], self.max[i]];
+            let [mean, variance, min, max] = if self.count == 0 { [f64::NAN; 4] } else { numbers };
+            Summary { mean, variance, min, max }
+        };
+        (0..self.mean.len()).map(of).collect()
+    }
+
     pub(super) fn summary<V: Entries<f64>>(&self) -> Summary<V> {
-        let nothing = filled(f64::NAN);
-        if self.count == 0 {
-            return Summary { mean: nothing, variance: nothing, min: nothing, max: nothing };
+        let of = self.summaries();
+        Summary {
+            mean: V::from_fn(|i| of[i].mean),
+            variance: V::from_fn(|i| of[i].variance),
+            min: V::from_fn(|i| of[i].min),
+            max: V::from_fn(|i| of[i].max),
         }
-        // 0 / 0 for one member.
-        let squares: V = from_slice(&self.squares);
-        let variance = V::from_fn(|i| squares[i] / (self.count - 1) as f64);
-        Summary { mean: from_slice(&self.mean), variance, min: from_slice(&self.min), max: from_slice(&self.max) }
     }
 }

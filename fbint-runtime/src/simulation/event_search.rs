@@ -6,10 +6,12 @@
 //! found which is over long before the step is.
 
 use super::snapshot::{Past, PastOccurrence};
-use crate::dynamical_system::{DynamicalSystem, set_time};
+use crate::consistent_start::{Parameters, find_start};
+use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
 use crate::event::{Bracket, Event, locate, resolution};
 use crate::failure::Cause;
+use crate::system::StateRole;
 
 /// What is nearer to a reset than this fraction of the time is not told from it.
 const INDISTINCT: f64 = 1.0 / (1_u64 << 36) as f64;
@@ -24,6 +26,7 @@ pub(super) type StateAt<'f> = &'f mut dyn FnMut(f64) -> Result<Vec<f64>, Cause>;
 /// The events of a run, and which of them have occurred. States are flat.
 pub(super) struct EventSearch<'a> {
     system: &'a dyn DynamicalSystem,
+    parameters: Parameters<'a>,
     events: Vec<Event<'a, Vec<f64>>>,
     /// The function of each event where the next step begins.
     values: Vec<f64>,
@@ -57,9 +60,13 @@ struct Met {
 }
 
 impl<'a> EventSearch<'a> {
-    pub(super) fn new(system: &'a dyn DynamicalSystem, events: Vec<Event<'a, Vec<f64>>>) -> Self {
+    pub(super) fn new(
+        system: &'a dyn DynamicalSystem,
+        parameters: Parameters<'a>,
+        events: Vec<Event<'a, Vec<f64>>>,
+    ) -> Self {
         let (left, values) = (vec![None; events.len()], vec![0.0; events.len()]);
-        Self { system, events, values, left, occurrences: Vec::new(), end: None }
+        Self { system, parameters, events, values, left, occurrences: Vec::new(), end: None }
     }
 
     pub(super) fn is_needed(&self) -> bool {
@@ -223,12 +230,15 @@ impl<'a> EventSearch<'a> {
 
     /// The state that a reset gave, moved onto the constraints.
     fn consistent(&self, event: usize, time: f64, mut state: Vec<f64>) -> Result<Vec<f64>, Cause> {
-        set_time(self.system, &mut state, time);
-        self.system.consistent_start(&state).map_err(|refusal| self.refused(event, refusal))
-    }
-
-    fn refused(&self, event: usize, refusal: Error) -> Cause {
-        Cause::Reset { event: self.events[event].name.clone(), refusal: Box::new(refusal) }
+        let is_time: Vec<bool> = self.system.facts().state.iter().map(|entry| entry.role == StateRole::Time).collect();
+        if let Some(clock) = is_time.iter().position(|is_time| *is_time) {
+            state[clock] = time;
+        }
+        find_start(self.system, &self.parameters, &is_time, &mut state).map_err(|refusal| {
+            let event = self.events[event].name.clone();
+            Cause::Reset { event, refusal: Box::new(refusal) }
+        })?;
+        Ok(state)
     }
 
     fn values_at(&self, time: f64, state: &Vec<f64>) -> Result<Vec<f64>, Cause> {

@@ -10,6 +10,7 @@ use crate::dependence::Dependence;
 use crate::drift::Drift;
 use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
+use crate::extremes::Extremes;
 use crate::failure::{Cause, Failure, StepFailure};
 use crate::linear::{Four, are_finite, fours};
 use crate::projection::{LeftOutReason, Move, Omission, furthest, is_within};
@@ -40,6 +41,7 @@ pub(super) struct FlatSample {
 /// What a run has seen so far. What is looked at after each step has the integrals in fours, padded with zeros.
 pub(super) struct Record<'a> {
     system: &'a dyn DynamicalSystem,
+    extremes: Extremes,
     /// The number of integrals.
     integrals: usize,
     targets: Vec<Four>,
@@ -79,11 +81,15 @@ impl FlatSample {
 
 /// What is known of a run at its end.
 #[derive(Clone, Debug)]
-pub(super) struct RunFindings {
-    pub(super) drift: Drift,
-    pub(super) dependence: Option<Dependence>,
-    pub(super) jump: Option<IntegralJump>,
-    pub(super) largest_projection: Option<LargestProjection>,
+pub struct RunFindings {
+    /// What happened to every integral.
+    pub drift: Drift,
+    /// Where constraints were nearest to dependence.
+    pub dependence: Option<Dependence>,
+    /// The largest change of an integral in one step.
+    pub jump: Option<IntegralJump>,
+    /// The largest projection.
+    pub largest_projection: Option<LargestProjection>,
 }
 
 /// How large the terms and the target of each integral are in a state, and 1 more, since there may be neither.
@@ -99,15 +105,22 @@ pub(crate) fn bound(integral: &Integral, size: f64) -> f64 {
 }
 
 impl<'a> Record<'a> {
-    pub(super) fn new(system: &'a dyn DynamicalSystem, time: f64, start: &[f64], targets: &[f64]) -> Self {
+    pub(super) fn new(
+        system: &'a dyn DynamicalSystem,
+        extremes: Extremes,
+        time: f64,
+        start: &[f64],
+        targets: &[f64],
+    ) -> Self {
         let zero = fours(targets.len());
         let mut record = Self {
             system,
+            extremes,
             integrals: targets.len(),
             targets: zero.clone(),
             bounds: zero.clone(),
             inverse_sizes: zero.clone(),
-            drift: Drift::new(system.described_integrals(), system.undeclared(), targets.to_vec()),
+            drift: Drift::new(system.facts().integrals, system.facts().undeclared, targets.to_vec()),
             trajectory: FlatSamples::with_capacity(start.len(), targets.len(), 0),
             last: FlatSample::default(),
             next: FlatSample { time, state: start.to_vec(), change: zero.clone() },
@@ -130,7 +143,7 @@ impl<'a> Record<'a> {
     fn set_bounds(&mut self, state: &[f64]) {
         let sizes = sizes(self.system, state, self.targets());
         let (bounds, inverse_sizes) = (self.bounds.as_flattened_mut(), self.inverse_sizes.as_flattened_mut());
-        for (i, (integral, size)) in self.system.described_integrals().iter().zip(sizes).enumerate() {
+        for (i, (integral, size)) in self.system.facts().integrals.iter().zip(sizes).enumerate() {
             (bounds[i], inverse_sizes[i]) = (bound(integral, size), size.recip());
         }
     }
@@ -139,7 +152,7 @@ impl<'a> Record<'a> {
     pub(super) fn start_at(&mut self, time: f64, state: &[f64]) {
         let targets = &mut self.targets.as_flattened_mut()[..self.integrals];
         self.system.integrals_at(state, targets);
-        let integrals = self.system.described_integrals().iter().zip(targets.iter_mut());
+        let integrals = self.system.facts().integrals.iter().zip(targets.iter_mut());
         integrals.filter(|(integral, _)| integral.kind.is_constraint()).for_each(|(_, target)| *target = 0.0);
         self.drift.set_targets(targets);
         self.set_bounds(state);
@@ -325,7 +338,7 @@ impl<'a> Record<'a> {
 
     /// Says that the start was moved onto the constraints from `given`.
     pub(super) fn moved_from(&mut self, given: &[f64]) {
-        self.drift.set_start_move(StartMove::between(self.system.state(), given, &self.last.state));
+        self.drift.set_start_move(StartMove::between(self.system.facts().state, given, &self.last.state));
     }
 
     /// Reports what became of the projection after a step, and keeps the changes of the integrals before it, which end the run where
@@ -355,7 +368,7 @@ impl<'a> Record<'a> {
                 self.set_level(targets);
             }
             None => {
-                let furthest = furthest(self.system.state(), correction, variances, end);
+                let furthest = furthest(self.system.facts().state, correction, variances, end);
                 self.measure(time, furthest, |entry| stepper.tolerance(entry));
             }
         }
@@ -412,11 +425,11 @@ impl<'a> Record<'a> {
         }
         let Jump { time, integral, change, per_size } = self.jump;
         let jump = (per_size > SUDDEN).then(|| {
-            let integral = self.system.described_integrals()[integral].name;
+            let integral = self.system.facts().integrals[integral].name;
             IntegralJump { time, integral, change }
         });
         let projection = |Largest { time, entry, distance, per_error, per_tolerance }| {
-            let entry = self.system.state()[entry].name;
+            let entry = self.system.facts().state[entry].name;
             LargestProjection { time, entry, distance, per_error, per_tolerance }
         };
         let findings = RunFindings {
@@ -432,7 +445,7 @@ impl<'a> Record<'a> {
     pub(super) fn halted(&mut self, reason: StepFailure) -> Error {
         let FlatSample { time, state, .. } = self.last.clone();
         self.look_for_dependence(time, &state);
-        let failure = Failure::of_step(reason, time, state, self.system);
+        let failure = Failure::of_step(reason, time, state, self.system.facts().state, self.extremes);
         Failure { dependence: self.dependence.as_ref().map(|(_, found)| *found), trajectory: self.states(), ..failure }
             .into()
     }
@@ -445,9 +458,9 @@ impl<'a> Record<'a> {
             time,
             last_time: self.last.time,
             last_state: self.last.state.clone(),
-            entries: self.system.state(),
+            entries: self.system.facts().state,
             dependence: self.dependence.as_ref().map(|(_, dependence)| *dependence),
-            extremes: self.system.extremes(),
+            extremes: self.extremes,
             trajectory: self.states(),
         };
         failure.into()
@@ -472,7 +485,7 @@ impl<'a> Record<'a> {
     /// What is wrong with a state, by its cause as far as it can be told: a rate before the step that was not finite, an
     /// entry of the state, an integral, or the growth of one.
     fn cause(&self, failed: &FlatSample) -> Cause {
-        let (state, integrals) = (self.system.state(), self.system.described_integrals());
+        let (state, integrals) = (self.system.facts().state, self.system.facts().integrals);
         let entry = |index: usize| state[index].name;
         let mut rates = self.last.state.clone();
         self.system.vector_field_at(&self.last.state, &mut rates);

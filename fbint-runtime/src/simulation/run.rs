@@ -3,6 +3,7 @@
 use derive_where::derive_where;
 
 use super::record::RunFindings;
+use super::samples::FlatSamples;
 use super::snapshot::PastOccurrence;
 use crate::consistent_start::StartMove;
 use crate::dense_output::DenseOutput;
@@ -25,6 +26,29 @@ pub struct Run<S: FeedbackSystem> {
     pub(super) dense_output: Vec<DenseOutput<Vector<S>>>,
     /// The occurrence that ended the run.
     pub(super) end: Option<usize>,
+}
+
+/// The result of a run without the type of its system: what is written on it is compiled once, and not again for every model.
+#[derive(Clone, Debug)]
+pub struct FlatRun {
+    /// The time at the end.
+    pub time: f64,
+    /// The state at the end.
+    pub state: Vec<f64>,
+    /// The samples.
+    pub trajectory: FlatSamples,
+    /// The number of steps.
+    pub steps: u64,
+    /// The number of evaluations of the field.
+    pub evaluations: u64,
+    /// What was found on the way.
+    pub findings: RunFindings,
+    /// The occurrences of events, with the names of these.
+    pub events: Vec<(String, PastOccurrence)>,
+    /// The occurrence that ended the run.
+    pub ended_by: Option<usize>,
+    /// The steps of a dense run, of each its entries one after the other.
+    pub dense_output: Vec<DenseOutput<[f64; 1]>>,
 }
 
 /// An occurrence of an [`Event`](crate::Event) in a run of the system `S`.
@@ -96,6 +120,13 @@ impl<S: FeedbackSystem> Occurrence<S> {
 }
 
 impl<S: FeedbackSystem> Run<S> {
+    pub(super) fn shaped(run: FlatRun, dense_output: Vec<DenseOutput<Vector<S>>>) -> Self {
+        let FlatRun { time, state, trajectory, steps, evaluations, findings, events, ended_by: end, .. } = run;
+        let (state, trajectory) = (from_slice(&state), trajectory.shaped());
+        let events = events.into_iter().map(Occurrence::shaped).collect();
+        Self { time, state, trajectory, steps, evaluations, findings, events, dense_output, end }
+    }
+
     /// The time at the end, exactly the one that was asked for unless the run was interrupted or an event ended it.
     pub fn time(&self) -> f64 {
         self.time

@@ -3,18 +3,21 @@
 use std::ops::ControlFlow;
 
 use super::event_search::{EventSearch, Stop, Stretch};
-use super::record::{FlatSample, Record, RunFindings};
-use super::samples::FlatSamples;
+use super::record::{FlatSample, Record};
+use super::run::FlatRun;
 use super::sampling::{Agenda, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Moment, Origin, Past, PastOccurrence, Snapshot};
 use super::stepper::{Control, Memory, Stepper};
+use crate::consistent_start::Parameters;
 use crate::driver::Driver;
 use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
 use crate::event::Event;
+use crate::extremes::Extremes;
 use crate::failure::{Cause, Failure};
 use crate::step_size::LEAST_LOG_ERROR;
+use crate::system::StateEntry;
 
 /// A function that watches a run, and may interrupt it.
 pub(super) type Watch<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a>;
@@ -45,6 +48,7 @@ struct Position {
 /// What [`RunLoop::new`] takes.
 pub(super) struct Plan<'a> {
     pub(super) system: &'a dyn DynamicalSystem,
+    pub(super) parameters: Parameters<'a>,
     pub(super) span: Span,
     /// The start as it was given.
     pub(super) given: Vec<f64>,
@@ -76,18 +80,6 @@ pub(super) enum Pace<'p> {
     Controlled,
 }
 
-/// What is known of a run that has ended.
-pub(super) struct Ended {
-    /// The last good state.
-    pub(super) last: FlatSample,
-    pub(super) trajectory: FlatSamples,
-    pub(super) findings: RunFindings,
-    /// The occurrences of events, with the names of these.
-    pub(super) occurrences: Vec<(String, PastOccurrence)>,
-    /// The occurrence that ended the run.
-    pub(super) end: Option<usize>,
-}
-
 /// How far a segment of a run is.
 struct Progress {
     /// The number of whole steps of a fixed size.
@@ -104,13 +96,26 @@ pub(crate) fn check_stability(time: f64, h: f64, rate: f64, interval: f64) -> Re
 
 impl<'a> RunLoop<'a> {
     pub(super) fn new(plan: Plan<'a>) -> Result<Self, Error> {
-        let Plan { system, span, given, start, targets, is_projected, samples, watch, events, from, origin } = plan;
-        let mut record = Record::new(system, span.from, &start, &targets);
+        let Plan {
+            system,
+            parameters,
+            span,
+            given,
+            start,
+            targets,
+            is_projected,
+            samples,
+            watch,
+            events,
+            from,
+            origin,
+        } = plan;
+        let mut record = Record::new(system, Extremes::among(&parameters), span.from, &start, &targets);
         if is_projected {
             record.moved_from(&given);
             record.name_singular_gradients();
         }
-        let search = EventSearch::new(system, events);
+        let search = EventSearch::new(system, parameters, events);
         let mut run = Self { system, record, watch, search, origin, span, samples, from: None };
         if let Some(snapshot) = from {
             run.restore(snapshot)?;
@@ -149,13 +154,13 @@ impl<'a> RunLoop<'a> {
         self.record.targets()
     }
 
-    /// The run, which has ended.
-    pub(super) fn end(self) -> Ended {
-        let last = self.record.last.clone();
+    /// The run, which has ended after so many steps and evaluations.
+    pub(super) fn end(self, steps: u64, evaluations: u64) -> FlatRun {
+        let FlatSample { time, state, .. } = self.record.last.clone();
         let (trajectory, findings) = self.record.end();
-        let name = |occurrence: PastOccurrence| (self.search.name(occurrence.event).to_owned(), occurrence);
-        let occurrences = self.search.occurrences.iter().cloned().map(name).collect();
-        Ended { last, trajectory, findings, occurrences, end: self.search.end }
+        let name = |occurrence: &PastOccurrence| (self.search.name(occurrence.event).to_owned(), occurrence.clone());
+        let (events, ended_by) = (self.search.occurrences.iter().map(name).collect(), self.search.end);
+        FlatRun { time, state, trajectory, steps, evaluations, findings, events, ended_by, dense_output: Vec::new() }
     }
 
     /// Makes the steps to the end of the run, or to a reset.
@@ -276,7 +281,7 @@ impl<'a> RunLoop<'a> {
         if step.end.iter().any(|entry| !entry.is_finite()) {
             return Ok(None);
         }
-        let entries = self.system.state();
+        let entries = self.system.facts().state;
         let mut state_at = |time: f64| {
             let mut state = vec![0.0; entries.len()];
             stepper.within(time, &mut state).map_err(|reason| Cause::of_step(reason, entries))?;
@@ -368,7 +373,8 @@ impl<'a> RunLoop<'a> {
 
 /// Makes all steps of a run, and nothing else.
 pub(super) fn follow_alone(
-    system: &dyn DynamicalSystem,
+    entries: &'static [StateEntry],
+    parameters: &Parameters<'_>,
     stepper: &mut dyn Stepper,
     pace: &Pace<'_>,
     span: Span,
@@ -377,9 +383,10 @@ pub(super) fn follow_alone(
     while pace.schedule().map_or(stepper.end().0 < span.until, |schedule| number < schedule.steps) {
         pace.hold(number, stepper)?;
         let (until, h) = pace.step(span, number);
-        stepper
-            .step(until, h)
-            .map_err(|reason| Failure::of_step(reason, stepper.end().0, stepper.end().1.to_vec(), system))?;
+        stepper.step(until, h).map_err(|reason| {
+            let (time, state) = stepper.end();
+            Failure::of_step(reason, time, state.to_vec(), entries, Extremes::among(parameters))
+        })?;
         number += 1;
     }
     Ok(())

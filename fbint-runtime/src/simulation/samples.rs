@@ -8,18 +8,21 @@ use crate::system::FeedbackSystem;
 
 /// Samples of a run, each a row: the time, the state and F - F_target.
 #[derive(Clone, Debug)]
-pub(crate) struct FlatSamples {
+pub struct FlatSamples {
     entries: usize,
     width: usize,
     numbers: Vec<f64>,
 }
 
 /// A row of [`FlatSamples`].
-#[derive(Clone, Copy)]
-pub(crate) struct SampleRow<'a> {
-    pub(crate) time: f64,
-    pub(crate) state: &'a [f64],
-    pub(crate) change: &'a [f64],
+#[derive(Clone, Copy, Debug)]
+pub struct SampleRow<'a> {
+    /// The time.
+    pub time: f64,
+    /// The state.
+    pub state: &'a [f64],
+    /// F - F_target.
+    pub change: &'a [f64],
 }
 
 impl FlatSamples {
@@ -27,6 +30,12 @@ impl FlatSamples {
     pub(crate) fn with_capacity(entries: usize, integrals: usize, samples: usize) -> Self {
         let width = 1 + entries + integrals;
         Self { entries, width, numbers: Vec::with_capacity(width * samples) }
+    }
+
+    /// No sample yet of the system `S`, and room for so many.
+    #[cfg(feature = "ensemble")]
+    pub(crate) fn of<S: FeedbackSystem>(samples: usize) -> Self {
+        Self::with_capacity(S::STATE.len(), S::INTEGRALS.len(), samples)
     }
 
     #[inline]
@@ -47,7 +56,8 @@ impl FlatSamples {
         self.numbers.len() / self.width
     }
 
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = SampleRow<'_>> {
+    /// The samples, from the start to the end.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = SampleRow<'_>> {
         self.numbers.chunks_exact(self.width).map(|row| {
             let (state, change) = row[1..].split_at(self.entries);
             SampleRow { time: row[0], state, change }

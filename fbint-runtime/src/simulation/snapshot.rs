@@ -6,6 +6,7 @@
 
 use super::schedule::Span;
 use super::stepper::Memory;
+use crate::consistent_start::Parameters;
 use crate::drift::DriftRecord;
 use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
@@ -76,10 +77,10 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// What a run of a system is made from whose feedback decays at a rate at the start.
-    pub(crate) fn of(system: &dyn DynamicalSystem, method: Method, is_projected: bool, decay_rate: f64) -> Self {
+    /// What a run is made from whose feedback decays at a rate at the start.
+    pub(crate) fn of(parameters: &Parameters<'_>, method: Method, is_projected: bool, decay_rate: f64) -> Self {
         Self {
-            parameters: system.parameters(),
+            parameters: (0..).map_while(parameters.value).collect(),
             method,
             is_projected,
             decay_rate: Some(decay_rate).filter(|rate| rate.is_finite()),
@@ -88,7 +89,7 @@ impl Origin {
 
     /// Refuses another run than the one from which a snapshot was taken.
     fn check(&self, system: &dyn DynamicalSystem, now: &Self) -> Result<(), Error> {
-        let parameters = system.parameter_names().iter().enumerate().map(|(index, name)| {
+        let parameters = system.facts().parameter_names.iter().enumerate().map(|(index, name)| {
             let value = |of: &Self| of.parameters.get(index).map_or("missing".to_owned(), |value| format!("{value:?}"));
             (format!("the parameter `{name}`"), value(self), value(now))
         });
@@ -121,11 +122,14 @@ pub(crate) struct Past {
 /// An occurrence of an event; see [`Occurrence`](crate::Occurrence).
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct PastOccurrence {
+pub struct PastOccurrence {
     pub(crate) event: usize,
-    pub(crate) time: f64,
-    pub(crate) state: Vec<f64>,
-    pub(crate) reset: Option<Vec<f64>>,
+    /// The time.
+    pub time: f64,
+    /// The state, before any reset.
+    pub state: Vec<f64>,
+    /// The state after the reset, if there was one.
+    pub reset: Option<Vec<f64>>,
 }
 
 /// The largest projection of a run so far; see [`LargestProjection`](crate::LargestProjection).
@@ -165,7 +169,7 @@ impl Snapshot {
 
     /// Refuses a snapshot of another run than that of a system with this origin, or with what no run has.
     pub(crate) fn check(&self, system: &dyn DynamicalSystem, origin: &Origin) -> Result<(), Error> {
-        let (entries, integrals) = (system.state().len(), system.described_integrals().len());
+        let (entries, integrals) = (system.facts().state.len(), system.facts().integrals.len());
         let Memory { derivative, mean, held, carried, control, .. } = &self.memory;
         let dependent = self.dependence.iter().map(|(_, state)| state);
         let states = derivative.iter().chain(mean).chain(dependent).chain([&self.state]);

@@ -138,7 +138,7 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
         Memory {
             mean: Some(mean.as_ref().to_vec()),
             derivative: derivative.map(|derivative| derivative.as_ref().to_vec()),
-            held: Some(projector.onto().map(|integrals| integrals.as_ref().to_vec())),
+            held: Some([projector.onto()[0].as_ref().to_vec(), projector.onto()[1].as_ref().to_vec()]),
             ..Memory::default()
         }
     }
@@ -147,8 +147,8 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
     fn resume(&mut self, memory: &Memory, derivative: Option<Vector<S>>) {
         let Some(projector) = &mut self.projector else { return };
         projector.remember(memory.mean.as_deref().map_or(filled(0.0), from_slice), derivative);
-        if let Some(held) = &memory.held {
-            projector.hold(held.each_ref().map(|entries| from_slice(entries)));
+        if let Some([targets, noise]) = &memory.held {
+            projector.hold([from_slice(targets), from_slice(noise)]);
         }
     }
 }
@@ -158,7 +158,9 @@ pub(crate) trait Advance<S: FeedbackSystem> {
     /// Makes a step.
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure>;
     /// Makes a step that no other follows.
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure>;
+    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+        self.step(x, h)
+    }
     /// Makes a step to a time, and projects its end. A method that estimates no error lets every entry count alike.
     fn projected_step(
         &mut self,
@@ -317,7 +319,7 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
         if let Some(kept) = self.ends.kept {
             let (time, end) = stop.map_or((self.time, self.state), |(time, end)| (time, from_slice(end)));
             let ends = [self.begin, end];
-            let rates = ends.each_ref().map(|x| self.method.rates(x));
+            let rates = [self.method.rates(&ends[0]), self.method.rates(&ends[1])];
             kept.push(DenseOutput::cubic(self.from, time - self.from, ends, &rates));
             self.evaluations += 2;
         }
@@ -357,10 +359,6 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for Explicit<'_
     }
 
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        Advance::<S>::step_alone(self, x, h)
-    }
-
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         self.method.step(|x| self.field.value(x), x, h);
         Ok(())
     }
@@ -397,10 +395,6 @@ pub(crate) struct Geometric<'m, S: FeedbackSystem> {
 
 impl<S: FeedbackSystem> Advance<S> for Geometric<'_, S> {
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        self.step_alone(x, h)
-    }
-
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         self.map.step(x, h);
         Ok(())
     }
@@ -456,7 +450,8 @@ impl<S: FeedbackSystem> Advance<S> for HamelMethod<S> {
     }
 
     fn carried(&self) -> Option<Vec<Vec<f64>>> {
-        Some([self.carried.node, self.carried.excess, self.end].map(|vector| vector.as_ref().to_vec()).into())
+        let Carried { node, excess } = &self.carried;
+        Some(vec![node.as_ref().to_vec(), excess.as_ref().to_vec(), self.end.as_ref().to_vec()])
     }
 
     fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {

@@ -23,7 +23,7 @@ use fbint_command::clap::{self, Args};
 use fbint_command::nearest;
 use fbint_command::output::{Output, reason};
 use fbint_command::progress::Progress;
-use fbint_command::scheme::{Aid, Contender};
+use fbint_command::scheme::{Aid, Contender, Scheme};
 use fbint_runtime::{Method, Projection, Settings};
 
 use grid::Grid;
@@ -114,7 +114,7 @@ fn integrate(
     let feedback = if aid == Aid::Feedback { Feedback::Uniform(GAIN) } else { Feedback::None };
     let projection = (aid == Aid::Projection).then(Projection::default);
     let plan = Plan::new(Settings { every, projection, ..Settings::new(method, until) }, feedback);
-    let mut progress = Progress::new(&Contender { scheme: method.into(), aid }.to_string());
+    let mut progress = Progress::new(&Contender { scheme: Scheme::of(method), aid }.to_string());
     model.run(&model.start()?, &plan, None, &mut progress.watch())
 }
 

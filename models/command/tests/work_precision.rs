@@ -121,7 +121,7 @@ fn a_study_has_rodas5p_where_there_are_derivatives() -> Outcome {
     let named = ["Rodas5P, plain", "Rodas5P, projected", "Rodas5P, k = 1", "Rodas5P, k = 50"];
     for (name, expected) in [("driven-pendulum", &named[..]), ("planar-pendulum", &[])] {
         let model = catalogue::load(name)?;
-        let study = Study::without_times(&*model, name, 0.3, |series| series.scheme == Scheme::Rodas5P)?;
+        let study = Study::without_times(&*model, name, 0.3, |series| series.scheme == Scheme::RODAS5P)?;
         assert_eq!(study.series.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
         for series in &study.series {
             let errors: Vec<f64> = series.done().map(|measured| measured.error).collect();

@@ -143,7 +143,7 @@ fn picture_of_walks(walks: &[Walks]) -> Picture {
         let lines = vec![
             Line::guide(Some("like t"), drift),
             Line::named("like sqrt(t)", "#000000", Stroke::Dashed, guide),
-            Line::of(Contender::plain(Scheme::Gauss { order: 16 }), walks.errors.clone()),
+            Line::of(Contender::plain(Scheme::of(Method::Gauss { stages: 8, h: 1.0 })), walks.errors.clone()),
         ];
         let x = Axis::decades("steps", lines.iter().flat_map(Line::arguments));
         let y = Axis::decades("|energy - its value at the start| / rounding", lines.iter().flat_map(Line::values));
@@ -196,7 +196,7 @@ fn chain() -> Result<Linkage, Box<dyn Error>> {
 
 fn trials<S: FeedbackSystem>(system: &S, start: Vector<S>) -> Result<Vec<Trial>, Box<dyn Error>> {
     let (h, composition) = (LINKAGE_STEP, Composition(Rattle::new(system)?));
-    let composed = Contender::plain(Scheme::Own { name: "RATTLE, composed", colour: "#0072B2" });
+    let composed = Contender::plain(Scheme::own("RATTLE, composed", "#0072B2"));
     let simulation = || {
         Ok::<_, fbint_runtime::Error>(Simulation::new(system, start)?.record_every(STRIDE * h).one_step(&composition))
     };
@@ -205,12 +205,12 @@ fn trials<S: FeedbackSystem>(system: &S, start: Vector<S>) -> Result<Vec<Trial>,
         [Method::Rattle { h }, Method::OneStep { h }, Method::Gauss { stages: 2, h }, Method::Gauss { stages: 4, h }]
     {
         let run = simulation()?.run(method, STEPS * h)?;
-        let contender = if method == (Method::OneStep { h }) { composed } else { Contender::plain(method.into()) };
+        let contender = if method == (Method::OneStep { h }) { composed } else { Contender::plain(Scheme::of(method)) };
         trials.push(Trial::new(contender, &run));
     }
     let method = Method::Gauss { stages: 2, h };
     let run = simulation()?.projected(Projection::default()).run(method, STEPS * h)?;
-    trials.push(Trial::new(Contender::with_projection(method.into()), &run));
+    trials.push(Trial::new(Contender::with_projection(Scheme::of(method)), &run));
     Ok(trials)
 }
 

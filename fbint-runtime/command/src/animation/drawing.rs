@@ -83,42 +83,42 @@ impl Drawing {
 
     /// A mass or a joint that moves, as a dot.
     pub fn point(self, at: impl Into<Position>) -> Self {
-        self.with("point", [at.into()])
+        self.with("point", vec![at.into()])
     }
 
     /// A joint that is fixed to the ground, as a ring.
     pub fn pivot(self, at: impl Into<Position>) -> Self {
-        self.with("pivot", [at.into()])
+        self.with("pivot", vec![at.into()])
     }
 
     /// A line that a place leaves behind as it moves. The place itself is drawn by other shapes.
     pub fn trace(self, at: impl Into<Position>) -> Self {
-        self.with("trace", [at.into()])
+        self.with("trace", vec![at.into()])
     }
 
     /// A rod.
     pub fn rod(self, from: impl Into<Position>, to: impl Into<Position>) -> Self {
-        self.with("rod", [from.into(), to.into()])
+        self.with("rod", vec![from.into(), to.into()])
     }
 
     /// Rods from each position to the next, as of a chain or a hoop.
     pub fn rods<P: Into<Position>>(self, positions: impl IntoIterator<Item = P>) -> Self {
-        self.with("rod", positions.into_iter().map(Into::into))
+        self.with("rod", positions.into_iter().map(Into::into).collect())
     }
 
     /// A spring: a zigzag with as many turns at any length, and straight ends. A short one is narrow, too, and without length there is nothing.
     pub fn spring(self, from: impl Into<Position>, to: impl Into<Position>) -> Self {
-        self.with("spring", [from.into(), to.into()])
+        self.with("spring", vec![from.into(), to.into()])
     }
 
     /// A thin line for what only guides the eye: a rail, a slope, the sphere on which something moves.
     pub fn guide<P: Into<Position>>(self, positions: impl IntoIterator<Item = P>) -> Self {
-        self.with("guide", positions.into_iter().map(Into::into))
+        self.with("guide", positions.into_iter().map(Into::into).collect())
     }
 
     /// A flat face with these corners, filled.
     pub fn face<P: Into<Position>>(self, corners: impl IntoIterator<Item = P>) -> Self {
-        self.with("face", corners.into_iter().map(Into::into))
+        self.with("face", corners.into_iter().map(Into::into).collect())
     }
 
     /// A box with these sides; `r` turns its directions into those of space.
@@ -138,7 +138,7 @@ impl Drawing {
 
     /// An arrow, for a velocity, a momentum or a force.
     pub fn arrow(self, from: impl Into<Position>, to: impl Into<Position>) -> Self {
-        self.with("arrow", [from.into(), to.into()])
+        self.with("arrow", vec![from.into(), to.into()])
     }
 
     /// The axes of a frame: the columns of `r`, as three arrows of one length.
@@ -146,7 +146,7 @@ impl Drawing {
         let origin = origin.into().in_space();
         ["first", "second", "third"].into_iter().enumerate().fold(self, |drawing, (axis, kind)| {
             let end: Vector3<f64> = origin + length * r.column(axis);
-            drawing.with(kind, [origin.into(), end.into()])
+            drawing.with(kind, vec![origin.into(), end.into()])
         })
     }
 
@@ -156,8 +156,7 @@ impl Drawing {
         places.flat_map(|shape| shape.positions.iter().map(|position| (shape.kind, position.in_space())))
     }
 
-    fn with(mut self, kind: &'static str, positions: impl IntoIterator<Item = Position>) -> Self {
-        let positions: Vec<Position> = positions.into_iter().collect();
+    fn with(mut self, kind: &'static str, positions: Vec<Position>) -> Self {
         if !positions.is_empty() {
             self.shapes.push(Shape { kind, positions });
         }

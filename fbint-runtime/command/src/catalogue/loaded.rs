@@ -3,16 +3,15 @@
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Gains, Integral,
-    IntegralJump, LargestProjection, Method, OneStep, PreparedSystem, Projection, Rattle, Simulation, Snapshot,
-    StateEntry, StormerVerlet, Vector,
+    ConsistentStart, Diagonal, DynamicalSystem, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Gains,
+    Method, OneStep, PreparedSystem, Rattle, Settings, Simulation, Snapshot, StormerVerlet, SystemFacts, Vector,
 };
 use num_dual::Dual64;
 
 use super::controller::{AnySimulation, Controller, undriven};
 use super::{
-    AnyModel, Crossing, EnsembleRun, Feedback, Member, Model, Occurrence, Plan, Quantity, Run, Sample, Statistics,
-    Steps, Summary, Visit, Watch,
+    AnyModel, ConstantGains, Crossing, EnsembleRun, Feedback, Member, Model, Plan, Quantity, Run, Sample, Steps, Visit,
+    Watch,
 };
 use crate::animation::Drawing;
 use crate::scheme::Scheme;
@@ -59,26 +58,18 @@ impl<S: Model> Loaded<S> {
 
     /// The model's own map that a plan names.
     fn map(&self, plan: &Plan) -> Option<Box<dyn OneStep<Vector<S>>>> {
-        let mut own = self.0.geometric_methods().into_iter();
-        own.find(|(scheme, _)| plan.map == Some(*scheme)).map(|(_, map)| map)
+        for (scheme, map) in self.0.geometric_methods() {
+            if plan.map == Some(scheme) {
+                return Some(map);
+            }
+        }
+        None
     }
 }
 
 impl<S: Model> AnyModel for Loaded<S> {
-    fn state(&self) -> &'static [StateEntry] {
-        S::STATE
-    }
-
-    fn described_integrals(&self) -> &'static [Integral] {
-        S::INTEGRALS
-    }
-
-    fn output_names(&self) -> &'static [&'static str] {
-        S::OUTPUT_NAMES
-    }
-
-    fn parameter_names(&self) -> &'static [&'static str] {
-        S::PARAMETER_NAMES
+    fn facts(&self) -> &'static SystemFacts {
+        SystemFacts::of::<S>()
     }
 
     fn parameter(&self, index: usize) -> Option<f64> {
@@ -91,8 +82,8 @@ impl<S: Model> AnyModel for Loaded<S> {
         }
     }
 
-    fn default_projection(&self) -> Option<Projection> {
-        Projection::by_default::<S>()
+    fn system_at(&self, state: &[f64]) -> Box<dyn DynamicalSystem> {
+        Box::new(self.prepared(&vector(state)))
     }
 
     fn start(&self) -> Result<Vec<f64>, Error> {
@@ -120,7 +111,7 @@ impl<S: Model> AnyModel for Loaded<S> {
             Some(crossing) => simulation.event(self.event(crossing)),
             None => simulation,
         };
-        simulation.run_with(&plan.settings).map(|run| erased(&run))
+        Ok(simulation.run_flat(&plan.settings)?.into())
     }
 
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
@@ -130,20 +121,22 @@ impl<S: Model> AnyModel for Loaded<S> {
 
     fn further_methods(&self) -> Vec<Scheme> {
         let own = self.0.geometric_methods().into_iter().map(|(scheme, _)| scheme);
-        let rodas5p = <S::Prepared<f64> as PreparedSystem<f64>>::HAS_JACOBIAN.then_some(Scheme::Rodas5P);
-        let gauss = [4, 8, 16].map(|order| Scheme::Gauss { order });
+        let rodas5p = <S::Prepared<f64> as PreparedSystem<f64>>::HAS_JACOBIAN.then_some(Scheme::RODAS5P);
+        let gauss = [2, 4, 8].map(|stages| Scheme::of(Method::Gauss { stages, h: 1.0 }));
         let general = if StormerVerlet::new(&self.0).is_ok() {
-            Some(Scheme::StormerVerlet)
+            Some(Scheme::STORMER_VERLET)
         } else {
-            Rattle::new(&self.0).is_ok().then_some(Scheme::Rattle)
+            Rattle::new(&self.0).is_ok().then_some(Scheme::RATTLE)
         };
         rodas5p.into_iter().chain(gauss).chain(general).chain(own).collect()
     }
 
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error> {
         // Boxed, so that nothing is compiled for the type of the field, which these steps do not call.
-        let simulation = undriven(self.eventful(start)?, &Feedback::None).record_every(steps.every).watched(watch);
-        Ok(erased(&simulation.one_step(steps).run(Method::OneStep { h: steps.h }, steps.until)?))
+        let simulation = undriven(self.eventful(start)?, &Feedback::None).watched(watch);
+        let settings = Settings::new(Method::OneStep { h: steps.h }, steps.until);
+        let settings = Settings { every: Some(steps.every), ..settings };
+        Ok(simulation.one_step(steps).run_flat(&settings)?.into())
     }
 
     fn run_ensemble(
@@ -153,62 +146,40 @@ impl<S: Model> AnyModel for Loaded<S> {
         progress: &mut (dyn FnMut(f64) -> ControlFlow<()> + Send),
         visit: Option<&mut Visit<'_>>,
     ) -> Result<EnsembleRun, Error> {
-        let system = |member: &Member| {
-            let mut system = S::default();
-            for (index, &value) in member.parameters.iter().enumerate() {
-                if let Some(parameter) = system.parameter_mut(index) {
-                    *parameter = value;
-                }
-            }
-            system
-        };
-        let systems: Vec<S> = members.iter().map(system).collect();
-        let starts = members.iter().map(|member| vector::<Vector<S>>(&member.start));
+        let (mut systems, mut starts) = (Vec::new(), Vec::new());
+        for member in members {
+            let mut loaded = Self::default();
+            member.parameters.iter().enumerate().for_each(|(index, value)| loaded.set_parameter(index, *value));
+            systems.push(loaded.0);
+            starts.push(vector::<Vector<S>>(&member.start));
+        }
         let ensemble = Ensemble::over_systems(&systems, starts).watched(progress);
         let ensemble = match visit {
-            Some(visit) => ensemble.visited(|member, samples: &[fbint_runtime::Sample<S>]| {
-                visit(member, &samples.iter().map(Sample::from).collect::<Vec<_>>());
-            }),
+            Some(visit) => ensemble.visited_flat(|member, samples| visit(member, &Sample::all(samples))),
             None => ensemble,
         };
         if systems.iter().any(|system| system.input().is_some() || !system.events().is_empty()) {
-            let run = ensemble.run_each(&plan.settings, |member, simulation, settings| {
+            let run = ensemble.run_each_flat(&plan.settings, |member, simulation, settings| {
                 let (system, gain) = (&systems[member], members[member].gain.map(Feedback::Uniform));
                 let simulation = with_events(simulation, system);
-                driven(simulation, system, gain.as_ref().unwrap_or(&plan.feedback)).run_with(settings)
+                driven(simulation, system, gain.as_ref().unwrap_or(&plan.feedback)).run_flat(settings)
             });
-            return run.map(|run| erased_ensemble(&run));
+            return Ok(run?.into());
         }
-        let gains = |member: &Member| match (member.gain, &plan.feedback) {
-            (Some(gain), _) => Some(uniform(gain)),
-            (None, Feedback::Uniform(gain)) => Some(uniform(*gain)),
-            (None, Feedback::Diagonal(gains)) => Some(Gains::diagonal(vector(gains))),
-            _ => None,
-        };
-        match (&plan.feedback, members.iter().map(gains).collect()) {
-            (_, Some(gains)) => finish_ensemble(ensemble.gains_of_each::<Diagonal<S>>(gains), plan),
-            (Feedback::Relaxation(tau), _) => finish_ensemble(ensemble.gains(Gains::relaxation(*tau)), plan),
+        if let Some(constant) = plan.constant_gains(members) {
+            let mut gains = Vec::new();
+            for constant in constant {
+                gains.push(match constant {
+                    ConstantGains::Uniform(gain) => uniform(gain),
+                    ConstantGains::Each(each) => Gains::diagonal(vector(each)),
+                });
+            }
+            return finish_ensemble(ensemble.gains_of_each::<Diagonal<S>>(gains), plan);
+        }
+        match &plan.feedback {
+            Feedback::Relaxation(tau) => finish_ensemble(ensemble.gains(Gains::relaxation(*tau)), plan),
             _ => finish_ensemble(ensemble.without_feedback(), plan),
         }
-    }
-
-    fn integrals(&self, state: &[f64]) -> Vec<f64> {
-        self.0.prepare().integrals(&vector(state)).as_ref().to_vec()
-    }
-
-    fn outputs(&self, state: &[f64]) -> Vec<f64> {
-        let x = vector(state);
-        self.prepared(&x).outputs(&x).as_ref().to_vec()
-    }
-
-    fn rates(&self, state: &[f64]) -> Vec<f64> {
-        let x = vector(state);
-        self.prepared(&x).vector_field(&x).as_ref().to_vec()
-    }
-
-    fn integrals_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
-        let jacobian = self.0.prepare().integrals_jacobian(&vector(state));
-        jacobian.as_ref().iter().map(|row| row.as_ref().to_vec()).collect()
     }
 
     fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
@@ -257,7 +228,11 @@ impl<V: Entries<f64>> OneStep<V> for Steps<'_> {
 
 /// The simulation with the events of its system.
 fn with_events<'a, S: Model>(simulation: Simulation<'a, S>, system: &'a S) -> Simulation<'a, S> {
-    system.events().into_iter().fold(simulation, Simulation::event)
+    let mut simulation = simulation;
+    for event in system.events() {
+        simulation = simulation.event(event);
+    }
+    simulation
 }
 
 /// The simulation with a map, if there is one.
@@ -293,34 +268,6 @@ pub(super) fn uniform<S: FeedbackSystem>(k: f64) -> Gains<Diagonal<S>> {
     Gains::diagonal(Entries::from_fn(|_| k))
 }
 
-fn erased<S: FeedbackSystem>(run: &fbint_runtime::Run<S>) -> Run {
-    Run {
-        drift: run.drift().integrals().collect(),
-        report: run.drift().to_string(),
-        trajectory: run.trajectory().iter().map(Sample::from).collect(),
-        dense_output: run
-            .dense_output()
-            .iter()
-            .map(|step| (0..S::STATE.len()).map(|entry| step.entry(entry)).collect())
-            .collect(),
-        time: run.time(),
-        ended_by: run.ended_by().map(|end| end.name.clone()),
-        events: run.events().iter().map(Occurrence::from).collect(),
-        state: flat::<S>(run.state()),
-        start_move: run.start_move().copied(),
-        dependence: run.dependence().copied().map(|mut found| {
-            found.time = few_digits(found.time);
-            found
-        }),
-        integral_jump: run.integral_jump().map(|jump| IntegralJump { time: few_digits(jump.time), ..*jump }),
-        largest_projection: run
-            .largest_projection()
-            .map(|largest| LargestProjection { time: few_digits(largest.time), ..*largest }),
-        steps: run.steps(),
-        evaluations: run.evaluations(),
-    }
-}
-
 fn finish_ensemble<S, G>(ensemble: Ensemble<'_, S, G>, plan: &Plan) -> Result<EnsembleRun, Error>
 where
     S: Model,
@@ -329,50 +276,11 @@ where
     let ensemble = ensemble.boxed();
     // Code for lanes that would never be called is not even made.
     let run = if const { !S::RUNS_IN_LANES || S::FEEDBACK_FIELD_OPERATIONS.total() > MOST_IN_LANES } {
-        ensemble.run_one_by_one(&plan.settings)?
+        ensemble.run_one_by_one_flat(&plan.settings)?
     } else {
-        ensemble.run_with(&plan.settings)?
+        ensemble.run_flat(&plan.settings)?
     };
-    Ok(erased_ensemble(&run))
-}
-
-fn erased_ensemble<S: FeedbackSystem>(run: &fbint_runtime::EnsembleRun<S>) -> EnsembleRun {
-    let statistics = |at: &fbint_runtime::Statistics<S>| Statistics {
-        time: few_digits(at.time),
-        members: at.members,
-        quantities: summaries(&at.state).chain(summaries(&at.change)).collect(),
-    };
-    EnsembleRun {
-        statistics: run.statistics().iter().map(statistics).collect(),
-        ends: run.ends().iter().map(|end| end.as_ref().map(Sample::from).map_err(Error::clone)).collect(),
-    }
-}
-
-fn summaries<V: Entries<f64>>(of: &fbint_runtime::Summary<V>) -> impl Iterator<Item = Summary> + '_ {
-    (0..V::LEN).map(|i| Summary { mean: of.mean[i], variance: of.variance[i], min: of.min[i], max: of.max[i] })
-}
-
-impl<S: FeedbackSystem> From<&fbint_runtime::Sample<S>> for Sample {
-    fn from(sample: &fbint_runtime::Sample<S>) -> Self {
-        Self {
-            time: few_digits(sample.time),
-            state: sample.state.as_ref().to_vec(),
-            change: sample.change.as_ref().to_vec(),
-        }
-    }
-}
-
-impl<S: FeedbackSystem> From<&fbint_runtime::Occurrence<S>> for Occurrence {
-    fn from(of: &fbint_runtime::Occurrence<S>) -> Self {
-        let reset = of.reset.clone().map(flat::<S>);
-        Self { name: of.name.clone(), time: of.time, state: flat::<S>(of.state.clone()), reset }
-    }
-}
-
-/// A time without the rounding of a multiple: 0.3 for 3 times 0.1, which is 0.30000000000000004. A time of many digits stays as it is.
-fn few_digits(time: f64) -> f64 {
-    let few = format!("{time:.12e}").parse().unwrap_or(time);
-    if (few - time).abs() <= 2.0 * f64::EPSILON * time.abs() { few } else { time }
+    Ok(run.into())
 }
 
 /// The vector with these entries; those that are missing are not numbers.
@@ -391,7 +299,7 @@ mod tests {
     use std::{env, error, fs, process};
 
     use clap::Parser;
-    use fbint_runtime::{Held, Settings};
+    use fbint_runtime::Held;
 
     use super::*;
     use crate::{Arguments, feedback_system, models};

@@ -8,7 +8,7 @@ use crate::catalogue::{Feedback, Plan};
 use crate::scheme::{Aid, Contender, Scheme};
 
 const EXPLICIT: [Scheme; 6] =
-    [Scheme::Euler, Scheme::Midpoint, Scheme::Heun, Scheme::Rk4, Scheme::DormandPrince, Scheme::Dop853];
+    [Scheme::EULER, Scheme::MIDPOINT, Scheme::HEUN, Scheme::RK4, Scheme::DORMAND_PRINCE, Scheme::DOP853];
 /// The longest step; each other is the cube root of 10 shorter than the one before.
 const LONGEST: f64 = 0.1;
 const STEPS: i32 = 9;
@@ -181,9 +181,9 @@ impl Policy {
             Self::Plain => true,
             // They keep some of the structure by themselves.
             _ if scheme.is_geometric() => false,
-            Self::BaeChang => scheme == Scheme::Euler,
+            Self::BaeChang => scheme == Scheme::EULER,
             // Rodas5P takes gains that do not depend on the state.
-            Self::Relaxation | Self::Scaled => scheme != Scheme::Rodas5P,
+            Self::Relaxation | Self::Scaled => scheme != Scheme::RODAS5P,
             Self::Projected | Self::Uniform(_) => true,
         }
     }

@@ -83,7 +83,7 @@ pub(super) fn kepler() -> Result<Reproduction, Box<dyn Error>> {
         setting.with_feedback(EULER, Feedback::Uniform(GAIN))?,
         setting.plain(EULER)?,
         setting.with_projection(EULER)?,
-        setting.by(Scheme::StormerVerlet, &StormerVerlet::new(&hamiltonian)?, STEP)?,
+        setting.by(Scheme::STORMER_VERLET, &StormerVerlet::new(&hamiltonian)?, STEP)?,
     ];
     let energy =
         |sample: &Sample| (kepler_energy(&kepler, &sample.state) - kepler_energy(&kepler, &setting.start)).abs();

@@ -149,7 +149,7 @@ fn picture(name: &str, systems: &[System], quantity: fn(&System, &Trial) -> Vec<
             let points = envelope(&quantity(system, trial));
             match trial.contender {
                 // Both methods are projected here, and must be told apart.
-                contender @ Contender { scheme: Scheme::Euler, aid: Aid::Projection } => {
+                contender @ Contender { scheme: Scheme::EULER, aid: Aid::Projection } => {
                     Line::named(&contender.to_string(), "#E69F00", Stroke::Dotted, points)
                 }
                 contender => Line::of(contender, points),

@@ -116,7 +116,7 @@ fn trials() -> Result<Trials, Box<dyn Error>> {
     let contenders = vec![
         setting.with_feedback(euler, Feedback::Uniform(GAIN))?,
         setting.plain(euler)?,
-        setting.by(Scheme::Rattle, &rattle, STEP)?,
+        setting.by(Scheme::RATTLE, &rattle, STEP)?,
         setting.by(LIE_TROTTER, &LieTrotter(sphere), STEP)?,
         setting.by(STRANG, &Strang(sphere), STEP)?,
         setting.with_feedback(rk4, Feedback::Uniform(GAIN))?,

@@ -161,8 +161,8 @@ const fn cost_of_evaluation(contender: Contender) -> f64 {
 fn orders(series: &[Series]) -> Vec<Verdict> {
     let verdict = |series: &Series| {
         let expected = match series.contender.scheme {
-            Scheme::Euler => 1.0,
-            Scheme::Rattle => 2.0,
+            Scheme::EULER => 1.0,
+            Scheme::RATTLE => 2.0,
             _ => 4.0,
         };
         let what = format!("{}: order", series.contender);
@@ -173,11 +173,11 @@ fn orders(series: &[Series]) -> Vec<Verdict> {
 
 /// Independently measured: the cost to reach an error.
 const COSTS: [(Contender, f64, f64); 5] = [
-    (Contender::with_feedback(Scheme::Rk4), 1e-8, 9142.0),
-    (Contender::with_feedback(Scheme::Dop853), 1e-8, 1548.0),
-    (Contender::plain(Scheme::Rk4), 1e-8, 2030.0),
-    (Contender::plain(Scheme::Dop853), 1e-8, 429.0),
-    (Contender::plain(Scheme::Rattle), 1e-6, 7632.0),
+    (Contender::with_feedback(Scheme::RK4), 1e-8, 9142.0),
+    (Contender::with_feedback(Scheme::DOP853), 1e-8, 1548.0),
+    (Contender::plain(Scheme::RK4), 1e-8, 2030.0),
+    (Contender::plain(Scheme::DOP853), 1e-8, 429.0),
+    (Contender::plain(Scheme::RATTLE), 1e-6, 7632.0),
 ];
 
 fn costs(series: &[&Series]) -> Vec<Verdict> {
@@ -207,7 +207,7 @@ fn words(series: &[&Series]) -> Vec<String> {
             "{scheme}: over one period feedback {outcome}: an error of 1e-8 costs {with:.0} with it and {without:.0} without."
         )
     };
-    vec![compare(Scheme::Rk4), compare(Scheme::Dop853)]
+    vec![compare(Scheme::RK4), compare(Scheme::DOP853)]
 }
 
 fn left(series: &[Series]) -> Picture {

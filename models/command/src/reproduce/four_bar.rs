@@ -22,7 +22,7 @@ const UNTIL: f64 = 30.0;
 const GAIN: f64 = 1.0;
 /// rtol and atol.
 const TOLERANCES: [(f64, f64); 2] = [(1e-3, 1e-6), (1e-10, 1e-10)];
-const SCHEMES: [Scheme; 2] = [Scheme::DormandPrince, Scheme::Dop853];
+const SCHEMES: [Scheme; 2] = [Scheme::DORMAND_PRINCE, Scheme::DOP853];
 const AIDS: [Aid; 3] = [Aid::Nothing, Aid::Feedback, Aid::Projection];
 
 /// The textbook's ODE by `solve_ivp`'s RK45 at rtol 1e-3, atol 1e-6, in metres.
@@ -87,7 +87,7 @@ fn course(
 ) -> Result<Course, Box<dyn Error>> {
     let start = State::from(linkage.start()?);
     match contender.scheme {
-        Scheme::DormandPrince => {
+        Scheme::DORMAND_PRINCE => {
             follow(linkage, Integrator::dormand_prince(field, start, tolerance), targets, contender)
         }
         _ => follow(linkage, Integrator::dop853(field, start, tolerance), targets, contender),

@@ -45,17 +45,17 @@ impl Setting {
 
     /// A method left to itself.
     pub(super) fn plain(&self, method: Method) -> Result<Trial, Error> {
-        self.run(Contender::plain(method.into()), method, None, Feedback::None)
+        self.run(Contender::plain(Scheme::of(method)), method, None, Feedback::None)
     }
 
     /// A Runge-Kutta method on the field with feedback.
     pub(super) fn with_feedback(&self, method: Method, gains: Feedback) -> Result<Trial, Error> {
-        self.run(Contender::with_feedback(method.into()), method, None, gains)
+        self.run(Contender::with_feedback(Scheme::of(method)), method, None, gains)
     }
 
     /// A Runge-Kutta method with one projection after each step.
     pub(super) fn with_projection(&self, method: Method) -> Result<Trial, Error> {
-        self.run(Contender::with_projection(method.into()), method, Some(Projection::default()), Feedback::None)
+        self.run(Contender::with_projection(Scheme::of(method)), method, Some(Projection::default()), Feedback::None)
     }
 
     /// A geometric method that is made for this system, or of another one with the same states.

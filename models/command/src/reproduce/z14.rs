@@ -296,6 +296,6 @@ mod tests {
         let nodes = spiral(LONG_STEP, 10_000);
         let end = nodes[nodes.len() - 1];
         assert!(distance(&end, &[0.1, 0.996_66]) < 1e-5, "{end:?}");
-        assert_eq!(Contender::plain(Scheme::DiscreteHamel).to_string(), "discrete Hamel");
+        assert_eq!(Contender::plain(Scheme::of(Method::DiscreteHamel { h: 1.0 })).to_string(), "discrete Hamel");
     }
 }

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use catalogue::load;
 use fbint_command::catalogue::Run;
-use fbint_command::scheme::{Aid, Contender};
+use fbint_command::scheme::{Aid, Contender, Scheme};
 use fbint_runtime::Method;
 
 use super::grid::{Grid, change, change_with_digits, count};
@@ -32,9 +32,9 @@ pub(super) fn of_methods() -> Result<Grid, Box<dyn Error>> {
 fn cell(method: Method, aid: Aid) -> Result<String, Box<dyn Error>> {
     let run = integrate(&*load(MODEL)?, method, aid, UNTIL, Some(UNTIL))?;
     let change = change(largest(&run));
-    Ok(match method {
-        Method::Dop853 { .. } => format!("{change} ({} evaluations)", count(run.evaluations)),
-        _ => change,
+    Ok(match method.step() {
+        None => format!("{change} ({} evaluations)", count(run.evaluations)),
+        Some(_) => change,
     })
 }
 
@@ -48,7 +48,7 @@ pub(super) fn as_published() -> Result<Grid, Box<dyn Error>> {
     let model = load("spherical-pendulum-cpv22")?;
     let methods = [Method::Euler { h: 1e-3 }, Method::Rk4 { h: 1e-3 }];
     let contenders = methods.map(|method| [Aid::Feedback, Aid::Nothing].map(|aid| (method, aid))).concat();
-    let name = |&(method, aid): &(Method, Aid)| Contender { scheme: method.into(), aid }.to_string();
+    let name = |&(method, aid): &(Method, Aid)| Contender { scheme: Scheme::of(method), aid }.to_string();
     let names: Vec<String> = contenders.iter().map(name).collect();
     let run = |&(method, aid): &(Method, Aid)| integrate(&*model, method, aid, UNTIL, None);
     let runs = contenders.iter().map(run).collect::<Result<Vec<_>, _>>()?;

@@ -15,16 +15,16 @@ const LOSS: f64 = 1.2;
 
 /// The methods and policies with a row of their own.
 const ROWS: [(Scheme, Policy, &str); 10] = [
-    (Scheme::Euler, Policy::Projected, "Euler, projected (the default)"),
-    (Scheme::Rk4, Policy::Projected, "RK4, projected (the default)"),
-    (Scheme::Rk4, Policy::Relaxation, "RK4, relaxation over ten steps"),
-    (Scheme::Rk4, Policy::Uniform(1), "RK4, k = 1"),
-    (Scheme::Rk4, Policy::Uniform(50), "RK4, k = 50"),
-    (Scheme::DormandPrince, Policy::Projected, "Dormand-Prince 5(4), projected (the default)"),
-    (Scheme::Dop853, Policy::Projected, "DOP853, projected (the default)"),
-    (Scheme::Dop853, Policy::Relaxation, "DOP853, relaxation in unit time"),
-    (Scheme::Dop853, Policy::Uniform(1), "DOP853, k = 1"),
-    (Scheme::Dop853, Policy::Uniform(50), "DOP853, k = 50"),
+    (Scheme::EULER, Policy::Projected, "Euler, projected (the default)"),
+    (Scheme::RK4, Policy::Projected, "RK4, projected (the default)"),
+    (Scheme::RK4, Policy::Relaxation, "RK4, relaxation over ten steps"),
+    (Scheme::RK4, Policy::Uniform(1), "RK4, k = 1"),
+    (Scheme::RK4, Policy::Uniform(50), "RK4, k = 50"),
+    (Scheme::DORMAND_PRINCE, Policy::Projected, "Dormand-Prince 5(4), projected (the default)"),
+    (Scheme::DOP853, Policy::Projected, "DOP853, projected (the default)"),
+    (Scheme::DOP853, Policy::Relaxation, "DOP853, relaxation in unit time"),
+    (Scheme::DOP853, Policy::Uniform(1), "DOP853, k = 1"),
+    (Scheme::DOP853, Policy::Uniform(50), "DOP853, k = 50"),
 ];
 
 /// Medians over the ladder of steps or tolerances, as multiples of the same method without feedback.
@@ -56,7 +56,7 @@ pub(super) fn medians() -> Result<Grid, Box<dyn Error>> {
 pub(super) fn to_goal() -> Result<Grid, Box<dyn Error>> {
     let model = load(MODEL)?;
     let study = Study::without_times(&*model, MODEL, UNTIL, |series| match series.scheme {
-        Scheme::Euler | Scheme::Midpoint | Scheme::Heun => false,
+        Scheme::EULER | Scheme::MIDPOINT | Scheme::HEUN => false,
         scheme => scheme.is_geometric() || [Policy::Plain, Policy::Projected].contains(&series.policy),
     })?;
     let mut grid = Grid::new(["", "evaluations"]);
