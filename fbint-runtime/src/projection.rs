@@ -37,7 +37,9 @@ use core::num::NonZeroU32;
 use derive_where::derive_where;
 
 use crate::consistent_start::{onto_constraints, size_of_variable, targets};
-use crate::dynamical_system::{DynamicalSystem, SystemFacts};
+use crate::dynamical_system::DynamicalSystem;
+#[cfg(feature = "std")]
+use crate::dynamical_system::SystemFacts;
 use crate::entries::Entries;
 use crate::linear::{difference, filled, is_finite};
 use crate::scalar::Scalar;
