@@ -138,7 +138,7 @@ pub use derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDirecti
 pub use drift::{Drift, IntegralDrift, LeftOut};
 #[cfg(feature = "std")]
 pub use driver::Held;
-pub use driver::{Driven, Signal};
+pub use driver::{Driven, Driver, Signal, TakesInput, UndefinedInput};
 #[doc(hidden)]
 pub use dynamical_system::{DynamicalSystem, SystemFacts};
 #[cfg(feature = "ensemble")]
@@ -150,6 +150,7 @@ pub use entries::{Entries, Entry};
 pub use error::Error;
 #[cfg(feature = "std")]
 pub use event::Event;
+pub use extremes::Extremes;
 #[cfg(feature = "std")]
 pub use failure::{Cause, Failure};
 pub use failure::{StepError, StepFailure};
@@ -169,14 +170,16 @@ pub use linearisation::Linearisation;
 pub use method::{Method, Settings};
 pub use nalgebra;
 pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
-pub use projection::{LeftOutReason, Projected, Projection, Projector};
+pub use projection::{LeftOutReason, Omission, Projected, Projection, Projector};
 pub use scalar::Scalar;
 pub use sensitivity::{Sensitivity, TangentRun};
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub use simulation::{FlatRun, FlatSamples, PastOccurrence, SampleRow};
 #[cfg(feature = "std")]
-pub use simulation::{IntegralJump, LargestProjection, Moment, Occurrence, Run, Sample, Simulation, Snapshot};
+pub use simulation::{
+    IntegralJump, LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot,
+};
 pub use system::{
     Conservation, DrivenSystem, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, Integrals,
     KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,
