@@ -10,12 +10,12 @@
 //! and of what was found before, the short forms are solved for again at points with other parameters, with coefficients that are polynomials
 //! in these. Reconstruction of rational numbers gives the rest, and what comes out is proved as a declared invariant is.
 //!
-//! No polynomial whose coefficients are rational in the parameters is overlooked because of a prime or the points, which can only make
-//! a kernel too large: what is in it beyond what is declared and found is counted. The sieve leaves a monomial out that occurs in a
-//! conserved function, or takes two of them for multiples of one another, only if coefficients vanish there or have such a quotient; then the
-//! kernel of what is left has fewer dimensions modulo the large prime, and another small prime is taken. That the rest of the kernel consists of functions of what is declared and found is decided by a rank at
-//! random points modulo the large prime, which is too small with a probability that [`exclusion`] derives. Where that is not below 1e-6,
-//! nothing is searched.
+//! No polynomial whose coefficients are rational in the parameters is overlooked because of a prime or the points, which can only make a
+//! kernel too large: what is in it beyond what is declared and found is counted. The sieve leaves a monomial out that occurs in a conserved
+//! function, or takes two of them for multiples of one another, only if coefficients vanish there or have such a quotient; then the kernel
+//! of what is left has fewer dimensions modulo the large prime, and another small prime is taken. That the rest of the kernel consists of
+//! functions of what is declared and found is decided by a rank at random points modulo the large prime, which is too small with a
+//! probability that [`exclusion`] derives. Where that is not below 1e-6, nothing is searched.
 
 mod exclusion;
 mod grading;
