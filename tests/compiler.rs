@@ -119,7 +119,8 @@ impl Declaration {
 
     /// Every model of the attribute's manual.
     pub fn in_manual() -> Vec<Self> {
-        let manual = include_str!("../fbint-macros/src/lib.rs");
+        let manual = crate::workspaces::home().join("fbint-macros/src/lib.rs");
+        let manual = fs::read_to_string(manual).expect("the attribute has a manual");
         let lines: Vec<&str> = manual.lines().filter_map(|line| line.strip_prefix("///")).collect();
         let blocks = lines.split(|line| line.trim().starts_with("```"));
         let text = |block: &[&str]| block.iter().map(|line| line.trim_start_matches(" # ").to_owned() + "\n").collect();
