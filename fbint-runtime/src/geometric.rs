@@ -51,7 +51,7 @@ impl<S: FeedbackSystem> Rattle<S> {
     }
 
     const IS_QUADRATIC: bool = matches!(S::KINETIC_ENERGY, KineticEnergy::Quadratic);
-    pub(crate) const IS_APPLICABLE: bool = Self::IS_QUADRATIC && !Mechanics::<S>::HAS_PHASE_CONSTRAINTS;
+    pub(crate) const IS_APPLICABLE: bool = Self::IS_QUADRATIC && !Mechanics::<S>::CONSTRAINTS.has_phase;
 
     /// Why it is not applicable.
     pub(crate) fn refusal() -> Error {
@@ -127,7 +127,7 @@ impl<S: FeedbackSystem> StormerVerlet<S> {
     }
 
     const IS_SEPARABLE: bool = !matches!(S::KINETIC_ENERGY, KineticEnergy::General);
-    pub(crate) const IS_APPLICABLE: bool = Self::IS_SEPARABLE && !Mechanics::<S>::HAS_CONSTRAINTS;
+    pub(crate) const IS_APPLICABLE: bool = Self::IS_SEPARABLE && !Mechanics::<S>::CONSTRAINTS.has_any;
 
     /// Why it is not applicable.
     pub(crate) fn refusal() -> Error {
@@ -188,22 +188,28 @@ fn conjugates<S: FeedbackSystem>() -> impl Iterator<Item = [usize; 2]> + Clone {
     })
 }
 
+/// What a geometric integrator has to know of the constraints of a system.
+struct Constraints {
+    /// The number of holonomic constraints.
+    holonomic: usize,
+    /// Whether there are phase constraints.
+    has_phase: bool,
+    /// Whether there are constraints of any kind.
+    has_any: bool,
+}
+
 impl<S: FeedbackSystem> Mechanics<S> {
-    /// The number of holonomic constraints, whether there are phase constraints, and whether there are any.
-    const COUNTED: (usize, bool, bool) = {
-        let (mut holonomic, mut has_phase, mut has_any, mut i) = (0, false, false, 0);
+    const CONSTRAINTS: Constraints = {
+        let (mut all, mut i) = (Constraints { holonomic: 0, has_phase: false, has_any: false }, 0);
         while i < S::INTEGRALS.len() {
             let kind = S::INTEGRALS[i].kind;
-            holonomic += matches!(kind, IntegralKind::HolonomicConstraint { .. }) as usize;
-            has_phase |= matches!(kind, IntegralKind::Constraint);
-            has_any |= kind.is_constraint();
+            all.holonomic += matches!(kind, IntegralKind::HolonomicConstraint { .. }) as usize;
+            all.has_phase |= matches!(kind, IntegralKind::Constraint);
+            all.has_any |= kind.is_constraint();
             i += 1;
         }
-        (holonomic, has_phase, has_any)
+        all
     };
-    const CONSTRAINTS: usize = Self::COUNTED.0;
-    const HAS_PHASE_CONSTRAINTS: bool = Self::COUNTED.1;
-    const HAS_CONSTRAINTS: bool = Self::COUNTED.2;
 
     fn new(system: &S) -> Self {
         Self { system: system.prepare() }
@@ -262,7 +268,7 @@ impl<S: FeedbackSystem> Mechanics<S> {
         for (slot, pair) in pairs.as_mut().iter_mut().zip(Self::constraints()) {
             *slot = pair;
         }
-        Cholesky::new(Self::CONSTRAINTS, |i, j| {
+        Cholesky::new(Self::CONSTRAINTS.holonomic, |i, j| {
             let (constraint, rate) = (Self::gradient(jacobian, pairs[i][0]), Self::gradient(jacobian, pairs[j][1]));
             conjugates::<S>().map(|[q, p]| entry(&constraint, q) * entry(&rate, p)).sum()
         })
