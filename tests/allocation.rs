@@ -9,7 +9,8 @@ use std::cell::Cell;
 
 use fbint_runtime::tableau::RK4;
 use fbint_runtime::{
-    Direction, Ensemble, Feedback, FeedbackSystem, Gains, Method, Projection, Sensitivity, Settings, Vector,
+    Direction, Ensemble, Feedback, FeedbackSystem, Gains, GeneratedSystem, Method, Projection, Sensitivity, Settings,
+    Vector,
 };
 use fbint_tests::amount;
 use fbint_tests::systems::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
@@ -166,7 +167,7 @@ fn steps_allocate_nothing<S: FeedbackSystem>(system: &S, start: impl Into<Vector
             feedback.rk4_step(&mut x, 1e-5);
         }
     });
-    assert_eq!(allocations, 0, "{}", S::NAME);
+    assert_eq!(allocations, 0, "{}", S::FACTS.name);
     let is_small = |violation: &f64| violation.abs() < 1e-3;
-    assert!(feedback.violations(&x).as_ref().iter().all(is_small), "{}: ended at {x:?}", S::NAME);
+    assert!(feedback.violations(&x).as_ref().iter().all(is_small), "{}: ended at {x:?}", S::FACTS.name);
 }

@@ -32,12 +32,12 @@ fn fresh_processes_emit_identical_bytes() {
     }
     // And it is what the macro emitted while this test was compiled.
     for part in [
-        SphericalPendulum::SOURCE,
-        SphericalPendulumCpv22::SOURCE,
-        PlanarPendulum::SOURCE,
-        FourBar::SOURCE,
-        FourBar::EQUATIONS,
-        FourBar::DERIVATION,
+        SphericalPendulum::FACTS.source,
+        SphericalPendulumCpv22::FACTS.source,
+        PlanarPendulum::FACTS.source,
+        FourBar::FACTS.source,
+        FourBar::FACTS.equations,
+        FourBar::FACTS.derivation,
     ] {
         assert!(texts[0].contains(part));
     }

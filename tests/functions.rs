@@ -6,7 +6,7 @@
 
 use fbint_macros_core::program::{FEEDBACK_FIELD, FUNCTIONS, Form, INTEGRALS, JACOBIAN, Program, Programs};
 use fbint_runtime::tableau::{EULER, RK4};
-use fbint_runtime::{Entries, FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Scalar, Vector};
+use fbint_runtime::{Entries, FeedbackLaw, FeedbackSystem, GeneratedSystem, Integrals, PreparedSystem, Scalar, Vector};
 use nalgebra::DMatrix;
 
 use crate::compiler::{NOISE, normalised, run, variance};
@@ -119,7 +119,7 @@ impl<S: FeedbackSystem> Question<S> {
         let law = Law::random(random, KINDS[turn % 3]);
         // As many numbers as a law had with its metric, so that the states that follow are the states that the tolerances of the
         // tests were judged at.
-        random.pass_over([0, 1 + S::STATE.len(), 1 + 2 * S::STATE.len()][turn / 3 % 3]);
+        random.pass_over([0, 1 + S::FACTS.state.len(), 1 + 2 * S::FACTS.state.len()][turn / 3 % 3]);
         let direction = Entries::from_fn(|_| random.between(-1.0, 1.0));
         Self { x, law, h: random.between(1e-4, 1e-2), direction }
     }

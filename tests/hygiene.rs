@@ -6,7 +6,8 @@
 #![deny(clippy::pedantic)]
 
 use fbint_runtime::{
-    DrivenSystem, Error, Feedback, FeedbackLaw, FeedbackSystem, Field, Gains, Integrals, PreparedSystem, Vector,
+    DrivenSystem, Error, Feedback, FeedbackLaw, FeedbackSystem, Field, Gains, GeneratedSystem, Integrals,
+    PreparedSystem, Vector,
 };
 use nalgebra::vector;
 
@@ -348,7 +349,7 @@ mod visibility {
         }
 
         pub(in super::super) fn private_energy() -> f64 {
-            use fbint_runtime::{FeedbackSystem, PreparedSystem};
+            use fbint_runtime::{FeedbackSystem, GeneratedSystem, PreparedSystem};
             Private { k: 2.0 }.prepare().integrals(&[3.0, 4.0])[0]
         }
     }
@@ -401,8 +402,11 @@ where
 {
     // Where a long path breaks lines, commas come and go.
     let code = |source: &str| source.replace(|c: char| c.is_whitespace() || c == ',', "");
-    assert_eq!(code(A::SOURCE).replace("vendored::physics::integrators", "::fbint_runtime"), code(B::SOURCE));
-    assert_eq!(results(twin, x)?, results(plain, x)?, "{}", A::NAME);
+    assert_eq!(
+        code(A::FACTS.source).replace("vendored::physics::integrators", "::fbint_runtime"),
+        code(B::FACTS.source)
+    );
+    assert_eq!(results(twin, x)?, results(plain, x)?, "{}", A::FACTS.name);
     Ok(())
 }
 
@@ -466,7 +470,7 @@ fn names_of_models_do_not_change_the_meaning() {
     assert_eq!(fields, [[4.0, -6.0]; 3]);
     let fields = [field(&own::Vector { k }), field(&own::Integrals { k }), field(&own::PreparedSystem { k })];
     assert_eq!(fields, [[4.0, -6.0]; 3]);
-    assert_eq!(own::r#async::NAME, "async");
+    assert_eq!(own::r#async::FACTS.name, "async");
 }
 
 #[test]
@@ -491,11 +495,11 @@ fn names_of_variables_do_not_change_the_meaning() -> Result<(), Error> {
         ClashingState { x: vector![0.6, 0.0], x_0: 0.8, r#type: 0.3, law: vector![1.04, 0.5], t0: -0.72, T: 0.2 };
     assert_eq!(ClashingState::from(x), state);
     assert_identical(&<[f64; 8]>::from(state), &x);
-    let entries = Clashing::STATE.iter().map(|entry| entry.name);
+    let entries = Clashing::FACTS.state.iter().map(|entry| entry.name);
     assert!(entries.eq(["x[0]", "x[1]", "x_0", "type", "law[0]", "law[1]", "t0", "T"]));
-    let integrals = Clashing::INTEGRALS.iter().map(|integral| integral.name);
+    let integrals = Clashing::FACTS.integrals.iter().map(|integral| integral.name);
     assert!(integrals.eq(["weigh", "weigh_rate", "energy", "fn"]));
-    for (index, name) in Clashing::PARAMETER_NAMES.iter().enumerate() {
+    for (index, name) in Clashing::FACTS.parameter_names.iter().enumerate() {
         assert_eq!(clashing.parameter(index), plain.parameter(index), "{name}");
         if let Some(value) = clashing.parameter_mut(index) {
             *value = -1.0;

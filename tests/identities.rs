@@ -3,7 +3,9 @@
 //! Four witnesses: SymPy's values near the constraint sets, dual numbers at random states far from them, the programs by an
 //! interpreter, and the identities Df.X = 0 and dH.X = 0, which hold on all of R^m. Errors are measured with [`relative_error`].
 
-use fbint_runtime::{Entries, Feedback, FeedbackSystem, Field, Gains, Integrals, PreparedSystem, Uniform, Vector};
+use fbint_runtime::{
+    Entries, Feedback, FeedbackSystem, Field, Gains, GeneratedSystem, Integrals, PreparedSystem, Uniform, Vector,
+};
 use fbint_tests::compiler::Declaration;
 use fbint_tests::functions::{Law, Question, disagreement, emitted, interpreted};
 use fbint_tests::oracle::{Declared, Oracle, random_parameters, random_state};
@@ -101,7 +103,7 @@ mod reference {
     }
 
     fn agrees<S: FeedbackSystem>(system: &S, start: impl Into<Vector<S>>, points: &[FieldPoint], tolerance: f64) {
-        let integrals: Vec<usize> = (0..S::INTEGRALS.len()).collect();
+        let integrals: Vec<usize> = (0..S::FACTS.integrals.len()).collect();
         let (uniform, laws) = gains(system, &start.into(), Entries::from_fn(|i| 1.0 + i as f64));
         compare(system, &integrals, &laws, |x| uniform.value(x), points, tolerance);
     }
@@ -114,7 +116,7 @@ mod reference {
     ) -> (Feedback<S, Uniform>, [Law<S>; 2]) {
         let uniform = Feedback::new(system, start, Gains::uniform(50.0)).unwrap();
         let laws = [Entries::from_fn(|_| 50.0), distinct].map(|gains: Integrals<S>| {
-            let weighted = Entries::from_fn(|i| gains[i] * S::INTEGRALS[i].weight);
+            let weighted = Entries::from_fn(|i| gains[i] * S::FACTS.integrals[i].weight);
             Law::diagonal(*uniform.targets(), weighted)
         });
         (uniform, laws)
@@ -130,7 +132,7 @@ mod reference {
         tolerance: f64,
     ) {
         assert!(!points.is_empty());
-        let system_name = S::NAME;
+        let system_name = S::FACTS.name;
         let system = system.prepare();
         for point in points {
             let x = Entries::from_fn(|i| point.state[i]);
@@ -173,7 +175,7 @@ mod dual_numbers {
     /// Tolerances are the oracle's, with their reasons there.
     fn agrees<S: Declared>(system: &mut S) {
         let mut random = Random::new(1);
-        for turn in 0..states(S::NAME) {
+        for turn in 0..states(S::FACTS.name) {
             let (x, oracle) = random_state(system, &mut random);
             let mut question = Question::random(x, &mut random, turn);
             question.h = oracle.step(&question);
@@ -182,7 +184,7 @@ mod dual_numbers {
             let (expected, tolerances) = oracle.results(&question, stages);
             let obtained = emitted(system, &question);
             if let Some((function, error)) = disagreement(&obtained, &expected, |name| tolerances.of(name)) {
-                panic!("{} {function} at {x:?}: off by {error:e}, {tolerances:?}", S::NAME);
+                panic!("{} {function} at {x:?}: off by {error:e}, {tolerances:?}", S::FACTS.name);
             }
         }
     }
@@ -206,9 +208,9 @@ mod interpreter {
 
     /// Without tolerance: each operation has one correctly rounded result, and elementary functions are the same library's.
     fn agrees_in_every_bit<S: Declared>(system: &mut S) {
-        let programs = Declaration::of_system(S::NAME).compile().programs;
+        let programs = Declaration::of_system(S::FACTS.name).compile().programs;
         let mut random = Random::new(8);
-        for turn in 0..states(S::NAME) {
+        for turn in 0..states(S::FACTS.name) {
             let parameters = random_parameters(system, &mut random);
             let question = Question::random(system.state(&mut random), &mut random, turn);
             let (obtained, expected) = (emitted(system, &question), interpreted(&programs, &parameters, &question));
@@ -220,7 +222,12 @@ mod interpreter {
                 }
                 let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
                 let x = question.x;
-                assert_eq!(bits(obtained), bits(expected), "{} {name} at {x:?}: {obtained:?} {expected:?}", S::NAME);
+                assert_eq!(
+                    bits(obtained),
+                    bits(expected),
+                    "{} {name} at {x:?}: {obtained:?} {expected:?}",
+                    S::FACTS.name
+                );
             }
         }
     }
@@ -245,18 +252,18 @@ mod conservation {
     fn integrals_are_conserved_everywhere<S: Declared>(system: &mut S) {
         let mut random = Random::new(2);
         // Beyond this size the states of the test above must do.
-        for _ in 0..states(S::NAME) / if S::STATE.len() < 48 { 1 } else { 10 } {
+        for _ in 0..states(S::FACTS.name) / if S::FACTS.state.len() < 48 { 1 } else { 10 } {
             let (x, oracle) = random_state(system, &mut random);
             let field = system.prepare().vector_field(&x);
             let jacobian = system.prepare().integrals_jacobian(&x);
-            for (row, integral) in S::INTEGRALS.iter().enumerate() {
+            for (row, integral) in S::FACTS.integrals.iter().enumerate() {
                 if integral.kind.is_constraint() && row >= oracle.constraint_matrix.nrows() {
                     continue;
                 }
                 let gradient = &jacobian[row];
                 let norm = |v: &Vector<S>| dot::<S>(v, v).sqrt();
                 let error = dot::<S>(gradient, &field).abs() / (norm(gradient) * norm(&field));
-                assert!(error <= 1e-12, "{}: {} changes along X at {x:?}: {error:e}", S::NAME, integral.name);
+                assert!(error <= 1e-12, "{}: {} changes along X at {x:?}: {error:e}", S::FACTS.name, integral.name);
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use fbint_runtime::tableau::RK4;
 use fbint_runtime::{
-    Drift, Entries, Error, Feedback, FeedbackSystem, Field, GainPolicy, Gains, Integrals, Integrator, Method,
-    PlainField, PreparedSystem, Simulation, Tolerance, Uniform, Vector,
+    Drift, Entries, Error, Feedback, FeedbackSystem, Field, GainPolicy, Gains, GeneratedSystem, Integrals, Integrator,
+    Method, PlainField, PreparedSystem, Simulation, Tolerance, Uniform, Vector,
 };
 use fbint_tests::reference::trajectories;
 use fbint_tests::systems::{
@@ -160,9 +160,9 @@ mod exact_solutions {
         let field = PlainField::new(system);
         let mut integrator = Integrator::dop853(&field, start.into(), Tolerance::new(1e-13, 1e-13)?);
         for &(end, state) in exact {
-            integrator.advance_to(end).unwrap_or_else(|error| panic!("{}: {error}", S::NAME));
+            integrator.advance_to(end).unwrap_or_else(|error| panic!("{}: {error}", S::FACTS.name));
             let error = distance(integrator.state(), state) / norm(state.iter().copied());
-            assert!(error <= 1e-9, "{} at t = {end}: off by {error:e}", S::NAME);
+            assert!(error <= 1e-9, "{} at t = {end}: off by {error:e}", S::FACTS.name);
         }
         Ok(())
     }
@@ -262,7 +262,7 @@ mod law {
 
     #[test]
     fn oscillator_with_weighted_integrals() {
-        let weights: Vec<f64> = Oscillator::INTEGRALS.iter().map(|integral| integral.weight).collect();
+        let weights: Vec<f64> = Oscillator::FACTS.integrals.iter().map(|integral| integral.weight).collect();
         assert_eq!(weights, [1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 1.0, 2.0, 1.0]);
         every_kind_of_gain(&Oscillator { m: 1.5, k: 2.0 }, [0.3, -0.5, 0.2, 0.7, 0.1, -0.9]);
     }
@@ -289,16 +289,16 @@ mod law {
     ) {
         let prepared = system.prepare();
         let (integrals, rows) = (prepared.integrals(x), prepared.integrals_jacobian(x));
-        let jacobian = DMatrix::from_fn(S::INTEGRALS.len(), S::STATE.len(), |i, j| rows[i][j]);
+        let jacobian = DMatrix::from_fn(S::FACTS.integrals.len(), S::FACTS.state.len(), |i, j| rows[i][j]);
         let difference = vector(integrals.as_ref()) - vector(feedback.targets().as_ref());
-        let weights = S::INTEGRALS.iter().map(|integral| integral.weight.sqrt());
-        let root = DMatrix::from_diagonal(&DVector::from_iterator(S::INTEGRALS.len(), weights));
+        let weights = S::FACTS.integrals.iter().map(|integral| integral.weight.sqrt());
+        let root = DMatrix::from_diagonal(&DVector::from_iterator(S::FACTS.integrals.len(), weights));
         let weighted = &root * DMatrix::from_diagonal(&vector(k.as_ref())) * &root * &difference;
         let expected = vector(prepared.vector_field(x).as_ref()) - jacobian.transpose() * &weighted;
         let error = relative_error(feedback.value(x).as_ref(), expected.as_slice());
-        assert!(error <= 1e-12, "{}: {feedback:?}: field off by {error:e}", S::NAME);
+        assert!(error <= 1e-12, "{}: {feedback:?}: field off by {error:e}", S::FACTS.name);
         let error = relative_error(&[potential], &[difference.dot(&weighted) / 2.0]);
-        assert!(error <= 1e-13, "{}: {feedback:?}: V off by {error:e}", S::NAME);
+        assert!(error <= 1e-13, "{}: {feedback:?}: V off by {error:e}", S::FACTS.name);
     }
 
     fn vector(entries: &[f64]) -> DVector<f64> {

@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use fbint_runtime::{Entries, Entry, FeedbackSystem, IntegralKind, Vector};
+use fbint_runtime::{Entries, Entry, FeedbackSystem, GeneratedSystem, IntegralKind, Vector};
 use nalgebra::{DMatrix, DVector};
 use num_dual::{Dual, DualNum, DualSVec};
 
@@ -90,7 +90,7 @@ impl Oracle {
     /// Evaluates `system` at `x`; `None` where C is singular to working precision.
     pub fn at<S: Declared>(system: &S, x: &Vector<S>) -> Option<Self> {
         let values = integrals(system, x);
-        assert_eq!(values.len(), S::INTEGRALS.len(), "{}: the oracle knows other integrals", S::NAME);
+        assert_eq!(values.len(), S::FACTS.integrals.len(), "{}: the oracle knows other integrals", S::FACTS.name);
         let rows = derivatives(|x| integrals(system, &Entries::from_fn(|i| x[i])), x.as_ref(), 0..x.as_ref().len());
         let jacobian = DMatrix::from_fn(values.len(), x.as_ref().len(), |i, j| rows[i][j]);
         let motion = match system.given(x) {
@@ -251,7 +251,7 @@ fn rotated(v: &[f64]) -> Vec<f64> {
 /// F = (g.., g'.., f.., H, I..), without H where none is declared.
 fn integrals<S: Declared, D: Real>(system: &S, x: &Vector<S, D>) -> Vec<D> {
     let constraints = system.holonomic(x).into_iter().chain(rates(system, x)).chain(system.phase(x));
-    let has_energy = S::INTEGRALS.iter().any(|integral| integral.kind == IntegralKind::Energy);
+    let has_energy = S::FACTS.integrals.iter().any(|integral| integral.kind == IntegralKind::Energy);
     let energy = has_energy.then(|| system.hamiltonian(x));
     constraints.chain(energy).chain(system.invariants(x)).collect()
 }
@@ -311,12 +311,12 @@ pub fn random_state<S: Declared>(system: &mut S, random: &mut Random) -> (Vector
             return (x, oracle);
         }
     }
-    panic!("{}: no state with a well-conditioned C in a thousand", S::NAME)
+    panic!("{}: no state with a well-conditioned C in a thousand", S::FACTS.name)
 }
 
 /// Gives the system random parameters between 0.5 and 2, and returns them.
 pub fn random_parameters<S: FeedbackSystem>(system: &mut S, random: &mut Random) -> Vec<f64> {
-    let parameters = (0..S::PARAMETER_NAMES.len()).map(|index| {
+    let parameters = (0..S::FACTS.parameter_names.len()).map(|index| {
         let parameter = system.parameter_mut(index).expect("a parameter for every name");
         *parameter = random.between(0.5, 2.0);
         *parameter

@@ -1,7 +1,7 @@
 //! One derivation, every number: single precision, dual numbers and SIMD lanes agree with doubles.
 
 use fbint_runtime::tableau::{EULER, RK4};
-use fbint_runtime::{Entries, FeedbackSystem, PreparedSystem, Scalar, Vector, feedback_system};
+use fbint_runtime::{Entries, FeedbackSystem, GeneratedSystem, PreparedSystem, Scalar, Vector, feedback_system};
 use fbint_tests::functions::{Kind, Law};
 use fbint_tests::oracle::{Declared, random_state};
 use fbint_tests::{Random, relative_error, states};
@@ -36,11 +36,11 @@ mod single_precision {
     /// To 1e-4: the rounding of 6e-8, times the condition of C, which is at most 100, times the terms of a sum.
     fn agrees<S: Declared>(system: &mut S) {
         let mut random = Random::new(5);
-        for _ in 0..states(S::NAME) / 10 {
+        for _ in 0..states(S::FACTS.name) / 10 {
             let (x, _) = random_state(system, &mut random);
             // What both are given is the same number.
             let x = Vector::<S, f32>::from_fn(|i| x[i] as f32);
-            for index in 0..S::PARAMETER_NAMES.len() {
+            for index in 0..S::FACTS.parameter_names.len() {
                 let parameter = system.parameter_mut(index).unwrap();
                 *parameter = f64::from(*parameter as f32);
             }
@@ -50,7 +50,7 @@ mod single_precision {
             for (single, double) in single.iter().zip(&double) {
                 let single: Vec<f64> = single.iter().map(|&entry| f64::from(entry)).collect();
                 let error = relative_error(&single, double);
-                assert!(error < 1e-4, "{} at {x:?}: off by {error:e}", S::NAME);
+                assert!(error < 1e-4, "{} at {x:?}: off by {error:e}", S::FACTS.name);
             }
         }
     }
@@ -65,7 +65,7 @@ mod dual_numbers {
     /// h^2 times third derivatives, which is up to 1e-6 where C is badly conditioned. For F they are DF times the direction.
     fn agrees<S: Declared>(system: &mut S) {
         let mut random = Random::new(6);
-        for _ in 0..states(S::NAME) / 10 {
+        for _ in 0..states(S::FACTS.name) / 10 {
             let (x, _) = random_state(system, &mut random);
             let law = Law::random(&mut random, Kind::Diagonal);
             let direction = Vector::<S>::from_fn(|_| random.between(-1.0, 1.0));
@@ -78,18 +78,18 @@ mod dual_numbers {
             for (index, dual) in dual.iter().enumerate() {
                 let real: Vec<f64> = dual.iter().map(|entry| entry.re).collect();
                 let error = relative_error(&real, &double[index]);
-                assert!(error < 1e-12, "{} at {x:?}: real part of {index} off by {error:e}", S::NAME);
+                assert!(error < 1e-12, "{} at {x:?}: real part of {index} off by {error:e}", S::FACTS.name);
                 let derivative: Vec<f64> = dual.iter().map(|entry| entry.eps).collect();
                 let pairs = ahead[index].iter().zip(&behind[index]);
                 let difference: Vec<f64> = pairs.map(|(ahead, behind)| (ahead - behind) / (2.0 * step)).collect();
                 let error = relative_error(&derivative, &difference);
-                assert!(error < 1e-6, "{} at {x:?}: derivative of {index} off by {error:e}", S::NAME);
+                assert!(error < 1e-6, "{} at {x:?}: derivative of {index} off by {error:e}", S::FACTS.name);
             }
             let along: Vec<f64> = dual[0].iter().map(|entry| entry.eps).collect();
             let product = |row: &Vector<S>| row.as_ref().iter().zip(direction.as_ref()).map(|(a, b)| a * b).sum();
             let expected: Vec<f64> = system.prepare().integrals_jacobian(&x).as_ref().iter().map(product).collect();
             let error = relative_error(&along, &expected);
-            assert!(error < 1e-12, "{} at {x:?}: DF off by {error:e}", S::NAME);
+            assert!(error < 1e-12, "{} at {x:?}: DF off by {error:e}", S::FACTS.name);
         }
     }
 }
@@ -102,9 +102,9 @@ mod lanes {
     /// For + - * / and square roots there is one correctly rounded result, so that lanes and doubles are bit-identical.
     /// Elementary functions of lanes are the library's own approximations.
     fn agree<S: Declared>(system: &mut S) {
-        let bitwise = S::FEEDBACK_FIELD_OPERATIONS.functions == 0;
+        let bitwise = S::FACTS.feedback_field_operations.functions == 0;
         let mut random = Random::new(7);
-        for _ in 0..states(S::NAME) / 40 {
+        for _ in 0..states(S::FACTS.name) / 40 {
             // The parameters of the last state hold for all four.
             let points: [Vector<S>; 4] = std::array::from_fn(|_| random_state(system, &mut random).0);
             let law = Law::random(&mut random, Kind::Diagonal);
@@ -115,10 +115,15 @@ mod lanes {
                     let one: Vec<f64> = lanes.iter().map(|entry| <[f64; 4]>::from(entry.0)[lane]).collect();
                     if bitwise {
                         let bits = |entries: &[f64]| entries.iter().map(|entry| entry.to_bits()).collect::<Vec<_>>();
-                        assert_eq!(bits(&one), bits(&double), "{} at {point:?}: {index}: {one:?} {double:?}", S::NAME);
+                        assert_eq!(
+                            bits(&one),
+                            bits(&double),
+                            "{} at {point:?}: {index}: {one:?} {double:?}",
+                            S::FACTS.name
+                        );
                     } else {
                         let error = relative_error(&one, &double);
-                        assert!(error < 1e-12, "{} at {point:?}: {index} off by {error:e}", S::NAME);
+                        assert!(error < 1e-12, "{} at {point:?}: {index} off by {error:e}", S::FACTS.name);
                     }
                 }
             }

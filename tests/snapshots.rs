@@ -8,7 +8,7 @@ use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{Claim, IntegralId};
 use fbint_macros_core::expression::Symbol;
 use fbint_macros_core::program;
-use fbint_runtime::{FeedbackSystem, Integral, Operations};
+use fbint_runtime::{FeedbackSystem, GeneratedSystem, Integral, Operations};
 use fbint_tests::compiler::{Declaration, counted};
 use fbint_tests::systems::{
     Bead, Chain4, Chain8, Chain16, Chain32, DoublePendulum, EulerTop, FourBar, FreeRigidBody, Functions,
@@ -25,30 +25,30 @@ const PLANAR_PENDULUM: &str = include_str!("../models/src/planar_pendulum.rs");
 
 #[test]
 fn equations() {
-    insta::assert_snapshot!("spherical_pendulum_equations", SphericalPendulum::EQUATIONS);
-    insta::assert_snapshot!("spherical_pendulum_cpv22_equations", SphericalPendulumCpv22::EQUATIONS);
-    insta::assert_snapshot!("planar_pendulum_equations", PlanarPendulum::EQUATIONS);
-    insta::assert_snapshot!("four_bar_equations", FourBar::EQUATIONS);
-    insta::assert_snapshot!("free_rigid_body_equations", FreeRigidBody::EQUATIONS);
-    insta::assert_snapshot!("euler_top_equations", EulerTop::EQUATIONS);
-    insta::assert_snapshot!("kepler_equations", Kepler::EQUATIONS);
-    insta::assert_snapshot!("cart_pendulum_equations", CartPendulum::EQUATIONS);
-    insta::assert_snapshot!("chaplygin_sleigh_equations", ChaplyginSleigh::EQUATIONS);
-    insta::assert_snapshot!("held_sleigh_equations", HeldSleigh::EQUATIONS);
-    insta::assert_snapshot!("kapitza_pendulum_equations", KapitzaPendulum::EQUATIONS);
-    insta::assert_snapshot!("cart_pole_equations", CartPole::EQUATIONS);
+    insta::assert_snapshot!("spherical_pendulum_equations", SphericalPendulum::FACTS.equations);
+    insta::assert_snapshot!("spherical_pendulum_cpv22_equations", SphericalPendulumCpv22::FACTS.equations);
+    insta::assert_snapshot!("planar_pendulum_equations", PlanarPendulum::FACTS.equations);
+    insta::assert_snapshot!("four_bar_equations", FourBar::FACTS.equations);
+    insta::assert_snapshot!("free_rigid_body_equations", FreeRigidBody::FACTS.equations);
+    insta::assert_snapshot!("euler_top_equations", EulerTop::FACTS.equations);
+    insta::assert_snapshot!("kepler_equations", Kepler::FACTS.equations);
+    insta::assert_snapshot!("cart_pendulum_equations", CartPendulum::FACTS.equations);
+    insta::assert_snapshot!("chaplygin_sleigh_equations", ChaplyginSleigh::FACTS.equations);
+    insta::assert_snapshot!("held_sleigh_equations", HeldSleigh::FACTS.equations);
+    insta::assert_snapshot!("kapitza_pendulum_equations", KapitzaPendulum::FACTS.equations);
+    insta::assert_snapshot!("cart_pole_equations", CartPole::FACTS.equations);
 }
 
 #[test]
 fn latex() {
-    insta::assert_snapshot!("spherical_pendulum_latex", SphericalPendulum::DERIVATION);
-    insta::assert_snapshot!("spherical_pendulum_cpv22_latex", SphericalPendulumCpv22::DERIVATION);
-    insta::assert_snapshot!("planar_pendulum_latex", PlanarPendulum::DERIVATION);
-    insta::assert_snapshot!("four_bar_latex", FourBar::DERIVATION);
-    insta::assert_snapshot!("perturbed_kepler_latex", PerturbedKepler::DERIVATION);
-    insta::assert_snapshot!("cart_pendulum_latex", CartPendulum::DERIVATION);
-    insta::assert_snapshot!("chaplygin_sleigh_latex", ChaplyginSleigh::DERIVATION);
-    insta::assert_snapshot!("kapitza_pendulum_latex", KapitzaPendulum::DERIVATION);
+    insta::assert_snapshot!("spherical_pendulum_latex", SphericalPendulum::FACTS.derivation);
+    insta::assert_snapshot!("spherical_pendulum_cpv22_latex", SphericalPendulumCpv22::FACTS.derivation);
+    insta::assert_snapshot!("planar_pendulum_latex", PlanarPendulum::FACTS.derivation);
+    insta::assert_snapshot!("four_bar_latex", FourBar::FACTS.derivation);
+    insta::assert_snapshot!("perturbed_kepler_latex", PerturbedKepler::FACTS.derivation);
+    insta::assert_snapshot!("cart_pendulum_latex", CartPendulum::FACTS.derivation);
+    insta::assert_snapshot!("chaplygin_sleigh_latex", ChaplyginSleigh::FACTS.derivation);
+    insta::assert_snapshot!("kapitza_pendulum_latex", KapitzaPendulum::FACTS.derivation);
 }
 
 /// Each judged by hand: what is proved where, and how.
@@ -82,8 +82,8 @@ fn conservation() {
 
 fn conservation_of<S: FeedbackSystem>() -> String {
     let line = |integral: &Integral| format!("  {:28} {:?}", integral.name, integral.conservation);
-    let lines: Vec<String> = S::INTEGRALS.iter().map(line).collect();
-    format!("{}\n{}", S::NAME, lines.join("\n"))
+    let lines: Vec<String> = S::FACTS.integrals.iter().map(line).collect();
+    format!("{}\n{}", S::FACTS.name, lines.join("\n"))
 }
 
 #[test]
@@ -97,16 +97,16 @@ fn program() {
 
 #[test]
 fn source() {
-    insta::assert_snapshot!("planar_pendulum_source", PlanarPendulum::SOURCE);
-    insta::assert_snapshot!("chaplygin_sleigh_source", ChaplyginSleigh::SOURCE);
+    insta::assert_snapshot!("planar_pendulum_source", PlanarPendulum::FACTS.source);
+    insta::assert_snapshot!("chaplygin_sleigh_source", ChaplyginSleigh::FACTS.source);
 }
 
 #[test]
 fn the_library_and_the_macro_emit_the_same() {
     let declaration = Declaration::one(PLANAR_PENDULUM);
-    assert_eq!(declaration.text("SOURCE"), PlanarPendulum::SOURCE);
-    assert_eq!(declaration.text("EQUATIONS"), PlanarPendulum::EQUATIONS);
-    assert_eq!(declaration.text("DERIVATION"), PlanarPendulum::DERIVATION);
+    assert_eq!(declaration.text("SOURCE"), PlanarPendulum::FACTS.source);
+    assert_eq!(declaration.text("EQUATIONS"), PlanarPendulum::FACTS.equations);
+    assert_eq!(declaration.text("DERIVATION"), PlanarPendulum::FACTS.derivation);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn little_is_lost_without_algebra() {
 
 #[test]
 fn the_fused_field_of_cpv22_is_cheap() {
-    let operations = SphericalPendulumCpv22::FEEDBACK_FIELD_OPERATIONS;
+    let operations = SphericalPendulumCpv22::FACTS.feedback_field_operations;
     assert!(operations.total() <= 112, "{operations}");
 }
 
@@ -205,19 +205,19 @@ fn a_chain_of_twice_the_links_costs_at_most_twice_as_much() {
         (
             "X",
             [
-                Chain4::VECTOR_FIELD_OPERATIONS,
-                Chain8::VECTOR_FIELD_OPERATIONS,
-                Chain16::VECTOR_FIELD_OPERATIONS,
-                Chain32::VECTOR_FIELD_OPERATIONS,
+                Chain4::FACTS.vector_field_operations,
+                Chain8::FACTS.vector_field_operations,
+                Chain16::FACTS.vector_field_operations,
+                Chain32::FACTS.vector_field_operations,
             ],
         ),
         (
             "feedback",
             [
-                Chain4::FEEDBACK_FIELD_OPERATIONS,
-                Chain8::FEEDBACK_FIELD_OPERATIONS,
-                Chain16::FEEDBACK_FIELD_OPERATIONS,
-                Chain32::FEEDBACK_FIELD_OPERATIONS,
+                Chain4::FACTS.feedback_field_operations,
+                Chain8::FACTS.feedback_field_operations,
+                Chain16::FACTS.feedback_field_operations,
+                Chain32::FACTS.feedback_field_operations,
             ],
         ),
     ];
@@ -230,7 +230,12 @@ fn a_chain_of_twice_the_links_costs_at_most_twice_as_much() {
 }
 
 fn operations_of<S: FeedbackSystem>() -> String {
-    format!("{}\n  X         {}\n  feedback  {}", S::NAME, S::VECTOR_FIELD_OPERATIONS, S::FEEDBACK_FIELD_OPERATIONS)
+    format!(
+        "{}\n  X         {}\n  feedback  {}",
+        S::FACTS.name,
+        S::FACTS.vector_field_operations,
+        S::FACTS.feedback_field_operations
+    )
 }
 
 #[test]
@@ -252,7 +257,7 @@ fn operations_are_those_of_the_emitted_code() {
 }
 
 fn are_those_of_the_source<S: FeedbackSystem>() {
-    let source: syn::File = syn::parse_str(S::SOURCE).unwrap();
+    let source: syn::File = syn::parse_str(S::FACTS.source).unwrap();
     let count = |name: &str| {
         let implementations = source.items.iter().filter_map(|item| match item {
             syn::Item::Impl(implementation) => Some(&implementation.items),
@@ -266,8 +271,8 @@ fn are_those_of_the_source<S: FeedbackSystem>() {
         functions.for_each(|block| counter.visit_block(block));
         counter.0
     };
-    assert_eq!(count("vector_field"), S::VECTOR_FIELD_OPERATIONS, "{}", S::NAME);
-    assert_eq!(count("feedback_field"), S::FEEDBACK_FIELD_OPERATIONS, "{}", S::NAME);
+    assert_eq!(count("vector_field"), S::FACTS.vector_field_operations, "{}", S::FACTS.name);
+    assert_eq!(count("feedback_field"), S::FACTS.feedback_field_operations, "{}", S::FACTS.name);
 }
 
 /// Counts what Rust code does. The sign of a literal is not an operation, nor is the sign of a factor or of the summand of

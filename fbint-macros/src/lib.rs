@@ -146,7 +146,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// let start = ChainState { q: hanging, p: SMatrix::zeros() };
 /// let tensions = chain.prepare().outputs(&start.into());
 /// assert!((tensions[0] - 4.0 * 9.81).abs() < 1e-12 && (tensions[3] - 9.81).abs() < 1e-12);
-/// assert_eq!(Chain::OUTPUT_NAMES[3], "tension[3]");
+/// assert_eq!(Chain::FACTS.output_names[3], "tension[3]");
 /// ```
 ///
 /// Phase constraints are taken as they stand, and none is derived from them:
@@ -162,7 +162,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// )]
 /// pub struct SphericalPendulum { pub m: f64, pub g: f64, pub l: f64 }
 ///
-/// let names: Vec<&str> = SphericalPendulum::INTEGRALS.iter().map(|integral| integral.name).collect();
+/// let names: Vec<&str> = SphericalPendulum::FACTS.integrals.iter().map(|integral| integral.name).collect();
 /// assert_eq!(names, ["f1", "f2", "energy"]);
 /// ```
 ///
@@ -181,7 +181,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// pub struct Spring { pub m: f64, pub k: f64 }
 ///
 /// # fn main() {
-/// assert_eq!(Spring::STATE.len(), 2);
+/// assert_eq!(Spring::FACTS.state.len(), 2);
 /// # }
 /// ```
 ///
@@ -221,7 +221,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// let run = Simulation::new(&sleigh, start)?.run(Method::DiscreteHamel { h: 0.1 }, 50.0)?;
 /// // It has turned round, and goes straight ahead.
 /// assert!(run.state().v > 1.0 && run.state().omega.abs() < 1e-3);
-/// assert!(Sleigh::EQUATIONS.contains("[u[omega], u[v]] = u[slip]"));
+/// assert!(Sleigh::FACTS.equations.contains("[u[omega], u[v]] = u[slip]"));
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
 ///
@@ -319,7 +319,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// let start = HenonHeilesState { x: 0.0, y: 0.1, px: 0.35, py: 0.0 };
 /// let run = Simulation::new(&HenonHeiles, start)?.run(Method::Rk4 { h: 0.01 }, 10.0)?;
 /// assert!(run.drift().get("energy").unwrap().max < 1e-14);
-/// assert!(HenonHeiles::PARAMETER_NAMES.is_empty());
+/// assert!(HenonHeiles::FACTS.parameter_names.is_empty());
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
 ///
@@ -407,7 +407,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// )]
 /// pub struct Drifting { pub a: f64 }
 ///
-/// assert_eq!(Drifting::INTEGRALS[0].conservation, Conservation::Assumed);
+/// assert_eq!(Drifting::FACTS.integrals[0].conservation, Conservation::Assumed);
 /// ```
 ///
 /// The derivation also lists the Poisson or Dirac brackets of the integrals, the rank of DF in general position with the

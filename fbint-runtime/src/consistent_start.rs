@@ -22,7 +22,7 @@ use crate::entries::Entries;
 use crate::error::Error;
 use crate::linear::{add, inner, largest, not_finite};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, StateEntry, Vector, clock};
+use crate::system::{FeedbackSystem, StateEntry, Vector};
 
 const MAX_ITERATIONS: u32 = 200;
 /// The least mu. Gradients of length 1 that differ by 1e-9 are told apart, and those that differ by rounding are not.
@@ -60,7 +60,7 @@ pub struct ConsistentStart<'a, S: FeedbackSystem> {
 impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
     /// A search in which every entry of the state but the time may change.
     pub fn new(system: &'a S) -> Self {
-        Self { system, held: Entries::from_fn(|i| clock::<S>() == Some(i)) }
+        Self { system, held: Entries::from_fn(|i| system.facts().clock == Some(i)) }
     }
 
     /// Keeps entries at their guess: `a[0]` is one entry, `a` all of a vector or matrix.
@@ -69,7 +69,8 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
     ///
     /// If a name is not that of an entry of the state.
     pub fn hold(mut self, names: &[&'static str]) -> Result<Self, Error> {
-        names.iter().try_for_each(|name| hold(self.held.as_mut(), S::STATE, name))?;
+        let state = self.system.facts().state;
+        names.iter().try_for_each(|name| hold(self.held.as_mut(), state, name))?;
         Ok(self)
     }
 
@@ -81,7 +82,7 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
     pub fn solve(&self, guess: impl Into<Vector<S>>) -> Result<S::State, Error> {
         let mut x = guess.into();
         let parameter = |index: usize| self.system.parameter(index);
-        let parameters = Parameters { names: S::PARAMETER_NAMES, value: &parameter };
+        let parameters = Parameters { names: self.system.facts().parameter_names, value: &parameter };
         find_start(&self.system.prepare(), &parameters, self.held.as_ref(), x.as_mut())?;
         Ok(x.into())
     }

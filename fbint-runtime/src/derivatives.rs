@@ -4,7 +4,7 @@ use derive_where::derive_where;
 
 use crate::entries::{Entries, Entry};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, Integrals, Vector};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// A system whose derivatives are generated, too: of X, of the field with feedback, of F and of the declared outputs.
 ///
@@ -56,9 +56,9 @@ use crate::system::{FeedbackSystem, Integrals, Vector};
 /// assert!((entries[place] + 2.0 * 9.81 * 0.5 * 0.3_f64.cos()).abs() < 1e-14);
 /// ```
 pub trait DifferentiableSystem: FeedbackSystem {
-    /// An array with an entry for each parameter, see [`PARAMETER_NAMES`](FeedbackSystem::PARAMETER_NAMES).
+    /// An array with an entry for each parameter, see [`parameter_names`](crate::SystemFacts::parameter_names).
     type ByParameters<T: Entry>: Entries<T>;
-    /// An array with an entry for each input, see [`INPUT_NAMES`](crate::DrivenSystem::INPUT_NAMES); none where the system has none.
+    /// An array with an entry for each input, see [`input_names`](crate::SystemFacts::input_names); none where the system has none.
     type ByInputs<T: Entry>: Entries<T>;
 
     /// An array with an entry for each number that depends on parameters alone and that derivatives along a direction read.
@@ -297,7 +297,7 @@ pub fn jacobian<S: DifferentiableSystem, T: Scalar>(
     feedback: Option<[&Integrals<S, T>; 2]>,
     add: &mut dyn FnMut(usize, usize, T),
 ) -> bool {
-    let (states, parameters) = (S::STATE.len(), S::PARAMETER_NAMES.len());
+    let (states, parameters) = (system.facts().state.len(), system.facts().parameter_names.len());
     let mut add_all = |pattern: &[(usize, usize)], entries: &[T]| {
         for (&(row, column), &value) in pattern.iter().zip(entries) {
             match column.checked_sub(states) {

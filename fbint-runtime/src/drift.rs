@@ -183,7 +183,7 @@ impl Drift {
         self.changes = changes.clone();
     }
 
-    /// What the run did to each integral, in the order of [`INTEGRALS`](crate::FeedbackSystem::INTEGRALS).
+    /// What the run did to each integral, in the order of [`SystemFacts::integrals`](crate::SystemFacts::integrals).
     pub fn integrals(&self) -> impl Iterator<Item = IntegralDrift> + '_ {
         let DriftRecord { changes, time_moment, left_out, .. } = &self.changes;
         self.integrals.iter().enumerate().map(move |(i, integral)| {
@@ -243,7 +243,7 @@ impl fmt::Display for Drift {
 #[cfg(test)]
 mod tests {
     use super::Drift;
-    use crate::{FeedbackSystem, feedback_system};
+    use crate::{GeneratedSystem, feedback_system};
 
     /// A system at rest, whose integrals have names.
     #[feedback_system(
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn drift_finds_the_slope_under_an_oscillation() {
-        let mut drift = Drift::new(Still::INTEGRALS, Still::UNDECLARED, vec![5.0, -1.0]);
+        let mut drift = Drift::new(Still::FACTS.integrals, Still::FACTS.undeclared, vec![5.0, -1.0]);
         // Whole periods from a crest, which leave the slope as it is.
         for step in 0..=100_000 {
             let t = 0.002 * f64::from(step);
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn drift_shows_no_negative_zero() {
-        let mut drift = Drift::new(Still::INTEGRALS, Still::UNDECLARED, vec![-0.0; 2]);
+        let mut drift = Drift::new(Still::FACTS.integrals, Still::FACTS.undeclared, vec![-0.0; 2]);
         drift.record(0.0, &[[0.0; 4]]);
         assert!(!drift.to_string().contains("-0.0"), "{drift}");
     }

@@ -12,10 +12,11 @@ use core::marker::PhantomData;
 use crate::entries::Entries;
 #[cfg(feature = "std")]
 use crate::error::Error;
+use crate::facts::SystemFacts;
 use crate::field::Field;
 use crate::linear::{is_finite, not_finite};
 use crate::sealed::Sealed;
-use crate::system::{DrivenSystem, Vector, clock};
+use crate::system::{DrivenSystem, Vector};
 
 /// The distance at which a central difference errs about as much by its length as by rounding, the cube root of epsilon.
 const DIFFERENCE: f64 = 6e-6;
@@ -79,6 +80,10 @@ pub trait Driver {
 pub trait TakesInput<S: DrivenSystem>: Field<Vector = Vector<S>> + Sealed {
     /// The field with these inputs.
     fn with_input(&self, input: S::Inputs<f64>) -> Self;
+
+    /// What the system is.
+    #[doc(hidden)]
+    fn facts(&self) -> &'static SystemFacts;
 }
 
 impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Driven<S, F, I> {
@@ -89,13 +94,13 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Driven<S, F, I> {
 
     /// The inputs at this state and its time.
     fn input(&self, x: &Vector<S>) -> S::Inputs<f64> {
-        self.signal.at(time::<S>(x), &S::State::from(*x)).into()
+        self.signal.at(self.field.facts().time_in(x), &S::State::from(*x)).into()
     }
 
     /// The derivative of the inputs by an entry of the state, which may be the time.
     fn slope(&self, x: &Vector<S>, entry: usize) -> S::Inputs<f64> {
         // A time may be large where inputs change quickly.
-        let size = if clock::<S>() == Some(entry) || x[entry] == 0.0 { 1.0 } else { x[entry].abs() };
+        let size = if self.field.facts().clock == Some(entry) || x[entry] == 0.0 { 1.0 } else { x[entry].abs() };
         let moved = |change: f64| {
             let mut moved = *x;
             moved[entry] += change;
@@ -108,12 +113,12 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Driven<S, F, I> {
 
     /// The field at this state and its time.
     fn at(&self, x: &Vector<S>) -> F {
-        let (input, time) = (self.input(x), time::<S>(x));
+        let (input, facts) = (self.input(x), self.field.facts());
         if let Some(index) = not_finite(&input)
             && is_finite(x)
         {
-            let name = S::INPUT_NAMES.get(index).copied().unwrap_or_default();
-            self.undefined.set(Some(UndefinedInput { name, value: input[index], time }));
+            let name = facts.input_names.get(index).copied().unwrap_or_default();
+            self.undefined.set(Some(UndefinedInput { name, value: input[index], time: facts.time_in(x) }));
         }
         self.field.with_input(input)
     }
@@ -130,7 +135,8 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
     /// By the chain rule. Derivatives of the inputs are central differences of the signal.
     fn jacobian(&self, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
         let slopes: Vector<S, S::Inputs<f64>> = Entries::from_fn(|entry| self.slope(x, entry));
-        self.at(x).jacobian(x, &mut |row, column, value| match column.checked_sub(S::STATE.len()) {
+        let states = self.field.facts().state.len();
+        self.at(x).jacobian(x, &mut |row, column, value| match column.checked_sub(states) {
             None => add(row, column, value),
             Some(input) => {
                 let slopes = slopes.as_ref().iter().map(|slope| slope.as_ref().get(input).copied().unwrap_or(0.0));
@@ -145,7 +151,7 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
     }
 
     fn clock(&self) -> Option<usize> {
-        clock::<S>()
+        self.field.facts().clock
     }
 
     fn driver(&self) -> Option<&dyn Driver> {
@@ -155,11 +161,6 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
     fn start_at(&mut self, x: &Vector<S>) {
         self.field.start_at(x);
     }
-}
-
-/// The time in a state that has it.
-fn time<S: DrivenSystem>(x: &Vector<S>) -> f64 {
-    clock::<S>().map_or(0.0, |index| x[index])
 }
 
 impl<S: DrivenSystem, F, I: Signal<S>> Driver for Driven<S, F, I> {

@@ -5,41 +5,9 @@
 use core::mem;
 
 use crate::entries::Entries;
+use crate::facts::SystemFacts;
 use crate::linear::{filled, from_slice};
-use crate::system::{FeedbackSystem, Integral, Integrals, PreparedSystem, StateEntry, Vector};
-
-/// What a system is, whatever its parameters are: the constants of a [`FeedbackSystem`].
-#[derive(Clone, Copy, Debug)]
-pub struct SystemFacts {
-    /// The name of the system.
-    pub name: &'static str,
-    /// What each entry of the state is.
-    pub state: &'static [StateEntry],
-    /// What each integral is.
-    pub integrals: &'static [Integral],
-    /// Linear functions that are conserved and not declared.
-    pub undeclared: &'static [&'static str],
-    /// A name for each parameter.
-    pub parameter_names: &'static [&'static str],
-    /// A name for each declared output.
-    pub output_names: &'static [&'static str],
-}
-
-impl SystemFacts {
-    /// What the system `S` is.
-    pub const fn of<S: FeedbackSystem>() -> &'static Self {
-        const {
-            &Self {
-                name: S::NAME,
-                state: S::STATE,
-                integrals: S::INTEGRALS,
-                undeclared: S::UNDECLARED,
-                parameter_names: S::PARAMETER_NAMES,
-                output_names: S::OUTPUT_NAMES,
-            }
-        }
-    }
-}
+use crate::system::{Integrals, PreparedSystem, Vector};
 
 /// A system whose parameters, and inputs if it has any, are fixed. States are flat, with an entry for each of [`SystemFacts::state`].
 pub trait DynamicalSystem {
@@ -59,7 +27,7 @@ pub trait DynamicalSystem {
 
 impl<P: PreparedSystem<f64>> DynamicalSystem for P {
     fn facts(&self) -> &'static SystemFacts {
-        SystemFacts::of::<P::System>()
+        PreparedSystem::facts(self)
     }
 
     fn integrals_at(&self, x: &[f64], values: &mut [f64]) {

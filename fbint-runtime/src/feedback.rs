@@ -9,13 +9,14 @@ use crate::consistent_start::{check_distinct, check_start, targets};
 use crate::derivatives::DifferentiableSystem;
 use crate::driver::TakesInput;
 use crate::error::Error;
+use crate::facts::SystemFacts;
 use crate::field::Field;
 use crate::gains::Gains;
 use crate::policy::{ConstantGain, GainPolicy, Targets};
 use crate::scalar::Scalar;
 use crate::sealed::Sealed;
 use crate::sensitivity::Sensitivity;
-use crate::system::{DrivenSystem, FeedbackSystem, Integrals, PreparedSystem, Vector, clock};
+use crate::system::{DrivenSystem, FeedbackSystem, Integrals, PreparedSystem, Vector};
 use crate::tableau::{EULER, RK4};
 
 /// The feedback field of the system `S` with gains of the kind `K`, in numbers of type `T`, ready to be integrated.
@@ -36,14 +37,12 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> Feedback<S, K> {
     /// counts as satisfied where |g| <= 1e-8 (1 + sum_j |dg/dx_j| |x_j|), which is what a start given to eight digits achieves.
     pub fn new(system: &S, start: &Vector<S>, gains: Gains<K>) -> Result<Self, Error> {
         let integrals = check_start(system, start)?;
-        gains.0.check()?;
-        if K::INVERTS {
-            check_distinct::<S>(&system.prepare(), start, false)?;
-        }
+        gains.0.check(system.facts().integrals)?;
         let system = system.prepare();
-        let normalisation = system.normalisation();
-        let gain = gains.0.weighted(&normalisation);
-        Ok(Self { system, gain, targets: Targets::new(integrals, &normalisation) })
+        if K::INVERTS {
+            check_distinct::<S>(&system, start, false)?;
+        }
+        Ok(Self { system, gain: gains.0.weighted(&system), targets: Targets::new(integrals, &system.normalisation()) })
     }
 
     /// The feedback field in numbers of another type, for example in single precision or in dual numbers.
@@ -120,6 +119,11 @@ impl<S: DrivenSystem, K: GainPolicy<S>> TakesInput<S> for Feedback<S, K> {
     fn with_input(&self, input: S::Inputs<f64>) -> Self {
         Self { system: S::with_input(self.system, input), ..*self }
     }
+
+    #[inline]
+    fn facts(&self) -> &'static SystemFacts {
+        self.system.facts()
+    }
 }
 
 impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K, T> {
@@ -144,7 +148,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
     }
 
     fn clock(&self) -> Option<usize> {
-        clock::<S>()
+        self.system.facts().clock
     }
 
     fn start_at(&mut self, x: &Vector<S, T>) {

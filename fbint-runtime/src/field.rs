@@ -7,13 +7,14 @@ use derive_where::derive_where;
 
 use crate::driver::{Driver, TakesInput};
 use crate::entries::Entries;
+use crate::facts::SystemFacts;
 #[cfg(all(feature = "std", feature = "lanes"))]
 use crate::gauss::{StageRates, side_by_side};
 #[cfg(all(feature = "std", feature = "lanes"))]
 use crate::lanes::Lanes;
 use crate::scalar::Scalar;
 use crate::sealed::Sealed;
-use crate::system::{DrivenSystem, FeedbackSystem, KineticEnergy, PreparedSystem, StateRole, Vector, clock};
+use crate::system::{DrivenSystem, FeedbackSystem, KineticEnergy, PreparedSystem, StateRole, Vector};
 
 /// The most operations of a field that is evaluated in several stages of an implicit method at once: longer ones take long to compile in
 /// lanes.
@@ -125,6 +126,11 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
     fn with_input(&self, input: S::Inputs<f64>) -> Self {
         Self(S::with_input(self.0, input))
     }
+
+    #[inline]
+    fn facts(&self) -> &'static SystemFacts {
+        self.0.facts()
+    }
 }
 
 #[cfg(any(feature = "ensemble", all(feature = "std", feature = "lanes")))]
@@ -148,23 +154,26 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
     }
 
     fn clock(&self) -> Option<usize> {
-        clock::<S>()
+        self.0.facts().clock
     }
 
     /// Those of a Hamiltonian with a constant mass matrix, without constraints or the time.
     fn coordinates(&self) -> usize {
-        let is_constrained = S::INTEGRALS.iter().any(|integral| integral.kind.is_constraint());
-        if S::KINETIC_ENERGY != KineticEnergy::Quadratic || is_constrained || clock::<S>().is_some() {
+        let facts = self.0.facts();
+        let is_constrained = facts.integrals.iter().any(|integral| integral.kind.is_constraint());
+        if facts.kinetic_energy != KineticEnergy::Quadratic || is_constrained || facts.clock.is_some() {
             return 0;
         }
-        S::STATE.iter().take_while(|entry| matches!(entry.role, StateRole::Coordinate { .. })).count()
+        facts.state.iter().take_while(|entry| matches!(entry.role, StateRole::Coordinate { .. })).count()
     }
 
     #[cfg(all(feature = "std", feature = "lanes"))]
     fn in_lanes(&self, stages: usize) -> Option<std::boxed::Box<StageRates<'_>>> {
         // Lanes that stages do not fill do not pay, whatever the field is; filled ones do, even if it is hardly more than functions, which
         // are computed lane by lane: the example `stages` measures it.
-        if const { S::VECTOR_FIELD_OPERATIONS.total() > MOST_IN_LANES } || stages < Lanes::<1>::COUNT {
+        let is_long =
+            const { matches!(S::KNOWN_FACTS, Some(facts) if facts.vector_field_operations.total() > MOST_IN_LANES) };
+        if is_long || stages < Lanes::<1>::COUNT {
             return None;
         }
         let field = <dyn core::any::Any>::downcast_ref::<PlainField<S>>(self)?;

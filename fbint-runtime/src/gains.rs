@@ -52,7 +52,7 @@ impl Gains<Uniform> {
 }
 
 impl<S: FeedbackSystem> Gains<Diagonal<S>> {
-    /// K = diag(k): a gain for each integral, in the order of [`FeedbackSystem::INTEGRALS`].
+    /// K = diag(k): a gain for each integral, in the order of [`SystemFacts::integrals`](crate::SystemFacts::integrals).
     pub const fn diagonal(k: Integrals<S>) -> Self {
         Self(Diagonal(k))
     }

@@ -9,8 +9,11 @@ use derive_where::derive_where;
 
 use crate::entries::Entries;
 use crate::error::Error;
+use crate::facts::SystemFacts;
 use crate::linear::{Cholesky, filled};
-use crate::system::{FeedbackSystem, IntegralKind, Integrals, KineticEnergy, PreparedSystem, StateRole, Vector};
+use crate::system::{
+    FeedbackSystem, Integral, IntegralKind, Integrals, KineticEnergy, PreparedSystem, StateRole, Vector,
+};
 
 /// A map x -> Phi_h(x) that approximates the flow of a system whose state is of the type `V`.
 pub trait OneStep<V> {
@@ -47,19 +50,25 @@ impl<S: FeedbackSystem> Rattle<S> {
     /// [`Error::NotApplicable`] if the system is not canonical, its kinetic energy is not quadratic with a constant mass matrix,
     /// or it has phase constraints.
     pub fn new(system: &S) -> Result<Self, Error> {
-        if Self::IS_APPLICABLE { Ok(Self { mechanics: Mechanics::new(system) }) } else { Err(Self::refusal()) }
+        match Self::is_applicable(system.facts()) {
+            true => Ok(Self { mechanics: Mechanics::new(system) }),
+            false => Err(Self::refusal(system.facts())),
+        }
     }
 
-    const IS_QUADRATIC: bool = matches!(S::KINETIC_ENERGY, KineticEnergy::Quadratic);
-    pub(crate) const IS_APPLICABLE: bool = Self::IS_QUADRATIC && !Mechanics::<S>::CONSTRAINTS.has_phase;
+    pub(crate) const fn is_applicable(facts: &SystemFacts) -> bool {
+        matches!(facts.kinetic_energy, KineticEnergy::Quadratic) && !Constraints::of(facts.integrals).has_phase
+    }
 
     /// Why it is not applicable.
-    pub(crate) fn refusal() -> Error {
-        let reason = match Self::IS_QUADRATIC {
-            false => "its Hamiltonian is not p^T M^-1 p / 2 + U(q) with a constant mass matrix M",
-            true => "it has phase constraints, and only holonomic ones can be kept",
+    pub(crate) fn refusal(facts: &SystemFacts) -> Error {
+        let reason = match facts.kinetic_energy {
+            KineticEnergy::General | KineticEnergy::Separable => {
+                "its Hamiltonian is not p^T M^-1 p / 2 + U(q) with a constant mass matrix M"
+            }
+            KineticEnergy::Quadratic => "it has phase constraints, and only holonomic ones can be kept",
         };
-        Error::NotApplicable { method: "RATTLE", system: S::NAME, reason }
+        Error::NotApplicable { method: "RATTLE", system: facts.name, reason }
     }
 }
 
@@ -74,14 +83,14 @@ impl<S: FeedbackSystem> OneStep<Vector<S>> for Rattle<S> {
         let before = mechanics.system.integrals_jacobian(x);
         mechanics.kick(x, &before, 0.5 * h);
         let kicked = *x;
-        let velocity = Mechanics::<S>::energy(&mechanics.system.integrals_jacobian(x));
+        let velocity = mechanics.energy(&mechanics.system.integrals_jacobian(x));
         let gram = mechanics.gram(&before);
         let per_step = h.recip();
         let mut lambda: Integrals<S> = filled(0.0);
         // Position and momentum are made from the same sums, so that rounding does not separate them.
         let mut advance = |lambda: &Integrals<S>| {
             let (forces, rates) = (mechanics.pull(&before, 0, lambda), mechanics.pull(&before, 1, lambda));
-            for [q, p] in conjugates::<S>() {
+            for [q, p] in mechanics.conjugates() {
                 set(x, p, entry(&kicked, p) - entry(&forces, q));
                 set(x, q, entry(&start, q) + h * (entry(&velocity, p) - entry(&rates, p)));
             }
@@ -99,7 +108,7 @@ impl<S: FeedbackSystem> OneStep<Vector<S>> for Rattle<S> {
         let integrals = mechanics.system.integrals(x);
         let mu = mechanics.gram(&after).solve(&mechanics.holonomic(|[_, rate]| entry(&integrals, rate)));
         let forces = mechanics.pull(&after, 0, &mu);
-        for [q, p] in conjugates::<S>() {
+        for [q, p] in mechanics.conjugates() {
             set(x, p, entry(x, p) - entry(&forces, q));
         }
     }
@@ -123,19 +132,23 @@ impl<S: FeedbackSystem> StormerVerlet<S> {
     ///
     /// [`Error::NotApplicable`] if the system is not canonical, its Hamiltonian is not separable, or it has constraints.
     pub fn new(system: &S) -> Result<Self, Error> {
-        if Self::IS_APPLICABLE { Ok(Self { mechanics: Mechanics::new(system) }) } else { Err(Self::refusal()) }
+        match Self::is_applicable(system.facts()) {
+            true => Ok(Self { mechanics: Mechanics::new(system) }),
+            false => Err(Self::refusal(system.facts())),
+        }
     }
 
-    const IS_SEPARABLE: bool = !matches!(S::KINETIC_ENERGY, KineticEnergy::General);
-    pub(crate) const IS_APPLICABLE: bool = Self::IS_SEPARABLE && !Mechanics::<S>::CONSTRAINTS.has_any;
+    pub(crate) const fn is_applicable(facts: &SystemFacts) -> bool {
+        !matches!(facts.kinetic_energy, KineticEnergy::General) && !Constraints::of(facts.integrals).has_any
+    }
 
     /// Why it is not applicable.
-    pub(crate) fn refusal() -> Error {
-        let reason = match Self::IS_SEPARABLE {
-            false => "its Hamiltonian is not T(p) + U(q)",
-            true => "it has constraints: take RATTLE",
+    pub(crate) fn refusal(facts: &SystemFacts) -> Error {
+        let reason = match facts.kinetic_energy {
+            KineticEnergy::General => "its Hamiltonian is not T(p) + U(q)",
+            KineticEnergy::Separable | KineticEnergy::Quadratic => "it has constraints: take RATTLE",
         };
-        Error::NotApplicable { method: "Stormer-Verlet", system: S::NAME, reason }
+        Error::NotApplicable { method: "Stormer-Verlet", system: facts.name, reason }
     }
 }
 
@@ -179,15 +192,6 @@ struct Mechanics<S: FeedbackSystem> {
     system: S::Prepared<f64>,
 }
 
-/// The index of each coordinate and of its momentum. They are read where they are declared, so that the compiler knows them.
-#[inline(always)]
-fn conjugates<S: FeedbackSystem>() -> impl Iterator<Item = [usize; 2]> + Clone {
-    S::STATE.iter().enumerate().filter_map(|(i, entry)| match entry.role {
-        StateRole::Coordinate { momentum } => Some([i, momentum]),
-        _ => None,
-    })
-}
-
 /// What a geometric integrator has to know of the constraints of a system.
 struct Constraints {
     /// The number of holonomic constraints.
@@ -198,17 +202,25 @@ struct Constraints {
     has_any: bool,
 }
 
-impl<S: FeedbackSystem> Mechanics<S> {
-    const CONSTRAINTS: Constraints = {
-        let (mut all, mut i) = (Constraints { holonomic: 0, has_phase: false, has_any: false }, 0);
-        while i < S::INTEGRALS.len() {
-            let kind = S::INTEGRALS[i].kind;
+impl Constraints {
+    const fn of(integrals: &[Integral]) -> Self {
+        let (mut all, mut i) = (Self { holonomic: 0, has_phase: false, has_any: false }, 0);
+        while i < integrals.len() {
+            let kind = integrals[i].kind;
             all.holonomic += matches!(kind, IntegralKind::HolonomicConstraint { .. }) as usize;
             all.has_phase |= matches!(kind, IntegralKind::Constraint);
             all.has_any |= kind.is_constraint();
             i += 1;
         }
         all
+    }
+}
+
+impl<S: FeedbackSystem> Mechanics<S> {
+    /// The number of holonomic constraints, if it is known of the type.
+    const HOLONOMIC: Option<usize> = match S::KNOWN_FACTS {
+        Some(facts) => Some(Constraints::of(facts.integrals).holonomic),
+        None => None,
     };
 
     fn new(system: &S) -> Self {
@@ -217,24 +229,33 @@ impl<S: FeedbackSystem> Mechanics<S> {
 
     /// The index of each holonomic constraint and of its rate, in the order of the multipliers.
     #[inline(always)]
-    fn constraints() -> impl Iterator<Item = [usize; 2]> + Clone {
-        S::INTEGRALS.iter().enumerate().filter_map(|(i, integral)| match integral.kind {
+    fn constraints(&self) -> impl Iterator<Item = [usize; 2]> + Clone + use<S> {
+        self.system.facts().integrals.iter().enumerate().filter_map(|(i, integral)| match integral.kind {
             IntegralKind::HolonomicConstraint { rate } => Some([i, rate]),
+            _ => None,
+        })
+    }
+
+    /// The index of each coordinate and of its momentum. They are read where they are declared, so that the compiler knows them.
+    #[inline(always)]
+    fn conjugates(&self) -> impl Iterator<Item = [usize; 2]> + Clone + use<S> {
+        self.system.facts().state.iter().enumerate().filter_map(|(i, entry)| match entry.role {
+            StateRole::Coordinate { momentum } => Some([i, momentum]),
             _ => None,
         })
     }
 
     /// The gradient of the energy.
     #[inline(always)]
-    fn energy(jacobian: &Jacobian<S>) -> Vector<S> {
-        let energy = S::INTEGRALS.iter().position(|integral| integral.kind == IntegralKind::Energy);
+    fn energy(&self, jacobian: &Jacobian<S>) -> Vector<S> {
+        let energy = self.system.facts().integrals.iter().position(|integral| integral.kind == IntegralKind::Energy);
         Self::gradient(jacobian, energy.unwrap_or_default())
     }
 
     /// A number for each holonomic constraint and its rate, given their indices.
     fn holonomic(&self, number: impl Fn([usize; 2]) -> f64) -> Integrals<S> {
         let mut numbers: Integrals<S> = filled(0.0);
-        for (entry, pair) in numbers.as_mut().iter_mut().zip(Self::constraints()) {
+        for (entry, pair) in numbers.as_mut().iter_mut().zip(self.constraints()) {
             *entry = number(pair);
         }
         numbers
@@ -247,16 +268,16 @@ impl<S: FeedbackSystem> Mechanics<S> {
 
     /// p -= h U_q.
     fn kick(&self, x: &mut Vector<S>, jacobian: &Jacobian<S>, h: f64) {
-        let energy = Self::energy(jacobian);
-        for [q, p] in conjugates::<S>() {
+        let energy = self.energy(jacobian);
+        for [q, p] in self.conjugates() {
             set(x, p, entry(x, p) - h * entry(&energy, q));
         }
     }
 
     /// q += h T_p.
     fn drift(&self, x: &mut Vector<S>, jacobian: &Jacobian<S>, h: f64) {
-        let energy = Self::energy(jacobian);
-        for [q, p] in conjugates::<S>() {
+        let energy = self.energy(jacobian);
+        for [q, p] in self.conjugates() {
             set(x, q, entry(x, q) + h * entry(&energy, p));
         }
     }
@@ -265,19 +286,20 @@ impl<S: FeedbackSystem> Mechanics<S> {
     #[inline(always)]
     fn gram(&self, jacobian: &Jacobian<S>) -> Cholesky<Integrals<S, Integrals<S>>> {
         let mut pairs = Integrals::<S, [usize; 2]>::from_fn(|_| [0, 0]);
-        for (slot, pair) in pairs.as_mut().iter_mut().zip(Self::constraints()) {
+        for (slot, pair) in pairs.as_mut().iter_mut().zip(self.constraints()) {
             *slot = pair;
         }
-        Cholesky::new(Self::CONSTRAINTS.holonomic, |i, j| {
+        let holonomic = Self::HOLONOMIC.unwrap_or_else(|| self.constraints().count());
+        Cholesky::new(holonomic, |i, j| {
             let (constraint, rate) = (Self::gradient(jacobian, pairs[i][0]), Self::gradient(jacobian, pairs[j][1]));
-            conjugates::<S>().map(|[q, p]| entry(&constraint, q) * entry(&rate, p)).sum()
+            self.conjugates().map(|[q, p]| entry(&constraint, q) * entry(&rate, p)).sum()
         })
     }
 
     /// The sum over the holonomic constraints of a gradient times the multiplier; `which` is 0 for dg and 1 for dg'.
     fn pull(&self, jacobian: &Jacobian<S>, which: usize, multipliers: &Integrals<S>) -> Vector<S> {
         let mut sum: Vector<S> = filled(0.0);
-        for (pair, &multiplier) in Self::constraints().zip(multipliers.as_ref()) {
+        for (pair, &multiplier) in self.constraints().zip(multipliers.as_ref()) {
             let gradient = Self::gradient(jacobian, pair[which & 1]);
             sum = Entries::from_fn(|i| sum[i] + gradient[i] * multiplier);
         }

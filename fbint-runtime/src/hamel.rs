@@ -12,9 +12,9 @@
 
 use derive_where::derive_where;
 
-use crate::dynamical_system::SystemFacts;
 use crate::entries::Entries;
 use crate::error::Error;
+use crate::facts::SystemFacts;
 use crate::failure::{StepError, StepFailure};
 use crate::linear::{Lu, filled, largest, sum};
 use crate::scalar::Scalar;
@@ -128,8 +128,8 @@ impl<S: FeedbackSystem> HamelSteps<S> {
     /// # Errors
     ///
     /// [`Error::NotApplicable`] if it has none.
-    pub fn of_any() -> Result<Self, Error> {
-        S::HAMEL_STEPS.ok_or_else(|| refusal(SystemFacts::of::<S>()))
+    pub fn of_any(system: &S) -> Result<Self, Error> {
+        system.hamel_steps().ok_or_else(|| refusal(system.facts()))
     }
 }
 
@@ -166,7 +166,9 @@ impl<S: HamelSystem> DiscreteHamel<S> {
     /// [`Error::Start`] if an entry of the start is not finite.
     pub fn new(system: &S, start: impl Into<Vector<S>>) -> Result<Self, Error> {
         let state = start.into();
-        if let Some((entry, &value)) = S::STATE.iter().zip(state.as_ref()).find(|(_, value)| !value.is_finite()) {
+        if let Some((entry, &value)) =
+            system.facts().state.iter().zip(state.as_ref()).find(|(_, value)| !value.is_finite())
+        {
             return Err(Error::Start { name: entry.name, value });
         }
         let system = system.prepare();
@@ -245,7 +247,8 @@ fn advance<S: HamelSystem>(
     let rates = S::momentum_rates(system, &middle);
     let carried = carried.plus(&Entries::from_fn(|i| h * rates[i]));
     // The coordinates are there already; the velocities follow from the momenta.
-    let is_velocity = |i: usize| S::STATE.get(i).is_some_and(|entry| entry.role == StateRole::Velocity);
+    let entries = system.facts().state;
+    let is_velocity = |i: usize| entries.get(i).is_some_and(|entry| entry.role == StateRole::Velocity);
     let guess = Entries::from_fn(|i| if is_velocity(i) { middle[i] } else { carried.node[i] });
     let (state, second) = solve::<S>(system, &carried, 0.0, guess)?;
     Ok(Advanced { state, carried, iterations: first + second })

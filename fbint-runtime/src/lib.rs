@@ -93,6 +93,7 @@ mod error;
 #[cfg(feature = "std")]
 mod event;
 mod extremes;
+mod facts;
 mod failure;
 mod feedback;
 mod field;
@@ -140,7 +141,7 @@ pub use drift::{Drift, IntegralDrift, LeftOut};
 pub use driver::Held;
 pub use driver::{Driven, Driver, Signal, TakesInput, UndefinedInput};
 #[doc(hidden)]
-pub use dynamical_system::{DynamicalSystem, SystemFacts};
+pub use dynamical_system::DynamicalSystem;
 #[cfg(feature = "ensemble")]
 #[doc(hidden)]
 pub use ensemble::FlatEnsembleRun;
@@ -151,6 +152,7 @@ pub use error::Error;
 #[cfg(feature = "std")]
 pub use event::Event;
 pub use extremes::Extremes;
+pub use facts::SystemFacts;
 #[cfg(feature = "std")]
 pub use failure::{Cause, Failure};
 pub use failure::{StepError, StepFailure};
@@ -181,8 +183,8 @@ pub use simulation::{
     IntegralJump, LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot,
 };
 pub use system::{
-    Conservation, DrivenSystem, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, Integrals,
-    KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,
+    Conservation, DrivenSystem, Evidence, FeedbackLaw, FeedbackSystem, GeneratedSystem, Integral, IntegralKind,
+    Integrals, KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,
 };
 pub use tolerance::Tolerance;
 

@@ -1,6 +1,7 @@
 //! Methods by name, with their steps or tolerances, and the settings of a run.
 
 use crate::entries::Entries;
+use crate::facts::SystemFacts;
 use crate::projection::{Hold, Landing, Projection, Projector};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Vector};
@@ -283,8 +284,8 @@ impl Method {
     }
 
     /// The projection of a run.
-    pub(crate) fn projection<S: FeedbackSystem>(self, hold: Hold) -> Option<Projection> {
-        if self.is_geometric() { hold.if_chosen() } else { hold.projection::<S>() }
+    pub(crate) fn projection(self, facts: &SystemFacts, hold: Hold) -> Option<Projection> {
+        if self.is_geometric() { hold.if_chosen() } else { hold.projection(facts) }
     }
 
     /// The size of the steps, unless error control chooses it.
@@ -354,9 +355,9 @@ impl FixedStep {
         h: T,
         time: f64,
     ) -> Landing<S, T> {
-        let first = projector.first_stage(&field, x);
+        let (first, facts) = (projector.first_stage(&field, x), projector.facts());
         let error =
-            with_tableau!(self, |tableau| tableau.error_of::<S>().of_stages(&tableau.stages(&field, x, h, first)));
+            with_tableau!(self, |tableau| tableau.error_of(facts).of_stages(&tableau.stages(&field, x, h, first)));
         projector.end_step(error, field, x, h, time).0
     }
 

@@ -25,7 +25,7 @@ use crate::linear::{dot, filled, times, times_transposed};
 use crate::projection::LEAST_NOISE;
 use crate::scalar::Scalar;
 use crate::sealed::Sealed;
-use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector, clock, movable};
+use crate::system::{FeedbackLaw, FeedbackSystem, Integral, Integrals, PreparedSystem, Vector};
 
 /// Iterations for a largest eigenvalue. They find it to a few percent even where the next one is close, and never exceed it.
 const POWER_ITERATIONS: usize = 24;
@@ -48,10 +48,10 @@ pub trait GainPolicy<S: FeedbackSystem>: Entry + Sealed {
 
     /// Refuses numbers that are not finite and positive.
     #[doc(hidden)]
-    fn check(&self) -> Result<(), Error>;
-    /// The numbers with which W^1/2 K W^1/2 stands for K. `normalisation` is [`PreparedSystem::normalisation`].
+    fn check(&self, integrals: &[Integral]) -> Result<(), Error>;
+    /// The numbers with which W^1/2 K W^1/2 stands for K.
     #[doc(hidden)]
-    fn weighted(&self, normalisation: &Integrals<S, [f64; 3]>) -> Self::Weighted<f64>;
+    fn weighted(&self, system: &S::Prepared<f64>) -> Self::Weighted<f64>;
     /// The numbers of `member(i)` in lane `i`.
     #[doc(hidden)]
     fn gather<'a, T: Scalar>(member: &dyn Fn(usize) -> &'a Self::Weighted<f64>) -> Self::Weighted<T>;
@@ -128,13 +128,13 @@ pub struct ConstantGain<S: FeedbackSystem, T: Scalar> {
 }
 
 impl<S: FeedbackSystem> ConstantGain<S, f64> {
-    fn new(gain: impl Fn(usize) -> f64, normalisation: &Integrals<S, [f64; 3]>) -> Self {
-        let weighted = |i: usize| gain(i) * S::INTEGRALS[i].weight;
+    fn new(gain: impl Fn(usize) -> f64, system: &S::Prepared<f64>) -> Self {
+        let (integrals, normalisation) = (system.facts().integrals, system.normalisation());
         Self {
-            declared: Entries::from_fn(weighted),
+            declared: Entries::from_fn(|i| gain(i) * integrals[i].weight),
             normalised: Entries::from_fn(|i| {
                 let [factor, scale, _] = normalisation[i];
-                let root = Scalar::sqrt(S::INTEGRALS[i].weight);
+                let root = Scalar::sqrt(integrals[i].weight);
                 gain(i) * (root * factor) * (root * scale)
             }),
         }
@@ -156,7 +156,7 @@ impl<S: FeedbackSystem, T: Scalar> ConstantGain<S, T> {
     }
 
     fn decay_rate(&self, system: &S::Prepared<T>, x: &Vector<S, T>) -> T {
-        largest_decay_rate::<S, T>(&system.integrals_jacobian(x), |v| Entries::from_fn(|i| self.declared[i] * v[i]))
+        largest_decay_rate::<S, T>(system, x, |v| Entries::from_fn(|i| self.declared[i] * v[i]))
     }
 }
 
@@ -166,13 +166,13 @@ macro_rules! constant {
         type Weighted<T: Scalar> = ConstantGain<S, T>;
         const IS_CONSTANT: bool = true;
 
-        fn check(&self) -> Result<(), Error> {
-            $check(self)
+        fn check(&self, integrals: &[Integral]) -> Result<(), Error> {
+            $check(self, integrals)
         }
 
-        fn weighted(&self, normalisation: &Integrals<S, [f64; 3]>) -> ConstantGain<S, f64> {
+        fn weighted(&self, system: &S::Prepared<f64>) -> ConstantGain<S, f64> {
             let $policy = self;
-            ConstantGain::new(|$i| $gain, normalisation)
+            ConstantGain::new(|$i| $gain, system)
         }
 
         #[inline(always)]
@@ -218,12 +218,12 @@ impl<S: FeedbackSystem> GainPolicy<S> for Diagonal<S> {
     constant!(check_diagonal, |policy, i| policy.0[i]);
 }
 
-fn check_uniform(&Uniform(value): &Uniform) -> Result<(), Error> {
+fn check_uniform(&Uniform(value): &Uniform, _: &[Integral]) -> Result<(), Error> {
     if value > 0.0 && value.is_finite() { Ok(()) } else { Err(Error::UniformGain { value }) }
 }
 
-fn check_diagonal<S: FeedbackSystem>(Diagonal(gains): &Diagonal<S>) -> Result<(), Error> {
-    for (&value, integral) in gains.as_ref().iter().zip(S::INTEGRALS) {
+fn check_diagonal<S: FeedbackSystem>(Diagonal(gains): &Diagonal<S>, integrals: &[Integral]) -> Result<(), Error> {
+    for (&value, integral) in gains.as_ref().iter().zip(integrals) {
         if !(value > 0.0 && value.is_finite()) {
             return Err(Error::Gain { integral: integral.name, value });
         }
@@ -236,11 +236,11 @@ macro_rules! one_number {
     ($number:ident, $what:literal) => {
         type Weighted<T: Scalar> = T;
 
-        fn check(&self) -> Result<(), Error> {
+        fn check(&self, _: &[Integral]) -> Result<(), Error> {
             positive($what, self.$number).map(|_| ())
         }
 
-        fn weighted(&self, _: &Integrals<S, [f64; 3]>) -> f64 {
+        fn weighted(&self, _: &S::Prepared<f64>) -> f64 {
             self.$number
         }
 
@@ -270,7 +270,9 @@ impl<S: FeedbackSystem> GainPolicy<S> for Relaxation {
             let changes = targets.changes(&integrals);
             Integrals::<S, T>::from_fn(|i| rate * changes[i])
         };
-        let (variances, noise) = (movable::<S, T>(), filled(T::from_f64(LEAST_NOISE)));
+        // The time is not moved.
+        let (mut variances, noise) = (filled(T::from_f64(1.0)), filled(T::from_f64(LEAST_NOISE)));
+        system.facts().set_clock(&mut variances, 0.0);
         let feedback = system.projection(x, &variances, &noise, &Weigh(weigh));
         let field = system.vector_field(x);
         Entries::from_fn(|i| field[i] - feedback[i])
@@ -307,7 +309,7 @@ impl<S: FeedbackSystem> GainPolicy<S> for DiagonalScaled {
     fn decay_rate<T: Scalar>(rate: &T, system: &S::Prepared<T>, x: &Vector<S, T>) -> T {
         let squares = system.squared_gradients(x);
         let weigh = |v: &Integrals<S, T>| Entries::from_fn(|i| *rate * v[i] / (squares[i] + T::from_f64(TINY)));
-        largest_decay_rate::<S, T>(&system.integrals_jacobian(x), weigh)
+        largest_decay_rate::<S, T>(system, x, weigh)
     }
 }
 
@@ -325,7 +327,7 @@ impl<S: FeedbackSystem> GainPolicy<S> for BaeChang {
     #[inline(always)]
     fn field<T: Scalar>(h: &T, system: &S::Prepared<T>, targets: &Targets<S, T>, x: &Vector<S, T>) -> Vector<S, T> {
         let jacobian = system.integrals_jacobian(x);
-        let lambda = largest_eigenvalue(|v: &Integrals<S, T>| times(&jacobian, &pulled::<S, T>(&jacobian, v)));
+        let lambda = largest_eigenvalue(|v: &Integrals<S, T>| times(&jacobian, &pulled::<S, T>(system, &jacobian, v)));
         let uniform = (*h * (lambda + T::from_f64(TINY))).recip();
         let weigh = |integrals: Integrals<S, T>| {
             let changes = targets.changes(&integrals);
@@ -369,10 +371,10 @@ impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for ConstantLaw<'_, S, T> {
     }
 
     #[inline]
-    fn weigh_normalised(&self, forms: Integrals<S, T>, _: &S::Prepared<T>) -> Integrals<S, T> {
+    fn weigh_normalised(&self, forms: Integrals<S, T>, system: &S::Prepared<T>) -> Integrals<S, T> {
+        let zero_targets = system.zero_targets();
         Entries::from_fn(|i| {
-            let has_zero_target = <S::Prepared<T> as PreparedSystem<T>>::ZERO_TARGETS[i];
-            let change = if has_zero_target { forms[i] } else { forms[i] - self.targets.normalised[i] };
+            let change = if zero_targets[i] { forms[i] } else { forms[i] - self.targets.normalised[i] };
             self.gain.normalised[i] * change
         })
     }
@@ -380,18 +382,22 @@ impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for ConstantLaw<'_, S, T> {
 
 /// The largest eigenvalue of DF DF^T K, which is also the largest of DF^T K DF.
 fn largest_decay_rate<S: FeedbackSystem, T: Scalar>(
-    jacobian: &Integrals<S, Vector<S, T>>,
+    system: &S::Prepared<T>,
+    x: &Vector<S, T>,
     weigh: impl Fn(&Integrals<S, T>) -> Integrals<S, T>,
 ) -> T {
-    largest_eigenvalue(|v: &Integrals<S, T>| times(jacobian, &pulled::<S, T>(jacobian, &weigh(v))))
+    let jacobian = system.integrals_jacobian(x);
+    largest_eigenvalue(|v: &Integrals<S, T>| times(&jacobian, &pulled::<S, T>(system, &jacobian, &weigh(v))))
 }
 
 /// DF^T v, without what would move the time.
-fn pulled<S: FeedbackSystem, T: Scalar>(jacobian: &Integrals<S, Vector<S, T>>, v: &Integrals<S, T>) -> Vector<S, T> {
+fn pulled<S: FeedbackSystem, T: Scalar>(
+    system: &S::Prepared<T>,
+    jacobian: &Integrals<S, Vector<S, T>>,
+    v: &Integrals<S, T>,
+) -> Vector<S, T> {
     let mut pulled: Vector<S, T> = times_transposed(jacobian, v);
-    if let Some(clock) = clock::<S>() {
-        pulled[clock] = T::from_f64(0.0);
-    }
+    system.facts().set_clock(&mut pulled, 0.0);
     pulled
 }
 

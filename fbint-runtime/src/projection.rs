@@ -38,12 +38,11 @@ use derive_where::derive_where;
 
 use crate::consistent_start::{onto_constraints, size_of_variable, targets};
 use crate::dynamical_system::DynamicalSystem;
-#[cfg(feature = "std")]
-use crate::dynamical_system::SystemFacts;
 use crate::entries::Entries;
+use crate::facts::SystemFacts;
 use crate::linear::{difference, filled, is_finite};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, StateEntry, StateRole, Vector, set_clock};
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, StateEntry, StateRole, Vector};
 use crate::tableau::{Tableau, Unfinished};
 use crate::tolerance::Larger;
 
@@ -109,21 +108,14 @@ impl Projection {
         }
     }
 
-    /// What a run of the system `S` does for which nothing is chosen: one iteration, unless the state has more than twelve entries
+    /// What a run of a system does for which nothing is chosen: one iteration, unless the state has more than twelve entries
     /// for each integral.
     ///
     /// An integral says one thing about the error of a step. Shared out among many entries, some of which hardly err, what it says
     /// does more harm than good: with the energy of a molecule or of a planetary system alone declared, the bodies that plain
     /// steps follow best end further from the truth.
     #[cfg(feature = "std")]
-    pub fn by_default<S: FeedbackSystem>() -> Option<Self> {
-        Self::default_of(SystemFacts::of::<S>())
-    }
-
-    /// The same of a system that this says all about.
-    #[cfg(feature = "std")]
-    #[doc(hidden)]
-    pub fn default_of(facts: &SystemFacts) -> Option<Self> {
+    pub fn by_default(facts: &SystemFacts) -> Option<Self> {
         (facts.state.len() <= ENTRIES_PER_INTEGRAL * facts.integrals.len()).then(Self::default)
     }
 }
@@ -140,10 +132,10 @@ pub(crate) enum Hold {
 
 #[cfg(feature = "std")]
 impl Hold {
-    /// The projection of a run of the system `S` by a method that estimates its error.
-    pub(crate) fn projection<S: FeedbackSystem>(self) -> Option<Projection> {
+    /// The projection of a run by a method that estimates its error.
+    pub(crate) fn projection(self, facts: &SystemFacts) -> Option<Projection> {
         match self {
-            Self::ByDefault => Projection::by_default::<S>(),
+            Self::ByDefault => Projection::by_default(facts),
             Self::Chosen(projection) => projection,
         }
     }
@@ -329,16 +321,17 @@ impl<S: FeedbackSystem> Projector<S> {
         h: f64,
         time: Option<f64>,
     ) -> Result<Landing<S>, Doubt<S>> {
+        let facts = self.facts();
         let first = self.derivative.unwrap_or_else(|| field(x));
         let stages = method.stages(&field, x, h, first);
         if let Some(time) = time {
-            set_clock::<S, f64>(x, time);
+            facts.set_clock(x, time);
         }
         let (end, mean) = (*x, self.mean);
         let landing = Landing { end, variances: mean, projected: self.move_back(&mean, x) };
         let derivative = field(&end);
         self.derivative = Some(derivative);
-        let squares = self.squares(&method.error_of::<S>().of(&stages, &derivative, h), &end);
+        let squares = self.squares(&method.error_of(facts).of(&stages, &derivative, h), &end);
         // What `mean_with` gives where nothing is out of the ordinary.
         self.mean = Entries::from_fn(|i| Scalar::mul_add(LAST, squares[i] - mean[i], mean[i]));
         let is_usual = |i: usize| squares[i] <= SPIKE * mean[i];
@@ -398,13 +391,13 @@ impl<S: FeedbackSystem> Projector<S> {
     fn settled(self, begin: Vector<S>, Doubt { end, variances, switching }: Doubt<S>) -> Settled<S> {
         let (state, projected) = self.projected(&variances, &end);
         let as_held = Settled { state, targets: self.targets, noise: self.noise, projected, variances };
-        if furthest_from::<S>(&projected, &variances, &end).is_usual() {
+        if self.furthest(&projected, &variances, &end).is_usual() {
             return as_held;
         }
         let variances = switching;
         let (state, projected) = self.projected(&variances, &end);
         let as_held = Settled { state, projected, variances, ..as_held };
-        if furthest_from::<S>(&projected, &variances, &end).is_in_proportion() {
+        if self.furthest(&projected, &variances, &end).is_in_proportion() {
             return as_held;
         }
         if !is_finite(&end) {
@@ -415,7 +408,7 @@ impl<S: FeedbackSystem> Projector<S> {
         if let Some(integral) = (0..Integrals::<S>::LEN).find(|&i| jumped[i]) {
             let noise = Entries::from_fn(|i| if jumped[i] { UNBOUNDED } else { self.noise[i] });
             let (state, projected) = Self { noise, ..self }.projected(&variances, &end);
-            if furthest_from::<S>(&projected, &variances, &end).is_in_proportion() {
+            if self.furthest(&projected, &variances, &end).is_in_proportion() {
                 let shift = |i: usize| if jumped[i] { projected.violation[i] } else { 0.0 };
                 let targets = Entries::from_fn(|i| self.targets[i] + shift(i));
                 let left_out = Some(Omission { integral, reason: LeftOutReason::Jump });
@@ -445,6 +438,12 @@ impl<S: FeedbackSystem> Projector<S> {
         (state, projected)
     }
 
+    /// The entry that a projection of the state `x` moved furthest.
+    fn furthest(&self, projected: &Projected<S>, variances: &Vector<S>, x: &Vector<S>) -> Move {
+        let state = self.facts().state;
+        furthest(state, projected.correction.as_ref(), variances.as_ref(), x.as_ref())
+    }
+
     /// F_target, and R.
     pub(crate) fn onto(&self) -> [&Integrals<S>; 2] {
         [&self.targets, &self.noise]
@@ -457,7 +456,8 @@ impl<S: FeedbackSystem> Projector<S> {
 
     /// The derivatives of each of the [`squares`](Self::squares) by the entry of the error and by that of the end of the step.
     pub(crate) fn slopes_of_squares(&self, error: &Vector<S>, end: &Vector<S>) -> Vector<S, [f64; 2]> {
-        Entries::from_fn(|i| match self.projection.fixed_variance(S::STATE[i].role) {
+        let state = self.facts().state;
+        Entries::from_fn(|i| match self.projection.fixed_variance(state[i].role) {
             Some(_) => [0.0; 2],
             None => [2.0 * error[i], 2.0 * f64::EPSILON * f64::EPSILON * end[i]],
         })
@@ -485,6 +485,12 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
         Self { system, targets, noise, projection, mean: filled(T::from_f64(0.0)), derivative: None }
     }
 
+    /// What the system is.
+    #[inline(always)]
+    pub(crate) fn facts(&self) -> &'static SystemFacts {
+        self.system.facts()
+    }
+
     /// Makes one step to `time` as [`step`](Self::step) does, whatever comes of its projection.
     #[inline(always)]
     pub(crate) fn advance<const STAGES: usize>(
@@ -497,7 +503,7 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
     ) -> ProjectedStep<S, T, STAGES> {
         let first = self.first_stage(&field, x);
         let stages = method.stages(&field, x, h, first);
-        let error = method.error_of::<S>().of_stages(&stages);
+        let error = method.error_of(self.facts()).of_stages(&stages);
         let (landing, derivative) = self.end_step(error, field, x, h, time);
         ProjectedStep { landing, stages, derivative }
     }
@@ -519,7 +525,7 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
         h: T,
         time: f64,
     ) -> (Landing<S, T>, Vector<S, T>) {
-        set_clock::<S, T>(x, time);
+        self.facts().set_clock(x, time);
         let end = *x;
         let derivative = field(&end);
         let variances = self.variances_after(&error.with_end(&derivative, h), &end);
@@ -539,7 +545,8 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
     /// The squares of the error of a step to `end` and of rounding.
     #[inline(always)]
     pub(crate) fn squares(&self, error: &Vector<S, T>, end: &Vector<S, T>) -> Vector<S, T> {
-        Entries::from_fn(|i| match self.projection.fixed_variance(S::STATE[i].role) {
+        let state = self.facts().state;
+        Entries::from_fn(|i| match self.projection.fixed_variance(state[i].role) {
             Some(variance) => T::from_f64(variance),
             None => {
                 let rounding = T::from_f64(f64::EPSILON) * end[i];
@@ -614,7 +621,7 @@ impl<S: FeedbackSystem> Projector<S> {
     #[cfg(feature = "std")]
     pub(crate) fn project_within(&self, x: &mut Vector<S>) {
         let (state, projected) = self.projected(&self.mean, x);
-        if furthest_from::<S>(&projected, &self.mean, x).is_in_proportion() {
+        if self.furthest(&projected, &self.mean, x).is_in_proportion() {
             *x = state;
         }
     }
@@ -633,11 +640,6 @@ pub(crate) fn mean_with<V: Entries<T>, T: Larger>(mean: &V, squares: &V) -> V {
         let next = T::from_f64(LAST).mul_add(squares[i] - mean[i], mean[i]);
         squares[i].if_larger(T::from_f64(SPIKE) * mean[i], next)
     })
-}
-
-/// The entry that a projection of the state `x` moved furthest.
-fn furthest_from<S: FeedbackSystem>(projected: &Projected<S>, variances: &Vector<S>, x: &Vector<S>) -> Move {
-    furthest(S::STATE, projected.correction.as_ref(), variances.as_ref(), x.as_ref())
 }
 
 /// The entry of the state `x` that a projection moved furthest in units of its error. What is within a thousand roundings of the

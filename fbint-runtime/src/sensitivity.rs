@@ -12,7 +12,7 @@ use derive_where::derive_where;
 use crate::derivatives::{DifferentiableSystem, Direction, Gradient};
 use crate::entries::Entries;
 use crate::projection::{Projection, Projector};
-use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector, clock};
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
 use crate::tableau::Tableau;
 use step::{Adjoint, Change, Passage};
 
@@ -150,7 +150,7 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
             let targets = crate::consistent_start::targets::<S, f64>(&self.system, start);
             Projector::starting_at(self.system, start, targets, projection)
         });
-        Course { sensitivity: *self, projector, from: clock::<S>().map_or(0.0, |index| start[index]) }
+        Course { sensitivity: *self, projector, from: self.system.facts().time_in(start) }
     }
 }
 

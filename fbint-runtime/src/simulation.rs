@@ -46,10 +46,11 @@ use self::stepper::{ControlledSteps, Explicit, FixedSteps, Geometric, HamelMetho
 use crate::consistent_start::{Parameters, check_start, projected_start};
 use crate::dense_output::DenseOutput;
 use crate::driver::{Driven, Driver, Signal, TakesInput};
-use crate::dynamical_system::{DynamicalSystem, SystemFacts};
+use crate::dynamical_system::DynamicalSystem;
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::event::Event;
+use crate::facts::SystemFacts;
 use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
 use crate::gains::Gains;
@@ -62,7 +63,7 @@ use crate::method::{ErrorControl, GeometricMap, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
 use crate::projection::{Hold, Projection, Projector};
 use crate::sealed::Sealed;
-use crate::system::{DrivenSystem, FeedbackSystem, Integrals, PreparedSystem, Vector, clock};
+use crate::system::{DrivenSystem, FeedbackSystem, Integrals, Vector};
 use crate::tolerance::Tolerance;
 
 /// A field that other gains may replace: one without inputs, which they would forget.
@@ -120,7 +121,7 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
         let targets = check_start(system, &start)?;
         let setup = Setup {
             system,
-            time: clock::<S>().map_or(0.0, |index| start[index]),
+            time: system.facts().time_in(&start),
             start,
             targets,
             samples: None,
@@ -156,6 +157,11 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     {
         let field = Ok(PlainField::new(self.setup.system));
         self.with_field(field)
+    }
+
+    /// What the system is.
+    pub(crate) fn facts(&self) -> &'static SystemFacts {
+        self.setup.system.facts()
     }
 
     /// Projects the state onto all integrals after each step, whatever the method, with feedback or without.
@@ -448,12 +454,12 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let Self { setup, field } = self;
         let mut field = field?;
         let span = Span::new(setup.time, until)?;
-        check_driving::<S>(field.driver(), &setup.start, span)?;
+        check_driving(setup.system, field.driver(), &setup.start, span)?;
         let (samples, is_audited, control) = (setup.samples.clone(), setup.is_audited, setup.control());
-        let projection = method.projection::<S>(setup.hold);
+        let projection = method.projection(setup.system.facts(), setup.hold);
         let (of, given, mut kept) = (setup.system, setup.start, setup.is_dense.then(Vec::new));
         let (system, parameter) = (of.prepare(), |index: usize| of.parameter(index));
-        let parameters = Parameters { names: S::PARAMETER_NAMES, value: &parameter };
+        let parameters = Parameters { names: of.facts().parameter_names, value: &parameter };
         let origin = Origin::of(&parameters, method, projection.is_some(), field.decay_rate(&given));
         let mut run = setup.run_loop(&system, parameters, span, projection, origin)?;
         let stepping = method.stepping();
@@ -466,7 +472,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
             let pace = Pace::new(schedule.as_ref(), field.driver(), interval);
             let projector =
                 projection.map(|projection| Projector::new(of, &start, from_slice(run.targets()), projection));
-            let ends = StepEnds::new(projector, &mut kept);
+            let ends = StepEnds::new(of, projector, &mut kept);
             let mut stepper = stepping.stepper(of, &field, start, &control, ends)?;
             let segment = run.follow(&mut *stepper, &pace);
             drop(stepper);
@@ -505,7 +511,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let Self { setup, field } = self;
         let mut field = field?;
         let span = Span::new(setup.time, settings.until)?;
-        check_driving::<S>(field.driver(), &setup.start, span)?;
+        check_driving(setup.system, field.driver(), &setup.start, span)?;
         let control = setup.control();
         let (start, targets) = setup.start_of_run(settings.projection)?;
         if settings.projection.is_some() {
@@ -514,12 +520,13 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let projector = settings.projection.map(|of| Projector::new(setup.system, &start, targets, of));
         let (stepping, mut kept) = (settings.method.stepping(), None);
         let parameter = |index: usize| setup.system.parameter(index);
-        let parameters = Parameters { names: S::PARAMETER_NAMES, value: &parameter };
+        let facts = setup.system.facts();
+        let parameters = Parameters { names: facts.parameter_names, value: &parameter };
         let schedule = Schedule::of_method(settings.method, span, None)?;
         let pace = Pace::new(schedule.as_ref(), field.driver(), f64::INFINITY);
-        let ends = StepEnds::new(projector, &mut kept);
+        let ends = StepEnds::new(setup.system, projector, &mut kept);
         let mut stepper = stepping.stepper(setup.system, &field, start, &control, ends)?;
-        follow_alone(S::STATE, &parameters, &mut *stepper, &pace, span)?;
+        follow_alone(facts.state, &parameters, &mut *stepper, &pace, span)?;
         Ok(from_slice::<Vector<S>>(stepper.end().1).into())
     }
 }
@@ -596,10 +603,12 @@ impl Stepping {
             Self::Geometric { map, .. } => map.steps(system, &start, control.map)?,
             Self::Controlled { method, tolerances } => return method.stepper(field, start, tolerances, control, ends),
             Self::Rodas5P { tolerances: [rtol, atol] } => {
-                // A constant condition, so that the steps are compiled for systems that can have them alone.
-                if !<S::Prepared<f64> as PreparedSystem<f64>>::HAS_JACOBIAN {
+                // The first condition is a constant, so that the steps are compiled for systems that can have them alone.
+                if const { matches!(S::KNOWN_FACTS, Some(facts) if !facts.has_jacobian) }
+                    || !system.facts().has_jacobian
+                {
                     let reason = "its derivatives are not generated; declare it with the key `derivatives`";
-                    return Err(Error::NotApplicable { method: "Rodas5P", system: S::NAME, reason });
+                    return Err(Error::NotApplicable { method: "Rodas5P", system: system.facts().name, reason });
                 }
                 let integrator = control.set(Integrator::rodas5p(field, start, Tolerance::new(rtol, atol)?)?)?;
                 return Ok(Box::new(ControlledSteps::new(integrator, ends)));
@@ -642,20 +651,25 @@ impl GeometricMap {
         given: Option<&'m dyn OneStep<Vector<S>>>,
     ) -> Result<Box<dyn Advance<S> + 'm>, Error> {
         // Constant conditions, so that steps are compiled for systems that can have them alone.
+        let facts = system.facts();
         let map: Box<dyn OneStep<Vector<S>> + 'm> = match self {
-            Self::DiscreteHamel if const { S::HAMEL_STEPS.is_none() } => {
-                return Err(hamel::refusal(SystemFacts::of::<S>()));
+            Self::DiscreteHamel if const { matches!(S::KNOWN_FACTS, Some(facts) if !facts.has_hamel_steps) } => {
+                return Err(hamel::refusal(facts));
             }
-            Self::Rattle if const { !Rattle::<S>::IS_APPLICABLE } => return Err(Rattle::<S>::refusal()),
-            Self::StormerVerlet if const { !StormerVerlet::<S>::IS_APPLICABLE } => {
-                return Err(StormerVerlet::<S>::refusal());
+            Self::Rattle if const { matches!(S::KNOWN_FACTS, Some(facts) if !Rattle::<S>::is_applicable(facts)) } => {
+                return Err(Rattle::<S>::refusal(facts));
+            }
+            Self::StormerVerlet
+                if const { matches!(S::KNOWN_FACTS, Some(facts) if !StormerVerlet::<S>::is_applicable(facts)) } =>
+            {
+                return Err(StormerVerlet::<S>::refusal(facts));
             }
             Self::DiscreteHamel => return Ok(Box::new(HamelMethod::new(system, start)?)),
             Self::Rattle => Box::new(Rattle::new(system)?),
             Self::StormerVerlet => Box::new(StormerVerlet::new(system)?),
             Self::Given => Box::new(given.ok_or(Error::NotApplicable {
                 method: "the given map",
-                system: S::NAME,
+                system: facts.name,
                 reason: "no map was given: give one by `Simulation::one_step`, or choose another method",
             })?),
         };
@@ -665,13 +679,15 @@ impl GeometricMap {
 
 /// Refuses a run that begins at another time than its start has, or goes beyond the times at which its inputs are known.
 pub(crate) fn check_driving<S: FeedbackSystem>(
+    system: &S,
     driver: Option<&dyn Driver>,
     start: &Vector<S>,
     span: Span,
 ) -> Result<(), Error> {
     let Span { from, until } = span;
-    if let Some(index) = clock::<S>().filter(|index| start[*index] != from) {
-        return Err(Error::OtherTime { name: S::STATE[index].name, time: start[index], from });
+    let facts = system.facts();
+    if let Some(index) = facts.clock.filter(|index| start[*index] != from) {
+        return Err(Error::OtherTime { name: facts.state[index].name, time: start[index], from });
     }
     match driver.map(Driver::range) {
         Some([first, last]) if from < first || until > last => Err(Error::InputRange { first, last, from, until }),
@@ -704,7 +720,7 @@ impl<V: Entries<f64>> StepControl<'_, V> {
 impl<S: FeedbackSystem, F> fmt::Debug for Simulation<'_, S, F> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Simulation")
-            .field("system", &S::NAME)
+            .field("system", &self.facts().name)
             .field("start", &self.setup.start)
             .finish_non_exhaustive()
     }

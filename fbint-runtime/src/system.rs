@@ -1,69 +1,50 @@
 //! What `#[feedback_system]` generates: the trait that every model implements.
 //!
 //! A system has a flat state x in R^N and M integrals F(x): constraints, energy, invariants. What each entry of the state and
-//! each integral is stands in [`FeedbackSystem::STATE`] and [`FeedbackSystem::INTEGRALS`]. The functions are those of CPV22
-//! eq. (4) and (6). N and M are lengths of arrays and not part of the name of any other type.
+//! each integral is stands in [`SystemFacts`]. The functions are those of CPV22 eq. (4) and (6). N and M are lengths of arrays and not part of the name of any other type.
 
 use core::fmt;
 
 use crate::entries::{Entries, Entry};
+use crate::facts::SystemFacts;
 use crate::hamel::HamelSteps;
 use crate::scalar::Scalar;
 
-/// A flat state of the system `S`: an array with an entry for each of [`FeedbackSystem::STATE`].
+/// A flat state of the system `S`: an array with an entry for each of [`SystemFacts::state`].
 pub type Vector<S, T = f64> = <S as FeedbackSystem>::Vector<T>;
 
-/// An array with an entry for each of [`FeedbackSystem::INTEGRALS`] of the system `S`.
+/// An array with an entry for each of [`SystemFacts::integrals`] of the system `S`.
 pub type Integrals<S, T = f64> = <S as FeedbackSystem>::Integrals<T>;
 
 /// A mechanical system whose equations were derived at compile time.
 ///
 /// Implemented by `#[feedback_system]`, not by hand.
 pub trait FeedbackSystem: Sized + 'static {
-    /// An array with an entry for each of [`STATE`](Self::STATE): coordinates, then momenta, each in declaration order,
-    /// matrices column by column.
+    /// An array with an entry for each of [`SystemFacts::state`].
     type Vector<T: Entry>: Entries<T>;
-    /// An array with an entry for each of [`INTEGRALS`](Self::INTEGRALS).
+    /// An array with an entry for each of [`SystemFacts::integrals`].
     type Integrals<T: Entry>: Entries<T>;
-    /// An array with an entry for each of [`OUTPUT_NAMES`](Self::OUTPUT_NAMES).
+    /// An array with an entry for each of [`SystemFacts::output_names`].
     type Outputs<T: Entry>: Entries<T>;
     /// The state with its declared names and shapes, e.g. `SphericalPendulumState { q, p }`.
     type State: Clone + fmt::Debug + From<Self::Vector<f64>> + Into<Self::Vector<f64>>;
     /// The system with its parameters fixed, as numbers of type `T`, e.g. `SphericalPendulumPrepared<T>`.
     type Prepared<T: Scalar>: PreparedSystem<T, System = Self>;
 
-    /// The name of the declared struct.
-    const NAME: &'static str;
-    /// The first paragraph of the documentation of the declared struct, in one line.
-    const SUMMARY: &'static str;
-    /// What each entry of the state is.
-    const STATE: &'static [StateEntry];
-    /// What each integral is.
-    const INTEGRALS: &'static [Integral];
-    /// Linear functions of the state that the field conserves and that are not declared, as `invariant` takes them.
-    const UNDECLARED: &'static [&'static str] = &[];
-    /// A name for each parameter: `m`, `inertia[0]`.
-    const PARAMETER_NAMES: &'static [&'static str];
-    /// A name for each declared output.
-    const OUTPUT_NAMES: &'static [&'static str];
-    /// How the Hamiltonian depends on the momenta.
-    const KINETIC_ENERGY: KineticEnergy;
-    /// The steps of the discrete Hamel integrator, if the system is a [`HamelSystem`](crate::HamelSystem).
-    const HAMEL_STEPS: Option<HamelSteps<Self>> = None;
-    /// Operations of [`PreparedSystem::vector_field`].
-    const VECTOR_FIELD_OPERATIONS: Operations;
-    /// Operations of [`PreparedSystem::feedback_field`], without those of the [`FeedbackLaw`].
-    const FEEDBACK_FIELD_OPERATIONS: Operations;
-    /// The generated Rust, pretty-printed.
-    const SOURCE: &'static str;
-    /// The derivation as LaTeX: H, f, brackets, C, X, V and its gradient.
-    const DERIVATION: &'static str;
-    /// The derivation as plain text, one equation a line.
-    const EQUATIONS: &'static str;
+    /// The facts that all systems of this type have in common, if they do: [`GeneratedSystem::FACTS`]. What they exclude is not compiled.
+    #[doc(hidden)]
+    const KNOWN_FACTS: Option<&'static SystemFacts> = None;
 
-    /// The parameter named `PARAMETER_NAMES[index]`, or `None` past the end.
+    /// What the system is, whatever its parameters are.
+    fn facts(&self) -> &'static SystemFacts;
+    /// The steps of the discrete Hamel integrator, if the system is a [`HamelSystem`](crate::HamelSystem).
+    fn hamel_steps(&self) -> Option<HamelSteps<Self>> {
+        None
+    }
+
+    /// The parameter whose name is [`parameter_names`](SystemFacts::parameter_names)`[index]`, or `None` past the end.
     fn parameter(&self, index: usize) -> Option<f64>;
-    /// The parameter named `PARAMETER_NAMES[index]`, to be changed, or `None` past the end.
+    /// The parameter whose name is [`parameter_names`](SystemFacts::parameter_names)`[index]`, to be changed, or `None` past the end.
     fn parameter_mut(&mut self, index: usize) -> Option<&mut f64>;
 
     /// The state in which a run starts, by the key `start` of the declaration, for these parameters; `None` without that key.
@@ -92,11 +73,21 @@ pub trait FeedbackSystem: Sized + 'static {
     fn gather<'a, T: Scalar>(member: &dyn Fn(usize) -> &'a Self::Prepared<f64>) -> Self::Prepared<T>;
 }
 
+/// A system that was compiled with the program, so that all systems of its type have the same facts.
+///
+/// Implemented by `#[feedback_system]`, not by hand.
+pub trait GeneratedSystem: FeedbackSystem {
+    /// What is known of the system when it is compiled.
+    const FACTS: SystemFacts;
+}
+
 /// A system whose parameters are fixed: the generated functions, each straight-line code that allocates nothing.
 pub trait PreparedSystem<T: Scalar>: Entry {
     /// The system that was prepared.
     type System: FeedbackSystem<Prepared<T> = Self>;
 
+    /// What the system is, whatever its parameters are.
+    fn facts(&self) -> &'static SystemFacts;
     /// The Dirac-extended vector field X(x) = J (grad H - Df^T c), CPV22 eq. (4).
     fn vector_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
     /// The integrals F(x).
@@ -110,7 +101,7 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     fn outputs(&self, x: &Vector<Self::System, T>) -> <Self::System as FeedbackSystem>::Outputs<T>;
     /// Which constraints are proportional to their normalised form, see [`normalisation`](Self::normalisation): their target is
     /// 0, and nothing is subtracted.
-    const ZERO_TARGETS: Integrals<Self::System, bool>;
+    fn zero_targets(&self) -> Integrals<Self::System, bool>;
     /// `[factor, scale, offset]` for each integral. The generated feedback computes a normalised form f of F with fewer
     /// operations, F = scale (f + offset), and divides each gradient by a constant, dF = factor row. A law has these numbers
     /// in its gains and targets: see [`FeedbackLaw::weigh_normalised`].
@@ -143,8 +134,6 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     /// moving constraints do. 0 where no constraint has a reaction; a velocity that is put to zero is not part of the state, and what
     /// holds it adds nothing.
     fn reaction_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
-    /// Whether [`jacobian`](Self::jacobian) is generated: the declaration has the key `derivatives`.
-    const HAS_JACOBIAN: bool = false;
     /// Calls `add(row, column, value)` for each entry of the Jacobian of X that does not vanish identically, or of the field with
     /// feedback, for constant gains and targets, where they are given. Columns count the entries of the state, then the inputs. False,
     /// without a call, if the Jacobian is not generated.
@@ -156,11 +145,6 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     ) -> bool {
         false
     }
-}
-
-/// 1 for each entry of the state that may be moved, and 0 for the time.
-pub(crate) fn movable<S: FeedbackSystem, T: Scalar>() -> Vector<S, T> {
-    Entries::from_fn(|i| T::from_f64(if clock::<S>() == Some(i) { 0.0 } else { 1.0 }))
 }
 
 /// A system with inputs: numbers, such as the torque of a motor, that are given from outside at every evaluation.
@@ -188,13 +172,10 @@ pub(crate) fn movable<S: FeedbackSystem, T: Scalar>() -> Vector<S, T> {
 /// assert_eq!(rates, TrolleyState { x: 0.5, p: 3.0, time: 1.0, work: 1.5 });
 /// ```
 pub trait DrivenSystem: FeedbackSystem {
-    /// An array with an entry for each of [`INPUT_NAMES`](Self::INPUT_NAMES).
+    /// An array with an entry for each of [`SystemFacts::input_names`].
     type Inputs<T: Entry>: Entries<T>;
     /// The inputs with their declared names and shapes, e.g. `TrolleyInput { thrust }`.
     type Input: Clone + fmt::Debug + From<Self::Inputs<f64>> + Into<Self::Inputs<f64>>;
-
-    /// A name for each input: `thrust`, `u[0]`.
-    const INPUT_NAMES: &'static [&'static str];
 
     /// The prepared system with these inputs.
     fn with_input<T: Scalar>(system: Self::Prepared<T>, input: Self::Inputs<T>) -> Self::Prepared<T>;
@@ -249,26 +230,6 @@ pub enum StateRole {
     Time,
     /// The work that was done on a driven system. What is kept is the energy minus this.
     Work,
-}
-
-/// The index of the time in the state of a system that has it there.
-pub(crate) const fn clock<S: FeedbackSystem>() -> Option<usize> {
-    let mut index = 0;
-    while index < S::STATE.len() {
-        if matches!(S::STATE[index].role, StateRole::Time) {
-            return Some(index);
-        }
-        index += 1;
-    }
-    None
-}
-
-/// Puts the time into a state that has it: computed, and not added up.
-#[inline]
-pub(crate) fn set_clock<S: FeedbackSystem, T: Scalar>(x: &mut Vector<S, T>, time: f64) {
-    if let Some(index) = clock::<S>() {
-        x[index] = T::from_f64(time);
-    }
 }
 
 /// An integral of a system.
@@ -374,6 +335,8 @@ pub struct Operations {
 }
 
 impl Operations {
+    pub(crate) const NONE: Self = Self { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 };
+
     /// The number of floating-point operations, a fused multiply-add counted as two.
     pub const fn total(&self) -> u32 {
         self.additions + self.multiplications + 2 * self.fused + self.divisions + self.functions

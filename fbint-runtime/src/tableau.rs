@@ -19,11 +19,11 @@
 //! ```
 
 use crate::entries::Entries;
+use crate::facts::SystemFacts;
 use crate::linear::{filled, sum};
 #[cfg(feature = "std")]
 use crate::rodas5p::RODAS5P;
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, clock};
 use crate::tolerance::{Larger, mean_square, norm};
 
 /// The coefficients of an explicit Runge-Kutta method with S stages.
@@ -239,9 +239,9 @@ impl<const S: usize> Tableau<S> {
         &self.error_of_switching
     }
 
-    /// The estimate of the error of a step of the system `Y`.
-    pub(crate) const fn error_of<Y: FeedbackSystem>(&self) -> &Difference<S> {
-        if clock::<Y>().is_some() { &self.error_of_switching } else { &self.error }
+    /// The estimate of the error of a step of a system.
+    pub(crate) const fn error_of(&self, facts: &SystemFacts) -> &Difference<S> {
+        if facts.clock.is_some() { &self.error_of_switching } else { &self.error }
     }
 }
 

@@ -76,9 +76,9 @@ mod written {
 }
 
 fn assert_equal<A: FeedbackSystem, B: FeedbackSystem>() {
-    assert_eq!(A::EQUATIONS, B::EQUATIONS);
-    assert_eq!(A::SOURCE, B::SOURCE);
-    assert_eq!(A::OUTPUT_NAMES, B::OUTPUT_NAMES);
+    assert_eq!(A::FACTS.equations, B::FACTS.equations);
+    assert_eq!(A::FACTS.source, B::FACTS.source);
+    assert_eq!(A::FACTS.output_names, B::FACTS.output_names);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Rodas5P on systems that are stiff, and on what runs by every method have.
 
 use fbint_runtime::{
-    Cause, DifferentiableSystem, Direction, Driven, Error, Event, Feedback, FeedbackSystem, Field, Gains, Held,
-    Integrator, Method, PlainField, Projection, Run, Sensitivity, Simulation, StepFailure, Tolerance, feedback_system,
+    Cause, DifferentiableSystem, Direction, Driven, Error, Event, Feedback, FeedbackSystem, Field, Gains,
+    GeneratedSystem, Held, Integrator, Method, PlainField, Projection, Run, Sensitivity, Simulation, StepFailure,
+    Tolerance, feedback_system,
 };
 
 use super::problems::stiff::{
@@ -352,7 +353,7 @@ fn assert_sensitivity<S: DifferentiableSystem<Vector<f64> = [f64; N]> + Clone, c
     let [below, above] = [step(-1e-5), step(1e-5)];
     let differences: [f64; N] = std::array::from_fn(|i| (above[i] - below[i]) / 2e-5);
     let error = distance(&change, &differences);
-    assert!(error < 1e-7 * (1.0 + largest(&differences)), "{}: {error}, {change:?} {differences:?}", S::NAME);
+    assert!(error < 1e-7 * (1.0 + largest(&differences)), "{}: {error}, {change:?} {differences:?}", S::FACTS.name);
 }
 
 #[test]

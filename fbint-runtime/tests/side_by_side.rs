@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use super::models::{KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
 use fbint_runtime::{
-    Cause, ConsistentStart, Ensemble, EnsembleGains, EnsembleRun, Entries, Error, FeedbackSystem, Gains, Method,
-    Projection, Settings, StateRole, StepFailure, Vector, feedback_system,
+    Cause, ConsistentStart, Ensemble, EnsembleGains, EnsembleRun, Entries, Error, FeedbackSystem, Gains,
+    GeneratedSystem, Method, Projection, Settings, StateRole, StepFailure, Vector, feedback_system,
 };
 use rayon::ThreadPoolBuilder;
 
@@ -42,7 +42,7 @@ const FIXED: [Method; 4] =
 /// A start that differs from member to member, but not in its time.
 fn near<S: FeedbackSystem>(system: &S, centre: Vector<S>, member: usize) -> Vector<S> {
     let mut guess = Vector::<S>::from_fn(|i| centre[i] + 0.05 * ((7 * member + 3 * i + 1) as f64).sin());
-    for (i, _) in S::STATE.iter().enumerate().filter(|(_, entry)| entry.role == StateRole::Time) {
+    for (i, _) in S::FACTS.state.iter().enumerate().filter(|(_, entry)| entry.role == StateRole::Time) {
         guess[i] = centre[i];
     }
     ConsistentStart::new(system).solve(guess).unwrap().into()

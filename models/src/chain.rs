@@ -60,7 +60,7 @@ chain!(Chain32, Chain32State, 32, "Thirty-two point masses on a chain.");
 
 #[cfg(test)]
 mod tests {
-    use fbint_runtime::{Error, FeedbackSystem, Gains, Method, PreparedSystem, Simulation};
+    use fbint_runtime::{Error, FeedbackSystem, Gains, GeneratedSystem, Method, PreparedSystem, Simulation};
 
     use super::*;
 
@@ -78,7 +78,7 @@ mod tests {
     fn carries<S: FeedbackSystem>(chain: &S, start: S::State, load: f64) {
         let tensions = chain.prepare().outputs(&start.into());
         let masses = tensions.as_ref().len();
-        assert_eq!(masses, S::STATE.len() / 6);
+        assert_eq!(masses, S::FACTS.state.len() / 6);
         for (mass, tension) in tensions.as_ref().iter().enumerate() {
             let expected = (masses - mass) as f64 * load;
             assert!((tension / expected - 1.0).abs() < 1e-12, "link {mass} carries {tension}, not {expected}");

@@ -16,7 +16,7 @@ use fbint_command::figure::{self, Curve};
 use fbint_command::output::Output;
 use fbint_command::progress::Progress;
 use fbint_command::scheme::{Aid, Contender, Scheme};
-use fbint_runtime::{FeedbackSystem, Gains, IntegralDrift, Method, Run, Simulation, Vector};
+use fbint_runtime::{FeedbackSystem, Gains, GeneratedSystem, IntegralDrift, Method, Run, Simulation, Vector};
 use models::SphericalPendulumCpv22 as Pendulum;
 
 const FIGURE: &str = "spherical-pendulum.svg";
@@ -59,7 +59,7 @@ fn compare(_: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let svg = figure::drift(
         &format!("Spherical pendulum of CPV22, h = {STEP:e}, k = {GAIN}"),
         "time t / √(l/g)",
-        &Pendulum::INTEGRALS.iter().map(|integral| integral.name).collect::<Vec<_>>(),
+        &Pendulum::FACTS.integrals.iter().map(|integral| integral.name).collect::<Vec<_>>(),
         &curves,
     );
     output.write(|file| file.write_all(svg.as_bytes()))?;
@@ -89,8 +89,9 @@ fn run(pendulum: &Pendulum, (contender, method): (Contender, Method)) -> Result<
 
 fn headline(pendulum: &Pendulum) -> String {
     let assign = |(name, value): (&str, f64)| format!("{name} = {value}");
-    let parameters = Pendulum::PARAMETER_NAMES.iter().copied().zip((0..).map_while(|index| pendulum.parameter(index)));
-    let start = Pendulum::STATE.iter().map(|entry| entry.name).zip(Vector::<Pendulum>::from(pendulum.start()));
+    let parameters =
+        Pendulum::FACTS.parameter_names.iter().copied().zip((0..).map_while(|index| pendulum.parameter(index)));
+    let start = Pendulum::FACTS.state.iter().map(|entry| entry.name).zip(Vector::<Pendulum>::from(pendulum.start()));
     format!(
         "Spherical pendulum of CPV22: {}\nstart: {}\nstep h = {STEP}, end t = {UNTIL}, feedback gain k = {GAIN}\n\n\
          Largest change of each integral, over all steps:\n",

@@ -7,8 +7,8 @@ use fbint_macros_core::program::{
     VECTOR_FIELD_TANGENT,
 };
 use fbint_runtime::{
-    DifferentiableSystem, Direction, DrivenSystem, Entries, FeedbackSystem, Gradient, Integrals, ProjectionGradient,
-    Vector,
+    DifferentiableSystem, Direction, DrivenSystem, Entries, FeedbackSystem, GeneratedSystem, Gradient, Integrals,
+    ProjectionGradient, Vector,
 };
 use fbint_tests::Random;
 use fbint_tests::compiler::Declaration;
@@ -23,7 +23,7 @@ const STATES: usize = 100;
 type WithInputs<S> = fn(<S as FeedbackSystem>::Prepared<f64>, &[f64]) -> <S as FeedbackSystem>::Prepared<f64>;
 
 fn agrees<S: DifferentiableSystem>(mut system: S, with_inputs: WithInputs<S>) {
-    let compiled = Declaration::named(include_str!("systems.rs"), S::NAME).compile_with_derivatives();
+    let compiled = Declaration::named(include_str!("systems.rs"), S::FACTS.name).compile_with_derivatives();
     let mut random = Random::new(1);
     for _ in 0..STATES {
         let place = Place::random(&compiled, [-1.5, 1.5], &mut random);
@@ -34,7 +34,13 @@ fn agrees<S: DifferentiableSystem>(mut system: S, with_inputs: WithInputs<S>) {
         for (function, obtained) in emitted::<S>(&with_inputs(system.prepare(), inputs), &place) {
             let expected = place.derivative(function);
             let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-            assert_eq!(bits(&obtained), bits(&expected), "{} {}: {obtained:?} {expected:?}", S::NAME, function.name);
+            assert_eq!(
+                bits(&obtained),
+                bits(&expected),
+                "{} {}: {obtained:?} {expected:?}",
+                S::FACTS.name,
+                function.name
+            );
         }
     }
 }
@@ -80,7 +86,7 @@ fn emitted<S: DifferentiableSystem>(
         (&INTEGRALS_ADJOINT, gradient(S::integrals_adjoint(system, x, of_integrals))),
         (
             &INTEGRALS_DERIVATIVES,
-            dense(S::INTEGRALS.len(), S::INTEGRALS_PATTERN, S::integrals_derivatives(system, x).as_ref()),
+            dense(S::FACTS.integrals.len(), S::INTEGRALS_PATTERN, S::integrals_derivatives(system, x).as_ref()),
         ),
         (&OUTPUTS_TANGENT, pair(S::outputs_tangent(system, x, v))),
         (&OUTPUTS_ADJOINT, gradient(S::outputs_adjoint(system, x, of_outputs))),

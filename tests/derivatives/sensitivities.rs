@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 
 use fbint_runtime::tableau::{DOP853, DORMAND_PRINCE, EULER, HEUN, MIDPOINT, RK4, Tableau};
 use fbint_runtime::{
-    DifferentiableSystem, Direction, DrivenSystem, Entries, Feedback, FeedbackSystem, Gains, Linearisation, Method,
-    Projection, Sensitivity, Simulation, Vector,
+    DifferentiableSystem, Direction, DrivenSystem, Entries, Feedback, FeedbackSystem, Gains, GeneratedSystem,
+    Linearisation, Method, Projection, Sensitivity, Simulation, Vector,
 };
 use fbint_tests::Random;
 use nalgebra::{DVector, Vector3};
@@ -45,7 +45,7 @@ impl<S: DifferentiableSystem + Clone> Start<S> {
     /// The start that is moved along a direction.
     fn moved(&self, direction: &Direction<S>, step: f64) -> Self {
         let mut system = self.system.clone();
-        for index in 0..S::PARAMETER_NAMES.len() {
+        for index in 0..S::FACTS.parameter_names.len() {
             *system.parameter_mut(index).expect("a parameter") += step * direction.parameters[index];
         }
         Self {
@@ -108,8 +108,8 @@ impl<S: DifferentiableSystem + Clone> Start<S> {
             by_adjoint = by_adjoint.max((product - gradient.along(direction)).abs() / scale);
         }
         let projection = if self.projection.is_some() { "projected" } else { "" };
-        println!("{:<18} {name:<15} {projection:<9} {by_differences:.1e} {by_adjoint:.1e}", S::NAME);
-        assert!(by_differences < 1e-9 && by_adjoint < 1e-11, "{} {name}: {by_differences} {by_adjoint}", S::NAME);
+        println!("{:<18} {name:<15} {projection:<9} {by_differences:.1e} {by_adjoint:.1e}", S::FACTS.name);
+        assert!(by_differences < 1e-9 && by_adjoint < 1e-11, "{} {name}: {by_differences} {by_adjoint}", S::FACTS.name);
     }
 
     fn agrees(&self) {

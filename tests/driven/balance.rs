@@ -1,7 +1,7 @@
 //! Integrals of driven systems are constant along their fields: dF.X = 0 in every state, for any inputs.
 
 use fbint_runtime::{
-    DrivenSystem, Entries, FeedbackSystem, IntegralKind, Integrals, PreparedSystem, StateRole, Vector,
+    DrivenSystem, Entries, FeedbackSystem, GeneratedSystem, IntegralKind, Integrals, PreparedSystem, StateRole, Vector,
 };
 use fbint_tests::Random;
 
@@ -27,10 +27,10 @@ fn assert_kept<S: FeedbackSystem>(prepared: impl Fn(&mut Random) -> S::Prepared<
         let system = prepared(&mut random);
         let changes = changes::<S>(&system, &x);
         let field = system.vector_field(&x);
-        for (i, integral) in S::INTEGRALS.iter().enumerate() {
-            assert!(changes[i] < 1e-11, "{} of {}: {:e} at {x:?}", integral.name, S::NAME, changes[i]);
+        for (i, integral) in S::FACTS.integrals.iter().enumerate() {
+            assert!(changes[i] < 1e-11, "{} of {}: {:e} at {x:?}", integral.name, S::FACTS.name, changes[i]);
         }
-        for (rate, entry) in field.as_ref().iter().zip(S::STATE) {
+        for (rate, entry) in field.as_ref().iter().zip(S::FACTS.state) {
             assert!(entry.role != StateRole::Time || *rate == 1.0, "the time passes");
         }
     }
@@ -73,10 +73,10 @@ fn reactions_of_velocity_constraints_work_off_their_set() {
             let multipliers = system.multipliers(&x);
             let t = x[6];
             let blade = field[0] * t.sin() - field[1] * (2.0 + t.cos());
-            for (i, integral) in S::INTEGRALS.iter().enumerate() {
+            for (i, integral) in S::FACTS.integrals.iter().enumerate() {
                 let rate: f64 = (0..Vector::<S>::LEN).map(|j| jacobian[i][j] * field[j]).sum();
                 let size: f64 = (0..Vector::<S>::LEN).map(|j| (jacobian[i][j] * field[j]).abs()).sum();
-                let held = S::INTEGRALS.iter().position(|other| other.kind == IntegralKind::VelocityConstraint);
+                let held = S::FACTS.integrals.iter().position(|other| other.kind == IntegralKind::VelocityConstraint);
                 let is_energy = integral.kind == IntegralKind::Energy;
                 let expected = if is_energy { multipliers[held.unwrap()] * blade } else { 0.0 };
                 assert!((rate - expected).abs() < 1e-10 * size.max(1.0), "{}: {rate} {expected}", integral.name);

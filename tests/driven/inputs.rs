@@ -1,7 +1,8 @@
 //! Inputs in simulations: constants, functions of time and state, and tables, in every stage of every method.
 
 use fbint_runtime::{
-    Cause, Error, FeedbackSystem, Field, Gains, Held, Integrator, Method, Projection, Simulation, StateRole, Tolerance,
+    Cause, Error, FeedbackSystem, Field, Gains, GeneratedSystem, Held, Integrator, Method, Projection, Simulation,
+    StateRole, Tolerance,
 };
 
 use super::balance::{pendulum, worst};
@@ -191,7 +192,7 @@ fn runs_begin_at_the_time_of_their_start() {
     assert_eq!((run.trajectory()[0].time, run.state().t), (2.0, 3.0));
     let text = message(Simulation::new(&system, start).unwrap().from_time(1.0).run(FINE, 3.0));
     assert_eq!(text, "the start has `t` = 2.0, and the run begins at t = 1.0: both must be the same");
-    let clock = Pendulum::STATE.iter().position(|entry| entry.role == StateRole::Time);
+    let clock = Pendulum::FACTS.state.iter().position(|entry| entry.role == StateRole::Time);
     assert_eq!(clock, Some(2));
 }
 

@@ -42,9 +42,14 @@ mod programs {
 
         fn those_in_each_function_are_caught<S: Declared>(system: &mut S) {
             // Of 22, that is a hundred for each of twelve models: more than a thousand.
-            let faults = amount(if S::STATE.len() < 96 { 6 } else { 2 }, 22);
+            let faults = amount(if S::FACTS.state.len() < 96 { 6 } else { 2 }, 22);
             let tally = every_harmful_fault_is_caught(system, faults);
-            assert!(tally.harmful * 22 >= 100 * faults, "{}: only {} faults change a result", S::NAME, tally.harmful);
+            assert!(
+                tally.harmful * 22 >= 100 * faults,
+                "{}: only {} faults change a result",
+                S::FACTS.name,
+                tally.harmful
+            );
         }
     }
 
@@ -59,10 +64,10 @@ mod programs {
     }
 
     fn every_harmful_fault_is_caught<S: Declared>(system: &mut S, faults: usize) -> Tally {
-        let good = Declaration::of_system(S::NAME).compile();
+        let good = Declaration::of_system(S::FACTS.name).compile();
         let checks = Checks::new(system, &good.programs);
-        assert_eq!(verify(&good.derivation, &good.programs), Ok(Vec::new()), "{}", S::NAME);
-        assert!(checks.catch(&good.programs).is_none(), "{}: the checks fail without a fault", S::NAME);
+        assert_eq!(verify(&good.derivation, &good.programs), Ok(Vec::new()), "{}", S::FACTS.name);
+        assert!(checks.catch(&good.programs).is_none(), "{}: the checks fail without a fault", S::FACTS.name);
         let mut random = Random::new(3);
         let mut tally = Tally::default();
         // What is broken: the program that prepares, or a function.
@@ -70,18 +75,18 @@ mod programs {
             for _ in 0..faults {
                 let mut programs = good.programs.clone();
                 let prepared = programs.prepare.outputs.len();
-                let n = S::STATE.len();
+                let n = S::FACTS.state.len();
                 let (name, program, range) = match broken {
-                    None => ("prepare", &mut programs.prepare, n..n + S::PARAMETER_NAMES.len()),
+                    None => ("prepare", &mut programs.prepare, n..n + S::FACTS.parameter_names.len()),
                     Some(function) => (function.name, &mut programs[function], 0..n),
                 };
                 let Some(fault) = break_program(program, prepared, range, &mut random) else { break };
-                let fault = format!("{} {name}: {fault}", S::NAME);
+                let fault = format!("{} {name}: {fault}", S::FACTS.name);
                 checks.judge(&programs, &fault, &mut tally, || verify(&good.derivation, &programs).is_err());
             }
         }
-        tally.report(S::NAME, "programs");
-        assert_eq!(tally.by_verification, tally.harmful, "{}: the compiler itself does not notice all", S::NAME);
+        tally.report(S::FACTS.name, "programs");
+        assert_eq!(tally.by_verification, tally.harmful, "{}: the compiler itself does not notice all", S::FACTS.name);
         tally
     }
 
@@ -234,14 +239,14 @@ mod derivations {
     }
 
     fn every_harmful_fault_is_caught<S: Declared>(system: &mut S) {
-        let good = Declaration::of_system(S::NAME).compile();
+        let good = Declaration::of_system(S::FACTS.name).compile();
         let checks = Checks::new(system, &good.programs);
-        assert_eq!(check::check(&good.model.problem, &good.derivation), Verdict::Agreement, "{}", S::NAME);
+        assert_eq!(check::check(&good.model.problem, &good.derivation), Verdict::Agreement, "{}", S::FACTS.name);
         let mut random = Random::new(4);
         let mut tally = Tally::default();
-        for _ in 0..if S::STATE.len() < 48 { amount(10, 30) } else { amount(3, 10) } {
+        for _ in 0..if S::FACTS.state.len() < 48 { amount(10, 30) } else { amount(3, 10) } {
             let mut derivation = good.derivation.clone();
-            let fault = format!("{}: {}", S::NAME, break_derivation(&mut derivation, &mut random));
+            let fault = format!("{}: {}", S::FACTS.name, break_derivation(&mut derivation, &mut random));
             // A program that divides by an entry that is gone is not written.
             match catch_unwind(AssertUnwindSafe(|| assemble(&derivation))) {
                 Ok(Ok(programs)) => checks.judge(&programs, &fault, &mut tally, || {
@@ -250,9 +255,9 @@ mod derivations {
                 Ok(Err(_)) | Err(_) => tally.refused += 1,
             }
         }
-        tally.report(S::NAME, "derivation");
-        assert_eq!(tally.by_verification, tally.harmful, "{}: the compiler itself does not notice all", S::NAME);
-        assert!(tally.harmful > 0, "{}: no fault changes a result", S::NAME);
+        tally.report(S::FACTS.name, "derivation");
+        assert_eq!(tally.by_verification, tally.harmful, "{}: the compiler itself does not notice all", S::FACTS.name);
+        assert!(tally.harmful > 0, "{}: no fault changes a result", S::FACTS.name);
     }
 
     /// Shipped models that take too long.
@@ -576,6 +581,6 @@ fn check<S: Declared>(system: &mut S, random: &mut Random, turn: usize) -> Check
     let mut question = Question::random(x, random, turn);
     question.h = oracle.step(&question);
     let (expected, tolerances) = oracle.results(&question, None::<fn(&_) -> Oracle>);
-    let parameters = (0..S::PARAMETER_NAMES.len()).map(|index| system.parameter(index).expect("a parameter"));
+    let parameters = (0..S::FACTS.parameter_names.len()).map(|index| system.parameter(index).expect("a parameter"));
     Check { parameters: parameters.collect(), emitted: emitted(system, &question), question, expected, tolerances }
 }

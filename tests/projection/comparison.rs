@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use catalogue::comparison::{Course, Group, Motion, Subject};
 use fbint_runtime::{
-    ConsistentStart, Entries, Error, FeedbackSystem, Method, Projection, Run, Settings, Simulation, StateRole, Vector,
+    ConsistentStart, Entries, Error, FeedbackSystem, GeneratedSystem, Method, Projection, Run, Settings, Simulation,
+    StateRole, Vector,
 };
 use fbint_tests::is_thorough;
 use nalgebra::Vector3;
@@ -105,11 +106,11 @@ where
     R: Fn(Simulation<'_, S>, &Settings) -> Result<Run<S>, Error>,
 {
     fn state_names(&self) -> Vec<&'static str> {
-        S::STATE.iter().map(|entry| entry.name).collect()
+        S::FACTS.state.iter().map(|entry| entry.name).collect()
     }
 
     fn state_roles(&self) -> Vec<StateRole> {
-        S::STATE.iter().map(|entry| entry.role).collect()
+        S::FACTS.state.iter().map(|entry| entry.role).collect()
     }
 
     fn default_projection(&self) -> Option<Projection> {

@@ -14,7 +14,7 @@ use std::f64::consts::TAU;
 
 use catalogue::comparison::{Course, Group, Motion, Subject};
 use comparison::{ALLOWED, Case, Ladder, ROUNDING_OF_DRIFT, Undeclared, Units, alone};
-use fbint_runtime::{Error, FeedbackSystem, Gains, Method, Simulation, Vector};
+use fbint_runtime::{Error, FeedbackSystem, Gains, GeneratedSystem, Method, Simulation, Vector};
 use fbint_tests::systems::{DoublePendulum, FourBar, Kepler, SphericalPendulum};
 use nalgebra::Vector3;
 use systems::*;
@@ -294,7 +294,7 @@ mod relative_equilibria {
             let relaxed = Simulation::new(model, start)?.gains(Gains::relaxation(1.0)).run(method, 1000.0)?;
             assert_eq!(relaxed.time(), 1000.0);
             let (plain, relaxed) = (plain.evaluations(), relaxed.evaluations());
-            assert!(relaxed as f64 <= LIMIT * plain as f64, "{}: {plain} and {relaxed}", S::NAME);
+            assert!(relaxed as f64 <= LIMIT * plain as f64, "{}: {plain} and {relaxed}", S::FACTS.name);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use fbint_runtime::Conservation::{self, Everywhere, OnConstraints};
 use fbint_runtime::Evidence::{Algebra, Construction};
 use fbint_runtime::IntegralKind::{self, Constraint, Energy, Invariant, VelocityConstraint};
-use fbint_runtime::{Entries, FeedbackSystem, PreparedSystem, Vector};
+use fbint_runtime::{Entries, FeedbackSystem, GeneratedSystem, PreparedSystem, Vector};
 use fbint_tests::Random;
 use nalgebra::vector;
 
@@ -12,30 +12,30 @@ use super::systems::*;
 /// The name, the kind and where it is conserved, of every integral in its order.
 fn grades<S: FeedbackSystem>(expected: &[(&str, IntegralKind, Conservation)]) {
     let found: Vec<(&str, IntegralKind, Conservation)> =
-        S::INTEGRALS.iter().map(|integral| (integral.name, integral.kind, integral.conservation)).collect();
-    assert_eq!(found, expected, "{}", S::NAME);
+        S::FACTS.integrals.iter().map(|integral| (integral.name, integral.kind, integral.conservation)).collect();
+    assert_eq!(found, expected, "{}", S::FACTS.name);
 }
 
 /// dI.X of the integrals that are said to be conserved everywhere, in random states.
 fn holds<S: FeedbackSystem>(system: &S) {
     let prepared = system.prepare();
     let mut random = Random::new(4);
-    let mut largest_elsewhere = vec![0.0; S::INTEGRALS.len()];
+    let mut largest_elsewhere = vec![0.0; S::FACTS.integrals.len()];
     for _ in 0..1_000 {
         let x: Vector<S> = Entries::from_fn(|_| random.between(-1.5, 1.5));
         let (field, gradients) = (prepared.vector_field(&x), prepared.integrals_jacobian(&x));
-        for (i, integral) in S::INTEGRALS.iter().enumerate() {
+        for (i, integral) in S::FACTS.integrals.iter().enumerate() {
             let terms = field.as_ref().iter().zip(gradients[i].as_ref()).map(|(rate, slope)| rate * slope);
             let (rate, size) = terms.fold((0.0, 1.0_f64), |(sum, size), term| (sum + term, size.max(term.abs())));
             if matches!(integral.conservation, Everywhere(_)) {
-                assert!(rate.abs() < 1e-11 * size, "{}: {} changes by {rate:e} at {x:?}", S::NAME, integral.name);
+                assert!(rate.abs() < 1e-11 * size, "{}: {} changes by {rate:e} at {x:?}", S::FACTS.name, integral.name);
             }
             largest_elsewhere[i] = rate.abs().max(largest_elsewhere[i]);
         }
     }
-    for (integral, largest) in S::INTEGRALS.iter().zip(largest_elsewhere) {
+    for (integral, largest) in S::FACTS.integrals.iter().zip(largest_elsewhere) {
         if matches!(integral.conservation, OnConstraints(_)) {
-            assert!(largest > 1e-3, "{}: {} is conserved everywhere, it seems", S::NAME, integral.name);
+            assert!(largest > 1e-3, "{}: {} is conserved everywhere, it seems", S::FACTS.name, integral.name);
         }
     }
 }
@@ -103,7 +103,7 @@ fn velocity_reactions_conserve_the_energy_where_the_constraints_hold() {
 /// d/dt R^T R = [R^T R, hat(omega)], which vanishes where R^T R is 1.
 #[test]
 fn orthonormality_is_kept_where_it_holds() {
-    let (sets, rest) = RotatingBody::INTEGRALS.split_at(6);
+    let (sets, rest) = RotatingBody::FACTS.integrals.split_at(6);
     for set in sets {
         assert!(set.name.starts_with("orthonormality"), "{}", set.name);
         assert_eq!((set.kind, set.conservation), (Constraint, OnConstraints(Algebra)), "{}", set.name);

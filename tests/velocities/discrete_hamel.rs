@@ -23,7 +23,7 @@ fn drift<S: HamelSystem>(system: &S, start: impl Into<Vector<S>>, h: f64, steps:
     let mut integrator = DiscreteHamel::new(system, start).expect("a finite start");
     let prepared = system.prepare();
     let first = prepared.integrals(integrator.state());
-    let mut largest = vec![0.0_f64; S::INTEGRALS.len()];
+    let mut largest = vec![0.0_f64; S::FACTS.integrals.len()];
     for _ in 0..steps {
         integrator.step(h).expect("the step is short");
         let now = prepared.integrals(integrator.state());
@@ -97,7 +97,7 @@ fn order<S: HamelSystem>(system: &S, start: Vector<S>) {
         integrator.state().as_ref().iter().zip(exact.as_ref()).map(square).sum::<f64>().sqrt()
     };
     let order = (error(20) / error(40)).log2();
-    assert!((order - 2.0).abs() < 0.05, "{}: {order}", S::NAME);
+    assert!((order - 2.0).abs() < 0.05, "{}: {order}", S::FACTS.name);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn jacobians_are_derivatives() {
     fn compare<S: HamelSystem>(system: &S, x: Vector<S>) {
         let system = system.prepare();
         let step = 1e-6;
-        for j in 0..S::STATE.len() {
+        for j in 0..S::FACTS.state.len() {
             let moved = |by: f64| -> Vector<S> { Entries::from_fn(|i| x[i] + if i == j { by } else { 0.0 }) };
             let [ahead, behind] = [moved(step), moved(-step)];
             let of_momenta = (
@@ -238,9 +238,9 @@ fn jacobians_are_derivatives() {
                 S::momentum_rates(&system, &behind),
             );
             for (jacobian, ahead, behind) in [of_momenta, of_rates] {
-                for i in 0..S::STATE.len() {
+                for i in 0..S::FACTS.state.len() {
                     let slope = (ahead[i] - behind[i]) / (2.0 * step);
-                    assert!((slope - jacobian[i][j]).abs() < 1e-7, "{}: {i}, {j}", S::NAME);
+                    assert!((slope - jacobian[i][j]).abs() < 1e-7, "{}: {i}, {j}", S::FACTS.name);
                 }
             }
         }

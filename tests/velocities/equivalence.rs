@@ -1,7 +1,8 @@
 //! One motion, declared in several ways: trajectories agree with one another and with those that were computed with 60 digits.
 
 use fbint_runtime::{
-    Entries, FeedbackSystem, Integrator, PlainField, PreparedSystem, Tolerance, Vector, feedback_system,
+    Entries, FeedbackSystem, GeneratedSystem, Integrator, PlainField, PreparedSystem, Tolerance, Vector,
+    feedback_system,
 };
 use fbint_tests::{Random, relative_error};
 use models::{FreeRigidBody, SphericalPendulum};
@@ -128,20 +129,20 @@ fn the_disk_in_three_ways() {
 
 /// Two systems in one state: field, integrals and gradients agree, where those of the second are scaled.
 fn same<S: FeedbackSystem, R: FeedbackSystem>(one: &S, other: &R, x: &[f64], to_other: impl Fn(usize) -> f64) {
-    assert_eq!(S::STATE.len(), R::STATE.len());
+    assert_eq!(S::FACTS.state.len(), R::FACTS.state.len());
     let (prepared, other) = (one.prepare(), other.prepare());
     let x: Vector<S> = Entries::from_fn(|i| x[i]);
     let y: Vector<R> = Entries::from_fn(|i| to_other(i) * x[i]);
-    let field: Vec<f64> = (0..S::STATE.len()).map(|i| to_other(i) * prepared.vector_field(&x)[i]).collect();
+    let field: Vec<f64> = (0..S::FACTS.state.len()).map(|i| to_other(i) * prepared.vector_field(&x)[i]).collect();
     let error = relative_error(&field, other.vector_field(&y).as_ref());
-    assert!(error < 1e-12, "{}: the field is off by {error:e} at {x:?}", S::NAME);
-    for (i, integral) in S::INTEGRALS.iter().enumerate() {
-        let Some(k) = R::INTEGRALS.iter().position(|other| other.name == integral.name) else { continue };
+    assert!(error < 1e-12, "{}: the field is off by {error:e} at {x:?}", S::FACTS.name);
+    for (i, integral) in S::FACTS.integrals.iter().enumerate() {
+        let Some(k) = R::FACTS.integrals.iter().position(|other| other.name == integral.name) else { continue };
         let (value, expected) = (prepared.integrals(&x)[i], other.integrals(&y)[k]);
-        assert!((value - expected).abs() < 1e-12 * expected.abs().max(1.0), "{}: {}", S::NAME, integral.name);
+        assert!((value - expected).abs() < 1e-12 * expected.abs().max(1.0), "{}: {}", S::FACTS.name, integral.name);
     }
     let error = relative_error(prepared.outputs(&x).as_ref(), other.outputs(&y).as_ref());
-    assert!(error < 1e-11, "{}: the outputs are off by {error:e} at {x:?}", S::NAME);
+    assert!(error < 1e-11, "{}: the outputs are off by {error:e} at {x:?}", S::FACTS.name);
 }
 
 #[test]

@@ -48,7 +48,7 @@ struct Crane {
 
 /// What belongs to the velocities, of a list over the state.
 fn of_velocities<S: LagrangianSystem>(list: &Vector<S>) -> S::Velocities<f64> {
-    let entries = S::STATE.iter().zip(list.as_ref()).filter(|(entry, _)| entry.role == StateRole::Velocity);
+    let entries = S::FACTS.state.iter().zip(list.as_ref()).filter(|(entry, _)| entry.role == StateRole::Velocity);
     let entries: Vec<f64> = entries.map(|(_, value)| *value).collect();
     assert_eq!(entries.len(), S::Velocities::<f64>::LEN);
     Entries::from_fn(|i| entries[i])
@@ -73,7 +73,7 @@ fn agrees<S: Mechanics + LagrangianSystem>(system: &S) {
                 let velocities: Vec<_> = velocities.map(|(k, &entry)| number(entry, [k == i, k == j])).collect();
                 let expected = system.lagrangian(&q, &system.rates(&q, &velocities)).eps.eps;
                 let error = (mass[i][j] - expected).abs();
-                assert!(error < 1e-12 * expected.abs().max(1.0), "{}: {} for {expected}", S::NAME, mass[i][j]);
+                assert!(error < 1e-12 * expected.abs().max(1.0), "{}: {} for {expected}", S::FACTS.name, mass[i][j]);
             }
         }
 
@@ -81,7 +81,7 @@ fn agrees<S: Mechanics + LagrangianSystem>(system: &S) {
         let forces = S::inverse_dynamics(&prepared, &x, &accelerations);
         let (rows, forces) = (acting_rows(system, &x), DVector::from_column_slice(forces.as_ref()));
         let left = &forces - rows.transpose() * weights(&rows, &(&rows * &forces));
-        assert!(left.amax() < 1e-10 * forces.amax().max(1.0), "{}: {left} of {forces} at {x:?}", S::NAME);
+        assert!(left.amax() < 1e-10 * forces.amax().max(1.0), "{}: {left} of {forces} at {x:?}", S::FACTS.name);
     }
 }
 
@@ -112,9 +112,9 @@ fn moves_as_asked<S: LagrangianSystem + DrivenSystem>(system: &S) {
         let obtained = of_velocities::<S>(&driven.vector_field(&x));
         let scale = asked.as_ref().iter().chain(forces.as_ref()).fold(1.0, |scale: f64, entry| scale.max(entry.abs()));
         for (obtained, asked) in obtained.as_ref().iter().zip(asked.as_ref()) {
-            assert!((obtained - asked).abs() < 1e-10 * scale, "{}: {obtained} for {asked} at {x:?}", S::NAME);
+            assert!((obtained - asked).abs() < 1e-10 * scale, "{}: {obtained} for {asked} at {x:?}", S::FACTS.name);
         }
-        let held = S::INTEGRALS.iter().zip(driven.multipliers(&x).as_ref().to_vec());
+        let held = S::FACTS.integrals.iter().zip(driven.multipliers(&x).as_ref().to_vec());
         let held = held.filter(|(integral, _)| !integral.name.ends_with("_rate"));
         assert!(held.map(|(_, multiplier)| multiplier).all(|multiplier| multiplier.abs() < 1e-9 * scale));
     }

@@ -1,6 +1,6 @@
 //! Fields, integrals, gradients of the feedback potential and reactions against values that were computed with 50 digits.
 
-use fbint_runtime::{Entries, FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Scalar, Vector};
+use fbint_runtime::{Entries, FeedbackLaw, FeedbackSystem, GeneratedSystem, Integrals, PreparedSystem, Scalar, Vector};
 use nalgebra::vector;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ struct Distinct(Vec<f64>);
 impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for Distinct {
     fn weigh(&self, integrals: Integrals<S, T>) -> Integrals<S, T> {
         Entries::from_fn(|i| {
-            let gain = (i + 1) as f64 * S::INTEGRALS[i].weight;
+            let gain = (i + 1) as f64 * S::FACTS.integrals[i].weight;
             T::from_f64(gain) * (integrals[i] - T::from_f64(self.0[i]))
         })
     }
@@ -42,7 +42,7 @@ fn compare<S: FeedbackSystem>(name: &str, system: &S) {
     assert!(points.len() >= 8, "{name}");
     for point in points {
         let state = numbers(&point["state"]);
-        assert_eq!(state.len(), S::STATE.len(), "{name}");
+        assert_eq!(state.len(), S::FACTS.state.len(), "{name}");
         let x: Vector<S> = Entries::from_fn(|i| state[i]);
         agree(name, "field", system.vector_field(&x).as_ref(), &numbers(&point["field"]));
         agree(name, "integrals", system.integrals(&x).as_ref(), &numbers(&point["integrals"]));

@@ -4,7 +4,7 @@
 //! that restricts the rates. Derivatives are dual numbers': q'' is the derivative of the generated q' along the generated field. No
 //! symbols, no brackets, no quasi-velocities.
 
-use fbint_runtime::{Entries, FeedbackSystem, PreparedSystem, Vector};
+use fbint_runtime::{Entries, FeedbackSystem, GeneratedSystem, PreparedSystem, Vector};
 use fbint_tests::Random;
 use fbint_tests::oracle::Real;
 use nalgebra::{DMatrix, DVector, vector};
@@ -82,7 +82,7 @@ pub(crate) fn acting_rows<S: Mechanics>(system: &S, x: &Vector<S>) -> DMatrix<f6
 
 /// A random state that satisfies the constraints.
 pub(crate) fn state<S: Mechanics>(system: &S, random: &mut Random) -> Vector<S> {
-    let mut x: Vec<f64> = S::STATE.iter().map(|_| random.between(-1.5, 1.5)).collect();
+    let mut x: Vec<f64> = S::FACTS.state.iter().map(|_| random.between(-1.5, 1.5)).collect();
     let (q, rest) = x.split_at_mut(S::COORDINATES);
     system.place(q);
     let held = acting(system, q, rest.len());
@@ -132,7 +132,7 @@ pub(crate) fn obeys<S: Mechanics>(system: &S) {
 
         let (q, rest) = x.as_ref().split_at(n);
         for (rate, typed) in rates.iter().zip(system.rates(&real::<f64>(q), &real::<f64>(rest))) {
-            assert!((rate - typed).abs() < TOLERANCE, "{}: {rates:?} at {x:?}", S::NAME);
+            assert!((rate - typed).abs() < TOLERANCE, "{}: {rates:?} at {x:?}", S::FACTS.name);
         }
 
         let curve = system.curve(x.as_ref(), &rates, &accelerations, &mut random);
@@ -142,14 +142,14 @@ pub(crate) fn obeys<S: Mechanics>(system: &S) {
         let multipliers = weights(&rows, &(&rows * &left));
         let rest = &left - rows.transpose() * &multipliers;
         let scale = size.max(1.0);
-        assert!(rest.amax() < TOLERANCE * scale, "{}: {:e} of {size} is left at {x:?}", S::NAME, rest.amax());
+        assert!(rest.amax() < TOLERANCE * scale, "{}: {:e} of {size} is left at {x:?}", S::FACTS.name, rest.amax());
 
         let held = &rows * DVector::from_column_slice(&curve.v);
-        assert!(held.iter().all(|rate| rate.abs() < 1e-11), "{}: {held} at {x:?}", S::NAME);
+        assert!(held.iter().all(|rate| rate.abs() < 1e-11), "{}: {held} at {x:?}", S::FACTS.name);
         if S::HAS_REACTIONS {
             for (reaction, expected) in prepared.outputs(&x).as_ref().iter().zip(multipliers.iter()) {
                 let error = (reaction - expected).abs();
-                assert!(error < 1e-10 * scale, "{}: {reaction} for {expected} at {x:?}", S::NAME);
+                assert!(error < 1e-10 * scale, "{}: {reaction} for {expected} at {x:?}", S::FACTS.name);
             }
         }
     }

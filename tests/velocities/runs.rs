@@ -2,8 +2,8 @@
 //! and derivations that are kept.
 
 use fbint_runtime::{
-    Conservation, ConsistentStart, Entries, Error, FeedbackSystem, Gains, IntegralKind, Method, PreparedSystem, Scalar,
-    Simulation, Vector, feedback_system,
+    Conservation, ConsistentStart, Entries, Error, FeedbackSystem, Gains, GeneratedSystem, IntegralKind, Method,
+    PreparedSystem, Scalar, Simulation, Vector, feedback_system,
 };
 use fbint_tests::functions::{Kind, Law};
 use fbint_tests::oracle::Real;
@@ -218,7 +218,7 @@ fn reactions_of_all_kinds_obey_d_alembert() {
 #[test]
 fn constraints_of_all_kinds_have_their_integrals() {
     let names: Vec<(&str, IntegralKind)> =
-        GearedSleigh::INTEGRALS.iter().map(|integral| (integral.name, integral.kind)).collect();
+        GearedSleigh::FACTS.integrals.iter().map(|integral| (integral.name, integral.kind)).collect();
     assert_eq!(
         names,
         [
@@ -228,8 +228,8 @@ fn constraints_of_all_kinds_have_their_integrals() {
             ("energy", IntegralKind::Energy),
         ]
     );
-    assert!(matches!(GearedSleigh::INTEGRALS[3].conservation, Conservation::OnConstraints(_)));
-    let names: Vec<&str> = Skates::INTEGRALS.iter().map(|integral| integral.name).collect();
+    assert!(matches!(GearedSleigh::FACTS.integrals[3].conservation, Conservation::OnConstraints(_)));
+    let names: Vec<&str> = Skates::FACTS.integrals.iter().map(|integral| integral.name).collect();
     assert_eq!(names, ["skate[0]", "skate[1]", "pair[2][0]", "pair[2][1]", "energy"]);
 }
 
@@ -265,7 +265,7 @@ fn links_are_links_everywhere() {
 /// A start near a guess.
 fn start<S: FeedbackSystem>(system: &S, guess: &[f64]) -> Vector<S> {
     let guess: Vector<S> = Entries::from_fn(|i| guess[i]);
-    ConsistentStart::new(system).solve(guess).unwrap_or_else(|error| panic!("{}: {error}", S::NAME)).into()
+    ConsistentStart::new(system).solve(guess).unwrap_or_else(|error| panic!("{}: {error}", S::FACTS.name)).into()
 }
 
 /// The default projection holds all integrals, and feedback those that a coarse step would lose.
@@ -274,13 +274,13 @@ fn integrals_are_held<S: FeedbackSystem>(system: &S, guess: &[f64]) {
     let method = Method::Rk4 { h: 1e-2 };
     let run = Simulation::new(system, start).unwrap().run(method, 20.0).unwrap();
     for integral in run.drift().integrals() {
-        assert!(integral.max < 1e-12, "{}: {integral:?}", S::NAME);
+        assert!(integral.max < 1e-12, "{}: {integral:?}", S::FACTS.name);
     }
     let euler = Method::Euler { h: 1e-3 };
     let plain = Simulation::new(system, start).unwrap().without_feedback().run(euler, 5.0).unwrap();
     let held = Simulation::new(system, start).unwrap().gains(Gains::uniform(20.0)).run(euler, 5.0).unwrap();
     let worst = |run: &fbint_runtime::Run<S>| run.drift().integrals().fold(0.0, |worst: f64, it| worst.max(it.max));
-    assert!(worst(&held) < 0.2 * worst(&plain), "{}: {:e}, {:e}", S::NAME, worst(&held), worst(&plain));
+    assert!(worst(&held) < 0.2 * worst(&plain), "{}: {:e}, {:e}", S::FACTS.name, worst(&held), worst(&plain));
 }
 
 #[test]
@@ -414,7 +414,7 @@ fn everything<S: FeedbackSystem, T: Scalar>(system: &S, x: &Vector<S, T>, law: &
 
 /// Lanes are doubles, bit for bit where no elementary function takes part.
 fn lanes_agree<S: FeedbackSystem>(system: &S) {
-    let is_exact = S::FEEDBACK_FIELD_OPERATIONS.functions == 0;
+    let is_exact = S::FACTS.feedback_field_operations.functions == 0;
     let mut random = Random::new(9);
     for _ in 0..25 {
         let law = Law::random(&mut random, Kind::Diagonal);
@@ -425,16 +425,16 @@ fn lanes_agree<S: FeedbackSystem>(system: &S) {
             let one: Vec<f64> = lanes.iter().map(|entry| <[f64; 4]>::from(entry.0)[lane]).collect();
             let double = everything(system, point, &law);
             if is_exact {
-                assert!(one.iter().zip(&double).all(|(a, b)| a.to_bits() == b.to_bits()), "{}: {one:?}", S::NAME);
+                assert!(one.iter().zip(&double).all(|(a, b)| a.to_bits() == b.to_bits()), "{}: {one:?}", S::FACTS.name);
             } else {
                 let error = relative_error(&one, &double);
-                assert!(error < 1e-11, "{}: off by {error:e}", S::NAME);
+                assert!(error < 1e-11, "{}: off by {error:e}", S::FACTS.name);
             }
         }
         let single = Vector::<S, f32>::from_fn(|i| points[0][i] as f32);
         let single: Vec<f64> = everything(system, &single, &law).into_iter().map(f64::from).collect();
         let error = relative_error(&single, &everything(system, &points[0], &law));
-        assert!(error < 1e-2, "{}: single precision is off by {error:e}", S::NAME);
+        assert!(error < 1e-2, "{}: single precision is off by {error:e}", S::FACTS.name);
     }
 }
 

@@ -5,24 +5,26 @@ mod flat;
 mod loaded;
 mod model;
 
-use std::error;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::{error, fmt};
 
 use fbint_runtime::{
-    DenseOutput, Dependence, DynamicalSystem, Error, IntegralDrift, IntegralJump, LargestProjection, Moment,
-    Projection, Settings, Snapshot, StartMove, StateEntry, StateRole, SystemFacts,
+    DenseOutput, Dependence, DynamicalSystem, Error, GeneratedSystem, IntegralDrift, IntegralJump, LargestProjection,
+    Moment, Projection, Settings, Snapshot, StartMove, StateEntry, StateRole, SystemFacts,
 };
 use serde::{Deserialize, Serialize};
 
 pub use self::controller::Controller;
 use self::loaded::Loaded;
+use self::model::lower_case;
 pub use self::model::{GeometricMethod, Model};
 use crate::animation::Drawing;
 use crate::nearest;
 use crate::scheme::Scheme;
 
 /// A model with its name.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Entry {
     /// The name on the command line.
     pub name: String,
@@ -31,13 +33,31 @@ pub struct Entry {
     /// What the model is: the first paragraph of its documentation.
     pub summary: &'static str,
     /// Makes the model with its default parameters.
-    pub load: fn() -> Box<dyn AnyModel>,
+    pub load: Arc<dyn Fn() -> Box<dyn AnyModel> + Send + Sync>,
 }
 
 impl Entry {
-    /// The entry of a model.
-    pub fn of<S: Model>() -> Self {
-        Self { name: S::name(), type_name: S::NAME, summary: S::SUMMARY, load: || Box::new(Loaded::<S>::default()) }
+    /// The entry of a model that was compiled with the program.
+    pub fn of<S: Model + GeneratedSystem + Default>() -> Self {
+        Self { name: S::name(), ..Self::made_by(S::default) }
+    }
+
+    /// The entry of the model that a function makes, with its default parameters; its name is that of the declared struct in lower case.
+    pub fn made_by<S: Model>(make: impl Fn() -> S + Send + Sync + 'static) -> Self {
+        let (facts, make) = (make().facts(), Arc::new(make) as Arc<dyn Fn() -> S + Send + Sync>);
+        Self {
+            name: lower_case(facts.name),
+            type_name: facts.name,
+            summary: facts.summary,
+            load: Arc::new(move || Box::new(Loaded::new(Arc::clone(&make)))),
+        }
+    }
+}
+
+// By hand, because functions cannot be printed.
+impl fmt::Debug for Entry {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -97,14 +117,6 @@ pub trait AnyModel {
     fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>>;
     /// What an animation draws of a state.
     fn drawing(&self, state: &[f64]) -> Drawing;
-    /// What the model is: the first paragraph of its documentation.
-    fn summary(&self) -> &'static str;
-    /// The derivation as plain text.
-    fn equations(&self) -> &'static str;
-    /// The derivation as LaTeX.
-    fn derivation(&self) -> &'static str;
-    /// The generated Rust.
-    fn source(&self) -> &'static str;
 }
 
 // Compiled once, and not again for every model.
@@ -137,7 +149,7 @@ impl dyn AnyModel + '_ {
 
     /// The projection of a run for which neither gains nor a projection are chosen.
     pub fn default_projection(&self) -> Option<Projection> {
-        Projection::default_of(self.facts())
+        Projection::by_default(self.facts())
     }
 
     /// The integrals in a state.

@@ -10,10 +10,10 @@ use crate::catalogue::{Entry, load};
 pub(crate) fn show(models: &[Entry], arguments: &Show) -> Result<(), Box<dyn Error>> {
     let model = load(models, &arguments.model)?;
     let text = match &arguments.form {
-        form if form.latex => model.derivation().to_owned(),
-        form if form.rust => model.source().to_owned(),
-        form if form.conserved => conserved(model.equations()),
-        _ => model.equations().to_owned(),
+        form if form.latex => model.facts().derivation.to_owned(),
+        form if form.rust => model.facts().source.to_owned(),
+        form if form.conserved => conserved(model.facts().equations),
+        _ => model.facts().equations.to_owned(),
     };
     writeln!(stdout(), "{}", text.trim_end())?;
     Ok(())

@@ -223,19 +223,19 @@ impl Model {
     /// The derived equations as plain text.
     #[getter]
     fn equations(&self, py: Python<'_>) -> PyResult<&'static str> {
-        Ok(loaded(py, &self.name)?.equations().trim_end())
+        Ok(loaded(py, &self.name)?.facts().equations.trim_end())
     }
 
     /// The derived equations as LaTeX, a paragraph and align* for each part.
     #[getter]
     fn latex(&self, py: Python<'_>) -> PyResult<&'static str> {
-        Ok(loaded(py, &self.name)?.derivation().trim_end())
+        Ok(loaded(py, &self.name)?.facts().derivation.trim_end())
     }
 
     /// The generated Rust.
     #[getter]
     fn rust(&self, py: Python<'_>) -> PyResult<&'static str> {
-        Ok(loaded(py, &self.name)?.source().trim_end())
+        Ok(loaded(py, &self.name)?.facts().source.trim_end())
     }
 
     /// The equations for a notebook, unless they are too long to read.

@@ -82,7 +82,7 @@ pub(super) fn square_of_distances(system: &dyn DynamicalSystem, x: &[f64], mut s
 /// Refuses a start that cannot be used; returns the targets that it sets.
 pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> Result<Integrals<S>, Error> {
     let parameter = |index: usize| system.parameter(index);
-    let parameters = Parameters { names: S::PARAMETER_NAMES, value: &parameter };
+    let parameters = Parameters { names: system.facts().parameter_names, value: &parameter };
     let (system, mut checked) = (system.prepare(), Ok(()));
     system.with_scratch(&mut |scratch| checked = check(&system, &parameters, start.as_ref(), scratch));
     checked.map(|()| targets::<S, f64>(&system, start))
@@ -264,7 +264,8 @@ impl StartMove {
 /// What the integrals of a run from `start` have to keep: 0 for constraints, their values there for all others.
 pub(crate) fn targets<S: FeedbackSystem, T: Scalar>(system: &S::Prepared<T>, start: &Vector<S, T>) -> Integrals<S, T> {
     let integrals = system.integrals(start);
-    Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { T::from_f64(0.0) } else { integrals[i] })
+    let facts = PreparedSystem::facts(system);
+    Entries::from_fn(|i| if facts.integrals[i].kind.is_constraint() { T::from_f64(0.0) } else { integrals[i] })
 }
 
 /// Refuses a start from which the way to the constraint set is long, although no constraint is violated by much. The constraint that has
@@ -313,7 +314,7 @@ pub(crate) fn check_distinct<S: FeedbackSystem>(
     is_any: bool,
 ) -> Result<(), Error> {
     let is_given = |role| matches!(role, StateRole::Variable | StateRole::Time | StateRole::Work);
-    if !S::STATE.iter().all(|entry| is_given(entry.role)) {
+    if !PreparedSystem::facts(system).state.iter().all(|entry| is_given(entry.role)) {
         return Ok(());
     }
     let mut found = None;

@@ -15,7 +15,7 @@ use crate::method::FixedStep;
 use crate::projection::{Landing, Projection, Projector, USUAL};
 use crate::scalar::Scalar;
 use crate::simulation::Schedule;
-use crate::system::{FeedbackSystem, Vector, clock, set_clock};
+use crate::system::{FeedbackSystem, PreparedSystem, Vector};
 
 /// Integrates from `start` by a method with a fixed step.
 pub(super) fn integrate<S, F, const V: usize>(
@@ -135,7 +135,11 @@ impl<'a, 'c, 'm, S: FeedbackSystem, const V: usize> Course<'a, 'c, 'm, S, V> {
     fn follow(&mut self, mut x: Vector<S, Lanes<V>>, advance: Advance<'_, S, V>) {
         let mut number = 0;
         while number < self.schedule.steps && !self.is_interrupted {
-            let steps = if clock::<S>().is_some() { 1 } else { self.schedule.alike_from(number).min(UNWATCHED) };
+            let steps = if self.watch.numbers.system.facts().clock.is_some() {
+                1
+            } else {
+                self.schedule.alike_from(number).min(UNWATCHED)
+            };
             number += steps;
             advance(&mut self.watch, &mut x, Scalar::from_f64(self.schedule.step_size(number)), steps);
             self.finish_steps(number, steps, &mut x);
@@ -158,7 +162,7 @@ impl<'a, 'c, 'm, S: FeedbackSystem, const V: usize> Course<'a, 'c, 'm, S, V> {
 
     /// What comes after so many steps, of which the last one has that number.
     fn finish_steps(&mut self, number: u64, steps: u64, x: &mut Vector<S, Lanes<V>>) {
-        set_clock::<S, _>(x, self.schedule.time(number));
+        self.watch.numbers.system.facts().set_clock(x, self.schedule.time(number));
         self.watch.look(x);
         if self.schedule.is_sampled(number) || number == self.schedule.steps {
             self.sample(number, x);

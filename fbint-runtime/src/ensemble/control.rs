@@ -20,7 +20,7 @@ use crate::linear::filled;
 use crate::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
 use crate::scalar::Scalar;
 use crate::step_size::LEAST_LOG_ERROR;
-use crate::system::{FeedbackSystem, Vector, clock};
+use crate::system::{FeedbackSystem, PreparedSystem, Vector};
 use crate::tableau::{ErrorEstimate, Pair, advanced, extended};
 use crate::tolerance::{Larger, Tolerance};
 
@@ -181,7 +181,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         self.resize(size, is_shortened, accepted, error);
 
         let end_time = is_shortened.select(self.until, self.time + size);
-        if let Some(index) = clock::<S>() {
+        if let Some(index) = numbers.system.facts().clock {
             self.end[index] = end_time;
         }
         let change = numbers.change(&self.end);

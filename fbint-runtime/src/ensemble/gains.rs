@@ -14,7 +14,7 @@ use crate::policy::GainPolicy;
 use crate::projection::Projection;
 use crate::sealed::Sealed;
 use crate::simulation::Simulation;
-use crate::system::{FeedbackSystem, Vector};
+use crate::system::{FeedbackSystem, Integral, Vector};
 
 /// What feedback the members of an ensemble have: `()` for none, [`Gains`] for all of them, or a vector with the gains of each.
 pub trait EnsembleGains<S: FeedbackSystem>: Sync + Sealed {
@@ -37,7 +37,7 @@ pub trait EnsembleGains<S: FeedbackSystem>: Sync + Sealed {
     fn count(&self) -> Option<usize>;
     /// Refuses gains that will do for no member.
     #[doc(hidden)]
-    fn check(&self) -> Result<(), Error>;
+    fn check(&self, integrals: &[Integral]) -> Result<(), Error>;
     /// The field of one member, or why its gains will not do.
     #[doc(hidden)]
     fn alone(&self, system: &S, start: &Vector<S>, member: usize) -> Result<Self::Alone, Error>;
@@ -70,7 +70,7 @@ impl<S: FeedbackSystem> EnsembleGains<S> for () {
         None
     }
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self, _: &[Integral]) -> Result<(), Error> {
         Ok(())
     }
 
@@ -100,8 +100,8 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> EnsembleGains<S> for Gains<K> {
         None
     }
 
-    fn check(&self) -> Result<(), Error> {
-        self.0.check()
+    fn check(&self, integrals: &[Integral]) -> Result<(), Error> {
+        self.0.check(integrals)
     }
 
     fn alone(&self, system: &S, start: &Vector<S>, _: usize) -> Result<Feedback<S, K>, Error> {
@@ -130,7 +130,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> EnsembleGains<S> for Vec<Gains<K>> {
         Some(self.len())
     }
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self, _: &[Integral]) -> Result<(), Error> {
         Ok(())
     }
 
@@ -160,8 +160,8 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>> EnsembleGains<S> for Boxed<G> {
         self.0.count()
     }
 
-    fn check(&self) -> Result<(), Error> {
-        self.0.check()
+    fn check(&self, integrals: &[Integral]) -> Result<(), Error> {
+        self.0.check(integrals)
     }
 
     fn alone(&self, system: &S, start: &Vector<S>, member: usize) -> Result<G::Alone, Error> {

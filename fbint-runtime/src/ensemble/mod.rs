@@ -39,6 +39,7 @@ use std::sync::Mutex;
 
 use crate::entries::Entries;
 use crate::error::Error;
+use crate::facts::SystemFacts;
 use crate::gains::Gains;
 use crate::gauss::Coefficients;
 use crate::lanes::Lanes;
@@ -47,7 +48,7 @@ use crate::policy::GainPolicy;
 use crate::projection::{Hold, Projection};
 use crate::simulation::samples::FlatSamples;
 use crate::simulation::{FlatRun, Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
-use crate::system::{FeedbackSystem, Integrals, Vector};
+use crate::system::{FeedbackSystem, Vector};
 use crate::tolerance::Tolerance;
 use gains::Boxed;
 pub use gains::EnsembleGains;
@@ -244,7 +245,8 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
         run: impl Fn(usize, Simulation<'_, S>, &Settings) -> Result<Run<S>, Error> + Sync,
     ) -> Result<EnsembleRun<S>, Error> {
         let samples = |member: usize, simulation: Simulation<'_, S>, settings: &Settings| {
-            let (run, mut samples) = (run(member, simulation, settings)?, FlatSamples::of::<S>(0));
+            let mut samples = FlatSamples::of(simulation.facts(), 0);
+            let run = run(member, simulation, settings)?;
             run.trajectory().iter().for_each(|at| samples.push(at.time, at.state.as_ref(), at.change.as_ref()));
             Ok(samples)
         };
@@ -287,7 +289,8 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// that a simulation audits gains at every sample, and an ensemble does so at the start.
     pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
         let Members { interval: every, hold, .. } = self.members;
-        let settings = Settings { every, projection: method.projection::<S>(hold), ..Settings::new(method, until) };
+        let projection = self.members.facts().and_then(|facts| method.projection(facts, hold));
+        let settings = Settings { every, projection, ..Settings::new(method, until) };
         self.run_with(&settings)
     }
 
@@ -339,7 +342,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
 
     fn plan(&self, settings: &Settings) -> Result<Plan, Error> {
         self.check_counts()?;
-        self.gains.check()?;
+        self.gains.check(self.members.facts().map_or(&[], |facts| facts.integrals))?;
         Plan::new(*settings)
     }
 
@@ -370,8 +373,8 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
             show: self.show.as_ref(),
             keeps_trajectories: self.keeps_trajectories,
             times: &plan.times,
-            entries: Vector::<S>::LEN,
-            integrals: Integrals::<S>::LEN,
+            entries: self.facts().map_or(0, |facts| facts.state.len()),
+            integrals: self.facts().map_or(0, |facts| facts.integrals.len()),
         };
         shared.sum_up(block_size, tracks)
     }
@@ -404,6 +407,14 @@ impl<S: FeedbackSystem> Members<'_, S> {
         match self.systems {
             Systems::One(system) => system,
             Systems::Each(systems) => &systems[member],
+        }
+    }
+
+    /// What all systems are, unless there is none.
+    fn facts(&self) -> Option<&'static SystemFacts> {
+        match self.systems {
+            Systems::One(system) => Some(system.facts()),
+            Systems::Each(systems) => systems.first().map(S::facts).or(S::KNOWN_FACTS),
         }
     }
 }
@@ -480,7 +491,7 @@ impl Plan {
 impl<S: FeedbackSystem, G> fmt::Debug for Ensemble<'_, S, G> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Ensemble")
-            .field("system", &S::NAME)
+            .field("system", &self.members.facts().map(|facts| facts.name))
             .field("members", &self.members.starts.len())
             .finish_non_exhaustive()
     }

@@ -40,7 +40,7 @@ impl<S: FeedbackSystem> Seat<S> {
         // In the order in which a simulation refuses them.
         let mut targets = check_start(system, &start)?;
         let field = fields.board(lane, system, &start, member)?;
-        check_driving::<S>(None, &start, Span::new(settings.from, settings.until)?)?;
+        check_driving(system, None, &start, Span::new(settings.from, settings.until)?)?;
         if settings.projection.is_some() {
             (start, targets) = projected_start(system, &start)?;
             field.start_at(&start);
@@ -48,14 +48,15 @@ impl<S: FeedbackSystem> Seat<S> {
         let system = system.prepare();
         let mut sizes: Integrals<S> = filled(0.0);
         system.with_scratch(&mut |scratch| scales(&system, start.as_ref(), sizes.as_mut(), scratch));
-        let bounds = Entries::from_fn(|i| bound(&S::INTEGRALS[i], 1.0 + sizes[i] + targets[i].abs()));
+        let integrals = PreparedSystem::facts(&system).integrals;
+        let bounds = Entries::from_fn(|i| bound(&integrals[i], 1.0 + sizes[i] + targets[i].abs()));
         let noise = noise::<S>(&system, &start, &targets);
         Ok((Self { member, system, start, targets, bounds, noise }, field))
     }
 
     /// The samples of a member that begins at a time and will have so many.
     pub(super) fn track(&self, time: f64, samples: usize) -> FlatSamples {
-        let mut track = FlatSamples::of::<S>(samples);
+        let mut track = FlatSamples::of(PreparedSystem::facts(&self.system), samples);
         let change: Integrals<S> = difference(&self.system.integrals(&self.start), &self.targets);
         track.push(time, self.start.as_ref(), change.as_ref());
         track

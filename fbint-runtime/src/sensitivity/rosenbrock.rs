@@ -18,7 +18,7 @@ use crate::failure::StepFailure;
 use crate::linear::{filled, sum};
 use crate::rodas5p::{C, RODAS5P, STAGES, StepMatrix};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, PreparedSystem, Vector, clock};
+use crate::system::{FeedbackSystem, PreparedSystem, Vector};
 use crate::tableau::advanced;
 
 impl<S: DifferentiableSystem> Sensitivity<S> {
@@ -83,7 +83,7 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
             }
         }
         end = sum(&end, 1.0, &stages[STAGES - 1]);
-        if let Some(clock) = clock::<S>() {
+        if let Some(clock) = self.system.facts().clock {
             end[clock] = start[clock] + h;
         }
         Ok((end, core::array::from_fn(|k| sum(&ends[k], 1.0, &changes[k][STAGES - 1]))))

@@ -29,7 +29,7 @@ use crate::derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDire
 use crate::entries::Entries;
 use crate::linear::{difference, filled, sum};
 use crate::projection::{LAST, SPIKE};
-use crate::system::{FeedbackSystem, Integrals, Vector, set_clock};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 use crate::tableau::Tableau;
 
 /// What a run is at the end of a step.
@@ -131,6 +131,7 @@ impl<S: DifferentiableSystem> Course<S> {
     /// Makes a step.
     pub(super) fn step<const N: usize>(&self, method: &Tableau<N>, passage: &mut Passage<S>, h: f64) -> Taken<S, N> {
         let (start, field) = (passage.x, |x: &Vector<S>| self.sensitivity.value(x));
+        let facts = self.sensitivity.system.facts();
         let points = |k: &[Vector<S>; N]| core::array::from_fn(|i| method.point(i, &start, h, k));
         passage.steps += 1;
         let time = self.time_after(passage.steps, h);
@@ -144,7 +145,7 @@ impl<S: DifferentiableSystem> Course<S> {
                 projector.remember(mean, derivative);
                 let step = projector.advance(method, field, &mut passage.x, h, time);
                 let landing = &step.landing;
-                let error = method.error_of::<S>().of(&step.stages, &step.derivative, h);
+                let error = method.error_of(facts).of(&step.stages, &step.derivative, h);
                 let projection = TakenProjection {
                     is_first: derivative.is_none(),
                     end: landing.end,
@@ -158,7 +159,7 @@ impl<S: DifferentiableSystem> Course<S> {
                 Taken { h, points: points(&step.stages), projection: Some(projection) }
             }
         };
-        set_clock::<S, f64>(&mut passage.x, time);
+        facts.set_clock(&mut passage.x, time);
         taken
     }
 
@@ -189,7 +190,7 @@ impl<S: DifferentiableSystem> Course<S> {
         let is_of_state = others.all(|change| *change == 0.0);
         let direction = direction.prepare(system);
         let targets = match &self.projector {
-            Some(_) => of_targets::<S>(&S::integrals_tangent(system, start, &direction).1),
+            Some(_) => of_targets::<S>(system, &S::integrals_tangent(system, start, &direction).1),
             None => filled(0.0),
         };
         Change { direction, is_of_state, mean: filled(0.0), derivative: filled(0.0), targets }
@@ -211,7 +212,7 @@ impl<S: DifferentiableSystem> Course<S> {
         change.direction.state = method.end_of(&v, h, &k);
         if let (Some(step), Some(projector)) = (&taken.projection, &self.projector) {
             change.derivative = self.tangent(&step.end, change, change.direction.state);
-            let error = method.error_of::<S>().of(&k, &change.derivative, h);
+            let error = method.error_of(self.sensitivity.system.facts()).of(&k, &change.derivative, h);
             let (mean, end) = (change.mean, change.direction.state);
             let slopes = projector.slopes_of_squares(&step.error, &step.end);
             let square: Vector<S> = Entries::from_fn(|i| slopes[i][0] * error[i] + slopes[i][1] * end[i]);
@@ -239,7 +240,7 @@ impl<S: DifferentiableSystem> Course<S> {
 
     /// Takes derivatives by what the run is after a step to those by what it was before it.
     pub(super) fn pull_back<const N: usize>(&self, method: &Tableau<N>, taken: &Taken<S, N>, adjoint: &mut Adjoint<S>) {
-        let (h, estimate) = (taken.h, method.error_of::<S>());
+        let (h, estimate) = (taken.h, method.error_of(self.sensitivity.system.facts()));
         // What the estimate of the error adds to the gradients by f+ and by the stages: h d and h d_i times this.
         let mut by_error: Vector<S> = filled(0.0);
         let mut begins_with_derivative = false;
@@ -303,7 +304,8 @@ impl<S: DifferentiableSystem> Course<S> {
         if self.projector.is_none() {
             return gradient;
         }
-        let by_targets = S::integrals_adjoint(&self.sensitivity.system, start, &of_targets::<S>(&targets));
+        let system = &self.sensitivity.system;
+        let by_targets = S::integrals_adjoint(system, start, &of_targets::<S>(system, &targets));
         Gradient {
             state: sum(&gradient.state, 1.0, &by_targets.state),
             parameters: sum(&gradient.parameters, 1.0, &by_targets.parameters),
@@ -313,6 +315,7 @@ impl<S: DifferentiableSystem> Course<S> {
 }
 
 /// What belongs to the targets that follow the start: those of constraints are 0.
-fn of_targets<S: FeedbackSystem>(integrals: &Integrals<S>) -> Integrals<S> {
-    Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { 0.0 } else { integrals[i] })
+fn of_targets<S: FeedbackSystem>(system: &S::Prepared<f64>, values: &Integrals<S>) -> Integrals<S> {
+    let integrals = system.facts().integrals;
+    Entries::from_fn(|i| if integrals[i].kind.is_constraint() { 0.0 } else { values[i] })
 }

@@ -3,6 +3,8 @@
 use std::vec::Vec;
 
 use super::run::Sample;
+#[cfg(feature = "ensemble")]
+use crate::facts::SystemFacts;
 use crate::linear::from_slice;
 use crate::system::FeedbackSystem;
 
@@ -32,10 +34,10 @@ impl FlatSamples {
         Self { entries, width, numbers: Vec::with_capacity(width * samples) }
     }
 
-    /// No sample yet of the system `S`, and room for so many.
+    /// No sample yet of a system, and room for so many.
     #[cfg(feature = "ensemble")]
-    pub(crate) fn of<S: FeedbackSystem>(samples: usize) -> Self {
-        Self::with_capacity(S::STATE.len(), S::INTEGRALS.len(), samples)
+    pub(crate) fn of(facts: &SystemFacts, samples: usize) -> Self {
+        Self::with_capacity(facts.state.len(), facts.integrals.len(), samples)
     }
 
     #[inline]

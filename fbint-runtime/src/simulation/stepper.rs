@@ -5,6 +5,7 @@
 
 use crate::dense_output::DenseOutput;
 use crate::error::Error;
+use crate::facts::SystemFacts;
 use crate::failure::StepFailure;
 use crate::field::Field;
 use crate::geometric::OneStep;
@@ -13,7 +14,7 @@ use crate::integrator::{Integrator, Resumption};
 use crate::linear::{filled, from_slice};
 use crate::method::FixedStep;
 use crate::projection::{Landing, Omission, Projector};
-use crate::system::{FeedbackSystem, PreparedSystem, Vector, set_clock};
+use crate::system::{FeedbackSystem, PreparedSystem, Vector};
 
 /// An integration under way, which makes one step at a time. States are flat.
 pub(crate) trait Stepper {
@@ -93,6 +94,8 @@ pub(crate) type KeptSteps<V> = Option<Vec<DenseOutput<V>>>;
 
 /// What all steppers of a system have in common.
 pub(crate) struct StepEnds<'k, S: FeedbackSystem> {
+    /// Of the system.
+    facts: &'static SystemFacts,
     /// If the state is projected after every step.
     projector: Option<Projector<S>>,
     /// How the last step ended if it was.
@@ -101,8 +104,13 @@ pub(crate) struct StepEnds<'k, S: FeedbackSystem> {
 }
 
 impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
-    pub(crate) fn new(projector: Option<Projector<S>>, kept: &'k mut KeptSteps<Vector<S>>) -> Self {
-        Self { projector, landing: Landing::nothing(), kept }
+    pub(crate) fn new(system: &S, projector: Option<Projector<S>>, kept: &'k mut KeptSteps<Vector<S>>) -> Self {
+        Self { facts: system.facts(), projector, landing: Landing::nothing(), kept }
+    }
+
+    #[inline(always)]
+    fn facts(&self) -> &'static SystemFacts {
+        self.facts.known::<S>()
     }
 
     fn landed(&self) -> Option<Landed<'_>> {
@@ -120,7 +128,7 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
 
     fn project_within(&self, time: f64, x: &mut [f64]) {
         let mut state: Vector<S> = from_slice(x);
-        set_clock::<S, f64>(&mut state, time);
+        self.facts().set_clock(&mut state, time);
         if let Some(projector) = &self.projector {
             projector.project_within(&mut state);
         }
@@ -275,7 +283,7 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
             }
             None => self.method.step(&mut x, h)?,
         }
-        set_clock::<S, f64>(&mut x, until);
+        self.ends.facts().set_clock(&mut x, until);
         (self.from, self.begin) = (self.time, self.state);
         (self.time, self.state) = (until, x);
         self.steps += 1;
@@ -419,7 +427,7 @@ pub(crate) struct HamelMethod<S: FeedbackSystem> {
 
 impl<S: FeedbackSystem> HamelMethod<S> {
     pub(crate) fn new(system: &S, x: &Vector<S>) -> Result<Self, Error> {
-        let (steps, system) = (HamelSteps::<S>::of_any()?, system.prepare());
+        let (steps, system) = (HamelSteps::of_any(system)?, system.prepare());
         let carried = (steps.begin)(&system, x);
         Ok(Self { system, steps, carried, end: *x })
     }

@@ -57,7 +57,7 @@ fn show_prints_the_generated_rust_as_it_is() -> Outcome {
     let folder = tempdir()?;
     for entry in catalogue::all() {
         let shown = succeeded(&fbint(folder.path(), &["show", &entry.name, "--rust"])?);
-        assert_eq!(shown.trim_end(), (entry.load)().source().trim_end());
+        assert_eq!(shown.trim_end(), (entry.load)().facts().source.trim_end());
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use fbint_command::figure::{self, Axis, Chart, Line, envelope};
 use fbint_command::results::{self, Picture, Table};
 use fbint_command::scheme::{Contender, Scheme, Stroke};
 use fbint_runtime::{
-    Composition, FeedbackSystem, Method, Projection, Rattle, Run, Simulation, Vector, feedback_system,
+    Composition, FeedbackSystem, GeneratedSystem, Method, Projection, Rattle, Run, Simulation, Vector, feedback_system,
 };
 use models::{Chain4, FourBar};
 use outer_planets::{OUTER_PLANETS, ephemeris};
@@ -99,7 +99,7 @@ fn walks<S: FeedbackSystem>(
     starts: &[Vector<S>],
     h: f64,
 ) -> Result<Walks, Box<dyn Error>> {
-    let energy = S::INTEGRALS.iter().position(|integral| integral.name == "energy").ok_or("no energy")?;
+    let energy = S::FACTS.integrals.iter().position(|integral| integral.name == "energy").ok_or("no energy")?;
     let mut squares: Vec<(f64, f64)> = Vec::new();
     for start in starts {
         let simulation = Simulation::new(system, *start)?.record_every(STRIDE * h);
@@ -216,7 +216,7 @@ fn trials<S: FeedbackSystem>(system: &S, start: Vector<S>) -> Result<Vec<Trial>,
 
 impl Trial {
     fn new<S: FeedbackSystem>(contender: Contender, run: &Run<S>) -> Self {
-        let energy = S::INTEGRALS.iter().position(|integral| integral.name == "energy").unwrap_or(0);
+        let energy = S::FACTS.integrals.iter().position(|integral| integral.name == "energy").unwrap_or(0);
         let error = |sample: &fbint_runtime::Sample<S>| (sample.time, sample.change.as_ref()[energy].abs());
         let constraints = run.drift().integrals().filter(|integral| integral.name != "energy");
         Self {

@@ -44,7 +44,7 @@ fn by_hand<S: Contested>() -> Result<(), Error> {
     let (generated, by_hand, start) = rivals::<S>()?;
     let steps = 200_000 / Vector::<S>::LEN;
     compare(
-        S::NAME,
+        S::FACTS.name,
         steps as f64,
         || run_generated(black_box(&generated), black_box(start), steps),
         || run_by_hand(black_box(&by_hand), black_box(start), steps),

@@ -42,7 +42,7 @@ fn agree<S: Contested>() -> Result<(), Error> {
         let (expected, obtained) = (generated.value(&x), by_hand.field(&x));
         let error = largest(obtained.as_ref().iter().zip(expected.as_ref()).map(|(a, b)| a - b))
             / largest(expected.as_ref().iter().copied());
-        assert!(error <= 1e-12, "{}: off by {error:e} at {x:?}", S::NAME);
+        assert!(error <= 1e-12, "{}: off by {error:e} at {x:?}", S::FACTS.name);
     }
     Ok(())
 }

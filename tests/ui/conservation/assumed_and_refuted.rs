@@ -1,6 +1,6 @@
 //! What is assumed is searched for a state that refutes it: here a wall, far to the left.
 
-use fbint_runtime::{FeedbackSystem, Method, Simulation, feedback_system};
+use fbint_runtime::{GeneratedSystem, Method, Simulation, feedback_system};
 
 #[feedback_system(
     coordinates(x, y),
@@ -16,5 +16,5 @@ fn main() {
     let wall = Wall { m: 1.0 };
     let start = WallState { x: 0.0, y: 0.0, px: -1.0, py: 0.0 };
     let run = Simulation::new(&wall, start).unwrap().run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
-    println!("{} {} {}", run.state().px, run.drift(), Wall::EQUATIONS);
+    println!("{} {} {}", run.state().px, run.drift(), Wall::FACTS.equations);
 }

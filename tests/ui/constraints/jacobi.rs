@@ -1,6 +1,6 @@
 //! An antisymmetric matrix that is not a Poisson matrix.
 
-use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
+use fbint_runtime::{Gains, GeneratedSystem, Method, Simulation, feedback_system};
 
 #[feedback_system(
     state(x, y, z, w),
@@ -16,5 +16,5 @@ fn main() {
     let start = SkewState { x: 1.0, y: 0.0, z: 0.0, w: 0.0 };
     let simulation = Simulation::new(&skew, start).unwrap().gains(Gains::uniform(50.0));
     let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
-    println!("{:?} {} {}", run.state().x, run.drift(), Skew::EQUATIONS);
+    println!("{:?} {} {}", run.state().x, run.drift(), Skew::FACTS.equations);
 }

@@ -1,6 +1,6 @@
 //! A Poisson matrix that is not antisymmetric.
 
-use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
+use fbint_runtime::{Gains, GeneratedSystem, Method, Simulation, feedback_system};
 use nalgebra::vector;
 
 #[feedback_system(
@@ -17,5 +17,5 @@ fn main() {
     let start = TopState { pi: vector![0.0, 1.0, 0.5] };
     let simulation = Simulation::new(&top, start).unwrap().gains(Gains::uniform(1.0));
     let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
-    println!("{:?} {} {}", run.state().pi, run.drift(), Top::EQUATIONS);
+    println!("{:?} {} {}", run.state().pi, run.drift(), Top::FACTS.equations);
 }

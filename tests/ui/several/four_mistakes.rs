@@ -1,7 +1,7 @@
 //! Four mistakes give four messages, and using the whole surface of the model gives none.
 
 use fbint_runtime::{
-    ConsistentStart, Feedback, FeedbackSystem, Field, Gains, Method, PlainField, PreparedSystem, Simulation,
+    ConsistentStart, Feedback, Field, Gains, GeneratedSystem, Method, PlainField, PreparedSystem, Simulation,
     feedback_system,
 };
 use nalgebra::vector;
@@ -44,8 +44,6 @@ fn main() {
     println!("{:?} {:?}", PlainField::new(&pendulum).value(&x), (feedback.value(&x), prepared.vector_field(&x)));
     println!("{:?} {:?}", prepared.integrals(&x), prepared.integrals_jacobian(&x));
     println!("{} {:?}", PendulumState::from(x) == start, start.clone());
-    println!("{} {} {} {}", Pendulum::NAME, Pendulum::SOURCE, Pendulum::DERIVATION, Pendulum::EQUATIONS);
-    println!("{:?} {:?} {:?}", Pendulum::STATE, Pendulum::INTEGRALS, Pendulum::PARAMETER_NAMES);
-    println!("{} {}", Pendulum::VECTOR_FIELD_OPERATIONS, Pendulum::FEEDBACK_FIELD_OPERATIONS);
+    println!("{} {:?}", Pendulum::FACTS.equations, Pendulum::FACTS.state);
     println!("{:?}", Pendulum::gather::<f32>(&|_| &prepared));
 }

@@ -1,6 +1,6 @@
 //! Structs that are generic in every way, and what uses them.
 
-use fbint_runtime::{FeedbackSystem, Method, Simulation, feedback_system};
+use fbint_runtime::{GeneratedSystem, Method, Simulation, feedback_system};
 use nalgebra::vector;
 
 trait Mass {}
@@ -30,5 +30,5 @@ fn main() {
     let bound = Bound { m: 1.0 };
     let start = BoundState { q: vector![0.0, -1.0], p: vector![1.0, 0.0] };
     println!("{}", Simulation::new(&bound, start).unwrap().run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap().drift());
-    println!("{}", Where::EQUATIONS);
+    println!("{}", Where::FACTS.equations);
 }

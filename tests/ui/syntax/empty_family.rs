@@ -1,6 +1,6 @@
 //! A family without entries.
 
-use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
+use fbint_runtime::{Gains, GeneratedSystem, Method, Simulation, feedback_system};
 use nalgebra::vector;
 
 #[feedback_system(
@@ -21,5 +21,5 @@ fn main() {
     let start = PendulumState { q: vector![0.0, -1.0], p: vector![1.0, 0.0] };
     let simulation = Simulation::new(&pendulum, start).unwrap().gains(Gains::uniform(50.0));
     let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
-    println!("{:?} {} {}", run.state().q, run.drift(), Pendulum::EQUATIONS);
+    println!("{:?} {} {}", run.state().q, run.drift(), Pendulum::FACTS.equations);
 }

@@ -1,6 +1,6 @@
 //! The same in momenta.
 
-use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
+use fbint_runtime::{Gains, GeneratedSystem, Method, Simulation, feedback_system};
 
 #[feedback_system(
     coordinates(x, y, theta),
@@ -19,5 +19,5 @@ fn main() {
     let start = SleighState { x: 0.0, y: 0.0, theta: 0.0, px: 1.0, py: 0.0, pt: 1.0 };
     let simulation = Simulation::new(&system, start).unwrap().gains(Gains::uniform(50.0));
     let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
-    println!("{:?} {} {}", run.state(), run.drift(), Sleigh::EQUATIONS);
+    println!("{:?} {} {}", run.state(), run.drift(), Sleigh::FACTS.equations);
 }

@@ -1,6 +1,6 @@
 //! Three velocity constraints that say two things.
 
-use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
+use fbint_runtime::{Gains, GeneratedSystem, Method, Simulation, feedback_system};
 
 #[feedback_system(
     coordinates(x, y, psi, phi),
@@ -21,5 +21,5 @@ fn main() {
     let start = DiskState { x: 0.0, y: 0.0, psi: 0.0, phi: 0.0, vx: 1.0, vy: 0.0, roll: 1.0, turn: 0.0 };
     let simulation = Simulation::new(&system, start).unwrap().gains(Gains::uniform(50.0));
     let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
-    println!("{:?} {} {}", run.state(), run.drift(), Disk::EQUATIONS);
+    println!("{:?} {} {}", run.state(), run.drift(), Disk::FACTS.equations);
 }

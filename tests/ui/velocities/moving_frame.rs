@@ -1,6 +1,6 @@
 //! A rate with a part of its own.
 
-use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
+use fbint_runtime::{Gains, GeneratedSystem, Method, Simulation, feedback_system};
 
 #[feedback_system(
     coordinates(x, y),
@@ -18,5 +18,5 @@ fn main() {
     let start = BoatState { x: 1.0, y: 0.0, v: 1.0, w: 0.0 };
     let simulation = Simulation::new(&system, start).unwrap().gains(Gains::uniform(50.0));
     let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
-    println!("{:?} {} {}", run.state(), run.drift(), Boat::EQUATIONS);
+    println!("{:?} {} {}", run.state(), run.drift(), Boat::FACTS.equations);
 }

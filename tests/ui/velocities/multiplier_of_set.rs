@@ -1,6 +1,6 @@
 //! The multiplier of a set that the velocities keep.
 
-use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
+use fbint_runtime::{Gains, GeneratedSystem, Method, Simulation, feedback_system};
 
 #[feedback_system(
     coordinates(x, y),
@@ -20,5 +20,5 @@ fn main() {
     let start = PendulumState { x: 1.0, y: 0.0, turn: 1.0 };
     let simulation = Simulation::new(&system, start).unwrap().gains(Gains::uniform(50.0));
     let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
-    println!("{:?} {} {}", run.state(), run.drift(), Pendulum::EQUATIONS);
+    println!("{:?} {} {}", run.state(), run.drift(), Pendulum::FACTS.equations);
 }

@@ -1,6 +1,6 @@
 //! A rigid body without inertia about its third axis, which may turn.
 
-use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
+use fbint_runtime::{Gains, GeneratedSystem, Method, Simulation, feedback_system};
 use nalgebra::vector;
 
 #[feedback_system(
@@ -20,5 +20,5 @@ fn main() {
     let start = BodyState { gamma: vector![0.0, 0.0, 1.0], xi: vector![1.0, 0.0], spin: 0.0 };
     let simulation = Simulation::new(&system, start).unwrap().gains(Gains::uniform(50.0));
     let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
-    println!("{:?} {} {}", run.state(), run.drift(), Body::EQUATIONS);
+    println!("{:?} {} {}", run.state(), run.drift(), Body::FACTS.equations);
 }

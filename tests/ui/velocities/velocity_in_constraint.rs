@@ -1,6 +1,6 @@
 //! A velocity in a constraint of coordinates.
 
-use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
+use fbint_runtime::{Gains, GeneratedSystem, Method, Simulation, feedback_system};
 
 #[feedback_system(
     coordinates(x, y),
@@ -17,5 +17,5 @@ fn main() {
     let start = ParticleState { x: 1.0, y: 0.0, v: 1.0, w: 1.0 };
     let simulation = Simulation::new(&system, start).unwrap().gains(Gains::uniform(50.0));
     let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
-    println!("{:?} {} {}", run.state(), run.drift(), Particle::EQUATIONS);
+    println!("{:?} {} {}", run.state(), run.drift(), Particle::FACTS.equations);
 }

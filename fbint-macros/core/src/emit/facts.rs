@@ -1,14 +1,14 @@
-//! The constants in which a model describes itself.
+//! What a model says of itself.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue};
 
-use super::Compiled;
+use super::{Compiled, implementation, local};
 use crate::derivation::table::Id;
 use crate::derivation::{Conservation, Derivation, Evidence, IntegralId, Kind, Role};
 use crate::expression::Symbol;
-use crate::program::{FEEDBACK_FIELD, OperationCount, VECTOR_FIELD};
+use crate::program::{FEEDBACK_FIELD, OperationCount, Trait, VECTOR_FIELD};
 use crate::syntax::plain;
 
 /// The first paragraph of an item's documentation, in one line.
@@ -31,41 +31,57 @@ fn documentation(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// The constants, with the code of what computes.
-pub(super) fn constants(compiled: &Compiled<'_>, source: &str) -> TokenStream {
-    let runtime = &compiled.declaration.runtime;
+/// The implementation of `GeneratedSystem`, with the code of what computes.
+///
+/// ```text
+/// impl GeneratedSystem for Pendulum {
+///     const FACTS: SystemFacts = {
+///         let __state: &'static [StateEntry] = &[StateEntry { name: "q", role: StateRole::Coordinate { momentum: 1 } }, ..];
+///         SystemFacts { name: "Pendulum", .. }
+///     };
+/// }
+/// ```
+pub(super) fn generated_system(compiled: &Compiled<'_>, source: &str) -> TokenStream {
+    let (item, runtime) = (&compiled.declaration.item, &compiled.declaration.runtime);
+    let Compiled { latex, equations, undeclared, .. } = compiled;
     let Derivation { symbols, outputs, kinetic_energy, .. } = compiled.derivation;
-    let (name, summary) = (plain(&compiled.declaration.item.ident), first_paragraph(&compiled.declaration.item.attrs));
+    let (name, summary, state) = (plain(&item.ident), first_paragraph(&item.attrs), local("state"));
     let (states, integrals) = (states(compiled), integrals(compiled));
     let parameter_names = symbols.parameters().map(|symbol| &symbols[symbol].name);
     let output_names = outputs.iter().map(|output| &output.name);
+    let input_names = symbols.inputs().map(|symbol| &symbols[symbol].name);
     // The runtime's variants have the same names.
     let kinetic_energy = format_ident!("{kinetic_energy:?}");
+    let has_hamel_steps = compiled.programs.functions().any(|(function, _)| function.owner == Trait::Hamel);
+    let has_jacobian = compiled.declaration.derivatives;
     let [field_operations, feedback_operations] =
         [&VECTOR_FIELD, &FEEDBACK_FIELD].map(|function| operations(runtime, &compiled.programs[function].operations()));
-    let (latex, equations) = (compiled.latex, compiled.equations);
-    let undeclared = (!compiled.undeclared.is_empty()).then(|| {
-        let functions = compiled.undeclared;
-        quote!(const UNDECLARED: &'static [&'static ::core::primitive::str] = &[#(#functions),*];)
-    });
-    quote! {
-        const NAME: &'static ::core::primitive::str = #name;
-        const SUMMARY: &'static ::core::primitive::str = #summary;
-        const STATE: &'static [#runtime::StateEntry] = &[#(#states),*];
-        const INTEGRALS: &'static [#runtime::Integral] = &[#(#integrals),*];
-        #undeclared
-        const PARAMETER_NAMES: &'static [&'static ::core::primitive::str] = &[#(#parameter_names),*];
-        const OUTPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#output_names),*];
-        const KINETIC_ENERGY: #runtime::KineticEnergy = #runtime::KineticEnergy::#kinetic_energy;
-        const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #field_operations;
-        const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #feedback_operations;
-        #[doc(hidden)]
-        const SOURCE: &'static ::core::primitive::str = #source;
-        #[doc(hidden)]
-        const DERIVATION: &'static ::core::primitive::str = #latex;
-        #[doc(hidden)]
-        const EQUATIONS: &'static ::core::primitive::str = #equations;
-    }
+    let facts = quote! {
+        const FACTS: #runtime::SystemFacts = {
+            let #state: &'static [#runtime::StateEntry] = &[#(#states),*];
+            #runtime::SystemFacts {
+                name: #name,
+                summary: #summary,
+                state: #state,
+                clock: #runtime::StateEntry::clock(#state),
+                integrals: &[#(#integrals),*],
+                undeclared: &[#(#undeclared),*],
+                parameter_names: &[#(#parameter_names),*],
+                output_names: &[#(#output_names),*],
+                input_names: &[#(#input_names),*],
+                kinetic_energy: #runtime::KineticEnergy::#kinetic_energy,
+                has_hamel_steps: #has_hamel_steps,
+                has_jacobian: #has_jacobian,
+                vector_field_operations: #field_operations,
+                feedback_field_operations: #feedback_operations,
+                source: #source,
+                derivation: #latex,
+                equations: #equations,
+            }
+        };
+    };
+    let model = &item.ident;
+    implementation(&quote!(#runtime::GeneratedSystem for #model), &facts)
 }
 
 /// The kinds of the entries of the state.

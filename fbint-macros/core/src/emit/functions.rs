@@ -128,7 +128,10 @@ pub(super) fn functions(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures
     let normalisation = writer.normalisation(&compiled.programs.normalisation);
     let (zero_targets, m) = (zero_targets(compiled), Literal::usize_unsuffixed(signatures.integrals));
     quote! {
-        const ZERO_TARGETS: [::core::primitive::bool; #m] = [#(#zero_targets),*];
+        #[inline]
+        fn zero_targets(&self) -> [::core::primitive::bool; #m] {
+            [#(#zero_targets),*]
+        }
         #[inline]
         fn normalisation(&self) -> [[T; 3]; #m] {
             #normalisation
@@ -140,9 +143,10 @@ pub(super) fn functions(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures
 /// The functions of a mistaken model, each with this body.
 pub(super) fn without_content(signatures: &Signatures, body: &TokenStream) -> TokenStream {
     let functions = FUNCTIONS.iter().map(|function| signatures.of(function));
-    let m = Literal::usize_unsuffixed(signatures.integrals);
+    let (runtime, m) = (&signatures.runtime, Literal::usize_unsuffixed(signatures.integrals));
     quote! {
-        const ZERO_TARGETS: [::core::primitive::bool; #m] = [false; #m];
+        fn facts(&self) -> &'static #runtime::SystemFacts #body
+        fn zero_targets(&self) -> [::core::primitive::bool; #m] #body
         fn normalisation(&self) -> [[T; 3]; #m] #body
         #(#functions #body)*
     }

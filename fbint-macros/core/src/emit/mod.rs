@@ -69,15 +69,17 @@ pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let source = source(compiled, &prepare, &quote!(#prepared #lagrangian #hamel #derivatives));
     let hamel_steps = hamel.as_ref().map(|_| hamel_steps(&compiled.declaration.runtime));
     let (default, start) = (beginning::default(compiled, &writer), beginning::start(compiled, &writer));
-    let system = feedback_system(compiled, &writer, &quote!(#prepare #start #hamel_steps), &source);
-    quote!(#item #default #state #prepared #system #driven #lagrangian #hamel #derivatives)
+    let system = feedback_system(compiled, &writer, &quote!(#prepare #start #hamel_steps));
+    let facts = facts::generated_system(compiled, &source);
+    quote!(#item #default #state #prepared #system #facts #driven #lagrangian #hamel #derivatives)
 }
 
 /// The steps of the discrete Hamel integrator, for simulations, whose methods are chosen at run time.
 fn hamel_steps(runtime: &syn::Path) -> TokenStream {
     quote! {
-        const HAMEL_STEPS: ::core::option::Option<#runtime::HamelSteps<Self>> =
-            ::core::option::Option::Some(#runtime::HamelSteps::OF_SYSTEM);
+        fn hamel_steps(&self) -> ::core::option::Option<#runtime::HamelSteps<Self>> {
+            ::core::option::Option::Some(#runtime::HamelSteps::OF_SYSTEM)
+        }
     }
 }
 
@@ -124,9 +126,10 @@ fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signature
     let system = system_path(&compiled.declaration.item.ident);
     let functions = functions(compiled, writer, signatures);
     let jacobian = compiled.declaration.derivatives.then(|| jacobian(signatures));
+    let facts = facts(runtime, &system);
     let arguments = prepared_arguments(writer, &quote!(T));
     let of = quote!(<T: #runtime::Scalar> #runtime::PreparedSystem<T> for #name #arguments);
-    let implementation = implementation(&of, &quote!(type System = #system; #functions #jacobian));
+    let implementation = implementation(&of, &quote!(type System = #system; #facts #functions #jacobian));
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
@@ -143,7 +146,6 @@ fn jacobian(signatures: &Signatures) -> TokenStream {
     let (runtime, x, feedback, add) = (&signatures.runtime, local("x"), local("feedback"), local("add"));
     let index = quote!(::core::primitive::usize);
     quote! {
-        const HAS_JACOBIAN: ::core::primitive::bool = true;
         fn jacobian(
             &self,
             #x: &[T; #states],
@@ -207,8 +209,6 @@ fn gathered(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
 fn driven(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
     let (runtime, name) = (&compiled.declaration.runtime, &compiled.declaration.item.ident);
     let (input_type, input) = (input_type(compiled.declaration)?, input_name(name));
-    let symbols = &compiled.derivation.symbols;
-    let names = symbols.inputs().map(|symbol| &symbols[symbol].name);
     let number = Literal::usize_unsuffixed(writer.inputs().len());
     let (system, entries) = (local("system"), local("input"));
     let places = (0..).map(Literal::usize_unsuffixed);
@@ -217,7 +217,6 @@ fn driven(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
     let items = quote! {
         type Inputs<T: #runtime::Entry> = [T; #number];
         type Input = #input;
-        const INPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#names),*];
         #[inline]
         fn with_input<T: #runtime::Scalar>(
             mut #system: Self::Prepared<T>,
@@ -232,14 +231,14 @@ fn driven(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
 }
 
 /// The implementation that every model has. `own` is the part that the caller has written.
-fn feedback_system(compiled: &Compiled<'_>, writer: &Writer<'_>, own: &TokenStream, source: &str) -> TokenStream {
+fn feedback_system(compiled: &Compiled<'_>, writer: &Writer<'_>, own: &TokenStream) -> TokenStream {
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
     let (state, prepared) = (state_name(name), prepared_name(name));
     let arguments = prepared_arguments(writer, &quote!(T));
     let Derivation { symbols, integrals, outputs, .. } = compiled.derivation;
     let [n, m, outputs] = [symbols.dimension(), integrals.len(), outputs.len()].map(Literal::usize_unsuffixed);
-    let (constants, parameters, gathered) =
-        (facts::constants(compiled, source), parameters(compiled), gathered(compiled, writer));
+    let (facts, parameters, gathered) =
+        (facts(runtime, &quote!(Self)), parameters(compiled), gathered(compiled, writer));
     let doc = format!("{}\n# Equations\n\n```text\n{}```", compiled.summary, compiled.equations);
     let items = quote! {
         type Vector<T: #runtime::Entry> = [T; #n];
@@ -247,13 +246,25 @@ fn feedback_system(compiled: &Compiled<'_>, writer: &Writer<'_>, own: &TokenStre
         type Outputs<T: #runtime::Entry> = [T; #outputs];
         type State = #state;
         type Prepared<T: #runtime::Scalar> = #prepared #arguments;
-        #constants
+        const KNOWN_FACTS: ::core::option::Option<&'static #runtime::SystemFacts> =
+            ::core::option::Option::Some(#runtime::SystemFacts::of::<Self>());
+        #facts
         #parameters
         #own
         #gathered
     };
     let implementation = implementation(&quote!(#runtime::FeedbackSystem for #name), &items);
     quote!(#[doc = #doc] #implementation)
+}
+
+/// The function that says what the system is.
+fn facts(runtime: &syn::Path, system: &TokenStream) -> TokenStream {
+    quote! {
+        #[inline(always)]
+        fn facts(&self) -> &'static #runtime::SystemFacts {
+            #runtime::SystemFacts::of::<#system>()
+        }
+    }
 }
 
 /// The functions that give and change parameters by their places.

@@ -83,28 +83,13 @@ impl Stub<'_> {
         let (state, prepared) = (state_name(name), prepared_name(name));
         let [n, m] = [signatures.states, signatures.integrals].map(Literal::usize_unsuffixed);
         let (index, member) = (local("index"), local("member"));
-        let text = quote!(&'static ::core::primitive::str);
-        let operations = quote! {
-            #runtime::Operations { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 }
-        };
         let items = quote! {
             type Vector<T: #runtime::Entry> = [T; #n];
             type Integrals<T: #runtime::Entry> = [T; #m];
             type Outputs<T: #runtime::Entry> = [T; 0];
             type State = #state;
             type Prepared<T: #runtime::Scalar> = #prepared<#size_arguments>;
-            const NAME: #text = "";
-            const SUMMARY: #text = "";
-            const STATE: &'static [#runtime::StateEntry] = &[];
-            const INTEGRALS: &'static [#runtime::Integral] = &[];
-            const PARAMETER_NAMES: &'static [#text] = &[];
-            const OUTPUT_NAMES: &'static [#text] = &[];
-            const KINETIC_ENERGY: #runtime::KineticEnergy = #runtime::KineticEnergy::General;
-            const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #operations;
-            const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #operations;
-            const SOURCE: #text = "";
-            const DERIVATION: #text = "";
-            const EQUATIONS: #text = "";
+            fn facts(&self) -> &'static #runtime::SystemFacts #none
             fn parameter(&self, #index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> #none
             fn parameter_mut(
                 &mut self,
@@ -115,7 +100,10 @@ impl Stub<'_> {
                 #member: &dyn ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared<::core::primitive::f64>,
             ) -> Self::Prepared<T> #none
         };
-        self.implementation(&quote!(FeedbackSystem), &items)
+        let system = self.implementation(&quote!(FeedbackSystem), &items);
+        let facts = quote!(const FACTS: #runtime::SystemFacts = #runtime::SystemFacts::EMPTY;);
+        let generated = self.implementation(&quote!(GeneratedSystem), &facts);
+        quote!(#system #generated)
     }
 
     fn prepared_type(&self) -> TokenStream {
@@ -150,7 +138,6 @@ impl Stub<'_> {
         let items = quote! {
             type Inputs<T: #runtime::Entry> = [T; #number];
             type Input = #input;
-            const INPUT_NAMES: &'static [&'static ::core::primitive::str] = &[];
             fn with_input<T: #runtime::Scalar>(
                 #prepared: Self::Prepared<T>,
                 #entries: Self::Inputs<T>,
@@ -192,7 +179,7 @@ fn unbounded(item: &DeriveInput) -> DeriveInput {
 }
 
 /// A generic model as it is most likely used, with `f64` for its types and `'static` for its lifetimes. If all types had an
-/// implementation, rustc could not tell which one `Model::SOURCE` means.
+/// implementation, rustc could not tell which one `Model::FACTS` means.
 struct Instance {
     /// The declarations of its sizes, which stay generic.
     sizes: TokenStream,

@@ -2,7 +2,7 @@
 
 use fbint_runtime::nalgebra::storage::RawStorage;
 use fbint_runtime::nalgebra::{Const, Matrix, Matrix3, U1, Vector3};
-use fbint_runtime::{FeedbackSystem, StateRole, Vector};
+use fbint_runtime::{FeedbackSystem, StateEntry, StateRole, Vector};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::names::groups;
@@ -49,13 +49,13 @@ impl Drawing {
 
     /// The drawing of a model that says nothing else: each coordinate that is a vector with two or three entries, and each such column of
     /// a matrix, is a point that leaves a trace. Where there is none, the first coordinate is drawn against its momentum or its velocity.
-    pub fn of_coordinates<S: FeedbackSystem>(state: &S::State) -> Self {
+    pub fn of_coordinates<S: FeedbackSystem>(system: &S, state: &S::State) -> Self {
         let state: Vector<S> = state.clone().into();
-        let state = state.as_ref();
+        let (entries, state) = (system.facts().state, state.as_ref());
         let is_place =
             |role: &StateRole| matches!(role, StateRole::Coordinate { .. } | StateRole::Position | StateRole::Variable);
-        let places: Vec<usize> = (0..state.len()).filter(|index| is_place(&S::STATE[*index].role)).collect();
-        let names: Vec<&str> = places.iter().map(|index| S::STATE[*index].name).collect();
+        let places: Vec<usize> = (0..entries.len()).filter(|index| is_place(&entries[*index].role)).collect();
+        let names: Vec<&str> = places.iter().map(|index| entries[*index].name).collect();
         let columns = groups(&names).iter().flat_map(|group| group.columns()).collect::<Vec<_>>();
         let points = columns.iter().filter_map(|column| match column[..] {
             [x, y] => Some(Position::Plane([x, y].map(|entry| state[places[entry]]))),
@@ -64,21 +64,21 @@ impl Drawing {
         });
         let drawing = points.fold(Self::new(), |drawing, point| drawing.point(point).trace(point));
         match places[..] {
-            [first, ..] if drawing.shapes.is_empty() => drawing.phase::<S>(state, first, places.get(1).copied()),
+            [first, ..] if drawing.shapes.is_empty() => drawing.phase(entries, state, first, places.get(1).copied()),
             _ => drawing,
         }
     }
 
     /// One coordinate against its momentum, its velocity or, where it has neither, another entry.
-    fn phase<S: FeedbackSystem>(self, state: &[f64], first: usize, other: Option<usize>) -> Self {
-        let second = match S::STATE[first].role {
+    fn phase(self, entries: &[StateEntry], state: &[f64], first: usize, other: Option<usize>) -> Self {
+        let second = match entries[first].role {
             StateRole::Coordinate { momentum } => Some(momentum),
-            StateRole::Position => S::STATE.iter().position(|entry| entry.role == StateRole::Velocity),
+            StateRole::Position => entries.iter().position(|entry| entry.role == StateRole::Velocity),
             _ => other,
         };
         let second = second.unwrap_or(first);
         let at = [state[first], state[second]];
-        Self { axes: Some([S::STATE[first].name, S::STATE[second].name]), ..self.point(at).trace(at) }
+        Self { axes: Some([entries[first].name, entries[second].name]), ..self.point(at).trace(at) }
     }
 
     /// A mass or a joint that moves, as a dot.

@@ -59,7 +59,7 @@ impl<'a> Film<'a> {
         let places = places(&bounds, axes.is_some());
         Ok(Self {
             name: run.name,
-            summary: run.model.summary(),
+            summary: run.model.facts().summary,
             method: run.method,
             parameters: run.model.parameters(),
             axes,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fbint_runtime::{DrivenSystem, FeedbackSystem, Field, Gains, Signal, Simulation, StateRole, Vector};
+use fbint_runtime::{DrivenSystem, FeedbackSystem, Field, Gains, PreparedSystem, Signal, Simulation, Vector};
 
 use super::Feedback;
 use super::loaded::{uniform, vector};
@@ -36,7 +36,7 @@ impl<S: FeedbackSystem> Controller<S> {
 // By hand, because functions cannot be printed.
 impl<S: FeedbackSystem> fmt::Debug for Controller<S> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Controller").field("system", &S::NAME).finish_non_exhaustive()
+        out.debug_struct("Controller").finish_non_exhaustive()
     }
 }
 
@@ -66,8 +66,7 @@ impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> Drive<S> for I {
     }
 
     fn prepared(&self, system: S::Prepared<f64>, x: &Vector<S>) -> S::Prepared<f64> {
-        let clock = S::STATE.iter().position(|entry| entry.role == StateRole::Time);
-        let time = clock.map_or(0.0, |index| x[index]);
+        let time = PreparedSystem::facts(&system).clock.map_or(0.0, |index| x[index]);
         // A table has to know the time before it is asked.
         self.hold(time);
         S::with_input(system, self.at(time, &S::State::from(*x)).into())

@@ -1,6 +1,7 @@
 //! A system behind the interface of the catalogue.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use fbint_runtime::{
     ConsistentStart, Diagonal, DynamicalSystem, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Gains,
@@ -20,29 +21,36 @@ use crate::scheme::Scheme;
 const MOST_IN_LANES: u32 = 1200;
 
 /// A system with its parameters.
-#[derive(Default)]
-pub(super) struct Loaded<S>(S);
+pub(super) struct Loaded<S> {
+    system: S,
+    /// Makes it with its default parameters.
+    make: Arc<dyn Fn() -> S + Send + Sync>,
+}
 
 impl<S: Model> Loaded<S> {
+    pub(super) fn new(make: Arc<dyn Fn() -> S + Send + Sync>) -> Self {
+        Self { system: make(), make }
+    }
+
     /// The simulation with the events of the model.
     fn eventful(&self, start: &[f64]) -> Result<Simulation<'_, S>, Error> {
-        Ok(with_events(Simulation::new(&self.0, vector::<Vector<S>>(start))?, &self.0))
+        Ok(with_events(Simulation::new(&self.system, vector::<Vector<S>>(start))?, &self.system))
     }
 
     /// The simulation with the events and inputs of the model, and these gains.
     fn simulation(&self, start: &[f64], feedback: &Feedback) -> Result<AnySimulation<'_, S>, Error> {
-        Ok(driven(self.eventful(start)?, &self.0, feedback))
+        Ok(driven(self.eventful(start)?, &self.system, feedback))
     }
 
     /// The system with the inputs that it has in a state.
     fn prepared(&self, x: &Vector<S>) -> S::Prepared<f64> {
-        with_inputs(self.0.prepare(), self.0.input().as_ref(), x)
+        with_inputs(self.system.prepare(), self.system.input().as_ref(), x)
     }
 
     /// The end of a run where a quantity passes a number.
     fn event(&self, crossing: &Crossing) -> Event<'static, S::State> {
         let Crossing { name, quantity, is_below, number } = crossing.clone();
-        let (system, controller) = (self.0.prepare(), self.0.input());
+        let (system, controller) = (self.system.prepare(), self.system.input());
         let event = Event::new(name, move |_, state: &S::State| {
             let state: Vector<S> = state.clone().into();
             let value = match quantity {
@@ -58,7 +66,7 @@ impl<S: Model> Loaded<S> {
 
     /// The model's own map that a plan names.
     fn map(&self, plan: &Plan) -> Option<Box<dyn OneStep<Vector<S>>>> {
-        for (scheme, map) in self.0.geometric_methods() {
+        for (scheme, map) in self.system.geometric_methods() {
             if plan.map == Some(scheme) {
                 return Some(map);
             }
@@ -69,15 +77,15 @@ impl<S: Model> Loaded<S> {
 
 impl<S: Model> AnyModel for Loaded<S> {
     fn facts(&self) -> &'static SystemFacts {
-        SystemFacts::of::<S>()
+        self.system.facts()
     }
 
     fn parameter(&self, index: usize) -> Option<f64> {
-        self.0.parameter(index)
+        self.system.parameter(index)
     }
 
     fn set_parameter(&mut self, index: usize, value: f64) {
-        if let Some(parameter) = self.0.parameter_mut(index) {
+        if let Some(parameter) = self.system.parameter_mut(index) {
             *parameter = value;
         }
     }
@@ -87,11 +95,11 @@ impl<S: Model> AnyModel for Loaded<S> {
     }
 
     fn start(&self) -> Result<Vec<f64>, Error> {
-        Model::start(&self.0).map(flat::<S>)
+        Model::start(&self.system).map(flat::<S>)
     }
 
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error> {
-        ConsistentStart::new(&self.0).hold(held)?.solve(vector::<Vector<S>>(guess)).map(flat::<S>)
+        ConsistentStart::new(&self.system).hold(held)?.solve(vector::<Vector<S>>(guess)).map(flat::<S>)
     }
 
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error> {
@@ -120,13 +128,13 @@ impl<S: Model> AnyModel for Loaded<S> {
     }
 
     fn further_methods(&self) -> Vec<Scheme> {
-        let own = self.0.geometric_methods().into_iter().map(|(scheme, _)| scheme);
-        let rodas5p = <S::Prepared<f64> as PreparedSystem<f64>>::HAS_JACOBIAN.then_some(Scheme::RODAS5P);
+        let own = self.system.geometric_methods().into_iter().map(|(scheme, _)| scheme);
+        let rodas5p = self.facts().has_jacobian.then_some(Scheme::RODAS5P);
         let gauss = [2, 4, 8].map(|stages| Scheme::of(Method::Gauss { stages, h: 1.0 }));
-        let general = if StormerVerlet::new(&self.0).is_ok() {
+        let general = if StormerVerlet::new(&self.system).is_ok() {
             Some(Scheme::STORMER_VERLET)
         } else {
-            Rattle::new(&self.0).is_ok().then_some(Scheme::RATTLE)
+            Rattle::new(&self.system).is_ok().then_some(Scheme::RATTLE)
         };
         rodas5p.into_iter().chain(gauss).chain(general).chain(own).collect()
     }
@@ -148,9 +156,9 @@ impl<S: Model> AnyModel for Loaded<S> {
     ) -> Result<EnsembleRun, Error> {
         let (mut systems, mut starts) = (Vec::new(), Vec::new());
         for member in members {
-            let mut loaded = Self::default();
+            let mut loaded = Self::new(Arc::clone(&self.make));
             member.parameters.iter().enumerate().for_each(|(index, value)| loaded.set_parameter(index, *value));
-            systems.push(loaded.0);
+            systems.push(loaded.system);
             starts.push(vector::<Vector<S>>(&member.start));
         }
         let ensemble = Ensemble::over_systems(&systems, starts).watched(progress);
@@ -196,23 +204,7 @@ impl<S: Model> AnyModel for Loaded<S> {
     }
 
     fn drawing(&self, state: &[f64]) -> Drawing {
-        self.0.drawing(&vector::<Vector<S>>(state).into())
-    }
-
-    fn summary(&self) -> &'static str {
-        S::SUMMARY
-    }
-
-    fn equations(&self) -> &'static str {
-        S::EQUATIONS
-    }
-
-    fn derivation(&self) -> &'static str {
-        S::DERIVATION
-    }
-
-    fn source(&self) -> &'static str {
-        S::SOURCE
+        self.system.drawing(&vector::<Vector<S>>(state).into())
     }
 }
 
@@ -275,7 +267,9 @@ where
 {
     let ensemble = ensemble.boxed();
     // Code for lanes that would never be called is not even made.
-    let run = if const { !S::RUNS_IN_LANES || S::FEEDBACK_FIELD_OPERATIONS.total() > MOST_IN_LANES } {
+    let is_long =
+        const { matches!(S::KNOWN_FACTS, Some(facts) if facts.feedback_field_operations.total() > MOST_IN_LANES) };
+    let run = if !S::RUNS_IN_LANES || is_long {
         ensemble.run_one_by_one_flat(&plan.settings)?
     } else {
         ensemble.run_flat(&plan.settings)?
@@ -465,7 +459,7 @@ mod tests {
 
     #[test]
     fn events_are_in_runs_by_geometric_integrators() -> Result<(), Error> {
-        let model = Loaded::<Ball>::default();
+        let model = Loaded::new(Arc::new(Ball::default));
         let start = AnyModel::start(&model)?;
         let plan = Plan::new(Settings::new(Method::StormerVerlet { h: 1e-3 }, 0.8), Feedback::None);
         let run = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
@@ -476,8 +470,8 @@ mod tests {
 
     #[test]
     fn runs_with_events_and_inputs_are_resumed() -> Result<(), Error> {
-        fn check<S: Model>() -> Result<(), Error> {
-            let model = Loaded::<S>::default();
+        fn check<S: Model + Default>() -> Result<(), Error> {
+            let model = Loaded::new(Arc::new(S::default));
             let start = AnyModel::start(&model)?;
             let plan = Plan::new(Settings::new(Method::Rk4 { h: 1e-3 }, 0.8), Feedback::None);
             let whole = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;

@@ -1,6 +1,6 @@
 //! What a model says to the command.
 
-use fbint_runtime::{Error, Event, FeedbackSystem, OneStep, Vector};
+use fbint_runtime::{Error, Event, FeedbackSystem, GeneratedSystem, OneStep, Vector};
 
 use super::Controller;
 use crate::animation::Drawing;
@@ -12,7 +12,7 @@ use crate::scheme::Scheme;
 /// of the command change both. What the command says of a model is the first paragraph of its documentation.
 ///
 /// ```
-/// use fbint_command::runtime::FeedbackSystem;
+/// use fbint_command::runtime::GeneratedSystem;
 /// use fbint_command::{Model, feedback_system};
 ///
 /// /// A mass on a spring.
@@ -27,13 +27,13 @@ use crate::scheme::Scheme;
 ///
 /// impl Model for Oscillator {}
 ///
-/// assert_eq!((Oscillator::name(), Oscillator::SUMMARY), ("oscillator".to_owned(), "A mass on a spring."));
+/// assert_eq!((Oscillator::name(), Oscillator::FACTS.summary), ("oscillator".to_owned(), "A mass on a spring."));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the command does not know where a run of `{Self}` starts",
     note = "write `default(..)` and `start(..)` into its attribute, and `impl fbint_command::Model for {Self} {{}}`"
 )]
-pub trait Model: FeedbackSystem + Default + Sync {
+pub trait Model: FeedbackSystem + Sync {
     /// Whether members of an ensemble are integrated side by side, in the lanes of vector instructions, where that is possible. It is
     /// several times as fast, and takes a crate in release mode some seconds longer to compile.
     const RUNS_IN_LANES: bool = true;
@@ -45,7 +45,7 @@ pub trait Model: FeedbackSystem + Default + Sync {
     ///
     /// If there is no start with these parameters, as there is none for rods that are too short, or if the declaration has no `start`.
     fn start(&self) -> Result<Self::State, Error> {
-        self.declared_start().ok_or(Error::NoStart { model: Self::NAME })
+        self.declared_start().ok_or(Error::NoStart { model: self.facts().name })
     }
 
     /// What an animation draws of a state; by default [its vectors as points](Drawing::of_coordinates).
@@ -72,7 +72,7 @@ pub trait Model: FeedbackSystem + Default + Sync {
     /// }
     /// ```
     fn drawing(&self, state: &Self::State) -> Drawing {
-        Drawing::of_coordinates::<Self>(state)
+        Drawing::of_coordinates(self, state)
     }
 
     /// What gives the inputs of a driven system; by default nothing, and they are 0. Members of ensembles run one by one then.
@@ -130,8 +130,11 @@ pub trait Model: FeedbackSystem + Default + Sync {
     }
 
     /// The name on the command line; by default the name of the type in lower case, `double-pendulum` or `chain-4`.
-    fn name() -> String {
-        lower_case(Self::NAME)
+    fn name() -> String
+    where
+        Self: GeneratedSystem,
+    {
+        lower_case(Self::FACTS.name)
     }
 
     /// Geometric integrators that are made for this system, for `work-precision`, which has the methods of the runtime by itself where
@@ -145,7 +148,7 @@ pub trait Model: FeedbackSystem + Default + Sync {
 pub type GeometricMethod<S> = (Scheme, Box<dyn OneStep<Vector<S>>>);
 
 /// The name of a type with hyphens between its words and before numbers.
-fn lower_case(name: &str) -> String {
+pub(super) fn lower_case(name: &str) -> String {
     let mut lower = String::new();
     let mut before = None;
     for letter in name.chars() {

@@ -36,7 +36,7 @@ fn page(job: &Job, model: &dyn AnyModel, run: &Run) -> Result<String, Box<dyn Er
     let start = model.state_names().into_iter().zip(job.start(model)?);
     let parts = [
         ("name", escaped(&job.model)),
-        ("summary", escaped(&model.summary().replace('`', ""))),
+        ("summary", escaped(&model.facts().summary.replace('`', ""))),
         ("equations-style", equations::STYLE.to_owned()),
         ("equations", equations::html(model)),
         ("parameters", rows(model.parameters())),

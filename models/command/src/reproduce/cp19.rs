@@ -9,7 +9,7 @@ use fbint_command::catalogue::Feedback;
 use fbint_command::figure::{self, Line, envelope};
 use fbint_command::results::{Picture, Table};
 use fbint_command::scheme::{Aid, Contender, Scheme, Stroke};
-use fbint_runtime::{FeedbackSystem, Integral, Method};
+use fbint_runtime::{GeneratedSystem, Integral, Method};
 use models::{
     HeisenbergSystem, HeldSleigh, KnifeEdge, NonholonomicOscillator, RollerRacer, RollingDisk, SuslovProblem,
 };
@@ -19,13 +19,13 @@ use super::trial::{Setting, Trial, at_most};
 
 /// The systems as they are called, the names of their models, and their integrals.
 const SYSTEMS: [(&str, &str, &[Integral]); 7] = [
-    ("Suslov problem", "suslov-problem", SuslovProblem::INTEGRALS),
-    ("knife edge", "knife-edge", KnifeEdge::INTEGRALS),
-    ("Chaplygin sleigh", "held-sleigh", HeldSleigh::INTEGRALS),
-    ("rolling disk", "rolling-disk", RollingDisk::INTEGRALS),
-    ("roller racer", "roller-racer", RollerRacer::INTEGRALS),
-    ("Heisenberg system", "heisenberg-system", HeisenbergSystem::INTEGRALS),
-    ("nonholonomic oscillator", "nonholonomic-oscillator", NonholonomicOscillator::INTEGRALS),
+    ("Suslov problem", "suslov-problem", SuslovProblem::FACTS.integrals),
+    ("knife edge", "knife-edge", KnifeEdge::FACTS.integrals),
+    ("Chaplygin sleigh", "held-sleigh", HeldSleigh::FACTS.integrals),
+    ("rolling disk", "rolling-disk", RollingDisk::FACTS.integrals),
+    ("roller racer", "roller-racer", RollerRacer::FACTS.integrals),
+    ("Heisenberg system", "heisenberg-system", HeisenbergSystem::FACTS.integrals),
+    ("nonholonomic oscillator", "nonholonomic-oscillator", NonholonomicOscillator::FACTS.integrals),
 ];
 const UNTIL: f64 = 20.0;
 const EULER: Method = Method::Euler { h: 1e-3 };

@@ -13,7 +13,9 @@ use fbint_command::figure::{self, Axis, Chart, Line};
 use fbint_command::results::{Picture, Table};
 use fbint_command::scheme::Stroke;
 use fbint_runtime::tableau::RK4;
-use fbint_runtime::{Direction, FeedbackSystem, Method, Projection, Sensitivity, Simulation, TangentRun};
+use fbint_runtime::{
+    Direction, FeedbackSystem, GeneratedSystem, Method, Projection, Sensitivity, Simulation, TangentRun,
+};
 use models::{DrivenPendulum, DrivenPendulumState};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -178,7 +180,7 @@ fn advance<const K: usize>(run: &mut TangentRun<DrivenPendulum, K>) {
 fn directions() -> Option<[Direction<DrivenPendulum>; 4]> {
     let mut directions: [Direction<DrivenPendulum>; 4] = [Direction::zero(); 4];
     for (direction, name) in directions.iter_mut().zip(PARAMETERS) {
-        let place = DrivenPendulum::PARAMETER_NAMES.iter().position(|other| *other == name)?;
+        let place = DrivenPendulum::FACTS.parameter_names.iter().position(|other| *other == name)?;
         direction.parameters[place] = 1.0;
     }
     directions[2].state[0] = 1.0;

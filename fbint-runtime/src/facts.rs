@@ -1,0 +1,122 @@
+//! What a system is, whatever its parameters are: names, roles, and what the compiler found out about it.
+
+use crate::entries::Entries;
+use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, GeneratedSystem, Integral, KineticEnergy, Operations, StateEntry, StateRole};
+
+/// What a system is, whatever its parameters are.
+///
+/// ```
+/// use fbint_runtime::{FeedbackSystem, GeneratedSystem, feedback_system};
+///
+/// /// A mass on a spring.
+/// #[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) / m + k * q.powi(2)) / 2)]
+/// pub struct Oscillator { pub m: f64, pub k: f64 }
+///
+/// assert_eq!(Oscillator::FACTS.parameter_names, ["m", "k"]);
+/// assert_eq!(Oscillator { m: 1.0, k: 4.0 }.facts().summary, "A mass on a spring.");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SystemFacts {
+    /// The name of the declared struct.
+    pub name: &'static str,
+    /// The first paragraph of the documentation of the declared struct, in one line.
+    pub summary: &'static str,
+    /// What each entry of the state is: coordinates, then momenta, each in declaration order, matrices column by column.
+    pub state: &'static [StateEntry],
+    /// The index of the time in the state, if it is there: [`StateEntry::clock`].
+    pub clock: Option<usize>,
+    /// What each integral is.
+    pub integrals: &'static [Integral],
+    /// Linear functions of the state that the field conserves and that are not declared, as `invariant` takes them.
+    pub undeclared: &'static [&'static str],
+    /// A name for each parameter: `m`, `inertia[0]`.
+    pub parameter_names: &'static [&'static str],
+    /// A name for each declared output.
+    pub output_names: &'static [&'static str],
+    /// A name for each input: `thrust`, `u[0]`.
+    pub input_names: &'static [&'static str],
+    /// How the Hamiltonian depends on the momenta.
+    pub kinetic_energy: KineticEnergy,
+    /// Whether there are steps of the discrete Hamel integrator, see [`HamelSystem`](crate::HamelSystem).
+    pub has_hamel_steps: bool,
+    /// Whether [`PreparedSystem::jacobian`](crate::PreparedSystem::jacobian) is generated: the declaration has the key `derivatives`.
+    pub has_jacobian: bool,
+    /// Operations of [`PreparedSystem::vector_field`](crate::PreparedSystem::vector_field).
+    pub vector_field_operations: Operations,
+    /// Operations of [`PreparedSystem::feedback_field`](crate::PreparedSystem::feedback_field), without those of the
+    /// [`FeedbackLaw`](crate::FeedbackLaw).
+    pub feedback_field_operations: Operations,
+    /// The generated Rust, pretty-printed.
+    pub source: &'static str,
+    /// The derivation as LaTeX: H, f, brackets, C, X, V and its gradient.
+    pub derivation: &'static str,
+    /// The derivation as plain text, one equation a line.
+    pub equations: &'static str,
+}
+
+impl SystemFacts {
+    /// Those of a system that has nothing.
+    #[doc(hidden)]
+    pub const EMPTY: Self = Self {
+        name: "",
+        summary: "",
+        state: &[],
+        clock: None,
+        integrals: &[],
+        undeclared: &[],
+        parameter_names: &[],
+        output_names: &[],
+        input_names: &[],
+        kinetic_energy: KineticEnergy::General,
+        has_hamel_steps: false,
+        has_jacobian: false,
+        vector_field_operations: Operations::NONE,
+        feedback_field_operations: Operations::NONE,
+        source: "",
+        derivation: "",
+        equations: "",
+    };
+
+    /// The facts of all systems of the type `S`.
+    pub const fn of<S: GeneratedSystem>() -> &'static Self {
+        const { &S::FACTS }
+    }
+
+    /// What is known of the systems of the type `S` when they are compiled, or else these facts, which are those of one of them.
+    #[inline(always)]
+    pub(crate) fn known<S: FeedbackSystem>(&'static self) -> &'static Self {
+        match S::KNOWN_FACTS {
+            Some(known) => known,
+            None => self,
+        }
+    }
+
+    /// Puts the time into a state that has it: computed, and not added up.
+    #[inline(always)]
+    pub(crate) fn set_clock<V: Entries<T>, T: Scalar>(&self, x: &mut V, time: f64) {
+        if let Some(index) = self.clock {
+            x[index] = T::from_f64(time);
+        }
+    }
+
+    /// The time in a state that has it, else 0.
+    #[inline(always)]
+    pub(crate) fn time_in<V: Entries<f64>>(&self, x: &V) -> f64 {
+        self.clock.map_or(0.0, |index| x[index])
+    }
+}
+
+impl StateEntry {
+    /// The index of the time in a state that has it there.
+    pub const fn clock(state: &[Self]) -> Option<usize> {
+        let mut index = 0;
+        while index < state.len() {
+            if matches!(state[index].role, StateRole::Time) {
+                return Some(index);
+            }
+            index += 1;
+        }
+        None
+    }
+}
