@@ -156,7 +156,7 @@ fn steps_of_ensembles() {
     }
 }
 
-fn steps_allocate_nothing<S: FeedbackSystem>(system: &S, start: impl Into<Vector<S>>) {
+fn steps_allocate_nothing<S: GeneratedSystem>(system: &S, start: impl Into<Vector<S>>) {
     let (mut x, steps) = (start.into(), amount(10_000, 1_000_000));
     let feedback = Feedback::new(system, &x, Gains::uniform(1.0)).unwrap();
     let allocations = allocations_of(|| {

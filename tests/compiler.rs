@@ -177,7 +177,7 @@ impl Declaration {
     pub fn kept(&self) -> String {
         let problem = self.elaborate().problem;
         let prepared = algebra::prepare(&problem).unwrap_or_else(|obstacle| panic!("{}: {obstacle:?}", self.name));
-        prepared::write(&problem, None, &prepared, &self.text("EQUATIONS"))
+        prepared::write(&problem, None, &prepared, &self.text("equations"))
     }
 
     /// The file that the models' package keeps of a shipped model.
@@ -189,22 +189,32 @@ impl Declaration {
         fs::read_to_string(file.path()).expect("the file of a derivation")
     }
 
-    /// The string constant of that name in the expansion.
-    pub fn text(&self, constant: &str) -> String {
+    /// The text of that name among the facts in the expansion.
+    pub fn text(&self, name: &str) -> String {
         let file: syn::File = syn::parse2(self.expand()).expect("the expansion is Rust");
         let implementations = file.items.iter().filter_map(|item| match item {
             syn::Item::Impl(implementation) => Some(&implementation.items),
             _ => None,
         });
-        let constants = implementations.flatten().filter_map(|item| match item {
-            syn::ImplItem::Const(item) if item.ident == constant => Some(&item.expr),
+        let mut facts = implementations.flatten().filter_map(|item| match item {
+            syn::ImplItem::Const(syn::ImplItemConst { ident, expr: syn::Expr::Block(block), .. })
+                if ident == "FACTS" =>
+            {
+                match block.block.stmts.last() {
+                    Some(syn::Stmt::Expr(syn::Expr::Struct(facts), None)) => Some(&facts.fields),
+                    _ => None,
+                }
+            }
             _ => None,
         });
-        let mut texts = constants.filter_map(|expression| match expression {
-            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+        let facts = facts.next().unwrap_or_else(|| panic!("{}: no facts in {}", self.name, self.expand()));
+        let mut texts = facts.iter().filter_map(|fact| match (&fact.member, &fact.expr) {
+            (syn::Member::Named(own), syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) if own == name => {
+                Some(text.value())
+            }
             _ => None,
         });
-        texts.next().unwrap_or_else(|| panic!("{}: no constant {constant} in {}", self.name, self.expand()))
+        texts.next().unwrap_or_else(|| panic!("{}: no fact `{name}` in {}", self.name, self.expand()))
     }
 
     /// The first phases of the compiler.

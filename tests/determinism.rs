@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fbint_runtime::FeedbackSystem;
+use fbint_runtime::GeneratedSystem;
 use fbint_tests::amount;
 use fbint_tests::compiler::Declaration;
 use fbint_tests::systems::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
@@ -73,7 +73,7 @@ fn emit_for_another_process() {
     let mut texts: Vec<(usize, String)> = Vec::new();
     for step in 0..models.len() {
         let index = if number.is_multiple_of(2) { step } else { models.len() - 1 - step };
-        let parts = ["SOURCE", "EQUATIONS", "DERIVATION"].map(|constant| models[index].text(constant));
+        let parts = ["source", "equations", "derivation"].map(|name| models[index].text(name));
         texts.push((index, format!("{}\n{}\n{}", parts.join("\n"), models[index].expand(), models[index].kept())));
     }
     texts.sort_unstable();

@@ -6,7 +6,7 @@
 
 use fbint_macros_core::program::{FEEDBACK_FIELD, FUNCTIONS, Form, INTEGRALS, JACOBIAN, Program, Programs};
 use fbint_runtime::tableau::{EULER, RK4};
-use fbint_runtime::{Entries, FeedbackLaw, FeedbackSystem, GeneratedSystem, Integrals, PreparedSystem, Scalar, Vector};
+use fbint_runtime::{Entries, FeedbackLaw, GeneratedSystem, Integrals, PreparedSystem, Scalar, Vector};
 use nalgebra::DMatrix;
 
 use crate::compiler::{NOISE, normalised, run, variance};
@@ -38,7 +38,7 @@ impl Results {
 
 /// What to evaluate the functions of the system `S` at.
 #[derive(Clone, Debug)]
-pub struct Question<S: FeedbackSystem> {
+pub struct Question<S: GeneratedSystem> {
     /// The state.
     pub x: Vector<S>,
     /// The feedback.
@@ -63,7 +63,7 @@ pub enum Kind {
 
 /// y = K (F - F_target), K = diag(d) + v v^T.
 #[derive(Clone, Debug)]
-pub struct Law<S: FeedbackSystem> {
+pub struct Law<S: GeneratedSystem> {
     /// F_target
     pub targets: Integrals<S>,
     diagonal: Integrals<S>,
@@ -71,9 +71,9 @@ pub struct Law<S: FeedbackSystem> {
 }
 
 /// y = F - F_target + DF z
-struct Violation<S: FeedbackSystem>(Integrals<S>);
+struct Violation<S: GeneratedSystem>(Integrals<S>);
 
-impl<S: FeedbackSystem> Law<S> {
+impl<S: GeneratedSystem> Law<S> {
     /// Targets between -1 and 1; gains of the given kind, d between 0.5 and 5, v between -1 and 1.
     pub fn random(random: &mut Random, gains: Kind) -> Self {
         let targets = Entries::from_fn(|_| random.between(-1.0, 1.0));
@@ -96,7 +96,7 @@ impl<S: FeedbackSystem> Law<S> {
     }
 }
 
-impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for Law<S> {
+impl<S: GeneratedSystem, T: Scalar> FeedbackLaw<S, T> for Law<S> {
     fn weigh(&self, integrals: Integrals<S, T>) -> Integrals<S, T> {
         let [targets, d, v] =
             [&self.targets, &self.diagonal, &self.vector].map(|numbers| move |i: usize| T::from_f64(numbers[i]));
@@ -106,13 +106,13 @@ impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for Law<S> {
     }
 }
 
-impl<S: FeedbackSystem> FeedbackLaw<S, f64> for Violation<S> {
+impl<S: GeneratedSystem> FeedbackLaw<S, f64> for Violation<S> {
     fn weigh(&self, integrals: Integrals<S>) -> Integrals<S> {
         Entries::from_fn(|i| integrals[i] + self.0[i])
     }
 }
 
-impl<S: FeedbackSystem> Question<S> {
+impl<S: GeneratedSystem> Question<S> {
     /// A question about `x` with gains of the kind whose turn it is.
     pub fn random(x: Vector<S>, random: &mut Random, turn: usize) -> Self {
         const KINDS: [Kind; 3] = [Kind::Uniform, Kind::Diagonal, Kind::Full];
@@ -134,7 +134,7 @@ impl<S: FeedbackSystem> Question<S> {
 }
 
 /// By the code that the macro emitted, with the steps of the runtime.
-pub fn emitted<S: FeedbackSystem>(system: &S, question: &Question<S>) -> Results {
+pub fn emitted<S: GeneratedSystem>(system: &S, question: &Question<S>) -> Results {
     let prepared = system.prepare();
     let Question { x, law, h, .. } = question;
     let (integrals, jacobian) = (prepared.integrals(x), prepared.integrals_jacobian(x));
@@ -161,7 +161,7 @@ pub fn emitted<S: FeedbackSystem>(system: &S, question: &Question<S>) -> Results
 }
 
 /// By interpreting programs, with steps written out here.
-pub fn interpreted<S: FeedbackSystem>(programs: &Programs, parameters: &[f64], question: &Question<S>) -> Results {
+pub fn interpreted<S: GeneratedSystem>(programs: &Programs, parameters: &[f64], question: &Question<S>) -> Results {
     let columns = Vector::<S>::LEN;
     let machine = Machine { prepared: run(&programs.prepare, &[], |i| parameters[i - columns], |_| Vec::new()) };
     let weigh = |integrals: &[f64]| weighed(&question.law, integrals);
@@ -182,7 +182,7 @@ pub fn interpreted<S: FeedbackSystem>(programs: &Programs, parameters: &[f64], q
     Results::new(functions.chain([("euler_step", euler), ("rk4_step", rk4)]))
 }
 
-fn weighed<S: FeedbackSystem>(law: &impl FeedbackLaw<S, f64>, integrals: &[f64]) -> Vec<f64> {
+fn weighed<S: GeneratedSystem>(law: &impl FeedbackLaw<S, f64>, integrals: &[f64]) -> Vec<f64> {
     law.weigh(Entries::from_fn(|i| integrals[i])).as_ref().to_vec()
 }
 

@@ -349,14 +349,14 @@ mod visibility {
         }
 
         pub(in super::super) fn private_energy() -> f64 {
-            use fbint_runtime::{FeedbackSystem, GeneratedSystem, PreparedSystem};
+            use fbint_runtime::{FeedbackSystem, PreparedSystem};
             Private { k: 2.0 }.prepare().integrals(&[3.0, 4.0])[0]
         }
     }
 }
 
 /// The field and one step of every method, with gains and with a law.
-fn results<S: FeedbackSystem>(system: &S, x: &Vector<S>) -> Result<Vec<Vector<S>>, Error> {
+fn results<S: GeneratedSystem>(system: &S, x: &Vector<S>) -> Result<Vec<Vector<S>>, Error> {
     let feedback = Feedback::new(system, x, Gains::uniform(2.0))?;
     let system = system.prepare();
     let mut all = vec![system.vector_field(x), feedback.value(x)];
@@ -371,7 +371,7 @@ fn results<S: FeedbackSystem>(system: &S, x: &Vector<S>) -> Result<Vec<Vector<S>
 /// y = 2 F
 struct Doubled;
 
-impl<S: FeedbackSystem> FeedbackLaw<S, f64> for Doubled {
+impl<S: GeneratedSystem> FeedbackLaw<S, f64> for Doubled {
     fn weigh(&self, mut integrals: Integrals<S>) -> Integrals<S> {
         integrals.as_mut().iter_mut().for_each(|integral| *integral *= 2.0);
         integrals
@@ -397,8 +397,8 @@ fn assert_same<const N: usize>(actual: &[[f64; N]], expected: &[[f64; N]]) {
 /// The same code, and the same numbers to the last bit.
 fn assert_twins<A, B>(twin: &A, plain: &B, x: &Vector<A>) -> Result<(), Error>
 where
-    A: FeedbackSystem,
-    B: FeedbackSystem<Vector<f64> = Vector<A>>,
+    A: GeneratedSystem,
+    B: GeneratedSystem<Vector<f64> = Vector<A>>,
 {
     // Where a long path breaks lines, commas come and go.
     let code = |source: &str| source.replace(|c: char| c.is_whitespace() || c == ',', "");

@@ -102,14 +102,14 @@ mod reference {
         compare(&system, &integrals, &laws, field, field_points::FREE_RIGID_BODY_UPPER, 1e-12);
     }
 
-    fn agrees<S: FeedbackSystem>(system: &S, start: impl Into<Vector<S>>, points: &[FieldPoint], tolerance: f64) {
+    fn agrees<S: GeneratedSystem>(system: &S, start: impl Into<Vector<S>>, points: &[FieldPoint], tolerance: f64) {
         let integrals: Vec<usize> = (0..S::FACTS.integrals.len()).collect();
         let (uniform, laws) = gains(system, &start.into(), Entries::from_fn(|i| 1.0 + i as f64));
         compare(system, &integrals, &laws, |x| uniform.value(x), points, tolerance);
     }
 
     /// The feedback with K = 50, and the laws with that K and with K = diag(`distinct`).
-    fn gains<S: FeedbackSystem>(
+    fn gains<S: GeneratedSystem>(
         system: &S,
         start: &Vector<S>,
         distinct: Integrals<S>,
@@ -123,7 +123,7 @@ mod reference {
     }
 
     /// `integrals`: which of the system's is in each row of the reference. `field`: the field with K = 50.
-    fn compare<S: FeedbackSystem>(
+    fn compare<S: GeneratedSystem>(
         system: &S,
         integrals: &[usize],
         [uniform, distinct]: &[Law<S>; 2],
@@ -268,7 +268,7 @@ mod conservation {
         }
     }
 
-    fn dot<S: FeedbackSystem>(v: &Vector<S>, w: &Vector<S>) -> f64 {
+    fn dot<S: GeneratedSystem>(v: &Vector<S>, w: &Vector<S>) -> f64 {
         v.as_ref().iter().zip(w.as_ref()).map(|(v, w)| v * w).sum()
     }
 }

@@ -2,8 +2,8 @@
 
 use fbint_runtime::tableau::RK4;
 use fbint_runtime::{
-    Drift, Entries, Error, Feedback, FeedbackSystem, Field, GainPolicy, Gains, GeneratedSystem, Integrals, Integrator,
-    Method, PlainField, PreparedSystem, Simulation, Tolerance, Uniform, Vector,
+    Drift, Entries, Error, Feedback, Field, GainPolicy, Gains, GeneratedSystem, Integrals, Integrator, Method,
+    PlainField, PreparedSystem, Simulation, Tolerance, Uniform, Vector,
 };
 use fbint_tests::reference::trajectories;
 use fbint_tests::systems::{
@@ -152,7 +152,7 @@ mod exact_solutions {
         by_dop853_follows(&body, body.start(), trajectories::FREE_RIGID_BODY)
     }
 
-    fn by_dop853_follows<S: FeedbackSystem>(
+    fn by_dop853_follows<S: GeneratedSystem>(
         system: &S,
         start: impl Into<Vector<S>>,
         exact: &[(f64, &[f64])],
@@ -167,7 +167,7 @@ mod exact_solutions {
         Ok(())
     }
 
-    fn follows<S: FeedbackSystem>(
+    fn follows<S: GeneratedSystem>(
         system: &S,
         start: impl Into<Vector<S>>,
         exact: &[(f64, &[f64])],
@@ -267,7 +267,7 @@ mod law {
         every_kind_of_gain(&Oscillator { m: 1.5, k: 2.0 }, [0.3, -0.5, 0.2, 0.7, 0.1, -0.9]);
     }
 
-    fn every_kind_of_gain<S: FeedbackSystem>(system: &S, start: impl Into<Vector<S>>) {
+    fn every_kind_of_gain<S: GeneratedSystem>(system: &S, start: impl Into<Vector<S>>) {
         let start = start.into();
         let mut random = Random::new(4);
         for _ in 0..50 {
@@ -280,7 +280,7 @@ mod law {
         }
     }
 
-    fn agrees<S: FeedbackSystem, K: GainPolicy<S>>(
+    fn agrees<S: GeneratedSystem, K: GainPolicy<S>>(
         system: &S,
         feedback: &Feedback<S, K>,
         x: &Vector<S>,

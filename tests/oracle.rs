@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use fbint_runtime::{Entries, Entry, FeedbackSystem, GeneratedSystem, IntegralKind, Vector};
+use fbint_runtime::{Entries, Entry, GeneratedSystem, IntegralKind, Vector};
 use nalgebra::{DMatrix, DVector};
 use num_dual::{Dual, DualNum, DualSVec};
 
@@ -29,7 +29,7 @@ pub trait Real: DualNum<Primitive = f64> + Entry {}
 impl<T: DualNum<Primitive = f64> + Entry> Real for T {}
 
 /// A system whose declaration is also given as plain functions of the flat state.
-pub trait Declared: FeedbackSystem {
+pub trait Declared: GeneratedSystem {
     /// The interval of every entry of a random state.
     const RANGE: [f64; 2] = [-1.5, 1.5];
 
@@ -114,7 +114,7 @@ impl Oracle {
     }
 
     /// What every function should return; an RK4 step where `stages` gives the field at its stages.
-    pub fn results<S: FeedbackSystem>(
+    pub fn results<S: GeneratedSystem>(
         &self,
         question: &Question<S>,
         stages: Option<impl Fn(&Vector<S>) -> Self>,
@@ -162,24 +162,24 @@ impl Oracle {
     }
 
     /// DF^T K (F - F_target)
-    fn potential_gradient<S: FeedbackSystem>(&self, question: &Question<S>) -> DVector<f64> {
+    fn potential_gradient<S: GeneratedSystem>(&self, question: &Question<S>) -> DVector<f64> {
         let targets = DVector::from_column_slice(question.law.targets.as_ref());
         self.jacobian.tr_mul(&(question.law.gains() * (&self.integrals - targets)))
     }
 
     /// A step that moves no entry of the state by more than a hundredth.
-    pub fn step<S: FeedbackSystem>(&self, question: &Question<S>) -> f64 {
+    pub fn step<S: GeneratedSystem>(&self, question: &Question<S>) -> f64 {
         0.01 / (1.0 + self.feedback(question).amax())
     }
 
     /// X - DF^T K (F - F_target)
-    fn feedback<S: FeedbackSystem>(&self, question: &Question<S>) -> DVector<f64> {
+    fn feedback<S: GeneratedSystem>(&self, question: &Question<S>) -> DVector<f64> {
         &self.field - self.potential_gradient(question)
     }
 
     /// S DF^T (DF S DF^T + e D + R)^-1 DF z and the condition of the matrix. If A is DF S^1/2 with rows of length 1, and
     /// A A^T + e + D^-1 R = U L U^T, it is S^1/2 A^T U L^-1 U^T A S^-1/2 z.
-    fn projection<S: FeedbackSystem>(&self, question: &Question<S>) -> (DVector<f64>, f64) {
+    fn projection<S: GeneratedSystem>(&self, question: &Question<S>) -> (DVector<f64>, f64) {
         let (m, n) = self.jacobian.shape();
         let root = |column| variance(column).sqrt();
         let moved = DMatrix::from_fn(m, n, |i, j| self.jacobian[(i, j)] * root(j));
@@ -315,7 +315,7 @@ pub fn random_state<S: Declared>(system: &mut S, random: &mut Random) -> (Vector
 }
 
 /// Gives the system random parameters between 0.5 and 2, and returns them.
-pub fn random_parameters<S: FeedbackSystem>(system: &mut S, random: &mut Random) -> Vec<f64> {
+pub fn random_parameters<S: GeneratedSystem>(system: &mut S, random: &mut Random) -> Vec<f64> {
     let parameters = (0..S::FACTS.parameter_names.len()).map(|index| {
         let parameter = system.parameter_mut(index).expect("a parameter for every name");
         *parameter = random.between(0.5, 2.0);

@@ -25,7 +25,7 @@ fn definitions_are_what_they_stand_for() {
         pub struct SphericalPendulum { pub m: f64, pub g: f64, pub l: f64 }",
     );
     assert_eq!(inline.compile().listing(), defined.compile().listing());
-    assert_eq!(inline.text("SOURCE"), defined.text("SOURCE"));
+    assert_eq!(inline.text("source"), defined.text("source"));
 }
 
 #[test]

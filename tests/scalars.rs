@@ -9,7 +9,7 @@ use num_dual::Dual64;
 use simba::simd::WideF64x4;
 
 /// Every function of a system at one state: F, DF, X, grad V, feedback, an Euler and an RK4 step.
-fn everything<S: FeedbackSystem, T: Scalar>(system: &S, x: &Vector<S, T>, law: &Law<S>) -> [Vec<T>; 7] {
+fn everything<S: GeneratedSystem, T: Scalar>(system: &S, x: &Vector<S, T>, law: &Law<S>) -> [Vec<T>; 7] {
     let h = T::from_f64(1e-4);
     let prepared = system.prepare();
     let system = S::gather::<T>(&|_| &prepared);

@@ -8,7 +8,7 @@ use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{Claim, IntegralId};
 use fbint_macros_core::expression::Symbol;
 use fbint_macros_core::program;
-use fbint_runtime::{FeedbackSystem, GeneratedSystem, Integral, Operations};
+use fbint_runtime::{GeneratedSystem, Integral, Operations};
 use fbint_tests::compiler::{Declaration, counted};
 use fbint_tests::systems::{
     Bead, Chain4, Chain8, Chain16, Chain32, DoublePendulum, EulerTop, FourBar, FreeRigidBody, Functions,
@@ -80,7 +80,7 @@ fn conservation() {
     insta::assert_snapshot!("conservation", table.join("\n"));
 }
 
-fn conservation_of<S: FeedbackSystem>() -> String {
+fn conservation_of<S: GeneratedSystem>() -> String {
     let line = |integral: &Integral| format!("  {:28} {:?}", integral.name, integral.conservation);
     let lines: Vec<String> = S::FACTS.integrals.iter().map(line).collect();
     format!("{}\n{}", S::FACTS.name, lines.join("\n"))
@@ -104,9 +104,9 @@ fn source() {
 #[test]
 fn the_library_and_the_macro_emit_the_same() {
     let declaration = Declaration::one(PLANAR_PENDULUM);
-    assert_eq!(declaration.text("SOURCE"), PlanarPendulum::FACTS.source);
-    assert_eq!(declaration.text("EQUATIONS"), PlanarPendulum::FACTS.equations);
-    assert_eq!(declaration.text("DERIVATION"), PlanarPendulum::FACTS.derivation);
+    assert_eq!(declaration.text("source"), PlanarPendulum::FACTS.source);
+    assert_eq!(declaration.text("equations"), PlanarPendulum::FACTS.equations);
+    assert_eq!(declaration.text("derivation"), PlanarPendulum::FACTS.derivation);
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_chain_of_twice_the_links_costs_at_most_twice_as_much() {
     }
 }
 
-fn operations_of<S: FeedbackSystem>() -> String {
+fn operations_of<S: GeneratedSystem>() -> String {
     format!(
         "{}\n  X         {}\n  feedback  {}",
         S::FACTS.name,
@@ -256,7 +256,7 @@ fn operations_are_those_of_the_emitted_code() {
     are_those_of_the_source::<HeldSleigh>();
 }
 
-fn are_those_of_the_source<S: FeedbackSystem>() {
+fn are_those_of_the_source<S: GeneratedSystem>() {
     let source: syn::File = syn::parse_str(S::FACTS.source).unwrap();
     let count = |name: &str| {
         let implementations = source.items.iter().filter_map(|item| match item {

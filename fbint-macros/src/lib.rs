@@ -123,7 +123,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// Families of constraints and of outputs, and their multipliers:
 ///
 /// ```
-/// # use fbint_runtime::{FeedbackSystem, PreparedSystem, feedback_system};
+/// # use fbint_runtime::{FeedbackSystem, GeneratedSystem, PreparedSystem, feedback_system};
 /// # use nalgebra::SMatrix;
 /// /// Four point masses on massless links. Column i of q is the position of mass i.
 /// #[feedback_system(
@@ -152,7 +152,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// Phase constraints are taken as they stand, and none is derived from them:
 ///
 /// ```
-/// # use fbint_runtime::{FeedbackSystem, feedback_system};
+/// # use fbint_runtime::{GeneratedSystem, feedback_system};
 /// /// A point mass on a sphere, with both constraints as a paper gives them.
 /// #[feedback_system(
 ///     coordinates(q: [3]),
@@ -170,7 +170,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// ```
 /// # mod engine { pub use fbint_runtime; }
-/// # use engine::fbint_runtime::{FeedbackSystem, feedback_system};
+/// # use engine::fbint_runtime::{GeneratedSystem, feedback_system};
 /// /// A mass on a spring.
 /// #[feedback_system(
 ///     coordinates(x),
@@ -200,7 +200,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///   that the motion keeps. Any other `constraint` is holonomic, with a rate and a reaction.
 ///
 /// ```
-/// # use fbint_runtime::{FeedbackSystem, Method, Simulation, feedback_system};
+/// # use fbint_runtime::{GeneratedSystem, Method, Simulation, feedback_system};
 /// /// The Chaplygin sleigh in the frame of its blade: it turns and glides, and does not slip.
 /// #[feedback_system(
 ///     coordinates(x, y, theta),
@@ -307,7 +307,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// parameters is a unit struct:
 ///
 /// ```
-/// # use fbint_runtime::{FeedbackSystem, Method, Simulation, feedback_system};
+/// # use fbint_runtime::{FeedbackSystem, GeneratedSystem, Method, Simulation, feedback_system};
 /// /// A star in the field of a galaxy.
 /// #[feedback_system(
 ///     coordinates(x, y),
@@ -343,7 +343,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// # What is generated
 ///
 /// The state type `NameState` has a field of the declared shape for each coordinate and momentum, and converts from and
-/// into the flat state, an array `[f64; N]` (coordinates, then momenta; last the time and the work). The constants `STATE` and `INTEGRALS` say what each entry
+/// into the flat state, an array `[f64; N]` (coordinates, then momenta; last the time and the work). The constant `FACTS` says what each entry
 /// of the state and each integral is. `NamePrepared<T>`, which `prepare()` returns, holds what depends on the parameters alone;
 /// its functions are the ones that are called step after step.
 ///
@@ -352,14 +352,14 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// The generated functions are straight-line code without allocation, for numbers of any type `T` (`f64`, `f32`, SIMD lanes,
 /// dual numbers): `vector_field` (the Dirac-extended field X, CPV22 eq. 4), `integrals` (F), `integrals_jacobian` (DF),
 /// `multipliers` (c), `outputs`, `potential_gradient` (grad V), `feedback_field` (X - grad V, CPV22 eq. 6) and `projection`, the
-/// Gauss-Newton step onto F = F_target. Further constants hold operation counts, the generated code (`SOURCE`), and the derivation
-/// as text (`EQUATIONS`) and as LaTeX (`DERIVATION`). Pages on common tasks are in the module `guide` of `fbint-runtime`. The generated code was checked, while it was generated, against a numerical
+/// Gauss-Newton step onto F = F_target. `FACTS` also has operation counts, the generated code (`source`), and the derivation
+/// as text (`equations`) and as LaTeX (`derivation`). Pages on common tasks are in the module `guide` of `fbint-runtime`. The generated code was checked, while it was generated, against a numerical
 /// evaluation of the derived expressions.
 ///
 /// # What is proved
 ///
 /// Every integral I is proved to be conserved by the field without feedback, dI.X = 0, before code is generated, or it does not
-/// compile. `INTEGRALS` says for each where that holds and how it is known, and so do `EQUATIONS`, `DERIVATION` and the documentation
+/// compile. `FACTS.integrals` says for each where that holds and how it is known, and so do `equations`, `derivation` and the documentation
 /// of the generated implementation:
 ///
 /// - everywhere: constraints and energy of a canonical or a Lagrangian system, the energy of a Poisson system, and the balance of
@@ -379,18 +379,18 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///   variable that another one multiplies, as in q.w = 0 of a `state`. What that does not reach is expanded and divided by the
 ///   constraints, which shows much, but not everything;
 /// - what is assumed is tested in some hundred states in 256 bits, far away, close to where functions change, with states and
-///   parameters of both signs. If one refutes it, it does not compile. `INTEGRALS`, `EQUATIONS`, the documentation, the drift
+///   parameters of both signs. If one refutes it, it does not compile. `FACTS.integrals`, `equations`, the documentation, the drift
 ///   table and the record of a run call it assumed.
 ///
 /// What is conserved beside the declared integrals is searched for, of models with up to 24 entries of the state among polynomials of degree 2
 /// in the state and in the functions that occur as far as that takes little work, and of any model to degree d with `search(degree = d)`:
-/// roots, reciprocals and calls count as variables of their own, and so does ln(x) where x is a factor of its own rate. `EQUATIONS`, `DERIVATION` and the documentation list what was found and
+/// roots, reciprocals and calls count as variables of their own, and so does ln(x) where x is a factor of its own rate. `equations`, `derivation` and the documentation list what was found and
 /// proved, as `invariant` takes it, independent of what is declared, and say what was excluded: "no other polynomial of degree <= 2 in q,
 /// p, for general parameters". There, coefficients are rational in the parameters, functions of what is declared and listed do not count,
 /// functions have the relations that proofs use and no others, and the exclusion fails with a probability that is stated, below 1e-6 always:
 /// it is derived from degrees (Schwartz and Zippel; see `proofs/further/exclusion.rs` of the compiler). A case that is
 /// special for its parameters is found where the declaration has them as numbers, or as one parameter. Where constraints cannot be solved
-/// as proofs solve them, the search is for what is conserved in all states, and says so. The constant `UNDECLARED` has what is linear in the
+/// as proofs solve them, the search is for what is conserved in all states, and says so. `FACTS.undeclared` has what is linear in the
 /// state, and the drift of a run shows it below its table.
 ///
 /// Proofs hold for parameters for which everything declared is defined, and for trajectories along which I is: `x.abs() / x` is
@@ -398,7 +398,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// `x - z` for a set that the field keeps, not `a * (x - z)`, which says nothing of x and z for a = 0.
 ///
 /// ```
-/// # use fbint_runtime::{Conservation, FeedbackSystem, feedback_system};
+/// # use fbint_runtime::{Conservation, GeneratedSystem, feedback_system};
 /// /// The rate of y vanishes where it is defined, which takes logarithms of products to see.
 /// #[feedback_system(
 ///     state(x, y),

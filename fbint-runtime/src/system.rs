@@ -1,7 +1,8 @@
 //! What `#[feedback_system]` generates: the trait that every model implements.
 //!
 //! A system has a flat state x in R^N and M integrals F(x): constraints, energy, invariants. What each entry of the state and
-//! each integral is stands in [`SystemFacts`]. The functions are those of CPV22 eq. (4) and (6). N and M are lengths of arrays and not part of the name of any other type.
+//! each integral is stands in [`SystemFacts`]. The functions are those of CPV22 eq. (4) and (6). N and M are lengths of arrays and
+//! not part of the name of any other type.
 
 use core::fmt;
 

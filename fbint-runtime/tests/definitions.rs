@@ -1,6 +1,6 @@
 //! Constraints, invariants and outputs that are definitions: the same as if the expression stood there.
 
-use fbint_runtime::FeedbackSystem;
+use fbint_runtime::GeneratedSystem;
 
 /// The definitions by their names.
 mod named {
@@ -75,7 +75,7 @@ mod written {
     pub(crate) struct Free;
 }
 
-fn assert_equal<A: FeedbackSystem, B: FeedbackSystem>() {
+fn assert_equal<A: GeneratedSystem, B: GeneratedSystem>() {
     assert_eq!(A::FACTS.equations, B::FACTS.equations);
     assert_eq!(A::FACTS.source, B::FACTS.source);
     assert_eq!(A::FACTS.output_names, B::FACTS.output_names);

@@ -8,8 +8,8 @@ use super::models::{
 };
 use super::vectors::bits;
 use fbint_runtime::{
-    ConsistentStart, Diagonal, Ensemble, EnsembleRun, Entries, Error, FeedbackSystem, Gains, Integrals, Lanes, Method,
-    Projection, Run, Settings, Simulation, Vector, feedback_system,
+    ConsistentStart, Diagonal, Ensemble, EnsembleRun, Entries, Error, FeedbackSystem, Gains, GeneratedSystem,
+    Integrals, Lanes, Method, Projection, Run, Settings, Simulation, Vector, feedback_system,
 };
 
 /// Four unit masses on a chain of links of length `l`.
@@ -192,7 +192,7 @@ fn defaults_and_policies_are_those_of_simulations() {
     };
     let by_default = ensemble().run(method, UNTIL).unwrap();
     assert_same(&by_default, |member| simulation(member).run(method, UNTIL));
-    let projection = Projection::by_default::<SphericalPendulum>();
+    let projection = Projection::by_default(&SphericalPendulum::FACTS);
     let settings = Settings { every: Some(INTERVAL), projection, ..Settings::new(method, UNTIL) };
     assert_eq!(everything(&ensemble().run_one_by_one(&settings).unwrap()), everything(&by_default));
     for boxed in [ensemble().boxed().run_with(&settings), ensemble().boxed().run_one_by_one(&settings)] {

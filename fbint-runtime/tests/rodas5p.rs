@@ -52,16 +52,16 @@ fn rodas(rtol: f64, atol: f64) -> Method {
 /// Steps that are as exact as doubles are, where nothing is too stiff for them.
 const EXACT: Method = Method::Dop853 { rtol: 1e-13, atol: 1e-13 };
 
-fn run<S: FeedbackSystem>(system: &S, start: S::Vector<f64>, method: Method, until: f64) -> Run<S> {
+fn run<S: GeneratedSystem>(system: &S, start: S::Vector<f64>, method: Method, until: f64) -> Run<S> {
     Simulation::new(system, start).unwrap().run(method, until).unwrap()
 }
 
-fn end<S: FeedbackSystem>(run: &Run<S>) -> S::Vector<f64> {
+fn end<S: GeneratedSystem>(run: &Run<S>) -> S::Vector<f64> {
     run.state().into()
 }
 
 /// The largest change of an integral.
-fn worst<S: FeedbackSystem>(run: &Run<S>) -> f64 {
+fn worst<S: GeneratedSystem>(run: &Run<S>) -> f64 {
     run.drift().integrals().map(|integral| integral.max).fold(0.0, f64::max)
 }
 
@@ -296,7 +296,7 @@ fn events_are_found_in_steps() {
     assert!((found - exact).abs() < 1e-8, "{found} {exact}");
 }
 
-fn failed<S: FeedbackSystem>(system: &S, start: S::Vector<f64>) -> (fbint_runtime::Failure, String) {
+fn failed<S: GeneratedSystem>(system: &S, start: S::Vector<f64>) -> (fbint_runtime::Failure, String) {
     match Simulation::new(system, start).unwrap().run(rodas(1e-6, 1e-6), 3.0) {
         Err(Error::Failed(failure)) => (*failure.clone(), failure.to_string()),
         other => panic!("{other:?}"),
@@ -333,7 +333,7 @@ fn what_has_no_jacobian_is_refused_with_what_would_do() {
 }
 
 /// The derivatives of a step, from central differences of steps.
-fn assert_sensitivity<S: DifferentiableSystem<Vector<f64> = [f64; N]> + Clone, const N: usize>(
+fn assert_sensitivity<S: GeneratedSystem + DifferentiableSystem<Vector<f64> = [f64; N]> + Clone, const N: usize>(
     system: &S,
     sensitivity: impl Fn(&S) -> Sensitivity<S>,
     start: [f64; N],

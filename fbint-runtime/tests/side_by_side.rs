@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use super::models::{KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
 use fbint_runtime::{
-    Cause, ConsistentStart, Ensemble, EnsembleGains, EnsembleRun, Entries, Error, FeedbackSystem, Gains,
-    GeneratedSystem, Method, Projection, Settings, StateRole, StepFailure, Vector, feedback_system,
+    Cause, ConsistentStart, Ensemble, EnsembleGains, EnsembleRun, Entries, Error, Gains, GeneratedSystem, Method,
+    Projection, Settings, StateRole, StepFailure, Vector, feedback_system,
 };
 use rayon::ThreadPoolBuilder;
 
@@ -40,7 +40,7 @@ const FIXED: [Method; 4] =
     [Method::Euler { h: 0.01 }, Method::Midpoint { h: 0.011 }, Method::Heun { h: 0.012 }, Method::Rk4 { h: 0.013 }];
 
 /// A start that differs from member to member, but not in its time.
-fn near<S: FeedbackSystem>(system: &S, centre: Vector<S>, member: usize) -> Vector<S> {
+fn near<S: GeneratedSystem>(system: &S, centre: Vector<S>, member: usize) -> Vector<S> {
     let mut guess = Vector::<S>::from_fn(|i| centre[i] + 0.05 * ((7 * member + 3 * i + 1) as f64).sin());
     for (i, _) in S::FACTS.state.iter().enumerate().filter(|(_, entry)| entry.role == StateRole::Time) {
         guess[i] = centre[i];
@@ -57,7 +57,7 @@ fn policies(until: f64) -> [(Option<Projection>, f64); 4] {
 }
 
 /// The run side by side, on one thread, if it is the same on three and one by one.
-fn run_everywhere<S: FeedbackSystem + Sync, G: EnsembleGains<S>>(
+fn run_everywhere<S: GeneratedSystem + Sync, G: EnsembleGains<S>>(
     ensemble: impl Fn() -> Ensemble<'static, S, G> + Sync,
     settings: &Settings,
 ) -> EnsembleRun<S> {
@@ -77,7 +77,7 @@ fn run_everywhere<S: FeedbackSystem + Sync, G: EnsembleGains<S>>(
 }
 
 /// Systems and starts that live as long as the test.
-fn leaked<S: FeedbackSystem>(system_of: impl Fn(usize) -> S, centre: Vector<S>) -> (&'static [S], Vec<Vector<S>>) {
+fn leaked<S: GeneratedSystem>(system_of: impl Fn(usize) -> S, centre: Vector<S>) -> (&'static [S], Vec<Vector<S>>) {
     let systems: &'static [S] = Vec::leak((0..MEMBERS).map(system_of).collect());
     let starts = systems.iter().enumerate().map(|(member, system)| near(system, centre, member));
     (systems, starts.collect())

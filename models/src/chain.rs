@@ -75,7 +75,7 @@ mod tests {
         }
     }
 
-    fn carries<S: FeedbackSystem>(chain: &S, start: S::State, load: f64) {
+    fn carries<S: GeneratedSystem>(chain: &S, start: S::State, load: f64) {
         let tensions = chain.prepare().outputs(&start.into());
         let masses = tensions.as_ref().len();
         assert_eq!(masses, S::FACTS.state.len() / 6);

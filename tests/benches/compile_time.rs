@@ -53,7 +53,7 @@ fn tabulate(declarations: &[Declaration]) {
             let compilation = least(COMPILATIONS, || compile(&file, &folder, &runtime, &[]));
             (compilation, instructions(&file, &folder, &runtime))
         });
-        let (name, kilobytes) = (&declaration.name, declaration.text("SOURCE").len() as f64 / 1e3);
+        let (name, kilobytes) = (&declaration.name, declaration.text("source").len() as f64 / 1e3);
         let [(compilation, count), (other_compilation, other_count)] = both;
         println!(
             "| {name} | {states} | {integrals} | {expansion:.2} | {kilobytes:.1} | {compilation:.2} | {other_compilation:.2} \

@@ -22,7 +22,7 @@ const STATES: usize = 100;
 /// How a system takes inputs.
 type WithInputs<S> = fn(<S as FeedbackSystem>::Prepared<f64>, &[f64]) -> <S as FeedbackSystem>::Prepared<f64>;
 
-fn agrees<S: DifferentiableSystem>(mut system: S, with_inputs: WithInputs<S>) {
+fn agrees<S: DifferentiableSystem + GeneratedSystem>(mut system: S, with_inputs: WithInputs<S>) {
     let compiled = Declaration::named(include_str!("systems.rs"), S::FACTS.name).compile_with_derivatives();
     let mut random = Random::new(1);
     for _ in 0..STATES {
@@ -46,7 +46,7 @@ fn agrees<S: DifferentiableSystem>(mut system: S, with_inputs: WithInputs<S>) {
 }
 
 /// The results of every derivative, in the order of the program's.
-fn emitted<S: DifferentiableSystem>(
+fn emitted<S: DifferentiableSystem + GeneratedSystem>(
     system: &S::Prepared<f64>,
     place: &Place<'_>,
 ) -> [(&'static Function, Vec<f64>); 16] {
@@ -101,7 +101,7 @@ fn part<V: Entries<f64>>(flat: &[f64], first: usize) -> V {
     Entries::from_fn(|i| flat[first + i])
 }
 
-fn direction<S: DifferentiableSystem>(place: &Place<'_>) -> Direction<S> {
+fn direction<S: DifferentiableSystem + GeneratedSystem>(place: &Place<'_>) -> Direction<S> {
     Direction {
         state: part(&place.direction, 0),
         parameters: part(&place.direction, place.states),
@@ -113,11 +113,13 @@ fn pair<V: Entries<f64>>((value, tangent): (V, V)) -> Vec<f64> {
     [value.as_ref(), tangent.as_ref()].concat()
 }
 
-fn gradient<S: DifferentiableSystem>(Gradient { state, parameters, inputs }: Gradient<S>) -> Vec<f64> {
+fn gradient<S: DifferentiableSystem + GeneratedSystem>(
+    Gradient { state, parameters, inputs }: Gradient<S>,
+) -> Vec<f64> {
     [state.as_ref(), parameters.as_ref(), inputs.as_ref()].concat()
 }
 
-fn projection_gradient<S: DifferentiableSystem>(of: ProjectionGradient<S>) -> Vec<f64> {
+fn projection_gradient<S: DifferentiableSystem + GeneratedSystem>(of: ProjectionGradient<S>) -> Vec<f64> {
     [&gradient(of.unknowns)[..], of.variances.as_ref(), of.targets.as_ref()].concat()
 }
 

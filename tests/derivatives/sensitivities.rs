@@ -22,7 +22,7 @@ type WithInputs<S> = fn(
 ) -> <S as FeedbackSystem>::Prepared<f64>;
 
 /// A system with its inputs, and where it starts.
-struct Start<S: DifferentiableSystem> {
+struct Start<S: DifferentiableSystem + GeneratedSystem> {
     system: S,
     inputs: S::ByInputs<f64>,
     with_inputs: WithInputs<S>,
@@ -32,7 +32,7 @@ struct Start<S: DifferentiableSystem> {
     steps: (usize, f64),
 }
 
-impl<S: DifferentiableSystem + Clone> Start<S> {
+impl<S: DifferentiableSystem + GeneratedSystem + Clone> Start<S> {
     fn without_inputs(system: S, x: Vector<S>) -> Self {
         let with_inputs = |system, _| system;
         Self { system, inputs: Entries::from_fn(|_| 0.0), with_inputs, x, projection: None, steps: (STEPS, H) }

@@ -10,7 +10,7 @@ use super::systems::*;
 const STATES: usize = 1_000;
 
 /// dF.X of each integral, relative to the terms that it is made of.
-fn changes<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
+fn changes<S: GeneratedSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
     let (field, jacobian) = (system.vector_field(x), system.integrals_jacobian(x));
     Entries::from_fn(|i| {
         let terms: Vec<f64> = (0..Vector::<S>::LEN).map(|j| jacobian[i][j] * field[j]).collect();
@@ -20,7 +20,7 @@ fn changes<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integ
 }
 
 /// Everything that is kept in every state.
-fn assert_kept<S: FeedbackSystem>(prepared: impl Fn(&mut Random) -> S::Prepared<f64>) {
+fn assert_kept<S: GeneratedSystem>(prepared: impl Fn(&mut Random) -> S::Prepared<f64>) {
     let mut random = Random::new(17);
     for _ in 0..STATES {
         let x = Vector::<S>::from_fn(|_| random.between(-1.5, 1.5));
@@ -36,7 +36,7 @@ fn assert_kept<S: FeedbackSystem>(prepared: impl Fn(&mut Random) -> S::Prepared<
     }
 }
 
-fn any_input<S: DrivenSystem>(system: &S) -> impl Fn(&mut Random) -> S::Prepared<f64> + use<'_, S> {
+fn any_input<S: DrivenSystem + GeneratedSystem>(system: &S) -> impl Fn(&mut Random) -> S::Prepared<f64> + use<'_, S> {
     |random| S::with_input(system.prepare(), Entries::from_fn(|_| random.between(-2.0, 2.0)))
 }
 
@@ -64,7 +64,7 @@ fn every_integral_is_kept_in_every_state() {
 /// The reactions of velocity constraints do work where these do not hold: there, the balance is off by lambda . (A q').
 #[test]
 fn reactions_of_velocity_constraints_work_off_their_set() {
-    fn assert_off_by_work<S: DrivenSystem>(system: &S) {
+    fn assert_off_by_work<S: DrivenSystem + GeneratedSystem>(system: &S) {
         let mut random = Random::new(18);
         for _ in 0..STATES {
             let x = Vector::<S>::from_fn(|_| random.between(-1.5, 1.5));
@@ -109,6 +109,6 @@ fn feedback_does_not_move_the_time() {
 }
 
 /// The largest change of any integral in a run.
-pub fn worst<S: FeedbackSystem>(run: &fbint_runtime::Run<S>) -> f64 {
+pub fn worst<S: GeneratedSystem>(run: &fbint_runtime::Run<S>) -> f64 {
     run.drift().integrals().map(|integral| integral.max).fold(0.0, f64::max)
 }

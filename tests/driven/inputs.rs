@@ -64,7 +64,7 @@ fn tables_are_held_from_jump_to_jump() {
         state = run.from_time(*from).run(FINE, until).unwrap().state();
     }
     let table = || Held::new(samples.to_vec(), 1.0).unwrap();
-    for projection in [None, Projection::by_default::<CartPole>()] {
+    for projection in [None, Projection::by_default(&CartPole::FACTS)] {
         let simulation = || {
             let simulation = Simulation::new(&SYSTEM, START).unwrap().without_feedback();
             let simulation = projection.into_iter().fold(simulation, Simulation::projected);
@@ -107,7 +107,7 @@ fn bare_runs_have_the_same_inputs() {
     use fbint_runtime::Settings;
     let table = || Held::new(vec![(0.0, at(4.0)), (0.25, at(-3.0))], 1.0).unwrap();
     for method in [Method::Rk4 { h: 1.0 / 64.0 }, Method::Dop853 { rtol: 1e-7, atol: 1e-7 }] {
-        let settings = Settings { projection: Projection::by_default::<CartPole>(), ..Settings::new(method, 1.0) };
+        let settings = Settings { projection: Projection::by_default(&CartPole::FACTS), ..Settings::new(method, 1.0) };
         let simulation = || Simulation::new(&SYSTEM, START).unwrap().input(table());
         assert_eq!(simulation().final_state(&settings).unwrap(), simulation().run_with(&settings).unwrap().state());
     }

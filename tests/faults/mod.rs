@@ -19,7 +19,7 @@ use fbint_macros_core::program::{
     FUNCTIONS, Function, INTEGRALS, Input, Instruction, JACOBIAN, OUTPUTS, Program, Programs, VECTOR_FIELD, Value,
     assemble, verify,
 };
-use fbint_runtime::FeedbackSystem;
+use fbint_runtime::GeneratedSystem;
 use fbint_tests::compiler::{Declaration, run, solved_field};
 use fbint_tests::functions::{Question, Results, disagreement, emitted, interpreted};
 use fbint_tests::oracle::{Declared, Oracle, Tolerances, random_state};
@@ -486,7 +486,7 @@ mod derivations {
 }
 
 /// A state with parameters, what the functions should return there, and how exactly.
-struct Check<S: FeedbackSystem> {
+struct Check<S: GeneratedSystem> {
     parameters: Vec<f64>,
     question: Question<S>,
     expected: Results,
@@ -495,7 +495,7 @@ struct Check<S: FeedbackSystem> {
 }
 
 /// What a system's programs are held against.
-struct Checks<S: FeedbackSystem> {
+struct Checks<S: GeneratedSystem> {
     /// The first states of `identities`.
     checked: Vec<Check<S>>,
     /// Others, with the results of the good programs and what counts as rounding in a projection.

@@ -63,8 +63,8 @@ proptest! {
             item: rename(declaration.item.clone(), &there),
             ..declaration.clone()
         };
-        let source = rename(renamed.text("SOURCE").parse().expect("Rust"), &back);
-        let original: TokenStream = declaration.text("SOURCE").parse().expect("Rust");
+        let source = rename(renamed.text("source").parse().expect("Rust"), &back);
+        let original: TokenStream = declaration.text("source").parse().expect("Rust");
         prop_assert_eq!(unbroken(&source.to_string()), unbroken(&original.to_string()));
     }
 

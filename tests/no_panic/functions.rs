@@ -8,9 +8,8 @@ use std::hint::black_box;
 use fbint_runtime::tableau::{DOP853, DORMAND_PRINCE, EULER, HEUN, MIDPOINT, RK4, Tableau};
 use fbint_runtime::{
     Composition, DenseOutput, Diagonal, DiscreteHamel, Driven, Entries, Error, Feedback, FeedbackLaw, FeedbackSystem,
-    Field, GainPolicy, Gains, GeneratedSystem, HamelSystem, Integrals, Integrator, LagrangianSystem, OneStep,
-    PlainField, PreparedSystem, Projected, Projection, Projector, Rattle, StepError, StormerVerlet, Tolerance, Uniform,
-    Vector,
+    Field, GainPolicy, Gains, HamelSystem, Integrals, Integrator, LagrangianSystem, OneStep, PlainField,
+    PreparedSystem, Projected, Projection, Projector, Rattle, StepError, StormerVerlet, Tolerance, Uniform, Vector,
 };
 use models::{
     BalancedSleigh, CartPendulum, CartPole, CartPoleInput, CartPoleState, Chain4, Chain8, Chain16, Chain32,
@@ -104,7 +103,7 @@ fn every_function<S: FeedbackSystem + Clone>(model: &S, start: S::State) -> Resu
     runge_kutta_steps(&uniform, x)?;
     runge_kutta_steps(&PlainField::new(model), x)?;
     geometric_steps(model, x);
-    Ok(S::FACTS.name)
+    Ok(model.facts().name)
 }
 
 fn filled<V: Entries<f64>>(value: f64) -> V {

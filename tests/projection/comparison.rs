@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use catalogue::comparison::{Course, Group, Motion, Subject};
 use fbint_runtime::{
-    ConsistentStart, Entries, Error, FeedbackSystem, GeneratedSystem, Method, Projection, Run, Settings, Simulation,
-    StateRole, Vector,
+    ConsistentStart, Entries, Error, FeedbackSystem, Method, Projection, Run, Settings, Simulation, StateRole, Vector,
 };
 use fbint_tests::is_thorough;
 use nalgebra::Vector3;
@@ -106,15 +105,15 @@ where
     R: Fn(Simulation<'_, S>, &Settings) -> Result<Run<S>, Error>,
 {
     fn state_names(&self) -> Vec<&'static str> {
-        S::FACTS.state.iter().map(|entry| entry.name).collect()
+        self.model.facts().state.iter().map(|entry| entry.name).collect()
     }
 
     fn state_roles(&self) -> Vec<StateRole> {
-        S::FACTS.state.iter().map(|entry| entry.role).collect()
+        self.model.facts().state.iter().map(|entry| entry.role).collect()
     }
 
     fn default_projection(&self) -> Option<Projection> {
-        Projection::by_default::<S>()
+        Projection::by_default(self.model.facts())
     }
 
     fn repair(&self, guess: &[f64]) -> Result<Vec<f64>, Error> {

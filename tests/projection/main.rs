@@ -14,7 +14,7 @@ use std::f64::consts::TAU;
 
 use catalogue::comparison::{Course, Group, Motion, Subject};
 use comparison::{ALLOWED, Case, Ladder, ROUNDING_OF_DRIFT, Undeclared, Units, alone};
-use fbint_runtime::{Error, FeedbackSystem, Gains, GeneratedSystem, Method, Simulation, Vector};
+use fbint_runtime::{Error, Gains, GeneratedSystem, Method, Simulation, Vector};
 use fbint_tests::systems::{DoublePendulum, FourBar, Kepler, SphericalPendulum};
 use nalgebra::Vector3;
 use systems::*;
@@ -287,7 +287,7 @@ mod relative_equilibria {
     /// a step size that underflows makes them thousands.
     const LIMIT: f64 = 2.0;
 
-    fn assert_steady<S: FeedbackSystem>(model: &S, start: Vector<S>) -> Outcome {
+    fn assert_steady<S: GeneratedSystem>(model: &S, start: Vector<S>) -> Outcome {
         for tolerance in [1e-6, 1e-9, 1e-12] {
             let method = Method::Dop853 { rtol: tolerance, atol: tolerance };
             let plain = Simulation::new(model, start)?.without_feedback().run(method, 1000.0)?;

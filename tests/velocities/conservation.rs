@@ -3,21 +3,21 @@
 use fbint_runtime::Conservation::{self, Everywhere, OnConstraints};
 use fbint_runtime::Evidence::{Algebra, Construction};
 use fbint_runtime::IntegralKind::{self, Constraint, Energy, Invariant, VelocityConstraint};
-use fbint_runtime::{Entries, FeedbackSystem, GeneratedSystem, PreparedSystem, Vector};
+use fbint_runtime::{Entries, GeneratedSystem, PreparedSystem, Vector};
 use fbint_tests::Random;
 use nalgebra::vector;
 
 use super::systems::*;
 
 /// The name, the kind and where it is conserved, of every integral in its order.
-fn grades<S: FeedbackSystem>(expected: &[(&str, IntegralKind, Conservation)]) {
+fn grades<S: GeneratedSystem>(expected: &[(&str, IntegralKind, Conservation)]) {
     let found: Vec<(&str, IntegralKind, Conservation)> =
         S::FACTS.integrals.iter().map(|integral| (integral.name, integral.kind, integral.conservation)).collect();
     assert_eq!(found, expected, "{}", S::FACTS.name);
 }
 
 /// dI.X of the integrals that are said to be conserved everywhere, in random states.
-fn holds<S: FeedbackSystem>(system: &S) {
+fn holds<S: GeneratedSystem>(system: &S) {
     let prepared = system.prepare();
     let mut random = Random::new(4);
     let mut largest_elsewhere = vec![0.0; S::FACTS.integrals.len()];

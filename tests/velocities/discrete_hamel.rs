@@ -1,8 +1,8 @@
 //! The discrete Hamel integrator: what it keeps exactly, its order and symmetry, and its errors.
 
 use fbint_runtime::{
-    DiscreteHamel, Entries, Error, HamelSystem, Method, PreparedSystem, Projection, Settings, Simulation, Snapshot,
-    StepFailure, Vector,
+    DiscreteHamel, Entries, Error, GeneratedSystem, HamelSystem, Method, PreparedSystem, Projection, Settings,
+    Simulation, Snapshot, StepFailure, Vector,
 };
 use nalgebra::vector;
 
@@ -19,7 +19,7 @@ fn spinning() -> DegeneratePendulumState {
 }
 
 /// The largest change of each integral over some steps.
-fn drift<S: HamelSystem>(system: &S, start: impl Into<Vector<S>>, h: f64, steps: usize) -> Vec<f64> {
+fn drift<S: HamelSystem + GeneratedSystem>(system: &S, start: impl Into<Vector<S>>, h: f64, steps: usize) -> Vec<f64> {
     let mut integrator = DiscreteHamel::new(system, start).expect("a finite start");
     let prepared = system.prepare();
     let first = prepared.integrals(integrator.state());
@@ -84,7 +84,7 @@ fn relative_equilibria_keep_their_stability() {
 }
 
 /// The error of the configuration at a time falls with the square of the step.
-fn order<S: HamelSystem>(system: &S, start: Vector<S>) {
+fn order<S: HamelSystem + GeneratedSystem>(system: &S, start: Vector<S>) {
     let end = 1.0;
     let exact = Simulation::new(system, start).expect("a consistent start");
     let exact = exact.run(Method::Dop853 { rtol: 1e-13, atol: 1e-13 }, end).expect("a smooth motion");
@@ -221,7 +221,7 @@ fn what_cannot_be_done_is_said() {
 /// The momenta and their rates are what their names say, and their Jacobians are their derivatives.
 #[test]
 fn jacobians_are_derivatives() {
-    fn compare<S: HamelSystem>(system: &S, x: Vector<S>) {
+    fn compare<S: HamelSystem + GeneratedSystem>(system: &S, x: Vector<S>) {
         let system = system.prepare();
         let step = 1e-6;
         for j in 0..S::FACTS.state.len() {

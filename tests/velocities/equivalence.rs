@@ -43,7 +43,7 @@ pub struct CanonicalCart {
 }
 
 /// The states at some times.
-fn follow<S: FeedbackSystem>(system: &S, start: &[f64], times: &[f64]) -> Vec<Vec<f64>> {
+fn follow<S: GeneratedSystem>(system: &S, start: &[f64], times: &[f64]) -> Vec<Vec<f64>> {
     let field = PlainField::new(system);
     let tolerance = Tolerance::new(1e-14, 1e-15).expect("tolerances");
     let mut integrator = Integrator::dop853(&field, Entries::from_fn(|i| start[i]), tolerance);
@@ -62,7 +62,7 @@ fn agree(name: &str, states: &[Vec<f64>], others: &[Vec<f64>], tolerance: f64) {
 }
 
 /// Compares with the reference at t = 1, 5 and 20.
-fn compare<S: FeedbackSystem>(name: &str, system: &S, tolerance: f64) {
+fn compare<S: GeneratedSystem>(name: &str, system: &S, tolerance: f64) {
     let all: Value = serde_json::from_str(include_str!("trajectories.json")).expect("the trajectories are JSON");
     let numbers = |value: &Value| -> Vec<f64> {
         value.as_array().expect("a list").iter().map(|number| number.as_f64().expect("a number")).collect()
@@ -128,7 +128,7 @@ fn the_disk_in_three_ways() {
 }
 
 /// Two systems in one state: field, integrals and gradients agree, where those of the second are scaled.
-fn same<S: FeedbackSystem, R: FeedbackSystem>(one: &S, other: &R, x: &[f64], to_other: impl Fn(usize) -> f64) {
+fn same<S: GeneratedSystem, R: GeneratedSystem>(one: &S, other: &R, x: &[f64], to_other: impl Fn(usize) -> f64) {
     assert_eq!(S::FACTS.state.len(), R::FACTS.state.len());
     let (prepared, other) = (one.prepare(), other.prepare());
     let x: Vector<S> = Entries::from_fn(|i| x[i]);

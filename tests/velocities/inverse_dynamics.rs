@@ -1,6 +1,8 @@
 //! Mass matrices against dual numbers on Lagrangians typed again, and inverse dynamics against the generated fields.
 
-use fbint_runtime::{DrivenSystem, Entries, LagrangianSystem, PreparedSystem, StateRole, Vector, feedback_system};
+use fbint_runtime::{
+    DrivenSystem, Entries, GeneratedSystem, LagrangianSystem, PreparedSystem, StateRole, Vector, feedback_system,
+};
 use fbint_tests::Random;
 use nalgebra::{DVector, vector};
 use num_dual::{Dual, Dual64};
@@ -47,7 +49,7 @@ struct Crane {
 }
 
 /// What belongs to the velocities, of a list over the state.
-fn of_velocities<S: LagrangianSystem>(list: &Vector<S>) -> S::Velocities<f64> {
+fn of_velocities<S: LagrangianSystem + GeneratedSystem>(list: &Vector<S>) -> S::Velocities<f64> {
     let entries = S::FACTS.state.iter().zip(list.as_ref()).filter(|(entry, _)| entry.role == StateRole::Velocity);
     let entries: Vec<f64> = entries.map(|(_, value)| *value).collect();
     assert_eq!(entries.len(), S::Velocities::<f64>::LEN);
@@ -99,7 +101,7 @@ fn of_every_frame() {
 }
 
 /// The field with the forces of inverse dynamics has the accelerations that were asked for, and no constraint reacts.
-fn moves_as_asked<S: LagrangianSystem + DrivenSystem>(system: &S) {
+fn moves_as_asked<S: LagrangianSystem + DrivenSystem + GeneratedSystem>(system: &S) {
     let prepared = system.prepare();
     let mut random = Random::new(1);
     for _ in 0..STATES {

@@ -1,6 +1,6 @@
 //! Fields, integrals, gradients of the feedback potential and reactions against values that were computed with 50 digits.
 
-use fbint_runtime::{Entries, FeedbackLaw, FeedbackSystem, GeneratedSystem, Integrals, PreparedSystem, Scalar, Vector};
+use fbint_runtime::{Entries, FeedbackLaw, GeneratedSystem, Integrals, PreparedSystem, Scalar, Vector};
 use nalgebra::vector;
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ const TOLERANCE: f64 = 1e-12;
 /// y_i = i (F_i - F_target,i), counted from one, times the integral's weight.
 struct Distinct(Vec<f64>);
 
-impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for Distinct {
+impl<S: GeneratedSystem, T: Scalar> FeedbackLaw<S, T> for Distinct {
     fn weigh(&self, integrals: Integrals<S, T>) -> Integrals<S, T> {
         Entries::from_fn(|i| {
             let gain = (i + 1) as f64 * S::FACTS.integrals[i].weight;
@@ -33,7 +33,7 @@ fn agree(name: &str, what: &str, computed: &[f64], expected: &[f64]) {
     }
 }
 
-fn compare<S: FeedbackSystem>(name: &str, system: &S) {
+fn compare<S: GeneratedSystem>(name: &str, system: &S) {
     let all: Value = serde_json::from_str(include_str!("points.json")).expect("the points are JSON");
     let reference = &all[name];
     let system = system.prepare();

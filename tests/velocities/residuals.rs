@@ -24,7 +24,7 @@ pub(crate) struct Curve {
 }
 
 /// What a model says, in coordinates and their rates.
-pub(crate) trait Mechanics: FeedbackSystem {
+pub(crate) trait Mechanics: GeneratedSystem {
     /// Of the state's first entries, which are the coordinates.
     const COORDINATES: usize;
     /// Whether the outputs are the multipliers of the first rows.

@@ -263,13 +263,13 @@ fn links_are_links_everywhere() {
 }
 
 /// A start near a guess.
-fn start<S: FeedbackSystem>(system: &S, guess: &[f64]) -> Vector<S> {
+fn start<S: GeneratedSystem>(system: &S, guess: &[f64]) -> Vector<S> {
     let guess: Vector<S> = Entries::from_fn(|i| guess[i]);
     ConsistentStart::new(system).solve(guess).unwrap_or_else(|error| panic!("{}: {error}", S::FACTS.name)).into()
 }
 
 /// The default projection holds all integrals, and feedback those that a coarse step would lose.
-fn integrals_are_held<S: FeedbackSystem>(system: &S, guess: &[f64]) {
+fn integrals_are_held<S: GeneratedSystem>(system: &S, guess: &[f64]) {
     let start = start(system, guess);
     let method = Method::Rk4 { h: 1e-2 };
     let run = Simulation::new(system, start).unwrap().run(method, 20.0).unwrap();
@@ -400,7 +400,7 @@ fn a_start_at_which_reactions_are_undetermined_is_refused() {
 }
 
 /// What every function gives in one state.
-fn everything<S: FeedbackSystem, T: Scalar>(system: &S, x: &Vector<S, T>, law: &Law<S>) -> Vec<T> {
+fn everything<S: GeneratedSystem, T: Scalar>(system: &S, x: &Vector<S, T>, law: &Law<S>) -> Vec<T> {
     let prepared = system.prepare();
     let system = S::gather::<T>(&|_| &prepared);
     let jacobian = system.integrals_jacobian(x);
@@ -413,7 +413,7 @@ fn everything<S: FeedbackSystem, T: Scalar>(system: &S, x: &Vector<S, T>, law: &
 }
 
 /// Lanes are doubles, bit for bit where no elementary function takes part.
-fn lanes_agree<S: FeedbackSystem>(system: &S) {
+fn lanes_agree<S: GeneratedSystem>(system: &S) {
     let is_exact = S::FACTS.feedback_field_operations.functions == 0;
     let mut random = Random::new(9);
     for _ in 0..25 {

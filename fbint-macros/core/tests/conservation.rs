@@ -15,7 +15,7 @@ use fbint_macros_core::proofs::{self, Found, Violation, Witness};
 use fbint_macros_core::{algebra, mechanics, syntax};
 
 use super::angles::{CONVENTIONS, Inverse, inverses};
-use super::expansion::{expand, tokens};
+use super::expansion::{expand, fact, tokens};
 
 const EVERYWHERE: Conservation = Conservation::Everywhere(Evidence::Algebra);
 const ON_CONSTRAINTS: Conservation = Conservation::OnConstraints(Evidence::Algebra);
@@ -63,19 +63,7 @@ fn messages(attribute: &str, item: &str) -> Vec<String> {
 fn equations(attribute: &str, item: &str) -> String {
     let expansion = fbint_macros_core::feedback_system(tokens(attribute), tokens(item));
     let file: syn::File = syn::parse2(expansion).expect("the expansion is Rust");
-    let implementations = file.items.iter().filter_map(|item| match item {
-        syn::Item::Impl(implementation) => Some(&implementation.items),
-        _ => None,
-    });
-    let constants = implementations.flatten().filter_map(|item| match item {
-        syn::ImplItem::Const(constant) if constant.ident == "EQUATIONS" => Some(&constant.expr),
-        _ => None,
-    });
-    let mut texts = constants.filter_map(|expression| match expression {
-        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
-        _ => None,
-    });
-    texts.next().unwrap_or_else(|| panic!("{:?}", messages(attribute, item)))
+    fact(&file, "equations").unwrap_or_else(|| panic!("{:?}", messages(attribute, item)))
 }
 
 #[test]

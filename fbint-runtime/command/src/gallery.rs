@@ -178,6 +178,8 @@ fn chromium(browser: &OsStr, profile: &Path) -> Command {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
@@ -186,7 +188,7 @@ mod tests {
             name: name.to_owned(),
             type_name: "",
             summary: "",
-            load: || unreachable!("only names are looked at"),
+            load: Arc::new(|| unreachable!("only names are looked at")),
         };
         let models = ["pendulum", "index", "disk"].map(entry);
         let chosen = |asked: &[&str]| {

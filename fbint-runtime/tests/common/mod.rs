@@ -5,8 +5,8 @@
 use core::array;
 
 use fbint_runtime::{
-    Conservation, Entry, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, KineticEnergy, Operations,
-    PreparedSystem, Scalar, StateEntry, StateRole,
+    Conservation, Entry, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, KineticEnergy, PreparedSystem,
+    Scalar, StateEntry, StateRole, SystemFacts,
 };
 
 /// A point mass on a sphere of radius `l`. With `WEIGHTED`, the first integral counts three times and the last twice.
@@ -66,6 +66,38 @@ const fn integral(name: &'static str, kind: IntegralKind, weight: f64) -> Integr
     Integral { name, kind, weight, conservation: Conservation::Everywhere(Evidence::Construction) }
 }
 
+const fn facts(is_weighted: bool) -> SystemFacts {
+    SystemFacts {
+        name: "Pendulum",
+        state: STATE,
+        integrals: if is_weighted { WEIGHTED } else { UNWEIGHTED },
+        parameter_names: &["m", "g", "l"],
+        kinetic_energy: KineticEnergy::Quadratic,
+        ..SystemFacts::EMPTY
+    }
+}
+
+const STATE: &[StateEntry] = &[
+    entry("q[0]", StateRole::Coordinate { momentum: 3 }),
+    entry("q[1]", StateRole::Coordinate { momentum: 4 }),
+    entry("q[2]", StateRole::Coordinate { momentum: 5 }),
+    entry("p[0]", StateRole::Momentum { coordinate: 0 }),
+    entry("p[1]", StateRole::Momentum { coordinate: 1 }),
+    entry("p[2]", StateRole::Momentum { coordinate: 2 }),
+];
+
+const WEIGHTED: &[Integral] = &integrals([3.0, 1.0, 1.0, 2.0]);
+const UNWEIGHTED: &[Integral] = &integrals([1.0; 4]);
+
+const fn integrals([length, tangency, energy, vertical_momentum]: [f64; 4]) -> [Integral; 4] {
+    [
+        integral("length", IntegralKind::Constraint, length),
+        integral("tangency", IntegralKind::Constraint, tangency),
+        integral("energy", IntegralKind::Energy, energy),
+        integral("vertical_momentum", IntegralKind::Invariant, vertical_momentum),
+    ]
+}
+
 impl<const WEIGHTED: bool> FeedbackSystem for Pendulum<WEIGHTED> {
     type Vector<T: Entry> = [T; 6];
     type Integrals<T: Entry> = [T; 4];
@@ -73,31 +105,9 @@ impl<const WEIGHTED: bool> FeedbackSystem for Pendulum<WEIGHTED> {
     type State = State;
     type Prepared<T: Scalar> = Prepared<T, WEIGHTED>;
 
-    const NAME: &'static str = "Pendulum";
-    const SUMMARY: &'static str = "";
-    const STATE: &'static [StateEntry] = &[
-        entry("q[0]", StateRole::Coordinate { momentum: 3 }),
-        entry("q[1]", StateRole::Coordinate { momentum: 4 }),
-        entry("q[2]", StateRole::Coordinate { momentum: 5 }),
-        entry("p[0]", StateRole::Momentum { coordinate: 0 }),
-        entry("p[1]", StateRole::Momentum { coordinate: 1 }),
-        entry("p[2]", StateRole::Momentum { coordinate: 2 }),
-    ];
-    const INTEGRALS: &'static [Integral] = &[
-        integral("length", IntegralKind::Constraint, if WEIGHTED { 3.0 } else { 1.0 }),
-        integral("tangency", IntegralKind::Constraint, 1.0),
-        integral("energy", IntegralKind::Energy, 1.0),
-        integral("vertical_momentum", IntegralKind::Invariant, if WEIGHTED { 2.0 } else { 1.0 }),
-    ];
-    const PARAMETER_NAMES: &'static [&'static str] = &["m", "g", "l"];
-    const OUTPUT_NAMES: &'static [&'static str] = &[];
-    const KINETIC_ENERGY: KineticEnergy = KineticEnergy::Quadratic;
-    const VECTOR_FIELD_OPERATIONS: Operations =
-        Operations { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 };
-    const FEEDBACK_FIELD_OPERATIONS: Operations = Self::VECTOR_FIELD_OPERATIONS;
-    const SOURCE: &'static str = "";
-    const DERIVATION: &'static str = "";
-    const EQUATIONS: &'static str = "";
+    fn facts(&self) -> &'static SystemFacts {
+        const { &facts(WEIGHTED) }
+    }
 
     fn parameter(&self, index: usize) -> Option<f64> {
         [self.m, self.g, self.l].get(index).copied()
@@ -122,6 +132,10 @@ impl<const WEIGHTED: bool> FeedbackSystem for Pendulum<WEIGHTED> {
 
 impl<T: Scalar, const WEIGHTED: bool> PreparedSystem<T> for Prepared<T, WEIGHTED> {
     type System = Pendulum<WEIGHTED>;
+
+    fn facts(&self) -> &'static SystemFacts {
+        const { &facts(WEIGHTED) }
+    }
 
     fn vector_field(&self, x: &[T; 6]) -> [T; 6] {
         let (q, p) = split(x);
@@ -165,7 +179,9 @@ impl<T: Scalar, const WEIGHTED: bool> PreparedSystem<T> for Prepared<T, WEIGHTED
         []
     }
 
-    const ZERO_TARGETS: [bool; 4] = [false; 4];
+    fn zero_targets(&self) -> [bool; 4] {
+        [false; 4]
+    }
 
     fn normalisation(&self) -> [[T; 3]; 4] {
         [[1.0, 1.0, 0.0].map(T::from_f64); 4]

@@ -63,7 +63,7 @@ fn compare<S: Contested + Sync>(until: f64) -> Result<(), Error> {
                 starts.iter().step_by(MEMBERS / ALONE).map(|start| end(*start)).collect::<Result<Vec<_>, _>>()
             };
             assert_eq!(ensemble()?.failures().count(), 0);
-            take_turns(&format!("{:<20} {name:<22} {policy:<10}", S::FACTS.name), ensemble, alone);
+            take_turns(&format!("{:<20} {name:<22} {policy:<10}", system.facts().name), ensemble, alone);
         }
     }
     Ok(())
@@ -79,7 +79,7 @@ fn feedback<S: Contested + Sync>(system: &S, starts: &[Vector<S>], until: f64) -
         starts.iter().step_by(MEMBERS / ALONE).map(|start| end(*start)).collect::<Result<Vec<_>, _>>()
     };
     assert_eq!(ensemble()?.failures().count(), 0);
-    take_turns(&format!("{:<20} {:<22} {:<10}", S::FACTS.name, "RK4", "feedback"), ensemble, alone);
+    take_turns(&format!("{:<20} {:<22} {:<10}", system.facts().name, "RK4", "feedback"), ensemble, alone);
     Ok(())
 }
 

@@ -23,7 +23,7 @@ use fbint_command::figure::{self, Axis, Chart, Line, envelope};
 use fbint_command::results::{self, Picture, Table};
 use fbint_command::scheme::{Contender, Scheme, Stroke};
 use fbint_runtime::{
-    Composition, FeedbackSystem, GeneratedSystem, Method, Projection, Rattle, Run, Simulation, Vector, feedback_system,
+    Composition, GeneratedSystem, Method, Projection, Rattle, Run, Simulation, Vector, feedback_system,
 };
 use models::{Chain4, FourBar};
 use outer_planets::{OUTER_PLANETS, ephemeris};
@@ -93,7 +93,7 @@ fn planets() -> Result<Walks, Box<dyn Error>> {
     walks("outer planets", &OUTER_PLANETS, &starts, 200.0)
 }
 
-fn walks<S: FeedbackSystem>(
+fn walks<S: GeneratedSystem>(
     name: &'static str,
     system: &S,
     starts: &[Vector<S>],
@@ -194,7 +194,7 @@ fn chain() -> Result<Linkage, Box<dyn Error>> {
     Ok(("chain of 4 links", trials(&chain, chain.start().into())?))
 }
 
-fn trials<S: FeedbackSystem>(system: &S, start: Vector<S>) -> Result<Vec<Trial>, Box<dyn Error>> {
+fn trials<S: GeneratedSystem>(system: &S, start: Vector<S>) -> Result<Vec<Trial>, Box<dyn Error>> {
     let (h, composition) = (LINKAGE_STEP, Composition(Rattle::new(system)?));
     let composed = Contender::plain(Scheme::own("RATTLE, composed", "#0072B2"));
     let simulation = || {
@@ -215,7 +215,7 @@ fn trials<S: FeedbackSystem>(system: &S, start: Vector<S>) -> Result<Vec<Trial>,
 }
 
 impl Trial {
-    fn new<S: FeedbackSystem>(contender: Contender, run: &Run<S>) -> Self {
+    fn new<S: GeneratedSystem>(contender: Contender, run: &Run<S>) -> Self {
         let energy = S::FACTS.integrals.iter().position(|integral| integral.name == "energy").unwrap_or(0);
         let error = |sample: &fbint_runtime::Sample<S>| (sample.time, sample.change.as_ref()[energy].abs());
         let constraints = run.drift().integrals().filter(|integral| integral.name != "energy");

@@ -1,6 +1,6 @@
 //! The systems that both write: the generated feedback and the kernel by hand, for one start and one choice of gains.
 
-use fbint_runtime::{Diagonal, Entries, Error, Feedback, FeedbackSystem, Gains, Integrals, Vector};
+use fbint_runtime::{Diagonal, Entries, Error, Feedback, Gains, GeneratedSystem, Integrals, Vector};
 use models::{CartPendulum, Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
 
 use crate::Kernel;
@@ -13,7 +13,7 @@ use crate::pendulum::{Planar, Spherical};
 pub type Generated<S> = Feedback<S, Diagonal<S>>;
 
 /// A model with a rival.
-pub trait Contested: FeedbackSystem + Default {
+pub trait Contested: GeneratedSystem + Default {
     /// The rival.
     type ByHand: Kernel<Vector<Self>>;
     /// Where a run starts.

@@ -21,3 +21,23 @@ pub(crate) fn expand(attribute: &str, item: &str) -> (Vec<String>, String) {
     }
     (messages, expansion.to_string())
 }
+
+/// The text of that name among the facts in an expansion.
+pub(crate) fn fact(file: &syn::File, name: &str) -> Option<String> {
+    let implementations = file.items.iter().filter_map(|item| match item {
+        syn::Item::Impl(implementation) => Some(&implementation.items),
+        _ => None,
+    });
+    let mut facts = implementations.flatten().filter_map(|item| match item {
+        syn::ImplItem::Const(syn::ImplItemConst { ident, expr: syn::Expr::Block(block), .. }) if ident == "FACTS" => {
+            block.block.stmts.last()
+        }
+        _ => None,
+    });
+    let syn::Stmt::Expr(syn::Expr::Struct(facts), None) = facts.next()? else { return None };
+    let named = |field: &&syn::FieldValue| matches!(&field.member, syn::Member::Named(own) if own == name);
+    match &facts.fields.iter().find(named)?.expr {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+        _ => None,
+    }
+}

@@ -223,7 +223,7 @@ fn with_digits(number: f64, digits: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use fbint_runtime::nalgebra::Matrix2;
-    use fbint_runtime::{Error, Method, Settings};
+    use fbint_runtime::{Error, GeneratedSystem, Method, Settings};
 
     use super::*;
     use crate::animation::SAMPLES;
@@ -286,7 +286,11 @@ mod tests {
         }
     }
 
-    fn animated<S: Model, T>(method: Method, until: f64, look: impl FnOnce(&Animation<'_>) -> T) -> T {
+    fn animated<S: Model + GeneratedSystem + Default, T>(
+        method: Method,
+        until: f64,
+        look: impl FnOnce(&Animation<'_>) -> T,
+    ) -> T {
         let entry = Entry::of::<S>();
         let model = (entry.load)();
         let start = model.start().expect("a start");

@@ -173,7 +173,7 @@ type Quantity<'a> = &'a dyn Fn(&Sample) -> f64;
 
 /// The Frobenius norm of RᵀR - 1, whose entries below the diagonal the model keeps once.
 fn orthonormality(sample: &Sample) -> f64 {
-    let integrals = FreeRigidBody::FACTS.integrals;
+    let integrals = <FreeRigidBody as fbint_runtime::GeneratedSystem>::FACTS.integrals;
     let constraints = sample.change.iter().zip(integrals).filter(|(_, integral)| integral.kind.is_constraint());
     constraints.map(|(entry, integral)| integral.weight * entry * entry).sum::<f64>().sqrt()
 }
