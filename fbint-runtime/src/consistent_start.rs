@@ -83,7 +83,8 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
         let mut x = guess.into();
         let parameter = |index: usize| self.system.parameter(index);
         let parameters = Parameters { names: self.system.facts().parameter_names, value: &parameter };
-        find_start(&self.system.prepare(), &parameters, self.held.as_ref(), x.as_mut())?;
+        let facts = self.system.facts();
+        find_start(&self.system.prepare(), &parameters, facts.of_state(&self.held), facts.of_state_mut(&mut x))?;
         Ok(x.into())
     }
 }

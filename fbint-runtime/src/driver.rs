@@ -134,8 +134,9 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
 
     /// By the chain rule. Derivatives of the inputs are central differences of the signal.
     fn jacobian(&self, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
-        let slopes: Vector<S, S::Inputs<f64>> = Entries::from_fn(|entry| self.slope(x, entry));
-        let states = self.field.facts().state.len();
+        let (states, none) = (self.field.facts().state.len(), Entries::from_fn(|_| 0.0));
+        let slopes: Vector<S, S::Inputs<f64>> =
+            Entries::from_fn(|entry| if entry < states { self.slope(x, entry) } else { none });
         self.at(x).jacobian(x, &mut |row, column, value| match column.checked_sub(states) {
             None => add(row, column, value),
             Some(input) => {
@@ -144,6 +145,10 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
                 changing.for_each(|(entry, slope)| add(row, entry, value * slope));
             }
         })
+    }
+
+    fn dimension(&self) -> usize {
+        self.field.dimension()
     }
 
     fn decay_rate(&self, x: &Vector<S>) -> f64 {

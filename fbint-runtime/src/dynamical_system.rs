@@ -31,19 +31,23 @@ impl<P: PreparedSystem<f64>> DynamicalSystem for P {
     }
 
     fn integrals_at(&self, x: &[f64], values: &mut [f64]) {
-        values.copy_from_slice(PreparedSystem::integrals(self, &from_slice(x)).as_ref());
+        let integrals = PreparedSystem::integrals(self, &from_slice(x));
+        values.copy_from_slice(PreparedSystem::facts(self).of_integrals(&integrals));
     }
 
     fn vector_field_at(&self, x: &[f64], rates: &mut [f64]) {
-        rates.copy_from_slice(self.vector_field(&from_slice(x)).as_ref());
+        rates.copy_from_slice(PreparedSystem::facts(self).of_state(&self.vector_field(&from_slice(x))));
     }
 
     fn jacobian_at(&self, x: &[f64], rows: &mut [f64]) {
-        rows.copy_from_slice(Vector::<P::System>::flat(self.integrals_jacobian(&from_slice(x)).as_ref()));
+        let (facts, jacobian) = (PreparedSystem::facts(self), self.integrals_jacobian(&from_slice(x)));
+        for (row, gradient) in rows.chunks_exact_mut(facts.state.len()).zip(jacobian.as_ref()) {
+            row.copy_from_slice(facts.of_state(gradient));
+        }
     }
 
     fn outputs_at(&self, x: &[f64], values: &mut [f64]) {
-        values.copy_from_slice(self.outputs(&from_slice(x)).as_ref());
+        values.iter_mut().zip(self.outputs(&from_slice(x))).for_each(|(value, output)| *value = output);
     }
 
     fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>)) {
@@ -59,8 +63,8 @@ impl<P: PreparedSystem<f64>> DynamicalSystem for P {
             states: Entries::flat_mut(states),
             values: Entries::flat_mut(values),
             indices: Entries::flat_mut(indices),
-            entries: Vector::<P::System>::LEN,
-            integrals: Integrals::<P::System>::LEN,
+            entries: PreparedSystem::facts(self).state.len(),
+            integrals: PreparedSystem::facts(self).integrals.len(),
         });
     }
 }

@@ -71,15 +71,15 @@ impl<'a, X> Event<'a, X> {
         Self { reset: Some(Box::new(reset)), ..self }
     }
 
-    /// This event on flat states, which have the entries of a `V`.
-    pub(crate) fn flat<V: Entries<f64>>(self) -> Event<'a, Vec<f64>>
+    /// This event on flat states, which have the first entries of a `V`.
+    pub(crate) fn flat<V: Entries<f64>>(self, dimension: usize) -> Event<'a, Vec<f64>>
     where
         X: From<V> + Into<V> + 'a,
     {
         let Self { name, value, direction, is_terminal, reset } = self;
         let shaped = |state: &Vec<f64>| X::from(from_slice::<V>(state));
         let reset = reset.map(|reset| -> Reset<'a, Vec<f64>> {
-            Box::new(move |time, state| reset(time, &shaped(state)).into().as_ref().to_vec())
+            Box::new(move |time, state| reset(time, &shaped(state)).into().into_iter().take(dimension).collect())
         });
         let value = Box::new(move |time, state: &Vec<f64>| value(time, &shaped(state)));
         Event { name, value, direction, is_terminal, reset }

@@ -92,6 +92,28 @@ impl SystemFacts {
         }
     }
 
+    /// The entries that the state has in a vector, which may be longer: see [`FeedbackSystem::Vector`].
+    #[inline(always)]
+    pub(crate) fn of_state<'v, T>(&self, x: &'v impl AsRef<[T]>) -> &'v [T] {
+        let x = x.as_ref();
+        x.get(..self.state.len()).unwrap_or(x)
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub(crate) fn of_state_mut<'v, T>(&self, x: &'v mut impl AsMut<[T]>) -> &'v mut [T] {
+        let (x, length) = (x.as_mut(), self.state.len());
+        let length = length.min(x.len());
+        &mut x[..length]
+    }
+
+    /// The entries that integrals have in a vector, which may be longer: see [`FeedbackSystem::Integrals`].
+    #[inline(always)]
+    pub(crate) fn of_integrals<'v, T>(&self, values: &'v impl AsRef<[T]>) -> &'v [T] {
+        let values = values.as_ref();
+        values.get(..self.integrals.len()).unwrap_or(values)
+    }
+
     /// Puts the time into a state that has it: computed, and not added up.
     #[inline(always)]
     pub(crate) fn set_clock<V: Entries<T>, T: Scalar>(&self, x: &mut V, time: f64) {

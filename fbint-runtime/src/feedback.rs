@@ -42,7 +42,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> Feedback<S, K> {
         if K::INVERTS {
             check_distinct::<S>(&system, start, false)?;
         }
-        Ok(Self { system, gain: gains.0.weighted(&system), targets: Targets::new(integrals, &system.normalisation()) })
+        Ok(Self { system, gain: gains.0.weighted(&system), targets: Targets::new(integrals, &system) })
     }
 
     /// The feedback field in numbers of another type, for example in single precision or in dual numbers.
@@ -134,6 +134,10 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
         K::field(&self.gain, &self.system, &self.targets, x)
     }
 
+    fn dimension(&self) -> usize {
+        self.system.facts().state.len()
+    }
+
     /// Known where the gains do not depend on the state.
     fn jacobian(&self, x: &Vector<S, T>, add: &mut dyn FnMut(usize, usize, T)) -> bool {
         K::jacobian(&self.gain, &self.system, &self.targets, x, add)
@@ -152,6 +156,6 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
     }
 
     fn start_at(&mut self, x: &Vector<S, T>) {
-        self.targets = Targets::new(targets::<S, T>(&self.system, x), &self.system.normalisation());
+        self.targets = Targets::new(targets::<S, T>(&self.system, x), &self.system);
     }
 }

@@ -29,6 +29,11 @@ pub trait Field<T: Scalar = f64> {
     /// f(x).
     fn value(&self, x: &Self::Vector) -> Self::Vector;
 
+    /// The number of entries of a state, which a vector may have more of: those beyond are 0.
+    fn dimension(&self) -> usize {
+        Self::Vector::LEN
+    }
+
     /// Calls `add(row, column, value)` for the entries of the Jacobian Df(x), several times for an entry that is a sum; beyond the state,
     /// columns are inputs. False, without a call, where the Jacobian is not known: implicit methods need it.
     fn jacobian(&self, _x: &Self::Vector, _add: &mut dyn FnMut(usize, usize, T)) -> bool {
@@ -76,6 +81,10 @@ impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
     #[inline]
     fn value(&self, x: &F::Vector) -> F::Vector {
         (**self).value(x)
+    }
+
+    fn dimension(&self) -> usize {
+        (**self).dimension()
     }
 
     fn jacobian(&self, x: &F::Vector, add: &mut dyn FnMut(usize, usize, T)) -> bool {
@@ -147,6 +156,10 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
     #[inline(always)]
     fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
         self.0.vector_field(x)
+    }
+
+    fn dimension(&self) -> usize {
+        self.0.facts().state.len()
     }
 
     fn jacobian(&self, x: &Vector<S, T>, add: &mut dyn FnMut(usize, usize, T)) -> bool {

@@ -20,6 +20,8 @@ use crate::field::Field;
 #[cfg(feature = "lanes")]
 use crate::lanes::Lanes;
 use crate::linear::from_slice;
+#[cfg(feature = "lanes")]
+use crate::scalar::Scalar;
 use crate::simulation::Advance;
 use crate::system::{FeedbackSystem, Vector};
 
@@ -153,16 +155,27 @@ impl<'f, F: Field> GaussMethod<'f, F> {
         let rates = field.in_lanes(coefficients.stages()).unwrap_or_else(|| one_by_one());
         #[cfg(not(feature = "lanes"))]
         let rates = one_by_one();
-        let mut collocation = Collocation::new(coefficients, h, x.as_ref());
+        let mut collocation = Collocation::new(coefficients, h, own(field, x));
         collocation.learn_velocities(field.coordinates(), |x| field.value(&from_slice(x)).as_ref().to_vec());
         Self { field, rates, collocation }
     }
 }
 
+/// The entries that a state of the field has in a vector.
+fn own<'x, F: Field>(field: &F, x: &'x F::Vector) -> &'x [f64] {
+    &x.as_ref()[..field.dimension()]
+}
+
+/// The same, to be changed.
+fn own_mut<'x, F: Field>(field: &F, x: &'x mut F::Vector) -> &'x mut [f64] {
+    &mut x.as_mut()[..field.dimension()]
+}
+
 /// The field in one stage after the other.
 fn one_by_one<F: Field>(field: &F, stages: &[f64], rates: &mut [f64], count: usize) {
     for i in 0..count {
-        let rate = field.value(&F::Vector::from_fn(|entry| stages[entry * count + i]));
+        let stage = |entry: usize| stages.get(entry * count + i).copied().unwrap_or_default();
+        let rate = field.value(&F::Vector::from_fn(stage));
         let places = rates.iter_mut().skip(i).step_by(count);
         places.zip(rate).for_each(|(place, rate)| *place = rate);
     }
@@ -173,21 +186,22 @@ fn one_by_one<F: Field>(field: &F, stages: &[f64], rates: &mut [f64], count: usi
 pub(crate) fn side_by_side<F: Field<Lanes<1>>>(field: &F, stages: &[f64], rates: &mut [f64], count: usize) {
     for first in (0..count).step_by(Lanes::<1>::COUNT) {
         let place = |entry: usize| entry * count + first..entry * count + first + Lanes::<1>::COUNT;
-        let rate = field.value(&F::Vector::from_fn(|entry| Lanes::load(&stages[place(entry)])));
+        let stage = |entry: usize| stages.get(place(entry)).map_or(Scalar::from_f64(0.0), Lanes::load);
+        let rate = field.value(&F::Vector::from_fn(stage));
         for (entry, rate) in rate.as_ref().iter().enumerate() {
-            rate.store(&mut rates[place(entry)]);
+            rates.get_mut(place(entry)).into_iter().for_each(|place| rate.store(place));
         }
     }
 }
 
 impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for GaussMethod<'_, F> {
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        self.collocation.step(&*self.rates, x.as_mut(), h)
+        self.collocation.step(&*self.rates, own_mut(self.field, x), h)
     }
 
     fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        let mut alone = self.collocation.anew(x.as_ref());
-        let end = alone.step(&*self.rates, x.as_mut(), h);
+        let mut alone = self.collocation.anew(own(self.field, x));
+        let end = alone.step(&*self.rates, own_mut(self.field, x), h);
         self.collocation.evaluations = alone.evaluations;
         end
     }
@@ -213,7 +227,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for GaussMethod
     }
 
     fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {
-        self.collocation = self.collocation.anew(x.as_ref());
+        self.collocation = self.collocation.anew(own(self.field, x));
         carried.iter().for_each(|carried| self.collocation.carry(carried));
     }
 }

@@ -273,7 +273,7 @@ fn solve<S: HamelSystem>(
         let (of_momenta, of_rates) = (S::momentum_state_jacobian(system, &x), S::momentum_rates_jacobian(system, &x));
         let matrix: Vector<S, Vector<S>> =
             Entries::from_fn(|i| Entries::from_fn(|j| of_momenta[i][j] - t * of_rates[i][j]));
-        let update: Vector<S> = Lu::new(matrix).solve(&residual);
+        let update: Vector<S> = Lu::new(matrix).solve(&residual, system.facts().state.len());
         size = largest(&update);
         let is_finite = update.as_ref().iter().all(|entry| entry.is_finite());
         if !is_finite || size >= before {

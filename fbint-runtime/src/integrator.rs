@@ -57,6 +57,8 @@ pub struct Integrator<'f, F: Field + ?Sized, const STAGES: usize> {
     #[derive_where(skip)]
     field: &'f F,
     tolerance: Tolerance,
+    /// The number of entries of a state.
+    dimension: usize,
     /// The absolute tolerance of each entry.
     atol: F::Vector,
     max_steps: u64,
@@ -111,7 +113,7 @@ impl<'f, F: Field + ?Sized> Integrator<'f, F, { rodas5p::STAGES }> {
                           state, or implement `Field::jacobian` of your own field";
             return Err(Error::NotApplicable { method: "Rodas5P", system: "the field", reason });
         }
-        Ok(Self { matrix: StepMatrix::new(F::Vector::LEN), ..Self::new(field, start, tolerance) })
+        Ok(Self { matrix: StepMatrix::new(field.dimension()), ..Self::new(field, start, tolerance) })
     }
 }
 
@@ -124,6 +126,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         Self {
             field,
             tolerance,
+            dimension: field.dimension(),
             atol: filled(tolerance.absolute(1.0)),
             max_steps: MAX_STEPS,
             time: 0.0,
@@ -157,10 +160,9 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     ///
     /// If a scale is not positive or not finite.
     pub fn with_scales(mut self, scales: &F::Vector) -> Result<Self, Error> {
-        for &scale in scales.as_ref() {
-            positive("the scale of an entry", scale)?;
+        for (atol, &scale) in self.atol.as_mut().iter_mut().zip(scales.as_ref()).take(self.dimension) {
+            *atol = self.tolerance.absolute(positive("the scale of an entry", scale)?);
         }
-        self.atol = F::Vector::from_fn(|i| self.tolerance.absolute(scales[i]));
         Ok(self)
     }
 
@@ -370,17 +372,21 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     fn first_size(&mut self, direction: f64, remaining: f64) -> f64 {
         let (x, f) = (self.state, self.stages[0]);
         let weights = self.tolerance.weights(&self.atol, &x, &x);
-        let (size_of_x, size_of_f) = (norm(&x, &weights), norm(&f, &weights));
+        let (size_of_x, size_of_f) = (self.norm(&x, &weights), self.norm(&f, &weights));
         let guess = if size_of_x <= 1e-5 || size_of_f <= 1e-5 { 1e-6 } else { 0.01 * size_of_x / size_of_f };
         let guess = guess.min(remaining);
         let change = difference(&self.evaluate(&sum(&x, direction * guess, &f)), &f);
-        let largest = size_of_f.max(norm(&change, &weights) / guess);
+        let largest = size_of_f.max(self.norm(&change, &weights) / guess);
         let size = if largest <= 1e-15 {
             (guess * 1e-3).max(1e-6)
         } else {
             Scalar::powf(0.01 / largest, 1.0 / Self::PAIR.control.order)
         };
         size.min(100.0 * guess).min(remaining)
+    }
+
+    fn norm(&self, v: &F::Vector, weights: &F::Vector) -> f64 {
+        norm(v, weights, self.dimension)
     }
 
     /// The field at the start, and the size of the first step on the way to `until`.
@@ -431,7 +437,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         self.evaluations += (end - first) as u64;
         let weights = self.tolerance.weights(&self.atol, &self.state, &next);
         let error;
-        (self.error, error) = pair.error(&self.stages, h, &weights);
+        (self.error, error) = pair.error(&self.stages, h, &weights, self.dimension);
         (next, error)
     }
 
@@ -465,7 +471,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         next = sum(&next, 1.0, &self.stages[last]);
         let weights = self.tolerance.weights(&self.atol, &self.state, &next);
         let error;
-        (self.error, error) = Self::PAIR.error(&self.stages, h, &weights);
+        (self.error, error) = Self::PAIR.error(&self.stages, h, &weights, self.dimension);
         (next, error)
     }
 

@@ -121,12 +121,12 @@ impl<R> Lu<R> {
         Self { rows }
     }
 
-    /// The solution of A x = b.
-    pub(crate) fn solve<V: Entries<f64>>(mut self, b: &V) -> V
+    /// The solution of A x = b, where A has this size; beyond, x is b.
+    pub(crate) fn solve<V: Entries<f64>>(mut self, b: &V, size: usize) -> V
     where
         R: Entries<V>,
     {
-        let (rows, size) = (&mut self.rows, V::LEN.min(R::LEN));
+        let (rows, size) = (&mut self.rows, size.min(V::LEN).min(R::LEN));
         let mut x = *b;
         for step in 0..size {
             // Swapped as soon as they are found, so that no index depends on the entries.

@@ -95,10 +95,11 @@ pub struct Targets<S: FeedbackSystem, T: Scalar> {
 }
 
 impl<S: FeedbackSystem, T: Scalar> Targets<S, T> {
-    pub(crate) fn new(declared: Integrals<S, T>, normalisation: &Integrals<S, [T; 3]>) -> Self {
+    pub(crate) fn new(declared: Integrals<S, T>, system: &S::Prepared<T>) -> Self {
+        let (count, normalisation) = (system.facts().integrals.len(), system.normalisation());
         let normalised = Entries::from_fn(|i| {
             let [_, scale, offset] = normalisation[i];
-            declared[i] / scale - offset
+            if i < count { declared[i] / scale - offset } else { declared[i] }
         });
         Self { declared, normalised }
     }
@@ -129,15 +130,14 @@ pub struct ConstantGain<S: FeedbackSystem, T: Scalar> {
 
 impl<S: FeedbackSystem> ConstantGain<S, f64> {
     fn new(gain: impl Fn(usize) -> f64, system: &S::Prepared<f64>) -> Self {
-        let (integrals, normalisation) = (system.facts().integrals, system.normalisation());
-        Self {
-            declared: Entries::from_fn(|i| gain(i) * integrals[i].weight),
-            normalised: Entries::from_fn(|i| {
-                let [factor, scale, _] = normalisation[i];
-                let root = Scalar::sqrt(integrals[i].weight);
-                gain(i) * (root * factor) * (root * scale)
-            }),
+        let normalisation = system.normalisation();
+        let mut weighted = Self { declared: filled(0.0), normalised: filled(0.0) };
+        for (i, integral) in system.facts().integrals.iter().enumerate() {
+            let ([factor, scale, _], root) = (normalisation[i], Scalar::sqrt(integral.weight));
+            weighted.declared[i] = gain(i) * integral.weight;
+            weighted.normalised[i] = gain(i) * (root * factor) * (root * scale);
         }
+        weighted
     }
 }
 
@@ -327,7 +327,9 @@ impl<S: FeedbackSystem> GainPolicy<S> for BaeChang {
     #[inline(always)]
     fn field<T: Scalar>(h: &T, system: &S::Prepared<T>, targets: &Targets<S, T>, x: &Vector<S, T>) -> Vector<S, T> {
         let jacobian = system.integrals_jacobian(x);
-        let lambda = largest_eigenvalue(|v: &Integrals<S, T>| times(&jacobian, &pulled::<S, T>(system, &jacobian, v)));
+        let count = system.facts().integrals.len();
+        let lambda =
+            largest_eigenvalue(count, |v: &Integrals<S, T>| times(&jacobian, &pulled::<S, T>(system, &jacobian, v)));
         let uniform = (*h * (lambda + T::from_f64(TINY))).recip();
         let weigh = |integrals: Integrals<S, T>| {
             let changes = targets.changes(&integrals);
@@ -387,7 +389,9 @@ fn largest_decay_rate<S: FeedbackSystem, T: Scalar>(
     weigh: impl Fn(&Integrals<S, T>) -> Integrals<S, T>,
 ) -> T {
     let jacobian = system.integrals_jacobian(x);
-    largest_eigenvalue(|v: &Integrals<S, T>| times(&jacobian, &pulled::<S, T>(system, &jacobian, &weigh(v))))
+    largest_eigenvalue(system.facts().integrals.len(), |v: &Integrals<S, T>| {
+        times(&jacobian, &pulled::<S, T>(system, &jacobian, &weigh(v)))
+    })
 }
 
 /// DF^T v, without what would move the time.
@@ -401,10 +405,10 @@ fn pulled<S: FeedbackSystem, T: Scalar>(
     pulled
 }
 
-/// By power iteration from a vector in general position, for a matrix that is similar to a positive semidefinite one.
+/// By power iteration from a vector in general position, for a matrix of this size that is similar to a positive semidefinite one.
 #[inline]
-fn largest_eigenvalue<V: Entries<T>, T: Scalar>(apply: impl Fn(&V) -> V) -> T {
-    let mut v = V::from_fn(|i| T::from_f64(1.0 + 0.618 * i as f64 % 1.0));
+fn largest_eigenvalue<V: Entries<T>, T: Scalar>(size: usize, apply: impl Fn(&V) -> V) -> T {
+    let mut v = V::from_fn(|i| T::from_f64(if i < size { 1.0 + 0.618 * i as f64 % 1.0 } else { 0.0 }));
     let mut eigenvalue = T::from_f64(0.0);
     for _ in 0..POWER_ITERATIONS {
         let length = dot(&v, &v).sqrt() + T::from_f64(TINY);
@@ -421,7 +425,7 @@ mod tests {
     /// A start with equal entries would never find it.
     #[test]
     fn an_eigenvector_across_equal_entries_is_found() {
-        let eigenvalue: f64 = largest_eigenvalue(|[a, b]: &[f64; 2]| [2.0 * a - b, 2.0 * b - a]);
+        let eigenvalue: f64 = largest_eigenvalue(2, |[a, b]: &[f64; 2]| [2.0 * a - b, 2.0 * b - a]);
         assert!((eigenvalue - 3.0).abs() < 1e-9, "{eigenvalue}");
     }
 }

@@ -404,7 +404,8 @@ impl<S: FeedbackSystem> Projector<S> {
             return Settled { state: end, projected: Projected::nothing(), ..as_held };
         }
         let mut jumped: Integrals<S, bool> = Entries::from_fn(|_| false);
-        find_jumps(&self.system, begin.as_ref(), end.as_ref(), jumped.as_mut());
+        let facts = self.facts();
+        find_jumps(&self.system, facts.of_state(&begin), facts.of_state(&end), jumped.as_mut());
         if let Some(integral) = (0..Integrals::<S>::LEN).find(|&i| jumped[i]) {
             let noise = Entries::from_fn(|i| if jumped[i] { UNBOUNDED } else { self.noise[i] });
             let (state, projected) = Self { noise, ..self }.projected(&variances, &end);
@@ -419,8 +420,10 @@ impl<S: FeedbackSystem> Projector<S> {
         let targets = targets::<S, f64>(&self.system, &state);
         let noise = noise::<S>(&self.system, &state, &targets);
         let held = [self.targets.as_ref(), self.noise.as_ref()];
-        let (correction, left_out) =
-            (difference(&end, &state), Some(worst(&self.system, held, variances.as_ref(), end.as_ref())));
+        let (correction, left_out) = (
+            difference(&end, &state),
+            Some(worst(&self.system, held, facts.of_state(&variances), facts.of_state(&end))),
+        );
         Settled { state, targets, noise, projected: Projected { correction, left_out, ..projected }, variances }
     }
 
@@ -440,8 +443,8 @@ impl<S: FeedbackSystem> Projector<S> {
 
     /// The entry that a projection of the state `x` moved furthest.
     fn furthest(&self, projected: &Projected<S>, variances: &Vector<S>, x: &Vector<S>) -> Move {
-        let state = self.facts().state;
-        furthest(state, projected.correction.as_ref(), variances.as_ref(), x.as_ref())
+        let facts = self.facts();
+        furthest(facts.state, facts.of_state(&projected.correction), facts.of_state(variances), facts.of_state(x))
     }
 
     /// F_target, and R.
@@ -456,8 +459,7 @@ impl<S: FeedbackSystem> Projector<S> {
 
     /// The derivatives of each of the [`squares`](Self::squares) by the entry of the error and by that of the end of the step.
     pub(crate) fn slopes_of_squares(&self, error: &Vector<S>, end: &Vector<S>) -> Vector<S, [f64; 2]> {
-        let state = self.facts().state;
-        Entries::from_fn(|i| match self.projection.fixed_variance(state[i].role) {
+        Entries::from_fn(|i| match self.fixed_variance(i) {
             Some(_) => [0.0; 2],
             None => [2.0 * error[i], 2.0 * f64::EPSILON * f64::EPSILON * end[i]],
         })
@@ -545,14 +547,19 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
     /// The squares of the error of a step to `end` and of rounding.
     #[inline(always)]
     pub(crate) fn squares(&self, error: &Vector<S, T>, end: &Vector<S, T>) -> Vector<S, T> {
-        let state = self.facts().state;
-        Entries::from_fn(|i| match self.projection.fixed_variance(state[i].role) {
+        Entries::from_fn(|i| match self.fixed_variance(i) {
             Some(variance) => T::from_f64(variance),
             None => {
                 let rounding = T::from_f64(f64::EPSILON) * end[i];
                 error[i].mul_add(error[i], rounding * rounding)
             }
         })
+    }
+
+    /// The variance of entry `i` of the state, if it does not depend on errors.
+    #[inline(always)]
+    fn fixed_variance(&self, i: usize) -> Option<f64> {
+        self.projection.fixed_variance(self.facts().state.get(i)?.role)
     }
 
     #[inline(always)]
@@ -720,7 +727,7 @@ pub(crate) fn noise<S: FeedbackSystem>(
     targets: &Integrals<S>,
 ) -> Integrals<S> {
     let mut noise = *targets;
-    squares_of_rounding(system, start.as_ref(), noise.as_mut());
+    squares_of_rounding(system, PreparedSystem::facts(system).of_state(start), noise.as_mut());
     noise
 }
 
@@ -729,7 +736,9 @@ fn squares_of_rounding(system: &dyn DynamicalSystem, start: &[f64], values: &mut
     system.with_scratch(&mut |mut scratch| {
         let jacobian = scratch.rows();
         system.jacobian_at(start, jacobian);
-        for (value, row) in values.iter_mut().zip(jacobian.chunks_exact(start.len())) {
+        // Where a vector is longer than there are integrals, rows are missing.
+        let rows = jacobian.chunks_exact(start.len()).chain(core::iter::repeat(&[][..]));
+        for (value, row) in values.iter_mut().zip(rows) {
             let terms = row.iter().zip(start).map(|(derivative, entry)| derivative * entry);
             let squares = terms.fold(*value * *value, |sum, term| sum + term * term);
             let noise = f64::EPSILON * f64::EPSILON * squares;

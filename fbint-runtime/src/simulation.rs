@@ -308,7 +308,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
     pub fn event(mut self, event: Event<'a, S::State>) -> Self {
-        self.setup.events.push(event.flat::<Vector<S>>());
+        self.setup.events.push(event.flat::<Vector<S>>(self.facts().state.len()));
         self
     }
 
@@ -440,9 +440,10 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     #[doc(hidden)]
     pub fn run_flat(mut self, settings: &Settings) -> Result<FlatRun, Error> {
         self.setup.apply(settings);
+        let entries = self.facts().state.len();
         let (mut run, steps) = self.integrate(settings.method, settings.until)?;
         for step in &steps {
-            for entry in 0..Vector::<S>::LEN {
+            for entry in 0..entries {
                 run.dense_output.push(step.entry(entry));
             }
         }
@@ -566,14 +567,14 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
     where
         'a: 'r,
     {
-        let (start, targets) = self.start_of_run(projection)?;
+        let (facts, (start, targets)) = (self.system.facts(), self.start_of_run(projection)?);
         RunLoop::new(Plan {
             system,
             parameters,
             span,
-            given: self.start.as_ref().to_vec(),
-            start: start.as_ref().to_vec(),
-            targets: targets.as_ref().to_vec(),
+            given: facts.of_state(&self.start).to_vec(),
+            start: facts.of_state(&start).to_vec(),
+            targets: facts.of_integrals(&targets).to_vec(),
             is_projected: projection.is_some(),
             samples: self.samples,
             watch: self.watch,
@@ -721,7 +722,7 @@ impl<S: FeedbackSystem, F> fmt::Debug for Simulation<'_, S, F> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Simulation")
             .field("system", &self.facts().name)
-            .field("start", &self.setup.start)
+            .field("start", &self.facts().of_state(&self.setup.start))
             .finish_non_exhaustive()
     }
 }

@@ -21,11 +21,12 @@ pub type Integrals<S, T = f64> = <S as FeedbackSystem>::Integrals<T>;
 ///
 /// Implemented by `#[feedback_system]`, not by hand.
 pub trait FeedbackSystem: Sized + 'static {
-    /// An array with an entry for each of [`SystemFacts::state`].
+    /// An array with an entry for each of [`SystemFacts::state`]. It may be longer, so that one type serves systems of several sizes: the
+    /// entries beyond are 0 in every vector that a function is given or returns. They are never shown, and change nothing.
     type Vector<T: Entry>: Entries<T>;
-    /// An array with an entry for each of [`SystemFacts::integrals`].
+    /// An array with an entry for each of [`SystemFacts::integrals`], which may be longer like [`Vector`](Self::Vector).
     type Integrals<T: Entry>: Entries<T>;
-    /// An array with an entry for each of [`SystemFacts::output_names`].
+    /// An array with an entry for each of [`SystemFacts::output_names`], which may be longer like [`Vector`](Self::Vector).
     type Outputs<T: Entry>: Entries<T>;
     /// The state with its declared names and shapes, e.g. `SphericalPendulumState { q, p }`.
     type State: Clone + fmt::Debug + From<Self::Vector<f64>> + Into<Self::Vector<f64>>;
@@ -173,7 +174,7 @@ pub trait PreparedSystem<T: Scalar>: Entry {
 /// assert_eq!(rates, TrolleyState { x: 0.5, p: 3.0, time: 1.0, work: 1.5 });
 /// ```
 pub trait DrivenSystem: FeedbackSystem {
-    /// An array with an entry for each of [`SystemFacts::input_names`].
+    /// An array with an entry for each of [`SystemFacts::input_names`], which may be longer like [`Vector`](FeedbackSystem::Vector).
     type Inputs<T: Entry>: Entries<T>;
     /// The inputs with their declared names and shapes, e.g. `TrolleyInput { thrust }`.
     type Input: Clone + fmt::Debug + From<Self::Inputs<f64>> + Into<Self::Inputs<f64>>;

@@ -386,26 +386,32 @@ impl<const S: usize> Pair<S> {
         self.last.min(S - 1)
     }
 
-    /// The error of a step of size `h`, entry by entry, and its norm in units of the tolerance. An embedded method has evaluated the
-    /// last of the stages, too.
+    /// The error of a step of size `h`, entry by entry, and its norm in units of the tolerance, of a state with so many entries. An
+    /// embedded method has evaluated the last of the stages, too.
     #[inline(always)]
-    pub(crate) fn error<V: Entries<T>, T: Larger>(&self, stages: &[V; S], h: T, weights: &V) -> (V, T) {
+    pub(crate) fn error<V: Entries<T>, T: Larger>(
+        &self,
+        stages: &[V; S],
+        h: T,
+        weights: &V,
+        dimension: usize,
+    ) -> (V, T) {
         let zero: V = filled(T::from_f64(0.0));
         match &self.error {
             ErrorEstimate::Embedded(difference) => {
                 let error = advanced(&zero, h, stages, difference);
-                (error, norm(&error, weights))
+                (error, norm(&error, weights, dimension))
             }
             // e5 e5 / sqrt(e5 e5 + e3 e3 / 100), with norms e5 and e3 of the two (HNW II.10).
             ErrorEstimate::Combined { fifth, third } => {
                 let stages = &stages[..self.last()];
                 let error = advanced(&zero, h, stages, fifth);
-                let fifth = mean_square(&error, weights);
-                let third = mean_square(&advanced(&zero, h, stages, third), weights);
+                let fifth = mean_square(&error, weights, dimension);
+                let third = mean_square(&advanced(&zero, h, stages, third), weights, dimension);
                 let both = fifth + T::from_f64(0.01) * third;
                 (error, both.if_positive(|| fifth / both.sqrt()))
             }
-            ErrorEstimate::LastStage => (stages[self.last()], norm(&stages[self.last()], weights)),
+            ErrorEstimate::LastStage => (stages[self.last()], norm(&stages[self.last()], weights, dimension)),
         }
     }
 

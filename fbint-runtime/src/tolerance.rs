@@ -69,20 +69,20 @@ impl Larger for f64 {
     }
 }
 
-/// The root mean square of the weighed entries.
+/// The root mean square of the weighed entries, of which a state has so many.
 #[inline]
-pub(crate) fn norm<V: Entries<T>, T: Scalar>(v: &V, weights: &V) -> T {
-    mean_square(v, weights).sqrt()
+pub(crate) fn norm<V: Entries<T>, T: Scalar>(v: &V, weights: &V, dimension: usize) -> T {
+    mean_square(v, weights, dimension).sqrt()
 }
 
-/// The mean of the squares of the weighed entries.
+/// The mean of the squares of the weighed entries, of which a state has so many.
 #[inline]
-pub(crate) fn mean_square<V: Entries<T>, T: Scalar>(v: &V, weights: &V) -> T {
+pub(crate) fn mean_square<V: Entries<T>, T: Scalar>(v: &V, weights: &V, dimension: usize) -> T {
     // Four sums, because the next step's size waits for this one.
     let mut sums = [T::from_f64(0.0); 4];
     for i in 0..V::LEN {
         let weighed = v[i] * weights[i];
         sums[i % 4] = sums[i % 4] + weighed * weighed;
     }
-    ((sums[0] + sums[1]) + (sums[2] + sums[3])) / T::from_f64(V::LEN as f64)
+    ((sums[0] + sums[1]) + (sums[2] + sums[3])) / T::from_f64(dimension as f64)
 }

@@ -83,8 +83,8 @@ pub(super) fn square_of_distances(system: &dyn DynamicalSystem, x: &[f64], mut s
 pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> Result<Integrals<S>, Error> {
     let parameter = |index: usize| system.parameter(index);
     let parameters = Parameters { names: system.facts().parameter_names, value: &parameter };
-    let (system, mut checked) = (system.prepare(), Ok(()));
-    system.with_scratch(&mut |scratch| checked = check(&system, &parameters, start.as_ref(), scratch));
+    let (facts, system, mut checked) = (system.facts(), system.prepare(), Ok(()));
+    system.with_scratch(&mut |scratch| checked = check(&system, &parameters, facts.of_state(start), scratch));
     checked.map(|()| targets::<S, f64>(&system, start))
 }
 
@@ -202,8 +202,9 @@ impl Part {
 /// The state on the constraint set that is nearest to `x` in units of the sizes of its variables, to first order: positions first, then
 /// rates, with nothing held. `x` itself where every violation is rounding, `None` where the set is not reached.
 pub(crate) fn onto_constraints<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Option<Vector<S>> {
-    let (mut state, mut is_reached) = (*x, false);
-    system.with_scratch(&mut |scratch| is_reached = go_onto_constraints(system, state.as_mut(), scratch));
+    let (facts, mut state, mut is_reached) = (PreparedSystem::facts(system), *x, false);
+    system
+        .with_scratch(&mut |scratch| is_reached = go_onto_constraints(system, facts.of_state_mut(&mut state), scratch));
     is_reached.then_some(state)
 }
 
@@ -265,7 +266,10 @@ impl StartMove {
 pub(crate) fn targets<S: FeedbackSystem, T: Scalar>(system: &S::Prepared<T>, start: &Vector<S, T>) -> Integrals<S, T> {
     let integrals = system.integrals(start);
     let facts = PreparedSystem::facts(system);
-    Entries::from_fn(|i| if facts.integrals[i].kind.is_constraint() { T::from_f64(0.0) } else { integrals[i] })
+    Entries::from_fn(|i| match facts.integrals.get(i) {
+        Some(integral) if !integral.kind.is_constraint() => integrals[i],
+        _ => T::from_f64(0.0),
+    })
 }
 
 /// Refuses a start from which the way to the constraint set is long, although no constraint is violated by much. The constraint that has
@@ -314,11 +318,12 @@ pub(crate) fn check_distinct<S: FeedbackSystem>(
     is_any: bool,
 ) -> Result<(), Error> {
     let is_given = |role| matches!(role, StateRole::Variable | StateRole::Time | StateRole::Work);
-    if !PreparedSystem::facts(system).state.iter().all(|entry| is_given(entry.role)) {
+    let facts = PreparedSystem::facts(system);
+    if !facts.state.iter().all(|entry| is_given(entry.role)) {
         return Ok(());
     }
     let mut found = None;
-    system.with_scratch(&mut |scratch| found = indistinct_constraints(system, start.as_ref(), is_any, scratch));
+    system.with_scratch(&mut |scratch| found = indistinct_constraints(system, facts.of_state(start), is_any, scratch));
     found.map_or(Ok(()), |dependence| Err(Error::IndistinctConstraints { dependence }))
 }
 

@@ -9,6 +9,7 @@ use super::crew::{Crew, Leave};
 use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
 use super::seat::{Numbers, in_lane};
+use crate::facts::SystemFacts;
 use crate::field::Field;
 use crate::lanes::{Lanes, Mask};
 use crate::method::FixedStep;
@@ -130,16 +131,18 @@ impl<'a, 'c, 'm, S: FeedbackSystem, const V: usize> Course<'a, 'c, 'm, S, V> {
         }
     }
 
+    /// What the system of the members is.
+    #[inline(always)]
+    pub(super) fn facts(&self) -> &'static SystemFacts {
+        self.watch.numbers.system.facts()
+    }
+
     /// Advances by many steps at once where nothing comes between them. This is one function for all methods, so that the
     /// generated code in it is compiled but once.
     fn follow(&mut self, mut x: Vector<S, Lanes<V>>, advance: Advance<'_, S, V>) {
         let mut number = 0;
         while number < self.schedule.steps && !self.is_interrupted {
-            let steps = if self.watch.numbers.system.facts().clock.is_some() {
-                1
-            } else {
-                self.schedule.alike_from(number).min(UNWATCHED)
-            };
+            let steps = if self.facts().clock.is_some() { 1 } else { self.schedule.alike_from(number).min(UNWATCHED) };
             number += steps;
             advance(&mut self.watch, &mut x, Scalar::from_f64(self.schedule.step_size(number)), steps);
             self.finish_steps(number, steps, &mut x);
@@ -162,7 +165,7 @@ impl<'a, 'c, 'm, S: FeedbackSystem, const V: usize> Course<'a, 'c, 'm, S, V> {
 
     /// What comes after so many steps, of which the last one has that number.
     fn finish_steps(&mut self, number: u64, steps: u64, x: &mut Vector<S, Lanes<V>>) {
-        self.watch.numbers.system.facts().set_clock(x, self.schedule.time(number));
+        self.facts().set_clock(x, self.schedule.time(number));
         self.watch.look(x);
         if self.schedule.is_sampled(number) || number == self.schedule.steps {
             self.sample(number, x);

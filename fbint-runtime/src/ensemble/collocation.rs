@@ -10,9 +10,10 @@ use super::block::{self, Course};
 use super::gains::LaneFields;
 use super::seat::in_lane;
 use crate::entries::Entries;
+use crate::facts::SystemFacts;
 use crate::gauss::{Coefficients, Collocation};
 use crate::lanes::Lanes;
-use crate::linear::filled;
+use crate::linear::{filled, from_slice};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Vector};
 
@@ -24,14 +25,15 @@ pub(super) fn integrate<S: FeedbackSystem, const V: usize>(
     coefficients: Coefficients,
     h: f64,
 ) {
+    let facts = course.facts();
     let member = |lane| {
         let state: Vector<S> = in_lane(&start, lane);
-        let mut collocation = Collocation::new(coefficients, h, state.as_ref());
+        let mut collocation = Collocation::new(coefficients, h, facts.of_state(&state));
         collocation.learn_velocities(fields.coordinates(), |x| rates_of_member(fields, lane, x));
         Member { state, collocation, is_done: false }
     };
     let members = RefCell::new((0..Lanes::<V>::COUNT).map(member).collect::<Vec<_>>());
-    block::follow(course, start, &|x, h| step(&mut members.borrow_mut(), fields, x, h.lane(0)));
+    block::follow(course, start, &|x, h| step(facts, &mut members.borrow_mut(), fields, x, h.lane(0)));
 }
 
 struct Member<S: FeedbackSystem> {
@@ -47,6 +49,7 @@ fn rates_of_member<S: FeedbackSystem, const V: usize>(
     lane: usize,
     x: &[f64],
 ) -> Vec<f64> {
+    let x: Vector<S> = from_slice(x);
     let at = Entries::from_fn(|entry| Lanes::from_f64(x[entry]));
     let mut rates: Vector<S, Lanes<V>> = filled(Lanes::from_f64(0.0));
     fields.value(&at, &mut rates);
@@ -55,6 +58,7 @@ fn rates_of_member<S: FeedbackSystem, const V: usize>(
 
 /// A step of all members.
 fn step<S: FeedbackSystem, const V: usize>(
+    facts: &SystemFacts,
     members: &mut [Member<S>],
     fields: &dyn LaneFields<S, V>,
     x: &mut Vector<S, Lanes<V>>,
@@ -62,13 +66,13 @@ fn step<S: FeedbackSystem, const V: usize>(
 ) {
     for (lane, member) in members.iter_mut().enumerate() {
         member.state = in_lane(x, lane);
-        member.collocation.begin(member.state.as_ref(), h);
+        member.collocation.begin(facts.of_state(&member.state), h);
         member.is_done = false;
     }
     while members.iter().any(|member| !member.is_done) {
         evaluate(members, fields);
         for Member { state, collocation, is_done } in members.iter_mut().filter(|member| !member.is_done) {
-            let end = collocation.proceed(state.as_mut(), h);
+            let end = collocation.proceed(facts.of_state_mut(state), h);
             *is_done = end.is_some();
             if let Some(Err(_)) = end {
                 *state = filled(f64::NAN);
@@ -83,7 +87,9 @@ fn evaluate<S: FeedbackSystem, const V: usize>(members: &mut [Member<S>], fields
     let mut rates: Vector<S, Lanes<V>> = filled(Lanes::from_f64(0.0));
     let stages = members[0].collocation.count();
     for stage in 0..stages {
-        let number = |lane: usize, entry: usize| members[lane].collocation.stages[entry * stages + stage];
+        let number = |lane: usize, entry: usize| {
+            members[lane].collocation.stages.get(entry * stages + stage).copied().unwrap_or_default()
+        };
         let at = Entries::from_fn(|entry| Lanes::from_lanes(&|lane| number(lane, entry)));
         fields.value(&at, &mut rates);
         for (lane, member) in members.iter_mut().enumerate() {

@@ -171,7 +171,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         let remaining = self.until - self.time;
         let is_shortened = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
         let size = is_shortened.select(remaining, self.size);
-        let error = self.attempt(size);
+        let error = self.attempt(size, numbers.system.facts().state.len());
 
         // Without a finite end, the error is as large as can be.
         let finite = is_finite(&self.end);
@@ -214,7 +214,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
 
     /// Attempts a step of this size in every lane; returns its error in units of the tolerance.
     #[inline(never)]
-    fn attempt(&mut self, size: Lanes<V>) -> Lanes<V> {
+    fn attempt(&mut self, size: Lanes<V>, dimension: usize) -> Lanes<V> {
         let (pair, last) = (Self::PAIR, Self::PAIR.last());
         // An embedded method evaluates the field after the step, too.
         self.knows_end = matches!(pair.error, ErrorEstimate::Embedded(_));
@@ -230,7 +230,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         let atol = filled(Lanes::from_f64(self.route.tolerance.absolute(1.0)));
         let weights = self.route.tolerance.weights(&atol, &self.state, &self.end);
         let error;
-        (self.error, error) = pair.error(&self.stages, size, &weights);
+        (self.error, error) = pair.error(&self.stages, size, &weights, dimension);
         error
     }
 

@@ -97,9 +97,11 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> Crew<'c, 'm, S, V> {
 
     /// Adds a sample of the member in a lane; returns how many it has.
     pub(super) fn sample(&mut self, lane: usize, time: f64, state: &Vector<S>, change: &Integrals<S>) -> usize {
-        match &mut self.tracks[self.seats[lane].0] {
+        let (place, seat) = &self.seats[lane];
+        let facts = seat.facts();
+        match &mut self.tracks[*place] {
             Ok(track) => {
-                track.push(time, state.as_ref(), change.as_ref());
+                track.push_of(facts, time, state, change);
                 track.len()
             }
             Err(_) => 0,

@@ -245,9 +245,9 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
         run: impl Fn(usize, Simulation<'_, S>, &Settings) -> Result<Run<S>, Error> + Sync,
     ) -> Result<EnsembleRun<S>, Error> {
         let samples = |member: usize, simulation: Simulation<'_, S>, settings: &Settings| {
-            let mut samples = FlatSamples::of(simulation.facts(), 0);
-            let run = run(member, simulation, settings)?;
-            run.trajectory().iter().for_each(|at| samples.push(at.time, at.state.as_ref(), at.change.as_ref()));
+            let facts = simulation.facts();
+            let (run, mut samples) = (run(member, simulation, settings)?, FlatSamples::of(facts, 0));
+            run.trajectory().iter().for_each(|at| samples.push_of(facts, at.time, &at.state, &at.change));
             Ok(samples)
         };
         self.each(settings, &samples).map(EnsembleRun::shaped)

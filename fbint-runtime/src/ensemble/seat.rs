@@ -6,6 +6,7 @@ use crate::consistent_start::{check_start, projected_start, scales};
 use crate::dynamical_system::DynamicalSystem;
 use crate::entries::Entries;
 use crate::error::Error;
+use crate::facts::SystemFacts;
 use crate::lanes::{Lanes, Mask};
 use crate::linear::{difference, filled};
 use crate::method::Settings;
@@ -47,18 +48,24 @@ impl<S: FeedbackSystem> Seat<S> {
         }
         let system = system.prepare();
         let mut sizes: Integrals<S> = filled(0.0);
-        system.with_scratch(&mut |scratch| scales(&system, start.as_ref(), sizes.as_mut(), scratch));
-        let integrals = PreparedSystem::facts(&system).integrals;
-        let bounds = Entries::from_fn(|i| bound(&integrals[i], 1.0 + sizes[i] + targets[i].abs()));
+        let facts = PreparedSystem::facts(&system);
+        system.with_scratch(&mut |scratch| scales(&system, facts.of_state(&start), sizes.as_mut(), scratch));
+        let size = |i: usize| 1.0 + sizes[i] + targets[i].abs();
+        let bounds = Entries::from_fn(|i| facts.integrals.get(i).map_or(0.0, |integral| bound(integral, size(i))));
         let noise = noise::<S>(&system, &start, &targets);
         Ok((Self { member, system, start, targets, bounds, noise }, field))
     }
 
+    /// What the system is.
+    pub(super) fn facts(&self) -> &'static SystemFacts {
+        PreparedSystem::facts(&self.system)
+    }
+
     /// The samples of a member that begins at a time and will have so many.
     pub(super) fn track(&self, time: f64, samples: usize) -> FlatSamples {
-        let mut track = FlatSamples::of(PreparedSystem::facts(&self.system), samples);
+        let mut track = FlatSamples::of(self.facts(), samples);
         let change: Integrals<S> = difference(&self.system.integrals(&self.start), &self.targets);
-        track.push(time, self.start.as_ref(), change.as_ref());
+        track.push_of(self.facts(), time, &self.start, &change);
         track
     }
 }

@@ -90,7 +90,7 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
     }
 
     fn step_matrix(&self, start: &Vector<S>, h: f64) -> Result<StepMatrix, StepFailure> {
-        let mut matrix = StepMatrix::new(Vector::<S>::LEN);
+        let mut matrix = StepMatrix::new(self.system.facts().state.len());
         let feedback = self.law.as_ref().map(|law| [&law.gains, &law.targets]);
         match matrix.linearise(|add| self.system.jacobian(start, feedback, add)) {
             Some(entry) => Err(StepFailure::Jacobian { entry }),

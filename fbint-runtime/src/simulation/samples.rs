@@ -40,6 +40,18 @@ impl FlatSamples {
         Self::with_capacity(facts.state.len(), facts.integrals.len(), samples)
     }
 
+    /// Adds a sample by vectors of a system.
+    #[cfg(feature = "ensemble")]
+    pub(crate) fn push_of(
+        &mut self,
+        facts: &SystemFacts,
+        time: f64,
+        state: &impl AsRef<[f64]>,
+        change: &impl AsRef<[f64]>,
+    ) {
+        self.push(time, facts.of_state(state), facts.of_integrals(change));
+    }
+
     #[inline]
     pub(crate) fn push(&mut self, time: f64, state: &[f64], change: &[f64]) {
         self.numbers.reserve(self.width);

@@ -116,23 +116,25 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
     fn landed(&self) -> Option<Landed<'_>> {
         let [targets, _] = self.projector.as_ref()?.onto();
         let Landing { end, variances, projected } = &self.landing;
+        let facts = self.facts();
         Some(Landed {
-            end: end.as_ref(),
-            variances: variances.as_ref(),
-            violation: projected.violation.as_ref(),
-            correction: projected.correction.as_ref(),
+            end: facts.of_state(end),
+            variances: facts.of_state(variances),
+            violation: facts.of_integrals(&projected.violation),
+            correction: facts.of_state(&projected.correction),
             left_out: projected.left_out,
-            targets: targets.as_ref(),
+            targets: facts.of_integrals(targets),
         })
     }
 
     fn project_within(&self, time: f64, x: &mut [f64]) {
         let mut state: Vector<S> = from_slice(x);
-        self.facts().set_clock(&mut state, time);
+        let facts = self.facts();
+        facts.set_clock(&mut state, time);
         if let Some(projector) = &self.projector {
             projector.project_within(&mut state);
         }
-        x.copy_from_slice(state.as_ref());
+        x.copy_from_slice(facts.of_state(&state));
     }
 
     fn begin_anew(&mut self) {
@@ -142,11 +144,11 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
     /// What is remembered because of projections.
     fn memory(&self) -> Memory {
         let Some(projector) = &self.projector else { return Memory::default() };
-        let (mean, derivative) = projector.memory();
+        let ((mean, derivative), facts) = (projector.memory(), self.facts());
         Memory {
-            mean: Some(mean.as_ref().to_vec()),
-            derivative: derivative.map(|derivative| derivative.as_ref().to_vec()),
-            held: Some([projector.onto()[0].as_ref().to_vec(), projector.onto()[1].as_ref().to_vec()]),
+            mean: Some(facts.of_state(mean).to_vec()),
+            derivative: derivative.map(|derivative| facts.of_state(derivative).to_vec()),
+            held: Some(projector.onto().map(|held| facts.of_integrals(held).to_vec())),
             ..Memory::default()
         }
     }
@@ -292,7 +294,7 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
     }
 
     fn end(&self) -> (f64, &[f64]) {
-        (self.time, self.state.as_ref())
+        (self.time, self.ends.facts().of_state(&self.state))
     }
 
     fn steps(&self) -> u64 {
@@ -315,7 +317,7 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
         let mut state = self.begin;
         self.method.step_alone(&mut state, time - self.from)?;
         self.evaluations += self.method.evaluations();
-        x.copy_from_slice(state.as_ref());
+        x.copy_from_slice(self.ends.facts().of_state(&state));
         Ok(())
     }
 
@@ -458,8 +460,8 @@ impl<S: FeedbackSystem> Advance<S> for HamelMethod<S> {
     }
 
     fn carried(&self) -> Option<Vec<Vec<f64>>> {
-        let Carried { node, excess } = &self.carried;
-        Some(vec![node.as_ref().to_vec(), excess.as_ref().to_vec(), self.end.as_ref().to_vec()])
+        let (facts, Carried { node, excess }) = (PreparedSystem::facts(&self.system), &self.carried);
+        Some([node, excess, &self.end].map(|carried| facts.of_state(carried).to_vec()).into())
     }
 
     fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {
@@ -506,7 +508,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
     }
 
     fn end(&self) -> (f64, &[f64]) {
-        (self.integrator.time(), self.integrator.state().as_ref())
+        (self.integrator.time(), self.ends.facts().of_state(self.integrator.state()))
     }
 
     fn steps(&self) -> u64 {
@@ -526,7 +528,8 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
     }
 
     fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure> {
-        x.copy_from_slice(self.dense_output().at(time).as_ref());
+        let state = self.dense_output().at(time);
+        x.copy_from_slice(self.ends.facts().of_state(&state));
         Ok(())
     }
 
@@ -555,7 +558,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
         Memory {
             steps,
             evaluations,
-            derivative: derivative.map(|derivative| derivative.as_ref().to_vec()),
+            derivative: derivative.map(|derivative| self.ends.facts().of_state(&derivative).to_vec()),
             mean: memory.mean.filter(|_| !self.integrator.is_at_jump()),
             control: Some(Control { size, last_log_error, rejected }),
             ..memory

@@ -34,7 +34,7 @@ impl<S: Model> Loaded<S> {
 
     /// The simulation with the events of the model.
     fn eventful(&self, start: &[f64]) -> Result<Simulation<'_, S>, Error> {
-        Ok(with_events(Simulation::new(&self.system, vector::<Vector<S>>(start))?, &self.system))
+        Ok(with_events(Simulation::new(&self.system, self.vector(start))?, &self.system))
     }
 
     /// The simulation with the events and inputs of the model, and these gains.
@@ -64,6 +64,19 @@ impl<S: Model> Loaded<S> {
         if is_below { event.falling().terminal() } else { event.rising().terminal() }
     }
 
+    /// The vector with the entries of a state; those that are missing are not numbers.
+    fn vector(&self, state: &[f64]) -> Vector<S> {
+        let mut x: Vector<S> = vector(state);
+        x.as_mut().iter_mut().skip(self.system.facts().state.len()).for_each(|beyond| *beyond = 0.0);
+        x
+    }
+
+    /// The entries of a state.
+    fn flat(&self, state: S::State) -> Vec<f64> {
+        let state: Vector<S> = state.into();
+        state.into_iter().take(self.system.facts().state.len()).collect()
+    }
+
     /// The model's own map that a plan names.
     fn map(&self, plan: &Plan) -> Option<Box<dyn OneStep<Vector<S>>>> {
         for (scheme, map) in self.system.geometric_methods() {
@@ -91,15 +104,15 @@ impl<S: Model> AnyModel for Loaded<S> {
     }
 
     fn system_at(&self, state: &[f64]) -> Box<dyn DynamicalSystem> {
-        Box::new(self.prepared(&vector(state)))
+        Box::new(self.prepared(&self.vector(state)))
     }
 
     fn start(&self) -> Result<Vec<f64>, Error> {
-        Model::start(&self.system).map(flat::<S>)
+        Model::start(&self.system).map(|start| self.flat(start))
     }
 
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error> {
-        ConsistentStart::new(&self.system).hold(held)?.solve(vector::<Vector<S>>(guess)).map(flat::<S>)
+        ConsistentStart::new(&self.system).hold(held)?.solve(self.vector(guess)).map(|start| self.flat(start))
     }
 
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error> {
@@ -124,7 +137,8 @@ impl<S: Model> AnyModel for Loaded<S> {
 
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
         let map = self.map(plan);
-        with_map(self.simulation(start, &plan.feedback)?, map.as_deref()).final_state(&plan.settings).map(flat::<S>)
+        let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_deref());
+        simulation.final_state(&plan.settings).map(|end| self.flat(end))
     }
 
     fn further_methods(&self) -> Vec<Scheme> {
@@ -144,7 +158,8 @@ impl<S: Model> AnyModel for Loaded<S> {
         let simulation = undriven(self.eventful(start)?, &Feedback::None).watched(watch);
         let settings = Settings::new(Method::OneStep { h: steps.h }, steps.until);
         let settings = Settings { every: Some(steps.every), ..settings };
-        Ok(simulation.one_step(steps).run_flat(&settings)?.into())
+        let steps = OwnSteps { steps, dimension: start.len() };
+        Ok(simulation.one_step(&steps).run_flat(&settings)?.into())
     }
 
     fn run_ensemble(
@@ -159,7 +174,7 @@ impl<S: Model> AnyModel for Loaded<S> {
             let mut loaded = Self::new(Arc::clone(&self.make));
             member.parameters.iter().enumerate().for_each(|(index, value)| loaded.set_parameter(index, *value));
             systems.push(loaded.system);
-            starts.push(vector::<Vector<S>>(&member.start));
+            starts.push(self.vector(&member.start));
         }
         let ensemble = Ensemble::over_systems(&systems, starts).watched(progress);
         let ensemble = match visit {
@@ -191,7 +206,7 @@ impl<S: Model> AnyModel for Loaded<S> {
     }
 
     fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
-        let x = vector::<Vector<S>>(state);
+        let x = self.vector(state);
         let system = self.prepared(&x);
         let system = S::gather::<Dual64>(&|_| &system);
         let mut jacobian = vec![vec![0.0; state.len()]; state.len()];
@@ -204,17 +219,23 @@ impl<S: Model> AnyModel for Loaded<S> {
     }
 
     fn drawing(&self, state: &[f64]) -> Drawing {
-        self.system.drawing(&vector::<Vector<S>>(state).into())
+        self.system.drawing(&self.vector(state).into())
     }
 }
 
-impl<V: Entries<f64>> OneStep<V> for Steps<'_> {
+/// Steps of a state with so many entries.
+struct OwnSteps<'a> {
+    steps: &'a Steps<'a>,
+    dimension: usize,
+}
+
+impl<V: Entries<f64>> OneStep<V> for OwnSteps<'_> {
     fn step(&self, x: &mut V, h: f64) {
-        (self.step)(x.as_mut(), h);
+        (self.steps.step)(&mut x.as_mut()[..self.dimension], h);
     }
 
     fn evaluations_per_step(&self) -> u64 {
-        self.evaluations
+        self.steps.evaluations
     }
 }
 
@@ -280,11 +301,6 @@ where
 /// The vector with these entries; those that are missing are not numbers.
 pub(super) fn vector<V: Entries<f64>>(entries: &[f64]) -> V {
     V::from_fn(|i| entries.get(i).copied().unwrap_or(f64::NAN))
-}
-
-fn flat<S: FeedbackSystem>(state: S::State) -> Vec<f64> {
-    let state: Vector<S> = state.into();
-    state.as_ref().to_vec()
 }
 
 #[cfg(test)]
