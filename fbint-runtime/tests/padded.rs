@@ -106,7 +106,7 @@ fn cut<V: Entries<T>, W: Entries<T>, T: Entry>(long: &W) -> V {
 /// The first entries of a state, of which the others are 0, unless a lane has no state.
 fn own<S: FeedbackSystem, T: Scalar>(x: &[T; STATES]) -> Vector<S, T> {
     let (zero, (own, beyond)) = (T::from_f64(0.0), x.split_at(Vector::<S>::LEN));
-    let is_finite = own.iter().all(|entry| *entry - *entry == zero);
+    let is_finite = own.iter().all(|entry| zero * *entry == zero);
     assert!(!is_finite || beyond.iter().all(|beyond| *beyond == zero), "{x:?}");
     cut(x)
 }
