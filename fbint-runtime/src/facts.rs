@@ -84,6 +84,10 @@ impl SystemFacts {
     }
 
     /// What is known of the systems of the type `S` when they are compiled, or else these facts, which are those of one of them.
+    #[cfg_attr(
+        not(feature = "std"),
+        expect(dead_code, reason = "only steps of simulations are not told by their system")
+    )]
     #[inline(always)]
     pub(crate) fn known<S: FeedbackSystem>(&'static self) -> &'static Self {
         match S::KNOWN_FACTS {

@@ -1,8 +1,8 @@
 //! Four mistakes give four messages, and using the whole surface of the model gives none.
 
 use fbint_runtime::{
-    ConsistentStart, Feedback, Field, Gains, GeneratedSystem, Method, PlainField, PreparedSystem, Simulation,
-    feedback_system,
+    ConsistentStart, Feedback, FeedbackSystem, Field, Gains, GeneratedSystem, Method, PlainField, PreparedSystem,
+    Simulation, feedback_system,
 };
 use nalgebra::vector;
 
