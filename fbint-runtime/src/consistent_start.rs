@@ -84,7 +84,12 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
         let parameter = |index: usize| self.system.parameter(index);
         let parameters = Parameters { names: self.system.facts().parameter_names, value: &parameter };
         let facts = self.system.facts();
-        find_start(&self.system.prepare(), &parameters, facts.of_state(&self.held), facts.of_state_mut(&mut x))?;
+        find_start(
+            &self.system.prepare(),
+            &parameters,
+            facts.of_state::<S, _>(&self.held),
+            facts.of_state_mut::<S, _>(&mut x),
+        )?;
         Ok(x.into())
     }
 }

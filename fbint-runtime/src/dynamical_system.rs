@@ -32,17 +32,17 @@ impl<P: PreparedSystem<f64>> DynamicalSystem for P {
 
     fn integrals_at(&self, x: &[f64], values: &mut [f64]) {
         let integrals = PreparedSystem::integrals(self, &from_slice(x));
-        values.copy_from_slice(PreparedSystem::facts(self).of_integrals(&integrals));
+        values.copy_from_slice(PreparedSystem::facts(self).of_integrals::<P::System, _>(&integrals));
     }
 
     fn vector_field_at(&self, x: &[f64], rates: &mut [f64]) {
-        rates.copy_from_slice(PreparedSystem::facts(self).of_state(&self.vector_field(&from_slice(x))));
+        rates.copy_from_slice(PreparedSystem::facts(self).of_state::<P::System, _>(&self.vector_field(&from_slice(x))));
     }
 
     fn jacobian_at(&self, x: &[f64], rows: &mut [f64]) {
         let (facts, jacobian) = (PreparedSystem::facts(self), self.integrals_jacobian(&from_slice(x)));
         for (row, gradient) in rows.chunks_exact_mut(facts.state.len()).zip(jacobian.as_ref()) {
-            row.copy_from_slice(facts.of_state(gradient));
+            row.copy_from_slice(facts.of_state::<P::System, _>(gradient));
         }
     }
 

@@ -1,8 +1,10 @@
 //! What a system is, whatever its parameters are: names, roles, and what the compiler found out about it.
 
-use crate::entries::Entries;
+use crate::entries::{Entries, Entry};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, GeneratedSystem, Integral, KineticEnergy, Operations, StateEntry, StateRole};
+use crate::system::{
+    FeedbackSystem, GeneratedSystem, Integral, Integrals, KineticEnergy, Operations, StateEntry, StateRole, Vector,
+};
 
 /// What a system is, whatever its parameters are.
 ///
@@ -96,26 +98,32 @@ impl SystemFacts {
         }
     }
 
-    /// The entries that the state has in a vector, which may be longer: see [`FeedbackSystem::Vector`].
+    /// The entries that the state has in a vector, which may be longer: see [`FeedbackSystem::Vector`]. Where facts are known of the type,
+    /// it is not, and nothing is compiled for that.
     #[inline(always)]
-    pub(crate) fn of_state<'v, T>(&self, x: &'v impl AsRef<[T]>) -> &'v [T] {
-        let x = x.as_ref();
-        x.get(..self.state.len()).unwrap_or(x)
+    pub(crate) fn of_state<'v, S: FeedbackSystem, T: Entry>(&self, x: &'v Vector<S, T>) -> &'v [T] {
+        match S::KNOWN_FACTS {
+            Some(_) => x.as_ref(),
+            None => &x.as_ref()[..self.state.len()],
+        }
     }
 
     /// The same, to be changed.
     #[inline(always)]
-    pub(crate) fn of_state_mut<'v, T>(&self, x: &'v mut impl AsMut<[T]>) -> &'v mut [T] {
-        let (x, length) = (x.as_mut(), self.state.len());
-        let length = length.min(x.len());
-        &mut x[..length]
+    pub(crate) fn of_state_mut<'v, S: FeedbackSystem, T: Entry>(&self, x: &'v mut Vector<S, T>) -> &'v mut [T] {
+        match S::KNOWN_FACTS {
+            Some(_) => x.as_mut(),
+            None => &mut x.as_mut()[..self.state.len()],
+        }
     }
 
     /// The entries that integrals have in a vector, which may be longer: see [`FeedbackSystem::Integrals`].
     #[inline(always)]
-    pub(crate) fn of_integrals<'v, T>(&self, values: &'v impl AsRef<[T]>) -> &'v [T] {
-        let values = values.as_ref();
-        values.get(..self.integrals.len()).unwrap_or(values)
+    pub(crate) fn of_integrals<'v, S: FeedbackSystem, T: Entry>(&self, values: &'v Integrals<S, T>) -> &'v [T] {
+        match S::KNOWN_FACTS {
+            Some(_) => values.as_ref(),
+            None => &values.as_ref()[..self.integrals.len()],
+        }
     }
 
     /// Puts the time into a state that has it: computed, and not added up.

@@ -405,7 +405,7 @@ impl<S: FeedbackSystem> Projector<S> {
         }
         let mut jumped: Integrals<S, bool> = Entries::from_fn(|_| false);
         let facts = self.facts();
-        find_jumps(&self.system, facts.of_state(&begin), facts.of_state(&end), jumped.as_mut());
+        find_jumps(&self.system, facts.of_state::<S, _>(&begin), facts.of_state::<S, _>(&end), jumped.as_mut());
         if let Some(integral) = (0..Integrals::<S>::LEN).find(|&i| jumped[i]) {
             let noise = Entries::from_fn(|i| if jumped[i] { UNBOUNDED } else { self.noise[i] });
             let (state, projected) = Self { noise, ..self }.projected(&variances, &end);
@@ -422,7 +422,7 @@ impl<S: FeedbackSystem> Projector<S> {
         let held = [self.targets.as_ref(), self.noise.as_ref()];
         let (correction, left_out) = (
             difference(&end, &state),
-            Some(worst(&self.system, held, facts.of_state(&variances), facts.of_state(&end))),
+            Some(worst(&self.system, held, facts.of_state::<S, _>(&variances), facts.of_state::<S, _>(&end))),
         );
         Settled { state, targets, noise, projected: Projected { correction, left_out, ..projected }, variances }
     }
@@ -444,7 +444,12 @@ impl<S: FeedbackSystem> Projector<S> {
     /// The entry that a projection of the state `x` moved furthest.
     fn furthest(&self, projected: &Projected<S>, variances: &Vector<S>, x: &Vector<S>) -> Move {
         let facts = self.facts();
-        furthest(facts.state, facts.of_state(&projected.correction), facts.of_state(variances), facts.of_state(x))
+        furthest(
+            facts.state,
+            facts.of_state::<S, _>(&projected.correction),
+            facts.of_state::<S, _>(variances),
+            facts.of_state::<S, _>(x),
+        )
     }
 
     /// F_target, and R.
@@ -727,7 +732,7 @@ pub(crate) fn noise<S: FeedbackSystem>(
     targets: &Integrals<S>,
 ) -> Integrals<S> {
     let mut noise = *targets;
-    squares_of_rounding(system, PreparedSystem::facts(system).of_state(start), noise.as_mut());
+    squares_of_rounding(system, PreparedSystem::facts(system).of_state::<S, _>(start), noise.as_mut());
     noise
 }
 

@@ -572,9 +572,9 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
             system,
             parameters,
             span,
-            given: facts.of_state(&self.start).to_vec(),
-            start: facts.of_state(&start).to_vec(),
-            targets: facts.of_integrals(&targets).to_vec(),
+            given: facts.of_state::<S, _>(&self.start).to_vec(),
+            start: facts.of_state::<S, _>(&start).to_vec(),
+            targets: facts.of_integrals::<S, _>(&targets).to_vec(),
             is_projected: projection.is_some(),
             samples: self.samples,
             watch: self.watch,
@@ -722,7 +722,7 @@ impl<S: FeedbackSystem, F> fmt::Debug for Simulation<'_, S, F> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Simulation")
             .field("system", &self.facts().name)
-            .field("start", &self.facts().of_state(&self.setup.start))
+            .field("start", &self.facts().of_state::<S, _>(&self.setup.start))
             .finish_non_exhaustive()
     }
 }

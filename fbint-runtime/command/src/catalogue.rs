@@ -43,13 +43,13 @@ impl Entry {
     }
 
     /// The entry of the model that a function makes, with its default parameters; its name is that of the declared struct in lower case.
-    pub fn made_by<S: Model>(make: impl Fn() -> S + Send + Sync + 'static) -> Self {
-        let (facts, make) = (make().facts(), Arc::new(make) as Arc<dyn Fn() -> S + Send + Sync>);
+    pub fn made_by<S: Model>(make: impl Fn() -> S + Clone + Send + Sync + 'static) -> Self {
+        let facts = make().facts();
         Self {
             name: lower_case(facts.name),
             type_name: facts.name,
             summary: facts.summary,
-            load: Arc::new(move || Box::new(Loaded::new(Arc::clone(&make)))),
+            load: Arc::new(move || Box::new(Loaded::new(make.clone()))),
         }
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> R
     let parameter = |index: usize| system.parameter(index);
     let parameters = Parameters { names: system.facts().parameter_names, value: &parameter };
     let (facts, system, mut checked) = (system.facts(), system.prepare(), Ok(()));
-    system.with_scratch(&mut |scratch| checked = check(&system, &parameters, facts.of_state(start), scratch));
+    system.with_scratch(&mut |scratch| checked = check(&system, &parameters, facts.of_state::<S, _>(start), scratch));
     checked.map(|()| targets::<S, f64>(&system, start))
 }
 
@@ -203,8 +203,9 @@ impl Part {
 /// rates, with nothing held. `x` itself where every violation is rounding, `None` where the set is not reached.
 pub(crate) fn onto_constraints<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Option<Vector<S>> {
     let (facts, mut state, mut is_reached) = (PreparedSystem::facts(system), *x, false);
-    system
-        .with_scratch(&mut |scratch| is_reached = go_onto_constraints(system, facts.of_state_mut(&mut state), scratch));
+    system.with_scratch(&mut |scratch| {
+        is_reached = go_onto_constraints(system, facts.of_state_mut::<S, _>(&mut state), scratch)
+    });
     is_reached.then_some(state)
 }
 
@@ -323,7 +324,9 @@ pub(crate) fn check_distinct<S: FeedbackSystem>(
         return Ok(());
     }
     let mut found = None;
-    system.with_scratch(&mut |scratch| found = indistinct_constraints(system, facts.of_state(start), is_any, scratch));
+    system.with_scratch(&mut |scratch| {
+        found = indistinct_constraints(system, facts.of_state::<S, _>(start), is_any, scratch)
+    });
     found.map_or(Ok(()), |dependence| Err(Error::IndistinctConstraints { dependence }))
 }
 

@@ -28,7 +28,7 @@ pub(super) fn integrate<S: FeedbackSystem, const V: usize>(
     let facts = course.facts();
     let member = |lane| {
         let state: Vector<S> = in_lane(&start, lane);
-        let mut collocation = Collocation::new(coefficients, h, facts.of_state(&state));
+        let mut collocation = Collocation::new(coefficients, h, facts.of_state::<S, _>(&state));
         collocation.learn_velocities(fields.coordinates(), |x| rates_of_member(fields, lane, x));
         Member { state, collocation, is_done: false }
     };
@@ -66,13 +66,13 @@ fn step<S: FeedbackSystem, const V: usize>(
 ) {
     for (lane, member) in members.iter_mut().enumerate() {
         member.state = in_lane(x, lane);
-        member.collocation.begin(facts.of_state(&member.state), h);
+        member.collocation.begin(facts.of_state::<S, _>(&member.state), h);
         member.is_done = false;
     }
     while members.iter().any(|member| !member.is_done) {
         evaluate(members, fields);
         for Member { state, collocation, is_done } in members.iter_mut().filter(|member| !member.is_done) {
-            let end = collocation.proceed(facts.of_state_mut(state), h);
+            let end = collocation.proceed(facts.of_state_mut::<S, _>(state), h);
             *is_done = end.is_some();
             if let Some(Err(_)) = end {
                 *state = filled(f64::NAN);

@@ -101,7 +101,7 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> Crew<'c, 'm, S, V> {
         let facts = seat.facts();
         match &mut self.tracks[*place] {
             Ok(track) => {
-                track.push_of(facts, time, state, change);
+                track.push_of::<S>(facts, time, state, change);
                 track.len()
             }
             Err(_) => 0,

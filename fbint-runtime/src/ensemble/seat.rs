@@ -49,7 +49,7 @@ impl<S: FeedbackSystem> Seat<S> {
         let system = system.prepare();
         let mut sizes: Integrals<S> = filled(0.0);
         let facts = PreparedSystem::facts(&system);
-        system.with_scratch(&mut |scratch| scales(&system, facts.of_state(&start), sizes.as_mut(), scratch));
+        system.with_scratch(&mut |scratch| scales(&system, facts.of_state::<S, _>(&start), sizes.as_mut(), scratch));
         let size = |i: usize| 1.0 + sizes[i] + targets[i].abs();
         let bounds = Entries::from_fn(|i| facts.integrals.get(i).map_or(0.0, |integral| bound(integral, size(i))));
         let noise = noise::<S>(&system, &start, &targets);
@@ -65,7 +65,7 @@ impl<S: FeedbackSystem> Seat<S> {
     pub(super) fn track(&self, time: f64, samples: usize) -> FlatSamples {
         let mut track = FlatSamples::of(self.facts(), samples);
         let change: Integrals<S> = difference(&self.system.integrals(&self.start), &self.targets);
-        track.push_of(self.facts(), time, &self.start, &change);
+        track.push_of::<S>(self.facts(), time, &self.start, &change);
         track
     }
 }

@@ -7,6 +7,8 @@ use super::run::Sample;
 use crate::facts::SystemFacts;
 use crate::linear::from_slice;
 use crate::system::FeedbackSystem;
+#[cfg(feature = "ensemble")]
+use crate::system::{Integrals, Vector};
 
 /// Samples of a run, each a row: the time, the state and F - F_target.
 #[derive(Clone, Debug)]
@@ -42,14 +44,14 @@ impl FlatSamples {
 
     /// Adds a sample by vectors of a system.
     #[cfg(feature = "ensemble")]
-    pub(crate) fn push_of(
+    pub(crate) fn push_of<S: FeedbackSystem>(
         &mut self,
         facts: &SystemFacts,
         time: f64,
-        state: &impl AsRef<[f64]>,
-        change: &impl AsRef<[f64]>,
+        state: &Vector<S>,
+        change: &Integrals<S>,
     ) {
-        self.push(time, facts.of_state(state), facts.of_integrals(change));
+        self.push(time, facts.of_state::<S, _>(state), facts.of_integrals::<S, _>(change));
     }
 
     #[inline]

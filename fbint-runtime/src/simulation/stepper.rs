@@ -118,12 +118,12 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
         let Landing { end, variances, projected } = &self.landing;
         let facts = self.facts();
         Some(Landed {
-            end: facts.of_state(end),
-            variances: facts.of_state(variances),
-            violation: facts.of_integrals(&projected.violation),
-            correction: facts.of_state(&projected.correction),
+            end: facts.of_state::<S, _>(end),
+            variances: facts.of_state::<S, _>(variances),
+            violation: facts.of_integrals::<S, _>(&projected.violation),
+            correction: facts.of_state::<S, _>(&projected.correction),
             left_out: projected.left_out,
-            targets: facts.of_integrals(targets),
+            targets: facts.of_integrals::<S, _>(targets),
         })
     }
 
@@ -134,7 +134,7 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
         if let Some(projector) = &self.projector {
             projector.project_within(&mut state);
         }
-        x.copy_from_slice(facts.of_state(&state));
+        x.copy_from_slice(facts.of_state::<S, _>(&state));
     }
 
     fn begin_anew(&mut self) {
@@ -146,9 +146,9 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
         let Some(projector) = &self.projector else { return Memory::default() };
         let ((mean, derivative), facts) = (projector.memory(), self.facts());
         Memory {
-            mean: Some(facts.of_state(mean).to_vec()),
-            derivative: derivative.map(|derivative| facts.of_state(derivative).to_vec()),
-            held: Some(projector.onto().map(|held| facts.of_integrals(held).to_vec())),
+            mean: Some(facts.of_state::<S, _>(mean).to_vec()),
+            derivative: derivative.map(|derivative| facts.of_state::<S, _>(derivative).to_vec()),
+            held: Some(projector.onto().map(|held| facts.of_integrals::<S, _>(held).to_vec())),
             ..Memory::default()
         }
     }
@@ -294,7 +294,7 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
     }
 
     fn end(&self) -> (f64, &[f64]) {
-        (self.time, self.ends.facts().of_state(&self.state))
+        (self.time, self.ends.facts().of_state::<S, _>(&self.state))
     }
 
     fn steps(&self) -> u64 {
@@ -317,7 +317,7 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
         let mut state = self.begin;
         self.method.step_alone(&mut state, time - self.from)?;
         self.evaluations += self.method.evaluations();
-        x.copy_from_slice(self.ends.facts().of_state(&state));
+        x.copy_from_slice(self.ends.facts().of_state::<S, _>(&state));
         Ok(())
     }
 
@@ -461,7 +461,7 @@ impl<S: FeedbackSystem> Advance<S> for HamelMethod<S> {
 
     fn carried(&self) -> Option<Vec<Vec<f64>>> {
         let (facts, Carried { node, excess }) = (PreparedSystem::facts(&self.system), &self.carried);
-        Some([node, excess, &self.end].map(|carried| facts.of_state(carried).to_vec()).into())
+        Some([node, excess, &self.end].map(|carried| facts.of_state::<S, _>(carried).to_vec()).into())
     }
 
     fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {
@@ -508,7 +508,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
     }
 
     fn end(&self) -> (f64, &[f64]) {
-        (self.integrator.time(), self.ends.facts().of_state(self.integrator.state()))
+        (self.integrator.time(), self.ends.facts().of_state::<S, _>(self.integrator.state()))
     }
 
     fn steps(&self) -> u64 {
@@ -529,7 +529,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
 
     fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure> {
         let state = self.dense_output().at(time);
-        x.copy_from_slice(self.ends.facts().of_state(&state));
+        x.copy_from_slice(self.ends.facts().of_state::<S, _>(&state));
         Ok(())
     }
 
@@ -558,7 +558,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
         Memory {
             steps,
             evaluations,
-            derivative: derivative.map(|derivative| self.ends.facts().of_state(&derivative).to_vec()),
+            derivative: derivative.map(|derivative| self.ends.facts().of_state::<S, _>(&derivative).to_vec()),
             mean: memory.mean.filter(|_| !self.integrator.is_at_jump()),
             control: Some(Control { size, last_log_error, rejected }),
             ..memory

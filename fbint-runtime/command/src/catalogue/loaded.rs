@@ -1,7 +1,6 @@
 //! A system behind the interface of the catalogue.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use fbint_runtime::{
     ConsistentStart, Diagonal, DynamicalSystem, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Gains,
@@ -21,14 +20,14 @@ use crate::scheme::Scheme;
 const MOST_IN_LANES: u32 = 1200;
 
 /// A system with its parameters.
-pub(super) struct Loaded<S> {
+pub(super) struct Loaded<S, M> {
     system: S,
     /// Makes it with its default parameters.
-    make: Arc<dyn Fn() -> S + Send + Sync>,
+    make: M,
 }
 
-impl<S: Model> Loaded<S> {
-    pub(super) fn new(make: Arc<dyn Fn() -> S + Send + Sync>) -> Self {
+impl<S: Model, M: Fn() -> S> Loaded<S, M> {
+    pub(super) fn new(make: M) -> Self {
         Self { system: make(), make }
     }
 
@@ -88,7 +87,7 @@ impl<S: Model> Loaded<S> {
     }
 }
 
-impl<S: Model> AnyModel for Loaded<S> {
+impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
     fn facts(&self) -> &'static SystemFacts {
         self.system.facts()
     }
@@ -171,9 +170,11 @@ impl<S: Model> AnyModel for Loaded<S> {
     ) -> Result<EnsembleRun, Error> {
         let (mut systems, mut starts) = (Vec::new(), Vec::new());
         for member in members {
-            let mut loaded = Self::new(Arc::clone(&self.make));
-            member.parameters.iter().enumerate().for_each(|(index, value)| loaded.set_parameter(index, *value));
-            systems.push(loaded.system);
+            let mut system = (self.make)();
+            for (index, value) in member.parameters.iter().enumerate() {
+                system.parameter_mut(index).into_iter().for_each(|parameter| *parameter = *value);
+            }
+            systems.push(system);
             starts.push(self.vector(&member.start));
         }
         let ensemble = Ensemble::over_systems(&systems, starts).watched(progress);
@@ -475,7 +476,7 @@ mod tests {
 
     #[test]
     fn events_are_in_runs_by_geometric_integrators() -> Result<(), Error> {
-        let model = Loaded::new(Arc::new(Ball::default));
+        let model = Loaded::new(Ball::default);
         let start = AnyModel::start(&model)?;
         let plan = Plan::new(Settings::new(Method::StormerVerlet { h: 1e-3 }, 0.8), Feedback::None);
         let run = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
@@ -487,7 +488,7 @@ mod tests {
     #[test]
     fn runs_with_events_and_inputs_are_resumed() -> Result<(), Error> {
         fn check<S: Model + Default>() -> Result<(), Error> {
-            let model = Loaded::new(Arc::new(S::default));
+            let model = Loaded::new(S::default);
             let start = AnyModel::start(&model)?;
             let plan = Plan::new(Settings::new(Method::Rk4 { h: 1e-3 }, 0.8), Feedback::None);
             let whole = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
