@@ -47,7 +47,7 @@ impl<P: PreparedSystem<f64>> DynamicalSystem for P {
     }
 
     fn outputs_at(&self, x: &[f64], values: &mut [f64]) {
-        values.iter_mut().zip(self.outputs(&from_slice(x))).for_each(|(value, output)| *value = output);
+        values.copy_from_slice(&self.outputs(&from_slice(x)).as_ref()[..values.len()]);
     }
 
     fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>)) {

@@ -79,7 +79,7 @@ impl<'a, X> Event<'a, X> {
         let Self { name, value, direction, is_terminal, reset } = self;
         let shaped = |state: &Vec<f64>| X::from(from_slice::<V>(state));
         let reset = reset.map(|reset| -> Reset<'a, Vec<f64>> {
-            Box::new(move |time, state| reset(time, &shaped(state)).into().into_iter().take(dimension).collect())
+            Box::new(move |time, state| reset(time, &shaped(state)).into().as_ref()[..dimension].to_vec())
         });
         let value = Box::new(move |time, state: &Vec<f64>| value(time, &shaped(state)));
         Event { name, value, direction, is_terminal, reset }

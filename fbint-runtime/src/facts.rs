@@ -102,28 +102,19 @@ impl SystemFacts {
     /// it is not, and nothing is compiled for that.
     #[inline(always)]
     pub(crate) fn of_state<'v, S: FeedbackSystem, T: Entry>(&self, x: &'v Vector<S, T>) -> &'v [T] {
-        match S::KNOWN_FACTS {
-            Some(_) => x.as_ref(),
-            None => &x.as_ref()[..self.state.len()],
-        }
+        if const { S::KNOWN_FACTS.is_some() } { x.as_ref() } else { &x.as_ref()[..self.state.len()] }
     }
 
     /// The same, to be changed.
     #[inline(always)]
     pub(crate) fn of_state_mut<'v, S: FeedbackSystem, T: Entry>(&self, x: &'v mut Vector<S, T>) -> &'v mut [T] {
-        match S::KNOWN_FACTS {
-            Some(_) => x.as_mut(),
-            None => &mut x.as_mut()[..self.state.len()],
-        }
+        if const { S::KNOWN_FACTS.is_some() } { x.as_mut() } else { &mut x.as_mut()[..self.state.len()] }
     }
 
     /// The entries that integrals have in a vector, which may be longer: see [`FeedbackSystem::Integrals`].
     #[inline(always)]
     pub(crate) fn of_integrals<'v, S: FeedbackSystem, T: Entry>(&self, values: &'v Integrals<S, T>) -> &'v [T] {
-        match S::KNOWN_FACTS {
-            Some(_) => values.as_ref(),
-            None => &values.as_ref()[..self.integrals.len()],
-        }
+        if const { S::KNOWN_FACTS.is_some() } { values.as_ref() } else { &values.as_ref()[..self.integrals.len()] }
     }
 
     /// Puts the time into a state that has it: computed, and not added up.

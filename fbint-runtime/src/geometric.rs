@@ -50,13 +50,16 @@ impl<S: FeedbackSystem> Rattle<S> {
     /// [`Error::NotApplicable`] if the system is not canonical, its kinetic energy is not quadratic with a constant mass matrix,
     /// or it has phase constraints.
     pub fn new(system: &S) -> Result<Self, Error> {
-        match Self::is_applicable(system.facts()) {
-            true => Ok(Self { mechanics: Mechanics::new(system) }),
-            false => Err(Self::refusal(system.facts())),
+        if Self::IS_EXCLUDED || !Self::is_applicable(system.facts()) {
+            return Err(Self::refusal(system.facts()));
         }
+        Ok(Self { mechanics: Mechanics::new(system) })
     }
 
-    pub(crate) const fn is_applicable(facts: &SystemFacts) -> bool {
+    /// Whether it is known of the type that it is not applicable.
+    pub(crate) const IS_EXCLUDED: bool = matches!(S::KNOWN_FACTS, Some(facts) if !Self::is_applicable(facts));
+
+    const fn is_applicable(facts: &SystemFacts) -> bool {
         matches!(facts.kinetic_energy, KineticEnergy::Quadratic) && !Constraints::of(facts.integrals).has_phase
     }
 
@@ -132,13 +135,16 @@ impl<S: FeedbackSystem> StormerVerlet<S> {
     ///
     /// [`Error::NotApplicable`] if the system is not canonical, its Hamiltonian is not separable, or it has constraints.
     pub fn new(system: &S) -> Result<Self, Error> {
-        match Self::is_applicable(system.facts()) {
-            true => Ok(Self { mechanics: Mechanics::new(system) }),
-            false => Err(Self::refusal(system.facts())),
+        if Self::IS_EXCLUDED || !Self::is_applicable(system.facts()) {
+            return Err(Self::refusal(system.facts()));
         }
+        Ok(Self { mechanics: Mechanics::new(system) })
     }
 
-    pub(crate) const fn is_applicable(facts: &SystemFacts) -> bool {
+    /// Whether it is known of the type that it is not applicable.
+    pub(crate) const IS_EXCLUDED: bool = matches!(S::KNOWN_FACTS, Some(facts) if !Self::is_applicable(facts));
+
+    const fn is_applicable(facts: &SystemFacts) -> bool {
         !matches!(facts.kinetic_energy, KineticEnergy::General) && !Constraints::of(facts.integrals).has_any
     }
 

@@ -657,14 +657,8 @@ impl GeometricMap {
             Self::DiscreteHamel if const { matches!(S::KNOWN_FACTS, Some(facts) if !facts.has_hamel_steps) } => {
                 return Err(hamel::refusal(facts));
             }
-            Self::Rattle if const { matches!(S::KNOWN_FACTS, Some(facts) if !Rattle::<S>::is_applicable(facts)) } => {
-                return Err(Rattle::<S>::refusal(facts));
-            }
-            Self::StormerVerlet
-                if const { matches!(S::KNOWN_FACTS, Some(facts) if !StormerVerlet::<S>::is_applicable(facts)) } =>
-            {
-                return Err(StormerVerlet::<S>::refusal(facts));
-            }
+            Self::Rattle if Rattle::<S>::IS_EXCLUDED => return Err(Rattle::<S>::refusal(facts)),
+            Self::StormerVerlet if StormerVerlet::<S>::IS_EXCLUDED => return Err(StormerVerlet::<S>::refusal(facts)),
             Self::DiscreteHamel => return Ok(Box::new(HamelMethod::new(system, start)?)),
             Self::Rattle => Box::new(Rattle::new(system)?),
             Self::StormerVerlet => Box::new(StormerVerlet::new(system)?),

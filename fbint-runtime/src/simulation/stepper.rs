@@ -144,11 +144,11 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
     /// What is remembered because of projections.
     fn memory(&self) -> Memory {
         let Some(projector) = &self.projector else { return Memory::default() };
-        let ((mean, derivative), facts) = (projector.memory(), self.facts());
+        let ((mean, derivative), [targets, noise], facts) = (projector.memory(), projector.onto(), self.facts());
         Memory {
             mean: Some(facts.of_state::<S, _>(mean).to_vec()),
             derivative: derivative.map(|derivative| facts.of_state::<S, _>(derivative).to_vec()),
-            held: Some(projector.onto().map(|held| facts.of_integrals::<S, _>(held).to_vec())),
+            held: Some([facts.of_integrals::<S, _>(targets).to_vec(), facts.of_integrals::<S, _>(noise).to_vec()]),
             ..Memory::default()
         }
     }
@@ -461,7 +461,8 @@ impl<S: FeedbackSystem> Advance<S> for HamelMethod<S> {
 
     fn carried(&self) -> Option<Vec<Vec<f64>>> {
         let (facts, Carried { node, excess }) = (PreparedSystem::facts(&self.system), &self.carried);
-        Some([node, excess, &self.end].map(|carried| facts.of_state::<S, _>(carried).to_vec()).into())
+        let own = |carried| facts.of_state::<S, _>(carried).to_vec();
+        Some(vec![own(node), own(excess), own(&self.end)])
     }
 
     fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {

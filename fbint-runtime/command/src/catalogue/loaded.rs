@@ -66,14 +66,14 @@ impl<S: Model, M: Fn() -> S> Loaded<S, M> {
     /// The vector with the entries of a state; those that are missing are not numbers.
     fn vector(&self, state: &[f64]) -> Vector<S> {
         let mut x: Vector<S> = vector(state);
-        x.as_mut().iter_mut().skip(self.system.facts().state.len()).for_each(|beyond| *beyond = 0.0);
+        x.as_mut()[self.system.facts().state.len()..].fill(0.0);
         x
     }
 
     /// The entries of a state.
     fn flat(&self, state: S::State) -> Vec<f64> {
         let state: Vector<S> = state.into();
-        state.into_iter().take(self.system.facts().state.len()).collect()
+        state.as_ref()[..self.system.facts().state.len()].to_vec()
     }
 
     /// The model's own map that a plan names.
