@@ -102,19 +102,19 @@ impl SystemFacts {
     /// it is not, and nothing is compiled for that.
     #[inline(always)]
     pub(crate) fn of_state<'v, S: FeedbackSystem, T: Entry>(&self, x: &'v Vector<S, T>) -> &'v [T] {
-        if const { S::KNOWN_FACTS.is_some() } { x.as_ref() } else { &x.as_ref()[..self.state.len()] }
+        if const { S::KNOWN_FACTS.is_some() } { x.as_ref() } else { first(x.as_ref(), self.state.len()) }
     }
 
     /// The same, to be changed.
     #[inline(always)]
     pub(crate) fn of_state_mut<'v, S: FeedbackSystem, T: Entry>(&self, x: &'v mut Vector<S, T>) -> &'v mut [T] {
-        if const { S::KNOWN_FACTS.is_some() } { x.as_mut() } else { &mut x.as_mut()[..self.state.len()] }
+        if const { S::KNOWN_FACTS.is_some() } { x.as_mut() } else { first_mut(x.as_mut(), self.state.len()) }
     }
 
     /// The entries that integrals have in a vector, which may be longer: see [`FeedbackSystem::Integrals`].
     #[inline(always)]
     pub(crate) fn of_integrals<'v, S: FeedbackSystem, T: Entry>(&self, values: &'v Integrals<S, T>) -> &'v [T] {
-        if const { S::KNOWN_FACTS.is_some() } { values.as_ref() } else { &values.as_ref()[..self.integrals.len()] }
+        if const { S::KNOWN_FACTS.is_some() } { values.as_ref() } else { first(values.as_ref(), self.integrals.len()) }
     }
 
     /// Puts the time into a state that has it: computed, and not added up.
@@ -128,8 +128,23 @@ impl SystemFacts {
     /// The time in a state that has it, else 0.
     #[inline(always)]
     pub(crate) fn time_in<V: Entries<f64>>(&self, x: &V) -> f64 {
-        self.clock.map_or(0.0, |index| x[index])
+        match self.clock {
+            Some(index) => x[index],
+            None => 0.0,
+        }
     }
+}
+
+/// So many entries. Not inlined, so that what is not compiled is short to compile, too.
+#[inline(never)]
+fn first<T>(entries: &[T], count: usize) -> &[T] {
+    &entries[..count]
+}
+
+/// The same, to be changed.
+#[inline(never)]
+fn first_mut<T>(entries: &mut [T], count: usize) -> &mut [T] {
+    &mut entries[..count]
 }
 
 impl StateEntry {

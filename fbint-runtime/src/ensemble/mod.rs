@@ -289,7 +289,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// that a simulation audits gains at every sample, and an ensemble does so at the start.
     pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
         let Members { interval: every, hold, .. } = self.members;
-        let projection = self.members.facts().and_then(|facts| method.projection(facts, hold));
+        let projection = method.projection(self.members.facts(), hold);
         let settings = Settings { every, projection, ..Settings::new(method, until) };
         self.run_with(&settings)
     }
@@ -342,7 +342,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
 
     fn plan(&self, settings: &Settings) -> Result<Plan, Error> {
         self.check_counts()?;
-        self.gains.check(self.members.facts().map_or(&[], |facts| facts.integrals))?;
+        self.gains.check(self.members.facts().integrals)?;
         Plan::new(*settings)
     }
 
@@ -367,14 +367,15 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
 impl<S: FeedbackSystem + Sync> Members<'_, S> {
     /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`.
     fn sum_up(&self, plan: &Plan, block_size: usize, tracks: &Tracks<'_>) -> FlatEnsembleRun {
+        let facts = self.facts();
         let shared = Shared {
             members: self.starts.len(),
             progress: &self.progress,
             show: self.show.as_ref(),
             keeps_trajectories: self.keeps_trajectories,
             times: &plan.times,
-            entries: self.facts().map_or(0, |facts| facts.state.len()),
-            integrals: self.facts().map_or(0, |facts| facts.integrals.len()),
+            entries: facts.state.len(),
+            integrals: facts.integrals.len(),
         };
         shared.sum_up(block_size, tracks)
     }
@@ -410,11 +411,11 @@ impl<S: FeedbackSystem> Members<'_, S> {
         }
     }
 
-    /// What all systems are, unless there is none.
-    fn facts(&self) -> Option<&'static SystemFacts> {
+    /// What all systems are.
+    fn facts(&self) -> &'static SystemFacts {
         match self.systems {
-            Systems::One(system) => Some(system.facts()),
-            Systems::Each(systems) => systems.first().map(S::facts).or(S::KNOWN_FACTS),
+            Systems::One(system) | Systems::Each([system, ..]) => system.facts(),
+            Systems::Each([]) => const { &SystemFacts::EMPTY }.known::<S>(),
         }
     }
 }
@@ -491,7 +492,7 @@ impl Plan {
 impl<S: FeedbackSystem, G> fmt::Debug for Ensemble<'_, S, G> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Ensemble")
-            .field("system", &self.members.facts().map(|facts| facts.name))
+            .field("system", &self.members.facts().name)
             .field("members", &self.members.starts.len())
             .finish_non_exhaustive()
     }

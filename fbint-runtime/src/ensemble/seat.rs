@@ -50,8 +50,10 @@ impl<S: FeedbackSystem> Seat<S> {
         let mut sizes: Integrals<S> = filled(0.0);
         let facts = PreparedSystem::facts(&system);
         system.with_scratch(&mut |scratch| scales(&system, facts.of_state::<S, _>(&start), sizes.as_mut(), scratch));
-        let size = |i: usize| 1.0 + sizes[i] + targets[i].abs();
-        let bounds = Entries::from_fn(|i| facts.integrals.get(i).map_or(0.0, |integral| bound(integral, size(i))));
+        let bounds = Entries::from_fn(|i| match facts.integrals.get(i) {
+            Some(integral) => bound(integral, 1.0 + sizes[i] + targets[i].abs()),
+            None => 0.0,
+        });
         let noise = noise::<S>(&system, &start, &targets);
         Ok((Self { member, system, start, targets, bounds, noise }, field))
     }
