@@ -21,16 +21,20 @@ use crate::derivation::{Conservation, Derivation, IntegralId};
 use crate::diagnostics::{Errors, panic_text};
 use crate::emit;
 use crate::expression::Expression;
-use crate::prepared::Surroundings;
-use crate::program::{Program, Programs, of_parameters};
+use crate::prepared::{Largest, Surroundings};
+use crate::program::{Program, Programs, Trait, of_parameters};
 use crate::syntax::{self, limits};
 
 /// The longest text, in bytes.
 pub const LONGEST: usize = 1_000_000;
 
-/// The most entries that the state, the integrals, the inputs or the outputs of a model from text may have, and half of those of its
-/// parameters.
-pub const MOST_ENTRIES: usize = 128;
+/// The most entries that the state, the inputs or the outputs of a model from text may have, and half of those of its parameters.
+pub const MOST_ENTRIES: usize = 192;
+
+/// The most integrals that a model from text may have.
+pub const MOST_INTEGRALS: usize = 96;
+
+const LARGEST: Largest = Largest { entries: MOST_ENTRIES, integrals: MOST_INTEGRALS };
 
 /// Parsers and derivations recurse: deep, but bounded, expressions need more of the stack than a thread has by default.
 const STACK: usize = 256 << 20;
@@ -62,6 +66,13 @@ pub struct Model {
     pub latex: String,
     /// The Rust that the macro would write, pretty-printed.
     pub source: String,
+}
+
+impl Model {
+    /// Whether there are steps of the discrete Hamel integrator.
+    pub fn has_hamel_steps(&self) -> bool {
+        self.programs.functions().any(|(function, _)| function.owner == Trait::Hamel)
+    }
 }
 
 /// The models in a text, in their order.
@@ -108,7 +119,7 @@ fn model(attribute: TokenStream, item: TokenStream) -> syn::Result<Model> {
     let Some(declaration) = syntax::parse(attribute, item, &errors) else {
         return Err(errors.flush().err().unwrap_or_else(|| syn::Error::new(Span::call_site(), "this is not a struct")));
     };
-    let model = compile::model(&declaration, errors, &Surroundings::of_text(MOST_ENTRIES))?;
+    let model = compile::model(&declaration, errors, &Surroundings::of_text(LARGEST))?;
     let source = emit::source(&model.compiled(&declaration));
     let compile::Model { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;
     let program = |expressions: Vec<Expression>| of_parameters(&expressions, &derivation.symbols);

@@ -48,8 +48,21 @@ pub struct Surroundings {
     pub order: Result<Order, Trouble>,
     /// Whether algebra may shorten and prove what no file has.
     pub algebra: bool,
-    /// The most entries that the state, the integrals, the inputs or the outputs may have, and half of those of the parameters.
-    pub most_entries: usize,
+    /// The sizes of the largest models.
+    pub largest: Largest,
+}
+
+/// The sizes of the largest models that are compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct Largest {
+    /// The most entries of the state, of the inputs or of the outputs, and half of those of the parameters.
+    pub entries: usize,
+    /// The most integrals.
+    pub integrals: usize,
+}
+
+impl Largest {
+    const ANY: Self = Self { entries: usize::MAX, integrals: usize::MAX };
 }
 
 /// Why a file cannot be used.
@@ -70,13 +83,13 @@ impl Surroundings {
             source: None,
             order: Ok(Order::Use),
             algebra: true,
-            most_entries: usize::MAX,
+            largest: Largest::ANY,
         }
     }
 
     /// Nothing is kept, and everything is derived without algebra, of models up to a size.
-    pub fn of_text(most_entries: usize) -> Self {
-        Self { algebra: false, most_entries, ..Self::nowhere() }
+    pub fn of_text(largest: Largest) -> Self {
+        Self { algebra: false, largest, ..Self::nowhere() }
     }
 
     /// Whether there is algebra that may be used.

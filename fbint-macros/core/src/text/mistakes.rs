@@ -28,7 +28,7 @@ pub struct Position {
 
 impl Mistake {
     /// A mistake that no part of the text alone has.
-    pub(super) fn of_whole(message: &str) -> Self {
+    pub fn of_whole(message: &str) -> Self {
         let start = Position { line: 1, column: 1 };
         Self { message: message.to_owned(), start, end: start, range: 0..0 }
     }
