@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use fbint_macros_core::text::Mistake;
 
 /// All mistakes in a text.
@@ -35,7 +35,7 @@ impl Mistakes {
     fn group<'a>(&'a self, name: &'a str, mistake: &'a Mistake) -> Group<'a> {
         let title = Level::ERROR.primary_title(&mistake.message);
         if mistake.range.is_empty() {
-            return Group::with_title(title);
+            return title.element(Origin::path(name));
         }
         let place = AnnotationKind::Primary.span(mistake.range.clone());
         title.element(Snippet::source(&self.text).path(name).annotation(place))

@@ -58,7 +58,7 @@ fn what_is_long_is_refused() {
 #[test]
 fn what_is_large_is_refused() {
     let text = |state: &str| format!("#[feedback_system(state(x: [{state}]), dynamics(x = -x))] struct Decay;");
-    assert!(refused(&text("1000000")).contains("10000 entries"));
+    assert!(refused(&text("1000000")).contains("from 1 to 10000"));
     assert!(refused(&text("9999")).contains("at most 192"));
     assert!(refused(&text("193")).contains("193 entries of the state"));
     assert!(!refused(&text("99999999999999999999999")).is_empty());

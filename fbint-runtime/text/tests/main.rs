@@ -5,5 +5,4 @@ mod functions;
 mod hostile;
 mod mistakes;
 mod random;
-mod runs;
 mod shipped;

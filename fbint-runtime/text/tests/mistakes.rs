@@ -15,7 +15,8 @@ macro_rules! shown {
     ($($name:ident: $text:literal;)*) => {
         $(#[test]
         fn $name() {
-            insta::assert_snapshot!(stringify!($name), format!("{}\n\n{}", $text, shown($text)));
+            let shown = format!("{}\n\n{}", $text, shown($text));
+            insta::assert_snapshot!(stringify!($name), shown);
         })*
     };
 }
@@ -107,8 +108,8 @@ fn places_are_lines_and_columns_of_characters() {
             .unwrap_err();
     let [mistake] = mistakes.list() else { panic!("{mistakes}") };
     let place = |position: fbint_text::Position| (position.line, position.column);
-    assert_eq!((place(mistake.start), place(mistake.end)), ((2, 49), (2, 50)));
-    assert_eq!(mistake.range, 11 + 49..11 + 50);
+    assert_eq!((place(mistake.start), place(mistake.end)), ((2, 50), (2, 51)));
+    assert_eq!(mistake.range, 11 + 50..11 + 51);
 }
 
 #[test]

@@ -51,9 +51,12 @@ fn in_file(path: &Path) -> Vec<Shipped> {
 /// What the macro in the file of the chains has of a chain of so many links.
 fn chain(path: &Path, links: usize) -> Shipped {
     let text = fs::read_to_string(path).expect("the file of the chains");
+    let name = format!("Chain{links}");
+    let (_, arguments) = text.split_once(&format!("chain!({name}, ")).expect("a call of the macro");
+    let (arguments, _) = arguments.split_once(");").expect("the end of the call");
+    let (_, summary) = arguments.rsplit_once(", ").expect("a summary");
     let (_, text) = text.split_once("=> {").expect("a macro");
     let (text, _) = text.split_once("impl $name").expect("a declaration in the macro");
-    let name = format!("Chain{links}");
-    let text = text.replace("$name", &name).replace("$n", &links.to_string()).replace("$summary", "\"A chain.\"");
+    let text = text.replace("$name", &name).replace("$n", &links.to_string()).replace("$summary", summary);
     Shipped { name, text }
 }

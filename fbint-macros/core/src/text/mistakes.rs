@@ -60,7 +60,8 @@ pub(super) fn untokenised(text: &str, span: Span) -> Mistake {
         Some(close @ (')' | ']' | '}')) => format!("`{close}` does not close the bracket that was opened last"),
         Some('"') => "this string is not closed".to_owned(),
         Some('/') => "this comment is not closed".to_owned(),
-        Some(other) => format!("`{}` begins no token of Rust", other.escape_default()),
+        Some(control) if control.is_control() => format!("`{}` begins no token of Rust", control.escape_default()),
+        Some(other) => format!("`{other}` begins no token of Rust"),
         None => "the text ends within a token of Rust".to_owned(),
     };
     let length = character.map_or(0, char::len_utf8);
