@@ -17,6 +17,8 @@ mod lanes;
 mod lost;
 mod models;
 mod nearly_dependent;
+#[cfg(feature = "std")]
+mod padded;
 mod policies;
 #[cfg(feature = "std")]
 mod problems;
