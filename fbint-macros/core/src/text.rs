@@ -32,7 +32,7 @@ pub const LONGEST: usize = 1_000_000;
 pub const MOST_ENTRIES: usize = 192;
 
 /// The most integrals that a model from text may have.
-pub const MOST_INTEGRALS: usize = 96;
+pub const MOST_INTEGRALS: usize = 72;
 
 const LARGEST: Largest = Largest { entries: MOST_ENTRIES, integrals: MOST_INTEGRALS };
 

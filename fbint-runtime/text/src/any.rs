@@ -18,7 +18,7 @@ pub enum AnyModel {
     /// A few bodies, or a chain of a few links.
     Medium(TextModel<32, 24>),
     /// A chain of 16 links in space.
-    Large(TextModel<96, 48>),
+    Large(TextModel<96, 36>),
     /// The largest.
     Largest(TextModel<MOST_ENTRIES, MOST_INTEGRALS>),
 }
@@ -58,7 +58,7 @@ impl AnyModel {
         match functions.facts().integrals.len() {
             0..=8 if length <= 8 => Self::Small(TextModel::new(functions)),
             0..=24 if length <= 32 => Self::Medium(TextModel::new(functions)),
-            0..=48 if length <= 96 => Self::Large(TextModel::new(functions)),
+            0..=36 if length <= 96 => Self::Large(TextModel::new(functions)),
             _ => Self::Largest(TextModel::new(functions)),
         }
     }
