@@ -7,6 +7,8 @@ use core::mem;
 use crate::entries::Entries;
 use crate::facts::SystemFacts;
 use crate::linear::{filled, from_slice};
+#[cfg(feature = "std")]
+use crate::system::FeedbackSystem;
 use crate::system::{Integrals, PreparedSystem, Vector};
 
 /// A system whose parameters, and inputs if it has any, are fixed. States are flat, with an entry for each of [`SystemFacts::state`].
@@ -51,6 +53,11 @@ impl<P: PreparedSystem<f64>> DynamicalSystem for P {
     }
 
     fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>)) {
+        // A type for systems of several sizes has vectors for the largest, which would fill the stack of a thread.
+        #[cfg(feature = "std")]
+        if P::System::KNOWN_FACTS.is_none() {
+            return with_allocated(PreparedSystem::facts(self), work);
+        }
         let states: &mut [Vector<P::System>; STATES] = &mut [filled(0.0); STATES];
         let values: &mut [Integrals<P::System>; VALUES] = &mut [filled(0.0); VALUES];
         let rows: &mut [Integrals<P::System, Vector<P::System>>; ROWS] = &mut [Entries::from_fn(|_| filled(0.0)); ROWS];
@@ -67,6 +74,21 @@ impl<P: PreparedSystem<f64>> DynamicalSystem for P {
             integrals: PreparedSystem::facts(self).integrals.len(),
         });
     }
+}
+
+/// Calls `work` once, with memory that is as large as a system needs.
+#[cfg(feature = "std")]
+fn with_allocated(facts: &SystemFacts, work: &mut dyn FnMut(Scratch<'_>)) {
+    let [entries, integrals] = [facts.state.len(), facts.integrals.len()];
+    work(Scratch {
+        rows: &mut std::vec![0.0; ROWS * integrals * entries],
+        squares: &mut std::vec![0.0; SQUARES * integrals * integrals],
+        states: &mut std::vec![0.0; STATES * entries],
+        values: &mut std::vec![0.0; VALUES * integrals],
+        indices: &mut std::vec![0; INDICES * integrals],
+        entries,
+        integrals,
+    });
 }
 
 /// How many of each a [`Scratch`] has: as many as the functions on it take at once.

@@ -76,6 +76,7 @@ fn without_algebra(declaration: &Declaration, folder: &Path) -> TokenStream {
         name: "models".to_owned(),
         source: None,
         order: Ok(Order::Use),
+        ..Surroundings::nowhere()
     };
     let expansion = declaration.expand_in(&surroundings);
     assert!(expansion.to_string().contains("include_bytes"), "{}: the derivation is not used", problem.name);

@@ -53,6 +53,7 @@ impl Package {
             name: "springs".to_owned(),
             source: Some(self.0.join("src/lib.rs")),
             order: Ok(order),
+            ..Surroundings::nowhere()
         };
         let text = Declaration::one(declaration).expand_in(&surroundings).to_string();
         match text.split_once("compile_error ! { \"") {

@@ -18,13 +18,16 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote;
 
 use self::messages::Messages;
+pub(crate) use self::messages::panicked;
 use self::origin::{Provenance, origin, settle};
-use crate::derivation::{Doubt, Findings, Prepared};
+use crate::derivation::{Derivation, Doubt, Findings, Prepared};
 use crate::diagnostics::{Errors, panic_text};
+use crate::elaborate::{self, Elaborated};
 use crate::emit::{self, Compiled};
 use crate::prepared::{Surroundings, VARIABLE};
+use crate::program::{self, Programs};
 use crate::syntax::{self, Declaration};
-use crate::{elaborate, notation, program, proofs};
+use crate::{notation, proofs};
 
 /// The expansion of `#[feedback_system(attribute)] item`. A mistaken declaration expands to its struct, a stub, and one
 /// `compile_error!` for each mistake.
@@ -40,7 +43,7 @@ pub fn caught(
 ) -> TokenStream {
     let expansion = catch_unwind(AssertUnwindSafe(|| expand(attribute.clone(), item.clone())));
     // The panic's own text, with its place, has been printed when it arrives here.
-    expansion.unwrap_or_else(|panic| panicked(attribute, item, &panic_text(&*panic)))
+    expansion.unwrap_or_else(|panic| surface(attribute, item, &panic_text(&*panic)))
 }
 
 fn expanded(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> TokenStream {
@@ -61,23 +64,73 @@ fn expanded(attribute: TokenStream, item: TokenStream, surroundings: &Surroundin
 
 /// The expansion in place of one that panicked with this text: the struct, a stub where it can be parsed, and one `compile_error!` at the
 /// attribute.
-fn panicked(attribute: TokenStream, item: TokenStream, text: &str) -> TokenStream {
+fn surface(attribute: TokenStream, item: TokenStream, text: &str) -> TokenStream {
     let errors = Errors::new();
     let declaration = syntax::parse(attribute, item.clone(), &errors);
     let surface = declaration.map_or(item, |declaration| emit::stub(&declaration));
-    errors.push(Span::call_site(), messages::panicked(text));
+    errors.push(Span::call_site(), panicked(text));
     let messages = errors.flush().err().map(|error| error.to_compile_error());
     quote!(#surface #messages)
 }
 
 fn compile(declaration: &Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<TokenStream> {
+    let model = model(declaration, errors, surroundings)?;
+    let code = emit::emit(&model.compiled(declaration));
+    let tracked = tracked(model.file.as_deref());
+    Ok(quote!(#code #tracked))
+}
+
+/// A model that was understood, derived, and written as programs, before it becomes Rust.
+#[derive(Debug)]
+pub struct Model {
+    /// Names and exact expressions.
+    pub elaborated: Elaborated,
+    /// The mathematics.
+    pub derivation: Derivation,
+    /// The functions.
+    pub programs: Programs,
+    /// Everything that is found out about the derivation.
+    pub findings: Findings,
+    /// The derivation in plain text.
+    pub equations: String,
+    /// The derivation in LaTeX.
+    pub latex: String,
+    /// The part of the documentation about the integrals, in Markdown.
+    summary: String,
+    /// Linear functions that are conserved and not declared.
+    pub undeclared: Vec<String>,
+    /// The file that keeps the derivation, by its path within the package.
+    file: Option<String>,
+}
+
+impl Model {
+    /// What the generated items are made of.
+    pub fn compiled<'a>(&'a self, declaration: &'a Declaration) -> Compiled<'a> {
+        Compiled {
+            declaration,
+            places: &self.elaborated.places,
+            derivation: &self.derivation,
+            beginning: &self.elaborated.beginning,
+            programs: &self.programs,
+            conservation: &self.findings.conservation,
+            latex: &self.latex,
+            equations: &self.equations,
+            summary: &self.summary,
+            undeclared: &self.undeclared,
+        }
+    }
+}
+
+/// The model that is declared, or every mistake of the first phase that finds some.
+pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<Model> {
     // Elaboration looks at all that was understood, so that mistakes of both kinds are shown together.
-    let model = elaborate::elaborate(declaration, &errors);
-    let undefined = model.as_ref().map(|model| messages::undefined(declaration, model, &errors));
+    let elaborated = elaborate::elaborate(declaration, &errors);
+    let undefined = elaborated.as_ref().map(|model| Messages { declaration, model, surroundings }.undefined(&errors));
     errors.flush()?;
-    let model = model.ok_or_else(|| messages::no_model(declaration))?;
-    let messages = Messages { declaration, model: &model };
-    let mut origin = origin(messages, surroundings)?;
+    let elaborated = elaborated.ok_or_else(|| messages::no_model(declaration))?;
+    let messages = Messages { declaration, model: &elaborated, surroundings };
+    messages.size()?;
+    let mut origin = origin(messages)?;
     let mut findings = findings(messages, &origin, undefined.into_iter().flatten().collect())?;
     let derivation = &origin.prepared.derivation;
 
@@ -89,21 +142,11 @@ fn compile(declaration: &Declaration, errors: Errors, surroundings: &Surrounding
         findings.doubts.push(Doubt::Unverified(unverified));
     }
     let equations = notation::plain(derivation, &findings);
-    let code = emit::emit(&Compiled {
-        declaration,
-        places: &model.places,
-        derivation,
-        beginning: &model.beginning,
-        programs: &programs,
-        conservation: &findings.conservation,
-        latex: &notation::latex(derivation, &findings),
-        equations: &equations,
-        summary: &notation::summary(derivation, &findings),
-        undeclared: &notation::undeclared(derivation, &findings.further),
-    });
-    settle(messages, surroundings, &mut origin, &equations)?;
-    let tracked = tracked(&origin);
-    Ok(quote!(#code #tracked))
+    let (latex, summary) = (notation::latex(derivation, &findings), notation::summary(derivation, &findings));
+    let undeclared = notation::undeclared(derivation, &findings.further);
+    settle(messages, &mut origin, &equations)?;
+    let (derivation, file) = (origin.prepared.derivation, origin.file);
+    Ok(Model { elaborated, derivation, programs, findings, equations, latex, summary, undeclared, file })
 }
 
 /// Everything that is found out about a derivation, by algebra and in numbers.
@@ -129,9 +172,9 @@ fn all_doubts(undefined: Vec<Doubt>, declared: &[Doubt], derived: &[Doubt]) -> V
 }
 
 /// Makes cargo compile the model again when its prepared derivation or the environment variable changes.
-fn tracked(origin: &Provenance) -> TokenStream {
+fn tracked(file: Option<&str>) -> TokenStream {
     let variable = Literal::string(VARIABLE);
-    let file = origin.file.as_ref().map(|path| {
+    let file = file.map(|path| {
         let path = Literal::string(&format!("/{path}"));
         quote! {
             const _: &[::core::primitive::u8] =

@@ -123,6 +123,8 @@ pub mod prepared;
 pub mod program;
 pub mod proofs;
 pub mod syntax;
+#[cfg(feature = "text")]
+pub mod text;
 
 use proc_macro2::TokenStream;
 

@@ -393,7 +393,7 @@ fn what_is_found_is_shown() {
         fbint_macros_core::feedback_system(tokens(BODIES), tokens("struct S { m: f64, n: f64, o: f64, g: f64 }"));
     let bodies: String = bodies.to_string().split_whitespace().collect();
     assert!(
-        bodies.contains("=&[\"u[0]+v[0]+w[0]\",\"u[1]+v[1]+w[1]\"];"),
+        bodies.contains("undeclared:&[\"u[0]+v[0]+w[0]\",\"u[1]+v[1]+w[1]\"],"),
         "linear integrals are for the table of drift"
     );
     assert!(bodies.contains("provedbyalgebra:`u[0]+v[0]+w[0]`,whichisnotdeclared"), "{bodies}");

@@ -82,11 +82,12 @@ impl Moments {
 
     pub(super) fn summary<V: Entries<f64>>(&self) -> Summary<V> {
         let of = self.summaries();
+        let shaped = |entry: fn(&Summary<f64>) -> f64| V::from_fn(|i| of.get(i).map_or(0.0, entry));
         Summary {
-            mean: V::from_fn(|i| of[i].mean),
-            variance: V::from_fn(|i| of[i].variance),
-            min: V::from_fn(|i| of[i].min),
-            max: V::from_fn(|i| of[i].max),
+            mean: shaped(|of| of.mean),
+            variance: shaped(|of| of.variance),
+            min: shaped(|of| of.min),
+            max: shaped(|of| of.max),
         }
     }
 }

@@ -5,9 +5,9 @@ use super::messages::Messages;
 use crate::algebra;
 use crate::check::{Verdict, check};
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
-#[cfg(not(feature = "derive"))]
+use crate::elaborate::Elaborated;
 use crate::mechanics;
-use crate::prepared::{self, Damage, Folder, Kept, Order, Surroundings, Trouble};
+use crate::prepared::{self, Damage, Folder, Kept, Order, Trouble};
 use crate::proofs;
 
 /// A derivation, and the doubts about it.
@@ -29,13 +29,13 @@ enum Offer {
 }
 
 /// The derivation of a model: from its file if there is one, otherwise from the declaration.
-pub(super) fn origin(messages: Messages<'_>, surroundings: &Surroundings) -> syn::Result<Provenance> {
-    let problem = &messages.model.problem;
-    let order = surroundings.order.clone().map_err(|trouble| messages.trouble(&trouble, surroundings))?;
+pub(super) fn origin(messages: Messages<'_>) -> syn::Result<Provenance> {
+    let Messages { model: Elaborated { problem, .. }, surroundings, .. } = messages;
+    let order = surroundings.order.clone().map_err(|trouble| messages.trouble(&trouble))?;
     let Some(folder) = surroundings.folder(problem) else { return derived(messages) };
     // A package without the folder keeps nothing. What is kept is what algebra made, also where a file fits: it may be of an older version
     // of fbint.
-    let has_algebra = cfg!(feature = "derive");
+    let has_algebra = surroundings.has_algebra();
     if has_algebra && order == Order::Write || order != Order::Write && !folder.exists() {
         return derived(messages);
     }
@@ -43,24 +43,19 @@ pub(super) fn origin(messages: Messages<'_>, surroundings: &Surroundings) -> syn
         Offer::Usable(prepared, file) => {
             if order == Order::Check && has_algebra && !is_derived_again(messages, &prepared)? {
                 let text = format!("`{file}` is not what is derived from this declaration");
-                return Err(messages.trouble(&Trouble::Stale(text), surroundings));
+                return Err(messages.trouble(&Trouble::Stale(text)));
             }
             Ok(Provenance { doubts: proofs::doubts(&prepared.derivation), prepared: *prepared, file: Some(file) })
         }
         Offer::Absent(_) if has_algebra && order == Order::Use => derived(messages),
-        Offer::Absent(trouble) | Offer::Unusable(trouble) => Err(messages.trouble(&trouble, surroundings)),
+        Offer::Absent(trouble) | Offer::Unusable(trouble) => Err(messages.trouble(&trouble)),
     }
 }
 
 /// Makes the folder what it should be, where that was ordered, or says what it should not have. What is written is written each
 /// time: cargo takes its date for a change, and so does what it was told even if no source has changed.
-pub(super) fn settle(
-    messages: Messages<'_>,
-    surroundings: &Surroundings,
-    origin: &mut Provenance,
-    equations: &str,
-) -> syn::Result<()> {
-    let problem = &messages.model.problem;
+pub(super) fn settle(messages: Messages<'_>, origin: &mut Provenance, equations: &str) -> syn::Result<()> {
+    let Messages { model: Elaborated { problem, .. }, surroundings, .. } = messages;
     let folder = || surroundings.folder(problem);
     let settled = match surroundings.order {
         Ok(Order::Write) => folder().map_or(Ok(()), |folder| {
@@ -70,7 +65,7 @@ pub(super) fn settle(
         Ok(Order::Check) => folder().map_or(Ok(()), |folder| without_orphans(&folder)),
         Ok(Order::Use) | Err(_) => Ok(()),
     };
-    settled.map_err(|trouble| messages.trouble(&trouble, surroundings))
+    settled.map_err(|trouble| messages.trouble(&trouble))
 }
 
 fn written(folder: &Folder, problem: &Problem, prepared: &Prepared, equations: &str) -> Result<String, Trouble> {
@@ -130,24 +125,21 @@ fn derived(messages: Messages<'_>) -> syn::Result<Provenance> {
     Ok(Provenance { prepared, doubts, file: None })
 }
 
-#[cfg(feature = "derive")]
 fn prepare(messages: Messages<'_>) -> syn::Result<Prepared> {
-    algebra::prepare(&messages.model.problem).map_err(|obstacle| messages.obstacle(&obstacle))
-}
-
-#[cfg(not(feature = "derive"))]
-fn prepare(messages: Messages<'_>) -> syn::Result<Prepared> {
-    mechanics::prepare(&messages.model.problem).map_err(|underived| messages.underived(&underived))
+    let problem = &messages.model.problem;
+    if messages.surroundings.has_algebra() {
+        #[cfg(feature = "derive")]
+        return algebra::prepare(problem).map_err(|obstacle| messages.obstacle(&obstacle));
+    }
+    mechanics::prepare(problem).map_err(|underived| messages.underived(&underived))
 }
 
 /// The doubts that are proved to be mistakes, and the others.
-#[cfg(feature = "derive")]
 fn judge(messages: Messages<'_>, derivation: &Derivation, doubts: Vec<Doubt>) -> syn::Result<(Vec<Doubt>, Vec<Doubt>)> {
-    algebra::judge(derivation, doubts).map_err(|error| messages.session(&error))
-}
-
-#[cfg(not(feature = "derive"))]
-fn judge(_: Messages<'_>, derivation: &Derivation, doubts: Vec<Doubt>) -> syn::Result<(Vec<Doubt>, Vec<Doubt>)> {
+    if messages.surroundings.has_algebra() {
+        #[cfg(feature = "derive")]
+        return algebra::judge(derivation, doubts).map_err(|error| messages.session(&error));
+    }
     Ok(doubts.into_iter().partition(|doubt| proofs::is_mistake(derivation, doubt)))
 }
 

@@ -12,7 +12,7 @@ use crate::program::{FEEDBACK_FIELD, OperationCount, Trait, VECTOR_FIELD};
 use crate::syntax::plain;
 
 /// The first paragraph of an item's documentation, in one line.
-fn first_paragraph(attributes: &[Attribute]) -> String {
+pub fn first_paragraph(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter_map(documentation).collect::<Vec<_>>().join("\n");
     let lines = lines.lines().map(str::trim).skip_while(|line| line.is_empty());
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")

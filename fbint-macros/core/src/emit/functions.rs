@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use super::body::Writer;
 use super::derivatives::derivatives_type;
 use super::{Compiled, local};
-use crate::program::{Argument, FUNCTIONS, Form, Function, Instruction, Program, Returns, Rows, Trait};
+use crate::program::{Argument, FUNCTIONS, Form, Function, Program, Returns, Rows, Trait};
 
 /// Maximum number of operations of a field that is inlined wherever a method evaluates it. A call costs more than it looks: its
 /// result goes through memory, where the next stage waits for it.
@@ -126,7 +126,8 @@ pub(super) fn functions(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures
         quote!(#inlining #signature { #body })
     });
     let normalisation = writer.normalisation(&compiled.programs.normalisation);
-    let (zero_targets, m) = (zero_targets(compiled), Literal::usize_unsuffixed(signatures.integrals));
+    let zero_targets = compiled.programs.zero_targets(compiled.derivation);
+    let m = Literal::usize_unsuffixed(signatures.integrals);
     quote! {
         #[inline]
         fn zero_targets(&self) -> [::core::primitive::bool; #m] {
@@ -159,12 +160,4 @@ pub(super) fn inlining(function: &Function, program: &Program) -> Option<TokenSt
         0..=COMPILED_ONCE => Some(quote!(#[inline])),
         _ => None,
     }
-}
-
-/// For each normalised integral, `true` if it is a constraint without a summand made of parameters.
-fn zero_targets(compiled: &Compiled<'_>) -> Vec<bool> {
-    let normalisation = &compiled.programs.normalisation;
-    let offsets = normalisation.outputs.chunks(3).map(|row| &normalisation.instructions[row[2].index()]);
-    let pairs = compiled.derivation.integrals.rows().zip(offsets);
-    pairs.map(|(integral, offset)| integral.kind.is_constraint() && *offset == Instruction::constant(0.0)).collect()
 }

@@ -23,6 +23,7 @@ use crate::program::Programs;
 use crate::syntax::{Declaration, plain};
 use body::{Writer, place};
 use derivatives::derivatives;
+pub use facts::first_paragraph;
 use functions::{Signatures, functions};
 use hamel::{hamel, lagrangian};
 use state::{input_type, state_type};
@@ -56,22 +57,63 @@ pub struct Compiled<'a> {
 /// The struct, the state's type, the prepared model, and the implementations of the runtime's traits.
 pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let item = &compiled.declaration.item;
-    let symbols = &compiled.derivation.symbols;
-    let writer = Writer::new(&compiled.declaration.runtime, compiled.places, symbols, compiled.programs);
+    let writer = writer(compiled);
     let state = state_type(compiled.declaration);
     let driven = driven(compiled, &writer);
-    let prepare = prepare(compiled, &writer);
-    let signatures = signatures(compiled);
-    let prepared = prepared(compiled, &writer, &signatures);
-    let lagrangian = lagrangian(compiled, &writer, &signatures);
-    let hamel = hamel(compiled, &writer, &signatures);
-    let derivatives = derivatives(compiled, &writer, &signatures);
-    let source = source(compiled, &prepare, &quote!(#prepared #lagrangian #hamel #derivatives));
-    let hamel_steps = hamel.as_ref().map(|_| hamel_steps(&compiled.declaration.runtime));
+    let functions = GeneratedFunctions::of(compiled, &writer);
+    let hamel_steps = functions.hamel.as_ref().map(|_| hamel_steps(&compiled.declaration.runtime));
     let (default, start) = (beginning::default(compiled, &writer), beginning::start(compiled, &writer));
+    let prepare = &functions.prepare;
     let system = feedback_system(compiled, &writer, &quote!(#prepare #start #hamel_steps));
-    let facts = facts::generated_system(compiled, &source);
+    let facts = facts::generated_system(compiled, &functions.source(compiled));
+    let GeneratedFunctions { prepared, lagrangian, hamel, derivatives, .. } = functions;
     quote!(#item #default #state #prepared #system #facts #driven #lagrangian #hamel #derivatives)
+}
+
+/// The functions that compute, pretty-printed.
+pub fn source(compiled: &Compiled<'_>) -> String {
+    GeneratedFunctions::of(compiled, &writer(compiled)).source(compiled)
+}
+
+fn writer<'a>(compiled: &Compiled<'a>) -> Writer<'a> {
+    let Compiled { declaration, places, derivation, programs, .. } = *compiled;
+    Writer::new(&declaration.runtime, places, &derivation.symbols, programs)
+}
+
+/// The functions that compute, and the implementations that have them.
+struct GeneratedFunctions {
+    prepare: TokenStream,
+    prepared: TokenStream,
+    lagrangian: Option<TokenStream>,
+    hamel: Option<TokenStream>,
+    derivatives: Option<TokenStream>,
+}
+
+impl GeneratedFunctions {
+    fn of(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Self {
+        let signatures = signatures(compiled);
+        Self {
+            prepare: prepare(compiled, writer),
+            prepared: prepared(compiled, writer, &signatures),
+            lagrangian: lagrangian(compiled, writer, &signatures),
+            hamel: hamel(compiled, writer, &signatures),
+            derivatives: derivatives(compiled, writer, &signatures),
+        }
+    }
+
+    /// All of them, pretty-printed.
+    fn source(&self, compiled: &Compiled<'_>) -> String {
+        let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
+        let Self { prepare, prepared, lagrangian, hamel, derivatives } = self;
+        let file = quote! {
+            impl #runtime::FeedbackSystem for #name { #prepare }
+            #prepared #lagrangian #hamel #derivatives
+        };
+        match syn::parse2(file.clone()) {
+            Ok(file) => prettyplease::unparse(&file),
+            Err(_) => file.to_string(),
+        }
+    }
 }
 
 /// The steps of the discrete Hamel integrator, for simulations, whose methods are chosen at run time.
@@ -80,16 +122,6 @@ fn hamel_steps(runtime: &syn::Path) -> TokenStream {
         fn hamel_steps(&self) -> ::core::option::Option<#runtime::HamelSteps<Self>> {
             ::core::option::Option::Some(#runtime::HamelSteps::OF_SYSTEM)
         }
-    }
-}
-
-/// The functions that compute, pretty-printed.
-fn source(compiled: &Compiled<'_>, prepare: &TokenStream, prepared: &TokenStream) -> String {
-    let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
-    let file = quote!(impl #runtime::FeedbackSystem for #name { #prepare } #prepared);
-    match syn::parse2(file.clone()) {
-        Ok(file) => prettyplease::unparse(&file),
-        Err(_) => file.to_string(),
     }
 }
 

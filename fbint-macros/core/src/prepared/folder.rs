@@ -46,6 +46,23 @@ pub struct Surroundings {
     pub source: Option<PathBuf>,
     /// What to do with the package's files.
     pub order: Result<Order, Trouble>,
+    /// Whether algebra may shorten and prove what no file has.
+    pub algebra: bool,
+    /// The sizes of the largest models.
+    pub largest: Largest,
+}
+
+/// The sizes of the largest models that are compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct Largest {
+    /// The most entries of the state, of the inputs or of the outputs, and half of those of the parameters.
+    pub entries: usize,
+    /// The most integrals.
+    pub integrals: usize,
+}
+
+impl Largest {
+    const ANY: Self = Self { entries: usize::MAX, integrals: usize::MAX };
 }
 
 /// Why a file cannot be used.
@@ -60,7 +77,24 @@ pub enum Trouble {
 impl Surroundings {
     /// Nothing is kept.
     pub fn nowhere() -> Self {
-        Self { package: None, name: String::new(), source: None, order: Ok(Order::Use) }
+        Self {
+            package: None,
+            name: String::new(),
+            source: None,
+            order: Ok(Order::Use),
+            algebra: true,
+            largest: Largest::ANY,
+        }
+    }
+
+    /// Nothing is kept, and everything is derived without algebra, of models up to a size.
+    pub fn of_text(largest: Largest) -> Self {
+        Self { algebra: false, largest, ..Self::nowhere() }
+    }
+
+    /// Whether there is algebra that may be used.
+    pub fn has_algebra(&self) -> bool {
+        cfg!(feature = "derive") && self.algebra
     }
 
     /// As cargo describes them to a macro that is called in the file `source`. Only packages that cargo was told to build are written
@@ -80,7 +114,7 @@ impl Surroundings {
             }
         };
         let package = variable("CARGO_MANIFEST_DIR").map(PathBuf::from);
-        Self { package, name: variable("CARGO_PKG_NAME").unwrap_or_default(), source, order }
+        Self { package, name: variable("CARGO_PKG_NAME").unwrap_or_default(), source, order, ..Self::nowhere() }
     }
 
     /// The package's folder of derivations as far as it concerns a model, if the package is known.

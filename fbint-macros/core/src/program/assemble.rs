@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use super::fields::{self, FunctionParts};
 use super::functions::{Function, functions_of};
 use super::optimise::Optimiser;
-use super::{Fault, Program};
+use super::{Fault, Instruction, Program};
 use crate::derivation::Derivation;
 
 /// The programs of the generated functions.
@@ -31,6 +31,14 @@ impl Programs {
     /// The program of each function.
     pub fn functions(&self) -> impl Iterator<Item = (&'static Function, &Program)> {
         self.functions.iter().map(|(function, program)| (*function, program))
+    }
+
+    /// For each normalised integral, `true` if it is a constraint without a summand made of parameters.
+    pub fn zero_targets(&self, derivation: &Derivation) -> Vec<bool> {
+        let normalisation = &self.normalisation;
+        let offsets = normalisation.outputs.chunks(3).map(|row| &normalisation.instructions[row[2].index()]);
+        let pairs = derivation.integrals.rows().zip(offsets);
+        pairs.map(|(integral, offset)| integral.kind.is_constraint() && *offset == Instruction::constant(0.0)).collect()
     }
 }
 

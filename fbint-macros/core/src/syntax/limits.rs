@@ -28,7 +28,7 @@ const PREFIX_WORDS: [&str; 29] = [
 ];
 
 /// Returns `true` if there are few enough tokens to look through. Reports the first one in excess.
-pub(super) fn fit(tokens: &TokenStream, errors: &Errors) -> bool {
+pub(crate) fn fit(tokens: &TokenStream, errors: &Errors) -> bool {
     let mut open = vec![tokens.clone().into_iter()];
     let mut count = 0;
     while let Some(level) = open.last_mut() {

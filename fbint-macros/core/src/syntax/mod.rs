@@ -11,7 +11,7 @@ mod check;
 mod driving;
 mod item;
 mod key;
-mod limits;
+pub(crate) mod limits;
 mod lists;
 mod system;
 

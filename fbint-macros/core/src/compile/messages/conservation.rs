@@ -41,10 +41,12 @@ impl Messages<'_> {
             1 => "it vanishes in the one state that the search found".to_owned(),
             _ => format!("it vanishes in all {states} states that were tried, to 70 digits"),
         };
-        let (prover, remedy) = if cfg!(feature = "derive") {
+        let (prover, remedy) = if self.surroundings.has_algebra() {
             ("algebra does", "")
-        } else {
+        } else if self.surroundings.algebra {
             ("points modulo primes do", "use the feature `derive` of `fbint-runtime`, whose algebra may prove it, ")
+        } else {
+            ("points modulo primes do", "declare the model in a crate, whose algebra may prove it, ")
         };
         format!(
             "{name} is neither proved to be conserved nor refuted{also}: {prover} not show that {rate} is 0, and {tried}; \

@@ -5,43 +5,43 @@ use proc_macro2::Span;
 use super::Messages;
 use crate::derivation::{Doubt, Dynamics, Lagrangian};
 use crate::diagnostics::Errors;
-use crate::elaborate::{Elaborated, Undefined, is_root, undefined_part};
+use crate::elaborate::{Undefined, is_root, undefined_part};
 use crate::expression::{Expression, Function};
 use crate::notation;
-use crate::syntax::Declaration;
-
-/// Reports functions that are undefined in every state, and constraints that are roots. Returns doubts about functions that were
-/// undefined in every state that was tried, and may be defined in others.
-pub(in crate::compile) fn undefined(declaration: &Declaration, model: &Elaborated, errors: &Errors) -> Vec<Doubt> {
-    let messages = Messages { declaration, model };
-    let symbols = &model.problem.symbols;
-    let mut doubts = Vec::new();
-    for (value, what, span) in messages.declared() {
-        let Some(Undefined { part, is_certain }) = undefined_part(value, symbols) else { continue };
-        let reason = reason(part);
-        if is_certain {
-            let text = notation::short(part, symbols);
-            let text = format!("{what} is defined nowhere: {reason} in every state, as in `{text}`; check its signs");
-            errors.push(span, text);
-        } else {
-            doubts.push(Doubt::Undefined { what, reason, part: part.clone() });
-        }
-    }
-    for (id, integral) in model.problem.integrals.iter() {
-        let is_root = integral.value.as_ref().is_some_and(|value| is_root(value, symbols));
-        if integral.kind.is_constraint() && is_root {
-            let text = format!(
-                "`{}` is a root, which has no derivative where it vanishes: drop the root; instead of a `norm`, constrain \
-                 the vector itself, entry by entry",
-                integral.name
-            );
-            errors.push(model.spans[id], text);
-        }
-    }
-    doubts
-}
 
 impl<'a> Messages<'a> {
+    /// Reports functions that are undefined in every state, and constraints that are roots. Returns doubts about functions that were
+    /// undefined in every state that was tried, and may be defined in others.
+    pub(in crate::compile) fn undefined(&self, errors: &Errors) -> Vec<Doubt> {
+        let model = self.model;
+        let symbols = &model.problem.symbols;
+        let mut doubts = Vec::new();
+        for (value, what, span) in self.declared() {
+            let Some(Undefined { part, is_certain }) = undefined_part(value, symbols) else { continue };
+            let reason = reason(part);
+            if is_certain {
+                let text = notation::short(part, symbols);
+                let text =
+                    format!("{what} is defined nowhere: {reason} in every state, as in `{text}`; check its signs");
+                errors.push(span, text);
+            } else {
+                doubts.push(Doubt::Undefined { what, reason, part: part.clone() });
+            }
+        }
+        for (id, integral) in model.problem.integrals.iter() {
+            let is_root = integral.value.as_ref().is_some_and(|value| is_root(value, symbols));
+            if integral.kind.is_constraint() && is_root {
+                let text = format!(
+                    "`{}` is a root, which has no derivative where it vanishes: drop the root; instead of a `norm`, constrain \
+                     the vector itself, entry by entry",
+                    integral.name
+                );
+                errors.push(model.spans[id], text);
+            }
+        }
+        doubts
+    }
+
     /// Everything that is declared as a function of the state, with a name for it and its place.
     fn declared(&self) -> Vec<(&'a Expression, String, Span)> {
         let problem = &self.model.problem;

@@ -8,12 +8,11 @@ mod obstacles;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 
-pub(super) use self::definedness::undefined;
 use crate::derivation::{Derivation, Further, IntegralId, VelocityConstraints};
 use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
 use crate::mechanics::motion::are_integrable;
-use crate::prepared::{Surroundings, Trouble};
+use crate::prepared::{Largest, Surroundings, Trouble};
 use crate::program::Fault;
 use crate::proofs::{self, MOST_MONOMIALS};
 use crate::syntax::{Declaration, plain};
@@ -23,22 +22,37 @@ use crate::syntax::{Declaration, plain};
 pub(super) struct Messages<'a> {
     pub(super) declaration: &'a Declaration,
     pub(super) model: &'a Elaborated,
+    pub(super) surroundings: &'a Surroundings,
 }
 
 impl Messages<'_> {
     /// An error about the package's derivations, with the command that mends it.
-    pub(super) fn trouble(&self, trouble: &Trouble, surroundings: &Surroundings) -> syn::Error {
+    pub(super) fn trouble(&self, trouble: &Trouble) -> syn::Error {
         let text = match trouble {
             Trouble::Stale(text) => {
-                let reason = if cfg!(feature = "derive") { "" } else { ", and this build of fbint has no algebra" };
-                format!(
-                    "{text}{reason}; to bring `derivations/` up to date, run `{}`",
-                    surroundings.command(&self.runtime())
-                )
+                let has_algebra = self.surroundings.has_algebra();
+                let reason = if has_algebra { "" } else { ", and this build of fbint has no algebra" };
+                let command = self.surroundings.command(&self.runtime());
+                format!("{text}{reason}; to bring `derivations/` up to date, run `{command}`")
             }
             Trouble::Access(text) => text.clone(),
         };
         syn::Error::new(self.declaration.item.ident.span(), text)
+    }
+
+    /// Refuses a model with more entries than the surroundings allow.
+    pub(super) fn size(&self) -> syn::Result<()> {
+        let (problem, Largest { entries: most, integrals }) = (&self.model.problem, self.surroundings.largest);
+        let lists = [
+            ("entries of the state", problem.symbols.dimension(), most),
+            ("integrals", problem.integrals.len(), integrals),
+            ("inputs", problem.symbols.inputs().count(), most),
+            ("outputs", problem.outputs.len(), most),
+            ("parameters", problem.symbols.parameters().count(), most.saturating_mul(2)),
+        ];
+        let Some((what, count, most)) = lists.into_iter().find(|(_, count, most)| count > most) else { return Ok(()) };
+        let text = format!("the model has {count} {what}, and one from text has at most {most}: declare it in a crate");
+        Err(syn::Error::new(self.declaration.item.ident.span(), text))
     }
 
     /// The package's name for the runtime, as far as the declaration tells.
@@ -107,7 +121,7 @@ pub(super) fn no_model(declaration: &Declaration) -> syn::Error {
 }
 
 /// A panic of the compiler.
-pub(super) fn panicked(text: &str) -> String {
+pub(crate) fn panicked(text: &str) -> String {
     format!(
         "the compiler of fbint failed on this declaration, which is a fault of fbint: {text}; please report it with the declaration and \
          with what stands above this message"

@@ -1,0 +1,140 @@
+//! Models from text: a file, or a cell of a notebook, that has the attribute and the struct of each model as in a crate.
+//!
+//! The text is cut into items before anything is parsed, so that a mistake in one model hides none in another. Nothing is run, read or
+//! written, and no algebra takes part: a model becomes programs, which are evaluated. Whatever the text is, there is an end with a
+//! message: its size, the number of its tokens and the depth of its expressions are bounded, and so are the numbers of entries.
+
+mod items;
+mod mistakes;
+
+use std::str::FromStr;
+use std::thread;
+
+use proc_macro2::{Span, TokenStream};
+
+use self::items::{Declared, declarations};
+pub use self::mistakes::{Mistake, Position};
+use self::mistakes::{mistakes_of, untokenised};
+use crate::compile;
+use crate::derivation::table::Table;
+use crate::derivation::{Conservation, Derivation, IntegralId};
+use crate::diagnostics::{Errors, panic_text};
+use crate::emit;
+use crate::expression::Expression;
+use crate::prepared::{Largest, Surroundings};
+use crate::program::{Program, Programs, Trait, of_parameters};
+use crate::syntax::{self, limits};
+
+/// The longest text, in bytes.
+pub const LONGEST: usize = 1_000_000;
+
+/// The most entries that the state, the inputs or the outputs of a model from text may have, and half of those of its parameters.
+pub const MOST_ENTRIES: usize = 192;
+
+/// The most integrals that a model from text may have.
+pub const MOST_INTEGRALS: usize = 72;
+
+const LARGEST: Largest = Largest { entries: MOST_ENTRIES, integrals: MOST_INTEGRALS };
+
+/// Parsers and derivations recurse: deep, but bounded, expressions need more of the stack than a thread has by default.
+const STACK: usize = 256 << 20;
+
+/// A model that was read from text.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The name of the struct.
+    pub name: String,
+    /// The first paragraph of the documentation of the struct, in one line.
+    pub summary: String,
+    /// The mathematics.
+    pub derivation: Derivation,
+    /// The functions.
+    pub programs: Programs,
+    /// Where each integral is conserved, and by which evidence.
+    pub conservation: Table<IntegralId, Conservation>,
+    /// The parameters by default, if there is the key `default`.
+    pub defaults: Option<Program>,
+    /// The start as a function of the parameters, if there is the key `start`.
+    pub start: Option<Program>,
+    /// Whether there is the key `derivatives`.
+    pub derivatives: bool,
+    /// Linear functions that are conserved and not declared.
+    pub undeclared: Vec<String>,
+    /// The derivation in plain text.
+    pub equations: String,
+    /// The derivation in LaTeX.
+    pub latex: String,
+    /// The Rust that the macro would write, pretty-printed.
+    pub source: String,
+}
+
+impl Model {
+    /// Whether there are steps of the discrete Hamel integrator.
+    pub fn has_hamel_steps(&self) -> bool {
+        self.programs.functions().any(|(function, _)| function.owner == Trait::Hamel)
+    }
+}
+
+/// The models in a text, in their order.
+///
+/// # Errors
+///
+/// Every mistake, in the order of the text.
+pub fn models(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
+    thread::scope(|scope| {
+        // Spans belong to a thread, and the memory that they take ends with it.
+        let reading = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || read(text));
+        match reading.map(thread::ScopedJoinHandle::join) {
+            Ok(Ok(models)) => models,
+            Ok(Err(panic)) => Err(vec![Mistake::of_whole(&compile::panicked(&panic_text(&*panic)))]),
+            Err(error) => Err(vec![Mistake::of_whole(&format!("no thread can be started to read the model: {error}"))]),
+        }
+    })
+}
+
+/// See [`models`], on a thread that was made for it.
+fn read(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
+    if text.len() > LONGEST {
+        let message = format!("the text has {} bytes, and a text of models has at most {LONGEST}", text.len());
+        return Err(vec![Mistake::of_whole(&message)]);
+    }
+    let tokens = TokenStream::from_str(text).map_err(|error| vec![untokenised(text, error.span())])?;
+    let errors = Errors::new();
+    let declared = if limits::fit(&tokens, &errors) { declarations(tokens, &errors) } else { Vec::new() };
+    let mut mistakes = mistakes_of(errors.flush(), Span::call_site());
+    let mut models = Vec::new();
+    for Declared { attribute, item, place } in declared {
+        match model(attribute, item) {
+            Ok(model) => models.push(model),
+            Err(error) => mistakes.extend(mistakes_of(Err(error), place)),
+        }
+    }
+    mistakes.sort_by_key(|mistake| mistake.range.start);
+    if mistakes.is_empty() { Ok(models) } else { Err(mistakes) }
+}
+
+/// The model of an attribute and a struct.
+fn model(attribute: TokenStream, item: TokenStream) -> syn::Result<Model> {
+    let errors = Errors::new();
+    let Some(declaration) = syntax::parse(attribute, item, &errors) else {
+        return Err(errors.flush().err().unwrap_or_else(|| syn::Error::new(Span::call_site(), "this is not a struct")));
+    };
+    let model = compile::model(&declaration, errors, &Surroundings::of_text(LARGEST))?;
+    let source = emit::source(&model.compiled(&declaration));
+    let compile::Model { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;
+    let program = |expressions: Vec<Expression>| of_parameters(&expressions, &derivation.symbols);
+    Ok(Model {
+        name: derivation.name.clone(),
+        summary: emit::first_paragraph(&declaration.item.attrs),
+        defaults: elaborated.beginning.defaults.map(program),
+        start: elaborated.beginning.start.map(program),
+        derivatives: declaration.derivatives,
+        conservation: findings.conservation,
+        derivation,
+        programs,
+        undeclared,
+        equations,
+        latex,
+        source,
+    })
+}

@@ -1,0 +1,336 @@
+//! A program in a form that is evaluated quickly: compact instructions on one file of registers.
+//!
+//! Evaluation gives the bits of the Rust that the compiler emits: each instruction is the operation of the runtime's [`Scalar`] that is
+//! emitted for it, on the same operands in the same order. So a product has its constant first, and what is negated is a constant with
+//! its other sign where it is one.
+//!
+//! The file begins with the constants and with what the program reads, so that both are operands like any other; then come the results
+//! of instructions, whose registers are used again after the last instruction that reads them.
+
+mod allocation;
+
+use fbint_macros_core::derivation::table::{Id, Table};
+use fbint_macros_core::derivation::{Role, SymbolInfo, Symbols};
+use fbint_macros_core::expression::{Function, Symbol};
+use fbint_macros_core::program::{Input, Instruction, Program, Value};
+use fbint_runtime::Scalar;
+
+use self::allocation::Steps;
+
+/// The place of a number in the file of registers.
+type Register = u16;
+
+/// The most registers that a file can have.
+pub(crate) const MOST_REGISTERS: usize = Register::MAX as usize + 1;
+
+/// What a program reads, by kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// Entries of the state.
+    State,
+    /// What depends on parameters alone; the parameters themselves, in programs of parameters.
+    Prepared,
+    /// Entries of the inputs.
+    Inputs,
+    /// S of a projection, or the gains of a feedback law whose gains are constant.
+    First,
+    /// R of a projection, or the targets of such a law.
+    Second,
+}
+
+/// The number of kinds of [`Source`].
+const SOURCES: usize = 5;
+
+/// What a program reads, by [`Source`].
+pub(crate) type Sources<'a, T> = [&'a [T]; SOURCES];
+
+/// A result: its place in a matrix, or in a list, whose column is 0, and its register.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output {
+    pub(crate) row: Register,
+    pub(crate) column: Register,
+    register: Register,
+}
+
+/// A call of the feedback law: the registers of F, and those of the entries of y that are read.
+#[derive(Clone, Debug)]
+pub(crate) struct Weighing {
+    pub(crate) integrals: Box<[Register]>,
+    pub(crate) weighed: Box<[(usize, Register)]>,
+}
+
+/// A program, to be evaluated.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Code {
+    constants: Box<[f64]>,
+    reads: Box<[Read]>,
+    operations: Box<[Operation]>,
+    weighings: Box<[Weighing]>,
+    outputs: Box<[Output]>,
+    registers: usize,
+}
+
+/// Consecutive numbers that are copied into consecutive registers.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    source: Source,
+    first: usize,
+    count: usize,
+    to: usize,
+}
+
+/// An operation on registers.
+#[derive(Clone, Copy, Debug)]
+struct Operation {
+    kind: Kind,
+    to: Register,
+    operands: [Register; 3],
+}
+
+/// What an operation computes from its operands a, b, c.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// a + b
+    Add,
+    /// a - b
+    Sub,
+    /// a b
+    Mul,
+    /// a / b
+    Div,
+    /// -a
+    Neg,
+    /// 1 / a
+    Recip,
+    /// The square root of a.
+    Sqrt,
+    /// a b + c
+    MulAdd,
+    /// -a b + c
+    NegMulAdd,
+    /// a b - c
+    MulSub,
+    /// -a b - c
+    NegMulSub,
+    /// A function of a, or of a and b.
+    Call(Function),
+    /// The law is asked: a is the index of the [`Weighing`].
+    Weigh,
+}
+
+/// Where the entries of a matrix, or of a list, which has one column, are written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Columns {
+    /// The number of columns.
+    pub(crate) count: usize,
+    /// The columns from the first of these to the second are not wanted, and those behind have their places.
+    pub(crate) without: [usize; 2],
+}
+
+impl Columns {
+    /// The only one, of a list.
+    pub(crate) const ONE: Self = Self { count: 1, without: [1, 1] };
+
+    /// All of so many.
+    pub(crate) fn all(count: usize) -> Self {
+        Self { count, without: [count, count] }
+    }
+
+    /// The row and the column of an output, if it is wanted.
+    fn place(self, output: usize) -> Option<[usize; 2]> {
+        let [first, behind] = self.without;
+        let (row, column) = (output / self.count.max(1), output % self.count.max(1));
+        match column {
+            column if column < first => Some([row, column]),
+            column if column >= behind => Some([row, column - (behind - first)]),
+            _ => None,
+        }
+    }
+}
+
+impl Code {
+    /// The code of a program whose outputs are listed row by row. Entries that vanish identically are not among its results.
+    ///
+    /// `None` if it needs more registers than there are.
+    pub(crate) fn of(program: &Program, columns: Columns, layout: &Layout) -> Option<Self> {
+        let zero = Instruction::constant(0.0);
+        let outputs: Vec<([usize; 2], Value)> = program
+            .outputs
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| program.instructions[value.index()] != zero)
+            .filter_map(|(output, value)| Some((columns.place(output)?, *value)))
+            .collect();
+        Steps::of(program, &outputs, layout).code()
+    }
+
+    /// Calls `output` with each result that does not vanish identically. The law is asked by `weigh`.
+    pub(crate) fn evaluate<T: Scalar>(
+        &self,
+        sources: Sources<'_, T>,
+        weigh: &dyn Fn(&Weighing, &mut dyn Registers<T>),
+        mut output: impl FnMut(&Output, T),
+    ) {
+        // Most programs fit into the first; the memory of the others is a list, which takes longer to make than to use.
+        match self.registers {
+            0..=64 => self.evaluate_in(&mut [T::from_f64(0.0); 64], sources, weigh, &mut output),
+            65..=256 => self.evaluate_in(&mut [T::from_f64(0.0); 256], sources, weigh, &mut output),
+            257..=1024 => self.evaluate_in(&mut [T::from_f64(0.0); 1024], sources, weigh, &mut output),
+            more => self.evaluate_in(&mut List(vec![T::from_f64(0.0); more]), sources, weigh, &mut output),
+        }
+    }
+
+    fn evaluate_in<T: Scalar>(
+        &self,
+        file: &mut impl Registers<T>,
+        sources: Sources<'_, T>,
+        weigh: &dyn Fn(&Weighing, &mut dyn Registers<T>),
+        output: &mut impl FnMut(&Output, T),
+    ) {
+        for (register, &constant) in file.all().iter_mut().zip(&self.constants) {
+            *register = T::from_f64(constant);
+        }
+        for read in &self.reads {
+            let numbers = sources[read.source as usize].get(read.first..read.first + read.count);
+            let registers = file.all().get_mut(read.to..read.to + read.count);
+            if let (Some(numbers), Some(registers)) = (numbers, registers) {
+                registers.copy_from_slice(numbers);
+            }
+        }
+        for operation in &self.operations {
+            if let Kind::Weigh = operation.kind {
+                weigh(&self.weighings[usize::from(operation.operands[0])], file);
+            } else {
+                file.set(operation.to, operation.result(file));
+            }
+        }
+        self.outputs.iter().for_each(|place| output(place, file.get(place.register)));
+    }
+}
+
+impl Operation {
+    #[inline(always)]
+    fn result<T: Scalar>(&self, file: &impl Registers<T>) -> T {
+        let [a, b, c] = self.operands;
+        let (a, b, c) = (|| file.get(a), || file.get(b), || file.get(c));
+        match self.kind {
+            Kind::Add => a() + b(),
+            Kind::Sub => a() - b(),
+            Kind::Mul => a() * b(),
+            Kind::Div => a() / b(),
+            Kind::Neg => -a(),
+            Kind::Recip => a().recip(),
+            Kind::Sqrt => a().sqrt(),
+            Kind::MulAdd => a().mul_add(b(), c()),
+            Kind::NegMulAdd => (-a()).mul_add(b(), c()),
+            Kind::MulSub => a().mul_add(b(), -c()),
+            Kind::NegMulSub => (-a()).mul_add(b(), -c()),
+            Kind::Call(function) => call(function, a(), b()),
+            Kind::Weigh => T::from_f64(0.0),
+        }
+    }
+}
+
+/// A function of `x`, or of `x` and `y`.
+fn call<T: Scalar>(function: Function, x: T, y: T) -> T {
+    match function {
+        Function::Abs => x.abs(),
+        Function::Sin => x.sin(),
+        Function::Cos => x.cos(),
+        Function::Tan => x.tan(),
+        Function::Asin => x.asin(),
+        Function::Acos => x.acos(),
+        Function::Atan => x.atan(),
+        Function::Sinh => x.sinh(),
+        Function::Cosh => x.cosh(),
+        Function::Tanh => x.tanh(),
+        Function::Exp => x.exp(),
+        Function::Ln => x.ln(),
+        Function::Atan2 => x.atan2(y),
+        Function::Powf => x.powf(y),
+    }
+}
+
+/// A file of registers.
+pub(crate) trait Registers<T> {
+    /// The number in a register of the program.
+    fn get(&self, register: Register) -> T;
+    /// Changes the number in a register of the program.
+    fn set(&mut self, register: Register, number: T);
+    /// All of them.
+    fn all(&mut self) -> &mut [T];
+}
+
+/// As many registers as a power of two, so that no index has to be compared with their number.
+impl<T: Copy, const N: usize> Registers<T> for [T; N] {
+    #[inline(always)]
+    fn get(&self, register: Register) -> T {
+        const { assert!(N.is_power_of_two()) };
+        self[usize::from(register) & (N - 1)]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, register: Register, number: T) {
+        self[usize::from(register) & (N - 1)] = number;
+    }
+
+    fn all(&mut self) -> &mut [T] {
+        self
+    }
+}
+
+/// Any number of registers.
+struct List<T>(Vec<T>);
+
+impl<T: Copy> Registers<T> for List<T> {
+    #[inline(always)]
+    fn get(&self, register: Register) -> T {
+        self.0[usize::from(register)]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, register: Register, number: T) {
+        self.0[usize::from(register)] = number;
+    }
+
+    fn all(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
+
+/// Where what programs read is found.
+pub(crate) struct Layout {
+    /// The place of each unknown among those of its kind.
+    places: Table<Symbol, usize>,
+}
+
+impl Layout {
+    pub(crate) fn of(symbols: &Symbols) -> Self {
+        let mut counts = [0; 3];
+        let mut next = |kind: usize| {
+            counts[kind] += 1;
+            counts[kind] - 1
+        };
+        let place = |symbol: &SymbolInfo| match symbol.role {
+            role if role.is_state() => next(0),
+            Role::Parameter => next(1),
+            Role::Input => next(2),
+            _ => 0,
+        };
+        Self { places: symbols.rows().map(place).collect() }
+    }
+
+    /// The place of an input; `None` of those that only directional derivatives and adjoints read.
+    fn place(&self, input: Input) -> Option<(Source, usize)> {
+        Some(match input {
+            Input::State(symbol) => (Source::State, self.places[symbol]),
+            Input::Parameter(symbol) => (Source::Prepared, self.places[symbol]),
+            Input::Driving(symbol) => (Source::Inputs, self.places[symbol]),
+            Input::Prepared(index) => (Source::Prepared, index),
+            Input::Variance(symbol) => (Source::First, symbol.place()),
+            Input::Gain(integral) => (Source::First, integral.place()),
+            Input::Noise(integral) | Input::Target(integral) => (Source::Second, integral.place()),
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,275 @@
+//! From values to registers: a linear scan, which is exact for straight-line programs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fbint_macros_core::derivation::table::Id;
+use fbint_macros_core::program::{Instruction, Program, Value};
+
+use super::{Code, Kind, Layout, MOST_REGISTERS, Operation, Output, Read, Register, Source, Weighing};
+
+/// What an operation reads.
+#[derive(Clone, Copy, Debug)]
+enum Operand {
+    /// A number, by its bits.
+    Constant(u64),
+    /// A number that the program is given.
+    Input(Source, usize),
+    /// What another operation computed.
+    Value(Value),
+}
+
+/// An operation on values.
+struct Step {
+    kind: Kind,
+    /// The values that it computes: one, or of a weighing all that are read, with their places in y.
+    results: Vec<(usize, Value)>,
+    operands: Vec<Operand>,
+}
+
+/// The operations that lead to results.
+pub(super) struct Steps {
+    steps: Vec<Step>,
+    outputs: Vec<([usize; 2], Operand)>,
+}
+
+impl Steps {
+    pub(super) fn of(program: &Program, outputs: &[([usize; 2], Value)], layout: &Layout) -> Self {
+        let live = live(program, outputs);
+        let mut operands: Vec<Operand> = Vec::new();
+        let mut steps = Vec::new();
+        for (index, instruction) in program.instructions.iter().enumerate() {
+            let value = Value::at(index);
+            let (operand, step) = match (live[index], operand(instruction, &operands, layout)) {
+                (false, _) => (Operand::Value(value), None),
+                (true, Some(known)) => (known, None),
+                (true, None) => (Operand::Value(value), step(program, &live, value, &operands)),
+            };
+            operands.push(operand);
+            steps.extend(step);
+        }
+        let outputs = outputs.iter().map(|&(place, value)| (place, operands[value.index()])).collect();
+        Self { steps, outputs }
+    }
+
+    /// The code, or `None` if it needs too many registers.
+    pub(super) fn code(self) -> Option<Code> {
+        let (constants, inputs) = self.given();
+        let mut file = File::new(constants, inputs, self.last_reads());
+        let (mut operations, mut weighings) = (Vec::new(), Vec::new());
+        for (index, step) in self.steps.iter().enumerate() {
+            let operands: Vec<Register> =
+                step.operands.iter().map(|operand| file.register(*operand)).collect::<Option<_>>()?;
+            step.operands.iter().for_each(|operand| file.release(*operand, index));
+            let results = step.results.iter().map(|&(place, value)| Some((place, file.take(value)?)));
+            let results: Vec<(usize, Register)> = results.collect::<Option<_>>()?;
+            let operand = |place: usize| operands.get(place).copied().unwrap_or_default();
+            operations.push(match step.kind {
+                Kind::Weigh => {
+                    weighings.push(Weighing { integrals: operands.into(), weighed: results.into() });
+                    let weighing = Register::try_from(weighings.len() - 1).ok()?;
+                    Operation { kind: Kind::Weigh, to: 0, operands: [weighing, 0, 0] }
+                }
+                kind => Operation { kind, to: results.first()?.1, operands: [operand(0), operand(1), operand(2)] },
+            });
+        }
+        let outputs = self.outputs.iter().map(|&([row, column], operand)| {
+            let [row, column] = [row, column].map(|place| Register::try_from(place).ok());
+            Some(Output { row: row?, column: column?, register: file.register(operand)? })
+        });
+        let outputs = outputs.collect::<Option<_>>()?;
+        let File { constants, inputs, count, .. } = file;
+        Some(Code {
+            reads: reads(&inputs, constants.len()),
+            constants: constants.into_iter().map(f64::from_bits).collect(),
+            operations: operations.into(),
+            weighings: weighings.into(),
+            outputs,
+            registers: count,
+        })
+    }
+
+    /// All operands that are read.
+    fn operands(&self) -> impl Iterator<Item = Operand> {
+        let of_steps = self.steps.iter().flat_map(|step| step.operands.iter().copied());
+        of_steps.chain(self.outputs.iter().map(|(_, operand)| *operand))
+    }
+
+    /// The constants and the inputs that are read, in the order of their registers.
+    fn given(&self) -> (Vec<u64>, Vec<(Source, usize)>) {
+        let (mut constants, mut inputs) = (BTreeSet::new(), BTreeSet::new());
+        for operand in self.operands() {
+            match operand {
+                Operand::Constant(bits) => drop(constants.insert(bits)),
+                Operand::Input(source, index) => drop(inputs.insert((source, index))),
+                Operand::Value(_) => {}
+            }
+        }
+        (constants.into_iter().collect(), inputs.into_iter().collect())
+    }
+
+    /// The last step that reads each value; none for results.
+    fn last_reads(&self) -> BTreeMap<Value, usize> {
+        let reads = self.steps.iter().enumerate();
+        let reads = reads.flat_map(|(index, step)| step.operands.iter().map(move |operand| (*operand, index)));
+        let reads = reads.chain(self.outputs.iter().map(|(_, operand)| (*operand, usize::MAX)));
+        let of_values = reads.filter_map(|(operand, index)| match operand {
+            Operand::Value(value) => Some((value, index)),
+            _ => None,
+        });
+        of_values.collect()
+    }
+}
+
+/// Which values some of these outputs depend on.
+fn live(program: &Program, outputs: &[([usize; 2], Value)]) -> Vec<bool> {
+    Program { instructions: program.instructions.clone(), outputs: outputs.iter().map(|(_, value)| *value).collect() }
+        .live()
+}
+
+/// What stands for an instruction that is not an operation.
+fn operand(instruction: &Instruction, operands: &[Operand], layout: &Layout) -> Option<Operand> {
+    match *instruction {
+        Instruction::Constant(bits) => Some(constant(f64::from_bits(bits))),
+        Instruction::Input(input) => layout.place(input).map(|(source, index)| Operand::Input(source, index)),
+        Instruction::Neg(a) => negative(operands[a.index()]),
+        _ => None,
+    }
+}
+
+/// A constant as it is emitted: there is no negative zero.
+fn constant(number: f64) -> Operand {
+    let magnitude = number.abs();
+    Operand::Constant(if number < 0.0 { -magnitude } else { magnitude }.to_bits())
+}
+
+/// The negative of a constant.
+fn negative(operand: Operand) -> Option<Operand> {
+    match operand {
+        Operand::Constant(bits) => Some(constant(-f64::from_bits(bits))),
+        _ => None,
+    }
+}
+
+/// The operation of an instruction; none for an entry of y, which comes with all others.
+fn step(program: &Program, live: &[bool], value: Value, known: &[Operand]) -> Option<Step> {
+    let of = |value: Value| known[value.index()];
+    let (kind, operands) = match program.instructions[value.index()] {
+        Instruction::Add(a, b) => (Kind::Add, vec![of(a), of(b)]),
+        Instruction::Sub(a, b) => (Kind::Sub, vec![of(a), of(b)]),
+        Instruction::Mul(a, b) => (Kind::Mul, constant_first(of(a), of(b)).into()),
+        Instruction::Div(a, b) => (Kind::Div, vec![of(a), of(b)]),
+        Instruction::Neg(a) => (Kind::Neg, vec![of(a)]),
+        Instruction::Recip(a) => (Kind::Recip, vec![of(a)]),
+        Instruction::Sqrt(a) => (Kind::Sqrt, vec![of(a)]),
+        Instruction::MulAdd(a, b, c) => (Kind::MulAdd, vec![of(a), of(b), of(c)]),
+        Instruction::NegMulAdd(a, b, c) => fused(true, constant_first(of(a), of(b)), false, of(c)),
+        Instruction::MulSub(a, b, c) => fused(false, [of(a), of(b)], true, of(c)),
+        Instruction::NegMulSub(a, b, c) => fused(true, constant_first(of(a), of(b)), true, of(c)),
+        Instruction::Unary(function, a) => (Kind::Call(function), vec![of(a), of(a)]),
+        Instruction::Binary(function, a, b) => (Kind::Call(function), vec![of(a), of(b)]),
+        Instruction::Weigh(ref integrals) => {
+            let results = weighed(program, live, value);
+            return Some(Step {
+                kind: Kind::Weigh,
+                results,
+                operands: integrals.iter().map(|value| of(*value)).collect(),
+            });
+        }
+        Instruction::Weighed(..) | Instruction::Constant(_) | Instruction::Input(_) => return None,
+    };
+    Some(Step { kind, results: vec![(0, value)], operands })
+}
+
+/// The entries of y that are read.
+fn weighed(program: &Program, live: &[bool], law: Value) -> Vec<(usize, Value)> {
+    let entries = program.instructions.iter().enumerate().filter(|(index, _)| live[*index]);
+    let entry = |(index, instruction): (usize, &Instruction)| match instruction {
+        Instruction::Weighed(of, integral) if *of == law => Some((integral.place(), Value::at(index))),
+        _ => None,
+    };
+    entries.filter_map(entry).collect()
+}
+
+fn constant_first(a: Operand, b: Operand) -> [Operand; 2] {
+    if matches!(b, Operand::Constant(_)) { [b, a] } else { [a, b] }
+}
+
+/// a b + c, where a and c may be taken with their other signs: constants are.
+fn fused(negates_a: bool, [a, b]: [Operand; 2], negates_c: bool, c: Operand) -> (Kind, Vec<Operand>) {
+    let signed = |negates: bool, operand: Operand| match negative(operand) {
+        Some(negative) if negates => (false, negative),
+        _ => (negates, operand),
+    };
+    let ((negates_a, a), (negates_c, c)) = (signed(negates_a, a), signed(negates_c, c));
+    let kind = match (negates_a, negates_c) {
+        (false, false) => Kind::MulAdd,
+        (true, false) => Kind::NegMulAdd,
+        (false, true) => Kind::MulSub,
+        (true, true) => Kind::NegMulSub,
+    };
+    (kind, vec![a, b, c])
+}
+
+/// The runs of consecutive inputs, whose registers begin behind the constants.
+fn reads(inputs: &[(Source, usize)], constants: usize) -> Box<[Read]> {
+    let mut reads: Vec<Read> = Vec::new();
+    for (place, &(source, index)) in inputs.iter().enumerate() {
+        match reads.last_mut() {
+            Some(last) if last.source == source && last.first + last.count == index => last.count += 1,
+            _ => reads.push(Read { source, first: index, count: 1, to: constants + place }),
+        }
+    }
+    reads.into()
+}
+
+/// The registers while they are given to values.
+struct File {
+    constants: Vec<u64>,
+    inputs: Vec<(Source, usize)>,
+    last_reads: BTreeMap<Value, usize>,
+    /// The registers of values.
+    held: BTreeMap<Value, Register>,
+    free: Vec<Register>,
+    count: usize,
+}
+
+impl File {
+    fn new(constants: Vec<u64>, inputs: Vec<(Source, usize)>, last_reads: BTreeMap<Value, usize>) -> Self {
+        let count = constants.len() + inputs.len();
+        Self { constants, inputs, last_reads, held: BTreeMap::new(), free: Vec::new(), count }
+    }
+
+    /// The register of an operand.
+    fn register(&self, operand: Operand) -> Option<Register> {
+        let place = match operand {
+            Operand::Constant(bits) => self.constants.binary_search(&bits).ok()?,
+            Operand::Input(source, index) => self.constants.len() + self.inputs.binary_search(&(source, index)).ok()?,
+            Operand::Value(value) => return self.held.get(&value).copied(),
+        };
+        Register::try_from(place).ok()
+    }
+
+    /// Frees the register of an operand that no step after this reads.
+    fn release(&mut self, operand: Operand, step: usize) {
+        if let Operand::Value(value) = operand
+            && self.last_reads.get(&value) == Some(&step)
+            && let Some(register) = self.held.remove(&value)
+        {
+            self.free.push(register);
+        }
+    }
+
+    /// A register for a value.
+    fn take(&mut self, value: Value) -> Option<Register> {
+        let register = match self.free.pop() {
+            Some(register) => register,
+            None if self.count < MOST_REGISTERS => {
+                self.count += 1;
+                Register::try_from(self.count - 1).ok()?
+            }
+            None => return None,
+        };
+        self.held.insert(value, register);
+        Some(register)
+    }
+}

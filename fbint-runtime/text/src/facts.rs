@@ -1,0 +1,96 @@
+//! What a model from text says of itself, in the runtime's words.
+
+use fbint_macros_core::derivation::table::Id;
+use fbint_macros_core::derivation::{self, IntegralId, Kind, Role, SymbolInfo};
+use fbint_macros_core::program::{FEEDBACK_FIELD, OperationCount, VECTOR_FIELD};
+use fbint_macros_core::text::Model;
+use fbint_runtime::{
+    Conservation, Evidence, Integral, IntegralKind, KineticEnergy, Operations, StateEntry, StateRole, SystemFacts,
+};
+
+/// The facts of a model, for as long as the program runs.
+pub(crate) fn facts(model: Model) -> SystemFacts {
+    let symbols = &model.derivation.symbols;
+    let name = |symbol| kept(symbols[symbol].name.clone());
+    let state = list(symbols.states().map(|symbol| state_entry(&symbols[symbol])));
+    let operations = [&VECTOR_FIELD, &FEEDBACK_FIELD].map(|field| operations(model.programs[field].operations()));
+    SystemFacts {
+        state,
+        clock: StateEntry::clock(state),
+        integrals: list(model.derivation.integrals.ids().map(|id| integral(&model, id))),
+        parameter_names: list(symbols.parameters().map(name)),
+        input_names: list(symbols.inputs().map(name)),
+        output_names: list(model.derivation.outputs.iter().map(|output| kept(output.name.clone()))),
+        kinetic_energy: kinetic_energy(model.derivation.kinetic_energy),
+        has_hamel_steps: model.has_hamel_steps(),
+        has_jacobian: model.derivatives,
+        vector_field_operations: operations[0],
+        feedback_field_operations: operations[1],
+        undeclared: list(model.undeclared.into_iter().map(kept)),
+        name: kept(model.name),
+        summary: kept(model.summary),
+        source: kept(model.source),
+        derivation: kept(model.latex),
+        equations: kept(model.equations),
+    }
+}
+
+fn kept(text: String) -> &'static str {
+    text.leak()
+}
+
+fn list<T>(entries: impl Iterator<Item = T>) -> &'static [T] {
+    entries.collect::<Vec<T>>().leak()
+}
+
+fn state_entry(symbol: &SymbolInfo) -> StateEntry {
+    let role = match symbol.role {
+        Role::Coordinate { momentum } => StateRole::Coordinate { momentum: momentum.place() },
+        Role::Momentum { coordinate } => StateRole::Momentum { coordinate: coordinate.place() },
+        Role::Position => StateRole::Position,
+        Role::Velocity => StateRole::Velocity,
+        Role::Time => StateRole::Time,
+        Role::Work => StateRole::Work,
+        _ => StateRole::Variable,
+    };
+    StateEntry { name: kept(symbol.name.clone()), role }
+}
+
+fn integral(model: &Model, id: IntegralId) -> Integral {
+    let integral = &model.derivation.integrals[id];
+    let kind = match integral.kind {
+        Kind::Holonomic { rate } => IntegralKind::HolonomicConstraint { rate: rate.place() },
+        Kind::Rate { of } => IntegralKind::ConstraintRate { constraint: of.place() },
+        Kind::Phase | Kind::InvariantSet => IntegralKind::Constraint,
+        Kind::Velocity => IntegralKind::VelocityConstraint,
+        Kind::Energy => IntegralKind::Energy,
+        Kind::Invariant => IntegralKind::Invariant,
+    };
+    let conservation = match model.conservation[id] {
+        derivation::Conservation::Everywhere(how) => Conservation::Everywhere(evidence(how)),
+        derivation::Conservation::OnConstraints(how) => Conservation::OnConstraints(evidence(how)),
+        derivation::Conservation::Assumed => Conservation::Assumed,
+    };
+    Integral { name: kept(integral.name.clone()), kind, weight: f64::from(integral.weight), conservation }
+}
+
+fn evidence(evidence: derivation::Evidence) -> Evidence {
+    match evidence {
+        derivation::Evidence::Construction => Evidence::Construction,
+        derivation::Evidence::Algebra => Evidence::Algebra,
+        derivation::Evidence::Kept => Evidence::Kept,
+    }
+}
+
+fn kinetic_energy(energy: derivation::KineticEnergy) -> KineticEnergy {
+    match energy {
+        derivation::KineticEnergy::General => KineticEnergy::General,
+        derivation::KineticEnergy::Separable => KineticEnergy::Separable,
+        derivation::KineticEnergy::Quadratic => KineticEnergy::Quadratic,
+    }
+}
+
+fn operations(count: OperationCount) -> Operations {
+    let OperationCount { additions, multiplications, fused, divisions, functions } = count;
+    Operations { additions, multiplications, fused, divisions, functions }
+}

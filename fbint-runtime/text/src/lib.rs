@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+mod any;
+mod code;
+mod facts;
+mod functions;
+mod mistakes;
+mod model;
+mod prepared;
+
+pub use any::{AnyModel, Visitor, models};
+pub use fbint_macros_core::text::{LONGEST, MOST_ENTRIES, MOST_INTEGRALS, Mistake, Position};
+pub use mistakes::Mistakes;
+pub use model::TextModel;
+pub use prepared::TextPrepared;

@@ -1,0 +1,51 @@
+//! Mistakes in a text as rustc shows them.
+
+use std::error::Error;
+use std::fmt;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use fbint_macros_core::text::Mistake;
+
+/// All mistakes in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistakes {
+    text: String,
+    list: Vec<Mistake>,
+}
+
+impl Mistakes {
+    pub(crate) fn new(text: &str, list: Vec<Mistake>) -> Self {
+        Self { text: text.to_owned(), list }
+    }
+
+    /// Each of them, in the order of the text.
+    pub fn list(&self) -> &[Mistake] {
+        &self.list
+    }
+
+    /// As rustc shows them, for a text that is called `name`: file, line, column, the line and carets under what is mistaken; in colours,
+    /// by the escape sequences of terminals, if that is wanted.
+    pub fn rendered(&self, name: &str, in_colours: bool) -> String {
+        let renderer = if in_colours { Renderer::styled() } else { Renderer::plain() };
+        let groups: Vec<Group<'_>> = self.list.iter().map(|mistake| self.group(name, mistake)).collect();
+        let reports: Vec<String> = groups.iter().map(|group| renderer.render(std::slice::from_ref(group))).collect();
+        reports.join("\n\n")
+    }
+
+    fn group<'a>(&'a self, name: &'a str, mistake: &'a Mistake) -> Group<'a> {
+        let title = Level::ERROR.primary_title(&mistake.message);
+        if mistake.range.is_empty() {
+            return title.element(Origin::path(name));
+        }
+        let place = AnnotationKind::Primary.span(mistake.range.clone());
+        title.element(Snippet::source(&self.text).path(name).annotation(place))
+    }
+}
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.rendered("text", false))
+    }
+}
+
+impl Error for Mistakes {}

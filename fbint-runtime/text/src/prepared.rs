@@ -1,0 +1,184 @@
+//! A model from text whose parameters are fixed.
+
+use std::array;
+use std::fmt;
+use std::ptr;
+
+use fbint_runtime::{FeedbackLaw, PreparedSystem, Scalar, SystemFacts};
+
+use crate::code::{Code, Registers, Source, Sources, Weighing};
+use crate::functions::{Functions, PREPARED};
+use crate::model::TextModel;
+
+/// A [`TextModel`] with everything computed that depends on its parameters alone.
+#[derive(Clone, Copy)]
+pub struct TextPrepared<T, const N: usize, const M: usize> {
+    functions: &'static Functions,
+    /// What depends on parameters alone, then zeros.
+    prepared: [[T; N]; PREPARED],
+    inputs: [T; N],
+}
+
+impl<T: fmt::Debug, const N: usize, const M: usize> fmt::Debug for TextPrepared<T, N, M> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("TextPrepared").field("name", &self.functions.name()).finish_non_exhaustive()
+    }
+}
+
+impl<T: PartialEq, const N: usize, const M: usize> PartialEq for TextPrepared<T, N, M> {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self.functions, other.functions) && self.prepared == other.prepared && self.inputs == other.inputs
+    }
+}
+
+impl<T: Scalar, const N: usize, const M: usize> TextPrepared<T, N, M> {
+    pub(crate) fn new(
+        functions: &'static Functions,
+        prepared: impl Fn(usize) -> T,
+        input: impl Fn(usize) -> T,
+    ) -> Self {
+        let zero = T::from_f64(0.0);
+        let prepared = |place: usize| if place < functions.prepared { prepared(place) } else { zero };
+        Self {
+            functions,
+            prepared: array::from_fn(|row| array::from_fn(|entry| prepared(row * N + entry))),
+            inputs: array::from_fn(input),
+        }
+    }
+
+    pub(crate) fn functions(&self) -> &'static Functions {
+        self.functions
+    }
+
+    pub(crate) fn prepared(&self) -> &[T] {
+        self.prepared.as_flattened()
+    }
+
+    pub(crate) fn inputs(&self) -> &[T; N] {
+        &self.inputs
+    }
+
+    pub(crate) fn with_input(self, inputs: [T; N]) -> Self {
+        Self { inputs, ..self }
+    }
+
+    /// A list with a number for each result, then zeros.
+    pub(crate) fn list<const L: usize>(&self, code: &Code, x: &[T; N]) -> [T; L] {
+        self.evaluate(code, x, &[], &[], &|_, _| {})
+    }
+
+    /// The same, row by row.
+    pub(crate) fn matrix<const R: usize, const C: usize>(&self, code: &Code, x: &[T; N]) -> [[T; C]; R] {
+        let mut matrix = [[T::from_f64(0.0); C]; R];
+        code.evaluate(self.sources(x, &[], &[]), &|_, _| {}, |place, number| {
+            matrix[usize::from(place.row)][usize::from(place.column)] = number;
+        });
+        matrix
+    }
+
+    fn evaluate<const L: usize>(
+        &self,
+        code: &Code,
+        x: &[T; N],
+        first: &[T],
+        second: &[T],
+        weigh: &dyn Fn(&Weighing, &mut dyn Registers<T>),
+    ) -> [T; L] {
+        let mut list = [T::from_f64(0.0); L];
+        code.evaluate(self.sources(x, first, second), weigh, |place, number| list[usize::from(place.row)] = number);
+        list
+    }
+
+    fn sources<'a>(&'a self, x: &'a [T; N], first: &'a [T], second: &'a [T]) -> Sources<'a, T> {
+        let mut sources: Sources<'a, T> = [&[]; 5];
+        sources[Source::State as usize] = x;
+        sources[Source::Prepared as usize] = self.prepared();
+        sources[Source::Inputs as usize] = &self.inputs;
+        sources[Source::First as usize] = first;
+        sources[Source::Second as usize] = second;
+        sources
+    }
+}
+
+/// A call of the feedback law, by a function of F or of its normalised form.
+fn asked<T: Scalar, const M: usize>(law: impl Fn([T; M]) -> [T; M]) -> impl Fn(&Weighing, &mut dyn Registers<T>) {
+    move |weighing, registers| {
+        let integral = |place: usize| weighing.integrals.get(place).map(|register| registers.get(*register));
+        let y = law(array::from_fn(|place| integral(place).unwrap_or(T::from_f64(0.0))));
+        weighing.weighed.iter().for_each(|&(place, register)| registers.set(register, y[place]));
+    }
+}
+
+impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for TextPrepared<T, N, M> {
+    type System = TextModel<N, M>;
+
+    fn facts(&self) -> &'static SystemFacts {
+        self.functions.facts()
+    }
+
+    fn vector_field(&self, x: &[T; N]) -> [T; N] {
+        self.list(&self.functions.vector_field, x)
+    }
+
+    fn integrals(&self, x: &[T; N]) -> [T; M] {
+        self.list(&self.functions.integrals, x)
+    }
+
+    fn integrals_jacobian(&self, x: &[T; N]) -> [[T; N]; M] {
+        self.matrix(&self.functions.integrals_jacobian, x)
+    }
+
+    fn multipliers(&self, x: &[T; N]) -> [T; M] {
+        self.list(&self.functions.multipliers, x)
+    }
+
+    fn outputs(&self, x: &[T; N]) -> [T; N] {
+        self.list(&self.functions.outputs, x)
+    }
+
+    fn zero_targets(&self) -> [bool; M] {
+        array::from_fn(|integral| self.functions.zero_targets.get(integral).copied().unwrap_or_default())
+    }
+
+    fn normalisation(&self) -> [[T; 3]; M] {
+        self.matrix(&self.functions.normalisation, &[T::from_f64(0.0); N])
+    }
+
+    fn potential_gradient<L: FeedbackLaw<TextModel<N, M>, T>>(&self, x: &[T; N], law: &L) -> [T; N] {
+        let law = asked(|forms| law.weigh_normalised(forms, self));
+        self.evaluate(&self.functions.potential_gradient, x, &[], &[], &law)
+    }
+
+    fn feedback_field<L: FeedbackLaw<TextModel<N, M>, T>>(&self, x: &[T; N], law: &L) -> [T; N] {
+        let law = asked(|forms| law.weigh_normalised(forms, self));
+        self.evaluate(&self.functions.feedback_field, x, &[], &[], &law)
+    }
+
+    fn projection<L: FeedbackLaw<TextModel<N, M>, T>>(
+        &self,
+        x: &[T; N],
+        variances: &[T; N],
+        noise: &[T; M],
+        law: &L,
+    ) -> [T; N] {
+        self.evaluate(&self.functions.projection, x, variances, noise, &asked(|integrals| law.weigh(integrals)))
+    }
+
+    fn squared_gradients(&self, x: &[T; N]) -> [T; M] {
+        self.list(&self.functions.squared_gradients, x)
+    }
+
+    fn reaction_field(&self, x: &[T; N]) -> [T; N] {
+        self.list(&self.functions.reaction_field, x)
+    }
+
+    fn jacobian(&self, x: &[T; N], feedback: Option<[&[T; M]; 2]>, add: &mut dyn FnMut(usize, usize, T)) -> bool {
+        let Some([field, with_feedback]) = &self.functions.jacobians else { return false };
+        let (code, sources) = match feedback {
+            None => (field, self.sources(x, &[], &[])),
+            Some([gains, targets]) => (with_feedback, self.sources(x, gains, targets)),
+        };
+        code.evaluate(sources, &|_, _| {}, |place, entry| add(place.row.into(), place.column.into(), entry));
+        true
+    }
+}

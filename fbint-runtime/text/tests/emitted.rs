@@ -1,0 +1,201 @@
+//! Models from text against the structs of the shipped models: functions and whole runs, bit by bit.
+//!
+//! Where the macro has computer algebra, or derivations that it kept, some of the structs have shorter code. They are told by their
+//! source, and left out.
+
+use ::models::{
+    BalancedSleigh, CartPendulum, CartPole, Chain4, Chain8, Chain16, Chain32, ChaplyginSleigh, DegeneratePendulum,
+    DrivenFourBar, DrivenPendulum, EulerTop, FourBar, FreeRigidBody, HamelPendulum, HeisenbergSystem, HeldSleigh,
+    KapitzaPendulum, Kepler, KnifeEdge, NonholonomicOscillator, PerturbedKepler, PlanarPendulum, RollerRacer,
+    RollingDisk, RotatingHoop, SphericalPendulum, SphericalPendulumCpv22, SuslovProblem,
+};
+use fbint_command::Model;
+use fbint_runtime::{
+    Ensemble, Entries, Error, FeedbackSystem, Gains, GeneratedSystem, Method, Run, Sample, Simulation, SystemFacts,
+};
+use fbint_text::{TextModel, Visitor, models};
+
+use crate::functions::{Point, bits, jacobians, results};
+use crate::random::Random;
+use crate::shipped;
+
+/// The names of those of these models whose structs have other code; the others are compared.
+macro_rules! compared {
+    ($($model:ident)*) => {
+        /// Compares all shipped models. Returns the names of those whose structs have other code.
+        fn all_compared(what: What) -> Vec<&'static str> {
+            let names = [$(compared::<$model>(what)),*];
+            names.into_iter().flatten().collect()
+        }
+    };
+}
+
+compared! {
+    BalancedSleigh CartPendulum CartPole Chain4 Chain8 Chain16 Chain32 ChaplyginSleigh DegeneratePendulum DrivenFourBar DrivenPendulum
+    EulerTop FourBar FreeRigidBody HamelPendulum HeisenbergSystem HeldSleigh KapitzaPendulum Kepler KnifeEdge NonholonomicOscillator
+    PerturbedKepler PlanarPendulum RollerRacer RollingDisk RotatingHoop SphericalPendulum SphericalPendulumCpv22 SuslovProblem
+}
+
+#[test]
+fn functions_are_those_of_structs() {
+    let others = all_compared(What::Functions);
+    println!("{} have other code: {others:?}", others.len());
+    assert!(others.len() <= MOST_OTHERS, "{others:?}");
+}
+
+#[test]
+fn runs_are_those_of_structs() {
+    let others = all_compared(What::Runs);
+    println!("{} have other code: {others:?}", others.len());
+    assert!(others.len() <= MOST_OTHERS, "{others:?}");
+}
+
+/// How many of the 29 models computer algebra gives other code, at most.
+const MOST_OTHERS: usize = 20;
+
+/// The most entries of the state of a struct whose members are integrated side by side here.
+const MOST_IN_LANES: usize = 48;
+
+#[test]
+fn members_of_the_largest_model_end_where_one_alone_does() {
+    let models = models(&shipped::named("Chain32").text).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    models.into_iter().for_each(|model| model.visit(SideBySide));
+}
+
+/// Compares five members of an ensemble with a run of each alone.
+struct SideBySide;
+
+impl Visitor for SideBySide {
+    type Output = ();
+
+    fn visit<const N: usize, const M: usize>(self, model: TextModel<N, M>) {
+        let start: [f64; 192] = Chain32::default().start().into();
+        let (start, method) = (padded::<TextModel<N, M>>(&start), Method::Rk4 { h: 0.01 });
+        let alone = Simulation::new(&model, start).and_then(|run| run.run(method, 0.3)).map(|run| run.state());
+        let alone = alone.map(|state| end(&model, &state)).map_err(|error| error.to_string());
+        assert_eq!(side_by_side(&model, start, method), vec![alone; 5]);
+    }
+}
+
+/// What is compared.
+#[derive(Clone, Copy)]
+enum What {
+    Functions,
+    Runs,
+}
+
+/// Compares a struct with its text, if both have the same code; otherwise returns its name.
+fn compared<S: GeneratedSystem + Model + Default>(what: What) -> Option<&'static str> {
+    let text = shipped::named(S::FACTS.name).text;
+    let model = models(&text).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
+    if model.facts().source != S::FACTS.source {
+        return Some(S::FACTS.name);
+    }
+    model.visit(Twin { system: S::default(), what });
+    None
+}
+
+/// The struct that the same text declares.
+struct Twin<S> {
+    system: S,
+    what: What,
+}
+
+impl<S: GeneratedSystem + Model> Visitor for Twin<S> {
+    type Output = ();
+
+    fn visit<const N: usize, const M: usize>(self, mut model: TextModel<N, M>) {
+        let Self { system, what } = self;
+        for index in 0..S::FACTS.parameter_names.len() {
+            *model.parameter_mut(index).expect("a parameter") = system.parameter(index).expect("a parameter");
+        }
+        assert_eq!(said(*model.facts()), said(S::FACTS));
+        match what {
+            What::Functions => compare_functions(&system, &model),
+            What::Runs => {
+                let start: S::Vector<f64> = Model::start(&system).expect("a start").into();
+                assert_eq!(runs(&model, start.as_ref()), runs(&system, start.as_ref()), "{}", S::FACTS.name);
+            }
+        }
+    }
+}
+
+/// The facts but for how the derivation is written, which algebra changes.
+fn said(facts: SystemFacts) -> String {
+    format!("{:?}", SystemFacts { source: "", derivation: "", equations: "", ..facts })
+}
+
+fn compare_functions<S: FeedbackSystem, R: FeedbackSystem>(system: &S, model: &R) {
+    let (prepared, read) = (system.prepare(), model.prepare());
+    let mut random = Random::new(2);
+    for _ in 0..20 {
+        let point = Point::random(&mut random);
+        let found = results::<R>(&read, &point);
+        for (name, expected) in results::<S>(&prepared, &point) {
+            assert_eq!(bits(&found[name]), bits(&expected), "{name} of {}", system.facts().name);
+        }
+        let key = |entries: Vec<(usize, usize, f64)>| -> Vec<_> {
+            entries.into_iter().map(|(row, column, entry)| (row, column, entry.to_bits())).collect()
+        };
+        assert_eq!(jacobians::<R>(&read, &point).map(key), jacobians::<S>(&prepared, &point).map(key));
+    }
+}
+
+/// Where runs end, in bits, or why they do not: with every method, with gains, and side by side.
+fn runs<S: FeedbackSystem + Sync>(system: &S, start: &[f64]) -> Vec<Result<Vec<u64>, String>> {
+    let start = padded::<S>(start);
+    let (h, until, rtol, atol) = (0.01, 0.3, 1e-9, 1e-9);
+    let methods = [
+        Method::Rk4 { h },
+        Method::Dop853 { rtol, atol },
+        Method::Gauss { stages: 2, h },
+        Method::DiscreteHamel { h },
+        Method::StormerVerlet { h },
+        Method::Rattle { h },
+        Method::Rodas5P { rtol, atol },
+    ];
+    let simulation = || Simulation::new(system, start).map_err(|error| error.to_string());
+    let ended = |run: Result<Run<S>, Error>| match run {
+        Ok(run) => Ok(end(system, &run.state().into())),
+        Err(error) => Err(error.to_string()),
+    };
+    let mut ends: Vec<_> = methods.map(|method| simulation().and_then(|run| ended(run.run(method, until)))).into();
+    ends.push(simulation().and_then(|run| ended(run.gains(Gains::uniform(2.0)).run(Method::Rk4 { h }, until))));
+    ends.push(simulation().and_then(|run| ended(run.without_feedback().run(Method::Heun { h }, until))));
+    // Functions of the largest structs that are not optimised fill the stack of a thread in lanes.
+    if system.facts().state.len() <= MOST_IN_LANES {
+        ends.extend(
+            [Method::Rk4 { h }, Method::Dop853 { rtol, atol }]
+                .map(|method| side_by_side(system, start, method))
+                .concat(),
+        );
+    }
+    ends
+}
+
+/// Where five equal members of an ensemble end.
+fn side_by_side<S: FeedbackSystem + Sync>(
+    system: &S,
+    start: S::Vector<f64>,
+    method: Method,
+) -> Vec<Result<Vec<u64>, String>> {
+    let member = |end_of: &Result<Sample<S>, Error>| match end_of {
+        Ok(sample) => Ok(end(system, &sample.state)),
+        Err(error) => Err(error.to_string()),
+    };
+    match Ensemble::new(system, [start; 5]).run(method, 0.3) {
+        Ok(run) => run.ends().iter().map(member).collect(),
+        Err(error) => vec![Err(error.to_string())],
+    }
+}
+
+fn padded<S: FeedbackSystem>(start: &[f64]) -> S::Vector<f64> {
+    Entries::from_fn(|entry| start.get(entry).copied().unwrap_or(0.0))
+}
+
+/// The bits of a state, beyond which there are zeros.
+fn end<S: FeedbackSystem>(system: &S, state: &S::Vector<f64>) -> Vec<u64> {
+    let (own, beyond) = state.as_ref().split_at(system.facts().state.len());
+    assert!(beyond.iter().all(|entry| *entry == 0.0), "{beyond:?}");
+    bits(own)
+}

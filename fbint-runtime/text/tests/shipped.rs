@@ -1,0 +1,62 @@
+//! The texts of the shipped models, cut out of their files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use syn::spanned::Spanned;
+
+/// A shipped model: its name, and its attribute and struct.
+pub(crate) struct Shipped {
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+/// All of them.
+pub(crate) fn all() -> Vec<Shipped> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/src");
+    let mut shipped: Vec<Shipped> = files(&folder).iter().flat_map(|file| in_file(file)).collect();
+    shipped.extend([4, 8, 16, 32].map(|links| chain(&folder.join("chain.rs"), links)));
+    assert_eq!(shipped.len(), 29, "{:?}", shipped.iter().map(|model| &model.name).collect::<Vec<_>>());
+    shipped
+}
+
+/// The one of this name.
+pub(crate) fn named(name: &str) -> Shipped {
+    all().into_iter().find(|model| model.name == name).unwrap_or_else(|| panic!("no shipped model `{name}`"))
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder of the models");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a file of the models").path()).collect();
+    paths.sort();
+    let inner = |path: &PathBuf| if path.is_dir() { files(path) } else { vec![path.clone()] };
+    paths.iter().flat_map(inner).collect()
+}
+
+fn in_file(path: &Path) -> Vec<Shipped> {
+    let text = fs::read_to_string(path).expect("a file of the models");
+    let file = syn::parse_file(&text).expect("the file is Rust");
+    let structs = file.items.into_iter().filter_map(|item| match item {
+        syn::Item::Struct(item) => Some(item),
+        _ => None,
+    });
+    let declares =
+        |item: &syn::ItemStruct| item.attrs.iter().any(|attribute| attribute.path().is_ident("feedback_system"));
+    let models = structs.filter(declares);
+    models
+        .map(|item| Shipped { name: item.ident.to_string(), text: text[item.span().byte_range()].to_owned() })
+        .collect()
+}
+
+/// What the macro in the file of the chains has of a chain of so many links.
+fn chain(path: &Path, links: usize) -> Shipped {
+    let text = fs::read_to_string(path).expect("the file of the chains");
+    let name = format!("Chain{links}");
+    let (_, arguments) = text.split_once(&format!("chain!({name}, ")).expect("a call of the macro");
+    let (arguments, _) = arguments.split_once(");").expect("the end of the call");
+    let (_, summary) = arguments.rsplit_once(", ").expect("a summary");
+    let (_, text) = text.split_once("=> {").expect("a macro");
+    let (text, _) = text.split_once("impl $name").expect("a declaration in the macro");
+    let text = text.replace("$name", &name).replace("$n", &links.to_string()).replace("$summary", summary);
+    Shipped { name, text }
+}
