@@ -445,30 +445,26 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     #[cfg(feature = "std")]
     fn linearise(&mut self) -> Result<(), StepError<F::Vector>> {
         let is_defined = is_finite(&self.state) && is_finite(&self.stages[0]);
-        match self.matrix.linearise(|add| self.field.jacobian(&self.state, add)) {
+        self.matrix.linearise(|add| self.field.jacobian(&self.state, add));
+        match self.matrix.not_finite() {
             // Else the attempts say what is not finite.
             Some(entry) if is_defined => Err(self.failed(StepFailure::Jacobian { entry })),
             _ => Ok(()),
         }
     }
 
-    /// An [`attempt`](Self::attempt) by a Rosenbrock method.
+    /// An [`attempt`](Self::attempt) by a Rosenbrock method, which has as many stages as Rodas5P.
     #[cfg(feature = "std")]
     fn attempt_implicit(&mut self, h: f64) -> (F::Vector, f64) {
-        let (last, mut next) = (Self::PAIR.last(), self.state);
-        if !self.matrix.factorise(h) {
-            return (next, f64::INFINITY);
+        self.matrix.factorise(h);
+        let Some(stages) = self.stages.first_chunk_mut() else { return (self.state, f64::INFINITY) };
+        if self.matrix.is_singular() {
+            return (self.state, f64::INFINITY);
         }
-        for i in 1..STAGES {
-            let mut stage = self.stages[0];
-            if i > 1 {
-                next = advanced(&self.state, 1.0, &self.stages[..i], &Self::PAIR.a[i]);
-                stage = advanced(&self.evaluate(&next), h.recip(), &self.stages[..i], &rodas5p::C[i]);
-            }
-            self.matrix.solve(stage.as_mut());
-            self.stages[i] = stage;
-        }
-        next = sum(&next, 1.0, &self.stages[last]);
+        let next = rodas5p::stages(&self.matrix, &self.state, h, stages, |x| {
+            self.evaluations += 1;
+            self.field.value(x)
+        });
         let weights = self.tolerance.weights(&self.atol, &self.state, &next);
         let error;
         (self.error, error) = Self::PAIR.error(&self.stages, h, &weights, self.dimension);

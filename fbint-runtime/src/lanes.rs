@@ -13,6 +13,8 @@ use core::ops::{Add, Div, Mul, Neg, Sub};
 
 #[cfg(feature = "ensemble")]
 use crate::entries::Entries;
+#[cfg(feature = "ensemble")]
+use crate::linear::{Pivot, factorise, solve_factorised};
 use crate::scalar::Scalar;
 use crate::tolerance::Larger;
 
@@ -83,6 +85,13 @@ impl<const V: usize> Lanes<V> {
         Mask(self.zip(other, |a, b| a.simd_le(b)))
     }
 
+    /// The lanes that hold what is larger than in `other`. What is not a number is not, and neither is what is compared with it.
+    #[cfg(feature = "ensemble")]
+    #[inline(always)]
+    fn is_above(self, other: Self) -> Mask<V> {
+        Mask(self.zip(other, |a, b| a.simd_gt(b)))
+    }
+
     /// The lanes that hold a finite number.
     #[cfg(feature = "ensemble")]
     #[inline(always)]
@@ -119,6 +128,13 @@ impl<const V: usize> Lanes<V> {
     }
 }
 
+impl<const V: usize> Default for Lanes<V> {
+    /// 0 in each.
+    fn default() -> Self {
+        Self::from_f64(0.0)
+    }
+}
+
 impl<const V: usize> Larger for Lanes<V> {
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
@@ -152,6 +168,13 @@ impl<const V: usize> Larger for Lanes<V> {
 #[cfg(feature = "ensemble")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mask<const V: usize>(Lanes<V>);
+
+#[cfg(feature = "ensemble")]
+impl<const V: usize> Default for Mask<V> {
+    fn default() -> Self {
+        Self::none()
+    }
+}
 
 #[cfg(feature = "ensemble")]
 impl<const V: usize> Mask<V> {
@@ -243,6 +266,77 @@ impl<const V: usize> Mask<V> {
 #[cfg(feature = "ensemble")]
 fn bits(of: u64) -> impl Iterator<Item = usize> {
     (0..u64::BITS as usize).filter(move |bit| of >> bit & 1 == 1)
+}
+
+/// Which row has the pivot differs from lane to lane: rows are numbers, and are exchanged in the lanes that have them.
+#[cfg(feature = "ensemble")]
+impl<const V: usize> Pivot for Lanes<V> {
+    type Row = Self;
+    type Truth = Mask<V>;
+
+    #[inline(always)]
+    fn is_singular(self) -> Mask<V> {
+        let size = self.abs();
+        let is_regular = size.is_at_most(Self::from_f64(f64::MAX)).and_not(size.is_at_most(Self::from_f64(0.0)));
+        Mask::all().and_not(is_regular)
+    }
+
+    #[inline(always)]
+    fn either(a: Mask<V>, b: Mask<V>) -> Mask<V> {
+        a.or(b)
+    }
+
+    #[inline]
+    fn largest(first: usize, last: usize, column: impl Fn(usize) -> Self) -> Self {
+        let (mut best, mut size) = (Self::from_f64(first as f64), column(first).abs());
+        for i in first + 1..last {
+            let other = column(i).abs();
+            let is_larger = other.is_above(size);
+            (best, size) = (is_larger.select(Self::from_f64(i as f64), best), is_larger.select(other, size));
+        }
+        best
+    }
+
+    #[inline]
+    fn exchange(rows: &mut [Self], width: usize, first: usize, other: Self) {
+        let (above, below) = rows.split_at_mut((first + 1) * width);
+        let row = &mut above[first * width..];
+        for (i, candidate) in below.chunks_exact_mut(width).enumerate() {
+            let place = Self::from_f64((first + 1 + i) as f64);
+            let meant = place.is_at_most(other).and(other.is_at_most(place));
+            if meant.any() {
+                for (a, b) in row.iter_mut().zip(candidate) {
+                    (*a, *b) = (meant.select(*b, *a), meant.select(*a, *b));
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn swap(entries: &mut [Self], first: usize, other: Self) {
+        Self::exchange(entries, 1, first, other);
+    }
+
+    #[inline]
+    fn eliminate(row: &mut [Self], pivot: &[Self]) {
+        let size = row[0].abs();
+        let meant = Mask::all().and_not(size.is_at_most(Self::from_f64(0.0)));
+        if meant.any() {
+            let factor = row[0] / pivot[0];
+            row[0] = meant.select(factor, row[0]);
+            for (entry, of_pivot) in row[1..].iter_mut().zip(&pivot[1..]) {
+                *entry = meant.select(*entry - factor * *of_pivot, *entry);
+            }
+        }
+    }
+
+    fn factorise(matrix: &mut [Self], pivots: &mut [Self]) -> Mask<V> {
+        factorise(matrix, pivots)
+    }
+
+    fn solve_factorised(factors: &[Self], pivots: &[Self], b: &mut [Self]) {
+        solve_factorised(factors, pivots, b);
+    }
 }
 
 macro_rules! operators {

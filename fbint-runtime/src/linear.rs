@@ -2,6 +2,8 @@
 
 use crate::entries::Entries;
 use crate::scalar::Scalar;
+#[cfg(feature = "std")]
+use crate::tolerance::Larger;
 
 /// The vector with `value` in every entry.
 #[inline(always)]
@@ -157,40 +159,111 @@ impl<R> Lu<R> {
     }
 }
 
-/// Replaces a square matrix, row by row, by the factors of P A = L U by partial pivoting, and `pivots` by the row that took the place of
-/// each. False if no pivot is left that is finite and not 0.
+/// A number, or several side by side each by itself, of which matrices are eliminated.
 #[cfg(feature = "std")]
-pub(crate) fn factorise(matrix: &mut [f64], pivots: &mut [usize]) -> bool {
-    let size = pivots.len();
-    for (step, pivot) in pivots.iter_mut().enumerate() {
-        *pivot = (step..size).fold(step, |best, i| {
-            if matrix[i * size + step].abs() > matrix[best * size + step].abs() { i } else { best }
-        });
-        let (above, below) = matrix.split_at_mut((step + 1) * size);
-        let row = &mut above[step * size..];
-        if let Some(other) = pivot.checked_sub(step + 1) {
-            row.swap_with_slice(&mut below[other * size..][..size]);
-        }
-        if row[step] == 0.0 || !row[step].is_finite() {
-            return false;
-        }
-        for other in below.chunks_exact_mut(size).filter(|other| other[step] != 0.0) {
-            let factor = other[step] / row[step];
-            other[step] = factor;
-            other[step + 1..].iter_mut().zip(&row[step + 1..]).for_each(|(entry, of_row)| *entry -= factor * of_row);
+pub(crate) trait Pivot: Larger {
+    /// The row of a pivot: in lanes, of each.
+    type Row: Copy + Default + core::fmt::Debug;
+    /// Whether something is true: in lanes, of each.
+    type Truth: Copy + Default + core::fmt::Debug;
+
+    /// Whether this cannot be divided by: it is 0 or not finite.
+    fn is_singular(self) -> Self::Truth;
+    /// Whether one of both is true.
+    fn either(a: Self::Truth, b: Self::Truth) -> Self::Truth;
+    /// The first row with the largest entry of a column, from row `first` to row `last`.
+    fn largest(first: usize, last: usize, column: impl Fn(usize) -> Self) -> Self::Row;
+    /// Exchanges row `first` of these rows of one width with another one below it.
+    fn exchange(rows: &mut [Self], width: usize, first: usize, other: Self::Row);
+    /// Exchanges entry `first` with another one below it.
+    fn swap(entries: &mut [Self], first: usize, other: Self::Row);
+    /// Takes a multiple of what is right of a pivot's column from a row, so that the column vanishes there, and puts the factor into it.
+    fn eliminate(row: &mut [Self], pivot: &[Self]);
+    /// [`factorise`]: for a type that is known here it is compiled here.
+    fn factorise(matrix: &mut [Self], pivots: &mut [Self::Row]) -> Self::Truth;
+    /// [`solve_factorised`], likewise.
+    fn solve_factorised(factors: &[Self], pivots: &[Self::Row], b: &mut [Self]);
+}
+
+#[cfg(feature = "std")]
+impl Pivot for f64 {
+    type Row = usize;
+    type Truth = bool;
+
+    #[inline]
+    fn is_singular(self) -> bool {
+        self == 0.0 || !self.is_finite()
+    }
+
+    #[inline]
+    fn either(a: bool, b: bool) -> bool {
+        a | b
+    }
+
+    #[inline]
+    fn largest(first: usize, last: usize, column: impl Fn(usize) -> f64) -> usize {
+        (first..last).fold(first, |best, i| if column(i).abs() > column(best).abs() { i } else { best })
+    }
+
+    #[inline]
+    fn exchange(rows: &mut [f64], width: usize, first: usize, other: usize) {
+        let (above, below) = rows.split_at_mut((first + 1) * width);
+        if let Some(other) = other.checked_sub(first + 1) {
+            above[first * width..].swap_with_slice(&mut below[other * width..][..width]);
         }
     }
-    true
+
+    #[inline]
+    fn eliminate(row: &mut [f64], pivot: &[f64]) {
+        if row[0] != 0.0 {
+            let factor = row[0] / pivot[0];
+            row[0] = factor;
+            row[1..].iter_mut().zip(&pivot[1..]).for_each(|(entry, of_pivot)| *entry -= factor * of_pivot);
+        }
+    }
+
+    #[inline]
+    fn swap(entries: &mut [f64], first: usize, other: usize) {
+        entries.swap(first, other);
+    }
+
+    fn factorise(matrix: &mut [f64], pivots: &mut [usize]) -> bool {
+        factorise(matrix, pivots)
+    }
+
+    fn solve_factorised(factors: &[f64], pivots: &[usize], b: &mut [f64]) {
+        solve_factorised(factors, pivots, b);
+    }
+}
+
+/// Replaces a square matrix, row by row, by the factors of P A = L U by partial pivoting, and `pivots` by the row that took the place of
+/// each. Says whether no pivot is left that is finite and not 0; numbers that follow it stand for nothing.
+#[cfg(feature = "std")]
+#[inline]
+pub(crate) fn factorise<T: Pivot>(matrix: &mut [T], pivots: &mut [T::Row]) -> T::Truth {
+    let size = pivots.len();
+    let mut is_singular = T::Truth::default();
+    for (step, pivot) in pivots.iter_mut().enumerate() {
+        *pivot = T::largest(step, size, |i| matrix[i * size + step]);
+        T::exchange(matrix, size, step, *pivot);
+        let (above, below) = matrix.split_at_mut((step + 1) * size);
+        let row = &above[step * size + step..];
+        is_singular = T::either(is_singular, row[0].is_singular());
+        below.chunks_exact_mut(size).for_each(|other| T::eliminate(&mut other[step..], row));
+    }
+    is_singular
 }
 
 /// Replaces b by the solution of A x = b, from what [`factorise`] has made of A.
 #[cfg(feature = "std")]
-pub(crate) fn solve_factorised(factors: &[f64], pivots: &[usize], b: &mut [f64]) {
+#[inline]
+pub(crate) fn solve_factorised<T: Pivot>(factors: &[T], pivots: &[T::Row], b: &mut [T]) {
     let size = pivots.len();
-    pivots.iter().enumerate().for_each(|(step, pivot)| b.swap(step, *pivot));
-    let known = |row: &[f64], x: &[f64]| row.iter().zip(x).map(|(entry, x)| entry * x).sum::<f64>();
+    pivots.iter().enumerate().for_each(|(step, pivot)| T::swap(b, step, *pivot));
+    // A sum that starts from -0 starts from its first term.
+    let known = |row: &[T], x: &[T]| row.iter().zip(x).fold(T::from_f64(-0.0), |sum, (&entry, &x)| sum + entry * x);
     for i in 0..size {
-        b[i] -= known(&factors[i * size..][..i], b);
+        b[i] = b[i] - known(&factors[i * size..][..i], b);
     }
     for i in (0..size).rev() {
         let row = &factors[i * size..][..size];

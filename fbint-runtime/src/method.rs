@@ -85,8 +85,7 @@ pub enum Method {
         atol: f64,
     },
     /// Steinebach's linearly implicit method of order 5(4) with error control, for what is stiff: springs, dampers and gains that are
-    /// fast against the motion. For systems with the key `derivatives`; see [`Integrator::rodas5p`](crate::Integrator::rodas5p). An
-    /// ensemble runs its members one by one with it, on all cores, but not in lanes.
+    /// fast against the motion. For systems with the key `derivatives`; see [`Integrator::rodas5p`](crate::Integrator::rodas5p).
     #[cfg_attr(feature = "serde", serde(rename = "rodas5p"))]
     Rodas5P {
         /// The relative tolerance of a step.

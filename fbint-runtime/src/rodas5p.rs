@@ -13,11 +13,12 @@
 //! The time is an entry of the state, so that derivatives by it are a column of J. J has to be exact: a difference quotient would cost the
 //! method its order.
 //!
-//! Steps are those of an [`Integrator`](crate::Integrator), with its error control. What computes with matrices is compiled once with
-//! this crate, and not again for every model.
+//! Steps are those of an [`Integrator`](crate::Integrator), with its error control. What computes with matrices of doubles is compiled once
+//! with this crate, and not again for every model; in the lanes of an ensemble every lane has pivots of its own.
 
-use crate::linear::{factorise, solve_factorised};
-use crate::tableau::{Control, ErrorEstimate, Pair, Response, row, table};
+use crate::entries::Entries;
+use crate::linear::{Pivot, not_finite};
+use crate::tableau::{Control, ErrorEstimate, Pair, Response, advanced, row, table};
 
 /// f at the start, and the eight stages.
 pub(crate) const STAGES: usize = 9;
@@ -133,52 +134,84 @@ const fn plus(mut a: [f64; STAGES], factor: f64, b: [f64; STAGES]) -> [f64; STAG
 
 /// I / (gamma h) - J, for the steps of a method. Allocates when it is made, and never after.
 #[derive(Debug, Default)]
-pub(crate) struct StepMatrix {
+pub(crate) struct StepMatrix<T: Pivot = f64> {
     /// J, row by row.
-    jacobian: Vec<f64>,
-    factors: Vec<f64>,
-    pivots: Vec<usize>,
-    is_singular: bool,
+    jacobian: Vec<T>,
+    factors: Vec<T>,
+    pivots: Vec<T::Row>,
+    is_singular: T::Truth,
 }
 
-impl StepMatrix {
+impl<T: Pivot> StepMatrix<T> {
     pub(crate) fn new(size: usize) -> Self {
-        let zeros = vec![0.0; size * size];
-        Self { jacobian: zeros.clone(), factors: zeros, pivots: vec![0; size], is_singular: false }
+        let zeros = vec![T::from_f64(0.0); size * size];
+        let pivots = vec![T::Row::default(); size];
+        Self { jacobian: zeros.clone(), factors: zeros, pivots, is_singular: T::Truth::default() }
     }
 
-    /// Takes J, whose entries `jacobian` adds up; returns a row that is not finite. Columns beyond the state are passed over.
-    pub(crate) fn linearise(
-        &mut self,
-        jacobian: impl FnOnce(&mut dyn FnMut(usize, usize, f64)) -> bool,
-    ) -> Option<usize> {
+    /// The number of rows.
+    #[cfg(feature = "ensemble")]
+    pub(crate) fn size(&self) -> usize {
+        self.pivots.len()
+    }
+
+    /// Takes J, whose entries `jacobian` adds up. Columns beyond the state are passed over.
+    pub(crate) fn linearise(&mut self, jacobian: impl FnOnce(&mut dyn FnMut(usize, usize, T)) -> bool) {
         let (size, entries) = (self.pivots.len(), &mut self.jacobian);
-        entries.fill(0.0);
+        entries.fill(T::from_f64(0.0));
         jacobian(&mut |row, column, value| {
             if column < size {
-                entries[row * size + column] += value;
+                let entry = &mut entries[row * size + column];
+                *entry = *entry + value;
             }
         });
-        entries.iter().position(|entry| !entry.is_finite()).map(|place| place / size)
     }
 
-    /// Factors the matrix of a step of size h; returns whether it is regular.
-    pub(crate) fn factorise(&mut self, h: f64) -> bool {
-        self.factors.iter_mut().zip(&self.jacobian).for_each(|(factor, entry)| *factor = -entry);
-        self.factors.iter_mut().step_by(self.pivots.len() + 1).for_each(|entry| *entry += (GAMMA * h).recip());
-        self.is_singular = !factorise(&mut self.factors, &mut self.pivots);
-        !self.is_singular
+    /// Factors the matrix of a step of size h.
+    pub(crate) fn factorise(&mut self, h: T) {
+        self.factors.iter_mut().zip(&self.jacobian).for_each(|(factor, entry)| *factor = -*entry);
+        let on_diagonal = (T::from_f64(GAMMA) * h).recip();
+        self.factors.iter_mut().step_by(self.pivots.len() + 1).for_each(|entry| *entry = *entry + on_diagonal);
+        self.is_singular = T::factorise(&mut self.factors, &mut self.pivots);
     }
 
     /// Whether the matrix that was factored last is singular.
-    pub(crate) fn is_singular(&self) -> bool {
+    pub(crate) fn is_singular(&self) -> T::Truth {
         self.is_singular
     }
 
     /// Replaces a right side by the solution.
-    pub(crate) fn solve(&self, b: &mut [f64]) {
-        solve_factorised(&self.factors, &self.pivots, b);
+    pub(crate) fn solve(&self, b: &mut [T]) {
+        T::solve_factorised(&self.factors, &self.pivots, b);
     }
+}
+
+impl StepMatrix {
+    /// A row of J that is not finite.
+    pub(crate) fn not_finite(&self) -> Option<usize> {
+        not_finite(&*self.jacobian).map(|place| place / self.pivots.len())
+    }
+}
+
+/// Makes the stages after the first, which is f at the state, by a matrix that is regular; returns where the step ends.
+pub(crate) fn stages<V: Entries<T>, T: Pivot>(
+    matrix: &StepMatrix<T>,
+    state: &V,
+    h: T,
+    stages: &mut [V; STAGES],
+    mut field: impl FnMut(&V) -> V,
+) -> V {
+    let (one, mut end) = (T::from_f64(1.0), *state);
+    for i in 1..STAGES {
+        let mut stage = stages[0];
+        if i > 1 {
+            end = advanced(state, one, &stages[..i], &RODAS5P.a[i]);
+            stage = advanced(&field(&end), h.recip(), &stages[..i], &C[i]);
+        }
+        matrix.solve(stage.as_mut());
+        stages[i] = stage;
+    }
+    V::from_fn(|entry| end[entry] + stages[STAGES - 1][entry])
 }
 
 #[cfg(test)]

@@ -6,6 +6,9 @@ use fbint_runtime::{
     Tolerance, feedback_system,
 };
 
+#[cfg(feature = "ensemble")]
+use fbint_runtime::{Ensemble, EnsembleGains, EnsembleRun, Settings};
+
 use super::problems::stiff::{
     Hires, Pendulum, PendulumState, Robertson, SpringPendulum, SpringPendulumState, VanDerPol,
 };
@@ -404,15 +407,54 @@ fn derivatives_of_runs_follow_an_integrator() {
     assert!(distance(&direction.state, &differences) < 1e-5 * largest(&differences), "{direction:?} {differences:?}");
 }
 
-/// Members run one by one, each as it would alone.
+/// All that members of an ensemble come to, in lanes and one by one: every sample, and what is wrong with those that fail.
+#[cfg(feature = "ensemble")]
+fn in_lanes_and_alone<S: FeedbackSystem + Sync, G: EnsembleGains<S>>(
+    ensemble: impl Fn() -> Ensemble<'static, S, G>,
+    until: f64,
+) -> [String; 2] {
+    let settings = Settings { every: Some(until / 7.0), ..Settings::new(rodas(1e-6, 1e-8), until) };
+    let settings = [settings, Settings { projection: Some(Projection::default()), ..settings }];
+    let told = |run: EnsembleRun<S>| {
+        let trajectories: Vec<_> = (0..run.ends().len()).map(|member| run.trajectory(member)).collect();
+        format!("{:?}\n{trajectories:?}", run.ends())
+    };
+    let lanes = settings.map(|settings| told(ensemble().keep_trajectories().run_with(&settings).unwrap()));
+    let alone = settings.map(|settings| told(ensemble().keep_trajectories().run_one_by_one(&settings).unwrap()));
+    [lanes, alone].map(|told| told.concat())
+}
+
+/// More members than lanes, so that some take the lanes of others.
 #[cfg(feature = "ensemble")]
 #[test]
-fn an_ensemble_has_the_runs_of_its_members() {
-    let starts = [Pendulum::START, [1.0, 0.0, 0.0, 0.0, 1.0, 0.5]];
-    let settings = fbint_runtime::Settings { every: Some(1.0), ..fbint_runtime::Settings::new(rodas(1e-8, 1e-8), 3.0) };
-    let ensemble = fbint_runtime::Ensemble::new(&Pendulum, starts).run_with(&settings).unwrap();
-    for (member, start) in starts.into_iter().enumerate() {
-        let run = Simulation::new(&Pendulum, start).unwrap().run_with(&settings).unwrap();
-        assert_eq!(PendulumState::from(ensemble.ends()[member].as_ref().unwrap().state), run.state());
+fn members_of_an_ensemble_take_the_steps_of_their_own_runs() {
+    let spread = |member: u32| 1.0 + 0.01 * f64::from(member);
+    let pendulums = || (0..40).map(move |member| [0.0, 1.0, 0.0, spread(member), 0.0, spread(2 * member)]);
+    let carts: &[CartPole] = Box::leak((0..40).map(|member| CartPole { c: 1e3 * spread(member).powi(20) }).collect());
+    let tilted = || (0..40).map(move |member| [0.0, 0.1 * spread(member), 0.0, 0.0, 0.0, 0.0]);
+    let reactions = || (0..40).map(move |member| Robertson::START.map(|entry| entry * spread(member)));
+    let shaken = || (0..40).map(move |member| SHAKEN.map(|entry| entry * spread(member)));
+    // Every third is soon empty, where its Jacobian is infinite.
+    let tanks = || (0..40).map(move |member| [if member % 3 == 0 { 1e-2 } else { 4.0 * spread(member) }]);
+    let told = [
+        in_lanes_and_alone(|| Ensemble::new(&Pendulum, pendulums()), 3.0),
+        in_lanes_and_alone(|| Ensemble::new(&Pendulum, pendulums()).gains(Gains::uniform(1e3)), 3.0),
+        in_lanes_and_alone(|| Ensemble::over_systems(carts, tilted()), 1.0),
+        in_lanes_and_alone(|| Ensemble::new(&Robertson, reactions()), 1e5),
+        in_lanes_and_alone(|| Ensemble::new(&Shaken, shaken()), 5.0),
+        in_lanes_and_alone(|| Ensemble::new(&Tank, tanks()), 1.0),
+    ];
+    for [in_lanes, alone] in &told {
+        assert!(in_lanes == alone, "{in_lanes}\n{alone}");
     }
+    assert!(told[5][0].contains("Err") && told[5][0].contains("Ok"), "{}", told[5][0]);
+}
+
+/// They are not known where gains follow from the state.
+#[cfg(feature = "ensemble")]
+#[test]
+fn an_ensemble_without_jacobians_says_so_for_each_member() {
+    let ensemble = Ensemble::new(&Pendulum, [Pendulum::START; 2]).gains(Gains::relaxation(0.1));
+    let run = ensemble.run(rodas(1e-6, 1e-6), 1.0).unwrap();
+    assert_eq!(run.failures().filter(|(_, error)| matches!(error, Error::NotApplicable { .. })).count(), 2);
 }

@@ -18,6 +18,7 @@ use crate::integrator::{Integrator, MAX_STEPS};
 use crate::lanes::{Lanes, Mask};
 use crate::linear::filled;
 use crate::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
+use crate::rodas5p::{self, StepMatrix};
 use crate::scalar::Scalar;
 use crate::step_size::LEAST_LOG_ERROR;
 use crate::system::{FeedbackSystem, PreparedSystem, Vector};
@@ -49,6 +50,7 @@ pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
         knows_derivative: true,
         end: filled(Scalar::from_f64(0.0)),
         knows_end: false,
+        matrix: StepMatrix::default(),
         error: filled(Scalar::from_f64(0.0)),
         size: Scalar::from_f64(0.0),
         last_log_error: Scalar::from_f64(LEAST_LOG_ERROR),
@@ -86,6 +88,8 @@ struct Course<'a, S: FeedbackSystem, const V: usize, const STAGES: usize> {
     end: Vector<S, Lanes<V>>,
     /// Whether the last stage is f there.
     knows_end: bool,
+    /// Of a Rosenbrock method, as large as a state from the first step on.
+    matrix: StepMatrix<Lanes<V>>,
     /// The estimate of its error.
     error: Vector<S, Lanes<V>>,
     /// The size of the next step.
@@ -215,23 +219,49 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     /// Attempts a step of this size in every lane; returns its error in units of the tolerance.
     #[inline(never)]
     fn attempt(&mut self, size: Lanes<V>, dimension: usize) -> Lanes<V> {
-        let (pair, last) = (Self::PAIR, Self::PAIR.last());
-        // An embedded method evaluates the field after the step, too.
-        self.knows_end = matches!(pair.error, ErrorEstimate::Embedded(_));
         if !self.knows_derivative {
             self.fields.value(&self.state, &mut self.stages[0]);
         }
+        let is_singular = if const { Self::PAIR.is_implicit() } {
+            self.implicit_stages(size, dimension)
+        } else {
+            self.explicit_stages(size)
+        };
+        let atol = filled(Lanes::from_f64(self.route.tolerance.absolute(1.0)));
+        let weights = self.route.tolerance.weights(&atol, &self.state, &self.end);
+        let error;
+        (self.error, error) = Self::PAIR.error(&self.stages, size, &weights, dimension);
+        is_singular.select(Lanes::from_f64(f64::INFINITY), error)
+    }
+
+    /// Evaluates the stages after the first, and where steps end; there is no lane in which this fails.
+    fn explicit_stages(&mut self, size: Lanes<V>) -> Mask<V> {
+        let (pair, last) = (Self::PAIR, Self::PAIR.last());
+        // An embedded method evaluates the field after the step, too.
+        self.knows_end = matches!(pair.error, ErrorEstimate::Embedded(_));
         for i in 1..last + 1 {
             self.end = extended(&self.state, size, &self.stages[..i - 1], &self.stages[i - 1], &pair.a[i]);
             if i < last || self.knows_end {
                 self.fields.value(&self.end, &mut self.stages[i]);
             }
         }
-        let atol = filled(Lanes::from_f64(self.route.tolerance.absolute(1.0)));
-        let weights = self.route.tolerance.weights(&atol, &self.state, &self.end);
-        let error;
-        (self.error, error) = pair.error(&self.stages, size, &weights, dimension);
-        error
+        Mask::none()
+    }
+
+    /// Solves for the stages, and where steps end; returns the lanes in which the matrix is singular.
+    fn implicit_stages(&mut self, size: Lanes<V>, dimension: usize) -> Mask<V> {
+        let Some(stages) = self.stages.first_chunk_mut() else { return Mask::all() };
+        if self.matrix.size() != dimension {
+            self.matrix = StepMatrix::new(dimension);
+        }
+        self.matrix.linearise(|add| self.fields.jacobian(&self.state, add));
+        self.matrix.factorise(size);
+        self.end = rodas5p::stages(&self.matrix, &self.state, size, stages, |x| {
+            let mut value = *x;
+            self.fields.value(x, &mut value);
+            value
+        });
+        self.matrix.is_singular()
     }
 
     /// Projects the ends of steps, and remembers the errors of those that are accepted; returns the lanes in which that is in proportion.
@@ -276,7 +306,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         end_time: Lanes<V>,
     ) {
         let (pair, last, h) = (Self::PAIR, Self::PAIR.last(), end_time - self.time);
-        if !self.knows_end {
+        if const { !Self::PAIR.is_implicit() } && !self.knows_end {
             self.fields.value(&self.end, &mut self.stages[last]);
             self.knows_end = true;
         }

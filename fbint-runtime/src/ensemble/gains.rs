@@ -184,12 +184,18 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>> EnsembleGains<S> for Boxed<G> {
 pub(super) trait InLanes<S: FeedbackSystem, const V: usize> {
     /// The fields of members in lanes that nobody has taken yet.
     fn fields(&self) -> Box<dyn LaneFields<S, V> + '_>;
+    /// Whether gains do not follow from the state.
+    fn are_constant(&self) -> bool;
 }
 
 impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> InLanes<S, V> for G {
     fn fields(&self) -> Box<dyn LaneFields<S, V> + '_> {
         let alone = Vec::with_capacity(Lanes::<V>::COUNT);
         Box::new(Fields { gains: self, alone, block: None })
+    }
+
+    fn are_constant(&self) -> bool {
+        G::IS_CONSTANT
     }
 }
 
@@ -201,6 +207,8 @@ pub(super) trait LaneFields<S: FeedbackSystem, const V: usize> {
     fn gather(&mut self);
     /// Evaluates the fields that were put side by side.
     fn value(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>);
+    /// Adds up the Jacobians of the fields that were put side by side; false if they are not known.
+    fn jacobian(&self, x: &Vector<S, Lanes<V>>, add: &mut dyn FnMut(usize, usize, Lanes<V>)) -> bool;
     /// [`Field::coordinates`] of them.
     fn coordinates(&self) -> usize;
     /// Integrates them by a method with a fixed step.
@@ -245,6 +253,10 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> LaneFields<S, V> fo
         if let Some(block) = &self.block {
             *value = block.value(x);
         }
+    }
+
+    fn jacobian(&self, x: &Vector<S, Lanes<V>>, add: &mut dyn FnMut(usize, usize, Lanes<V>)) -> bool {
+        self.block.as_ref().is_some_and(|block| block.jacobian(x, add))
     }
 
     fn coordinates(&self) -> usize {

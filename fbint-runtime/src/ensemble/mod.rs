@@ -279,7 +279,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         Ensemble { members: self.members, gains: Boxed(self.gains) }
     }
 
-    /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with Rodas5P, with geometric
+    /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with geometric
     /// integrators, and with Gauss's collocation if states are projected. A method with error control chooses steps for each member by itself.
     ///
     /// # Errors
@@ -446,6 +446,8 @@ enum Stepping {
     Gauss { coefficients: Coefficients, schedule: Schedule },
     /// Every member with steps of its own.
     Controlled { method: ErrorControl, tolerance: Tolerance },
+    /// Every member with steps of its own, if Jacobians are known.
+    Rodas5P { tolerance: Tolerance },
     /// By a method that has no lanes.
     OneByOne,
 }
@@ -476,8 +478,7 @@ impl Plan {
                 (Stepping::OneByOne, Schedule::new(h, span, every)?.sample_times())
             }
             method::Stepping::Rodas5P { tolerances: [rtol, atol] } => {
-                Tolerance::new(rtol, atol)?;
-                (Stepping::OneByOne, between_steps()?)
+                (Stepping::Rodas5P { tolerance: Tolerance::new(rtol, atol)? }, between_steps()?)
             }
             method::Stepping::Controlled { method, tolerances: [rtol, atol] } => {
                 let tolerance = Tolerance::new(rtol, atol)?;

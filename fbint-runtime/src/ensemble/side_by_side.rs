@@ -11,6 +11,7 @@ use super::samples::{FlatEnsembleRun, Track};
 use super::{Members, Plan, Stepping};
 use crate::lanes::Lanes;
 use crate::method::ErrorControl;
+use crate::rodas5p;
 use crate::simulation::{Schedule, check_stability};
 use crate::system::{FeedbackSystem, Vector};
 use crate::tolerance::Tolerance;
@@ -39,7 +40,7 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
         let lanes = Lanes::<V>::COUNT;
         let block_size = match self.plan.stepping {
             // Enough for lanes to be taken again and again, and few enough for all threads.
-            Stepping::Controlled { .. } => {
+            Stepping::Controlled { .. } | Stepping::Rodas5P { .. } => {
                 let share = self.members.starts.len() / (BLOCKS_PER_THREAD * rayon::current_num_threads());
                 (share / lanes).clamp(1, MEMBERS_PER_LANE) * lanes
             }
@@ -62,8 +63,21 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
                     collocation::integrate(course, fields, start, *coefficients, schedule.h);
                 })
             }
-            Stepping::Controlled { method, tolerance } => self.control(*method, *tolerance, members),
-            Stepping::OneByOne => members.iter().map(|&member| self.track_alone(member)).collect(),
+            Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
+                self.control::<7>(*tolerance, members)
+            }
+            Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => self.control::<16>(*tolerance, members),
+            // What is not called is not even made, for all systems without generated derivatives.
+            Stepping::Rodas5P { tolerance }
+                if const { !matches!(S::KNOWN_FACTS, Some(facts) if !facts.has_jacobian) }
+                    && self.gains.are_constant()
+                    && members.first().is_some_and(|&member| self.members.system(member).facts().has_jacobian) =>
+            {
+                self.control::<{ rodas5p::STAGES }>(*tolerance, members)
+            }
+            Stepping::Rodas5P { .. } | Stepping::OneByOne => {
+                members.iter().map(|&member| self.track_alone(member)).collect()
+            }
         }
     }
 
@@ -73,14 +87,11 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
         track
     }
 
-    /// Integrates members under error control, each of which takes a lane where another has ended.
-    fn control(&self, method: ErrorControl, tolerance: Tolerance, members: &[usize]) -> Vec<Track> {
+    /// Integrates members under error control by the method with so many stages; each takes a lane where another has ended.
+    fn control<const STAGES: usize>(&self, tolerance: Tolerance, members: &[usize]) -> Vec<Track> {
         let (mut crew, mut fields) = (Crew::new(self, members), self.gains.fields());
         let route = Route { times: &self.plan.times, tolerance, projection: self.plan.settings.projection };
-        match method {
-            ErrorControl::DormandPrince => control::integrate::<S, V, 7>(&mut crew, &mut *fields, &route),
-            ErrorControl::Dop853 => control::integrate::<S, V, 16>(&mut crew, &mut *fields, &route),
-        }
+        control::integrate::<S, V, STAGES>(&mut crew, &mut *fields, &route);
         crew.into_tracks()
     }
 

@@ -92,11 +92,12 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
     fn step_matrix(&self, start: &Vector<S>, h: f64) -> Result<StepMatrix, StepFailure> {
         let mut matrix = StepMatrix::new(self.system.facts().state.len());
         let feedback = self.law.as_ref().map(|law| [&law.gains, &law.targets]);
-        match matrix.linearise(|add| self.system.jacobian(start, feedback, add)) {
-            Some(entry) => Err(StepFailure::Jacobian { entry }),
-            None if matrix.factorise(h) => Ok(matrix),
-            None => Err(StepFailure::Singular),
+        matrix.linearise(|add| self.system.jacobian(start, feedback, add));
+        if let Some(entry) = matrix.not_finite() {
+            return Err(StepFailure::Jacobian { entry });
         }
+        matrix.factorise(h);
+        if matrix.is_singular() { Err(StepFailure::Singular) } else { Ok(matrix) }
     }
 
     /// The derivative of the field along a direction.
