@@ -8,6 +8,9 @@
 //! of instructions, whose registers are used again after the last instruction that reads them.
 
 mod allocation;
+mod machine;
+
+use std::sync::Arc;
 
 use fbint_macros_core::derivation::table::{Id, Table};
 use fbint_macros_core::derivation::{Role, SymbolInfo, Symbols};
@@ -16,6 +19,7 @@ use fbint_macros_core::program::{Input, Instruction, Program, Value};
 use fbint_runtime::Scalar;
 
 use self::allocation::Steps;
+use self::machine::Machine;
 
 /// The place of a number in the file of registers.
 type Register = u16;
@@ -68,6 +72,7 @@ pub(crate) struct Code {
     weighings: Box<[Weighing]>,
     outputs: Box<[Output]>,
     registers: usize,
+    machine: Option<Machine>,
 }
 
 /// Consecutive numbers that are copied into consecutive registers.
@@ -152,7 +157,7 @@ impl Code {
     /// The code of a program whose outputs are listed row by row. Entries that vanish identically are not among its results.
     ///
     /// `None` if it needs more registers than there are.
-    pub(crate) fn of(program: &Program, columns: Columns, layout: &Layout) -> Option<Self> {
+    pub(crate) fn of(program: &Program, columns: Columns, layout: &Arc<Layout>) -> Option<Self> {
         let zero = Instruction::constant(0.0);
         let outputs: Vec<([usize; 2], Value)> = program
             .outputs
@@ -161,7 +166,20 @@ impl Code {
             .filter(|(_, value)| program.instructions[value.index()] != zero)
             .filter_map(|(output, value)| Some((columns.place(output)?, *value)))
             .collect();
-        Steps::of(program, &outputs, layout).code()
+        let wanted = outputs.iter().map(|(_, value)| *value).collect();
+        let machine = Program { instructions: program.instructions.clone(), outputs: wanted };
+        let machine = Some(Machine::new(machine, layout));
+        Steps::of(program, &outputs, layout).code().map(|code| Self { machine, ..code })
+    }
+
+    /// The machine code, whose results are those that do not vanish identically, if there is any.
+    pub(crate) fn machine(&self) -> Option<&fbint_native::Function> {
+        self.machine.as_ref()?.function()
+    }
+
+    /// The places of the results, in the order in which [`evaluate`](Self::evaluate) and the [machine](Self::machine) give them.
+    pub(crate) fn outputs(&self) -> &[Output] {
+        &self.outputs
     }
 
     /// Calls `output` with each result that does not vanish identically. The law is asked by `weigh`.
@@ -299,6 +317,7 @@ impl<T: Copy> Registers<T> for List<T> {
 }
 
 /// Where what programs read is found.
+#[derive(Debug)]
 pub(crate) struct Layout {
     /// The place of each unknown among those of its kind.
     places: Table<Symbol, usize>,

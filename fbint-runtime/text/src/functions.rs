@@ -1,5 +1,7 @@
 //! A model from text as the code of its functions.
 
+use std::sync::Arc;
+
 use fbint_macros_core::program::{
     FEEDBACK_FIELD, FEEDBACK_FIELD_DERIVATIVES, Function, INTEGRALS, JACOBIAN, MOMENTUM_RATES, MOMENTUM_RATES_JACOBIAN,
     MOMENTUM_STATE, MOMENTUM_STATE_JACOBIAN, MULTIPLIERS, OUTPUTS, POTENTIAL_GRADIENT, PROJECTION, Program,
@@ -52,7 +54,7 @@ pub(crate) struct Hamel {
 impl Functions {
     /// The code of a model, or why there is none.
     pub(crate) fn of(model: Model) -> Result<Self, Mistake> {
-        let writer = CodeWriter { model: &model, layout: Layout::of(&model.derivation.symbols) };
+        let writer = CodeWriter { model: &model, layout: Arc::new(Layout::of(&model.derivation.symbols)) };
         let prepared = model.programs.prepare.outputs.len();
         if prepared > PREPARED * MOST_ENTRIES {
             let most = PREPARED * MOST_ENTRIES;
@@ -108,7 +110,7 @@ impl Functions {
 /// Writes the code of one model's functions.
 struct CodeWriter<'m> {
     model: &'m Model,
-    layout: Layout,
+    layout: Arc<Layout>,
 }
 
 impl CodeWriter<'_> {

@@ -1,5 +1,6 @@
 //! A model from text whose parameters are fixed.
 
+use std::any::Any;
 use std::array;
 use std::fmt;
 use std::ptr;
@@ -64,29 +65,82 @@ impl<T: Scalar, const N: usize, const M: usize> TextPrepared<T, N, M> {
 
     /// A list with a number for each result, then zeros.
     pub(crate) fn list<const L: usize>(&self, code: &Code, x: &[T; N]) -> [T; L] {
-        self.evaluate(code, x, &[], &[], &|_, _| {})
+        self.evaluate(code, x, &[], &[], &|forms| forms)
     }
 
     /// The same, row by row.
     pub(crate) fn matrix<const R: usize, const C: usize>(&self, code: &Code, x: &[T; N]) -> [[T; C]; R] {
         let mut matrix = [[T::from_f64(0.0); C]; R];
-        code.evaluate(self.sources(x, &[], &[]), &|_, _| {}, |place, number| {
-            matrix[usize::from(place.row)][usize::from(place.column)] = number;
-        });
+        self.each(code, x, [&[]; 2], &mut |row, column, number| matrix[row][column] = number);
         matrix
     }
 
-    fn evaluate<const L: usize>(
+    /// Calls `add` with the row, the column and each entry of a matrix that does not vanish identically.
+    fn each<const K: usize>(
         &self,
         code: &Code,
         x: &[T; N],
-        first: &[T],
-        second: &[T],
-        weigh: &dyn Fn(&Weighing, &mut dyn Registers<T>),
+        further: [&[T; K]; 2],
+        add: &mut dyn FnMut(usize, usize, T),
+    ) {
+        let mut numbers = vec![0.0; code.outputs().len()];
+        if self.run(code, x, further[0], further[1], &mut numbers, &|forms| forms).is_some() {
+            for (place, number) in code.outputs().iter().zip(numbers) {
+                add(place.row.into(), place.column.into(), T::from_f64(number));
+            }
+            return;
+        }
+        let [first, second] = further;
+        code.evaluate(self.sources(x, first, second), &|_, _| {}, |place, entry| {
+            add(place.row.into(), place.column.into(), entry);
+        });
+    }
+
+    /// A list of what a program gives that may ask a law, and reads `first` and `second` besides.
+    fn evaluate<const A: usize, const B: usize, const L: usize>(
+        &self,
+        code: &Code,
+        x: &[T; N],
+        first: &[T; A],
+        second: &[T; B],
+        law: &dyn Fn([T; M]) -> [T; M],
     ) -> [T; L] {
-        let mut list = [T::from_f64(0.0); L];
-        code.evaluate(self.sources(x, first, second), weigh, |place, number| list[usize::from(place.row)] = number);
+        let (mut numbers, mut list) = ([0.0; L], [T::from_f64(0.0); L]);
+        if self.run(code, x, first, second, &mut numbers, law).is_some() {
+            for (place, number) in code.outputs().iter().zip(numbers) {
+                list[usize::from(place.row)] = T::from_f64(number);
+            }
+            return list;
+        }
+        let weigh = |weighing: &Weighing, registers: &mut dyn Registers<T>| {
+            let integral = |place: usize| weighing.integrals.get(place).map(|register| registers.get(*register));
+            let y = law(array::from_fn(|place| integral(place).unwrap_or(T::from_f64(0.0))));
+            weighing.weighed.iter().for_each(|&(place, register)| registers.set(register, y[place]));
+        };
+        code.evaluate(self.sources(x, first, second), &weigh, |place, number| list[usize::from(place.row)] = number);
         list
+    }
+
+    /// Runs the machine code, if the numbers are doubles, which is known when this is compiled, and if there is any.
+    fn run<const A: usize, const B: usize>(
+        &self,
+        code: &Code,
+        x: &[T; N],
+        first: &[T; A],
+        second: &[T; B],
+        numbers: &mut [f64],
+        law: &dyn Fn([T; M]) -> [T; M],
+    ) -> Option<()> {
+        let system: &TextPrepared<f64, N, M> = same(self)?;
+        let sources = system.sources(same(x)?, same::<_, [f64; A]>(first)?, same::<_, [f64; B]>(second)?);
+        code.machine()?.call(sources, numbers, &mut |forms, y| {
+            let integral = |place: usize| T::from_f64(forms.get(place).copied().unwrap_or(0.0));
+            let weighed = law(array::from_fn(integral));
+            if let Some(weighed) = same::<_, [f64; M]>(&weighed) {
+                y.iter_mut().zip(weighed).for_each(|(y, weighed)| *y = *weighed);
+            }
+        });
+        Some(())
     }
 
     fn sources<'a>(&'a self, x: &'a [T; N], first: &'a [T], second: &'a [T]) -> Sources<'a, T> {
@@ -100,13 +154,9 @@ impl<T: Scalar, const N: usize, const M: usize> TextPrepared<T, N, M> {
     }
 }
 
-/// A call of the feedback law, by a function of F or of its normalised form.
-fn asked<T: Scalar, const M: usize>(law: impl Fn([T; M]) -> [T; M]) -> impl Fn(&Weighing, &mut dyn Registers<T>) {
-    move |weighing, registers| {
-        let integral = |place: usize| weighing.integrals.get(place).map(|register| registers.get(*register));
-        let y = law(array::from_fn(|place| integral(place).unwrap_or(T::from_f64(0.0))));
-        weighing.weighed.iter().for_each(|&(place, register)| registers.set(register, y[place]));
-    }
+/// What is given, if it is of this type.
+fn same<G: 'static, W: 'static>(given: &G) -> Option<&W> {
+    (given as &dyn Any).downcast_ref()
 }
 
 impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for TextPrepared<T, N, M> {
@@ -145,13 +195,11 @@ impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for TextPrepar
     }
 
     fn potential_gradient<L: FeedbackLaw<TextModel<N, M>, T>>(&self, x: &[T; N], law: &L) -> [T; N] {
-        let law = asked(|forms| law.weigh_normalised(forms, self));
-        self.evaluate(&self.functions.potential_gradient, x, &[], &[], &law)
+        self.evaluate(&self.functions.potential_gradient, x, &[], &[], &|forms| law.weigh_normalised(forms, self))
     }
 
     fn feedback_field<L: FeedbackLaw<TextModel<N, M>, T>>(&self, x: &[T; N], law: &L) -> [T; N] {
-        let law = asked(|forms| law.weigh_normalised(forms, self));
-        self.evaluate(&self.functions.feedback_field, x, &[], &[], &law)
+        self.evaluate(&self.functions.feedback_field, x, &[], &[], &|forms| law.weigh_normalised(forms, self))
     }
 
     fn projection<L: FeedbackLaw<TextModel<N, M>, T>>(
@@ -161,7 +209,7 @@ impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for TextPrepar
         noise: &[T; M],
         law: &L,
     ) -> [T; N] {
-        self.evaluate(&self.functions.projection, x, variances, noise, &asked(|integrals| law.weigh(integrals)))
+        self.evaluate(&self.functions.projection, x, variances, noise, &|integrals| law.weigh(integrals))
     }
 
     fn squared_gradients(&self, x: &[T; N]) -> [T; M] {
@@ -174,11 +222,10 @@ impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for TextPrepar
 
     fn jacobian(&self, x: &[T; N], feedback: Option<[&[T; M]; 2]>, add: &mut dyn FnMut(usize, usize, T)) -> bool {
         let Some([field, with_feedback]) = &self.functions.jacobians else { return false };
-        let (code, sources) = match feedback {
-            None => (field, self.sources(x, &[], &[])),
-            Some([gains, targets]) => (with_feedback, self.sources(x, gains, targets)),
-        };
-        code.evaluate(sources, &|_, _| {}, |place, entry| add(place.row.into(), place.column.into(), entry));
+        match feedback {
+            None => self.each(field, x, [&[]; 2], add),
+            Some(further) => self.each(with_feedback, x, further, add),
+        }
         true
     }
 }

@@ -85,6 +85,7 @@ impl Steps {
             weighings: weighings.into(),
             outputs,
             registers: count,
+            machine: None,
         })
     }
 

@@ -1,0 +1,144 @@
+//! Compiled programs, and the calls of what is compiled: the only code of the workspace that is unsafe.
+//!
+//! # Why it is sound
+//!
+//! What is called is what [`translate`](crate::translate) has written, for this processor, and nothing else:
+//!
+//! - it is one block without a branch, so that it ends;
+//! - it reads entry i of the array k only if i is below `least[k]`, which is collected while it is written, and [`Function::call`] refuses
+//!   shorter arrays;
+//! - it writes the first `results` entries of the results, and [`Function::call`] refuses shorter ones;
+//! - it calls the functions of [`symbols`] alone, with the signatures that they have: elementary functions, which take and return numbers,
+//!   and [`weigh`], with two slots of its own stack, each as long as the number of integrals, and with the [`Weighing`] that
+//!   [`Function::call`] has passed on, which lives until it returns;
+//! - its memory is never freed, and not written after it was made executable, so that any thread may call it at any time.
+//!
+//! A panic of the law ends the process, because it must not unwind through code that it knows nothing of.
+#![expect(unsafe_code, reason = "compiled code can be called in no other way")]
+
+use std::mem::transmute;
+use std::slice;
+
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::FuncId;
+use fbint_runtime::Scalar;
+
+/// The number of arguments of a compiled program, and of [`weigh`]: each is a pointer.
+pub(crate) const ARGUMENTS: usize = 3;
+/// The name of [`weigh`] in compiled code.
+pub(crate) const WEIGH: &str = "weigh";
+
+/// A program before its code is complete.
+pub(crate) struct Shape {
+    pub(crate) id: FuncId,
+    /// The least length of each array.
+    pub(crate) least: Vec<usize>,
+    /// The number of its results.
+    pub(crate) results: usize,
+    /// The number of integrals that it hands to the law.
+    pub(crate) integrals: usize,
+}
+
+/// Arrays, results, law.
+type Code = unsafe extern "C" fn(*const *const f64, *mut f64, *mut Weighing<'_>);
+
+/// A feedback law that is called by compiled code.
+struct Weighing<'l> {
+    integrals: usize,
+    law: &'l mut dyn FnMut(&[f64], &mut [f64]),
+}
+
+/// A compiled program.
+#[derive(Clone, Debug)]
+pub struct Function {
+    code: Code,
+    least: Vec<usize>,
+    results: usize,
+    integrals: usize,
+}
+
+impl Function {
+    /// The number of results.
+    pub fn results(&self) -> usize {
+        self.results
+    }
+
+    /// Puts the results of the program into `results`. Its inputs are in `arrays`, where the function that says so while programs are
+    /// [compiled](crate::compile) has them. `law` is called at most once, with the integrals and with room for as many numbers, y.
+    ///
+    /// # Panics
+    ///
+    /// If an array or `results` is too short.
+    #[inline]
+    pub fn call<const ARRAYS: usize>(
+        &self,
+        arrays: [&[f64]; ARRAYS],
+        results: &mut [f64],
+        law: &mut dyn FnMut(&[f64], &mut [f64]),
+    ) {
+        let are_long_enough =
+            self.least.len() <= ARRAYS && self.least.iter().zip(arrays).all(|(least, array)| array.len() >= *least);
+        assert!(
+            are_long_enough && results.len() >= self.results,
+            "arrays that are as long as the program reads and writes"
+        );
+        let arrays = arrays.map(<[f64]>::as_ptr);
+        let mut weighing = Weighing { integrals: self.integrals, law };
+        // SAFETY: the arrays and the results are as long as the code takes them to be, and nothing else refers to the results; the law
+        // outlives the call.
+        unsafe { (self.code)(arrays.as_ptr(), results.as_mut_ptr(), &raw mut weighing) }
+    }
+}
+
+/// The function whose code is complete.
+pub(crate) fn finished(module: &JITModule, shape: Shape) -> Function {
+    let Shape { id, least, results, integrals } = shape;
+    // SAFETY: the code was defined with the signature of three pointers and the calling convention of C of this target, and is never freed.
+    let code = unsafe { transmute::<*const u8, Code>(module.get_finalized_function(id)) };
+    Function { code, least, results, integrals }
+}
+
+/// Calls the law of a [`Weighing`].
+unsafe extern "C" fn weigh(integrals: *const f64, results: *mut f64, weighing: *mut Weighing<'_>) {
+    // SAFETY: compiled code passes on what `Function::call` gave it, which is not used by anybody else until then.
+    let Weighing { integrals: count, law } = unsafe { &mut *weighing };
+    // SAFETY: both are slots of this length in the stack of the code that calls, and the first was written in full.
+    let integrals = unsafe { slice::from_raw_parts(integrals, *count) };
+    // SAFETY: as before; any bits are a number.
+    unsafe { results.write_bytes(0, *count) };
+    // SAFETY: as before, and written in full.
+    let results = unsafe { slice::from_raw_parts_mut(results, *count) };
+    law(integrals, results);
+}
+
+/// Elementary functions as compiled code calls them: those of the runtime, so that results are the same.
+macro_rules! elementary {
+    ($builder:ident: $($name:ident($($argument:ident),*);)*) => {$(
+        extern "C" fn $name($($argument: f64),*) -> f64 {
+            elementary!(@call $name $($argument)*)
+        }
+        $builder.symbol(stringify!($name), $name as *const u8);
+    )*};
+    (@call $name:ident $first:ident $($rest:ident)*) => { Scalar::$name($first $(, $rest)*) };
+}
+
+/// What compiled code may call.
+pub(crate) fn symbols(builder: &mut JITBuilder) {
+    builder.symbol(WEIGH, weigh as *const u8);
+    elementary! {
+        builder:
+        sin(x);
+        cos(x);
+        tan(x);
+        asin(x);
+        acos(x);
+        atan(x);
+        sinh(x);
+        cosh(x);
+        tanh(x);
+        exp(x);
+        ln(x);
+        atan2(y, x);
+        powf(base, exponent);
+    }
+}

@@ -1,0 +1,292 @@
+//! From the instructions of a program to those of the code generator, one to one, so that every rounding is that of emitted Rust.
+
+use std::collections::BTreeMap;
+
+use cranelift_codegen::ir::types::F64;
+use cranelift_codegen::ir::{self, AbiParam, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::JITModule;
+use cranelift_module::{FuncId, Linkage, Module};
+use fbint_macros_core::derivation::IntegralId;
+use fbint_macros_core::derivation::table::Id;
+use fbint_macros_core::expression;
+use fbint_macros_core::program::{Input, Instruction, Program, Value};
+
+use crate::function::{ARGUMENTS, Shape, WEIGH};
+use crate::{Error, Place};
+
+/// The size of a number in bytes.
+const NUMBER: usize = size_of::<f64>();
+/// The logarithm of the alignment of a number.
+const ALIGNMENT: u8 = NUMBER.ilog2() as u8;
+
+/// What all functions of a module have in common.
+pub(crate) struct Translation {
+    memory: FunctionBuilderContext,
+    /// The elementary functions by their names.
+    elementary: BTreeMap<&'static str, FuncId>,
+    weigh: FuncId,
+}
+
+impl Translation {
+    pub(crate) fn new(module: &mut JITModule) -> Result<Self, Error> {
+        let mut elementary = BTreeMap::new();
+        for function in expression::Function::ALL {
+            let mut signature = module.make_signature();
+            signature.params.extend((0..function.arguments()).map(|_| AbiParam::new(F64)));
+            signature.returns.push(AbiParam::new(F64));
+            elementary.insert(function.name(), module.declare_function(function.name(), Linkage::Import, &signature)?);
+        }
+        let signature = pointers(module);
+        Ok(Self {
+            memory: FunctionBuilderContext::new(),
+            elementary,
+            weigh: module.declare_function(WEIGH, Linkage::Import, &signature)?,
+        })
+    }
+
+    /// Defines the function of a program, and returns what it takes.
+    pub(crate) fn function(
+        &mut self,
+        module: &mut JITModule,
+        program: &Program,
+        place: &dyn Fn(Input) -> Option<Place>,
+    ) -> Result<Shape, Error> {
+        let is_missing =
+            |instruction: &Instruction| matches!(instruction, Instruction::Input(input) if place(*input).is_none());
+        if program.instructions.iter().any(is_missing) {
+            return Err(Error::Input);
+        }
+        let signature = pointers(module);
+        let id = module.declare_anonymous_function(&signature)?;
+        let mut context = module.make_context();
+        context.func.signature = signature;
+        let mut shape = Shape { id, least: Vec::new(), results: program.outputs.len(), integrals: 0 };
+        Body::new(self, module, &mut context.func, program).write(place, &mut shape);
+        module.define_function(id, &mut context)?;
+        module.clear_context(&mut context);
+        Ok(shape)
+    }
+}
+
+/// The signature of a function that takes [`ARGUMENTS`] pointers, and returns nothing: of a program and of the function that weighs.
+fn pointers(module: &JITModule) -> ir::Signature {
+    let mut signature = module.make_signature();
+    let pointer = AbiParam::new(module.target_config().pointer_type());
+    signature.params.extend([pointer; ARGUMENTS]);
+    signature
+}
+
+/// The body of a function under way.
+struct Body<'t> {
+    builder: FunctionBuilder<'t>,
+    module: &'t mut JITModule,
+    elementary: &'t BTreeMap<&'static str, FuncId>,
+    weigh: FuncId,
+    program: &'t Program,
+    /// The value of each instruction that has been translated.
+    values: Vec<Option<ir::Value>>,
+    /// The pointers to the arrays that have been read.
+    arrays: BTreeMap<usize, ir::Value>,
+    /// What the law has returned: the place of its first number, by the instruction.
+    weighed: BTreeMap<usize, ir::Value>,
+    /// The arguments: arrays, results, and the law.
+    arguments: [ir::Value; ARGUMENTS],
+}
+
+impl<'t> Body<'t> {
+    fn new(
+        translation: &'t mut Translation,
+        module: &'t mut JITModule,
+        function: &'t mut ir::Function,
+        program: &'t Program,
+    ) -> Self {
+        let mut builder = FunctionBuilder::new(function, &mut translation.memory);
+        let block = builder.create_block();
+        builder.append_block_params_for_function_params(block);
+        builder.switch_to_block(block);
+        builder.seal_block(block);
+        let mut arguments = [ir::Value::from_u32(0); ARGUMENTS];
+        arguments.copy_from_slice(builder.block_params(block));
+        Self {
+            builder,
+            module,
+            elementary: &translation.elementary,
+            weigh: translation.weigh,
+            program,
+            values: vec![None; program.instructions.len()],
+            arrays: BTreeMap::new(),
+            weighed: BTreeMap::new(),
+            arguments,
+        }
+    }
+
+    fn write(mut self, place: &dyn Fn(Input) -> Option<Place>, shape: &mut Shape) {
+        let program = self.program;
+        let live = program.live();
+        for (index, instruction) in program.instructions.iter().enumerate().filter(|(index, _)| live[*index]) {
+            self.values[index] = match instruction {
+                Instruction::Weigh(integrals) => {
+                    self.weighed(index, integrals, shape);
+                    None
+                }
+                Instruction::Input(input) => place(*input).map(|place| self.input(place, shape)),
+                other => Some(self.value(other)),
+            };
+        }
+        let [_, results, _] = self.arguments;
+        for (entry, value) in program.outputs.iter().enumerate() {
+            let value = self.read(*value);
+            self.store(value, results, entry);
+        }
+        self.builder.ins().return_(&[]);
+        let target = self.module.target_config();
+        self.builder.finalize(target);
+    }
+
+    /// The value of an instruction that was translated before.
+    fn read(&mut self, value: Value) -> ir::Value {
+        match (self.values[value.index()], &self.program.instructions[value.index()]) {
+            // A number is written where it is used: it is an operand in memory, and takes no register for long.
+            (_, &Instruction::Constant(bits)) => self.builder.ins().f64const(f64::from_bits(bits)),
+            (Some(known), _) => known,
+            // Programs name earlier instructions alone.
+            (None, _) => self.builder.ins().f64const(f64::NAN),
+        }
+    }
+
+    fn input(&mut self, Place { array, entry }: Place, shape: &mut Shape) -> ir::Value {
+        if shape.least.len() <= array {
+            shape.least.resize(array + 1, 0);
+        }
+        shape.least[array] = shape.least[array].max(entry + 1);
+        let start = match self.arrays.get(&array) {
+            Some(start) => *start,
+            None => {
+                let pointer = self.module.target_config().pointer_type();
+                let offset = offset(array, usize::from(pointer.bytes() as u16));
+                let [arrays, ..] = self.arguments;
+                let start = self.builder.ins().load(pointer, MemFlagsData::trusted(), arrays, offset);
+                self.arrays.insert(array, start);
+                start
+            }
+        };
+        self.load(start, entry)
+    }
+
+    fn load(&mut self, start: ir::Value, entry: usize) -> ir::Value {
+        self.builder.ins().load(F64, MemFlagsData::trusted(), start, offset(entry, NUMBER))
+    }
+
+    fn store(&mut self, value: ir::Value, start: ir::Value, entry: usize) {
+        self.builder.ins().store(MemFlagsData::trusted(), value, start, offset(entry, NUMBER));
+    }
+
+    /// Hands the integrals to the law, which puts as many numbers in their place.
+    fn weighed(&mut self, index: usize, integrals: &[Value], shape: &mut Shape) {
+        shape.integrals = integrals.len();
+        let size = u32::try_from(NUMBER * integrals.len().max(1)).unwrap_or(u32::MAX);
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, ALIGNMENT);
+        let slots = [(); 2].map(|()| self.builder.create_sized_stack_slot(slot.clone()));
+        let pointer = self.module.target_config().pointer_type();
+        let [given, returned] = slots.map(|slot| self.builder.ins().stack_addr(pointer, slot, 0));
+        for (entry, value) in integrals.iter().enumerate() {
+            let value = self.read(*value);
+            self.store(value, given, entry);
+        }
+        let [_, _, law] = self.arguments;
+        let weigh = self.module.declare_func_in_func(self.weigh, self.builder.func);
+        self.builder.ins().call(weigh, &[given, returned, law]);
+        self.weighed.insert(index, returned);
+    }
+
+    fn value(&mut self, instruction: &Instruction) -> ir::Value {
+        match *instruction {
+            Instruction::Constant(bits) => self.builder.ins().f64const(f64::from_bits(bits)),
+            Instruction::Add(a, b) => self.two(a, b, |build, a, b| build.fadd(a, b)),
+            Instruction::Sub(a, b) => self.two(a, b, |build, a, b| build.fsub(a, b)),
+            Instruction::Mul(a, b) => self.two(a, b, |build, a, b| build.fmul(a, b)),
+            Instruction::Div(a, b) => self.two(a, b, |build, a, b| build.fdiv(a, b)),
+            Instruction::Neg(a) => self.negated(a),
+            Instruction::Recip(a) => {
+                let (one, a) = (self.builder.ins().f64const(1.0), self.read(a));
+                self.builder.ins().fdiv(one, a)
+            }
+            Instruction::Sqrt(a) => {
+                let a = self.read(a);
+                self.builder.ins().sqrt(a)
+            }
+            Instruction::MulAdd(a, b, c) => {
+                let (a, b, c) = (self.read(a), self.read(b), self.read(c));
+                self.multiplied_and_added(a, b, c)
+            }
+            Instruction::NegMulAdd(a, b, c) => {
+                let (a, b, c) = (self.negated(a), self.read(b), self.read(c));
+                self.multiplied_and_added(a, b, c)
+            }
+            Instruction::MulSub(a, b, c) => {
+                let (a, b, c) = (self.read(a), self.read(b), self.negated(c));
+                self.multiplied_and_added(a, b, c)
+            }
+            Instruction::NegMulSub(a, b, c) => {
+                let (a, b, c) = (self.negated(a), self.read(b), self.negated(c));
+                self.multiplied_and_added(a, b, c)
+            }
+            Instruction::Unary(expression::Function::Abs, a) => {
+                let a = self.read(a);
+                self.builder.ins().fabs(a)
+            }
+            Instruction::Unary(function, a) => self.call(function, &[a]),
+            Instruction::Binary(function, a, b) => self.call(function, &[a, b]),
+            Instruction::Weighed(law, integral) => self.weight(law, integral),
+            // Translated before.
+            Instruction::Input(_) | Instruction::Weigh(_) => self.builder.ins().f64const(f64::NAN),
+        }
+    }
+
+    fn two(
+        &mut self,
+        a: Value,
+        b: Value,
+        operation: impl FnOnce(cranelift_frontend::FuncInstBuilder<'_, 't>, ir::Value, ir::Value) -> ir::Value,
+    ) -> ir::Value {
+        let (a, b) = (self.read(a), self.read(b));
+        operation(self.builder.ins(), a, b)
+    }
+
+    fn negated(&mut self, value: Value) -> ir::Value {
+        if let Instruction::Constant(bits) = self.program.instructions[value.index()] {
+            return self.builder.ins().f64const(-f64::from_bits(bits));
+        }
+        let value = self.read(value);
+        self.builder.ins().fneg(value)
+    }
+
+    /// a b + c with one rounding or two, as the runtime has it on this target.
+    fn multiplied_and_added(&mut self, a: ir::Value, b: ir::Value, c: ir::Value) -> ir::Value {
+        if cfg!(target_feature = "fma") {
+            return self.builder.ins().fma(a, b, c);
+        }
+        let product = self.builder.ins().fmul(a, b);
+        self.builder.ins().fadd(product, c)
+    }
+
+    fn call(&mut self, function: expression::Function, arguments: &[Value]) -> ir::Value {
+        let arguments: Vec<ir::Value> = arguments.iter().map(|&argument| self.read(argument)).collect();
+        let function = self.module.declare_func_in_func(self.elementary[function.name()], self.builder.func);
+        let call = self.builder.ins().call(function, &arguments);
+        self.builder.inst_results(call)[0]
+    }
+
+    fn weight(&mut self, law: Value, integral: IntegralId) -> ir::Value {
+        match self.weighed.get(&law.index()).copied() {
+            Some(returned) => self.load(returned, integral.place()),
+            None => self.builder.ins().f64const(f64::NAN),
+        }
+    }
+}
+
+/// The distance of an entry of this size from the first.
+fn offset(entry: usize, size: usize) -> i32 {
+    i32::try_from(entry * size).unwrap_or(i32::MAX)
+}
