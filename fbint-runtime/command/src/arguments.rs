@@ -30,7 +30,7 @@ use values::{assignment, condition, gains, members, positive, seconds, seed, thr
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// List the models, their parameters and integrals.
-    List,
+    List(List),
     /// Integrate a model and report the drift of every integral.
     Run(Box<Run>),
     /// Integrate many members of a model at once, with parameters, starts or gains that vary.
@@ -61,6 +61,12 @@ Examples:
   {program} run {model} --until 20 --out run.csv --checkpoint run.checkpoint
   {program} run {model} --method dop853 --until-event '{entry}<0'
   {program} run {model} --until 20 --animate run.html
+  {program} run pendulum.rs --until 20 --plot pendulum.svg  (a model in a file)
+
+Model:
+  A name that `{program} list` shows; or a file that holds the attribute `feedback_system` and its struct, as in a crate, with `default`
+  and `start` (a build with the feature `text`). Its equations are derived when it is read. One of several models in a
+  file is FILE.rs:MODEL, with a name that `{program} list FILE.rs` shows.
 
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince, dop853 and rodas5p choose their steps so that the error
@@ -166,7 +172,7 @@ pub(crate) struct RunOptions {
 /// The model, its start, and the method of a run or an ensemble.
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Integration {
-    /// The model, as `list` names it.
+    /// The model, as `list` names it, or FILE.rs.
     pub(crate) model: String,
     /// The integrator.
     #[arg(long, default_value = "rk4", value_parser = values::methods())]
@@ -324,8 +330,15 @@ pub struct Resume {
 }
 
 #[derive(Args, Debug)]
+pub struct List {
+    /// A file with models, instead of those of the program.
+    #[arg(value_name = "FILE.rs")]
+    pub(crate) file: Option<String>,
+}
+
+#[derive(Args, Debug)]
 pub struct Show {
-    /// The model, as `list` names it.
+    /// The model, as `list` names it, or FILE.rs.
     pub(crate) model: String,
     #[command(flatten)]
     pub(crate) form: Form,
@@ -364,7 +377,7 @@ at 1e-14. Times are minima over repetitions of the steps alone. A fixed step is 
 #[derive(Args, Debug)]
 #[command(after_help = WORK_PRECISION_EXAMPLES)]
 pub struct WorkPrecision {
-    /// The model, as `list` names it; default: the first.
+    /// The model, as `list` names it, or FILE.rs; default: the first of the list.
     pub(crate) model: Option<String>,
     /// The time at the end; a run starts at 0.
     #[arg(long, value_name = "T", default_value_t = 20.0, allow_hyphen_values = true, value_parser = positive)]
@@ -389,7 +402,7 @@ side by side, gallery.svg.";
 #[derive(Args, Debug)]
 #[command(after_help = GALLERY_EXAMPLES)]
 pub struct Gallery {
-    /// The models, as `list` names them, in the order of their pictures; default: all.
+    /// The models, as `list` names them, or FILE.rs, in the order of their pictures; default: all.
     #[arg(value_name = "MODEL")]
     pub(crate) models: Vec<String>,
     /// The time at the end; a run starts at 0.

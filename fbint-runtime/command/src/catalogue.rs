@@ -1,6 +1,7 @@
 //! The models of a program by name, and one interface for all of them, whatever their dimensions.
 
 mod controller;
+pub(crate) mod file;
 mod flat;
 mod loaded;
 mod model;
@@ -16,6 +17,9 @@ use fbint_runtime::{
 use serde::{Deserialize, Serialize};
 
 pub use self::controller::Controller;
+use self::file::InFile;
+#[cfg(feature = "text")]
+pub use self::file::of_text;
 use self::loaded::Loaded;
 use self::model::lower_case;
 pub use self::model::{GeometricMethod, Model};
@@ -71,12 +75,16 @@ pub(crate) fn check_names(models: &[Entry]) -> Result<(), Box<dyn error::Error>>
     Ok(())
 }
 
-/// The model of that name, with its default parameters.
+/// The model of that name, or in the file that is named instead, with its default parameters. A file is called `FILE.rs`, and a model
+/// of several in it `FILE.rs:MODEL`; it takes the feature `text` to read it.
 ///
 /// # Errors
 ///
-/// If there is no such model: one line with the nearest name and the list of all names.
+/// If there is no such model: one line with the nearest name and the list of all names. If the file cannot be read or is mistaken.
 pub fn load(models: &[Entry], name: &str) -> Result<Box<dyn AnyModel>, Box<dyn error::Error>> {
+    if let Some(file) = InFile::named(name) {
+        return file.load();
+    }
     let names: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
     let index = nearest::find("model", name, &names)?;
     Ok((models[index].load)())

@@ -16,6 +16,7 @@ use tempfile::tempdir;
 
 use crate::animation::{Animation, SCENE, SCENE_STYLE, embedded, filled};
 use crate::arguments::Gallery;
+use crate::catalogue::file::{InFile, stem};
 use crate::catalogue::{AnyModel, Entry, Sample};
 use crate::job::Job;
 use crate::nearest;
@@ -42,7 +43,7 @@ pub(crate) fn gallery(models: &[Entry], arguments: &Gallery) -> Result<(), Box<d
     prepare(folder)?;
     let mut films = Vec::new();
     for name in &names {
-        let job = job(models, name, arguments.until)?;
+        let (job, name) = (job(models, name, arguments.until)?, stem(name));
         let model = job.model(models)?;
         let samples = samples(&job, &*model)?;
         let animation = Animation { name, method: &manner(&job), model: &*model, samples: &samples };
@@ -69,11 +70,18 @@ pub(crate) fn gallery(models: &[Entry], arguments: &Gallery) -> Result<(), Box<d
 }
 
 /// The names of the models that are asked for; all if none is.
-fn chosen<'a>(models: &'a [Entry], asked: &[String]) -> Result<Vec<&'a str>, Box<dyn Error>> {
+fn chosen<'a>(models: &'a [Entry], asked: &'a [String]) -> Result<Vec<&'a str>, Box<dyn Error>> {
     let known: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
-    let find = |name: &String| nearest::find("model", name, &known).map(|place| known[place]);
+    let find = |name: &'a String| match InFile::named(name) {
+        Some(_) => Ok(&**name),
+        None => nearest::find("model", name, &known).map(|place| known[place]),
+    };
     let chosen = if asked.is_empty() { known.clone() } else { asked.iter().map(find).collect::<Result<_, _>>()? };
-    match chosen.iter().find(|name| [OVERVIEW, SHEET].contains(name)) {
+    let stems: Vec<&str> = chosen.iter().map(|name| stem(name)).collect();
+    if let Some((_, twice)) = stems.iter().enumerate().find(|(index, name)| stems[..*index].contains(name)) {
+        return Err(format!("the gallery would have two files called {twice}.html: name each model once").into());
+    }
+    match stems.iter().find(|name| [OVERVIEW, SHEET].contains(name)) {
         Some(name) => Err(format!(
             "the gallery has a file of its own that is called as those of the model `{name}`: give the model another `Model::name`"
         )
@@ -110,7 +118,7 @@ fn stills(names: &[&str], overview: &Path, folder: &Path) -> Result<(), Box<dyn 
         return Ok(());
     };
     let mut pictures = Vec::new();
-    for name in names {
+    for name in names.iter().map(|name| stem(name)) {
         let begin = format!("<svg id=\"{name}\" ");
         let picture = page.split(&begin).nth(1).and_then(|rest| rest.split("</svg>").next());
         let picture =
@@ -193,9 +201,12 @@ mod tests {
         let models = ["pendulum", "index", "disk"].map(entry);
         let chosen = |asked: &[&str]| {
             let asked: Vec<String> = asked.iter().map(|&name| name.to_owned()).collect();
-            chosen(&models, &asked).map_err(|error| error.to_string())
+            let chosen = chosen(&models, &asked).map_err(|error| error.to_string())?;
+            Ok::<_, String>(chosen.join(" "))
         };
-        assert_eq!(chosen(&["disk", "pendulum"]), Ok(vec!["disk", "pendulum"]));
+        assert_eq!(chosen(&["disk", "pendulum"]).as_deref(), Ok("disk pendulum"));
+        assert_eq!(chosen(&["disk", "a/ball.rs"]).as_deref(), Ok("disk a/ball.rs"));
+        assert!(chosen(&["disk", "a/disk.rs"]).is_err_and(|error| error.contains("two files called disk.html")));
         assert!(chosen(&["disc"]).is_err_and(|error| error.contains("did you mean `disk`?")));
         assert!(chosen(&[]).is_err_and(|error| error.contains("the model `index`: give the model another")));
     }

@@ -13,6 +13,7 @@
 //! | `derive` (default) | models are derived while the crate compiles; without it, only models with prepared derivations compile |
 //! | `mpi` | [ensembles by several processes](#on-a-cluster), which takes an MPI library and libclang |
 //! | `parquet` | tables as Parquet, beside CSV |
+//! | `text` | models from files, which are derived when they are read, without computer algebra |
 //! | `png` | figures as PNG, which takes fonts and a renderer; SVG needs neither |
 
 pub mod animation;
@@ -63,7 +64,7 @@ pub mod typography;
 pub mod work_precision;
 
 use std::error;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 pub use animation::Drawing;
@@ -129,7 +130,7 @@ pub fn run_alone(models: &[Entry]) -> ExitCode {
 
 /// Reads the command line of a program with these models, does what `execute` makes of it, and returns the exit code.
 ///
-/// An error is one line on stderr and exit code 2. What a signal interrupts leaves no half-written file behind.
+/// An error is one line on stderr, but for mistakes in a file with models, and exit code 2. What a signal interrupts leaves no half-written file behind.
 pub fn run<A: Parser>(
     models: &[Entry],
     execute: impl FnOnce(&A) -> Result<ExitCode, Box<dyn error::Error>>,
@@ -153,7 +154,8 @@ pub fn run<A: Parser>(
         // The first of several processes says it. A failure of another one would make the launcher end it before it has.
         Err(_) if !launcher::is_first() => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&format!("error: {}", one_line(&message(&*error))));
+            let mistakes = catalogue::file::mistakes(&*error, io::stderr().is_terminal());
+            complain(&mistakes.unwrap_or_else(|| format!("error: {}", one_line(&message(&*error)))));
             ExitCode::from(BAD_INPUT)
         }
     }
@@ -167,7 +169,7 @@ impl Command {
     /// If the input is bad, a run fails or a file cannot be written.
     pub fn execute(&self, models: &[Entry]) -> Result<ExitCode, Box<dyn error::Error>> {
         match self {
-            Self::List => list::list(models)?,
+            Self::List(arguments) => list::list(models, arguments)?,
             Self::Run(run) => return run::run(models, run),
             Self::Ensemble(arguments) => return ensemble::ensemble(models, arguments),
             Self::Resume(resume) if resume.checkpoint.is_dir() => return ensemble::resume(models, resume),

@@ -3,12 +3,19 @@
 use std::error::Error;
 use std::io::{Write, stdout};
 
+use crate::arguments::List;
 use crate::catalogue::Entry;
+use crate::catalogue::file::InFile;
 use crate::help::program;
 use crate::names::shapes;
 
 /// Prints every model with its parameters, its state and its integrals.
-pub(crate) fn list(models: &[Entry]) -> Result<(), Box<dyn Error>> {
+pub(crate) fn list(models: &[Entry], arguments: &List) -> Result<(), Box<dyn Error>> {
+    let in_file = arguments.file.as_deref().map(|file| InFile::at(file).entries()).transpose()?;
+    let (models, prefix) = match (&in_file, &arguments.file) {
+        (Some(entries), Some(file)) => (&entries[..], format!("{file}:")),
+        _ => (models, String::new()),
+    };
     let mut out = stdout().lock();
     let program = program();
     for entry in models {
@@ -17,7 +24,7 @@ pub(crate) fn list(models: &[Entry]) -> Result<(), Box<dyn Error>> {
     writeln!(
         out,
         "\nq: [3] has the entries q[0] to q[2], and r: [3, 2] has r[(row, column)], as r[(2, 1)].\n\
-         Run a model with `{program} run MODEL`, see its equations with `{program} show MODEL`."
+         Run a model with `{program} run {prefix}MODEL`, see its equations with `{program} show {prefix}MODEL`."
     )?;
     Ok(())
 }

@@ -13,6 +13,7 @@ use fbint_runtime::{Dependence, IntegralJump, LargestProjection, LeftOut, StartM
 use serde::Serialize;
 
 use crate::arguments::Distribution;
+use crate::catalogue::file::stem;
 use crate::catalogue::{AnyModel, Run, Sample, Summary};
 use crate::job::{Job, named};
 use crate::output::{Output, WholeDraft};
@@ -23,7 +24,7 @@ use crate::trajectory::state_and_changes;
 pub(crate) fn beside<'a>(model: &str, files: impl IntoIterator<Item = &'a Path>, ending: &str) -> PathBuf {
     match files.into_iter().next() {
         Some(file) => file.with_extension(ending),
-        None => PathBuf::from(format!("{model}.{ending}")),
+        None => PathBuf::from(format!("{}.{ending}", stem(model))),
     }
 }
 

@@ -22,6 +22,7 @@ pub use self::findings::{Comparison, GOAL};
 pub use self::series::{Measured, Outcome, Point, Policy, Series};
 use crate::arguments::WorkPrecision;
 use crate::bitmap::Painter;
+use crate::catalogue::file::stem;
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
 use crate::progress::Progress;
 use crate::results::{self, Table};
@@ -111,7 +112,7 @@ impl Study {
                 counter.next();
             }
         }
-        Ok(Self { model: name.to_owned(), until, uncertainty: distance(&reference, &other), series })
+        Ok(Self { model: stem(name).to_owned(), until, uncertainty: distance(&reference, &other), series })
     }
 
     /// A row for each run.

@@ -27,8 +27,8 @@ pub(crate) fn integrated<'py>(
     model: &str,
     options: Vec<CommandOption>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (models, mut signals) = (&contents(py)?.models, Signals::new());
-    let outcome = py.detach(|| in_another_thread(models, model, options, &mut signals));
+    let (models, mut signals) = (contents(py)?.models(), Signals::new());
+    let outcome = py.detach(|| in_another_thread(&models, model, options, &mut signals));
     signals.raise()?;
     made(py, outcome.map_err(PyValueError::new_err)?)
 }

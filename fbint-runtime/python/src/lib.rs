@@ -20,7 +20,11 @@ mod entries;
 mod keywords;
 mod model;
 mod stubs;
+#[cfg(feature = "text")]
+mod text;
 mod trajectory;
+
+use std::sync::{Arc, PoisonError, RwLock};
 
 use fbint_command::catalogue::Entry;
 pub use {fbint_command, pyo3};
@@ -74,7 +78,8 @@ const COMMON_NAMES: [&str; 9] =
 struct Contents {
     /// The name of the module.
     name: String,
-    models: Vec<Entry>,
+    /// Those that the module was built with, and those that were read since.
+    models: RwLock<Arc<[Entry]>>,
     run_failed: Py<PyType>,
     event: Py<PyAny>,
     ensemble: Py<PyAny>,
@@ -83,6 +88,14 @@ struct Contents {
 
 /// A library has one module.
 static CONTENTS: PyOnceLock<Contents> = PyOnceLock::new();
+
+impl Contents {
+    /// All models so far.
+    fn models(&self) -> Arc<[Entry]> {
+        // A lock that a panic has left is as good as any: what it guards is replaced as a whole.
+        Arc::clone(&self.models.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 fn contents(py: Python<'_>) -> PyResult<&Contents> {
     CONTENTS.get(py).ok_or_else(|| PyImportError::new_err("the module was not imported"))
@@ -97,8 +110,14 @@ pub fn fill(module: &Bound<'_, PyModule>, version: &str, models: Vec<Entry>) -> 
     let run_failed = run_failed(py, &name)?;
     let [event, ensemble, statistics] = [&EVENT, &ENSEMBLE, &STATISTICS].map(|class| class.made(py, &name));
     let (event, ensemble, statistics) = (event?, ensemble?, statistics?);
-    let contents =
-        CONTENTS.get_or_init(py, || Contents { name: name.clone(), models, run_failed, event, ensemble, statistics });
+    let contents = CONTENTS.get_or_init(py, || Contents {
+        name: name.clone(),
+        models: RwLock::new(models.into()),
+        run_failed,
+        event,
+        ensemble,
+        statistics,
+    });
 
     for class in [py.get_type::<Model>(), py.get_type::<Trajectory>(), py.get_type::<Run>()] {
         class.setattr("__module__", &name)?;
@@ -109,9 +128,11 @@ pub fn fill(module: &Bound<'_, PyModule>, version: &str, models: Vec<Entry>) -> 
     module.add(ENSEMBLE.name, &contents.ensemble)?;
     module.add(STATISTICS.name, &contents.statistics)?;
     module.add("__version__", version)?;
-    for entry in &contents.models {
+    for entry in &*contents.models() {
         module.add(entry.type_name, model::class(py, &name, entry)?)?;
     }
+    #[cfg(feature = "text")]
+    module.add_function(wrap_pyfunction!(text::declared, module)?)?;
     module.add_function(wrap_pyfunction!(stubs::stubs, module)?)
 }
 

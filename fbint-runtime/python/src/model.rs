@@ -93,16 +93,16 @@ impl Model {
         let Options { of_command: options, t_eval, dense_output } =
             self.options(&*model, until, keywords, &keywords::OF_RUNS)?;
 
-        let models = &contents(py)?.models;
+        let models = contents(py)?.models();
         let mut signals = Signals::new();
         let outcome = py.detach(|| {
-            let request = Request::new(models, &self.name, options).map_err(Refusal::Refused)?;
+            let request = Request::new(&models, &self.name, options).map_err(Refusal::Refused)?;
             let request = if dense_output { request.dense() } else { request };
             let request = match t_eval {
                 Some(times) => request.sampled_at(times).map_err(Refusal::Refused)?,
                 None => request,
             };
-            request.run(models, &mut |_| signals.look()).map(|outcome| (request, outcome))
+            request.run(&models, &mut |_| signals.look()).map(|outcome| (request, outcome))
         });
         signals.raise()?;
         match outcome {
@@ -397,7 +397,7 @@ fn signature<'py>(defaults: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> 
 }
 
 pub(crate) fn loaded(py: Python<'_>, name: &str) -> PyResult<Box<dyn AnyModel>> {
-    load(&contents(py)?.models, name).map_err(|error| PyTypeError::new_err(error.to_string()))
+    load(&contents(py)?.models(), name).map_err(|error| PyTypeError::new_err(error.to_string()))
 }
 
 fn finished(py: Python<'_>, model: &dyn AnyModel, request: Request, outcome: Outcome) -> PyResult<Py<Run>> {

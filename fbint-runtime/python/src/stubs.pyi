@@ -11,7 +11,7 @@ __all__ = [{names}]
 __version__: str
 
 def stubs() -> str: ...
-
+{model}
 class Trajectory:
     @property
     def t(self) -> NDArray[numpy.float64]: ...

@@ -6,6 +6,13 @@ use pyo3::prelude::*;
 
 use crate::{COMMON_NAMES, contents, model};
 
+/// What a module has that reads models from text.
+const MODEL: [&str; 2] = if cfg!(feature = "text") {
+    ["model", "def model(text: str, name: str | None = None) -> type[Any]: ...\n"]
+} else {
+    ["", ""]
+};
+
 /// What every module has; `{names}` stands for all names in it, and `{methods}` for the names of the methods.
 const COMMON: &str = include_str!("stubs.pyi");
 
@@ -13,12 +20,16 @@ const COMMON: &str = include_str!("stubs.pyi");
 #[pyfunction]
 pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
     let contents = contents(py)?;
-    let models = contents.models.iter().map(|entry| entry.type_name);
+    let [name, definition] = MODEL;
+    let name = Some(name).filter(|name| !name.is_empty());
+    let entries = contents.models();
+    let models = entries.iter().map(|entry| entry.type_name);
     let common = COMMON
-        .replace("{names}", &quoted(COMMON_NAMES.into_iter().chain(models)))
+        .replace("{names}", &quoted(COMMON_NAMES.into_iter().chain(name).chain(models)))
+        .replace("{model}", definition)
         .replace("{methods}", &quoted(method_names()));
     let mut stubs = format!("# Written by {}.stubs().\n\n{common}", contents.name);
-    for entry in &contents.models {
+    for entry in &*entries {
         let model = (entry.load)();
         let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
         let [mut keywords, mut others, mut properties] = [const { String::new() }; 3];

@@ -290,8 +290,8 @@ impl Run {
     ) -> PyResult<T> {
         let (py, run) = (slf.py(), slf.get());
         let finished = Finished { columns: &slf.as_super().get().columns, time: run.time, steps: run.steps };
-        let (models, mut signals) = (&contents(py)?.models, Signals::new());
-        let drawn = py.detach(|| draw(&run.request, models, finished, &mut |_| signals.look()));
+        let (models, mut signals) = (contents(py)?.models(), Signals::new());
+        let drawn = py.detach(|| draw(&run.request, &models, finished, &mut |_| signals.look()));
         signals.raise()?;
         drawn.map_err(PyValueError::new_err)
     }

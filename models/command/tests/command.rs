@@ -11,6 +11,7 @@ use tempfile::{TempDir, tempdir};
 const MODEL: &str = "spherical-pendulum-cpv22";
 
 use super::common::{fbint, json_in, names_in, refused};
+use super::files::PENDULUM;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -575,6 +576,7 @@ fn every_example_of_the_help_runs() -> Outcome {
     // How they are refused without the feature is another test.
     examples.retain(|example| cfg!(feature = "png") || !example.contains("png"));
     examples.retain(|example| cfg!(feature = "parquet") || !example.contains("parquet"));
+    fs::write(folder.path().join("pendulum.rs"), PENDULUM)?;
     // A run has to write the checkpoint that another example resumes.
     examples.sort_by_key(|example| example.starts_with("resume"));
     for example in &examples {

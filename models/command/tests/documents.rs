@@ -194,6 +194,9 @@ fn tables_without_a_place_and_places_without_a_table_are_refused() -> Outcome {
 fn the_commands_of_the_readme_run() -> Outcome {
     let folder = tempdir()?;
     let text = read("README.md")?;
+    let model =
+        text.split("```rust\n").nth(1).and_then(|block| block.split("```").next()).ok_or("a model in a file")?;
+    fs::write(folder.path().join("pendulum.rs"), model)?;
     let commands = commands(&text, "fbint");
     assert!(commands.len() >= 7, "{commands:?}");
     for command in commands {
@@ -229,7 +232,8 @@ fn the_commands_of_all_documents_are_known() -> Outcome {
             let output = fbint(folder.path(), &[&arguments[..], &["--help"]].concat())?;
             assert!(output.status.success(), "{document}, `{command}`: {}", String::from_utf8_lossy(&output.stderr));
             if let ["run" | "ensemble" | "show" | "report" | "work-precision", model, ..] = arguments[..] {
-                assert!(model.starts_with('-') || models.contains(&model), "{document}: no model `{model}`");
+                let is_known = model.starts_with('-') || model.ends_with(".rs") || models.contains(&model);
+                assert!(is_known, "{document}: no model `{model}`");
             }
         }
     }

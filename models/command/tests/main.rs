@@ -7,6 +7,7 @@ mod common;
 mod documents;
 mod ensemble;
 mod failures;
+mod files;
 mod interruption;
 mod parquet;
 mod refusals;

@@ -170,7 +170,7 @@ fn section(reproduction: &Reproduction, figures: &mut Figures) -> String {
         let _ = writeln!(text, "<p>{}</p>", escaped(words));
     }
     text.extend(tables.iter().map(table));
-    text + &verdicts(all)
+    text + verdicts(all).as_str()
 }
 
 /// A table below its caption, folded up if it is long.

@@ -66,7 +66,7 @@ fn itself(comparisons: &[Comparison<'_>]) -> String {
         let _ = writeln!(text, "<li>{}</li>", balance(name, comparisons));
     }
     text += "</ul>\n";
-    text + &listed("Feedback wins", &wins) + &listed("Feedback loses", &losses)
+    text + listed("Feedback wins", &wins).as_str() + listed("Feedback loses", &losses).as_str()
 }
 
 /// The effect of feedback on a method, over all numbers of the method.

@@ -1,0 +1,130 @@
+//! Models in files, in place of those that the command was built with.
+
+use std::error::Error;
+use std::fs;
+
+use tempfile::{TempDir, tempdir};
+
+use super::common::{fbint, json_in, names_in, refused};
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+pub(crate) const PENDULUM: &str = "\
+/// A point mass on a circle under gravity.
+#[feedback_system(
+    coordinates(q: [2]),
+    momenta(p: [2]),
+    hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+    constraint(length = q.norm_squared() - l.powi(2)),
+    default(m = 1, g = 1, l = 1),
+    start(q = vector![l, 0], p = vector![0, 0]),
+)]
+pub struct PlanarPendulum { pub m: f64, pub g: f64, pub l: f64 }
+";
+
+const OSCILLATOR: &str = "\
+#[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + k * q.powi(2)) / 2, default(k = 4), start(q = 1, p = 0))]
+struct Oscillator { k: f64 }
+";
+
+fn folder_with(files: &[(&str, &str)]) -> std::io::Result<TempDir> {
+    let folder = tempdir()?;
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text)?;
+    }
+    Ok(folder)
+}
+
+/// What a command prints that succeeds.
+fn printed(folder: &TempDir, arguments: &[&str]) -> Result<String, Box<dyn Error>> {
+    let output = fbint(folder, arguments)?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+#[test]
+fn a_file_runs_as_the_model_that_was_built_in() -> Outcome {
+    let folder = folder_with(&[("pendulum.rs", PENDULUM)])?;
+    let settings = ["--until", "7.416298709205487", "--method", "dop853", "--rtol", "1e-12", "--every", "0.5"];
+    let files = ["--out", "run.csv", "--plot", "run.svg", "--animate", "run.html"];
+    let file = printed(&folder, &[&["run", "pendulum.rs"], &settings[..], &files].concat())?;
+    assert!(file.starts_with("pendulum.rs: DOP853"), "{file}");
+    assert_eq!(names_in(&folder)?, ["pendulum.rs", "run.csv", "run.html", "run.run.json", "run.svg"]);
+
+    printed(&folder, &[&["run", "planar-pendulum"], &settings[..], &["--out", "built.csv"]].concat())?;
+    let [read, built] = ["run.run.json", "built.run.json"].map(|name| json_in(&folder, name));
+    let (read, built) = (read?, built?);
+    assert_eq!((&read["steps"], &read["start"]), (&built["steps"], &built["start"]));
+    for entry in ["q[0]", "q[1]", "p[0]", "p[1]"] {
+        let [read, built] = [&read, &built].map(|record| record["state"][entry].as_f64().unwrap_or(f64::NAN));
+        // It comes back to the start; the derivation without algebra may round otherwise.
+        assert!((read - built).abs() < 1e-10, "{entry}: {read:?} and {built:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn every_command_takes_a_file() -> Outcome {
+    let folder = folder_with(&[("pendulum.rs", PENDULUM)])?;
+    let equations = printed(&folder, &["show", "pendulum.rs"])?;
+    assert!(equations.contains("length = q[0]^2 + q[1]^2 - l^2"), "{equations}");
+    assert!(printed(&folder, &["show", "pendulum.rs", "--latex"])?.contains("\\dot"), "LaTeX");
+    assert!(printed(&folder, &["show", "pendulum.rs", "--rust"])?.contains("fn vector_field"), "Rust");
+    let list = printed(&folder, &["list", "pendulum.rs"])?;
+    assert!(list.starts_with("planar-pendulum\n") && list.contains("m = 1, g = 1, l = 1"), "{list}");
+
+    let vary = ["--vary", "g=uniform:0.9,1.1", "--members", "20", "--until", "1", "--ends", "ends.csv"];
+    printed(&folder, &[&["ensemble", "pendulum.rs"], &vary[..]].concat())?;
+    printed(&folder, &["report", "pendulum.rs", "--until", "1"])?;
+    printed(&folder, &["work-precision", "pendulum.rs", "--until", "0.1"])?;
+    printed(&folder, &["gallery", "pendulum.rs", "--until", "1", "--no-stills"])?;
+    printed(&folder, &["run", "pendulum.rs", "--until", "1"])?;
+    let names = names_in(&folder)?;
+    for name in ["ends.csv", "ends.ensemble.json", "pendulum.run.json", "report.html"] {
+        assert!(names.iter().any(|other| other == name), "no {name} in {names:?}");
+    }
+    assert!(folder.path().join("gallery/pendulum.html").exists());
+    Ok(())
+}
+
+#[test]
+fn a_run_of_a_file_is_resumed_unless_the_file_has_changed() -> Outcome {
+    let folder = folder_with(&[("pendulum.rs", PENDULUM)])?;
+    let begun = ["run", "pendulum.rs", "--until", "2", "--every", "0.5", "--out", "resumed.csv", "--checkpoint", "c"];
+    printed(&folder, &begun)?;
+    printed(&folder, &["run", "pendulum.rs", "--until", "4", "--every", "0.5", "--out", "whole.csv"])?;
+    printed(&folder, &["resume", "c", "--until", "4"])?;
+    let [resumed, whole] = ["resumed.csv", "whole.csv"].map(|name| fs::read(folder.path().join(name)));
+    assert!(resumed? == whole?);
+    fs::write(folder.path().join("pendulum.rs"), PENDULUM.replace("m * g * q[1]", "2 * m * g * q[1]"))?;
+    refused(&fbint(&folder, &["resume", "c", "--until", "5"])?, &["`pendulum.rs`", "run again"]);
+    Ok(())
+}
+
+#[test]
+fn one_of_several_models_in_a_file_is_named() -> Outcome {
+    let folder = folder_with(&[("both.rs", &format!("{PENDULUM}\n{OSCILLATOR}"))])?;
+    let several = fbint(&folder, &["run", "both.rs"])?;
+    refused(&several, &["several models", "both.rs:planar-pendulum or both.rs:oscillator"]);
+    let unknown = fbint(&folder, &["run", "both.rs:osillator"])?;
+    refused(&unknown, &["unknown model `osillator`", "did you mean `oscillator`"]);
+    printed(&folder, &["run", "both.rs:oscillator", "--until", "1"])?;
+    assert_eq!(names_in(&folder)?, ["both.rs", "oscillator.run.json"]);
+    refused(&fbint(&folder, &["run", "none.rs"])?, &["cannot read none.rs", "no such file"]);
+    Ok(())
+}
+
+/// As the Rust compiler says it: file, line, column, the line itself and a mark below the mistake; all of them.
+#[test]
+fn mistakes_in_a_file_are_shown_at_their_places() -> Outcome {
+    let mistaken = PENDULUM.replace("l.powi(2)", "r.powi(2)").replace("m * g * q[1]", "m * g * q[2]");
+    let folder = folder_with(&[("pendulum.rs", &mistaken)])?;
+    let output = fbint(&folder, &["run", "pendulum.rs"])?;
+    let complaint = String::from_utf8(output.stderr)?;
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    assert!(output.stdout.is_empty() && names_in(&folder)? == ["pendulum.rs"]);
+    for words in ["--> pendulum.rs:5:", "--> pendulum.rs:6:", "`r`", "q[2]", "^"] {
+        assert!(complaint.contains(words), "no {words} in\n{complaint}");
+    }
+    Ok(())
+}
