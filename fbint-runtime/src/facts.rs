@@ -100,19 +100,19 @@ impl SystemFacts {
 
     /// The entries that the state has in a vector, which may be longer: see [`FeedbackSystem::Vector`]. Where facts are known of the type,
     /// it is not, and nothing is compiled for that.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn of_state<'v, S: FeedbackSystem, T: Entry>(&self, x: &'v Vector<S, T>) -> &'v [T] {
         if const { S::KNOWN_FACTS.is_some() } { x.as_ref() } else { first(x.as_ref(), self.state.len()) }
     }
 
     /// The same, to be changed.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn of_state_mut<'v, S: FeedbackSystem, T: Entry>(&self, x: &'v mut Vector<S, T>) -> &'v mut [T] {
         if const { S::KNOWN_FACTS.is_some() } { x.as_mut() } else { first_mut(x.as_mut(), self.state.len()) }
     }
 
     /// The entries that integrals have in a vector, which may be longer: see [`FeedbackSystem::Integrals`].
-    #[inline(always)]
+    #[inline]
     pub(crate) fn of_integrals<'v, S: FeedbackSystem, T: Entry>(&self, values: &'v Integrals<S, T>) -> &'v [T] {
         if const { S::KNOWN_FACTS.is_some() } { values.as_ref() } else { first(values.as_ref(), self.integrals.len()) }
     }

@@ -134,6 +134,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
         K::field(&self.gain, &self.system, &self.targets, x)
     }
 
+    #[inline]
     fn dimension(&self) -> usize {
         self.system.facts().state.len()
     }

@@ -158,6 +158,7 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
         self.0.vector_field(x)
     }
 
+    #[inline]
     fn dimension(&self) -> usize {
         self.0.facts().state.len()
     }

@@ -173,8 +173,9 @@ fn own_mut<'x, F: Field>(field: &F, x: &'x mut F::Vector) -> &'x mut [f64] {
 
 /// The field in one stage after the other.
 fn one_by_one<F: Field>(field: &F, stages: &[f64], rates: &mut [f64], count: usize) {
+    let dimension = field.dimension();
     for i in 0..count {
-        let stage = |entry: usize| stages.get(entry * count + i).copied().unwrap_or_default();
+        let stage = |entry: usize| if entry < dimension { stages[entry * count + i] } else { 0.0 };
         let rate = field.value(&F::Vector::from_fn(stage));
         let places = rates.iter_mut().skip(i).step_by(count);
         places.zip(rate).for_each(|(place, rate)| *place = rate);
@@ -184,12 +185,13 @@ fn one_by_one<F: Field>(field: &F, stages: &[f64], rates: &mut [f64], count: usi
 /// The field in as many stages at once as there are lanes, which `count` is a multiple of.
 #[cfg(feature = "lanes")]
 pub(crate) fn side_by_side<F: Field<Lanes<1>>>(field: &F, stages: &[f64], rates: &mut [f64], count: usize) {
+    let (dimension, zero) = (field.dimension(), Lanes::from_f64(0.0));
     for first in (0..count).step_by(Lanes::<1>::COUNT) {
         let place = |entry: usize| entry * count + first..entry * count + first + Lanes::<1>::COUNT;
-        let stage = |entry: usize| stages.get(place(entry)).map_or(Scalar::from_f64(0.0), Lanes::load);
+        let stage = |entry: usize| if entry < dimension { Lanes::load(&stages[place(entry)]) } else { zero };
         let rate = field.value(&F::Vector::from_fn(stage));
-        for (entry, rate) in rate.as_ref().iter().enumerate() {
-            rates.get_mut(place(entry)).into_iter().for_each(|place| rate.store(place));
+        for (entry, rate) in rate.as_ref()[..dimension].iter().enumerate() {
+            rate.store(&mut rates[place(entry)]);
         }
     }
 }
