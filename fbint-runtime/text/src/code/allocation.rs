@@ -216,6 +216,9 @@ fn reads(inputs: &[(Source, usize)], constants: usize) -> Box<[Read]> {
     reads.into()
 }
 
+/// The registers of results, with their places in y.
+type Results = Vec<(usize, Register)>;
+
 /// The registers while they are given to values.
 struct File {
     constants: Vec<u64>,
@@ -244,7 +247,7 @@ impl File {
     }
 
     /// The registers of the operands of a step, and of its results with their places in y.
-    fn registers(&mut self, step: &Step, index: usize) -> Option<(Vec<Register>, Vec<(usize, Register)>)> {
+    fn registers(&mut self, step: &Step, index: usize) -> Option<(Vec<Register>, Results)> {
         let operands = step.operands.iter().map(|operand| self.register(*operand)).collect::<Option<_>>()?;
         step.operands.iter().for_each(|operand| self.release(*operand, index));
         let results = step.results.iter().map(|&(place, value)| Some((place, self.take(value)?)));
