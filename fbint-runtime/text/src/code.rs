@@ -4,11 +4,15 @@
 //! emitted for it, on the same operands in the same order. So a product has its constant first, and what is negated is a constant with
 //! its other sign where it is one.
 //!
+//! Which operation comes next is known for a whole run of operations of one kind: instructions are reordered into such runs, which changes
+//! no result.
+//!
 //! The file begins with the constants and with what the program reads, so that both are operands like any other; then come the results
 //! of instructions, whose registers are used again after the last instruction that reads them.
 
 mod allocation;
 mod machine;
+mod order;
 
 use std::sync::Arc;
 
@@ -68,6 +72,7 @@ pub(crate) struct Weighing {
 pub(crate) struct Code {
     constants: Box<[f64]>,
     reads: Box<[Read]>,
+    runs: Box<[Run]>,
     operations: Box<[Operation]>,
     weighings: Box<[Weighing]>,
     outputs: Box<[Output]>,
@@ -84,16 +89,22 @@ struct Read {
     to: usize,
 }
 
-/// An operation on registers.
+/// The registers of an operation.
 #[derive(Clone, Copy, Debug)]
 struct Operation {
-    kind: Kind,
     to: Register,
     operands: [Register; 3],
 }
 
-/// What an operation computes from its operands a, b, c.
+/// Consecutive operations of one kind.
 #[derive(Clone, Copy, Debug)]
+struct Run {
+    kind: Kind,
+    count: usize,
+}
+
+/// What an operation computes from its operands a, b, c.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// a + b
     Add,
@@ -215,37 +226,48 @@ impl Code {
                 registers.copy_from_slice(numbers);
             }
         }
-        for operation in &self.operations {
-            if let Kind::Weigh = operation.kind {
-                weigh(&self.weighings[usize::from(operation.operands[0])], file);
-            } else {
-                file.set(operation.to, operation.result(file));
+        let mut rest = &self.operations[..];
+        for run in &self.runs {
+            let (operations, later) = rest.split_at(run.count);
+            rest = later;
+            match run.kind {
+                Kind::Weigh => {
+                    operations.iter().for_each(|call| weigh(&self.weighings[usize::from(call.operands[0])], file))
+                }
+                kind => kind.perform(operations, file),
             }
         }
         self.outputs.iter().for_each(|place| output(place, file.get(place.register)));
     }
 }
 
-impl Operation {
+impl Kind {
+    /// Performs operations of this kind, one after the other.
     #[inline(always)]
-    fn result<T: Scalar>(&self, file: &impl Registers<T>) -> T {
-        let [a, b, c] = self.operands;
-        let (a, b, c) = (|| file.get(a), || file.get(b), || file.get(c));
-        match self.kind {
-            Kind::Add => a() + b(),
-            Kind::Sub => a() - b(),
-            Kind::Mul => a() * b(),
-            Kind::Div => a() / b(),
-            Kind::Neg => -a(),
-            Kind::Recip => a().recip(),
-            Kind::Sqrt => a().sqrt(),
-            Kind::MulAdd => a().mul_add(b(), c()),
-            Kind::NegMulAdd => (-a()).mul_add(b(), c()),
-            Kind::MulSub => a().mul_add(b(), -c()),
-            Kind::NegMulSub => (-a()).mul_add(b(), -c()),
-            Kind::Call(function) => call(function, a(), b()),
-            Kind::Weigh => T::from_f64(0.0),
+    fn perform<T: Scalar>(self, operations: &[Operation], file: &mut impl Registers<T>) {
+        match self {
+            Self::Add => each(operations, file, |[a, b, _]| a + b),
+            Self::Sub => each(operations, file, |[a, b, _]| a - b),
+            Self::Mul => each(operations, file, |[a, b, _]| a * b),
+            Self::Div => each(operations, file, |[a, b, _]| a / b),
+            Self::Neg => each(operations, file, |[a, ..]| -a),
+            Self::Recip => each(operations, file, |[a, ..]| a.recip()),
+            Self::Sqrt => each(operations, file, |[a, ..]| a.sqrt()),
+            Self::MulAdd => each(operations, file, |[a, b, c]| a.mul_add(b, c)),
+            Self::NegMulAdd => each(operations, file, |[a, b, c]| (-a).mul_add(b, c)),
+            Self::MulSub => each(operations, file, |[a, b, c]| a.mul_add(b, -c)),
+            Self::NegMulSub => each(operations, file, |[a, b, c]| (-a).mul_add(b, -c)),
+            Self::Call(function) => each(operations, file, |[a, b, _]| call(function, a, b)),
+            Self::Weigh => {}
         }
+    }
+}
+
+#[inline(always)]
+fn each<T: Scalar>(operations: &[Operation], file: &mut impl Registers<T>, result: impl Fn([T; 3]) -> T) {
+    for operation in operations {
+        let operands = operation.operands.map(|register| file.get(register));
+        file.set(operation.to, result(operands));
     }
 }
 

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::program::{Instruction, Program, Value};
 
-use super::{Code, Kind, Layout, MOST_REGISTERS, Operation, Output, Read, Register, Source, Weighing};
+use super::order::in_runs;
+use super::{Code, Kind, Layout, MOST_REGISTERS, Operation, Output, Read, Register, Run, Source, Weighing};
 
 /// What an operation reads.
 #[derive(Clone, Copy, Debug)]
-enum Operand {
+pub(super) enum Operand {
     /// A number, by its bits.
     Constant(u64),
     /// A number that the program is given.
@@ -19,11 +20,11 @@ enum Operand {
 }
 
 /// An operation on values.
-struct Step {
-    kind: Kind,
+pub(super) struct Step {
+    pub(super) kind: Kind,
     /// The values that it computes: one, or of a weighing all that are read, with their places in y.
-    results: Vec<(usize, Value)>,
-    operands: Vec<Operand>,
+    pub(super) results: Vec<(usize, Value)>,
+    pub(super) operands: Vec<Operand>,
 }
 
 /// The operations that lead to results.
@@ -48,45 +49,37 @@ impl Steps {
             steps.extend(step);
         }
         let outputs = outputs.iter().map(|&(place, value)| (place, operands[value.index()])).collect();
-        Self { steps, outputs }
+        Self { steps: in_runs(steps), outputs }
     }
 
     /// The code, or `None` if it needs too many registers.
     pub(super) fn code(self) -> Option<Code> {
         let (constants, inputs) = self.given();
         let mut file = File::new(constants, inputs, self.last_reads());
-        let (mut operations, mut weighings) = (Vec::new(), Vec::new());
+        let mut code = Code::default();
+        let (mut runs, mut operations, mut weighings): (Vec<Run>, _, _) = (Vec::new(), Vec::new(), Vec::new());
         for (index, step) in self.steps.iter().enumerate() {
-            let operands: Vec<Register> =
-                step.operands.iter().map(|operand| file.register(*operand)).collect::<Option<_>>()?;
-            step.operands.iter().for_each(|operand| file.release(*operand, index));
-            let results = step.results.iter().map(|&(place, value)| Some((place, file.take(value)?)));
-            let results: Vec<(usize, Register)> = results.collect::<Option<_>>()?;
+            let (operands, results) = file.registers(step, index)?;
             let operand = |place: usize| operands.get(place).copied().unwrap_or_default();
-            operations.push(match step.kind {
-                Kind::Weigh => {
-                    weighings.push(Weighing { integrals: operands.into(), weighed: results.into() });
-                    let weighing = Register::try_from(weighings.len() - 1).ok()?;
-                    Operation { kind: Kind::Weigh, to: 0, operands: [weighing, 0, 0] }
-                }
-                kind => Operation { kind, to: results.first()?.1, operands: [operand(0), operand(1), operand(2)] },
-            });
+            let mut operation = Operation { to: 0, operands: [operand(0), operand(1), operand(2)] };
+            if step.kind == Kind::Weigh {
+                operation.operands[0] = Register::try_from(weighings.len()).ok()?;
+                weighings.push(Weighing { integrals: operands.into(), weighed: results.into() });
+            } else {
+                operation.to = results.first()?.1;
+            }
+            operations.push(operation);
+            match runs.last_mut() {
+                Some(last) if last.kind == step.kind => last.count += 1,
+                _ => runs.push(Run { kind: step.kind, count: 1 }),
+            }
         }
-        let outputs = self.outputs.iter().map(|&([row, column], operand)| {
-            let [row, column] = [row, column].map(|place| Register::try_from(place).ok());
-            Some(Output { row: row?, column: column?, register: file.register(operand)? })
-        });
-        let outputs = outputs.collect::<Option<_>>()?;
-        let File { constants, inputs, count, .. } = file;
-        Some(Code {
-            reads: reads(&inputs, constants.len()),
-            constants: constants.into_iter().map(f64::from_bits).collect(),
-            operations: operations.into(),
-            weighings: weighings.into(),
-            outputs,
-            registers: count,
-            machine: None,
-        })
+        (code.runs, code.operations, code.weighings) = (runs.into(), operations.into(), weighings.into());
+        code.outputs = self.outputs.iter().map(|&output| file.output(output)).collect::<Option<_>>()?;
+        code.reads = reads(&file.inputs, file.constants.len());
+        code.constants = file.constants.iter().map(|bits| f64::from_bits(*bits)).collect();
+        code.registers = file.count;
+        Some(code)
     }
 
     /// All operands that are read.
@@ -223,6 +216,9 @@ fn reads(inputs: &[(Source, usize)], constants: usize) -> Box<[Read]> {
     reads.into()
 }
 
+/// The registers of results, with their places in y.
+type Results = Vec<(usize, Register)>;
+
 /// The registers while they are given to values.
 struct File {
     constants: Vec<u64>,
@@ -248,6 +244,19 @@ impl File {
             Operand::Value(value) => return self.held.get(&value).copied(),
         };
         Register::try_from(place).ok()
+    }
+
+    /// The registers of the operands of a step, and of its results with their places in y.
+    fn registers(&mut self, step: &Step, index: usize) -> Option<(Vec<Register>, Results)> {
+        let operands = step.operands.iter().map(|operand| self.register(*operand)).collect::<Option<_>>()?;
+        step.operands.iter().for_each(|operand| self.release(*operand, index));
+        let results = step.results.iter().map(|&(place, value)| Some((place, self.take(value)?)));
+        Some((operands, results.collect::<Option<_>>()?))
+    }
+
+    fn output(&self, ([row, column], operand): ([usize; 2], Operand)) -> Option<Output> {
+        let [row, column] = [row, column].map(|place| Register::try_from(place).ok());
+        Some(Output { row: row?, column: column?, register: self.register(operand)? })
     }
 
     /// Frees the register of an operand that no step after this reads.
