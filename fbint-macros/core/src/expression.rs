@@ -22,6 +22,8 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
+use crate::work::{LOOK, PART, spend, spend_each};
+
 /// A scalar unknown of a model: an entry of the state or of a parameter. The index orders symbols everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Symbol(pub u32);
@@ -153,12 +155,15 @@ impl Expression {
         let mut constant = BigRational::zero();
         let mut place = None;
         let mut rest = Vec::new();
-        let mut add = |rest: &mut Vec<Self>, term: &Self| match term {
-            Self::Number(number) => {
-                place.get_or_insert(rest.len());
-                constant += number;
+        let mut add = |rest: &mut Vec<Self>, term: &Self| {
+            spend(PART);
+            match term {
+                Self::Number(number) => {
+                    place.get_or_insert(rest.len());
+                    constant += number;
+                }
+                other => rest.push(other.clone()),
             }
-            other => rest.push(other.clone()),
         };
         for (index, term) in terms.into_iter().enumerate() {
             match &term {
@@ -192,9 +197,11 @@ impl Expression {
         let mut constant = BigRational::one();
         let mut rest = Vec::new();
         for factor in factors {
+            spend(PART);
             match factor {
                 Self::Number(number) => constant *= number,
                 Self::Product(inner) => {
+                    spend_each(inner.len(), PART);
                     for factor in inner.iter() {
                         match factor {
                             Self::Number(number) => constant *= number,
@@ -225,6 +232,7 @@ impl Expression {
 
     /// `self` to the power `exponent`; numbers are raised exactly where the result is rational and small.
     pub fn power(self, exponent: BigRational) -> Result<Self, DivisionByZero> {
+        spend(PART);
         if exponent.is_zero() {
             return Ok(Self::one());
         }
@@ -254,6 +262,7 @@ impl Expression {
 
     /// `function` of `arguments`.
     pub fn call(function: Function, arguments: impl IntoIterator<Item = Self>) -> Self {
+        spend(PART);
         let arguments: Arc<[Self]> = arguments.into_iter().collect();
         match (function, &*arguments) {
             (Function::Abs, [argument]) => argument.abs(),
@@ -336,6 +345,7 @@ impl Expression {
 
     /// The direct sub-expressions, in order.
     pub fn children(&self) -> impl Iterator<Item = &Self> {
+        spend(LOOK);
         let children: &[Self] = match self {
             Self::Number(_) | Self::Pi | Self::Symbol(_) => &[],
             Self::Sum(children) | Self::Product(children) | Self::Call(_, children) => children,

@@ -125,6 +125,7 @@ pub mod proofs;
 pub mod syntax;
 #[cfg(feature = "text")]
 pub mod text;
+pub(crate) mod work;
 
 use proc_macro2::TokenStream;
 

@@ -2,7 +2,8 @@
 //!
 //! The text is cut into items before anything is parsed, so that a mistake in one model hides none in another. Nothing is run, read or
 //! written, and no algebra takes part: a model becomes programs, which are evaluated. Whatever the text is, there is an end with a
-//! message: its size, the number of its tokens and the depth of its expressions are bounded, and so are the numbers of entries.
+//! message: its size, the number of its tokens and the depth of its expressions are bounded, and so are the numbers of entries and the
+//! work that its models take, which is counted.
 
 mod items;
 mod mistakes;
@@ -24,6 +25,7 @@ use crate::expression::Expression;
 use crate::prepared::{Largest, Surroundings};
 use crate::program::{Program, Programs, Trait, of_parameters};
 use crate::syntax::{self, limits};
+use crate::work::Budget;
 
 /// The longest text, in bytes.
 pub const LONGEST: usize = 1_000_000;
@@ -33,6 +35,13 @@ pub const MOST_ENTRIES: usize = 192;
 
 /// The most integrals that a model from text may have.
 pub const MOST_INTEGRALS: usize = 72;
+
+/// The most work that the models of a text may take together: fourteen times that of the largest shipped model.
+const MOST_WORK: u64 = 1_000_000_000;
+
+/// What is said where that is spent.
+const TOO_MUCH: &str = "the models of this text take more work than is done for a text: shorten expressions, take more coordinates, \
+                        each with a short constraint, or declare the model in a crate, where nothing limits the work";
 
 const LARGEST: Largest = Largest { entries: MOST_ENTRIES, integrals: MOST_INTEGRALS };
 
@@ -102,11 +111,15 @@ fn read(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
     let errors = Errors::new();
     let declared = if limits::fit(&tokens, &errors) { declarations(tokens, &errors) } else { Vec::new() };
     let mut mistakes = mistakes_of(errors.flush(), Span::call_site());
-    let mut models = Vec::new();
-    for Declared { attribute, item, place } in declared {
-        match model(attribute, item) {
-            Ok(model) => models.push(model),
-            Err(error) => mistakes.extend(mistakes_of(Err(error), place)),
+    let (mut models, mut budget) = (Vec::new(), Budget::new(MOST_WORK));
+    for Declared { attribute, item, name, place } in declared {
+        match budget.grant(|| model(attribute, item)) {
+            Some(Ok(model)) => models.push(model),
+            Some(Err(error)) => mistakes.extend(mistakes_of(Err(error), place)),
+            None => {
+                mistakes.push(Mistake::at(place, format!("up to `{name}`, {TOO_MUCH}")));
+                break;
+            }
         }
     }
     mistakes.sort_by_key(|mistake| mistake.range.start);

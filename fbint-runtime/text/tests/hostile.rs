@@ -72,6 +72,21 @@ fn what_is_large_is_refused() {
     assert!(refused(outputs).contains("200 outputs"));
 }
 
+/// Texts that are short, and whose derivation would take minutes and gigabytes.
+#[test]
+fn what_takes_too_much_work_is_refused() {
+    let constraint = |number: usize| {
+        let term = |entry: usize| format!("({} * q[{entry}]).sin() * q[{}].cos()", entry + 2, (entry + number) % 24);
+        format!("c{number} = {}", (0..24).map(term).collect::<Vec<_>>().join(" + "))
+    };
+    let constraints: Vec<String> = (1..=20).map(constraint).collect();
+    let message = refused(&format!(
+        "#[feedback_system(coordinates(q: [24]), momenta(p: [24]), hamiltonian = p.norm_squared() / 2, constraint({}))] struct Dense;",
+        constraints.join(", ")
+    ));
+    assert!(message.contains("`Dense`") && message.contains("more work") && message.contains("crate"), "{message}");
+}
+
 /// Shipped models with a few tokens or bytes changed: what is read has facts, and what is refused can be shown.
 #[test]
 fn changed_models_are_read_or_refused() {

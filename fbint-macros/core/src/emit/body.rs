@@ -24,6 +24,7 @@ use crate::elaborate::{EntryIndex, VariableEntry};
 use crate::expression::Symbol;
 use crate::program::{Form, Input, Instruction, Program, Programs, Trait, Value};
 use crate::syntax::plain;
+use crate::work::{STATEMENT, spend_each};
 
 /// The arguments of the functions that are derivatives.
 const DERIVATIVE_ARGUMENTS: [&str; 7] =
@@ -310,6 +311,7 @@ impl<'a> FunctionBody<'a> {
 
     /// Computes the results and all that they need, in the program's order.
     fn compute(&mut self) {
+        spend_each(self.program.instructions.len(), STATEMENT);
         let live = self.program.live();
         for (index, instruction) in self.program.instructions.iter().enumerate().filter(|(index, _)| live[*index]) {
             if let Instruction::Weigh(integrals) = instruction {

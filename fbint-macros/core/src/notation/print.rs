@@ -6,6 +6,7 @@ use num_traits::{One, Signed};
 use crate::derivation::Symbols;
 use crate::derivation::table::Table;
 use crate::expression::{Expression, Function, Symbol};
+use crate::work::{PART, spend};
 
 /// The length, in characters, beyond which an expression is cut short.
 const LONGEST: usize = 160;
@@ -106,6 +107,7 @@ impl Printer {
     }
 
     fn print(&self, expression: &Expression) -> (String, Binding) {
+        spend(PART);
         match expression {
             Expression::Number(number) => self.number(number),
             Expression::Pi => (self.style.choose("pi", "\\pi").to_owned(), Binding::Atom),

@@ -8,6 +8,7 @@ use num_traits::One;
 
 use super::number::Number;
 use crate::expression::{Expression, Function, Symbol};
+use crate::work::{EVALUATION, spend_each};
 
 /// A value, and the derivatives by the symbols that the expression contains.
 #[derive(Clone, Debug)]
@@ -53,6 +54,7 @@ impl<V, I: Fn(Symbol) -> bool> At<V, I> {
 
 /// The value of an expression from those of its parts, where it is defined.
 pub(super) fn value_of<T: Number>(expression: &Expression, parts: &[&T], symbol: &impl Fn(Symbol) -> T) -> Option<T> {
+    spend_each(1 + parts.len(), EVALUATION);
     Some(match expression {
         Expression::Number(number) => T::rational(number),
         Expression::Pi => T::pi(),
@@ -151,6 +153,7 @@ pub(crate) fn dot<K: Ord, T: Number>(one: &BTreeMap<K, T>, other: &BTreeMap<K, T
 /// `weight` times the derivative of an expression by its part at `place`.
 fn weighted<T: Number>(expression: &Expression, evaluated: &Evaluated<T>, weight: &T, place: usize) -> Option<T> {
     let parts = &evaluated.parts;
+    spend_each(parts.len(), EVALUATION);
     Some(match expression {
         Expression::Product(_) => {
             let others = parts.iter().enumerate().filter(|(other, _)| *other != place);

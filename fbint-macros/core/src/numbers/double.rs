@@ -7,10 +7,12 @@ use num_traits::{Signed, ToPrimitive};
 use super::number::{Number, Numeric};
 use super::scaled::Scaled;
 use crate::expression::{Expression, Function, Symbol, to_f64};
+use crate::work::{EVALUATION, spend};
 
 impl Expression {
     /// The value in double precision, where `value` gives the value of each symbol.
     pub fn evaluate(&self, value: &impl Fn(Symbol) -> f64) -> f64 {
+        spend(EVALUATION);
         match self {
             Self::Number(number) => to_f64(number),
             Self::Pi => std::f64::consts::PI,
@@ -35,6 +37,7 @@ impl Expression {
 
     /// The value, although the value of a factor may leave the range of a double.
     fn scaled(&self, value: &impl Fn(Symbol) -> f64) -> Scaled {
+        spend(EVALUATION);
         match self {
             Self::Number(number) => Scaled::rational(number),
             Self::Product(factors) => {

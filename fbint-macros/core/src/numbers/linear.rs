@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use super::number::Numeric;
+use crate::work::{LOOK, spend_each};
 
 /// The arithmetic of the entries of a matrix.
 pub(crate) trait Arithmetic {
@@ -90,6 +91,7 @@ impl<A: Arithmetic> Echelon<A> {
             if arithmetic.is_zero(&left[column]) {
                 continue;
             }
+            spend_each(right.len(), LOOK);
             left[column] = arithmetic.product(&left[column], &reciprocal);
             let entries = right.iter_mut().zip(&source[column + 1..]);
             for (entry, above) in entries.filter(|(_, above)| !arithmetic.is_zero(above)) {

@@ -16,6 +16,7 @@ use num_traits::{One, Signed, ToPrimitive};
 use super::derivative::value_of;
 use super::number::{Number, Numeric};
 use crate::expression::{Expression, Function, Symbol};
+use crate::work::{PRECISE, PRECISE_FUNCTION, spend};
 
 /// Bits of the mantissa.
 const PRECISION: usize = 256;
@@ -50,6 +51,7 @@ impl Real {
 
     /// What an operation gives whose arguments had errors that make this difference.
     fn rounded(value: BigFloat, inherited: f64) -> Self {
+        spend(PRECISE);
         let rounding = UNIT * size(&value);
         Self { value, error: inherited + rounding }
     }
@@ -145,6 +147,7 @@ fn power(base: &Real, exponent: &BigRational, constants: &mut Consts) -> Option<
 
 /// The power with the size of the exponent.
 fn integer_power(base: &Real, exponent: &BigInt) -> Option<Real> {
+    spend(PRECISE);
     let power = exponent.abs().to_usize()?;
     let value = base.value.powi(power, PRECISION, ROUNDING);
     let slope = power as f64 * (size(&base.value) + base.error).powf(power as f64 - 1.0);
@@ -173,6 +176,7 @@ fn real_power(base: &Real, exponent: &Real, constants: &mut Consts) -> Option<Re
 }
 
 fn call(function: Function, arguments: &[Real], constants: &mut Consts) -> Option<Real> {
+    spend(PRECISE_FUNCTION);
     let Real { value: x, error } = &arguments[0];
     let error = *error;
     let exponent = if x.is_zero() { 0 } else { x.exponent()? };

@@ -7,6 +7,7 @@
 use super::field::PrimeField;
 use super::linear::{Arithmetic, solution};
 use super::power;
+use crate::work::{RESIDUE, spend};
 
 /// The most coefficients that an element may have.
 pub(crate) const LARGEST_DIMENSION: usize = 64;
@@ -61,6 +62,7 @@ impl Ring {
     }
 
     pub(crate) fn add(&self, a: &[u64], b: &[u64]) -> Element {
+        spend(RESIDUE);
         let (long, short) = if a.len() < b.len() { (b, a) } else { (a, b) };
         let mut sum = long.to_vec();
         sum.iter_mut().zip(short).for_each(|(entry, other)| *entry = self.field.add(*entry, *other));
@@ -83,6 +85,7 @@ impl Ring {
 
     /// The product of what is made of the first generators.
     fn product<'b>(&self, levels: usize, a: &'b [u64], b: &'b [u64]) -> Element {
+        spend(RESIDUE);
         match (a, b) {
             ([], _) | (_, []) => return Vec::new(),
             (&[number], other) | (other, &[number]) => {

@@ -6,6 +6,7 @@ use num_traits::{One, Zero};
 
 use super::{Input, Instruction, Program, Value};
 use crate::numbers::power;
+use crate::work::{PART, spend};
 
 /// Builds a program; equal instructions become one value, constants fold, neutral elements and signs are absorbed.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +43,7 @@ impl Builder {
 
     /// The value of an instruction, new or known.
     pub(crate) fn push(&mut self, instruction: Instruction) -> Value {
+        spend(PART);
         if let Some(&value) = self.known.get(&instruction) {
             return value;
         }

@@ -8,6 +8,7 @@ use crate::derivation::IntegralId;
 use crate::derivation::table::Id;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Draw, Point, Unknown};
+use crate::work::{EVALUATION, spend_each};
 
 /// Relative errors that are put into every operation to learn what rounding does, how often that is tried, and by how much more
 /// rounding may have changed a result.
@@ -31,6 +32,7 @@ fn interpret_rounded<N: Numeric>(
     weigh: &impl Fn(&[N]) -> Vec<N>,
     round: &impl Fn(N) -> N,
 ) -> Vec<N> {
+    spend_each(program.instructions.len(), EVALUATION);
     let mut values = vec![N::undefined(); program.instructions.len()];
     // What the law returned, which is not one number.
     let mut weighed: BTreeMap<Value, Vec<N>> = BTreeMap::new();

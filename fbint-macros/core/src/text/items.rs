@@ -19,6 +19,8 @@ pub(super) struct Declared {
     pub(super) attribute: TokenStream,
     /// The struct without the attribute.
     pub(super) item: TokenStream,
+    /// The name of the struct, if it has one.
+    pub(super) name: String,
     /// The word `feedback_system`, for mistakes that have no token of their own.
     pub(super) place: Span,
 }
@@ -114,12 +116,13 @@ impl Item {
             self.report(errors);
             return None;
         };
+        let name = self.name().map(Ident::to_string).unwrap_or_default();
         let mut attributes = self.attributes;
         let Attribute { word, arguments, .. } = attributes.remove(index);
         attributes.iter().for_each(|other| other.check(errors));
         let attributes = attributes.into_iter().flat_map(|other| other.tokens);
         let place = word.map_or_else(Span::call_site, |word| word.span());
-        Some(Declared { attribute: arguments, item: attributes.chain(self.tokens).collect(), place })
+        Some(Declared { attribute: arguments, item: attributes.chain(self.tokens).collect(), name, place })
     }
 
     /// Reports an item that is not a model.

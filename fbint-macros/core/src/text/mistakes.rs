@@ -33,7 +33,7 @@ impl Mistake {
         Self { message: message.to_owned(), start, end: start, range: 0..0 }
     }
 
-    fn at(span: Span, message: String) -> Self {
+    pub(super) fn at(span: Span, message: String) -> Self {
         if is_nowhere(span) {
             return Self::of_whole(&message);
         }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::numbers::field::PrimeField;
+use crate::work::{LOOK, spend_each};
 
 /// A combination of monomials: their places in ascending order, with coefficients that are not 0.
 pub(super) type Combination = Vec<(usize, u64)>;
@@ -140,6 +141,7 @@ impl Elimination {
 /// Adds multiples of at most [`BLOCK`] rows to another one. This is where a search spends its time, in builds that are not optimised: so
 /// there are no iterators.
 fn add_multiples(PrimeField(prime): PrimeField, row: &mut [u64], factors: &[u64], sources: &[&[u64]]) {
+    spend_each(row.len(), LOOK);
     let factor = |place: usize| factors.get(place).copied().unwrap_or(0);
     let source = |place: usize| sources[place.min(sources.len() - 1)];
     let [a, b, c, d, e, f, g, h] = [0, 1, 2, 3, 4, 5, 6, 7].map(factor);

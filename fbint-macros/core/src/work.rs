@@ -1,0 +1,79 @@
+//! How much work a model may take, by counting: the same declaration ends with the same message on every machine.
+//!
+//! Deriving, proving and writing programs take time and memory that a declaration does not show: expressions multiply while they are
+//! differentiated, and searches evaluate them at hundreds of states. So what all of these are made of is counted where it is done, and
+//! whoever is not trusted is given a [`Budget`]. The functions that do the work have no other way to fail, and unwind where it is spent.
+//! Macros have none: whoever compiles a crate waits as long as they like.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// A look at a part of an expression. The other costs are multiples of this one, which takes about 5 ns.
+pub(crate) const LOOK: u64 = 1;
+/// A part of an expression evaluated in doubles.
+pub(crate) const EVALUATION: u64 = 4;
+/// An operation on residues modulo a prime.
+pub(crate) const RESIDUE: u64 = 8;
+/// A part of a new expression, or an instruction of a program.
+pub(crate) const PART: u64 = 40;
+/// An operation on numbers of 256 bits.
+pub(crate) const PRECISE: u64 = 40;
+/// An elementary function of them.
+pub(crate) const PRECISE_FUNCTION: u64 = 2_000;
+/// A statement of Rust.
+pub(crate) const STATEMENT: u64 = 2_000;
+
+thread_local! {
+    /// What is left of this thread's budget.
+    static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
+}
+
+/// What is thrown where a budget is spent.
+struct Spent;
+
+/// An amount of work.
+pub(crate) struct Budget(u64);
+
+impl Budget {
+    pub(crate) fn new(work: u64) -> Self {
+        Self(work)
+    }
+
+    /// What `task` returns, unless it takes more work than is left: then `None`, and nothing is left.
+    pub(crate) fn grant<T>(&mut self, task: impl FnOnce() -> T) -> Option<T> {
+        LEFT.set(self.0);
+        let result = catch_unwind(AssertUnwindSafe(task));
+        self.0 = LEFT.replace(u64::MAX);
+        match result {
+            Ok(value) => Some(value),
+            Err(panic) if panic.is::<Spent>() => None,
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+}
+
+/// Takes this work from the budget of the thread. Unwinds, without a message, where less is left.
+#[inline]
+pub(crate) fn spend(work: u64) {
+    LEFT.set(LEFT.get().checked_sub(work).unwrap_or_else(|| resume_unwind(Box::new(Spent))));
+}
+
+/// The same, `count` times.
+#[inline]
+pub(crate) fn spend_each(count: usize, work: u64) {
+    spend(work.saturating_mul(count as u64));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_granted_can_be_spent_once() {
+        let mut budget = Budget::new(10);
+        assert_eq!(budget.grant(|| spend_each(2, 3)), Some(()));
+        assert_eq!(budget.grant(|| spend(4)), Some(()));
+        assert_eq!(budget.grant(|| spend(1)), None);
+        spend(u64::MAX);
+    }
+}
