@@ -38,11 +38,13 @@ mod programs {
     mod models {
         use super::*;
 
-        fbint_tests::test_every_model!(those_in_each_function_are_caught);
+        fbint_tests::test_every_model_but_the_longest!(those_in_each_function_are_caught);
+        #[cfg(feature = "thorough")]
+        fbint_tests::test_each! { those_in_each_function_are_caught, chain32 Chain32, }
 
         fn those_in_each_function_are_caught<S: Declared>(system: &mut S) {
             // Of 22, that is a hundred for each of twelve models: more than a thousand.
-            let faults = amount(if S::FACTS.state.len() < 96 { 6 } else { 2 }, 22);
+            let faults = amount(if S::FACTS.state.len() < 48 { 6 } else { 2 }, 22);
             let tally = every_harmful_fault_is_caught(system, faults);
             assert!(
                 tally.harmful * 22 >= 100 * faults,
@@ -229,7 +231,9 @@ mod derivations {
     mod models {
         use super::*;
 
-        fbint_tests::test_every_model!(every_harmful_fault_is_caught);
+        fbint_tests::test_every_model_but_the_longest!(every_harmful_fault_is_caught);
+        #[cfg(feature = "thorough")]
+        fbint_tests::test_each! { every_harmful_fault_is_caught, chain32 Chain32, }
     }
 
     mod others {
