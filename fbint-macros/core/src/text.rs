@@ -8,6 +8,7 @@
 mod items;
 mod mistakes;
 
+use std::path::Path;
 use std::str::FromStr;
 use std::thread;
 
@@ -90,9 +91,24 @@ impl Model {
 ///
 /// Every mistake, in the order of the text.
 pub fn models(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
+    read_alone(text, &Surroundings::of_text(LARGEST))
+}
+
+/// The models in a text of a package, in their order, with the derivations that the package keeps: their functions are those of the structs
+/// in the package, which algebra may have made shorter.
+///
+/// # Errors
+///
+/// See [`models`]; also if a derivation is missing, outdated or damaged, unless the package keeps none.
+pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<Model>, Vec<Mistake>> {
+    read_alone(text, &Surroundings { package: Some(package.to_owned()), ..Surroundings::of_text(LARGEST) })
+}
+
+/// Reads a text on a thread of its own.
+fn read_alone(text: &str, surroundings: &Surroundings) -> Result<Vec<Model>, Vec<Mistake>> {
     thread::scope(|scope| {
         // Spans belong to a thread, and the memory that they take ends with it.
-        let reading = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || read(text));
+        let reading = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || read(text, surroundings));
         match reading.map(thread::ScopedJoinHandle::join) {
             Ok(Ok(models)) => models,
             Ok(Err(panic)) => Err(vec![Mistake::of_whole(&compile::panicked(&panic_text(&*panic)))]),
@@ -102,7 +118,7 @@ pub fn models(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
 }
 
 /// See [`models`], on a thread that was made for it.
-fn read(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
+fn read(text: &str, surroundings: &Surroundings) -> Result<Vec<Model>, Vec<Mistake>> {
     if text.len() > LONGEST {
         let message = format!("the text has {} bytes, and a text of models has at most {LONGEST}", text.len());
         return Err(vec![Mistake::of_whole(&message)]);
@@ -113,7 +129,7 @@ fn read(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
     let mut mistakes = mistakes_of(errors.flush(), Span::call_site());
     let (mut models, mut budget) = (Vec::new(), Budget::new(MOST_WORK));
     for Declared { attribute, item, name, place } in declared {
-        match budget.grant(|| model(attribute, item)) {
+        match budget.grant(|| model(attribute, item, surroundings)) {
             Some(Ok(model)) => models.push(model),
             Some(Err(error)) => mistakes.extend(mistakes_of(Err(error), place)),
             None => {
@@ -127,12 +143,12 @@ fn read(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
 }
 
 /// The model of an attribute and a struct.
-fn model(attribute: TokenStream, item: TokenStream) -> syn::Result<Model> {
+fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> syn::Result<Model> {
     let errors = Errors::new();
     let Some(declaration) = syntax::parse(attribute, item, &errors) else {
         return Err(errors.flush().err().unwrap_or_else(|| syn::Error::new(Span::call_site(), "this is not a struct")));
     };
-    let model = compile::model(&declaration, errors, &Surroundings::of_text(LARGEST))?;
+    let model = compile::model(&declaration, errors, surroundings)?;
     let source = emit::source(&model.compiled(&declaration));
     let compile::Model { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;
     let program = |expressions: Vec<Expression>| of_parameters(&expressions, &derivation.symbols);

@@ -1,9 +1,10 @@
 //! Models whose sizes are known when the program runs.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use fbint_macros_core::text::{self, MOST_ENTRIES, MOST_INTEGRALS};
+use fbint_macros_core::text::{self, MOST_ENTRIES, MOST_INTEGRALS, Mistake, Model};
 use fbint_runtime::{FeedbackSystem, SystemFacts};
 
 use crate::functions::Functions;
@@ -78,7 +79,7 @@ pub fn models(text: &str) -> Result<Vec<AnyModel>, Mistakes> {
     let functions = match found {
         Some(functions) => functions,
         None => {
-            let read = read(text)?;
+            let read = functions_of(text, text::models(text))?;
             // Another thread may have read the same text meanwhile.
             known().entry(text.to_owned()).or_insert_with(|| read.into_iter().map(Functions::kept).collect()).clone()
         }
@@ -86,8 +87,19 @@ pub fn models(text: &str) -> Result<Vec<AnyModel>, Mistakes> {
     Ok(functions.into_iter().map(AnyModel::new).collect())
 }
 
-fn read(text: &str) -> Result<Vec<Functions>, Mistakes> {
-    let models = text::models(text).map_err(|mistakes| Mistakes::new(text, mistakes))?;
+/// The models in a text of a package, in their order, with the derivations that the package keeps in `derivations/`: their functions give
+/// the bits of those of the package's structs. They are read again at every call, and stay in memory.
+///
+/// # Errors
+///
+/// All mistakes in the text, and a derivation that is missing, outdated or damaged, unless the package keeps none.
+pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<AnyModel>, Mistakes> {
+    let functions = functions_of(text, text::models_of_package(text, package))?;
+    Ok(functions.into_iter().map(|functions| AnyModel::new(Functions::kept(functions))).collect())
+}
+
+fn functions_of(text: &str, models: Result<Vec<Model>, Vec<Mistake>>) -> Result<Vec<Functions>, Mistakes> {
+    let models = models.map_err(|mistakes| Mistakes::new(text, mistakes))?;
     let functions = models.into_iter().map(Functions::of).collect::<Result<_, _>>();
     functions.map_err(|mistake| Mistakes::new(text, vec![mistake]))
 }

@@ -8,7 +8,7 @@ mod mistakes;
 mod model;
 mod prepared;
 
-pub use any::{AnyModel, Visitor, models};
+pub use any::{AnyModel, Visitor, models, models_of_package};
 pub use fbint_macros_core::text::{LONGEST, MOST_ENTRIES, MOST_INTEGRALS, Mistake, Position};
 pub use mistakes::Mistakes;
 pub use model::TextModel;

@@ -1,7 +1,5 @@
-//! Models from text against the structs of the shipped models: functions and whole runs, bit by bit.
-//!
-//! Where the macro has computer algebra, or derivations that it kept, some of the structs have shorter code. They are told by their
-//! source, and left out.
+//! Models from text against the structs of the shipped models: functions and whole runs, bit by bit. Both are made from the derivations
+//! that the package keeps.
 
 use ::models::{
     BalancedSleigh, CartPendulum, CartPole, Chain4, Chain8, Chain16, Chain32, ChaplyginSleigh, DegeneratePendulum,
@@ -11,47 +9,32 @@ use ::models::{
 };
 use fbint_command::Model;
 use fbint_runtime::{
-    Ensemble, Entries, Error, FeedbackSystem, Gains, GeneratedSystem, Method, Run, Sample, Simulation, SystemFacts,
+    Ensemble, Entries, Error, FeedbackSystem, Gains, GeneratedSystem, Method, Run, Sample, Simulation,
 };
-use fbint_text::{TextModel, Visitor, models};
+use fbint_text::{TextModel, Visitor, models, models_of_package};
 
 use crate::functions::{Point, bits, jacobians, results};
 use crate::random::Random;
 use crate::shipped;
 
-/// The names of those of these models whose structs have other code; the others are compared.
+/// One test for each of these models.
 macro_rules! compared {
-    ($($model:ident)*) => {
-        /// Compares all shipped models. Returns the names of those whose structs have other code.
-        fn all_compared(what: What) -> Vec<&'static str> {
-            let names = [$(compared::<$model>(what)),*];
-            names.into_iter().flatten().collect()
-        }
+    ($($name:ident $model:ident,)*) => {
+        $(#[test] fn $name() { compare::<$model>() })*
     };
 }
 
 compared! {
-    BalancedSleigh CartPendulum CartPole Chain4 Chain8 Chain16 Chain32 ChaplyginSleigh DegeneratePendulum DrivenFourBar DrivenPendulum
-    EulerTop FourBar FreeRigidBody HamelPendulum HeisenbergSystem HeldSleigh KapitzaPendulum Kepler KnifeEdge NonholonomicOscillator
-    PerturbedKepler PlanarPendulum RollerRacer RollingDisk RotatingHoop SphericalPendulum SphericalPendulumCpv22 SuslovProblem
+    balanced_sleigh BalancedSleigh, cart_pendulum CartPendulum, cart_pole CartPole, chain4 Chain4, chain8 Chain8,
+    chain16 Chain16, chain32 Chain32, chaplygin_sleigh ChaplyginSleigh, degenerate_pendulum DegeneratePendulum,
+    driven_four_bar DrivenFourBar, driven_pendulum DrivenPendulum, euler_top EulerTop, four_bar FourBar,
+    free_rigid_body FreeRigidBody, hamel_pendulum HamelPendulum, heisenberg_system HeisenbergSystem,
+    held_sleigh HeldSleigh, kapitza_pendulum KapitzaPendulum, kepler Kepler, knife_edge KnifeEdge,
+    nonholonomic_oscillator NonholonomicOscillator, perturbed_kepler PerturbedKepler,
+    planar_pendulum PlanarPendulum, roller_racer RollerRacer, rolling_disk RollingDisk, rotating_hoop RotatingHoop,
+    spherical_pendulum SphericalPendulum, spherical_pendulum_cpv22 SphericalPendulumCpv22,
+    suslov_problem SuslovProblem,
 }
-
-#[test]
-fn functions_are_those_of_structs() {
-    let others = all_compared(What::Functions);
-    println!("{} have other code: {others:?}", others.len());
-    assert!(others.len() <= MOST_OTHERS, "{others:?}");
-}
-
-#[test]
-fn runs_are_those_of_structs() {
-    let others = all_compared(What::Runs);
-    println!("{} have other code: {others:?}", others.len());
-    assert!(others.len() <= MOST_OTHERS, "{others:?}");
-}
-
-/// How many of the 29 models computer algebra gives other code, at most.
-const MOST_OTHERS: usize = 20;
 
 /// The most entries of the state of a struct whose members are integrated side by side here.
 const MOST_IN_LANES: usize = 48;
@@ -77,52 +60,31 @@ impl Visitor for SideBySide {
     }
 }
 
-/// What is compared.
-#[derive(Clone, Copy)]
-enum What {
-    Functions,
-    Runs,
-}
-
-/// Compares a struct with its text, if both have the same code; otherwise returns its name.
-fn compared<S: GeneratedSystem + Model + Default>(what: What) -> Option<&'static str> {
+/// Compares a struct with its text, which the same kept derivation makes the same code.
+fn compare<S: GeneratedSystem + Model + Default>() {
     let text = shipped::named(S::FACTS.name).text;
-    let model = models(&text).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
-    if model.facts().source != S::FACTS.source {
-        return Some(S::FACTS.name);
-    }
-    model.visit(Twin { system: S::default(), what });
-    None
+    let model = models_of_package(&text, &shipped::package()).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
+    model.visit(Twin { system: S::default() });
 }
 
 /// The struct that the same text declares.
 struct Twin<S> {
     system: S,
-    what: What,
 }
 
 impl<S: GeneratedSystem + Model> Visitor for Twin<S> {
     type Output = ();
 
     fn visit<const N: usize, const M: usize>(self, mut model: TextModel<N, M>) {
-        let Self { system, what } = self;
+        let system = self.system;
         for index in 0..S::FACTS.parameter_names.len() {
             *model.parameter_mut(index).expect("a parameter") = system.parameter(index).expect("a parameter");
         }
-        assert_eq!(said(*model.facts()), said(S::FACTS));
-        match what {
-            What::Functions => compare_functions(&system, &model),
-            What::Runs => {
-                let start: S::Vector<f64> = Model::start(&system).expect("a start").into();
-                assert_eq!(runs(&model, start.as_ref()), runs(&system, start.as_ref()), "{}", S::FACTS.name);
-            }
-        }
+        assert_eq!(format!("{:?}", model.facts()), format!("{:?}", S::FACTS));
+        compare_functions(&system, &model);
+        let start: S::Vector<f64> = Model::start(&system).expect("a start").into();
+        assert_eq!(runs(&model, start.as_ref()), runs(&system, start.as_ref()));
     }
-}
-
-/// The facts but for how the derivation is written, which algebra changes.
-fn said(facts: SystemFacts) -> String {
-    format!("{:?}", SystemFacts { source: "", derivation: "", equations: "", ..facts })
 }
 
 fn compare_functions<S: FeedbackSystem, R: FeedbackSystem>(system: &S, model: &R) {
@@ -146,9 +108,15 @@ fn runs<S: FeedbackSystem + Sync>(system: &S, start: &[f64]) -> Vec<Result<Vec<u
     let start = padded::<S>(start);
     let (h, until, rtol, atol) = (0.01, 0.3, 1e-9, 1e-9);
     let methods = [
+        Method::Euler { h },
+        Method::Midpoint { h },
+        Method::Heun { h },
         Method::Rk4 { h },
+        Method::DormandPrince { rtol, atol },
         Method::Dop853 { rtol, atol },
         Method::Gauss { stages: 2, h },
+        Method::Gauss { stages: 4, h },
+        Method::Gauss { stages: 8, h },
         Method::DiscreteHamel { h },
         Method::StormerVerlet { h },
         Method::Rattle { h },

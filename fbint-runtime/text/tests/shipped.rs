@@ -13,7 +13,7 @@ pub(crate) struct Shipped {
 
 /// All of them.
 pub(crate) fn all() -> Vec<Shipped> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/src");
+    let folder = package().join("src");
     let mut shipped: Vec<Shipped> = files(&folder).iter().flat_map(|file| in_file(file)).collect();
     shipped.extend([4, 8, 16, 32].map(|links| chain(&folder.join("chain.rs"), links)));
     assert_eq!(shipped.len(), 29, "{:?}", shipped.iter().map(|model| &model.name).collect::<Vec<_>>());
@@ -23,6 +23,11 @@ pub(crate) fn all() -> Vec<Shipped> {
 /// The one of this name.
 pub(crate) fn named(name: &str) -> Shipped {
     all().into_iter().find(|model| model.name == name).unwrap_or_else(|| panic!("no shipped model `{name}`"))
+}
+
+/// The folder of their package.
+pub(crate) fn package() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models")
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

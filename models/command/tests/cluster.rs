@@ -199,7 +199,8 @@ fn killed(
     }
     let output = launcher.join().map_err(|_| "the launcher could not be waited for")??;
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() || complaint.contains("exited on signal 9") || complaint.contains("interrupted"));
+    let is_told = complaint.contains("exited on signal 9") || complaint.contains("interrupted");
+    assert!(output.status.success() || is_told, "{:?}: {complaint}", output.status);
     Ok((!output.status.success()).then_some(complaint))
 }
 
