@@ -13,12 +13,12 @@
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::Program;
 use super::lower::{Lowering, TermOrder};
 use super::monomial::Monomial;
 use super::multipliers::{coefficients, constraint_multipliers, times_entry};
 use super::normalise::Normalised;
 use super::systems::{solve, solve_system};
+use super::{Program, Value};
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role, SparseRow, Symbols, column_of};
 use crate::expression::{Expression, Symbol};
@@ -153,6 +153,7 @@ pub(super) fn reaction_field(parts: &FunctionParts<'_>) -> Program {
         let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
         let weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
         add_flow(derivation, &normalised, &mut lowering, &weights, &mut rows);
+        add_power(derivation, &mut lowering, &mut rows);
     } else {
         add_reactions(derivation, &mut lowering, &mut rows);
     }
@@ -266,10 +267,10 @@ fn add_dynamics(
     if let Some(time) = derivation.drive.time {
         rows[time].push(Monomial::number(BigRational::one()));
     }
+    add_power(derivation, lowering, rows);
 }
 
-/// Adds J v to rows that are empty, term by term, where v is the sum of these normalised rows, each with its weight; along the work
-/// Q . q' + v_t.
+/// Adds J v to rows that are empty, term by term, where v is the sum of these normalised rows, each with its weight; along the work v_t.
 fn add_flow(
     derivation: &Derivation,
     normalised: &Normalised,
@@ -285,17 +286,22 @@ fn add_flow(
             }
         }
     }
-    let Some(work) = derivation.drive.work else { return };
-    for force in &derivation.drive.forces {
-        let velocity = lowering.sum(rows[force.coordinate].clone());
-        if !velocity.is_zero() {
-            let force = lowering.monomial(&force.value);
-            rows[work].push(force.times(&lowering.opaque(&velocity)));
+    if let (Some(work), Some(time)) = (derivation.drive.work, derivation.drive.time) {
+        for (id, weight) in weights {
+            let by_time = column_of(&normalised.rows[*id], time);
+            rows[work].extend(by_time.map(|entry| entry.clone().times(weight)));
         }
     }
-    for (id, weight) in weights {
-        let by_time = derivation.drive.time.and_then(|time| column_of(&normalised.rows[*id], time));
-        rows[work].extend(by_time.map(|entry| entry.clone().times(weight)));
+}
+
+/// Adds Q . q' to the rate of the work, with the rates of the coordinates as the field has them.
+fn add_power(derivation: &Derivation, lowering: &mut Lowering, rows: &mut Table<Symbol, Vec<Monomial>>) {
+    let Some(work) = derivation.drive.work else { return };
+    let rates: Table<Symbol, Value> =
+        lowering.sums(order(derivation), rows.rows().cloned().collect()).into_iter().collect();
+    for force in &derivation.drive.forces {
+        let rate = lowering.opaque(&Monomial::value(rates[force.coordinate]));
+        rows[work].push(lowering.monomial(&force.value).times(&rate));
     }
 }
 
