@@ -5,7 +5,7 @@ use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric, symmetric}
 use super::lower::Lowering;
 use super::monomial::Monomial;
 use super::normalise::Normalised;
-use crate::derivation::{Coefficient, Constraints, Derivation, IntegralId, column_of};
+use crate::derivation::{Coefficient, Derivation, IntegralId, Unknowns, column_of};
 use crate::expression::Symbol;
 
 /// c, from the coefficients of the normalised rows.
@@ -26,12 +26,12 @@ pub(super) fn coefficients(
 ) -> Vec<(IntegralId, Monomial)> {
     let Some(constraints) = derivation.constraints() else { return Vec::new() };
     let brackets = BracketsOfRows { derivation, normalised };
-    let solution = match &constraints {
-        Constraints::Holonomic(pairs) => solve_holonomic(lowering, normalised, &brackets, pairs),
-        Constraints::General(members) => solve_general(lowering, &brackets, members),
+    let solution = match derivation.system_of(Unknowns::OfBrackets) {
+        None => solve_holonomic(lowering, normalised, &brackets, &derivation.holonomic_pairs()),
+        Some(_) => solve_general(lowering, &brackets, &constraints),
     };
     let number = |coefficient: Option<Monomial>| coefficient.unwrap_or_else(Monomial::zero);
-    constraints.members().into_iter().zip(solution.into_iter().map(number)).collect()
+    constraints.into_iter().zip(solution.into_iter().map(number)).collect()
 }
 
 /// Brackets of what the normalised rows are gradients of, as sums of products that exist already.
