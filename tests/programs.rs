@@ -1,6 +1,6 @@
 //! Declarations of one system in several ways, and what a longer one costs.
 
-use fbint_macros_core::program::{self, Instruction, Program, Programs};
+use fbint_macros_core::program::{self, Function, Instruction, Program, Programs};
 use fbint_tests::compiler::{Declaration, counted, run};
 use fbint_tests::{Random, relative_error};
 use proc_macro2::TokenStream;
@@ -105,6 +105,30 @@ fn the_derived_partner_can_be_given_instead() {
     }
 }
 
+/// In a magnetic field the rates of constraints have a bracket where the constraints themselves are not coupled by A: the field conserves
+/// both, their rates and the energy, off the constraints, too.
+#[test]
+fn rates_of_uncoupled_constraints_have_brackets() {
+    let model = Declaration::one(
+        "#[feedback_system(
+            coordinates(x, y, z),
+            momenta(px, py, pz),
+            hamiltonian = ((px + b * y).powi(2) + (py - b * x).powi(2) + pz.powi(2)) / 2,
+            constraint(wall = x - 1, surface = y - z.powi(2)),
+        )]
+        struct ChargedParticle { b: f64 }",
+    )
+    .compile();
+    assert_eq!(program::verify(&model.derivation, &model.programs), Ok(Vec::new()));
+    for seed in 1..=20 {
+        let field = vector_field(&model.programs, seed);
+        for gradient in results(&model.programs, &program::JACOBIAN, seed).chunks(field.len()) {
+            let rate: f64 = gradient.iter().zip(&field).map(|(slope, rate)| slope * rate).sum();
+            assert!(rate.abs() <= 1e-12, "{rate} along {gradient:?}");
+        }
+    }
+}
+
 /// Powers of quotients and of products keep to the range of doubles as long as their values do, with constants of any size.
 #[test]
 fn powers_overflow_no_earlier_than_their_values() {
@@ -197,7 +221,11 @@ fn absolute_values_of_powers_have_derivatives() {
 
 /// The vector field at a point in general position, where every declared function is defined.
 fn vector_field(programs: &Programs, seed: u64) -> Vec<f64> {
+    results(programs, &program::VECTOR_FIELD, seed)
+}
+
+fn results(programs: &Programs, function: &Function, seed: u64) -> Vec<f64> {
     let value = |symbol: usize| Random::new(seed.wrapping_mul(1000).wrapping_add(symbol as u64)).between(0.5, 1.5);
     let prepared = run(&programs.prepare, &[], value, |_| Vec::new());
-    run(&programs[&program::VECTOR_FIELD], &prepared, value, |_| Vec::new())
+    run(&programs[function], &prepared, value, |_| Vec::new())
 }
