@@ -57,16 +57,12 @@ impl BracketsOfRows<'_> {
         let bracket = bracket.map(|bracket| bracket.times(&self.normalised.factors[energy]));
         let row = &self.normalised.rows[f];
         let driven = self.derivation.drive.terms(|column| column_of(row, column)).into_iter();
-        let driven: Vec<Monomial> = driven
-            .map(|(slope, force)| match force {
-                Some(force) => slope.clone().times(&lowering.monomial(force)).negated(),
-                None => slope.clone().negated(),
-            })
-            .collect();
-        if driven.is_empty() {
-            return bracket;
-        }
-        let sum = lowering.sum(bracket.into_iter().chain(driven).collect());
+        let driven = driven.map(|(slope, force)| match force {
+            Some(force) => slope.clone().times(&lowering.monomial(force)).negated(),
+            None => slope.clone().negated(),
+        });
+        let terms = bracket.into_iter().chain(driven).collect();
+        let sum = lowering.sum(terms);
         (!sum.is_zero()).then_some(sum)
     }
 }
@@ -95,11 +91,8 @@ fn solve_holonomic(
     };
     let blocks: Vec<(Vec<usize>, Ldl)> = blocks(&a).into_iter().map(factored).collect();
     let second = solve_blocks(lowering, &blocks, &rates);
-    let right: Vec<_> = energy
-        .iter()
-        .enumerate()
-        .map(|(i, energy)| right_side(lowering, brackets, energy, pairs, i, &second))
-        .collect();
+    let right = energy.iter().enumerate().map(|(i, free)| right_side(lowering, brackets, free, pairs, i, &second));
+    let right: Vec<_> = right.collect();
     let first = solve_blocks(lowering, &blocks, &right);
     first.into_iter().chain(second).collect()
 }
