@@ -1,6 +1,6 @@
 //! Declarations of one system in several ways, and what a longer one costs.
 
-use fbint_macros_core::program::{self, Programs};
+use fbint_macros_core::program::{self, Function, Instruction, Program, Programs};
 use fbint_tests::compiler::{Declaration, counted, run};
 use fbint_tests::{Random, relative_error};
 use proc_macro2::TokenStream;
@@ -52,26 +52,47 @@ fn each_link_of_a_chain_costs_the_same() {
     }
 }
 
-/// An input along a momentum adds its force to a rate, its power to that of the work, and a term for each of the two constraints on the body
-/// to the right sides of the systems for the multipliers: nine operations, where a fused one counts twice, however many links there are.
-/// Feedback also moves the work.
+/// An input along a momentum adds its force to a rate, and a term for each constraint on the body to the right sides of the systems for
+/// the multipliers: three operations, however many links there are, where two of them are fused. The work has the power, which with feedback
+/// takes the velocity without it, and is part of the balance of energy.
 #[test]
 fn an_input_costs_what_it_adds() {
-    println!("| | undriven | driven |");
-    let forces =
-        [("FourBar", "pa = vector![push, 0]"), ("Chain4", "p = matrix![push, 0, 0, 0; 0, 0, 0, 0; 0, 0, 0, 0]")];
-    for (name, force) in forces {
-        let free = Declaration::of_system(name);
+    println!("| | X | driven | more | of which the work | with feedback | driven | more | of which the work |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    let zeros = |number| vec!["0"; number].join(", ");
+    let along_chain = |links| format!("p = matrix![push, {}; {1}; {1}]", zeros(links - 1), zeros(links));
+    let own = [("PlanarPendulum", "p = vector![push, 0]"), ("FourBar", "pa = vector![push, 0]")];
+    let own = own.map(|(name, force)| (name.to_owned(), force.to_owned()));
+    let chains = [4, 8, 16, 32].map(|links| (format!("Chain{links}"), along_chain(links)));
+    for (name, force) in own.into_iter().chain(chains) {
+        let free = Declaration::of_system(&name);
         let input: TokenStream = format!("input(push), force({force})").parse().expect("tokens");
         let attribute = free.attribute.clone();
         let driven = Declaration { attribute: quote::quote!(#attribute #input), ..free.clone() };
-        let both = [free, driven].map(|declaration| declaration.compile().programs);
-        for (function, most) in [(&program::VECTOR_FIELD, 9), (&program::FEEDBACK_FIELD, 16)] {
-            let [free, driven] = both.each_ref().map(|programs| counted(&programs[function].operations()).total());
-            println!("| {name}, {} | {free} | {driven} |", function.name);
-            assert!(driven <= free + most, "{name}, {}: {free}, {driven}", function.name);
+        let [free, driven] = [free, driven].map(|declaration| declaration.compile().programs);
+        let mut line = format!("| {name} |");
+        for (function, of_force, of_work) in [(&program::VECTOR_FIELD, 5, 1), (&program::FEEDBACK_FIELD, 7, 8)] {
+            let total = |program: &Program| counted(&program.operations()).total();
+            let [free, driven, idle] =
+                [&free[function], &driven[function], &without_last(&driven[function])].map(total);
+            line += &format!(" {free} | {driven} | {} | {} |", driven - free, driven - idle);
+            assert!(driven - idle <= of_work && idle - free <= of_force, "{line}");
+        }
+        println!("{line}");
+    }
+}
+
+/// The program without its last result, and what that alone reads: the rate of the work.
+fn without_last(program: &Program) -> Program {
+    let mut program = program.clone();
+    program.outputs.pop();
+    let live = program.live();
+    for (instruction, is_live) in program.instructions.iter_mut().zip(live) {
+        if !is_live {
+            *instruction = Instruction::constant(0.0);
         }
     }
+    program
 }
 
 #[test]
@@ -81,6 +102,30 @@ fn the_derived_partner_can_be_given_instead() {
     for seed in 1..=20 {
         let derived = vector_field(&derived.programs, seed);
         assert!(relative_error(&vector_field(&given.programs, seed), &derived) <= 1e-14);
+    }
+}
+
+/// In a magnetic field the rates of constraints have a bracket where the constraints themselves are not coupled by A: the field conserves
+/// both, their rates and the energy, off the constraints, too.
+#[test]
+fn rates_of_uncoupled_constraints_have_brackets() {
+    let model = Declaration::one(
+        "#[feedback_system(
+            coordinates(x, y, z),
+            momenta(px, py, pz),
+            hamiltonian = ((px + b * y).powi(2) + (py - b * x).powi(2) + pz.powi(2)) / 2,
+            constraint(wall = x - 1, surface = y - z.powi(2)),
+        )]
+        struct ChargedParticle { b: f64 }",
+    )
+    .compile();
+    assert_eq!(program::verify(&model.derivation, &model.programs), Ok(Vec::new()));
+    for seed in 1..=20 {
+        let field = vector_field(&model.programs, seed);
+        for gradient in results(&model.programs, &program::JACOBIAN, seed).chunks(field.len()) {
+            let rate: f64 = gradient.iter().zip(&field).map(|(slope, rate)| slope * rate).sum();
+            assert!(rate.abs() <= 1e-12, "{rate} along {gradient:?}");
+        }
     }
 }
 
@@ -176,7 +221,11 @@ fn absolute_values_of_powers_have_derivatives() {
 
 /// The vector field at a point in general position, where every declared function is defined.
 fn vector_field(programs: &Programs, seed: u64) -> Vec<f64> {
+    results(programs, &program::VECTOR_FIELD, seed)
+}
+
+fn results(programs: &Programs, function: &Function, seed: u64) -> Vec<f64> {
     let value = |symbol: usize| Random::new(seed.wrapping_mul(1000).wrapping_add(symbol as u64)).between(0.5, 1.5);
     let prepared = run(&programs.prepare, &[], value, |_| Vec::new());
-    run(&programs[&program::VECTOR_FIELD], &prepared, value, |_| Vec::new())
+    run(&programs[function], &prepared, value, |_| Vec::new())
 }

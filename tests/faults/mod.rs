@@ -385,7 +385,7 @@ mod derivations {
     /// Puts a fault into the derivation and describes it.
     fn break_derivation(derivation: &mut Derivation, random: &mut Random) -> String {
         let dimension = derivation.dimension();
-        let unconstrained = derivation.constraints().is_some_and(|constraints| constraints.members().is_empty());
+        let unconstrained = derivation.constraints().is_some_and(|constraints| constraints.is_empty());
         match random.index(if unconstrained { 4 } else { 6 }) {
             0 => {
                 let row = random.index(derivation.integrals.len());

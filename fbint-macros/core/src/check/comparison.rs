@@ -7,8 +7,8 @@ use super::Verdict;
 use super::declared::{Covector, DeclaredAtPoint, entry};
 use super::frame::FramePart;
 use crate::derivation::{
-    ConstraintMatrix, Constraints, Derivation, Dynamics, FrameBracket, IntegralId, KineticEnergy, LinearSystem, Role,
-    Structure,
+    ConstraintMatrix, Derivation, Dynamics, FrameBracket, IntegralId, KineticEnergy, LinearSystem, Role, Structure,
+    Unknowns,
 };
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::dot;
@@ -122,8 +122,8 @@ impl<'a> PointComparison<'a> {
     fn systems(&self) -> Agreement {
         let Derivation { symbols, field, .. } = self.derivation;
         let mut known: BTreeSet<Symbol> = symbols.unknowns().collect();
-        let is_symmetric = !matches!(self.derivation.constraints(), Some(Constraints::General(_)));
-        for LinearSystem { unknowns, matrix, right_side } in &field.systems {
+        for system @ LinearSystem { unknowns, matrix, right_side } in &field.systems {
+            let is_symmetric = self.derivation.unknowns_of(system) != Unknowns::OfBrackets;
             let name = || {
                 let unknowns = unknowns.iter().map(|unknown| symbols[*unknown].name.clone());
                 format!("the linear system for {}", unknowns.collect::<Vec<_>>().join(", "))

@@ -1,18 +1,23 @@
 //! The constraints of a canonical system, whose multipliers c follow from brackets: C^T c = b.
 
-use super::{Derivation, IntegralId, LinearSystem, Structure};
+use super::{Derivation, IntegralId, Kind, LinearSystem, Structure};
 use crate::expression::{Expression, Symbol};
 
-/// Constraints with C_ij = {f_i, f_j} and b_i = {H, f_i}.
+/// What a linear system of a field is solved for, as the roles of its unknowns say.
 ///
-/// Where the system is driven, -y(f) stands in the place of {H, f}, with the flow y of [`Drive`](super::Drive).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Constraints {
-    /// k holonomic constraints g, each with its rate g': C = [[0, A], [-A, B]] with A_ij = {g_i, g'_j} and B_ij = {g'_i, g'_j}. The field
-    /// has two systems with one symmetric matrix, A c2 = g' and A c1 = {H, g'} + B c2.
-    Holonomic(Vec<(IntegralId, IntegralId)>),
-    /// Any even number of constraints f. The field has the system C^T c = b.
-    General(Vec<IntegralId>),
+/// The multipliers of k holonomic constraints g and of their rates g' follow from C = [[0, A], [-A, B]] with A_ij = {g_i, g'_j} and
+/// B_ij = {g'_i, g'_j}, which is two systems with one symmetric matrix, A c2 = g' and A c1 = {H, g'} + B c2. Where the system is driven,
+/// -y(f) stands in the place of {H, f}, with the flow y of [`Drive`](super::Drive).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknowns {
+    /// Multipliers c2 of rates of holonomic constraints.
+    OfRates,
+    /// Multipliers c1 of holonomic constraints and of velocity constraints.
+    OfReactions,
+    /// Multipliers c of constraints of any kind, from C^T c = b with C_ij = {f_i, f_j} and b_i = {H, f_i}.
+    OfBrackets,
+    /// What else the motion of a Lagrangian system takes.
+    OfMotion,
 }
 
 /// C and b, written out.
@@ -26,44 +31,54 @@ pub struct ConstraintMatrix {
     pub with_energy: Vec<Expression>,
 }
 
-impl Constraints {
-    /// The constraints f in the order of the rows of C.
-    pub fn members(&self) -> Vec<IntegralId> {
-        match self {
-            Self::Holonomic(pairs) => {
-                pairs.iter().map(|(constraint, _)| *constraint).chain(pairs.iter().map(|(_, rate)| *rate)).collect()
+impl Derivation {
+    /// What a linear system is solved for.
+    pub fn unknowns_of(&self, system: &LinearSystem) -> Unknowns {
+        let kind = |unknown: &Symbol| Some(self.integrals[self.symbols.constraint(*unknown)?].kind);
+        match system.unknowns.iter().map(kind).collect::<Option<Vec<_>>>() {
+            None => Unknowns::OfMotion,
+            Some(kinds) if kinds.iter().all(|kind| matches!(kind, Kind::Rate { .. })) => Unknowns::OfRates,
+            Some(kinds) if kinds.iter().all(|kind| matches!(kind, Kind::Holonomic { .. } | Kind::Velocity)) => {
+                Unknowns::OfReactions
             }
-            Self::General(members) => members.clone(),
+            Some(_) => Unknowns::OfBrackets,
         }
     }
-}
 
-impl Derivation {
-    /// The constraints whose multipliers brackets determine; `None` if X is not J (grad H - Df^T c) and what drives the system.
-    pub fn constraints(&self) -> Option<Constraints> {
-        let of = |system: &LinearSystem| -> Vec<IntegralId> {
-            system.unknowns.iter().filter_map(|unknown| self.symbols.constraint(*unknown)).collect()
-        };
-        if !matches!(self.structure, Structure::Canonical) {
-            return None;
+    /// The constraints whose multipliers a system is solved for.
+    pub fn solved_by(&self, system: &LinearSystem) -> Vec<IntegralId> {
+        system.unknowns.iter().filter_map(|unknown| self.symbols.constraint(*unknown)).collect()
+    }
+
+    /// The system that is solved for certain unknowns.
+    pub fn system_of(&self, unknowns: Unknowns) -> Option<&LinearSystem> {
+        self.field.systems.iter().find(|system| self.unknowns_of(system) == unknowns)
+    }
+
+    /// The constraints f in the order of the rows of C; `None` if X is not J (grad H - Df^T c) and what drives the system.
+    pub fn constraints(&self) -> Option<Vec<IntegralId>> {
+        let is_canonical = matches!(self.structure, Structure::Canonical);
+        is_canonical.then(|| self.integrals.constraints().map(|(id, _)| id).collect())
+    }
+
+    /// The holonomic constraints, each with its rate, of a canonical system whose multipliers follow from A.
+    pub fn holonomic_pairs(&self) -> Vec<(IntegralId, IntegralId)> {
+        let of = |unknowns| self.system_of(unknowns).map_or_else(Vec::new, |system| self.solved_by(system));
+        match self.structure {
+            Structure::Canonical => of(Unknowns::OfReactions).into_iter().zip(of(Unknowns::OfRates)).collect(),
+            _ => Vec::new(),
         }
-        Some(match &self.field.systems[..] {
-            [of_rates, of_constraints] => {
-                Constraints::Holonomic(of(of_constraints).into_iter().zip(of(of_rates)).collect())
-            }
-            [all] => Constraints::General(of(all)),
-            _ => Constraints::Holonomic(Vec::new()),
-        })
     }
 
     /// C and b of the constraints whose multipliers brackets determine.
     pub fn constraint_matrix(&self) -> Option<ConstraintMatrix> {
-        let constraints = self.constraints()?;
-        let members = constraints.members();
-        let (c, with_energy) = match &self.field.systems[..] {
-            [of_rates, of_constraints] => in_blocks(of_rates, of_constraints),
-            [all] => (transposed(&all.matrix), all.right_side.clone()),
-            _ => (Vec::new(), Vec::new()),
+        let members = self.constraints()?;
+        let [all, of_rates, of_constraints] =
+            [Unknowns::OfBrackets, Unknowns::OfRates, Unknowns::OfReactions].map(|unknowns| self.system_of(unknowns));
+        let (c, with_energy) = match (all, of_rates.zip(of_constraints)) {
+            (Some(all), _) => (transposed(&all.matrix), all.right_side.clone()),
+            (None, Some((of_rates, of_constraints))) => in_blocks(of_rates, of_constraints),
+            (None, None) => Default::default(),
         };
         Some(ConstraintMatrix { members, c, with_energy })
     }

@@ -34,7 +34,7 @@ mod structure;
 mod symbols;
 pub mod table;
 
-pub use constraints::{ConstraintMatrix, Constraints};
+pub use constraints::{ConstraintMatrix, Unknowns};
 pub use drive::{Drive, Force};
 pub use field::{Field, FrameBracket, Hamel, LinearSystem, Reaction};
 pub use findings::{
@@ -250,15 +250,8 @@ impl Derivation {
 
     /// The matrix by which the multipliers of a canonical system are determined, row by row, and the constraints of its columns.
     pub fn multiplier_matrix(&self) -> (Vec<IntegralId>, Vec<Vec<Expression>>) {
-        let is_determined = |(members, _): &(Vec<IntegralId>, _)| {
-            members.iter().any(|id| !matches!(self.integrals[*id].kind, Kind::Rate { .. }))
-        };
-        let of = |system: &LinearSystem| {
-            let members = system.unknowns.iter().filter_map(|unknown| self.symbols.constraint(*unknown)).collect();
-            (members, system.matrix.clone())
-        };
-        let systems = self.field.systems.iter().filter(|_| self.hamel.is_none());
-        // The one for the rates of holonomic constraints has the same matrix.
-        systems.map(of).find(is_determined).unwrap_or_default()
+        let system = self.system_of(Unknowns::OfBrackets).or_else(|| self.system_of(Unknowns::OfReactions));
+        let system = system.filter(|_| self.hamel.is_none());
+        system.map(|system| (self.solved_by(system), system.matrix.clone())).unwrap_or_default()
     }
 }

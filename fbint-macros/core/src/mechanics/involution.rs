@@ -59,7 +59,7 @@ impl<'a> Brackets<'a> {
     fn of(derivation: &'a Derivation, simplify: &'a dyn Simplify) -> Self {
         let space = PhaseSpace::of(derivation, simplify);
         let observables = derivation.integrals.map(Observable::of);
-        let constraints = derivation.constraints().map_or_else(Vec::new, |constraints| constraints.members());
+        let constraints = derivation.constraints().unwrap_or_default();
         let commutes = |id: IntegralId| {
             !constraints.contains(&id)
                 && constraints.iter().all(|g| vanishes(space.bracket(&observables[id], &observables[*g])))

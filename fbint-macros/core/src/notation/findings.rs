@@ -3,8 +3,8 @@
 use super::{Equation, Notation, Section, Style, short, source};
 use crate::derivation::table::Table;
 use crate::derivation::{
-    BoundSet, Bracket, Conservation, Constraints, Derivation, Doubt, Evidence, Findings, Further, FurtherIntegral,
-    IntegralId, Involution, Rank, VelocityConstraints,
+    BoundSet, Bracket, Conservation, Derivation, Doubt, Evidence, Findings, Further, FurtherIntegral, IntegralId,
+    Involution, Rank, Unknowns, VelocityConstraints,
 };
 use crate::expression::Expression;
 
@@ -89,16 +89,15 @@ impl Notation<'_> {
         let mut sections = vec![("Conservation without feedback".to_owned(), self.conservation(findings))];
         sections.push(("Conserved beside the declared integrals".to_owned(), self.further(&findings.further)));
         if findings.involution.pairs > 0 {
-            let dirac = self.derivation.constraints().is_some_and(|constraints| !constraints.members().is_empty());
+            let dirac = self.derivation.constraints().is_some_and(|constraints| !constraints.is_empty());
             let heading = if dirac { "Involution in the Dirac bracket" } else { "Involution" };
             sections.push((heading.to_owned(), self.involution(&findings.involution)));
         }
         if let Some(rank) = findings.rank.rank {
             sections.push(("Rank of the integrals".to_owned(), self.rank(rank, &findings.rank)));
         }
-        if let Some(Constraints::Holonomic(pairs)) = self.derivation.constraints()
-            && let [of_rates, _] = &self.derivation.field.systems[..]
-            && pairs.len() > 1
+        if let Some(of_rates) = self.derivation.system_of(Unknowns::OfRates)
+            && self.derivation.holonomic_pairs().len() > 1
         {
             sections.push(("Pattern of A".to_owned(), self.pattern(&of_rates.matrix)));
         }

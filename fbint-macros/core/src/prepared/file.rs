@@ -7,8 +7,8 @@ use super::key::{Key, checksum};
 use super::notation::{Lines, Reader, excerpt, natural};
 use crate::derivation::table::{Id, Table};
 use crate::derivation::{
-    Bracket, Claim, Conservation, Constraints, Dynamics, Evidence, Field, FrameBracket, Hamel, Integral, IntegralId,
-    Integrals, Involution, LinearSystem, Prepared, Problem,
+    Bracket, Claim, Conservation, Dynamics, Evidence, Field, FrameBracket, Hamel, Integral, IntegralId, Integrals,
+    Involution, LinearSystem, Prepared, Problem,
 };
 use crate::expression::{Expression, Symbol};
 use crate::proofs::kinetic_energy;
@@ -349,12 +349,15 @@ impl<'a> FileContents<'a> {
             let (momenta, forces, brackets) = (self.momenta, self.forces, self.brackets);
             derivation.hamel = Some(Hamel { lagrangian, momenta, forces, brackets });
         }
-        let (members, pairs) = (problem.constraints(), problem.holonomic_pairs());
-        let is_meant = |constraints: &Constraints| match constraints {
-            Constraints::Holonomic(all) => *all == pairs && members.len() == 2 * pairs.len(),
-            Constraints::General(all) => *all == members,
+        let members = problem.constraints();
+        let (constraints, rates): (Vec<_>, Vec<_>) = problem.holonomic_pairs().into_iter().unzip();
+        let solved: Vec<_> = derivation.field.systems.iter().map(|system| derivation.solved_by(system)).collect();
+        let are_meant = match &solved[..] {
+            [] => members.is_empty(),
+            [all] => *all == members,
+            blocks => *blocks == [rates, constraints] && blocks.concat().len() == members.len(),
         };
-        if !derivation.constraints().as_ref().is_none_or(is_meant) {
+        if derivation.constraints().is_some() && !are_meant {
             return Err(Damage::from("its linear systems are not those for the multipliers of the constraints"));
         }
         Ok(Prepared { derivation, claims, involution: self.involution })

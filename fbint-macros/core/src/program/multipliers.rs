@@ -1,37 +1,36 @@
 //! The multipliers c, from C^T c = b or the holonomic blocks, and the brackets that C and b are made of.
 
-use super::Value;
 use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric, symmetric};
 use super::lower::Lowering;
 use super::monomial::Monomial;
 use super::normalise::Normalised;
-use crate::derivation::{Coefficient, Constraints, Derivation, IntegralId, column_of};
+use crate::derivation::{Coefficient, Derivation, IntegralId, Unknowns, column_of};
 use crate::expression::Symbol;
 
-/// c, from the coefficients of the normalised rows.
+/// c, from the weights of the normalised rows.
 pub(super) fn constraint_multipliers(
     derivation: &Derivation,
     normalised: &Normalised,
     lowering: &mut Lowering,
 ) -> Vec<(IntegralId, Monomial)> {
-    let coefficients = coefficients(derivation, normalised, lowering).into_iter();
-    coefficients.map(|(id, coefficient)| (id, coefficient.times(&normalised.factors[id].inverse()))).collect()
+    let weights = weights(derivation, normalised, lowering).into_iter();
+    weights.map(|(id, weight)| (id, weight.negated().times(&normalised.factors[id].inverse()))).collect()
 }
 
-/// By what each constraint's normalised row enters X with the opposite sign: c times the row's factor.
-pub(super) fn coefficients(
+/// By what each constraint's normalised row enters v = grad H - Df^T c: -c times the row's factor.
+pub(super) fn weights(
     derivation: &Derivation,
     normalised: &Normalised,
     lowering: &mut Lowering,
 ) -> Vec<(IntegralId, Monomial)> {
     let Some(constraints) = derivation.constraints() else { return Vec::new() };
     let brackets = BracketsOfRows { derivation, normalised };
-    let solution = match &constraints {
-        Constraints::Holonomic(pairs) => solve_holonomic(lowering, normalised, &brackets, pairs),
-        Constraints::General(members) => solve_general(lowering, &brackets, members),
+    let solution = match derivation.system_of(Unknowns::OfBrackets) {
+        None => solve_holonomic(lowering, normalised, &brackets, &derivation.holonomic_pairs()),
+        Some(_) => solve_general(lowering, &brackets, &constraints),
     };
-    let number = |coefficient: Option<Monomial>| coefficient.unwrap_or_else(Monomial::zero);
-    constraints.members().into_iter().zip(solution.into_iter().map(number)).collect()
+    let weight = |coefficient: Option<Monomial>| coefficient.map_or_else(Monomial::zero, Monomial::negated);
+    constraints.into_iter().zip(solution.into_iter().map(weight)).collect()
 }
 
 /// Brackets of what the normalised rows are gradients of, as sums of products that exist already.
@@ -58,16 +57,12 @@ impl BracketsOfRows<'_> {
         let bracket = bracket.map(|bracket| bracket.times(&self.normalised.factors[energy]));
         let row = &self.normalised.rows[f];
         let driven = self.derivation.drive.terms(|column| column_of(row, column)).into_iter();
-        let driven: Vec<Monomial> = driven
-            .map(|(slope, force)| match force {
-                Some(force) => slope.clone().times(&lowering.monomial(force)).negated(),
-                None => slope.clone().negated(),
-            })
-            .collect();
-        if driven.is_empty() {
-            return bracket;
-        }
-        let sum = lowering.sum(bracket.into_iter().chain(driven).collect());
+        let driven = driven.map(|(slope, force)| match force {
+            Some(force) => slope.clone().times(&lowering.monomial(force)).negated(),
+            None => slope.clone().negated(),
+        });
+        let terms = bracket.into_iter().chain(driven).collect();
+        let sum = lowering.sum(terms);
         (!sum.is_zero()).then_some(sum)
     }
 }
@@ -80,45 +75,50 @@ fn solve_holonomic(
     brackets: &BracketsOfRows<'_>,
     pairs: &[(IntegralId, IntegralId)],
 ) -> Vec<Option<Monomial>> {
-    let k = pairs.len();
-    let a = symmetric(k, |i, j| {
+    let a = symmetric(pairs.len(), |i, j| {
         let entry = brackets.of_rows(lowering, pairs[i].0, pairs[j].1)?;
         Some(lowering.materialise(&entry))
     });
     let rate = |&(constraint, rate): &(IntegralId, IntegralId)| {
-        normalised.value(lowering, rate).times(&normalised.factors[constraint].inverse())
+        Some(normalised.value(lowering, rate).times(&normalised.factors[constraint].inverse()))
     };
-    let rates: Vec<Monomial> = pairs.iter().map(rate).collect();
+    let rates: Vec<_> = pairs.iter().map(rate).collect();
     let energy: Vec<_> = pairs.iter().map(|(_, rate)| brackets.with_energy(lowering, *rate)).collect();
-    let mut first: Vec<Option<Monomial>> = vec![None; k];
-    let mut second: Vec<Option<Monomial>> = vec![None; k];
-    for block in blocks(&a) {
-        if let [i] = block[..] {
-            let pivot = a[i][i].unwrap_or_else(|| lowering.builder.constant(0.0));
-            let inverse = lowering.builder.recip(pivot);
-            let inverse = lowering.scalar(inverse);
-            let mut divided = |right: &Monomial| {
-                let quotient = lowering.materialise(&right.clone().times(&inverse));
-                lowering.scalar(quotient)
-            };
-            second[i] = Some(divided(&rates[i]));
-            first[i] = energy[i].as_ref().map(divided);
-            continue;
-        }
-        let sub_matrix: Matrix = block.iter().map(|&i| block.iter().map(|&j| a[i][j]).collect()).collect();
-        let ldl = Ldl::factor(&mut lowering.builder, &sub_matrix, Pivots::Single);
-        let right: Vec<_> = block.iter().map(|&i| Some(lowering.materialise(&rates[i]))).collect();
-        let c_2 = ldl.solve(&mut lowering.builder, &right);
-        let rates: Vec<IntegralId> = block.iter().map(|&i| pairs[i].1).collect();
-        let right: Vec<_> =
-            (0..block.len()).map(|i| right_side(lowering, brackets, &energy[block[i]], &rates, i, &c_2)).collect();
-        let c_1 = ldl.solve(&mut lowering.builder, &right);
-        for ((&i, c_1), c_2) in block.iter().zip(c_1).zip(c_2) {
-            first[i] = c_1.map(|value| lowering.scalar(value));
-            second[i] = c_2.map(|value| lowering.scalar(value));
+    let factored = |rows: Vec<usize>| {
+        let block: Matrix = rows.iter().map(|&i| rows.iter().map(|&j| a[i][j]).collect()).collect();
+        let ldl = Ldl::factor(&mut lowering.builder, &block, Pivots::Single);
+        (rows, ldl)
+    };
+    let blocks: Vec<(Vec<usize>, Ldl)> = blocks(&a).into_iter().map(factored).collect();
+    let second = solve_blocks(lowering, &blocks, &rates);
+    let right = energy.iter().enumerate().map(|(i, free)| right_side(lowering, brackets, free, pairs, i, &second));
+    let right: Vec<_> = right.collect();
+    let first = solve_blocks(lowering, &blocks, &right);
+    first.into_iter().chain(second).collect()
+}
+
+/// The solution of A x = b, where A falls into blocks. Its entries multiply whole gradients.
+fn solve_blocks(
+    lowering: &mut Lowering,
+    blocks: &[(Vec<usize>, Ldl)],
+    b: &[Option<Monomial>],
+) -> Vec<Option<Monomial>> {
+    let mut x = vec![None; b.len()];
+    for (rows, ldl) in blocks {
+        let values = if let [i] = rows[..] {
+            // Factors of the right side meet those of the inverse.
+            let one = lowering.builder.constant(1.0);
+            let inverse = ldl.solve(&mut lowering.builder, &[Some(one)])[0].map(|inverse| lowering.scalar(inverse));
+            vec![b[i].as_ref().zip(inverse).map(|(b, inverse)| lowering.materialise(&b.clone().times(&inverse)))]
+        } else {
+            let b: Vec<_> = rows.iter().map(|&i| b[i].as_ref().map(|b| lowering.materialise(b))).collect();
+            ldl.solve(&mut lowering.builder, &b)
+        };
+        for (&i, value) in rows.iter().zip(values) {
+            x[i] = value.map(|value| lowering.scalar(value));
         }
     }
-    first.into_iter().chain(second).collect()
+    x
 }
 
 /// {H, g'_i} + sum_j B_ij c_2j
@@ -126,23 +126,23 @@ fn right_side(
     lowering: &mut Lowering,
     brackets: &BracketsOfRows<'_>,
     energy: &Option<Monomial>,
-    rates: &[IntegralId],
+    pairs: &[(IntegralId, IntegralId)],
     i: usize,
-    c_2: &[Option<Value>],
-) -> Option<Value> {
+    c_2: &[Option<Monomial>],
+) -> Option<Monomial> {
     let mut terms: Vec<Monomial> = energy.iter().cloned().collect();
     for (j, value) in c_2.iter().enumerate() {
         // One of B_ij and B_ji = -B_ij, so that both rows share it.
-        let entry = brackets.of_rows(lowering, rates[i.min(j)], rates[i.max(j)]);
+        let entry = brackets.of_rows(lowering, pairs[i.min(j)].1, pairs[i.max(j)].1);
         if let (Some(entry), Some(value)) = (entry, value) {
             let entry = if i < j { entry } else { entry.negated() };
             // As one factor: the product must not be multiplied out.
             let entry = lowering.opaque(&entry);
-            terms.push(entry.times(&lowering.scalar(*value)));
+            terms.push(entry.times(value));
         }
     }
     let sum = lowering.sum(terms);
-    (!sum.is_zero()).then(|| lowering.materialise(&sum))
+    (!sum.is_zero()).then_some(sum)
 }
 
 /// c from C^T c = {H, f}.
@@ -177,6 +177,7 @@ pub(super) fn times_entry(lowering: &mut Lowering, entry: Coefficient, term: Mon
 
 #[cfg(test)]
 mod tests {
+    use super::super::Value;
     use super::super::interpret::interpret;
     use super::*;
     use crate::derivation::Symbols;

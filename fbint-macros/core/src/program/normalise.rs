@@ -14,7 +14,7 @@ use super::Value;
 use super::lower::{Lowering, TermOrder};
 use super::monomial::{Monomial, is_moderate};
 use crate::derivation::table::Table;
-use crate::derivation::{Constraints, Derivation, IntegralId, SparseRow};
+use crate::derivation::{Derivation, IntegralId, SparseRow};
 
 /// The integrals and their gradients, normalised.
 #[derive(Clone, Debug)]
@@ -74,10 +74,7 @@ fn take_factors_out(
     lowering: &mut Lowering,
     rows: &mut Table<IntegralId, SparseRow<Monomial>>,
 ) -> Table<IntegralId, Monomial> {
-    let pairs = match derivation.constraints() {
-        Some(Constraints::Holonomic(pairs)) => pairs,
-        _ => Vec::new(),
-    };
+    let pairs = derivation.holonomic_pairs();
     let constraint_of = |id: IntegralId| pairs.iter().find(|(_, rate)| *rate == id).map(|(constraint, _)| *constraint);
     let mut factors: Table<IntegralId, Monomial> = Table::new();
     for (id, row) in derivation.integrals.ids().zip(rows.rows_mut()) {

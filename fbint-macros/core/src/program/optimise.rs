@@ -297,7 +297,10 @@ fn fuse_multiply_add(program: &mut Program) {
                 _ => None,
             },
             Instruction::Sub(x, y) => match (product(y), product(x)) {
-                (Some((a, b)), _) => Some(Instruction::NegMulAdd(a, b, x)),
+                (Some((a, b)), _) => Some(match program.instructions[x.index()] {
+                    Instruction::Neg(c) => Instruction::NegMulSub(a, b, c),
+                    _ => Instruction::NegMulAdd(a, b, x),
+                }),
                 (_, Some((a, b))) => Some(Instruction::MulSub(a, b, y)),
                 _ => None,
             },

@@ -120,7 +120,7 @@ impl BracketSamples<'_> {
 
     /// Whether an integral is proved to commute with all constraints.
     fn commutes(&self, integral: IntegralId) -> bool {
-        let members = self.derivation.constraints().map_or_else(Vec::new, |constraints| constraints.members());
+        let members = self.derivation.constraints().unwrap_or_default();
         members.into_iter().all(|member| self.vanishes((integral, member)) && self.is_proved((integral, member)))
     }
 
