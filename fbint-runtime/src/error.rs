@@ -26,7 +26,7 @@ pub enum Error {
         value: f64,
     },
     /// A model does not say where a run starts.
-    #[error("nothing says where a run of `{model}` starts: add `start(..)` to its attribute, or write `Model::start`")]
+    #[error("nothing says where a run of `{model}` starts: add `start(..)` to its attribute")]
     NoStart {
         /// The model.
         model: &'static str,

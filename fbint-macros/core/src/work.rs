@@ -6,7 +6,9 @@
 //! Macros have none: whoever compiles a crate waits as long as they like.
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
+#[cfg(any(feature = "text", test))]
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A look at a part of an expression. The other costs are multiples of this one, which takes about 5 ns.
 pub(crate) const LOOK: u64 = 1;
@@ -32,14 +34,16 @@ thread_local! {
 struct Spent;
 
 /// An amount of work.
+#[cfg(any(feature = "text", test))]
 pub(crate) struct Budget(u64);
 
+#[cfg(any(feature = "text", test))]
 impl Budget {
     pub(crate) fn new(work: u64) -> Self {
         Self(work)
     }
 
-    /// What `task` returns, unless it takes more work than is left: then `None`, and nothing is left.
+    /// What `task` returns, unless it takes more work than is left.
     pub(crate) fn grant<T>(&mut self, task: impl FnOnce() -> T) -> Option<T> {
         LEFT.set(self.0);
         let result = catch_unwind(AssertUnwindSafe(task));

@@ -174,6 +174,9 @@ pub(crate) struct RunOptions {
 pub(crate) struct Integration {
     /// The model, as `list` names it, or FILE.rs.
     pub(crate) model: String,
+    /// The folder from which the path of its file starts, if that is not the current one.
+    #[arg(skip)]
+    pub(crate) folder: Option<PathBuf>,
     /// The integrator.
     #[arg(long, default_value = "rk4", value_parser = values::methods())]
     pub(crate) method: String,

@@ -7,6 +7,7 @@ mod loaded;
 mod model;
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::{error, fmt};
 
@@ -88,6 +89,16 @@ pub fn load(models: &[Entry], name: &str) -> Result<Box<dyn AnyModel>, Box<dyn e
     let names: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
     let index = nearest::find("model", name, &names)?;
     Ok((models[index].load)())
+}
+
+/// The same, where the path of a file starts from a folder.
+pub(crate) fn load_from(
+    folder: Option<&Path>,
+    models: &[Entry],
+    name: &str,
+) -> Result<Box<dyn AnyModel>, Box<dyn error::Error>> {
+    let path = folder.filter(|_| InFile::named(name).is_some()).map(|folder| folder.join(name));
+    load(models, path.as_deref().and_then(Path::to_str).unwrap_or(name))
 }
 
 /// A system with its parameters and its start, its dimensions known only at run time.

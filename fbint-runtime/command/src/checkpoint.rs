@@ -36,6 +36,8 @@ pub(crate) struct Checkpoint {
     fbint: String,
     code_sha256: String,
     pub(crate) job: Job,
+    /// That of the job.
+    folder: Option<PathBuf>,
     pub(crate) files: Files,
     /// Seconds between two checkpoints.
     pub(crate) checkpoint_every: f64,
@@ -71,14 +73,23 @@ impl Checkpoint {
         wall_seconds: f64,
         snapshot: Snapshot,
     ) -> Self {
-        let (fbint, code_sha256) = (VERSION.to_owned(), code_sha256.to_owned());
-        Self { fbint, code_sha256, job: job.clone(), files: files.clone(), checkpoint_every, wall_seconds, snapshot }
+        Self {
+            fbint: VERSION.to_owned(),
+            code_sha256: code_sha256.to_owned(),
+            job: job.clone(),
+            folder: job.folder.clone(),
+            files: files.clone(),
+            checkpoint_every,
+            wall_seconds,
+            snapshot,
+        }
     }
 
     /// Reads a checkpoint that this program can resume.
     pub(crate) fn read(models: &[Entry], path: &Path) -> Result<Self, Box<dyn Error>> {
         let name = path.display();
-        let checkpoint: Self = read(path, path)?;
+        let mut checkpoint: Self = read(path, path)?;
+        checkpoint.job.folder = checkpoint.folder.take();
         let seconds = [("checkpoint_every", checkpoint.checkpoint_every), ("wall_seconds", checkpoint.wall_seconds)];
         if let Some((field, value)) = seconds.into_iter().find(|(_, value)| !(*value >= 0.0 && value.is_finite())) {
             return Err(format!("{name} is not understood: {field} is {value:?}, and must be 0 or more").into());

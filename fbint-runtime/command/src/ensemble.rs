@@ -15,6 +15,7 @@ mod samples;
 pub(crate) mod share;
 
 use std::collections::BTreeMap;
+use std::env::current_dir;
 use std::error::Error;
 use std::io::stdout;
 use std::mem::forget;
@@ -106,6 +107,7 @@ fn go_on(models: &[Entry], arguments: &arguments::Resume, ranks: &Ranks) -> Resu
 /// The same arguments, with paths that do not depend on the current folder.
 fn of_any_folder(arguments: &arguments::Ensemble) -> Result<arguments::Ensemble, Box<dyn Error>> {
     let mut arguments = arguments.clone();
+    arguments.integration.folder = Some(current_dir()?);
     let files = [&mut arguments.out, &mut arguments.ends, &mut arguments.samples, &mut arguments.plot];
     for path in files.into_iter().flatten() {
         *path = absolute(&path)?;

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use fbint_runtime::Settings;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
+use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load_from};
 use crate::condition::Condition;
 use crate::nearest;
 
@@ -16,6 +17,9 @@ use crate::nearest;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) model: String,
+    /// The folder from which the path of its file starts. Records do not have it: equal runs have equal records.
+    #[serde(skip)]
+    pub(crate) folder: Option<PathBuf>,
     pub(crate) parameters: BTreeMap<String, f64>,
     pub(crate) start: BTreeMap<String, f64>,
     #[serde(flatten)]
@@ -29,7 +33,7 @@ pub(crate) struct Job {
 impl Job {
     /// The model with the parameters of this job.
     pub(crate) fn model(&self, models: &[Entry]) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
-        let mut model = load(models, &self.model)?;
+        let mut model = load_from(self.folder.as_deref(), models, &self.model)?;
         let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
         for (name, value) in &self.parameters {
             model.set_parameter(nearest::find("parameter", name, &names)?, *value);

@@ -31,7 +31,11 @@ pub(crate) fn list(models: &[Entry], arguments: &List) -> Result<(), Box<dyn Err
 
 fn description(entry: &Entry) -> String {
     let model = (entry.load)();
-    let parameters: Vec<String> = model.parameters().iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let parameter = |(name, value): (&str, f64)| match value {
+        value if value.is_nan() => format!("{name} (no default)"),
+        value => format!("{name} = {value}"),
+    };
+    let parameters: Vec<String> = model.parameters().into_iter().map(parameter).collect();
     format!(
         "{}\n    {}\n    parameters  {}\n    state       {}\n    integrals   {}\n",
         entry.name,

@@ -1,5 +1,6 @@
 //! `run`: one model by one method; and `resume`, which resumes such a run.
 
+use std::env::current_dir;
 use std::error::Error;
 use std::io::{Write, stdout};
 use std::mem::replace;
@@ -8,7 +9,7 @@ use std::process::ExitCode;
 use fbint_runtime::{Method, Projection, Settings, StateRole};
 
 use crate::arguments::{self, Assignment, GainsArgument, Integration, RunOptions};
-use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
+use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load_from};
 use crate::checkpoint::{Checkpoint, Files};
 use crate::job::{Job, in_terms_of_options, named};
 use crate::nearest;
@@ -101,7 +102,7 @@ pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<
 
 /// The job that the command line describes, with everything resolved.
 pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>) -> Result<Job, Box<dyn Error>> {
-    let mut model = load(models, &arguments.model)?;
+    let mut model = load_from(arguments.folder.as_deref(), models, &arguments.model)?;
     set_parameters(&mut *model, &arguments.parameters)?;
     let start = Given::of(&*model, arguments)?.start(&*model, &[]).map_err(in_terms_of_options)?;
     let method = method(arguments)?;
@@ -112,6 +113,7 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
     }
     Ok(Job {
         model: arguments.model.clone(),
+        folder: arguments.folder.clone().or_else(|| current_dir().ok()),
         parameters: model.parameters().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         start: named(&model.state_names(), &start),
         settings: Settings {

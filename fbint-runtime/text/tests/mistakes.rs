@@ -92,6 +92,34 @@ struct Decay;";
 )]
 struct Particle { m: f64 }";
 
+    a_wrong_beginning: "#[feedback_system(
+    coordinates(q: [2]),
+    momenta(p: [2]),
+    hamiltonian = p.norm_squared() / (2 * m) + k * q[0],
+    default(m = 1, m = 2, q = 0),
+    start(q = vector![0, 0], q = vector![1, 0], time = 0, k = 1),
+)]
+struct Particle { m: f64, k: f64 }";
+
+    a_default_of_another: "#[feedback_system(
+    state(x),
+    dynamics(x = -k * l * x),
+    default(k = 1 + l, l = 1),
+)]
+struct Decay { k: f64, l: f64 }";
+
+    an_incomplete_beginning: "#[feedback_system(
+    coordinates(q: [2]),
+    momenta(p: [2]),
+    hamiltonian = p.norm_squared() / (2 * m) + k * q[0],
+    default(m = 1),
+    start(q = vector![0, 0]),
+)]
+struct Particle { m: f64, k: f64 }";
+
+    an_infinite_default: "#[feedback_system(state(x), dynamics(x = -k * x), default(k = 1000.exp()))]
+struct Decay { k: f64 }";
+
     not_conserved: "#[feedback_system(
     coordinates(q: [2]),
     momenta(p: [2]),

@@ -102,6 +102,34 @@ fn a_run_of_a_file_is_resumed_unless_the_file_has_changed() -> Outcome {
 }
 
 #[test]
+fn a_run_of_a_file_is_resumed_from_another_folder() -> Outcome {
+    let (folder, other) = (folder_with(&[("pendulum.rs", PENDULUM)])?, tempdir()?);
+    let begun = ["--until", "1", "--every", "0.1", "--plot", "resumed.svg", "--checkpoint", "c"];
+    printed(&folder, &[&["run", "pendulum.rs"], &begun[..]].concat())?;
+    printed(&folder, &["run", "pendulum.rs", "--until", "2", "--every", "0.1", "--plot", "whole.svg"])?;
+    let checkpoint = folder.path().join("c");
+    let checkpoint = checkpoint.to_str().ok_or("a path in UTF-8")?;
+    printed(&other, &["resume", checkpoint, "--until", "2"])?;
+    let [resumed, whole] = ["resumed.svg", "whole.svg"].map(|name| fs::read(folder.path().join(name)));
+    assert!(resumed? == whole?);
+    assert!(names_in(&other)?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn what_a_file_leaves_open_is_said() -> Outcome {
+    let open =
+        PENDULUM.replace("    default(m = 1, g = 1, l = 1),\n    start(q = vector![l, 0], p = vector![0, 0]),\n", "");
+    let folder = folder_with(&[("pendulum.rs", &open)])?;
+    let list = printed(&folder, &["list", "pendulum.rs"])?;
+    assert!(list.contains("m (no default), g (no default), l (no default)"), "{list}");
+    let run = ["run", "pendulum.rs", "-p", "m=1", "-p", "g=1", "-p", "l=1"];
+    let unstarted = fbint(&folder, &run)?;
+    refused(&unstarted, &["where a run of `PlanarPendulum` starts", "add `start(..)` to its attribute"]);
+    Ok(())
+}
+
+#[test]
 fn one_of_several_models_in_a_file_is_named() -> Outcome {
     let folder = folder_with(&[("both.rs", &format!("{PENDULUM}\n{OSCILLATOR}"))])?;
     let several = fbint(&folder, &["run", "both.rs"])?;

@@ -1,0 +1,248 @@
+"""Models from text beside heyoka, a Taylor method compiled for each problem: from the text to a first result, and the time of a run.
+
+    python3 -m venv target/beside
+    target/beside/bin/pip install heyoka==7.13.2 ./fbint-runtime/python/wheel
+    target/beside/bin/python fbint-runtime/python/wheel/examples/beside_heyoka.py
+
+Both are given the Hamiltonian, derive the equations, and compile them. A first result is the state at the hundredth part of the end, in
+a process that has imported the module and has not yet used it: the least processor time of several such processes, with nothing kept on
+disk, and again with what the ones before have kept, which is heyoka's compiled code. The time of a run is
+the least of several calls, or the mean time that the thread had a processor if that is less. Errors are the largest of coordinates,
+against heyoka's solution in 113 bits. Runs of fbint are the default ones, which keep the energy and say how far it moved.
+"""
+
+import importlib
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+TOLERANCES = [1e-15, 1e-9]
+# How heyoka compiles: everything written out, or functions of its parts.
+MODES = {"heyoka": False, "heyoka, compact_mode": True}
+# Processes that look for a first result, and the least time that a run is repeated for.
+PROCESSES = 5
+SECONDS = 0.1
+
+G = 2.95912208286e-4
+MASSES = [1.00000597682, 0.000954786104043, 0.000285583733151, 0.0000437273164546, 0.0000517759138449, 1.0 / 1.3e8]
+POSITIONS = [
+    [0.0, 0.0, 0.0],
+    [-3.5023653, -3.8169847, -1.5507963],
+    [9.0755314, -3.0458353, -1.6483708],
+    [8.3101420, -16.2901086, -7.2521278],
+    [11.4707666, -25.7294829, -10.8169456],
+    [-15.5387357, -25.2225594, -3.1902382],
+]
+VELOCITIES = [
+    [0.0, 0.0, 0.0],
+    [0.00565429, -0.00412490, -0.00190589],
+    [0.00168318, 0.00483525, 0.00192462],
+    [0.00354178, 0.00137102, 0.00055029],
+    [0.00288930, 0.00114527, 0.00039677],
+    [0.00276725, -0.00170702, -0.00136504],
+]
+
+PENDULUM = """
+#[feedback_system(coordinates(a), momenta(p), hamiltonian = p.powi(2) / 2 - 9.81 * a.cos(), start(a = 2, p = 0))]
+struct Pendulum;
+"""
+
+DOUBLE_PENDULUM = """
+#[feedback_system(
+    coordinates(a, b),
+    momenta(p, r),
+    hamiltonian = (p.powi(2) + 2 * r.powi(2) - 2 * p * r * (a - b).cos()) / (2 * (1 + (a - b).sin().powi(2)))
+        - 2 * 9.81 * a.cos() - 9.81 * b.cos(),
+    start(a = 1, b = 0.5, p = 0, r = 0),
+)]
+struct DoublePendulum;
+"""
+
+
+def vector(numbers):
+    return f"vector![{', '.join(f'{number!r}' for number in numbers)}]"
+
+
+def planets():
+    bodies = range(6)
+    kinetic = [f"p{i}.norm_squared() / (2 * {MASSES[i]!r})" for i in bodies]
+    pairs = [(i, j) for j in bodies for i in range(j)]
+    potential = [f"- {G!r} * {MASSES[i]!r} * {MASSES[j]!r} / (q{i} - q{j}).norm()" for i, j in pairs]
+    momenta = [[MASSES[i] * rate for rate in VELOCITIES[i]] for i in bodies]
+    start = [f"q{i} = {vector(POSITIONS[i])}, p{i} = {vector(momenta[i])}" for i in bodies]
+    return f"""
+#[feedback_system(
+    coordinates({", ".join(f"q{i}: [3]" for i in bodies)}),
+    momenta({", ".join(f"p{i}: [3]" for i in bodies)}),
+    hamiltonian = {" + ".join(kinetic)} {" ".join(potential)},
+    start({", ".join(start)}),
+)]
+struct OuterPlanets;
+"""
+
+
+# The text, the end, and the longest step of a method with a fixed step.
+PROBLEMS = {
+    "pendulum": (PENDULUM, 100.0, 0.8),
+    "double pendulum": (DOUBLE_PENDULUM, 20.0, 0.4),
+    "outer planets": (planets(), 200_000.0, 1_600.0),
+}
+
+
+class OfHeyoka:
+    """A problem as heyoka takes it."""
+
+    def __init__(self, name, **settings):
+        import heyoka
+
+        if name == "outer planets":
+            self.coordinates = [heyoka.expression(f"q{i}{axis}") for i in range(6) for axis in "xyz"]
+            self.momenta = [heyoka.expression(f"p{i}{axis}") for i in range(6) for axis in "xyz"]
+            momenta = [MASSES[i] * rate for i in range(6) for rate in VELOCITIES[i]]
+            start = [place for body in POSITIONS for place in body] + momenta
+        elif name == "pendulum":
+            self.coordinates, self.momenta, start = [heyoka.expression("a")], [heyoka.expression("p")], [2.0, 0.0]
+        else:
+            self.coordinates, self.momenta = list(heyoka.make_vars("a", "b")), list(heyoka.make_vars("p", "r"))
+            start = [1.0, 0.5, 0.0, 0.0]
+        system = heyoka.hamiltonian(self.energy(name, heyoka), self.coordinates, self.momenta)
+        number = settings.get("fp_type", float)
+        self.integrator = heyoka.taylor_adaptive(system, [number(entry) for entry in start], **settings)
+        self.start = self.integrator.state.copy()
+
+    def energy(self, name, heyoka):
+        q, p = self.coordinates, self.momenta
+        if name == "pendulum":
+            return p[0] ** 2 / 2.0 - 9.81 * heyoka.cos(q[0])
+        if name == "double pendulum":
+            between = q[0] - q[1]
+            kinetic = (p[0] ** 2 + 2.0 * p[1] ** 2 - 2.0 * p[0] * p[1] * heyoka.cos(between)) / (
+                2.0 * (1.0 + heyoka.sin(between) ** 2)
+            )
+            return kinetic - 2.0 * 9.81 * heyoka.cos(q[0]) - 9.81 * heyoka.cos(q[1])
+        square = lambda entries: heyoka.sum([entry**2 for entry in entries])
+        terms = [square(p[3 * i : 3 * i + 3]) / (2.0 * MASSES[i]) for i in range(6)]
+        for j in range(6):
+            for i in range(j):
+                between = [q[3 * i + axis] - q[3 * j + axis] for axis in range(3)]
+                terms.append(-G * MASSES[i] * MASSES[j] / heyoka.sqrt(square(between)))
+        return heyoka.sum(terms)
+
+    def run(self, until):
+        self.integrator.time = type(until)(0.0)
+        self.integrator.state[:] = self.start
+        outcome = self.integrator.propagate_until(until)
+        return outcome[3], self.integrator.state[: len(self.coordinates)].copy()
+
+
+class OfText:
+    """A problem as fbint takes it."""
+
+    def __init__(self, name):
+        import fbint
+
+        text, self.until, _ = PROBLEMS[name]
+        self.system = fbint.model(text)()
+        self.coordinates = [f"q{i}" for i in range(6)] if name == "outer planets" else ["a", "b"][: name.count(" ") + 1]
+
+    def run(self, until, **settings):
+        run = self.system.run(until=until, every=until, **settings)
+        ends = [getattr(run, coordinate)[-1] for coordinate in self.coordinates]
+        return run.steps, [entry for end in ends for entry in (end if hasattr(end, "__len__") else [end])]
+
+
+def first(name, module, is_compact):
+    """The processor time to a first result, in this process."""
+    until = PROBLEMS[name][1] / 100.0
+    importlib.import_module(module)
+    began = time.process_time()
+    if module == "fbint":
+        OfText(name).run(until, method="dop853", rtol=1e-9)
+    else:
+        OfHeyoka(name, tol=1e-9, compact_mode=is_compact).run(until)
+    return time.process_time() - began
+
+
+def least_first(name, module, is_compact=False):
+    """The processor time to a first result, with nothing kept on disk and with what was kept."""
+    command = [sys.executable, __file__, name, module, *["compact"] * is_compact]
+
+    def taken(folder):
+        environment = {**os.environ, "XDG_CACHE_HOME": folder}
+        output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+        return float(output)
+
+    def fresh():
+        with tempfile.TemporaryDirectory() as folder:
+            return taken(folder)
+
+    with tempfile.TemporaryDirectory() as folder:
+        taken(folder)
+        again = min(taken(folder) for _ in range(PROCESSES))
+    return min(fresh() for _ in range(PROCESSES)), again
+
+
+def timed(run):
+    """The time of a run, and what it gives."""
+    result = run()
+    least, turns, taken, before = math.inf, 0, 0.0, time.thread_time()
+    while taken < SECONDS:
+        began = time.perf_counter()
+        result = run()
+        seconds = time.perf_counter() - began
+        least, taken, turns = min(least, seconds), taken + seconds, turns + 1
+    return min(least, (time.thread_time() - before) / turns), result
+
+
+def ladder(longest):
+    """The settings of the methods of fbint that are tried."""
+    tolerances = [{"method": "dop853", "rtol": 10.0 ** (-power / 2)} for power in range(10, 29)]
+    steps = [longest / 2 ** (power / 2) for power in range(15)]
+    return tolerances + [{"method": method, "step": step} for method in ["gauss8", "gauss16"] for step in steps]
+
+
+def table():
+    import heyoka
+
+    print("| | method | h, tolerance | first result, ms | again, ms | steps | run, ms | error | time / heyoka |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, (_, until, longest) in PROBLEMS.items():
+        real = heyoka.real128
+        exact = OfHeyoka(name, tol=real(1e-32), fp_type=real, compact_mode=True).run(real(until))[1]
+        error_of = lambda end: max(abs(float(real(float(entry)) - place)) for entry, place in zip(end, exact))
+        firsts = {label: least_first(name, "heyoka", is_compact) for label, is_compact in MODES.items()}
+        first_of_text = least_first(name, "fbint")
+        model = OfText(name)
+        own = [timed_row(model, until, setting, error_of) for setting in ladder(longest)]
+        for tolerance in TOLERANCES:
+            rows = []
+            for label, is_compact in MODES.items():
+                other = OfHeyoka(name, tol=tolerance, compact_mode=is_compact)
+                seconds, (steps, end) = timed(lambda: other.run(until))
+                rows.append((label, tolerance, steps, seconds, error_of(end)))
+            goal = rows[0][3]
+            good = [row for row in own if row[4] <= rows[0][4]]
+            rows.append(min(good, key=lambda row: row[3]) if good else min(own, key=lambda row: row[4]))
+            for method, setting, steps, seconds, error in rows:
+                nothing_kept, again = firsts.get(method, first_of_text)
+                numbers = f"{setting:.2g} | {1e3 * nothing_kept:.3g} | {1e3 * again:.3g} | {steps} | {1e3 * seconds:.3g} | {error:.1e}"
+                print(f"| {name}, t = {until:g} | {method} | {numbers} | {seconds / goal:.2f} |", flush=True)
+
+
+def timed_row(model, until, setting, error_of):
+    try:
+        seconds, (steps, end) = timed(lambda: model.run(until, **setting))
+    except (ValueError, RuntimeError):
+        # A step that is too long.
+        return (setting["method"], math.nan, 0, math.inf, math.inf)
+    return (setting["method"], setting.get("rtol") or setting["step"], steps, seconds, error_of(end))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        print(first(*sys.argv[1:3], is_compact="compact" in sys.argv))
+    else:
+        table()
