@@ -61,7 +61,7 @@ fn mistakes_are_reported_where_they_stand() {
         ("start(q = vector![l, 0])", "`start` does not say where `p` starts: add `p = ..` to it", "p"),
         (
             "start(q = vector![l, 0], p = vector![0, 0], r = 1)",
-            "`r` is not a variable that a start has: the time and the work begin at 0: `q`, `p`",
+            "`r` is not a variable that a start has, where the time and the work begin at 0: `q`, `p`",
             "r",
         ),
         (

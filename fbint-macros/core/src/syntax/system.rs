@@ -136,7 +136,7 @@ pub(super) fn beginning(declaration: &Declaration, errors: &Errors) {
         of: Variables { all: declaration.parameters.iter().collect(), are_known: !declaration.hidden_names },
     };
     let start = ValuesOfVariables {
-        unknown: "is not a variable that a start has: the time and the work begin at 0",
+        unknown: "is not a variable that a start has, where the time and the work begin at 0",
         twice,
         missing: |name| format!("`start` does not say where `{name}` starts: add `{name} = ..` to it"),
         key: AttributeKey::Start,
