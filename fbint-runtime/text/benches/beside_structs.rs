@@ -1,0 +1,114 @@
+//! Models from text beside the structs of the same code: how long runs and ensembles take.
+//!
+//! `RAYON_NUM_THREADS=1 cargo bench -p fbint-text --bench beside_structs` prints, for each model, how long its text takes to be read and run
+//! for a step, and how many times as long as with the struct a run takes by Euler's method, RK4 and DOP853, and an ensemble by RK4. Each
+//! is the least time of several.
+#![allow(missing_docs)]
+
+#[path = "../tests/shipped.rs"]
+mod shipped;
+
+use std::time::Instant;
+
+use ::models::{Chain4, Chain8, Chain16, FourBar, Kepler, PlanarPendulum, RollingDisk, SphericalPendulum};
+use fbint_command::Model;
+use fbint_runtime::{Ensemble, Entries, FeedbackSystem, GeneratedSystem, Method, Simulation};
+use fbint_text::{TextModel, Visitor, models, models_of_package};
+
+/// How often each is timed.
+const TURNS: usize = 9;
+const STEP: f64 = 1e-4;
+const UNTIL: f64 = 2.0;
+/// The members of an ensemble, and the steps of each.
+const MEMBERS: usize = 480;
+const STEPS: f64 = 50.0;
+
+fn main() {
+    println!("| model | first step, ms | Euler | RK4 | DOP853 | ensemble |\n|---|---|---|---|---|---|");
+    row::<PlanarPendulum>();
+    row::<SphericalPendulum>();
+    row::<Kepler>();
+    row::<RollingDisk>();
+    row::<FourBar>();
+    row::<Chain4>();
+    row::<Chain8>();
+    row::<Chain16>();
+}
+
+fn row<S: GeneratedSystem + Model + Default + Sync>() {
+    let text = shipped::named(S::FACTS.name).text;
+    // What was read before is not read again.
+    let first_of = |turn: usize| models(&format!("{text}\n// {turn}")).expect("a model").remove(0);
+    let firsts = (0..TURNS).map(|turn| seconds(|| first_of(turn).visit(Step::<S>(S::default()))));
+    let first = firsts.fold(f64::MAX, f64::min);
+    let same_code = models_of_package(&text, &shipped::package()).expect("a model").remove(0);
+    let ratios = same_code.visit(Ratios::<S>(S::default()));
+    println!("| {} | {:.1} | {} |", S::FACTS.name, first * 1e3, ratios.map(|ratio| format!("{ratio:.2}")).join(" | "));
+}
+
+fn seconds<T>(task: impl FnOnce() -> T) -> f64 {
+    let began = Instant::now();
+    task();
+    began.elapsed().as_secs_f64()
+}
+
+/// A step from where the struct starts.
+struct Step<S>(S);
+
+impl<S: GeneratedSystem + Model> Visitor for Step<S> {
+    type Output = ();
+
+    fn visit<const N: usize, const M: usize>(self, model: TextModel<N, M>) {
+        let (model, start) = as_struct(&self.0, model);
+        Simulation::new(&model, start).and_then(|run| run.run(Method::Rk4 { h: STEP }, STEP)).expect("a step");
+    }
+}
+
+/// The times of a text in those of its struct.
+struct Ratios<S>(S);
+
+impl<S: GeneratedSystem + Model + Sync> Visitor for Ratios<S> {
+    type Output = [f64; 4];
+
+    fn visit<const N: usize, const M: usize>(self, model: TextModel<N, M>) -> [f64; 4] {
+        let system = self.0;
+        let (model, start) = as_struct(&system, model);
+        let own: S::Vector<f64> = Model::start(&system).expect("a start").into();
+        let mut least = [[f64::MAX; 2]; 4];
+        for _ in 0..TURNS {
+            let turn = [times(&model, start), times(&system, own)];
+            for (kind, least) in least.iter_mut().enumerate() {
+                *least = [0, 1].map(|who| least[who].min(turn[who][kind]));
+            }
+        }
+        least.map(|[text, system]| text / system)
+    }
+}
+
+/// The model with the parameters of the struct, and where that starts.
+fn as_struct<S: GeneratedSystem + Model, const N: usize, const M: usize>(
+    system: &S,
+    mut model: TextModel<N, M>,
+) -> (TextModel<N, M>, [f64; N]) {
+    for index in 0..S::FACTS.parameter_names.len() {
+        *model.parameter_mut(index).expect("a parameter") = system.parameter(index).expect("a parameter");
+    }
+    let start: S::Vector<f64> = Model::start(system).expect("a start").into();
+    (model, Entries::from_fn(|entry| start.as_ref().get(entry).copied().unwrap_or(0.0)))
+}
+
+/// How long runs take, and an ensemble.
+fn times<S: FeedbackSystem + Sync>(system: &S, start: S::Vector<f64>) -> [f64; 4] {
+    let run = |method: Method| {
+        let run = Simulation::new(system, start).expect("a start").without_feedback().record_every(UNTIL);
+        seconds(|| run.run(method, UNTIL).map(|_| ()).expect("a run"))
+    };
+    let (rtol, atol) = (1e-11, 1e-11);
+    let ensemble = Ensemble::new(system, [start; MEMBERS]).without_feedback();
+    [
+        run(Method::Euler { h: STEP }),
+        run(Method::Rk4 { h: STEP }),
+        run(Method::Dop853 { rtol, atol }),
+        seconds(|| ensemble.run(Method::Rk4 { h: STEP }, STEPS * STEP).map(|_| ()).expect("an ensemble")),
+    ]
+}
