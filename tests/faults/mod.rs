@@ -20,7 +20,7 @@ use fbint_macros_core::program::{
     assemble, verify,
 };
 use fbint_runtime::GeneratedSystem;
-use fbint_tests::compiler::{Declaration, run, solved_field};
+use fbint_tests::compiler::{Compiled, Declaration, run, solved_field};
 use fbint_tests::functions::{Question, Results, disagreement, emitted, interpreted};
 use fbint_tests::oracle::{Declared, Oracle, Tolerances, random_state};
 use fbint_tests::{Random, amount, relative_error};
@@ -299,44 +299,55 @@ mod derivations {
         let others = tests.into_iter().flat_map(Declaration::all).chain(Declaration::others());
         let declarations: Vec<Declaration> = shipped.chain(others).collect();
         assert!(declarations.len() >= 60, "{}", declarations.len());
-        let mut random = Random::new(5);
-        let (mut noticed, mut same) = (0, 0);
+        let (mut random, mut of_implicit) = (Random::new(5), Random::new(6));
+        let (mut noticed, mut same, mut implicit, mut implicit_same) = (0, 0, 0, 0);
         for declaration in declarations {
-            let name = &declaration.name;
             let good = declaration.compile();
-            let problem = &good.model.problem;
-            assert_eq!(check::check(problem, &good.derivation), Verdict::Agreement, "{name}");
+            let verdict = check::check(&good.model.problem, &good.derivation);
+            assert_eq!(verdict, Verdict::Agreement, "{}", declaration.name);
             for turn in 0..amount(12, 60) {
                 let mut derivation = good.derivation.clone();
                 let fault = match turn % 3 {
                     0 => break_derivation(&mut derivation, &mut random),
                     _ => break_motion(&mut derivation, &mut random),
                 };
-                if let Verdict::Disagreement(_) = check::check(problem, &derivation) {
-                    noticed += 1;
-                    continue;
-                }
-                let programs = catch_unwind(AssertUnwindSafe(|| assemble(&derivation)));
-                let Ok(Ok(programs)) = programs else { panic!("{name}: {fault} ends the compiler") };
-                let is_same = |one: &[f64], other: &[f64]| {
-                    let error = relative_error(one, other);
-                    !error.is_nan() && error <= ROUNDING
-                };
-                for state in 0..JUDGED {
-                    for function in [&VECTOR_FIELD, &INTEGRALS, &JACOBIAN, &OUTPUTS] {
-                        let [one, other] = [&good.programs, &programs].map(|it| values(it, function, state));
-                        assert!(is_same(&one, &other), "{name}, {}: {fault}", function.name);
-                    }
-                    for of in [of_frame, of_field] {
-                        let [one, other] = [&good.derivation, &derivation].map(|it| of(it, state));
-                        assert!(is_same(&one, &other), "{name}, the frame or the field: {fault}");
-                    }
-                }
-                same += 1;
+                *if is_noticed(&good, &derivation, &fault) { &mut noticed } else { &mut same } += 1;
+            }
+            let is_implicit = !good.derivation.field.systems.is_empty();
+            for _ in 0..if is_implicit { amount(8, 40) } else { 0 } {
+                let mut derivation = good.derivation.clone();
+                let fault = break_field(&mut derivation.field, &mut of_implicit);
+                *if is_noticed(&good, &derivation, &fault) { &mut implicit } else { &mut implicit_same } += 1;
             }
         }
         eprintln!("fields: {noticed} faults noticed, {same} change nothing");
-        assert!(noticed >= 600, "{noticed}");
+        eprintln!("implicit fields: {implicit} further faults noticed, {implicit_same} change nothing");
+        assert!(noticed >= 600 && implicit >= 200, "{noticed}, {implicit}");
+    }
+
+    /// Whether the compiler notices the fault; if not, it changes nothing.
+    fn is_noticed(good: &Compiled, derivation: &Derivation, fault: &str) -> bool {
+        if let Verdict::Disagreement(_) = check::check(&good.model.problem, derivation) {
+            return true;
+        }
+        let name = &derivation.name;
+        let programs = catch_unwind(AssertUnwindSafe(|| assemble(derivation)));
+        let Ok(Ok(programs)) = programs else { panic!("{name}: {fault} ends the compiler") };
+        let is_same = |one: &[f64], other: &[f64]| {
+            let error = relative_error(one, other);
+            !error.is_nan() && error <= ROUNDING
+        };
+        for state in 0..JUDGED {
+            for function in [&VECTOR_FIELD, &INTEGRALS, &JACOBIAN, &OUTPUTS] {
+                let [one, other] = [&good.programs, &programs].map(|it| values(it, function, state));
+                assert!(is_same(&one, &other), "{name}, {}: {fault}", function.name);
+            }
+            for of in [of_frame, of_field] {
+                let [one, other] = [&good.derivation, derivation].map(|it| of(it, state));
+                assert!(is_same(&one, &other), "{name}, the frame or the field: {fault}");
+            }
+        }
+        false
     }
 
     /// X and the multipliers, as linear systems and rates give them.

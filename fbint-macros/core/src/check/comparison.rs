@@ -7,8 +7,8 @@ use super::Verdict;
 use super::declared::{Covector, DeclaredAtPoint, entry};
 use super::frame::FramePart;
 use crate::derivation::{
-    ConstraintMatrix, Derivation, Dynamics, FrameBracket, IntegralId, KineticEnergy, LinearSystem, Role, Structure,
-    Unknowns,
+    ConstraintMatrix, Derivation, Dynamics, FrameBracket, IntegralId, Kind, KineticEnergy, LinearSystem, Role,
+    Structure, Unknowns,
 };
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::dot;
@@ -143,7 +143,9 @@ impl<'a> PointComparison<'a> {
 
     /// X and the multipliers of a canonical or a Lagrangian system.
     fn motion(&self) -> Agreement {
-        let Some(expected) = &self.declared.motion else { return Ok(()) };
+        if self.declared.motion.is_none() && self.declared.frame.is_none() {
+            return Ok(());
+        }
         let symbols = &self.derivation.symbols;
         let state = State::new(&symbols.unknowns().map(|symbol| self.point.symbol(symbol)).collect());
         let Some(velocity) = Velocity::new(self.derivation, state) else {
@@ -154,6 +156,7 @@ impl<'a> PointComparison<'a> {
             self.is_undefined.set(true);
             return Ok(());
         };
+        let Some(expected) = &self.declared.motion else { return self.balance(&velocity) };
         for state in symbols.states() {
             let name = || format!("the rate of {}", symbols[state].name);
             self.equals(Some(velocity.component(state).clone()), &entry(&expected.rates, state), name)?;
@@ -162,6 +165,33 @@ impl<'a> PointComparison<'a> {
             let name = || format!("the multiplier {}", symbols[*symbol].name);
             let derived = velocity.solved.get(symbol).ok_or_else(name)?;
             self.equals(Some(derived.clone()), expected, name)?;
+        }
+        Ok(())
+    }
+
+    /// d'Alembert's residual of a Lagrangian system, and the rates of its constraints, which the multipliers keep.
+    fn balance(&self, velocity: &Velocity) -> Agreement {
+        let Some(frame) = &self.declared.frame else { return Ok(()) };
+        let symbols = &self.derivation.symbols;
+        let rates: Covector = symbols.states().map(|state| (state, velocity.component(state).clone())).collect();
+        let residual =
+            frame.residual(&self.declared, &rates, &velocity.solved).ok_or_else(|| "the field".to_owned())?;
+        for (along, residual) in residual {
+            match symbols[along].role {
+                Role::Vanishing { reaction } => {
+                    let name = || format!("the multiplier {}", symbols[reaction].name);
+                    let derived = velocity.solved.get(&reaction).ok_or_else(name)?;
+                    self.equals(Some(derived.clone()), &residual, name)?;
+                }
+                _ => self.equals(Some(residual), &Real::zero(), || format!("the rate of {}", symbols[along].name))?,
+            }
+        }
+        for id in self.declared.problem.constraints() {
+            if self.declared.problem.integrals[id].kind != Kind::InvariantSet {
+                let rate = dot(&self.declared.integrals[id].gradient, &rates);
+                let name = || format!("the rate of {} along the field", self.derivation.integrals[id].name);
+                self.equals(Some(rate), &Real::zero(), name)?;
+            }
         }
         Ok(())
     }
@@ -199,7 +229,7 @@ impl<'a> PointComparison<'a> {
 
     /// x' of any other system, as it is given or J grad H.
     fn unsolved_field(&self) -> Agreement {
-        if self.declared.motion.is_some() {
+        if self.declared.motion.is_some() || self.declared.frame.is_some() {
             return Ok(());
         }
         let rates = &self.derivation.field.rates;

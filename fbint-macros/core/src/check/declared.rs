@@ -24,7 +24,7 @@ pub(super) struct DeclaredAtPoint<'a> {
     pub(super) frame: Option<Frame<'a>>,
     /// The energy, or the balance of energy and work.
     pub(super) energy: Option<Differentiated<Real>>,
-    /// y, the flow without constraints, but for the work; of a Lagrangian system that of its momenta, in the place of velocities.
+    /// y, the flow without constraints, but for the work; of a Lagrangian system that of its coordinates and the time.
     pub(super) flow: Covector,
     /// Q, by the momenta or the velocities along which it acts.
     pub(super) forces: Covector,
@@ -32,7 +32,7 @@ pub(super) struct DeclaredAtPoint<'a> {
     pub(super) integrals: Table<IntegralId, Differentiated<Real>>,
     /// J, row by row, where it is declared.
     pub(super) matrix: Table<Symbol, Vec<Real>>,
-    /// X of a canonical or a Lagrangian system.
+    /// X of a canonical system.
     pub(super) motion: Option<ExpectedMotion>,
 }
 
@@ -57,33 +57,33 @@ impl<'a> DeclaredAtPoint<'a> {
         } else if let Some(energy) = problem.energy_function() {
             declared.energy = Some(declared.differentiate(&energy)?);
         }
-        declared.flow = declared.free_flow()?;
+        declared.flow = declared.free_flow();
         declared.integrals = problem.integrals.ids().map(|id| declared.integral(id)).collect::<Option<_>>()?;
-        if matches!(problem.dynamics, Dynamics::Canonical { .. } | Dynamics::Lagrangian(_)) {
+        if matches!(problem.dynamics, Dynamics::Canonical { .. }) {
             declared.motion = Some(declared.motion()?);
         }
         Some(declared)
     }
 
-    /// J dH + Q
-    fn free_flow(&self) -> Option<Covector> {
-        let mut flow = match &self.energy {
-            Some(energy) => self.moved(&self.covector(&energy.gradient)?),
-            None => Covector::new(),
+    /// J dH + Q, or q' = U xi
+    fn free_flow(&self) -> Covector {
+        let mut flow = match (&self.frame, &self.energy) {
+            (Some(frame), _) => frame.kinematics.iter().map(|(x, rate)| (*x, rate.value.clone())).collect(),
+            (None, Some(energy)) => self.moved(&self.covector(&energy.gradient)),
+            (None, None) => Covector::new(),
         };
-        add_multiple(&mut flow, &Real::from(1.0), &self.forces);
+        if self.frame.is_none() {
+            add_multiple(&mut flow, &Real::from(1.0), &self.forces);
+        }
         flow.extend(self.problem.symbols.only(Role::Time).map(|time| (time, Real::from(1.0))));
-        Some(flow)
+        flow
     }
 
-    /// A gradient by coordinates, momenta and the time.
-    pub(super) fn covector(&self, gradient: &Covector) -> Option<Covector> {
-        let mut covector = match &self.frame {
-            Some(frame) => frame.covector(gradient)?,
-            None => gradient.clone(),
-        };
+    /// A gradient by the entries of the state.
+    pub(super) fn covector(&self, gradient: &Covector) -> Covector {
+        let mut covector = gradient.clone();
         covector.retain(|symbol, _| self.problem.symbols.is_state(*symbol));
-        Some(covector)
+        covector
     }
 
     fn integral(&self, id: IntegralId) -> Option<Differentiated<Real>> {
@@ -116,9 +116,6 @@ impl<'a> DeclaredAtPoint<'a> {
 
     /// J v
     pub(super) fn moved(&self, v: &Covector) -> Covector {
-        if let Some(frame) = &self.frame {
-            return frame.moved(v);
-        }
         let symbols = &self.problem.symbols;
         let mut moved = Covector::new();
         for x in symbols.states() {

@@ -1,12 +1,12 @@
 //! A Lagrangian system in the frame of its velocities, in numbers at one point.
 //!
-//! On the momenta p of its velocities it is canonical, with the bracket of the frame: x' = u_j^x v^j and
-//! p_j' = c^a_ij p_a v^i - u_j.w move along a covector with the entries v by momenta and w by coordinates.
+//! d'Alembert's principle, from L and its second derivatives: along every direction of the frame, the residual of the equations of
+//! motion vanishes with the derived accelerations and multipliers put in. No linear system of the derivation takes part.
 
 use std::collections::BTreeMap;
 
 use super::declared::{Covector, DeclaredAtPoint, add_multiple, entry};
-use crate::derivation::{Lagrangian, Role};
+use crate::derivation::{IntegralId, Lagrangian, Role};
 use crate::expression::Symbol;
 use crate::numbers::derivative::{Differentiated, add, dot};
 use crate::numbers::number::Number;
@@ -83,67 +83,83 @@ impl<'a> Frame<'a> {
     }
 
     /// (D^2 L) v of a v along velocities that do not vanish.
-    pub(super) fn change_of_momenta(&self, v: &Covector) -> Covector {
+    fn change_of_momenta(&self, v: &Covector) -> Covector {
         let mut change = Covector::new();
         v.iter().for_each(|(velocity, entry)| add_multiple(&mut change, entry, &self.momenta[velocity]));
         change
     }
 
-    /// The gradient by momenta, and by the others at constant momenta.
-    pub(super) fn covector(&self, gradient: &Covector) -> Option<Covector> {
-        let by_momenta = self.solve(gradient)?;
-        let mut covector = gradient.clone();
-        add_multiple(&mut covector, &Real::from(-1.0), &self.change_of_momenta(&by_momenta));
-        covector.extend(by_momenta);
-        Some(covector)
-    }
-
     /// M z = b
-    pub(super) fn solve(&self, b: &Covector) -> Option<Covector> {
+    fn solve(&self, b: &Covector) -> Option<Covector> {
         let row = |(j, slopes): (&Symbol, &Covector)| {
             self.momenta.keys().map(|i| entry(slopes, *i)).chain([entry(b, *j)]).collect()
         };
         Some(self.momenta.keys().copied().zip(solve(self.momenta.iter().map(row).collect())?).collect())
     }
 
-    /// How coordinates and momenta, also those of velocities that vanish, move along a covector.
-    pub(super) fn moved(&self, covector: &Covector) -> Covector {
-        let mut moved = Covector::new();
+    /// c^a_ij p_a v^i + u_j.w of every velocity j, also of those that vanish.
+    fn forces(&self, v: &Covector, w: &Covector) -> Covector {
+        let mut forces = Covector::new();
         for (x, row) in &self.directions {
-            moved.insert(*x, dot(row, covector));
-            add_multiple(&mut moved, &entry(covector, *x).negated(), row);
+            add_multiple(&mut forces, &entry(w, *x), row);
         }
         for ((i, j), coefficients) in &self.brackets {
             let momentum = dot(coefficients, &self.lagrangian.gradient);
-            add(&mut moved, *j, momentum.times(&entry(covector, *i)));
-            add(&mut moved, *i, momentum.times(&entry(covector, *j)).negated());
+            add(&mut forces, *j, momentum.times(&entry(v, *i)));
+            add(&mut forces, *i, momentum.times(&entry(v, *j)).negated());
         }
-        moved
+        forces
     }
 
-    /// The rates of the velocities and what holds those that vanish, from the rates of everything else and of the momenta without it.
-    pub(super) fn accelerations(&self, system: &DeclaredAtPoint<'_>, rates: &Covector) -> Option<(Covector, Covector)> {
-        let symbols = &system.problem.symbols;
-        let mut along = rates.clone();
-        along.retain(|symbol, _| !symbols[*symbol].role.is_velocity());
-        let mut rest = rates.clone();
-        let change = system.second_derivative(&self.declared.lagrangian, &along)?;
-        add_multiple(&mut rest, &Real::from(-1.0), &change);
-        let accelerations = self.solve(&rest)?;
-        add_multiple(&mut rest, &Real::from(-1.0), &self.change_of_momenta(&accelerations));
-        let holding = symbols.iter().filter_map(|(velocity, info)| match info.role {
-            Role::Vanishing { reaction } => Some((reaction, entry(&rest, velocity).negated())),
-            _ => None,
-        });
-        Some((accelerations, holding.collect()))
+    /// d'Alembert's residual: by coordinates and the work, rates minus those that follow from xi - y; by velocities, with
+    /// w = d(L + sum c1 g + sum c2 g')/dx - (dp/dx) . y,
+    ///
+    /// p_j' - c^a_ij p_a (xi - y)^i - u_j.w - Q_j - (A^T c)_j
+    ///
+    /// over the velocity constraints A, which is what holds the velocities that vanish. y is M^-1 (dg'/dxi)^T c2.
+    pub(super) fn residual(&self, system: &DeclaredAtPoint<'_>, rates: &Covector, c: &Covector) -> Option<Covector> {
+        let (problem, symbols) = (system.problem, &system.problem.symbols);
+        let multiplier = |id: IntegralId| Some(entry(c, symbols.multiplier(id)?));
+        let (mut slope, mut push) = (self.lagrangian.gradient.clone(), Covector::new());
+        for (constraint, rate) in problem.holonomic_pairs() {
+            let of_rate = &system.integrals[rate].gradient;
+            add_multiple(&mut slope, &multiplier(constraint)?, &system.integrals[constraint].gradient);
+            add_multiple(&mut slope, &multiplier(rate)?, of_rate);
+            add_multiple(&mut push, &multiplier(rate)?, of_rate);
+        }
+        let y = self.solve(&push)?;
+        add_multiple(&mut slope, &Real::from(-1.0), &self.change_of_momenta(&y));
+        let mut velocities: Covector = self.momenta.keys().map(|j| (*j, Real::from(system.value(*j)))).collect();
+        add_multiple(&mut velocities, &Real::from(-1.0), &y);
+
+        let mut residual = system.second_derivative(&self.declared.lagrangian, rates)?;
+        residual.retain(|symbol, _| symbols[*symbol].role.is_velocity());
+        add_multiple(&mut residual, &Real::from(-1.0), &self.forces(&velocities, &slope));
+        add_multiple(&mut residual, &Real::from(-1.0), &system.forces);
+        for reaction in &problem.reactions {
+            let c = multiplier(reaction.constraint)?.negated();
+            for (velocity, along) in &reaction.along {
+                add(&mut residual, *velocity, c.times(&system.evaluate(along)?));
+            }
+        }
+        for (x, row) in &self.directions {
+            residual.insert(*x, &entry(rates, *x) - &dot(row, &velocities));
+        }
+        if let Some(work) = symbols.only(Role::Work) {
+            let power = &dot(&system.forces, &velocities) - &system.by_time(&slope);
+            residual.insert(work, &entry(rates, work) - &power);
+        }
+        residual.extend(symbols.only(Role::Time).map(|time| (time, &entry(rates, time) - &Real::from(1.0))));
+        Some(residual)
     }
 
     /// What a derivation should have, in its order.
     pub(super) fn parts(&self, system: &DeclaredAtPoint<'_>) -> Vec<(FramePart, Real)> {
         let velocities = system.problem.symbols.with(Role::is_velocity);
         let momenta = velocities.into_iter().map(|j| (FramePart::Momentum(j), entry(&self.lagrangian.gradient, j)));
-        let driving = |j| entry(&system.forces, j);
-        let forces = self.momenta.keys().map(|&j| (FramePart::Force(j), &entry(&system.flow, j) - &driving(j)));
+        let xi = self.momenta.keys().map(|j| (*j, Real::from(system.value(*j)))).collect();
+        let forces = self.forces(&xi, &self.lagrangian.gradient);
+        let forces = self.momenta.keys().map(|&j| (FramePart::Force(j), entry(&forces, j)));
         let coefficients = self.brackets.iter().flat_map(|(&(i, j), coefficients)| {
             coefficients.iter().map(move |(a, c)| (FramePart::Bracket(i, j, *a), c.clone()))
         });

@@ -6,8 +6,8 @@
 //!
 //! grad {g, H} = (D^2 g) J grad H - (D^2 H) J grad g
 //!
-//! The field that takes the solution of linear systems is computed from gradients and one dense system, whatever form was derived
-//! for it, and compared with what that form gives: X and the multipliers.
+//! X and the multipliers of a canonical system are computed from gradients and one dense system, whatever form was derived for them.
+//! Those of a Lagrangian system are put into d'Alembert's equations of the declared Lagrangian, whose residual must vanish.
 //!
 //! What the field keeps by its form is evaluated along it, as if nothing were known of that form.
 //!

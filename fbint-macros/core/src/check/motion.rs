@@ -1,8 +1,7 @@
 //! X and the multipliers, from gradients of what is declared and one dense linear system.
 //!
-//! X = J (dH - sum c df) + Q, with Df.X = 0, in canonical systems and in Lagrangian ones on their momenta, where a velocity constraint has
-//! the row A along which its reaction acts in the place of df. So no form of the derived field is supposed: neither which linear
-//! systems it takes nor how they are eliminated.
+//! X = J (dH - sum c df) + Q, with Df.X = 0, in canonical systems, where a velocity constraint has the row A along which its reaction acts
+//! in the place of df. So no form of the derived field is supposed: neither which linear systems it takes nor how they are eliminated.
 
 use super::declared::{Covector, DeclaredAtPoint, add_multiple};
 use crate::derivation::{IntegralId, Kind, Reaction, Role};
@@ -15,7 +14,7 @@ use crate::proofs::solve;
 pub(super) struct ExpectedMotion {
     /// X
     pub(super) rates: Covector,
-    /// The multipliers of declared constraints, and what holds velocities at zero.
+    /// The multipliers of declared constraints.
     pub(super) multipliers: Covector,
 }
 
@@ -25,7 +24,7 @@ impl DeclaredAtPoint<'_> {
         let is_held = |id: &IntegralId| self.problem.integrals[*id].kind != Kind::InvariantSet;
         let constraints: Vec<IntegralId> = self.problem.constraints().into_iter().filter(is_held).collect();
         let covector = |id: &IntegralId| self.covector(&self.integrals[*id].gradient);
-        let slopes: Vec<Covector> = constraints.iter().map(covector).collect::<Option<_>>()?;
+        let slopes: Vec<Covector> = constraints.iter().map(covector).collect();
         let reaction = |id: &IntegralId| self.problem.reactions.iter().find(|reaction| reaction.constraint == *id);
         let push = |(id, slope): (&IntegralId, &Covector)| match reaction(id) {
             Some(reaction) => self.pushed_by(reaction),
@@ -39,7 +38,7 @@ impl DeclaredAtPoint<'_> {
         let mut rates = self.flow.clone();
         c.iter().zip(&pushes).for_each(|(c, push)| add_multiple(&mut rates, &c.negated(), push));
         if let Some(work) = self.problem.symbols.only(Role::Work) {
-            let mut covector = self.covector(&self.energy.as_ref()?.gradient)?;
+            let mut covector = self.covector(&self.energy.as_ref()?.gradient);
             for ((id, slope), c) in constraints.iter().zip(&slopes).zip(&c) {
                 if reaction(id).is_none() {
                     add_multiple(&mut covector, &c.negated(), slope);
@@ -50,12 +49,7 @@ impl DeclaredAtPoint<'_> {
         let declared = constraints.into_iter().zip(c);
         let declared = declared.filter(|(id, _)| !matches!(self.problem.integrals[*id].kind, Kind::Rate { .. }));
         let multiplier = |(id, c)| Some((self.problem.symbols.multiplier(id)?, c));
-        let mut multipliers: Covector = declared.filter_map(multiplier).collect();
-        if let Some(frame) = &self.frame {
-            let (accelerations, holding) = frame.accelerations(self, &rates)?;
-            rates.extend(accelerations);
-            multipliers.extend(holding);
-        }
+        let multipliers = declared.filter_map(multiplier).collect();
         Some(ExpectedMotion { rates, multipliers })
     }
 

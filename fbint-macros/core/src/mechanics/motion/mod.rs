@@ -1,9 +1,9 @@
 //! The field of Lagrangian systems, and what has to hold of a frame, an inertia and reactions.
 //!
 //! Everything is written by automatic differentiation of what is declared, without algebra and without simplification: `mechanics`
-//! simplifies it, and `check` computes X a second time, without what is written here. Holonomic constraints g with g' = A q' have Dirac's
-//! form, which conserves the energy in every state; velocity constraints f = A q' have the form of Lagrange's multipliers, which is the
-//! more accurate one (the two agree where the constraints hold).
+//! simplifies it, and `check` puts it into d'Alembert's equations, without what is written here. Holonomic constraints g with g' = A q'
+//! have Dirac's form, which conserves the energy in every state; velocity constraints f = A q' have the form of Lagrange's multipliers,
+//! which is the more accurate one (the two agree where the constraints hold).
 //!
 //! A driven system has generalised forces Q, constraints g and an energy that may depend on the time t, whose rate is 1, and an entry
 //! W for the work that is done on it:
