@@ -10,7 +10,12 @@ mod shipped;
 
 use std::time::Instant;
 
-use ::models::{Chain4, Chain8, Chain16, FourBar, Kepler, PlanarPendulum, RollingDisk, SphericalPendulum};
+use ::models::{
+    BalancedSleigh, CartPendulum, CartPole, Chain4, Chain8, Chain16, Chain32, ChaplyginSleigh, DegeneratePendulum,
+    DrivenFourBar, DrivenPendulum, EulerTop, FourBar, FreeRigidBody, HamelPendulum, HeisenbergSystem, HeldSleigh,
+    KapitzaPendulum, Kepler, KnifeEdge, NonholonomicOscillator, PerturbedKepler, PlanarPendulum, RollerRacer,
+    RollingDisk, RotatingHoop, SphericalPendulum, SphericalPendulumCpv22, SuslovProblem,
+};
 use fbint_command::Model;
 use fbint_runtime::{Ensemble, Entries, FeedbackSystem, GeneratedSystem, Method, Simulation};
 use fbint_text::{TextModel, Visitor, models, models_of_package};
@@ -23,19 +28,35 @@ const UNTIL: f64 = 2.0;
 const MEMBERS: usize = 480;
 const STEPS: f64 = 50.0;
 
-fn main() {
-    println!("| model | first step, ms | Euler | RK4 | DOP853 | ensemble |\n|---|---|---|---|---|---|");
-    row::<PlanarPendulum>();
-    row::<SphericalPendulum>();
-    row::<Kepler>();
-    row::<RollingDisk>();
-    row::<FourBar>();
-    row::<Chain4>();
-    row::<Chain8>();
-    row::<Chain16>();
+/// A row for each of these models, and the median of all.
+macro_rules! rows {
+    ($($model:ident)*) => {
+        fn rows() -> Vec<[f64; 4]> {
+            vec![$(row::<$model>()),*]
+        }
+    };
 }
 
-fn row<S: GeneratedSystem + Model + Default + Sync>() {
+rows! {
+    BalancedSleigh CartPendulum CartPole Chain4 Chain8 Chain16 Chain32
+    ChaplyginSleigh DegeneratePendulum DrivenFourBar DrivenPendulum EulerTop FourBar FreeRigidBody
+    HamelPendulum HeisenbergSystem HeldSleigh KapitzaPendulum Kepler KnifeEdge NonholonomicOscillator
+    PerturbedKepler PlanarPendulum RollerRacer RollingDisk RotatingHoop SphericalPendulum SphericalPendulumCpv22
+    SuslovProblem
+}
+
+fn main() {
+    println!("| model | first step, ms | Euler | RK4 | DOP853 | ensemble |\n|---|---|---|---|---|---|");
+    let rows = rows();
+    let median = |kind: usize| {
+        let mut ratios: Vec<f64> = rows.iter().map(|row| row[kind]).collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios[ratios.len() / 2]
+    };
+    println!("| median | | {} |", [0, 1, 2, 3].map(|kind| format!("{:.2}", median(kind))).join(" | "));
+}
+
+fn row<S: GeneratedSystem + Model + Default + Sync>() -> [f64; 4] {
     let text = shipped::named(S::FACTS.name).text;
     // What was read before is not read again.
     let first_of = |turn: usize| models(&format!("{text}\n// {turn}")).expect("a model").remove(0);
@@ -44,6 +65,7 @@ fn row<S: GeneratedSystem + Model + Default + Sync>() {
     let same_code = models_of_package(&text, &shipped::package()).expect("a model").remove(0);
     let ratios = same_code.visit(Ratios::<S>(S::default()));
     println!("| {} | {:.1} | {} |", S::FACTS.name, first * 1e3, ratios.map(|ratio| format!("{ratio:.2}")).join(" | "));
+    ratios
 }
 
 fn seconds<T>(task: impl FnOnce() -> T) -> f64 {
