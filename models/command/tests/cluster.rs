@@ -177,7 +177,7 @@ fn killed(
     }
     let mut children = Vec::new();
     while !has_ended()? && children.len() < count {
-        children = children_of(id)?;
+        children = ranks_of(id)?;
     }
     if let Some(child) = children.get(rank) {
         kill(child)?;
@@ -215,10 +215,11 @@ fn is_running(process: &str) -> bool {
     status.rsplit(") ").next().is_some_and(|state| !state.is_empty() && !state.starts_with('Z'))
 }
 
-/// The processes that a process has begun.
-fn children_of(id: u32) -> Result<Vec<String>, Box<dyn Error>> {
+/// The ranks that a launcher has begun, once they are the program: of one that is killed before, the launcher says that it could not start.
+fn ranks_of(id: u32) -> Result<Vec<String>, Box<dyn Error>> {
     let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
-    Ok(children.split_whitespace().map(str::to_owned).collect())
+    let is_rank = |child: &&str| fs::read_to_string(format!("/proc/{child}/comm")).is_ok_and(|name| name == "fbint\n");
+    Ok(children.split_whitespace().filter(is_rank).map(str::to_owned).collect())
 }
 
 /// The number of blocks that are on disk.
