@@ -1,9 +1,9 @@
 //! Models from text: a file, or a cell of a notebook, that has the attribute and the struct of each model as in a crate.
 //!
-//! The text is cut into items before anything is parsed, so that a mistake in one model hides none in another. Nothing is run, read or
-//! written, and no algebra takes part: a model becomes programs, which are evaluated. Whatever the text is, there is an end with a
-//! message: its size, the number of its tokens and the depth of its expressions are bounded, and so are the numbers of entries and the
-//! work that its models take, which is counted.
+//! The text is cut into items before anything is parsed, so that a mistake in one model hides none in another. Nothing is run or written,
+//! nothing is read but the derivations of a package that is named, and no algebra takes part: a model becomes programs, which are
+//! evaluated. Whatever the text is, there is an end with a message: its size, the number of its tokens and the depth of its expressions are
+//! bounded, and so are the numbers of entries and the work that its models take, which is counted.
 
 mod items;
 mod mistakes;
