@@ -67,23 +67,17 @@ impl<'a> DeclaredAtPoint<'a> {
 
     /// J dH + Q, or q' = U xi
     fn free_flow(&self) -> Covector {
-        let mut flow = match (&self.frame, &self.energy) {
-            (Some(frame), _) => frame.kinematics.iter().map(|(x, rate)| (*x, rate.value.clone())).collect(),
-            (None, Some(energy)) => self.moved(&self.covector(&energy.gradient)),
-            (None, None) => Covector::new(),
+        let mut flow = match &self.frame {
+            Some(frame) => frame.kinematics.iter().map(|(x, rate)| (*x, rate.value.clone())).collect(),
+            None => {
+                let free = self.energy.as_ref().map(|energy| self.moved(&energy.gradient));
+                let mut flow = free.unwrap_or_default();
+                add_multiple(&mut flow, &Real::from(1.0), &self.forces);
+                flow
+            }
         };
-        if self.frame.is_none() {
-            add_multiple(&mut flow, &Real::from(1.0), &self.forces);
-        }
         flow.extend(self.problem.symbols.only(Role::Time).map(|time| (time, Real::from(1.0))));
         flow
-    }
-
-    /// A gradient by the entries of the state.
-    pub(super) fn covector(&self, gradient: &Covector) -> Covector {
-        let mut covector = gradient.clone();
-        covector.retain(|symbol, _| self.problem.symbols.is_state(*symbol));
-        covector
     }
 
     fn integral(&self, id: IntegralId) -> Option<Differentiated<Real>> {

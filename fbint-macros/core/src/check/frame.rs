@@ -67,7 +67,7 @@ impl<'a> Frame<'a> {
 
     /// xi . p - L, minus the work.
     pub(super) fn energy(&self, system: &DeclaredAtPoint<'_>) -> Differentiated<Real> {
-        let xi: Covector = self.momenta.keys().map(|j| (*j, Real::from(system.value(*j)))).collect();
+        let xi = self.velocities(system);
         let mut gradient = self.change_of_momenta(&xi);
         for (x, slope) in &self.lagrangian.gradient {
             if !system.problem.symbols[*x].role.is_velocity() {
@@ -80,6 +80,11 @@ impl<'a> Frame<'a> {
             value = &value - &Real::from(system.value(work));
         }
         Differentiated { value, gradient }
+    }
+
+    /// xi, of the velocities that do not vanish.
+    fn velocities(&self, system: &DeclaredAtPoint<'_>) -> Covector {
+        self.momenta.keys().map(|j| (*j, Real::from(system.value(*j)))).collect()
     }
 
     /// (D^2 L) v of a v along velocities that do not vanish.
@@ -129,7 +134,7 @@ impl<'a> Frame<'a> {
         }
         let y = self.solve(&push)?;
         add_multiple(&mut slope, &Real::from(-1.0), &self.change_of_momenta(&y));
-        let mut velocities: Covector = self.momenta.keys().map(|j| (*j, Real::from(system.value(*j)))).collect();
+        let mut velocities = self.velocities(system);
         add_multiple(&mut velocities, &Real::from(-1.0), &y);
 
         let mut residual = system.second_derivative(&self.declared.lagrangian, rates)?;
@@ -157,8 +162,7 @@ impl<'a> Frame<'a> {
     pub(super) fn parts(&self, system: &DeclaredAtPoint<'_>) -> Vec<(FramePart, Real)> {
         let velocities = system.problem.symbols.with(Role::is_velocity);
         let momenta = velocities.into_iter().map(|j| (FramePart::Momentum(j), entry(&self.lagrangian.gradient, j)));
-        let xi = self.momenta.keys().map(|j| (*j, Real::from(system.value(*j)))).collect();
-        let forces = self.forces(&xi, &self.lagrangian.gradient);
+        let forces = self.forces(&self.velocities(system), &self.lagrangian.gradient);
         let forces = self.momenta.keys().map(|&j| (FramePart::Force(j), entry(&forces, j)));
         let coefficients = self.brackets.iter().flat_map(|(&(i, j), coefficients)| {
             coefficients.iter().map(move |(a, c)| (FramePart::Bracket(i, j, *a), c.clone()))

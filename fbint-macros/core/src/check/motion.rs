@@ -23,22 +23,21 @@ impl DeclaredAtPoint<'_> {
     pub(super) fn motion(&self) -> Option<ExpectedMotion> {
         let is_held = |id: &IntegralId| self.problem.integrals[*id].kind != Kind::InvariantSet;
         let constraints: Vec<IntegralId> = self.problem.constraints().into_iter().filter(is_held).collect();
-        let covector = |id: &IntegralId| self.covector(&self.integrals[*id].gradient);
-        let slopes: Vec<Covector> = constraints.iter().map(covector).collect();
+        let slopes: Vec<&Covector> = constraints.iter().map(|id| &self.integrals[*id].gradient).collect();
         let reaction = |id: &IntegralId| self.problem.reactions.iter().find(|reaction| reaction.constraint == *id);
-        let push = |(id, slope): (&IntegralId, &Covector)| match reaction(id) {
+        let push = |(id, slope): (&IntegralId, &&Covector)| match reaction(id) {
             Some(reaction) => self.pushed_by(reaction),
             None => Some(self.moved(slope)),
         };
         let mut pushes: Vec<Covector> = constraints.iter().zip(&slopes).map(push).collect::<Option<_>>()?;
         pushes.push(self.flow.clone());
-        let row = |slope: &Covector| pushes.iter().map(|push| dot(slope, push)).collect();
+        let row = |slope: &&Covector| pushes.iter().map(|push| dot(slope, push)).collect();
         let c = solve(slopes.iter().map(row).collect())?;
 
         let mut rates = self.flow.clone();
         c.iter().zip(&pushes).for_each(|(c, push)| add_multiple(&mut rates, &c.negated(), push));
         if let Some(work) = self.problem.symbols.only(Role::Work) {
-            let mut covector = self.covector(&self.energy.as_ref()?.gradient);
+            let mut covector = self.energy.as_ref()?.gradient.clone();
             for ((id, slope), c) in constraints.iter().zip(&slopes).zip(&c) {
                 if reaction(id).is_none() {
                     add_multiple(&mut covector, &c.negated(), slope);
