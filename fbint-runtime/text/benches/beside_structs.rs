@@ -10,15 +10,11 @@ mod shipped;
 
 use std::time::Instant;
 
-use ::models::{
-    BalancedSleigh, CartPendulum, CartPole, Chain4, Chain8, Chain16, Chain32, ChaplyginSleigh, DegeneratePendulum,
-    DrivenFourBar, DrivenPendulum, EulerTop, FourBar, FreeRigidBody, HamelPendulum, HeisenbergSystem, HeldSleigh,
-    KapitzaPendulum, Kepler, KnifeEdge, NonholonomicOscillator, PerturbedKepler, PlanarPendulum, RollerRacer,
-    RollingDisk, RotatingHoop, SphericalPendulum, SphericalPendulumCpv22, SuslovProblem,
-};
 use fbint_command::Model;
-use fbint_runtime::{Ensemble, Entries, FeedbackSystem, GeneratedSystem, Method, Simulation};
+use fbint_runtime::{Ensemble, FeedbackSystem, GeneratedSystem, Method, Simulation};
 use fbint_text::{TextModel, Visitor, models, models_of_package};
+
+use shipped::{as_struct, every_model};
 
 /// How often each is timed.
 const TURNS: usize = 9;
@@ -28,26 +24,15 @@ const UNTIL: f64 = 2.0;
 const MEMBERS: usize = 480;
 const STEPS: f64 = 50.0;
 
-/// A row for each of these models, and the median of all.
 macro_rules! rows {
-    ($($model:ident)*) => {
-        fn rows() -> Vec<[f64; 4]> {
-            vec![$(row::<$model>()),*]
-        }
+    ($($name:ident $model:ty,)*) => {
+        vec![$(row::<$model>()),*]
     };
-}
-
-rows! {
-    BalancedSleigh CartPendulum CartPole Chain4 Chain8 Chain16 Chain32
-    ChaplyginSleigh DegeneratePendulum DrivenFourBar DrivenPendulum EulerTop FourBar FreeRigidBody
-    HamelPendulum HeisenbergSystem HeldSleigh KapitzaPendulum Kepler KnifeEdge NonholonomicOscillator
-    PerturbedKepler PlanarPendulum RollerRacer RollingDisk RotatingHoop SphericalPendulum SphericalPendulumCpv22
-    SuslovProblem
 }
 
 fn main() {
     println!("| model | first step, ms | Euler | RK4 | DOP853 | ensemble |\n|---|---|---|---|---|---|");
-    let rows = rows();
+    let rows = every_model!(rows);
     let median = |kind: usize| {
         let mut ratios: Vec<f64> = rows.iter().map(|row| row[kind]).collect();
         ratios.sort_by(f64::total_cmp);
@@ -105,18 +90,6 @@ impl<S: GeneratedSystem + Model + Sync> Visitor for Ratios<S> {
         }
         least.map(|[text, system]| text / system)
     }
-}
-
-/// The model with the parameters of the struct, and where that starts.
-fn as_struct<S: GeneratedSystem + Model, const N: usize, const M: usize>(
-    system: &S,
-    mut model: TextModel<N, M>,
-) -> (TextModel<N, M>, [f64; N]) {
-    for index in 0..S::FACTS.parameter_names.len() {
-        *model.parameter_mut(index).expect("a parameter") = system.parameter(index).expect("a parameter");
-    }
-    let start: S::Vector<f64> = Model::start(system).expect("a start").into();
-    (model, Entries::from_fn(|entry| start.as_ref().get(entry).copied().unwrap_or(0.0)))
 }
 
 /// How long runs take, and an ensemble.

@@ -1,40 +1,21 @@
 //! Models from text against the structs of the shipped models: functions and whole runs, bit by bit. Both are made from the derivations
 //! that the package keeps.
 
-use ::models::{
-    BalancedSleigh, CartPendulum, CartPole, Chain4, Chain8, Chain16, Chain32, ChaplyginSleigh, DegeneratePendulum,
-    DrivenFourBar, DrivenPendulum, EulerTop, FourBar, FreeRigidBody, HamelPendulum, HeisenbergSystem, HeldSleigh,
-    KapitzaPendulum, Kepler, KnifeEdge, NonholonomicOscillator, PerturbedKepler, PlanarPendulum, RollerRacer,
-    RollingDisk, RotatingHoop, SphericalPendulum, SphericalPendulumCpv22, SuslovProblem,
-};
 use fbint_command::Model;
-use fbint_runtime::{
-    Ensemble, Entries, Error, FeedbackSystem, Gains, GeneratedSystem, Method, Run, Sample, Simulation,
-};
+use fbint_runtime::{Ensemble, Error, FeedbackSystem, Gains, GeneratedSystem, Method, Run, Sample, Simulation};
 use fbint_text::{TextModel, Visitor, models, models_of_package};
 
 use crate::functions::{Point, bits, jacobians, results};
 use crate::random::Random;
-use crate::shipped;
+use crate::shipped::{self, as_struct, every_model};
 
-/// One test for each of these models.
-macro_rules! compared {
-    ($($name:ident $model:ident,)*) => {
+macro_rules! tests {
+    ($($name:ident $model:ty,)*) => {
         $(#[test] fn $name() { compare::<$model>() })*
     };
 }
 
-compared! {
-    balanced_sleigh BalancedSleigh, cart_pendulum CartPendulum, cart_pole CartPole, chain4 Chain4, chain8 Chain8,
-    chain16 Chain16, chain32 Chain32, chaplygin_sleigh ChaplyginSleigh, degenerate_pendulum DegeneratePendulum,
-    driven_four_bar DrivenFourBar, driven_pendulum DrivenPendulum, euler_top EulerTop, four_bar FourBar,
-    free_rigid_body FreeRigidBody, hamel_pendulum HamelPendulum, heisenberg_system HeisenbergSystem,
-    held_sleigh HeldSleigh, kapitza_pendulum KapitzaPendulum, kepler Kepler, knife_edge KnifeEdge,
-    nonholonomic_oscillator NonholonomicOscillator, perturbed_kepler PerturbedKepler,
-    planar_pendulum PlanarPendulum, roller_racer RollerRacer, rolling_disk RollingDisk, rotating_hoop RotatingHoop,
-    spherical_pendulum SphericalPendulum, spherical_pendulum_cpv22 SphericalPendulumCpv22,
-    suslov_problem SuslovProblem,
-}
+every_model!(tests);
 
 /// The most entries of the state of a struct whose members are integrated side by side here.
 const MOST_IN_LANES: usize = 48;
@@ -52,8 +33,7 @@ impl Visitor for SideBySide {
     type Output = ();
 
     fn visit<const N: usize, const M: usize>(self, model: TextModel<N, M>) {
-        let start: [f64; 192] = Chain32::default().start().into();
-        let (start, method) = (padded::<TextModel<N, M>>(&start), Method::Rk4 { h: 0.01 });
+        let ((model, start), method) = (as_struct(&::models::Chain32::default(), model), Method::Rk4 { h: 0.01 });
         let alone = Simulation::new(&model, start).and_then(|run| run.run(method, 0.3)).map(|run| run.state());
         let alone = alone.map(|state| end(&model, &state)).map_err(|error| error.to_string());
         assert_eq!(side_by_side(&model, start, method), vec![alone; 5]);
@@ -75,15 +55,13 @@ struct Twin<S> {
 impl<S: GeneratedSystem + Model> Visitor for Twin<S> {
     type Output = ();
 
-    fn visit<const N: usize, const M: usize>(self, mut model: TextModel<N, M>) {
+    fn visit<const N: usize, const M: usize>(self, model: TextModel<N, M>) {
         let system = self.system;
-        for index in 0..S::FACTS.parameter_names.len() {
-            *model.parameter_mut(index).expect("a parameter") = system.parameter(index).expect("a parameter");
-        }
+        let (model, start) = as_struct(&system, model);
         assert_eq!(format!("{:?}", model.facts()), format!("{:?}", S::FACTS));
         compare_functions(&system, &model);
-        let start: S::Vector<f64> = Model::start(&system).expect("a start").into();
-        assert_eq!(runs(&model, start.as_ref()), runs(&system, start.as_ref()));
+        let own = Model::start(&system).expect("a start").into();
+        assert_eq!(runs(&model, start), runs(&system, own));
     }
 }
 
@@ -104,8 +82,7 @@ fn compare_functions<S: FeedbackSystem, R: FeedbackSystem>(system: &S, model: &R
 }
 
 /// Where runs end, in bits, or why they do not: with every method, with gains, and side by side.
-fn runs<S: FeedbackSystem + Sync>(system: &S, start: &[f64]) -> Vec<Result<Vec<u64>, String>> {
-    let start = padded::<S>(start);
+fn runs<S: FeedbackSystem + Sync>(system: &S, start: S::Vector<f64>) -> Vec<Result<Vec<u64>, String>> {
     let (h, until, rtol, atol) = (0.01, 0.3, 1e-9, 1e-9);
     let methods = [
         Method::Euler { h },
@@ -155,10 +132,6 @@ fn side_by_side<S: FeedbackSystem + Sync>(
         Ok(run) => run.ends().iter().map(member).collect(),
         Err(error) => vec![Err(error.to_string())],
     }
-}
-
-fn padded<S: FeedbackSystem>(start: &[f64]) -> S::Vector<f64> {
-    Entries::from_fn(|entry| start.get(entry).copied().unwrap_or(0.0))
 }
 
 /// The bits of a state, beyond which there are zeros.

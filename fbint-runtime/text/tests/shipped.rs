@@ -1,9 +1,44 @@
-//! The texts of the shipped models, cut out of their files.
+//! The shipped models, and their texts, cut out of their files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fbint_command::Model;
+use fbint_runtime::{Entries, FeedbackSystem, GeneratedSystem};
+use fbint_text::TextModel;
 use syn::spanned::Spanned;
+
+/// Calls a macro with all shipped models: what a test of each is called, and the struct.
+macro_rules! every_model {
+    ($then:ident) => {
+        $then! {
+            balanced_sleigh ::models::BalancedSleigh, cart_pendulum ::models::CartPendulum, cart_pole ::models::CartPole,
+            chain4 ::models::Chain4, chain8 ::models::Chain8, chain16 ::models::Chain16, chain32 ::models::Chain32,
+            chaplygin_sleigh ::models::ChaplyginSleigh, degenerate_pendulum ::models::DegeneratePendulum,
+            driven_four_bar ::models::DrivenFourBar, driven_pendulum ::models::DrivenPendulum, euler_top ::models::EulerTop,
+            four_bar ::models::FourBar, free_rigid_body ::models::FreeRigidBody, hamel_pendulum ::models::HamelPendulum,
+            heisenberg_system ::models::HeisenbergSystem, held_sleigh ::models::HeldSleigh,
+            kapitza_pendulum ::models::KapitzaPendulum, kepler ::models::Kepler, knife_edge ::models::KnifeEdge,
+            nonholonomic_oscillator ::models::NonholonomicOscillator, perturbed_kepler ::models::PerturbedKepler,
+            planar_pendulum ::models::PlanarPendulum, roller_racer ::models::RollerRacer, rolling_disk ::models::RollingDisk,
+            rotating_hoop ::models::RotatingHoop, spherical_pendulum ::models::SphericalPendulum,
+            spherical_pendulum_cpv22 ::models::SphericalPendulumCpv22, suslov_problem ::models::SuslovProblem,
+        }
+    };
+}
+pub(crate) use every_model;
+
+/// A model from text with the parameters of a struct, and where the struct starts.
+pub(crate) fn as_struct<S: GeneratedSystem + Model, const N: usize, const M: usize>(
+    system: &S,
+    mut model: TextModel<N, M>,
+) -> (TextModel<N, M>, [f64; N]) {
+    for index in 0..S::FACTS.parameter_names.len() {
+        *model.parameter_mut(index).expect("a parameter") = system.parameter(index).expect("a parameter");
+    }
+    let start: S::Vector<f64> = Model::start(system).expect("a start").into();
+    (model, Entries::from_fn(|entry| start.as_ref().get(entry).copied().unwrap_or(0.0)))
+}
 
 /// A shipped model: its name, and its attribute and struct.
 pub(crate) struct Shipped {
