@@ -1,6 +1,5 @@
 //! Tests that run cargo, and what it has built.
 
-mod own_command;
 mod proc_macro_server;
 mod profiles;
 mod supply_chain;

@@ -31,10 +31,27 @@ pub fn write_workspace(folder: &Path, members: &[Member<'_>]) -> io::Result<()> 
 pub fn write_manifest(folder: &Path, Member { name, edition, runtime, dependencies }: Member<'_>) -> io::Result<()> {
     let package = folder.join(name);
     fs::create_dir_all(package.join("src"))?;
-    let path = home().join("fbint-runtime");
+    let [path, compiler] = ["fbint-runtime", "fbint-macros/core"].map(|package| home().join(package));
+    // Nothing builds with the dependencies for building. They give what the macro depends on the features that it has when this workspace
+    // is tested, so that Symbolica and the compiler are not compiled once more.
     let manifest = format!(
-        "[package]\nname = \"{name}\"\nedition = \"{edition}\"\nlicense = \"MIT\"\npublish = false\n\n\
-         [dependencies]\nfbint-runtime = {{ path = {path:?}{runtime} }}\n{dependencies}"
+        r#"
+[package]
+name = "{name}"
+edition = "{edition}"
+license = "MIT"
+publish = false
+
+[dependencies]
+fbint-runtime = {{ path = {path:?}{runtime} }}
+{dependencies}
+[build-dependencies]
+fbint-macros-core = {{ path = {compiler:?}, features = ["text"] }}
+num-traits = {{ version = "0.2", features = ["libm"] }}
+regex-syntax = "0.8"
+syn = {{ version = "3", features = ["visit-mut"] }}
+zerocopy = {{ version = "0.8", features = ["derive"] }}
+"#
     );
     fs::write(package.join("Cargo.toml"), manifest)
 }

@@ -1,53 +1,66 @@
-//! From `cargo new` to a figure: a crate made from what the README of `fbint-command` says, which has the whole command.
+//! What the README of `fbint-command` says as a program of its own, which has the whole command.
 
 use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use fbint_tests::is_thorough;
 use fbint_tests::workspaces::{home, target_folder};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// A user's crate in a folder of its own. It has the versions and the profiles of this workspace, so that what was compiled before is
-/// used again.
+/// A user in a folder of their own, with a program.
 struct User {
     folder: PathBuf,
+    program: PathBuf,
 }
 
 impl User {
-    fn new(name: &str) -> Result<Self, Box<dyn Error>> {
+    fn with(program: PathBuf) -> Result<Self, Box<dyn Error>> {
+        let name = program.file_stem().and_then(|name| name.to_str()).ok_or("a program has a name")?;
+        let folder = std::env::temp_dir().join(format!("fbint-own-command-{name}-{}", std::process::id()));
+        fs::create_dir(&folder)?;
+        Ok(Self { folder, program })
+    }
+
+    /// The user of a crate that `cargo new` begins and the README continues.
+    fn from_cargo_new(name: &str) -> Result<Self, Box<dyn Error>> {
+        let target = target_folder(env!("CARGO_TARGET_TMPDIR"));
+        let user = Self::with(target.join("debug").join(name))?;
+        user.cargo(&["new", "--quiet", "--vcs", "none", name])?;
         let readme = fs::read_to_string(home().join("fbint-runtime/command/README.md"))?;
         let block = |language: &str| {
             let rest = readme.split(&format!("```{language}\n")).nth(1);
             rest.and_then(|rest| rest.split("```").next()).ok_or_else(|| format!("no block of {language}"))
         };
-        let folder = std::env::temp_dir().join(format!("fbint-own-command-{name}-{}", std::process::id()));
-        let user = Self { folder: folder.join(name) };
-        let path = user.folder.to_str().ok_or("a path in Unicode")?;
-        let made = Command::new(env!("CARGO")).args(["new", "--quiet", "--vcs", "none", path]).output()?;
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-
         // What stands below `[dependencies]`, with this clone in the place of the user's.
         let dependencies = block("toml")?.split("[dependencies]\n").nth(1).ok_or("no dependencies")?;
         let dependencies = dependencies.split("\n\n").next().unwrap_or_default();
         assert_eq!(dependencies.lines().count(), 1, "one dependency is enough: {dependencies}");
         let clone = home().to_str().ok_or("a path in Unicode")?;
-        let manifest = user.folder.join("Cargo.toml");
+        let manifest = user.folder.join(name).join("Cargo.toml");
         let text = fs::read_to_string(&manifest)? + dependencies.replace("../fbint", clone).as_str() + "\n";
         fs::write(manifest, text)?;
-        fs::copy(home().join("Cargo.lock"), user.folder.join("Cargo.lock"))?;
-        fs::write(user.folder.join("src/main.rs"), block("rust")?)?;
+        fs::copy(home().join("Cargo.lock"), user.folder.join(name).join("Cargo.lock"))?;
+        fs::write(user.folder.join(name).join("src/main.rs"), block("rust")?)?;
+        let settings = home().join(".cargo/config.toml");
+        let settings = settings.to_str().ok_or("a path in Unicode")?;
+        let manifest = format!("{name}/Cargo.toml");
+        user.cargo(&["build", "--quiet", "--offline", "--config", settings, "--manifest-path", &manifest])?;
         Ok(user)
     }
 
-    /// What `cargo run -- ARGUMENTS` does.
-    fn run(&self, arguments: &[&str]) -> Result<Output, Box<dyn Error>> {
+    fn cargo(&self, arguments: &[&str]) -> Outcome {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["run", "--quiet", "--offline", "--config"]).arg(home().join(".cargo/config.toml")).arg("--");
-        cargo.args(arguments).current_dir(&self.folder);
-        cargo.env("CARGO_TARGET_DIR", target_folder(env!("CARGO_TARGET_TMPDIR"))).env_remove("FBINT_DERIVATIONS");
-        Ok(cargo.output()?)
+        cargo.args(arguments).current_dir(&self.folder).env_remove("FBINT_DERIVATIONS");
+        let output = cargo.env("CARGO_TARGET_DIR", target_folder(env!("CARGO_TARGET_TMPDIR"))).output()?;
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<Output, Box<dyn Error>> {
+        Ok(Command::new(&self.program).args(arguments).current_dir(&self.folder).output()?)
     }
 
     /// What a run that succeeds prints.
@@ -64,13 +77,15 @@ impl User {
 
 impl Drop for User {
     fn drop(&mut self) {
-        let _ = self.folder.parent().map(fs::remove_dir_all);
+        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
+/// By `.ci/thorough` from `cargo new` on, where everything has the features that the crate alone asks for.
 #[test]
-fn from_cargo_new_to_a_figure_and_to_every_subcommand() -> Outcome {
-    let user = User::new("pendulums")?;
+fn from_a_figure_to_every_subcommand() -> Outcome {
+    let built = env!("CARGO_BIN_EXE_pendulums").into();
+    let user = if is_thorough() { User::from_cargo_new("pendulums") } else { User::with(built) }?;
     let run = user.succeeds(&["run", "pendulum", "--until", "1", "--plot", "pendulum.svg"])?;
     assert!(run.contains("energy") && run.contains("figure: pendulum.svg"), "{run}");
     assert!(user.read("pendulum.svg")?.ends_with("</svg>"));
@@ -114,40 +129,9 @@ fn from_cargo_new_to_a_figure_and_to_every_subcommand() -> Outcome {
     Ok(())
 }
 
-/// A clock that runs backwards, with names that tables have for something else.
-const CLOCK: &str = r#"
-use fbint_command::{Error, Model, feedback_system};
-
-/// A clock.
-#[feedback_system(
-    coordinates(t, drift: [2]),
-    momenta(p, member: [2]),
-    hamiltonian = member.norm_squared() / 2 - p * c,
-    output(error = 2 * t),
-)]
-pub struct Clock { pub c: f64 }
-
-impl Default for Clock {
-    fn default() -> Self {
-        Self { c: 1.0 }
-    }
-}
-
-impl Model for Clock {
-    fn start(&self) -> Result<ClockState, Error> {
-        Ok(ClockState { t: 5.0, drift: [7.0, 8.0].into(), p: 1.0, member: [0.5, 0.25].into() })
-    }
-}
-
-fn main() -> std::process::ExitCode {
-    fbint_command::main![Clock]
-}
-"#;
-
 #[test]
 fn a_name_means_one_thing_in_tables_figures_and_conditions() -> Outcome {
-    let user = User::new("clocks")?;
-    fs::write(user.folder.join("src/main.rs"), CLOCK)?;
+    let user = User::with(env!("CARGO_BIN_EXE_clocks").into())?;
     let header = |file: &str| user.read(file).map(|table| table.lines().next().unwrap_or_default().to_owned());
     let own = "state.t,state.drift[0],state.drift[1],p,state.member[0],state.member[1],d(energy)";
 

@@ -1,0 +1,3 @@
+//! What the README of `fbint-command` has as `src/main.rs`.
+
+include!(concat!(env!("OUT_DIR"), "/main.rs"));
