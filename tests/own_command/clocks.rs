@@ -9,7 +9,9 @@ use fbint_command::{Error, Model, feedback_system};
     hamiltonian = member.norm_squared() / 2 - p * c,
     output(error = 2 * t),
 )]
-pub struct Clock { pub c: f64 }
+pub struct Clock {
+    pub c: f64,
+}
 
 impl Default for Clock {
     fn default() -> Self {

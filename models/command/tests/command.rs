@@ -589,6 +589,7 @@ fn every_example_of_the_help_runs() -> Outcome {
                 Some(place) => arguments[place + 1] = "0.1",
                 None => arguments.extend(["--until", "0.1"]),
             },
+            ["gallery", ..] => arguments.extend(["--until", "0.1"]),
             ["ensemble", _, "--members", ..] => arguments[3] = "5",
             _ => {}
         }

@@ -206,8 +206,10 @@ fn the_commands_of_the_readme_run() -> Outcome {
                 arguments[place + 1] = value;
             }
         }
-        if ["work-precision", "reproduce"].contains(&arguments[0]) {
-            arguments.push("--help");
+        match arguments[0] {
+            "work-precision" | "reproduce" => arguments.push("--help"),
+            "gallery" => arguments.extend(["--until", "0.1"]),
+            _ => {}
         }
         let output = fbint(folder.path(), &arguments)?;
         assert!(output.status.success(), "`{command}`: {}", String::from_utf8_lossy(&output.stderr));

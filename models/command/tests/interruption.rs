@@ -14,7 +14,7 @@ use tempfile::{TempDir, tempdir};
 
 #[cfg(feature = "parquet")]
 use super::common::files_in;
-use super::common::{blocks_in, fbint, json_in, names_in, refused};
+use super::common::{blocks_in, fbint, is_thorough, json_in, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -402,11 +402,11 @@ const BLOCKS: [&str; 17] = [
     "--vary",
     "q[0]=linspace:0,1.1",
     "--until",
-    "0.2",
+    "0.04",
     "--step",
     "0.01",
     "--every",
-    "0.1",
+    "0.02",
     "--ends",
     "e.csv",
     "--samples",
@@ -447,26 +447,26 @@ fn an_interrupted_ensemble_resumes_to_the_same_bytes() -> Outcome {
     assert!(fbint(&whole, &[&BLOCKS[..], &["a.svg"]].concat())?.status.success());
     let expected = files(&whole)?;
     let kept = [&BLOCKS[..], &["a.svg", "--checkpoint", "c", "--threads", "1"]].concat();
-    for count in 1..4 {
-        for signal in ["KILL", "INT"] {
-            let (folder, output) = interrupted(&kept, count, signal)?;
-            if signal == "INT" {
-                let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-                let words = [
-                    "interrupted with ",
-                    " of 5 blocks done; `fbint resume c` integrates the blocks that are not done",
-                ];
-                assert!(words.iter().all(|words| complaint.contains(words)), "{complaint}");
-                assert_eq!((output.status.code(), complaint.lines().count()), (Some(130), 1));
-                assert_eq!(names_in(&folder)?, ["c", "e.ensemble.json"]);
-            }
-            // From anywhere, with any number of threads.
-            let (elsewhere, path) = (tempdir()?, folder.path().join("c"));
-            let resume = ["resume", path.to_str().ok_or("a path that is not text")?, "--threads", "2"];
-            let output = fbint(&elsewhere, &resume)?;
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-            assert!(files(&folder)? == expected && names_in(&elsewhere)?.is_empty());
+    let mut interruptions = vec![(1, "KILL"), (2, "INT"), (3, "KILL")];
+    if is_thorough() {
+        interruptions.extend([(1, "INT"), (2, "KILL"), (3, "INT")]);
+    }
+    for (count, signal) in interruptions {
+        let (folder, output) = interrupted(&kept, count, signal)?;
+        if signal == "INT" {
+            let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+            let words =
+                ["interrupted with ", " of 5 blocks done; `fbint resume c` integrates the blocks that are not done"];
+            assert!(words.iter().all(|words| complaint.contains(words)), "{complaint}");
+            assert_eq!((output.status.code(), complaint.lines().count()), (Some(130), 1));
+            assert_eq!(names_in(&folder)?, ["c", "e.ensemble.json"]);
         }
+        // From anywhere, with any number of threads.
+        let (elsewhere, path) = (tempdir()?, folder.path().join("c"));
+        let resume = ["resume", path.to_str().ok_or("a path that is not text")?, "--threads", "2"];
+        let output = fbint(&elsewhere, &resume)?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(files(&folder)? == expected && names_in(&elsewhere)?.is_empty());
     }
     Ok(())
 }

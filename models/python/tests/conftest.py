@@ -51,6 +51,9 @@ def keyword(option):
 
 @pytest.fixture(scope="session")
 def program():
+    # The one that is there already, where there is one that was built like the module.
+    if built := os.environ.get("FBINT_PROGRAM"):
+        return Path(built)
     # With the module, so that the models are not compiled once more with the features that the command alone asks for.
     packages = ["-p", "fbint", "-p", "fbint-models", "--bin", "fbint"]
     subprocess.run(["cargo", "build", "--quiet", "--locked", "--release", *packages], cwd=ROOT, check=True)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from conftest import ROOT
 
 README = ROOT / "fbint-runtime" / "python" / "README.md"
@@ -123,6 +125,7 @@ def test_the_example_of_the_readme_prints_what_it_says(tmp_path):
     assert expected and python("-c", example, cwd=tmp_path).splitlines() == expected
 
 
+@pytest.mark.skipif("FBINT_THOROUGH" not in os.environ, reason="cargo compiles all that the module depends on")
 def test_from_cargo_new_to_a_module_of_ones_own(tmp_path):
     """It has the versions and the profiles of this workspace, so that what was compiled before is used again."""
     user = tmp_path / "pendulums"
