@@ -1,7 +1,7 @@
 //! Runs that fail say what was wrong, by name, within a step of when it went wrong, and keep the state before.
 #![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
-use super::common::{PENDULUM, Pendulum};
+use super::common::{PENDULUM, Pendulum, amount};
 use super::models::{PARALLELOGRAM, Parallelogram};
 use super::vectors::bits;
 use fbint_runtime::{
@@ -223,7 +223,9 @@ fn a_run_that_survives_a_dead_centre_reports_where_it_was() {
     // Rounding decides which runs survive, and of these, which jump.
     let assert_reported = |run: &dyn Fn(f64) -> Result<Run<Parallelogram>, Error>| {
         let survivors = (0..20).filter_map(|step| run(1.0 + 0.01 * f64::from(step)).ok());
-        let jumped: Vec<_> = survivors.filter(|run| run.drift().get("energy").unwrap().max > 1e-2).collect();
+        let jumped = survivors.filter(|run| run.drift().get("energy").unwrap().max > 1e-2);
+        // The first that does, or where the test is thorough all that do.
+        let jumped: Vec<_> = jumped.take(amount(1, 20)).collect();
         assert!(!jumped.is_empty());
         for run in jumped {
             let dependence = run.dependence().unwrap();

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::common::amount;
 use super::models::{KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
 use fbint_runtime::{
     Cause, ConsistentStart, Ensemble, EnsembleGains, EnsembleRun, Entries, Error, Gains, GeneratedSystem, Method,
@@ -28,8 +29,6 @@ struct Swing {
 #[feedback_system(coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + q.powf(3 / 2))]
 struct Edge;
 
-/// No multiple of any number of lanes, and some for every lane.
-const MEMBERS: usize = 101;
 const CONTROLLED: [Method; 4] = [
     Method::DormandPrince { rtol: 1e-3, atol: 1e-3 },
     Method::DormandPrince { rtol: 1e-8, atol: 1e-10 },
@@ -38,6 +37,16 @@ const CONTROLLED: [Method; 4] = [
 ];
 const FIXED: [Method; 4] =
     [Method::Euler { h: 0.01 }, Method::Midpoint { h: 0.011 }, Method::Heun { h: 0.012 }, Method::Rk4 { h: 0.013 }];
+
+/// No multiple of any number of lanes, and some for every lane.
+fn members() -> usize {
+    amount(53, 101)
+}
+
+/// Where a member is among all of them, from 0 to 1.
+fn share(member: usize) -> f64 {
+    member as f64 / members() as f64
+}
 
 /// A start that differs from member to member, but not in its time.
 fn near<S: GeneratedSystem>(system: &S, centre: Vector<S>, member: usize) -> Vector<S> {
@@ -48,12 +57,18 @@ fn near<S: GeneratedSystem>(system: &S, centre: Vector<S>, member: usize) -> Vec
     ConsistentStart::new(system).solve(guess).unwrap().into()
 }
 
-/// Without projection, with the usual one, and with two iterations, which hardly anybody chooses; and with samples closer than
-/// steps, farther, or at the end alone.
-fn policies(until: f64) -> [(Option<Projection>, f64); 4] {
+/// Methods without projection, with the usual one, and with two iterations, which hardly anybody chooses; and with samples closer than
+/// steps, farther, or at the end alone. Unless the test is thorough, each method has two of these four, and the next one the other two.
+fn policies(methods: &[Method], until: f64) -> Vec<(Method, Option<Projection>, f64)> {
     let twice = Projection::iterations(2.try_into().unwrap());
     let once = Some(Projection::default());
-    [(None, 0.01 * until), (once, 0.3 * until), (Some(twice), 0.3 * until), (once, until)]
+    let policies = [(None, 0.01 * until), (once, 0.3 * until), (Some(twice), 0.3 * until), (once, until)];
+    let (every, mut chosen) = (amount(2, 1), Vec::new());
+    for (index, &method) in methods.iter().enumerate() {
+        let own = policies.into_iter().skip(index % every).step_by(every);
+        chosen.extend(own.map(|(projection, interval)| (method, projection, interval)));
+    }
+    chosen
 }
 
 /// The run side by side, on one thread, if it is the same on three and one by one.
@@ -78,7 +93,7 @@ fn run_everywhere<S: GeneratedSystem + Sync, G: EnsembleGains<S>>(
 
 /// Systems and starts that live as long as the test.
 fn leaked<S: GeneratedSystem>(system_of: impl Fn(usize) -> S, centre: Vector<S>) -> (&'static [S], Vec<Vector<S>>) {
-    let systems: &'static [S] = Vec::leak((0..MEMBERS).map(system_of).collect());
+    let systems: &'static [S] = Vec::leak((0..members()).map(system_of).collect());
     let starts = systems.iter().enumerate().map(|(member, system)| near(system, centre, member));
     (systems, starts.collect())
 }
@@ -87,20 +102,18 @@ fn leaked<S: GeneratedSystem>(system_of: impl Fn(usize) -> S, centre: Vector<S>)
 #[test]
 fn members_under_error_control_take_steps_of_their_own() {
     let (systems, starts) =
-        leaked(|member| SphericalPendulum { g: 0.02 * 1.08_f64.powi(member as i32) }, SphericalPendulum::start());
-    for method in CONTROLLED {
-        for (projection, every) in policies(2.0) {
-            let settings = Settings { every: Some(every), projection, ..Settings::new(method, 2.0) };
-            let run = run_everywhere(|| Ensemble::over_systems(systems, starts.iter().copied()), &settings);
-            assert_eq!(run.failures().count(), 0);
-        }
+        leaked(|member| SphericalPendulum { g: 0.02 * 2_000_f64.powf(share(member)) }, SphericalPendulum::start());
+    for (method, projection, every) in policies(&CONTROLLED, 2.0) {
+        let settings = Settings { every: Some(every), projection, ..Settings::new(method, 2.0) };
+        let run = run_everywhere(|| Ensemble::over_systems(systems, starts.iter().copied()), &settings);
+        assert_eq!(run.failures().count(), 0);
     }
 }
 
 #[test]
 fn members_with_feedback_take_steps_of_their_own() {
     let (systems, starts) =
-        leaked(|member| SphericalPendulum { g: 0.5 + 0.1 * member as f64 }, SphericalPendulum::start());
+        leaked(|member| SphericalPendulum { g: 0.5 + 10.0 * share(member) }, SphericalPendulum::start());
     for method in CONTROLLED {
         let settings = Settings::new(method, 1.0);
         let ensemble = || Ensemble::over_systems(systems, starts.iter().copied());
@@ -111,13 +124,11 @@ fn members_with_feedback_take_steps_of_their_own() {
 #[test]
 fn members_whose_state_has_the_time_start_when_they_are_told() {
     let (from, until) = (0.25, 1.0);
-    let (systems, starts) = leaked(|member| Swing { a: 0.002 * member as f64 }, [0.8, -0.6, 0.1, 0.2, 0.25, 0.0]);
-    for method in CONTROLLED.into_iter().chain(FIXED) {
-        for (projection, every) in policies(until - from) {
-            let settings = Settings { from, projection, every: Some(every), ..Settings::new(method, until) };
-            let run = run_everywhere(|| Ensemble::over_systems(systems, starts.iter().copied()), &settings);
-            assert_eq!(run.failures().count(), 0);
-        }
+    let (systems, starts) = leaked(|member| Swing { a: 0.2 * share(member) }, [0.8, -0.6, 0.1, 0.2, 0.25, 0.0]);
+    for (method, projection, every) in policies(&[CONTROLLED, FIXED].concat(), until - from) {
+        let settings = Settings { from, projection, every: Some(every), ..Settings::new(method, until) };
+        let run = run_everywhere(|| Ensemble::over_systems(systems, starts.iter().copied()), &settings);
+        assert_eq!(run.failures().count(), 0);
     }
 }
 
@@ -140,31 +151,29 @@ fn cause(error: &Error) -> &'static str {
 /// Orbits, and among them falls into the centre, near collisions, and starts that are refused or overflow.
 fn orbits() -> Vec<[f64; 6]> {
     let orbit = |member: usize| match member % 10 {
-        3 => [1.0 + 0.01 * member as f64, 0.0, 0.0, 0.0, 0.0, 0.0],
-        5 => Kepler::start(0.9 + 0.0009 * member as f64),
+        3 => [1.0 + share(member), 0.0, 0.0, 0.0, 0.0, 0.0],
+        5 => Kepler::start(0.9 + 0.09 * share(member)),
         7 => [1.0, 0.0, 0.0, 1e150, 1.0, 0.0],
         8 => [1.0, 0.0, 0.0, 0.0, f64::NAN, 0.0],
         9 => [1e-3, 0.0, 0.0, 1e3, 1.0, 0.0],
-        _ => Kepler::start(0.008 * member as f64),
+        _ => Kepler::start(0.8 * share(member)),
     };
-    (0..MEMBERS).map(orbit).collect()
+    (0..members()).map(orbit).collect()
 }
 
 #[test]
 fn members_that_fail_do_so_as_they_do_alone() {
     let mut causes = BTreeSet::new();
     let orbits = orbits();
-    for method in CONTROLLED.into_iter().chain(FIXED) {
-        // Where samples are rare, a member may fail and look at the next one as if nothing had happened.
-        for (projection, every) in policies(1.5) {
-            let settings = Settings { every: Some(every), projection, ..Settings::new(method, 1.5) };
-            let run = run_everywhere(|| Ensemble::new(&KEPLER, orbits.iter().copied()), &settings);
-            assert!(run.ends().iter().any(Result::is_ok), "{settings:?}");
-            causes.extend(run.failures().map(|(_, error)| cause(error)));
-            let starts = (0..MEMBERS).map(|member| [1.0, -0.02 * member as f64]);
-            let run = run_everywhere(|| Ensemble::new(&Edge, starts.clone()), &settings);
-            causes.extend(run.failures().map(|(_, error)| cause(error)));
-        }
+    // Where samples are rare, a member may fail and look at the next one as if nothing had happened.
+    for (method, projection, every) in policies(&[CONTROLLED, FIXED].concat(), 1.5) {
+        let settings = Settings { every: Some(every), projection, ..Settings::new(method, 1.5) };
+        let run = run_everywhere(|| Ensemble::new(&KEPLER, orbits.iter().copied()), &settings);
+        assert!(run.ends().iter().any(Result::is_ok), "{settings:?}");
+        causes.extend(run.failures().map(|(_, error)| cause(error)));
+        let starts = (0..members()).map(|member| [1.0, -2.0 * share(member)]);
+        let run = run_everywhere(|| Ensemble::new(&Edge, starts.clone()), &settings);
+        causes.extend(run.failures().map(|(_, error)| cause(error)));
     }
     for expected in ["field not finite", "growth", "not finite", "start", "tolerance out of reach"] {
         assert!(causes.contains(expected), "{expected} is missing among {causes:?}");

@@ -91,7 +91,7 @@ impl Model {
 ///
 /// Every mistake, in the order of the text.
 pub fn models(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
-    read_alone(text, &Surroundings::of_text(LARGEST))
+    read_alone(text, &Surroundings::of_text(LARGEST), MOST_WORK)
 }
 
 /// The models in a text of a package, in their order, with the derivations that the package keeps: their functions are those of the structs
@@ -101,14 +101,15 @@ pub fn models(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
 ///
 /// See [`models`]; also if a derivation is missing, outdated or damaged, unless the package keeps none.
 pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<Model>, Vec<Mistake>> {
-    read_alone(text, &Surroundings { package: Some(package.to_owned()), ..Surroundings::of_text(LARGEST) })
+    let surroundings = Surroundings { package: Some(package.to_owned()), ..Surroundings::of_text(LARGEST) };
+    read_alone(text, &surroundings, MOST_WORK)
 }
 
-/// Reads a text on a thread of its own.
-fn read_alone(text: &str, surroundings: &Surroundings) -> Result<Vec<Model>, Vec<Mistake>> {
+/// Reads a text on a thread of its own, with at most so much work.
+fn read_alone(text: &str, surroundings: &Surroundings, work: u64) -> Result<Vec<Model>, Vec<Mistake>> {
     thread::scope(|scope| {
         // Spans belong to a thread, and the memory that they take ends with it.
-        let reading = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || read(text, surroundings));
+        let reading = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || read(text, surroundings, work));
         match reading.map(thread::ScopedJoinHandle::join) {
             Ok(Ok(models)) => models,
             Ok(Err(panic)) => Err(vec![Mistake::of_whole(&compile::panicked(&panic_text(&*panic)))]),
@@ -118,7 +119,7 @@ fn read_alone(text: &str, surroundings: &Surroundings) -> Result<Vec<Model>, Vec
 }
 
 /// See [`models`], on a thread that was made for it.
-fn read(text: &str, surroundings: &Surroundings) -> Result<Vec<Model>, Vec<Mistake>> {
+fn read(text: &str, surroundings: &Surroundings, work: u64) -> Result<Vec<Model>, Vec<Mistake>> {
     if text.len() > LONGEST {
         let message = format!("the text has {} bytes, and a text of models has at most {LONGEST}", text.len());
         return Err(vec![Mistake::of_whole(&message)]);
@@ -127,7 +128,7 @@ fn read(text: &str, surroundings: &Surroundings) -> Result<Vec<Model>, Vec<Mista
     let errors = Errors::new();
     let declared = if limits::fit(&tokens, &errors) { declarations(tokens, &errors) } else { Vec::new() };
     let mut mistakes = mistakes_of(errors.flush(), Span::call_site());
-    let (mut models, mut budget) = (Vec::new(), Budget::new(MOST_WORK));
+    let (mut models, mut budget) = (Vec::new(), Budget::new(work));
     for Declared { attribute, item, name, place } in declared {
         match budget.grant(|| model(attribute, item, surroundings)) {
             Some(Ok(model)) => models.push(model),
@@ -166,4 +167,34 @@ fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings)
         latex,
         source,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Dense constraints, which the tests of `fbint-text` give the whole budget where they are thorough.
+    #[test]
+    fn work_beyond_the_budget_is_refused() {
+        let term =
+            |number: usize, entry: usize| format!("({number} * q[{entry}]).sin() * q[{}].cos()", (entry + number) % 24);
+        let constraint = |number: usize| {
+            format!("c{number} = {}", (0..24).map(|entry| term(number, entry)).collect::<Vec<_>>().join(" + "))
+        };
+        let constraints = (1..=20).map(constraint).collect::<Vec<_>>().join(", ");
+        let dense = format!(
+            "#[feedback_system(coordinates(q: [24]), momenta(p: [24]), hamiltonian = p.norm_squared() / 2, constraint({constraints}))]
+            struct Dense;"
+        );
+        let text = format!("#[feedback_system(state(x), dynamics(x = -x))] struct Decay;\n{dense}");
+        let read = |text: &str, work: u64| read_alone(text, &Surroundings::of_text(LARGEST), work);
+        let mistakes = read(&text, MOST_WORK / 20).expect_err("the text is refused");
+        assert_eq!(mistakes.len(), 1);
+        assert_eq!(mistakes[0].message, format!("up to `Dense`, {TOO_MUCH}"));
+        let (decay, _) = text.split_once('\n').expect("two models");
+        assert!(mistakes[0].range.start > decay.len(), "{:?}", mistakes[0]);
+        // The first model takes little of it, but not nothing.
+        assert_eq!(read(decay, MOST_WORK / 20).expect("a model").len(), 1);
+        assert!(read(decay, 1_000).is_err());
+    }
 }

@@ -9,6 +9,12 @@ use fbint_runtime::{
     Scalar, StateEntry, StateRole, SystemFacts,
 };
 
+/// An amount that tests can do with, or the one that they were made for where `FBINT_THOROUGH` is set, as `.ci/thorough` sets it.
+#[cfg(feature = "std")]
+pub(crate) fn amount<T>(usual: T, thorough: T) -> T {
+    if std::env::var_os("FBINT_THOROUGH").is_some() { thorough } else { usual }
+}
+
 /// A point mass on a sphere of radius `l`. With `WEIGHTED`, the first integral counts three times and the last twice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pendulum<const WEIGHTED: bool = false> {

@@ -2,6 +2,7 @@
 
 use fbint_text::{LONGEST, Mistakes, models};
 
+use crate::amount;
 use crate::random::Random;
 use crate::shipped;
 
@@ -72,9 +73,13 @@ fn what_is_large_is_refused() {
     assert!(refused(outputs).contains("200 outputs"));
 }
 
-/// Texts that are short, and whose derivation would take minutes and gigabytes.
+/// A text that is short, and whose derivation would take minutes and gigabytes. Where the test is not thorough, one in the compiler does the
+/// same with a twentieth of the work.
 #[test]
 fn what_takes_too_much_work_is_refused() {
+    if amount(true, false) {
+        return;
+    }
     let constraint = |number: usize| {
         let term = |entry: usize| format!("({} * q[{entry}]).sin() * q[{}].cos()", entry + 2, (entry + number) % 24);
         format!("c{number} = {}", (0..24).map(term).collect::<Vec<_>>().join(" + "))
@@ -94,7 +99,8 @@ fn changed_models_are_read_or_refused() {
         shipped::all().into_iter().map(|model| model.text).filter(|text| text.len() < 1500).collect();
     let mut random = Random::new(2026);
     let (mut read, mut refused) = (0, 0);
-    for _ in 0..400 {
+    let texts = amount(140, 400);
+    for _ in 0..texts {
         let mut text = models_of[random.below(models_of.len())].clone();
         for _ in 0..=random.below(3) {
             text = changed(&text, &models_of, &mut random);
@@ -111,7 +117,7 @@ fn changed_models_are_read_or_refused() {
             }
         }
     }
-    assert!(read > 20 && refused > 100, "{read} read and {refused} refused");
+    assert!(read > texts / 20 && refused > texts / 4, "{read} read and {refused} refused");
 }
 
 /// A text with one change.

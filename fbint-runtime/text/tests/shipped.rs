@@ -60,6 +60,13 @@ pub(crate) fn named(name: &str) -> Shipped {
     all().into_iter().find(|model| model.name == name).unwrap_or_else(|| panic!("no shipped model `{name}`"))
 }
 
+/// A chain of as few links as need the longest vectors that models from text have.
+#[allow(dead_code, reason = "the bench has no use for it")]
+pub(crate) fn chain_in_the_longest_vectors() -> Shipped {
+    let Shipped { name, text } = named("Chain16");
+    Shipped { name: name.replace("16", "17"), text: text.replace("16", "17") }
+}
+
 /// The folder of their package.
 pub(crate) fn package() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models")
