@@ -583,13 +583,12 @@ fn every_example_of_the_help_runs() -> Outcome {
         // What is in quotes has no spaces in it.
         let unquoted = |word| str::trim_matches(word, '\'');
         let mut arguments: Vec<&str> = example.split_whitespace().map(unquoted).collect();
+        // Shorter, for they take minutes without optimisation.
         match arguments[..] {
-            // Shorter, for it takes minutes without optimisation.
-            ["work-precision", ..] => match arguments.iter().position(|argument| *argument == "--until") {
+            ["work-precision" | "gallery", ..] => match arguments.iter().position(|argument| *argument == "--until") {
                 Some(place) => arguments[place + 1] = "0.1",
                 None => arguments.extend(["--until", "0.1"]),
             },
-            ["gallery", ..] => arguments.extend(["--until", "0.1"]),
             ["ensemble", _, "--members", ..] => arguments[3] = "5",
             _ => {}
         }
