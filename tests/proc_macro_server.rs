@@ -11,8 +11,10 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::LazyLock;
 
 use fbint_tests::amount;
+use fbint_tests::workspaces::{Member, home, target_folder, write_workspace};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
 use serde_json::{Value, json};
@@ -33,7 +35,7 @@ const VERSIONS: std::ops::RangeInclusive<u64> = 5..=7;
 #[test]
 fn expands_without_end_without_growing_and_without_a_word() -> Outcome {
     let declarations = declarations()?;
-    let Some(mut server) = Server::start(&library(&[])?, true)? else { return Ok(()) };
+    let Some(mut server) = Server::start(&library()?, true)? else { return Ok(()) };
     // After as many, the server's memory is compared with what it was.
     let expansions = amount(100, 200);
     for index in 0..WARM_UP {
@@ -64,7 +66,7 @@ fn expands_without_end_without_growing_and_without_a_word() -> Outcome {
 #[test]
 fn prints_nothing_but_the_banner_of_symbolica() -> Outcome {
     let declarations = declarations()?;
-    let Some(mut server) = Server::start(&library(&[])?, false)? else { return Ok(()) };
+    let Some(mut server) = Server::start(&library()?, false)? else { return Ok(()) };
     for declaration in &declarations {
         server.expand(declaration)?;
     }
@@ -77,7 +79,7 @@ fn prints_nothing_but_the_banner_of_symbolica() -> Outcome {
 /// A mistake is answered with an expansion that holds the message, and the server continues.
 #[test]
 fn survives_mistaken_models() -> Outcome {
-    let Some(mut server) = Server::start(&library(&[])?, true)? else { return Ok(()) };
+    let Some(mut server) = Server::start(&library()?, true)? else { return Ok(()) };
     let item: TokenStream = "pub struct Mistaken { pub k: f64 }".parse()?;
     for (attribute, culprit) in [
         ("", "coordinates"),
@@ -99,8 +101,8 @@ fn expands_prepared_models_without_algebra() -> Outcome {
     let has_symbolica = |library: &Path| -> Result<bool, Box<dyn Error>> {
         Ok(fs::read(library)?.windows(SYMBOLICA.len()).any(|window| window == SYMBOLICA))
     };
-    let prepared = library(&["--no-default-features", "--features", "std"])?;
-    assert!(!has_symbolica(&prepared)? && has_symbolica(&library(&[])?)?);
+    let prepared = library_of("user-of-the-macro-alone", ", default-features = false, features = [\"std\"]")?;
+    assert!(!has_symbolica(&prepared)? && has_symbolica(&library()?)?);
     let Some(mut server) = Server::start(&prepared, true)? else { return Ok(()) };
     server.package = home().join("models");
     for declaration in declarations()? {
@@ -135,10 +137,6 @@ fn declarations() -> Result<Vec<Declaration>, Box<dyn Error>> {
     }
     assert!(declarations.len() >= MODELS.len(), "a file without a model");
     Ok(declarations)
-}
-
-fn home() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in a workspace")
 }
 
 /// A server, the macro's library, and the lines that were no answers.
@@ -258,13 +256,22 @@ fn program() -> Result<Option<PathBuf>, Box<dyn Error>> {
     Ok(None)
 }
 
-/// The library of the macro as cargo builds it with these options. Without any it is there already: this test depends on it.
-fn library(options: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
+/// The library of the macro with algebra, which is there already: this test depends on it.
+fn library() -> Result<PathBuf, Box<dyn Error>> {
+    static LIBRARY: LazyLock<Result<PathBuf, String>> =
+        LazyLock::new(|| library_of("user-of-the-macro", "").map_err(|error| error.to_string()));
+    Ok(LIBRARY.clone()?)
+}
+
+/// The library of the macro as cargo builds it for a crate with these settings for its dependency on the runtime.
+fn library_of(user: &str, runtime: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(user);
+    write_workspace(&folder, &[Member { name: "user", edition: "2024", runtime, dependencies: "" }])?;
+    fs::write(folder.join("user/src/lib.rs"), "")?;
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--locked", "--offline", "-p", "fbint-runtime", "--message-format=json"])
-        .args(options)
-        .current_dir(home())
-        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).parent().ok_or("a target folder")?)
+        .args(["check", "--offline", "--message-format=json"])
+        .current_dir(&folder)
+        .env("CARGO_TARGET_DIR", target_folder(env!("CARGO_TARGET_TMPDIR")))
         .output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());
