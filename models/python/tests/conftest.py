@@ -12,6 +12,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 
+# Of tests that need what pip installs, and not the library alone.
+installed = pytest.mark.skipif("FBINT_PROGRAM" in os.environ, reason="the module was not installed by pip")
+
 
 class Command:
     """The command `fbint` of this tree, in a folder of its own."""

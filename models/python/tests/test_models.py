@@ -15,6 +15,8 @@ import fbint_models
 import numpy
 import pytest
 
+from conftest import installed
+
 
 def test_help_says_what_a_model_is_and_takes(command):
     text = pydoc.plain(pydoc.render_doc(fbint_models.FreeRigidBody))
@@ -43,6 +45,7 @@ def test_a_run_takes_the_options_of_the_command(command):
     }
 
 
+@installed
 def test_the_module_has_the_version_of_its_package():
     assert fbint_models.__version__ == importlib.metadata.version("fbint-models")
 

@@ -1,10 +1,13 @@
 """The type stubs are those of this module, and say of it what is so."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import fbint_models
+
+from conftest import installed
 
 STUBS = Path(__file__).resolve().parents[1] / "fbint_models.pyi"
 
@@ -37,14 +40,22 @@ def mypy(*arguments):
 
 def test_the_stubs_are_current():
     """`python -c "import fbint_models; print(fbint_models.stubs(), end='')" > models/python/fbint_models.pyi` makes them so."""
-    assert STUBS.read_text(encoding="utf-8") == fbint_models.stubs()
+    stubs = fbint_models.stubs()
+    # Models from text, which a library that is built beside the module of the wheel has, too.
+    if hasattr(fbint_models, "model"):
+        without, count = re.subn(r'"model", |^def model\(.*\n', "", stubs, flags=re.MULTILINE)
+        assert count == 2
+        stubs = without
+    assert STUBS.read_text(encoding="utf-8") == stubs
 
 
+@installed
 def test_the_wheel_is_typed():
     package = Path(fbint_models.__file__).parent
     assert (package / "py.typed").exists() and (package / "__init__.pyi").read_text(encoding="utf-8") == fbint_models.stubs()
 
 
+@installed
 def test_the_stubs_say_what_there_is(tmp_path):
     # The library inside the package, and what PyO3 makes an attribute be found by.
     (tmp_path / "allowed").write_text("fbint_models.fbint_models\nfbint_models.Trajectory.__getattr__\n")
@@ -52,6 +63,7 @@ def test_the_stubs_say_what_there_is(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+@installed
 def test_types_are_known_and_mistakes_are_found(tmp_path):
     (tmp_path / "use.py").write_text(USE)
     done = mypy("mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(tmp_path / "use.py"))
