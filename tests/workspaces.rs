@@ -31,9 +31,8 @@ pub fn write_workspace(folder: &Path, members: &[Member<'_>]) -> io::Result<()> 
 pub fn write_manifest(folder: &Path, Member { name, edition, runtime, dependencies }: Member<'_>) -> io::Result<()> {
     let package = folder.join(name);
     fs::create_dir_all(package.join("src"))?;
-    let [path, compiler] = ["fbint-runtime", "fbint-macros/core"].map(|package| home().join(package));
-    // Nothing builds with the dependencies for building. They give what the macro depends on the features that it has when this workspace
-    // is tested, so that Symbolica and the compiler are not compiled once more.
+    let [path, features] = ["fbint-runtime", "tests/features"].map(|package| home().join(package));
+    // With a feature of a member the lock file keeps what the algebra depends on.
     let manifest = format!(
         r#"
 [package]
@@ -42,16 +41,13 @@ edition = "{edition}"
 license = "MIT"
 publish = false
 
+[features]
+algebra = ["fbint-runtime/derive"]
+
 [dependencies]
+fbint-features = {{ path = {features:?} }}
 fbint-runtime = {{ path = {path:?}{runtime} }}
-{dependencies}
-[build-dependencies]
-fbint-macros-core = {{ path = {compiler:?}, features = ["text"] }}
-num-traits = {{ version = "0.2", features = ["libm"] }}
-regex-syntax = "0.8"
-syn = {{ version = "3", features = ["visit-mut"] }}
-zerocopy = {{ version = "0.8", features = ["derive"] }}
-"#
+{dependencies}"#
     );
     fs::write(package.join("Cargo.toml"), manifest)
 }

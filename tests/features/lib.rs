@@ -1,0 +1,1 @@
+//! Nothing: a package for its features.
