@@ -360,9 +360,8 @@ fn a_reproduction_writes_its_files_and_compares_with_what_is_known() -> Outcome 
     Ok(())
 }
 
-/// CI runs this with its release build, in a second.
+/// Takes a minute without optimisation, and a second with it.
 #[test]
-#[ignore = "takes a minute without optimisation; `cargo run --release -p fbint -- reproduce all` exits with the same code"]
 fn everything_is_reproduced() -> Outcome {
     let folder = tempdir()?;
     let output = fbint(folder.path(), &["reproduce", "all", "--out", "out"])?;
