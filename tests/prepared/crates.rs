@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fbint_tests::workspaces::{Member, home, target_folder, write_manifest, write_workspace};
+use fbint_tests::workspaces::{Member, target_folder, write_manifest, write_workspace};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -42,8 +42,6 @@ impl User {
 
     /// Runs a command of a shell, as it is printed. What it says, if it fails.
     fn run(&self, command: &str) -> Result<Result<(), String>, Box<dyn Error>> {
-        // Cargo forgets the versions of what a command does not need.
-        fs::copy(home().join("Cargo.lock"), self.folder.join("Cargo.lock"))?;
         let output = Command::new("sh")
             .args(["-c", command])
             .current_dir(&self.folder)
