@@ -5,10 +5,10 @@ use fbint_command::Model;
 use fbint_runtime::{Ensemble, Error, FeedbackSystem, Gains, GeneratedSystem, Method, Run, Sample, Simulation};
 use fbint_text::{TextModel, Visitor, models, models_of_package};
 
-use crate::amount;
 use crate::functions::{Point, bits, jacobians, results};
 use crate::random::Random;
 use crate::shipped::{self, as_struct, every_model};
+use crate::{amount, is_thorough};
 
 macro_rules! tests {
     ($($name:ident $model:ty,)*) => {
@@ -66,7 +66,7 @@ impl<S: GeneratedSystem + Model> Visitor for Twin<S> {
         let (model, start) = as_struct(&system, model);
         assert_eq!(format!("{:?}", model.facts()), format!("{:?}", S::FACTS));
         let own = Model::start(&system).expect("a start").into();
-        if amount(S::FACTS.state.len() <= MOST_IN_LANES, true) {
+        if is_thorough() || S::FACTS.state.len() <= MOST_IN_LANES {
             compare_functions(&system, &model);
             assert_eq!(runs(&model, start), runs(&system, own));
         } else {

@@ -2,9 +2,9 @@
 
 use fbint_text::{LONGEST, Mistakes, models};
 
-use crate::amount;
 use crate::random::Random;
 use crate::shipped;
+use crate::{amount, is_thorough};
 
 /// The message of a text that is refused.
 fn refused(text: &str) -> String {
@@ -77,7 +77,7 @@ fn what_is_large_is_refused() {
 /// same with a twentieth of the work.
 #[test]
 fn what_takes_too_much_work_is_refused() {
-    if amount(true, false) {
+    if !is_thorough() {
         return;
     }
     let constraint = |number: usize| {

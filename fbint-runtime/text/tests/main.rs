@@ -7,7 +7,12 @@ mod mistakes;
 mod random;
 mod shipped;
 
-/// An amount that tests can do with, or the one that they were made for where `FBINT_THOROUGH` is set, as `.ci/thorough` sets it.
+/// Whether `FBINT_THOROUGH` is set, as `.ci/thorough` sets it.
+fn is_thorough() -> bool {
+    std::env::var_os("FBINT_THOROUGH").is_some()
+}
+
+/// An amount that tests can do with, or the one that they were made for.
 fn amount<T>(usual: T, thorough: T) -> T {
-    if std::env::var_os("FBINT_THOROUGH").is_some() { thorough } else { usual }
+    if is_thorough() { thorough } else { usual }
 }
