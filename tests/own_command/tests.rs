@@ -39,11 +39,12 @@ impl User {
         let dependencies = dependencies.split("\n\n").next().unwrap_or_default();
         assert_eq!(dependencies.lines().count(), 1, "one dependency is enough: {dependencies}");
         let clone = home().to_str().ok_or("a path in Unicode")?;
-        let manifest = user.folder.join(name).join("Cargo.toml");
+        let package = user.folder.join(name);
+        let manifest = package.join("Cargo.toml");
         let text = fs::read_to_string(&manifest)? + dependencies.replace("../fbint", clone).as_str() + "\n";
         fs::write(manifest, text)?;
-        fs::copy(home().join("Cargo.lock"), user.folder.join(name).join("Cargo.lock"))?;
-        fs::write(user.folder.join(name).join("src/main.rs"), block("rust")?)?;
+        fs::copy(home().join("Cargo.lock"), package.join("Cargo.lock"))?;
+        fs::write(package.join("src/main.rs"), block("rust")?)?;
         let settings = home().join(".cargo/config.toml");
         let settings = settings.to_str().ok_or("a path in Unicode")?;
         let manifest = format!("{name}/Cargo.toml");
