@@ -5,7 +5,7 @@ use std::array;
 use fbint_runtime::{DrivenSystem, Entry, FeedbackSystem, HamelSteps, HamelSystem, Scalar, SystemFacts, Vector};
 
 use crate::code::{Code, Source};
-use crate::functions::{Functions, Hamel};
+use crate::functions::{Functions, HamelFunctions};
 use crate::prepared::TextPrepared;
 
 /// A model from text with values for its parameters, in states of `N` entries and with `M` integrals.
@@ -137,7 +137,7 @@ impl<const N: usize, const M: usize> HamelSystem for TextModel<N, M> {
 fn hamel_list<T: Scalar, const N: usize, const M: usize>(
     system: &TextPrepared<T, N, M>,
     x: &[T; N],
-    code: fn(&Hamel) -> &Code,
+    code: fn(&HamelFunctions) -> &Code,
 ) -> [T; N] {
     let hamel = system.functions().hamel.as_ref();
     hamel.map_or([T::from_f64(f64::NAN); N], |hamel| system.list(code(hamel), x))
@@ -146,7 +146,7 @@ fn hamel_list<T: Scalar, const N: usize, const M: usize>(
 fn hamel_matrix<T: Scalar, const N: usize, const M: usize>(
     system: &TextPrepared<T, N, M>,
     x: &[T; N],
-    code: fn(&Hamel) -> &Code,
+    code: fn(&HamelFunctions) -> &Code,
 ) -> [[T; N]; N] {
     let hamel = system.functions().hamel.as_ref();
     hamel.map_or([[T::from_f64(f64::NAN); N]; N], |hamel| system.matrix(code(hamel), x))
