@@ -123,7 +123,6 @@ pub mod prepared;
 pub mod program;
 pub mod proofs;
 pub mod syntax;
-#[cfg(feature = "text")]
 pub mod text;
 pub(crate) mod work;
 

@@ -6,9 +6,7 @@
 //! Macros have none: whoever compiles a crate waits as long as they like.
 
 use std::cell::Cell;
-use std::panic::resume_unwind;
-#[cfg(any(feature = "text", test))]
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// A look at a part of an expression. The other costs are multiples of this one, which takes about 5 ns.
 pub(crate) const LOOK: u64 = 1;
@@ -34,10 +32,8 @@ thread_local! {
 struct Spent;
 
 /// An amount of work.
-#[cfg(any(feature = "text", test))]
 pub(crate) struct Budget(u64);
 
-#[cfg(any(feature = "text", test))]
 impl Budget {
     pub(crate) fn new(work: u64) -> Self {
         Self(work)

@@ -152,6 +152,8 @@ const EXPRESSIONS: &[Case] = &[
         "`sin` is a method: write `x.sin()`"),
     ("hatt(q)", "hatt",
         "unknown function `hatt`; did you mean `hat`?"),
+    ("SMatrix::zeros()", "SMatrix::zeros",
+        "unknown function `SMatrix::zeros`; did you mean `zeros`?"),
     ("foo(q)", "foo",
         "unknown function `foo`; the functions are `identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`, `momentum(velocity)`, and `multiplier(constraint)` in an `output`"),
     ("(m)(q)", "m",

@@ -14,12 +14,10 @@ use crate::model::TextModel;
 /// A model from text, in vectors that are long enough for its state and its integrals.
 #[derive(Clone, Debug)]
 pub enum AnyModel {
-    /// A pendulum or a linkage.
-    Small(TextModel<8, 8>),
-    /// A few bodies, or a chain of a few links.
-    Medium(TextModel<32, 24>),
-    /// A chain of 16 links in space.
-    Large(TextModel<96, 36>),
+    /// A pendulum, a linkage or a rigid body.
+    Small(TextModel<12, 12>),
+    /// Several bodies, or a chain of a few links.
+    Medium(TextModel<48, 24>),
     /// The largest.
     Largest(TextModel<MOST_ENTRIES, MOST_INTEGRALS>),
 }
@@ -39,7 +37,6 @@ impl AnyModel {
         match self {
             Self::Small(model) => model.facts(),
             Self::Medium(model) => model.facts(),
-            Self::Large(model) => model.facts(),
             Self::Largest(model) => model.facts(),
         }
     }
@@ -49,7 +46,6 @@ impl AnyModel {
         match self {
             Self::Small(model) => visitor.visit(model),
             Self::Medium(model) => visitor.visit(model),
-            Self::Large(model) => visitor.visit(model),
             Self::Largest(model) => visitor.visit(model),
         }
     }
@@ -57,9 +53,8 @@ impl AnyModel {
     fn new(functions: &'static Functions) -> Self {
         let length = functions.length();
         match functions.facts().integrals.len() {
-            0..=8 if length <= 8 => Self::Small(TextModel::new(functions)),
-            0..=24 if length <= 32 => Self::Medium(TextModel::new(functions)),
-            0..=36 if length <= 96 => Self::Large(TextModel::new(functions)),
+            0..=12 if length <= 12 => Self::Small(TextModel::new(functions)),
+            0..=24 if length <= 48 => Self::Medium(TextModel::new(functions)),
             _ => Self::Largest(TextModel::new(functions)),
         }
     }

@@ -60,6 +60,14 @@ pub(crate) struct OutputRegister {
     register: Register,
 }
 
+/// Where results that do not vanish identically go.
+pub(crate) enum Destination<'a, T> {
+    /// To their rows.
+    List(&'a mut [T]),
+    /// To a function, with their places.
+    Entries(&'a mut dyn FnMut(&OutputRegister, T)),
+}
+
 /// A call of the feedback law: the registers of F, and those of the entries of y that are read.
 #[derive(Clone, Debug)]
 pub(crate) struct Weighing {
@@ -165,47 +173,58 @@ impl Columns {
 }
 
 impl Code {
-    /// The code of a program whose outputs are listed row by row. Entries that vanish identically are not among its results.
+    /// The code of a program whose outputs are a list. The machine code writes all of them, in their order.
     ///
     /// `None` if it needs more registers than there are.
-    pub(crate) fn of(program: &Program, columns: Columns, layout: &Arc<Layout>) -> Option<Self> {
-        let zero = Instruction::constant(0.0);
-        let outputs: Vec<([usize; 2], Value)> = program
-            .outputs
-            .iter()
-            .enumerate()
-            .filter(|(_, value)| program.instructions[value.index()] != zero)
-            .filter_map(|(output, value)| Some((columns.place(output)?, *value)))
-            .collect();
-        let wanted = outputs.iter().map(|(_, value)| *value).collect();
-        let machine = Program { instructions: program.instructions.clone(), outputs: wanted };
-        let machine = Some(Machine::new(machine, layout));
-        ValueOperations::of(program, &outputs, layout).code().map(|code| Self { machine, ..code })
+    pub(crate) fn of_list(program: &Program, layout: &Arc<Layout>) -> Option<Self> {
+        let outputs = results(program, Columns::ONE);
+        Self::new(program, &outputs, program.outputs.clone(), layout)
     }
 
-    /// The machine code, whose results are those that do not vanish identically, if there is any.
+    /// The code of a program whose outputs are a matrix, row by row. The machine code, too, writes those alone that do not vanish
+    /// identically, in the order of [`outputs`](Self::outputs).
+    ///
+    /// `None` if it needs more registers than there are.
+    pub(crate) fn of_matrix(program: &Program, columns: Columns, layout: &Arc<Layout>) -> Option<Self> {
+        let outputs = results(program, columns);
+        let written = outputs.iter().map(|(_, value)| *value).collect();
+        Self::new(program, &outputs, written, layout)
+    }
+
+    fn new(
+        program: &Program,
+        outputs: &[([usize; 2], Value)],
+        written: Vec<Value>,
+        layout: &Arc<Layout>,
+    ) -> Option<Self> {
+        let machine = Program { instructions: program.instructions.clone(), outputs: written };
+        let machine = Some(Machine::new(machine, layout));
+        ValueOperations::of(program, outputs, layout).code().map(|code| Self { machine, ..code })
+    }
+
+    /// The machine code, if there is any.
     pub(crate) fn machine(&self) -> Option<&fbint_native::Function> {
         self.machine.as_ref()?.function()
     }
 
-    /// The places of the results, in the order in which [`evaluate`](Self::evaluate) and the [machine](Self::machine) give them.
+    /// The places of the results that do not vanish identically, in the order in which [`evaluate`](Self::evaluate) gives them.
     pub(crate) fn outputs(&self) -> &[OutputRegister] {
         &self.outputs
     }
 
-    /// Calls `output` with each result that does not vanish identically. The law is asked by `weigh`.
+    /// Evaluates the program. The law is asked by `weigh`.
     pub(crate) fn evaluate<T: Scalar>(
         &self,
         sources: Sources<'_, T>,
         weigh: &dyn Fn(&Weighing, &mut dyn Registers<T>),
-        mut output: impl FnMut(&OutputRegister, T),
+        results: Destination<'_, T>,
     ) {
         // Most programs fit into the first; the memory of the others is a list, which takes longer to make than to use.
         match self.registers {
-            0..=64 => self.evaluate_in(&mut [T::from_f64(0.0); 64], sources, weigh, &mut output),
-            65..=256 => self.evaluate_in(&mut [T::from_f64(0.0); 256], sources, weigh, &mut output),
-            257..=1024 => self.evaluate_in(&mut [T::from_f64(0.0); 1024], sources, weigh, &mut output),
-            more => self.evaluate_in(&mut RegisterList(vec![T::from_f64(0.0); more]), sources, weigh, &mut output),
+            0..=64 => self.evaluate_in(&mut [T::from_f64(0.0); 64], sources, weigh, results),
+            65..=256 => self.evaluate_in(&mut [T::from_f64(0.0); 256], sources, weigh, results),
+            257..=1024 => self.evaluate_in(&mut [T::from_f64(0.0); 1024], sources, weigh, results),
+            more => self.evaluate_in(&mut RegisterList(vec![T::from_f64(0.0); more]), sources, weigh, results),
         }
     }
 
@@ -214,7 +233,7 @@ impl Code {
         file: &mut impl Registers<T>,
         sources: Sources<'_, T>,
         weigh: &dyn Fn(&Weighing, &mut dyn Registers<T>),
-        output: &mut impl FnMut(&OutputRegister, T),
+        results: Destination<'_, T>,
     ) {
         for (register, &constant) in file.all().iter_mut().zip(&self.constants) {
             *register = T::from_f64(constant);
@@ -232,12 +251,25 @@ impl Code {
             rest = later;
             match run.kind {
                 Opcode::Weigh => {
-                    operations.iter().for_each(|call| weigh(&self.weighings[usize::from(call.operands[0])], file))
+                    for call in operations {
+                        weigh(&self.weighings[usize::from(call.operands[0])], file);
+                    }
                 }
                 kind => kind.perform(operations, file),
             }
         }
-        self.outputs.iter().for_each(|place| output(place, file.get(place.register)));
+        match results {
+            Destination::List(list) => {
+                for place in &self.outputs {
+                    list[usize::from(place.row)] = file.get(place.register);
+                }
+            }
+            Destination::Entries(add) => {
+                for place in &self.outputs {
+                    add(place, file.get(place.register));
+                }
+            }
+        }
     }
 }
 
@@ -266,6 +298,7 @@ impl Opcode {
 #[inline(always)]
 fn each<T: Scalar>(operations: &[OperationRegisters], file: &mut impl Registers<T>, result: impl Fn([T; 3]) -> T) {
     for operation in operations {
+        // Not by taking the array apart, with which lanes take a fifth longer.
         let operands = operation.operands.map(|register| file.get(register));
         file.set(operation.to, result(operands));
     }
@@ -289,6 +322,14 @@ fn call<T: Scalar>(function: Function, x: T, y: T) -> T {
         Function::Atan2 => x.atan2(y),
         Function::Powf => x.powf(y),
     }
+}
+
+/// The results of a program that are wanted and do not vanish identically, with their rows and columns.
+fn results(program: &Program, columns: Columns) -> Vec<([usize; 2], Value)> {
+    let zero = Instruction::constant(0.0);
+    let outputs = program.outputs.iter().enumerate();
+    let outputs = outputs.filter(|(_, value)| program.instructions[value.index()] != zero);
+    outputs.filter_map(|(output, value)| Some((columns.place(output)?, *value))).collect()
 }
 
 /// A file of registers.

@@ -67,7 +67,7 @@ impl Functions {
             prepare: writer.list(&model.programs.prepare)?,
             defaults: beginning(&model.defaults)?,
             start: beginning(&model.start)?,
-            normalisation: writer.code(&model.programs.normalisation, Columns::all(3))?,
+            normalisation: writer.matrix(&model.programs.normalisation, Columns::all(3))?,
             vector_field: writer.function(&VECTOR_FIELD)?,
             integrals: writer.function(&INTEGRALS)?,
             integrals_jacobian: writer.square(&JACOBIAN)?,
@@ -114,9 +114,8 @@ struct CodeWriter<'m> {
 }
 
 impl CodeWriter<'_> {
-    fn code(&self, program: &Program, columns: Columns) -> Result<Code, Mistake> {
-        let refusal = || self.refusal("more numbers at a time", MOST_REGISTERS);
-        Code::of(program, columns, &self.layout).ok_or_else(refusal)
+    fn matrix(&self, program: &Program, columns: Columns) -> Result<Code, Mistake> {
+        self.unless_too_large(Code::of_matrix(program, columns, &self.layout))
     }
 
     fn refusal(&self, what: &str, most: usize) -> Mistake {
@@ -127,7 +126,11 @@ impl CodeWriter<'_> {
     }
 
     fn list(&self, program: &Program) -> Result<Code, Mistake> {
-        self.code(program, Columns::ONE)
+        self.unless_too_large(Code::of_list(program, &self.layout))
+    }
+
+    fn unless_too_large(&self, code: Option<Code>) -> Result<Code, Mistake> {
+        code.ok_or_else(|| self.refusal("more numbers at a time", MOST_REGISTERS))
     }
 
     fn function(&self, function: &GeneratedFunction) -> Result<Code, Mistake> {
@@ -137,7 +140,7 @@ impl CodeWriter<'_> {
     /// A matrix with a column for each entry of the state.
     fn square(&self, function: &GeneratedFunction) -> Result<Code, Mistake> {
         let states = self.model.derivation.dimension();
-        self.code(&self.model.programs[function], Columns::all(states))
+        self.matrix(&self.model.programs[function], Columns::all(states))
     }
 
     /// The Jacobians of the fields, without derivatives by parameters, which no method takes.
@@ -149,7 +152,7 @@ impl CodeWriter<'_> {
         let (states, parameters) = (symbols.dimension(), symbols.parameters().count());
         let columns =
             Columns { count: states + parameters + symbols.inputs().count(), without: [states, states + parameters] };
-        let code = |function: &GeneratedFunction| self.code(&self.model.programs[function], columns);
+        let code = |function: &GeneratedFunction| self.matrix(&self.model.programs[function], columns);
         Ok(Some([code(&VECTOR_FIELD_DERIVATIVES)?, code(&FEEDBACK_FIELD_DERIVATIVES)?]))
     }
 

@@ -4,7 +4,7 @@ use std::array;
 
 use fbint_runtime::{DrivenSystem, Entry, FeedbackSystem, HamelSteps, HamelSystem, Scalar, SystemFacts, Vector};
 
-use crate::code::{Code, Source};
+use crate::code::{Code, Destination, Source};
 use crate::functions::{Functions, HamelFunctions};
 use crate::prepared::TextPrepared;
 
@@ -61,7 +61,7 @@ fn of_parameters(code: &Code, parameters: &[f64], count: usize) -> Vec<f64> {
     let mut numbers = vec![0.0; count];
     let mut sources: [&[f64]; 5] = [&[]; 5];
     sources[Source::Prepared as usize] = parameters;
-    code.evaluate(sources, &|_, _| {}, |place, number| numbers[usize::from(place.row)] = number);
+    code.evaluate(sources, &|_, _| {}, Destination::List(&mut numbers));
     numbers
 }
 

@@ -7,7 +7,7 @@ use std::ptr;
 
 use fbint_runtime::{FeedbackLaw, PreparedSystem, Scalar, SystemFacts};
 
-use crate::code::{Code, Registers, Source, Sources, Weighing};
+use crate::code::{Code, Destination, OutputRegister, Registers, Source, Sources, Weighing};
 use crate::functions::{Functions, PREPARED};
 use crate::model::TextModel;
 
@@ -39,12 +39,14 @@ impl<T: Scalar, const N: usize, const M: usize> TextPrepared<T, N, M> {
         input: impl Fn(usize) -> T,
     ) -> Self {
         let zero = T::from_f64(0.0);
-        let prepared = |place: usize| if place < functions.prepared { prepared(place) } else { zero };
-        Self {
-            functions,
-            prepared: array::from_fn(|row| array::from_fn(|entry| prepared(row * N + entry))),
-            inputs: array::from_fn(input),
+        let mut system = Self { functions, prepared: [[zero; N]; PREPARED], inputs: [zero; N] };
+        for (place, number) in system.prepared.as_flattened_mut().iter_mut().take(functions.prepared).enumerate() {
+            *number = prepared(place);
         }
+        for (place, number) in system.inputs.iter_mut().enumerate() {
+            *number = input(place);
+        }
+        system
     }
 
     pub(crate) fn functions(&self) -> &'static Functions {
@@ -91,9 +93,8 @@ impl<T: Scalar, const N: usize, const M: usize> TextPrepared<T, N, M> {
             return;
         }
         let [first, second] = further;
-        code.evaluate(self.sources(x, first, second), &|_, _| {}, |place, entry| {
-            add(place.row.into(), place.column.into(), entry);
-        });
+        let mut add = |place: &OutputRegister, entry: T| add(place.row.into(), place.column.into(), entry);
+        code.evaluate(self.sources(x, first, second), &|_, _| {}, Destination::Entries(&mut add));
     }
 
     /// A list of what a program gives that may ask a law, and reads `first` and `second` besides.
@@ -105,19 +106,22 @@ impl<T: Scalar, const N: usize, const M: usize> TextPrepared<T, N, M> {
         second: &[T; B],
         law: &dyn Fn([T; M]) -> [T; M],
     ) -> [T; L] {
-        let (mut numbers, mut list) = ([0.0; L], [T::from_f64(0.0); L]);
-        if self.run(code, x, first, second, &mut numbers, law).is_some() {
-            for (place, number) in code.outputs().iter().zip(numbers) {
-                list[usize::from(place.row)] = T::from_f64(number);
-            }
-            return list;
+        let mut numbers = [0.0; L];
+        if let Some(list) = self.run(code, x, first, second, &mut numbers, law).and_then(|()| same(&numbers)) {
+            return *list;
         }
         let weigh = |weighing: &Weighing, registers: &mut dyn Registers<T>| {
-            let integral = |place: usize| weighing.integrals.get(place).map(|register| registers.get(*register));
-            let y = law(array::from_fn(|place| integral(place).unwrap_or(T::from_f64(0.0))));
-            weighing.weighed.iter().for_each(|&(place, register)| registers.set(register, y[place]));
+            let mut integrals = [T::from_f64(0.0); M];
+            for (integral, register) in integrals.iter_mut().zip(&weighing.integrals) {
+                *integral = registers.get(*register);
+            }
+            let y = law(integrals);
+            for &(place, register) in &weighing.weighed {
+                registers.set(register, y[place]);
+            }
         };
-        code.evaluate(self.sources(x, first, second), &weigh, |place, number| list[usize::from(place.row)] = number);
+        let mut list = [T::from_f64(0.0); L];
+        code.evaluate(self.sources(x, first, second), &weigh, Destination::List(&mut list));
         list
     }
 
@@ -134,10 +138,14 @@ impl<T: Scalar, const N: usize, const M: usize> TextPrepared<T, N, M> {
         let system: &TextPrepared<f64, N, M> = same(self)?;
         let sources = system.sources(same(x)?, same::<_, [f64; A]>(first)?, same::<_, [f64; B]>(second)?);
         code.machine()?.call(sources, numbers, &mut |forms, y| {
-            let integral = |place: usize| T::from_f64(forms.get(place).copied().unwrap_or(0.0));
-            let weighed = law(array::from_fn(integral));
-            if let Some(weighed) = same::<_, [f64; M]>(&weighed) {
-                y.iter_mut().zip(weighed).for_each(|(y, weighed)| *y = *weighed);
+            let mut integrals = [T::from_f64(0.0); M];
+            for (integral, form) in integrals.iter_mut().zip(forms) {
+                *integral = T::from_f64(*form);
+            }
+            if let Some(weighed) = same::<_, [f64; M]>(&law(integrals)) {
+                for (y, weighed) in y.iter_mut().zip(weighed) {
+                    *y = *weighed;
+                }
             }
         });
         Some(())

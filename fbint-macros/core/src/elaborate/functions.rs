@@ -160,13 +160,15 @@ impl Scope<'_> {
         let function = match FUNCTIONS.iter().find(|(function, _)| *function == name && path.segments.len() == 1) {
             Some((_, function)) => *function,
             None => {
+                let written: Vec<String> = path.segments.iter().map(|segment| plain(&segment.ident)).collect();
+                let written = written.join("::");
                 let advice = if let Some(method) = BuiltinMethod::named(&name) {
                     let inner = if method.arguments() == 0 { "" } else { ".." };
                     format!("`{name}` is a method: write `x.{name}({inner})`")
                 } else if let Some(near) = nearest(&name, FUNCTIONS.iter().map(|(function, _)| *function)) {
-                    format!("unknown function `{name}`; did you mean `{near}`?")
+                    format!("unknown function `{written}`; did you mean `{near}`?")
                 } else {
-                    format!("unknown function `{name}`; the functions are {USAGE}")
+                    format!("unknown function `{written}`; the functions are {USAGE}")
                 };
                 return Err(self.fail(path, advice));
             }

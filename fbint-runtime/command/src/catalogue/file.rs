@@ -118,7 +118,7 @@ pub fn of_text(text: &str, name: &str) -> Result<Vec<Entry>, Box<dyn Error>> {
 #[cfg(feature = "text")]
 impl<const N: usize, const M: usize> Model for TextModel<N, M> {
     // Machine code is of single numbers: lanes are interpreted, and take long to compile for long vectors.
-    const RUNS_IN_LANES: bool = N <= 32;
+    const RUNS_IN_LANES: bool = N <= 48;
 }
 
 /// What is wrong with a text that has a name.
