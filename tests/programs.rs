@@ -1,6 +1,6 @@
 //! Declarations of one system in several ways, and what a longer one costs.
 
-use fbint_macros_core::program::{self, Function, Instruction, Program, Programs};
+use fbint_macros_core::program::{self, GeneratedFunction, Instruction, Program, Programs};
 use fbint_tests::compiler::{Declaration, counted, run};
 use fbint_tests::{Random, relative_error};
 use proc_macro2::TokenStream;
@@ -224,7 +224,7 @@ fn vector_field(programs: &Programs, seed: u64) -> Vec<f64> {
     results(programs, &program::VECTOR_FIELD, seed)
 }
 
-fn results(programs: &Programs, function: &Function, seed: u64) -> Vec<f64> {
+fn results(programs: &Programs, function: &GeneratedFunction, seed: u64) -> Vec<f64> {
     let value = |symbol: usize| Random::new(seed.wrapping_mul(1000).wrapping_add(symbol as u64)).between(0.5, 1.5);
     let prepared = run(&programs.prepare, &[], value, |_| Vec::new());
     run(&programs[function], &prepared, value, |_| Vec::new())

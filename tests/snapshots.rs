@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use fbint_macros_core::check::{Verdict, check};
+use fbint_macros_core::check::{CheckOutcome, check};
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{Claim, IntegralId};
 use fbint_macros_core::expression::Symbol;
@@ -170,7 +170,7 @@ fn little_is_lost_without_algebra() {
         let between = Instant::now();
         let (without, claims) = declaration.compile_without_algebra();
         let times = [between - begun, between.elapsed()].map(|time| time.as_millis());
-        assert_eq!(check(&without.model.problem, &without.derivation), Verdict::Agreement, "{name}");
+        assert_eq!(check(&without.model.problem, &without.derivation), CheckOutcome::Agreement, "{name}");
         assert_eq!(program::verify(&without.derivation, &without.programs), Ok(Vec::new()), "{name}");
         let is_open = |(id, claim): &(IntegralId, &Claim)| {
             matches!(claim, Claim::Open { .. }) && !without.derivation.integrals[*id].assumed

@@ -115,18 +115,18 @@ pub(crate) fn find_start(
     x: &mut [f64],
 ) -> Result<(), Error> {
     let mut found = Ok(());
-    system.with_scratch(&mut |scratch| found = Search { system, held }.solve(parameters, x, scratch));
+    system.with_scratch(&mut |scratch| found = StartSearch { system, held }.solve(parameters, x, scratch));
     found
 }
 
 /// A search on slices.
-struct Search<'a> {
+struct StartSearch<'a> {
     system: &'a dyn DynamicalSystem,
     /// Whether an entry of the state stays at its guess.
     held: &'a [bool],
 }
 
-impl Search<'_> {
+impl StartSearch<'_> {
     /// Moves `x` onto the constraint set.
     fn solve(&self, parameters: &Parameters<'_>, x: &mut [f64], mut scratch: Scratch<'_>) -> Result<(), Error> {
         check_finite(parameters, self.system.facts().state, x)?;

@@ -11,13 +11,13 @@ use crate::tableau::{Pair, advanced};
 pub struct DenseOutput<V> {
     time: f64,
     h: f64,
-    polynomial: Polynomial<V>,
+    polynomial: Interpolant<V>,
 }
 
 /// A polynomial in the fraction s of a step: start + s (c_0 + (1 - s) (c_1 + s (c_2 + (1 - s) (c_3 + ..)))).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Polynomial<V> {
+pub(crate) struct Interpolant<V> {
     start: V,
     coefficients: [V; 7],
 }
@@ -25,7 +25,7 @@ pub(crate) struct Polynomial<V> {
 impl<V: Entries<f64>> DenseOutput<V> {
     /// The state of a step that was not made.
     pub(crate) fn constant(time: f64, start: V) -> Self {
-        Self { time, h: 0.0, polynomial: Polynomial { start, coefficients: [filled(0.0); 7] } }
+        Self { time, h: 0.0, polynomial: Interpolant { start, coefficients: [filled(0.0); 7] } }
     }
 
     pub(crate) fn new<const STAGES: usize>(
@@ -36,13 +36,13 @@ impl<V: Entries<f64>> DenseOutput<V> {
         end: &V,
         stages: &[V; STAGES],
     ) -> Self {
-        Self { time, h, polynomial: Polynomial::new(pair, h, start, end, stages) }
+        Self { time, h, polynomial: Interpolant::new(pair, h, start, end, stages) }
     }
 
     /// The cubic polynomial with these states and rates at both ends of a step.
     #[cfg(feature = "std")]
     pub(crate) fn cubic(time: f64, h: f64, [start, end]: [V; 2], rates: &[V; 2]) -> Self {
-        Self { time, h, polynomial: Polynomial::cubic(h, start, &end, rates) }
+        Self { time, h, polynomial: Interpolant::cubic(h, start, &end, rates) }
     }
 
     /// The time at the beginning of the step.
@@ -56,7 +56,7 @@ impl<V: Entries<f64>> DenseOutput<V> {
     ///
     /// If there is no such entry.
     pub fn entry(&self, index: usize) -> DenseOutput<[f64; 1]> {
-        let mut polynomial = Polynomial { start: [self.polynomial.start[index]], coefficients: [[0.0]; 7] };
+        let mut polynomial = Interpolant { start: [self.polynomial.start[index]], coefficients: [[0.0]; 7] };
         for (of_entry, coefficient) in polynomial.coefficients.iter_mut().zip(&self.polynomial.coefficients) {
             *of_entry = [coefficient[index]];
         }
@@ -69,7 +69,7 @@ impl<V: Entries<f64>> DenseOutput<V> {
     }
 }
 
-impl<V> Polynomial<V> {
+impl<V> Interpolant<V> {
     /// Of a step of size `h` with these stages.
     pub(crate) fn new<T: Scalar, const STAGES: usize>(
         pair: &Pair<STAGES>,

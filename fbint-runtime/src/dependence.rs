@@ -50,7 +50,7 @@ impl Dependence {
         columns.iter_mut().enumerate().for_each(|(j, column)| *column = j);
         let gradients = Gradients { state: system.facts().state, integrals: system.facts().integrals, df };
         let (rows, shares, solution) = (scratch.indices(), scratch.values(), scratch.values());
-        gradients.dependence(time, limit, scratch.square(), Space { rows, columns, shares, solution })
+        gradients.dependence(time, limit, scratch.square(), Workspace { rows, columns, shares, solution })
     }
 
     /// A dependence of these integrals with these shares in it.
@@ -108,7 +108,7 @@ struct Gradients<'a> {
 }
 
 /// Room for what is found, with an entry for each integral.
-struct Space<'w> {
+struct Workspace<'w> {
     /// The integrals that the rows of the matrix stand for.
     rows: &'w mut [usize],
     /// 0, 1, ...
@@ -119,7 +119,7 @@ struct Space<'w> {
 
 /// The matrix that the generated code inverts, or one that is singular where it is: A of holonomic constraints, C of any others, A A^T of
 /// rows of velocities.
-struct ConstraintMatrix<'w> {
+struct InvertedMatrix<'w> {
     /// The matrix, row by row.
     entries: &'w mut [f64],
     /// The number of rows.
@@ -130,9 +130,9 @@ struct ConstraintMatrix<'w> {
 
 impl Gradients<'_> {
     /// The constraints whose matrix, for which there is room in `entries`, has a pivot below `limit` times the largest.
-    fn dependence(&self, time: f64, limit: f64, entries: &mut [f64], space: Space<'_>) -> Option<Dependence> {
-        let Space { rows, columns, shares, solution } = space;
-        let ConstraintMatrix { entries, count, is_squared } = self.matrix(entries, rows)?;
+    fn dependence(&self, time: f64, limit: f64, entries: &mut [f64], workspace: Workspace<'_>) -> Option<Dependence> {
+        let Workspace { rows, columns, shares, solution } = workspace;
+        let InvertedMatrix { entries, count, is_squared } = self.matrix(entries, rows)?;
         let limit = if is_squared { limit.max(SQUARED) } else { limit };
         let pivot_ratio = near_null_vector(entries, &mut columns[..count], limit, solution, shares)?;
         let shares = rows.iter().zip(shares.iter()).take(count).map(|(row, share)| (*row, *share));
@@ -145,7 +145,7 @@ impl Gradients<'_> {
     }
 
     /// The matrix, and the integrals that its rows stand for. A system without multipliers inverts no matrix: then there is none.
-    fn matrix<'w>(&self, entries: &'w mut [f64], rows: &mut [usize]) -> Option<ConstraintMatrix<'w>> {
+    fn matrix<'w>(&self, entries: &'w mut [f64], rows: &mut [usize]) -> Option<InvertedMatrix<'w>> {
         let conjugates = self.state.iter().enumerate().filter_map(|(q, entry)| match entry.role {
             StateRole::Coordinate { momentum } => Some((q, momentum)),
             _ => None,
@@ -164,7 +164,7 @@ impl Gradients<'_> {
             let product = |(_, f): (usize, usize), (_, g): (usize, usize)| {
                 columns.clone().map(|x| self.at(f, x) * self.at(g, x)).sum()
             };
-            return ConstraintMatrix::new(entries, rows, constraints, product);
+            return InvertedMatrix::new(entries, rows, constraints, product);
         }
         // f_q . g_p, of which the bracket is the difference.
         let half_bracket =
@@ -175,13 +175,13 @@ impl Gradients<'_> {
                 IntegralKind::HolonomicConstraint { rate } => Some((i, rate)),
                 _ => None,
             });
-            return ConstraintMatrix::new(entries, rows, holonomic, |(g, _), (_, rate)| half_bracket(g, rate));
+            return InvertedMatrix::new(entries, rows, holonomic, |(g, _), (_, rate)| half_bracket(g, rate));
         }
         // Where there are none, constraints are invariant sets of a field that is given, or derived from a Poisson matrix.
         conjugates.clone().next()?;
         let bracket = |(f, _): (usize, usize), (g, _): (usize, usize)| half_bracket(f, g) - half_bracket(g, f);
-        let matrix = ConstraintMatrix::new(entries, rows, constraints.map(|(i, _)| (i, i)), bracket)?;
-        Some(ConstraintMatrix { is_squared: matrix.count > CLOSED, ..matrix })
+        let matrix = InvertedMatrix::new(entries, rows, constraints.map(|(i, _)| (i, i)), bracket)?;
+        Some(InvertedMatrix { is_squared: matrix.count > CLOSED, ..matrix })
     }
 
     /// Whether reactions act along rows of velocities, those of velocity constraints or of a Lagrangian system.
@@ -191,7 +191,7 @@ impl Gradients<'_> {
     }
 }
 
-impl<'w> ConstraintMatrix<'w> {
+impl<'w> InvertedMatrix<'w> {
     /// The matrix with a row and a column for each of `constraints`, unless there are none.
     fn new(
         entries: &'w mut [f64],

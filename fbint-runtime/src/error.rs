@@ -159,7 +159,7 @@ pub enum Error {
         /// Why not, and what would do instead.
         reason: &'static str,
     },
-    /// The watch of an ensemble ended it before this member was done.
+    /// The function that watches an ensemble ended it before this member was done.
     #[cfg(feature = "ensemble")]
     #[error("the ensemble was interrupted before this member was done: run it again")]
     Interrupted,

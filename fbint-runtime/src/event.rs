@@ -1,7 +1,7 @@
 //! Events: functions of time and state whose zeros a run finds, records, and may end or be reset at.
 //!
 //! After each step the functions are evaluated where it ends. A change of sign brackets a zero, which is located within the step
-//! by ITP (Oliveira and Takahashi, 2020): a secant that is drawn towards the middle of the bracket, never slower than bisection by
+//! by ITP (Oliveira and Takahashi, 2020): a secant that is drawn towards the middle of the interval, never slower than bisection by
 //! more than one evaluation. A run without events does not come here.
 
 use core::fmt;
@@ -17,21 +17,21 @@ use crate::linear::from_slice;
 /// state. See [`Simulation::event`](crate::Simulation::event).
 pub struct Event<'a, X> {
     pub(crate) name: String,
-    pub(crate) value: Value<'a, X>,
-    direction: Direction,
+    pub(crate) value: EventFunction<'a, X>,
+    direction: CrossingDirection,
     pub(crate) is_terminal: bool,
     pub(crate) reset: Option<Reset<'a, X>>,
 }
 
 /// What passes 0.
-type Value<'a, X> = Box<dyn Fn(f64, &X) -> f64 + 'a>;
+type EventFunction<'a, X> = Box<dyn Fn(f64, &X) -> f64 + 'a>;
 
 /// What replaces the state.
 type Reset<'a, X> = Box<dyn Fn(f64, &X) -> X + 'a>;
 
 /// In which direction a function has to pass 0.
 #[derive(Clone, Copy, Debug)]
-enum Direction {
+enum CrossingDirection {
     Any,
     Rising,
     Falling,
@@ -42,17 +42,17 @@ impl<'a, X> Event<'a, X> {
     /// [`Occurrence`](crate::Occurrence) have its name.
     pub fn new(name: impl Into<String>, value: impl Fn(f64, &X) -> f64 + 'a) -> Self {
         let (name, value) = (name.into(), Box::new(value));
-        Self { name, value, direction: Direction::Any, is_terminal: false, reset: None }
+        Self { name, value, direction: CrossingDirection::Any, is_terminal: false, reset: None }
     }
 
     /// This event where its function passes from negative to positive alone.
     pub fn rising(self) -> Self {
-        Self { direction: Direction::Rising, ..self }
+        Self { direction: CrossingDirection::Rising, ..self }
     }
 
     /// This event where its function passes from positive to negative alone.
     pub fn falling(self) -> Self {
-        Self { direction: Direction::Falling, ..self }
+        Self { direction: CrossingDirection::Falling, ..self }
     }
 
     /// This event as the end of the run.
@@ -90,9 +90,9 @@ impl<'a, X> Event<'a, X> {
         let is_rising = from < 0.0 && to >= 0.0;
         let is_falling = from > 0.0 && to <= 0.0;
         match self.direction {
-            Direction::Any => is_rising || is_falling,
-            Direction::Rising => is_rising,
-            Direction::Falling => is_falling,
+            CrossingDirection::Any => is_rising || is_falling,
+            CrossingDirection::Rising => is_rising,
+            CrossingDirection::Falling => is_falling,
         }
     }
 
@@ -117,7 +117,7 @@ impl<X> fmt::Debug for Event<'_, X> {
 
 /// A function in an interval at whose ends it has different signs, or which ends at a zero.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bracket {
+pub(crate) struct BracketingInterval {
     pub(crate) from: f64,
     pub(crate) until: f64,
     /// The function where the interval begins, which is not 0.
@@ -126,15 +126,18 @@ pub(crate) struct Bracket {
     pub(crate) last: f64,
 }
 
-/// How long a bracket may be to which no bisection could add: four spacings of the doubles at its ends.
+/// How long an interval may be to which no bisection could add: four spacings of the doubles at its ends.
 pub(crate) fn resolution(from: f64, until: f64) -> f64 {
     4.0 * f64::EPSILON * from.abs().max(until.abs())
 }
 
-/// The end of the last bracket around a zero of `function`, or a zero itself, by ITP with kappa_1 = 0.2 / length, kappa_2 = 2 and
+/// The end of the last interval around a zero of `function`, or a zero itself, by ITP with kappa_1 = 0.2 / length, kappa_2 = 2 and
 /// n_0 = 1.
-pub(crate) fn locate<E>(bracket: Bracket, mut function: impl FnMut(f64) -> Result<f64, E>) -> Result<f64, E> {
-    let Bracket { from: mut a, until: mut b, first: mut at_a, last: mut at_b } = bracket;
+pub(crate) fn locate<E>(
+    interval: BracketingInterval,
+    mut function: impl FnMut(f64) -> Result<f64, E>,
+) -> Result<f64, E> {
+    let BracketingInterval { from: mut a, until: mut b, first: mut at_a, last: mut at_b } = interval;
     let tolerance = resolution(a, b);
     // How far the next point may be from the middle: so far that bisection with one evaluation more is not beaten.
     let mut reach = tolerance.max(f64::MIN_POSITIVE);
@@ -171,13 +174,13 @@ pub(crate) fn locate<E>(bracket: Bracket, mut function: impl FnMut(f64) -> Resul
 mod tests {
     use std::convert::Infallible;
 
-    use super::{Bracket, locate};
+    use super::{BracketingInterval, locate};
 
     /// The zero of a function between two times, and how many evaluations it took.
     fn root(function: impl Fn(f64) -> f64, from: f64, until: f64) -> (f64, u32) {
         let mut evaluations = 0;
-        let bracket = Bracket { from, until, first: function(from), last: function(until) };
-        let root = locate(bracket, |t| {
+        let interval = BracketingInterval { from, until, first: function(from), last: function(until) };
+        let root = locate(interval, |t| {
             evaluations += 1;
             Ok::<_, Infallible>(function(t))
         });

@@ -102,15 +102,15 @@ pub(crate) struct Carried<V> {
 #[derive_where(Clone, Copy)]
 #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only simulations are chosen at run time"))]
 pub struct HamelSteps<S: FeedbackSystem> {
-    pub(crate) begin: Begin<S>,
-    pub(crate) advance: Advance<S>,
+    pub(crate) begin: BeginCarried<S>,
+    pub(crate) advance: AdvanceCarried<S>,
 }
 
 /// What is carried in a state.
-type Begin<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>) -> Carried<Vector<S>>;
+type BeginCarried<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>) -> Carried<Vector<S>>;
 
 /// A step of a size from a state and what is carried there.
-type Advance<S> = fn(
+type AdvanceCarried<S> = fn(
     &<S as FeedbackSystem>::Prepared<f64>,
     &Vector<S>,
     &Carried<Vector<S>>,

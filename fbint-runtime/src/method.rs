@@ -171,7 +171,7 @@ pub(crate) enum ErrorControl {
 }
 
 /// A method's row of the table: all that is known of it without a system.
-struct Description {
+struct MethodProperties {
     stepping: Stepping,
     order: u32,
     key: &'static str,
@@ -184,7 +184,7 @@ impl Method {
     /// The table of the methods: how each takes its steps, its order, [`key`](Self::key), [`label`](Self::label), [`name`](Self::name) and
     /// [`summary`](Self::summary). Nothing else knows the methods one by one.
     #[rustfmt::skip]
-    const fn describe(self) -> Description {
+    const fn properties(self) -> MethodProperties {
         use Stepping::{Controlled, Fixed, Gauss, Geometric, Rodas5P};
         let (stepping, order, [key, label, name, summary]) = match self {
             Self::Euler { h } => (Fixed { method: FixedStep::Euler, h }, 1,
@@ -220,7 +220,7 @@ impl Method {
                 ["rodas5p", "Rodas5P", "Rodas5P",
                  "Steinebach's method of order 5(4) for what is stiff, with error control, for models with the key `derivatives`"]),
         };
-        Description { stepping, order, key, label, name, summary }
+        MethodProperties { stepping, order, key, label, name, summary }
     }
 
     /// Every method that needs nothing but a step `h` or the tolerances rtol and atol, with these.
@@ -254,27 +254,27 @@ impl Method {
 
     /// The name of the method as an option of a program: `rk4`, `midpoint`.
     pub const fn key(self) -> &'static str {
-        self.describe().key
+        self.properties().key
     }
 
     /// The name of the method in tables and legends: `RK4`, `midpoint`.
     pub const fn label(self) -> &'static str {
-        self.describe().label
+        self.properties().label
     }
 
     /// The name of the method in a sentence: `RK4`, `the midpoint rule`.
     pub const fn name(self) -> &'static str {
-        self.describe().name
+        self.properties().name
     }
 
     /// What the method is, in a phrase: `The classical Runge-Kutta method, order 4`.
     pub const fn summary(self) -> &'static str {
-        self.describe().summary
+        self.properties().summary
     }
 
     /// The order of the method, and the least that it can be of a map that is given.
     pub const fn order(self) -> u32 {
-        self.describe().order
+        self.properties().order
     }
 
     /// Whether the method keeps some of the structure by construction: the state is projected only if a projection was chosen.
@@ -305,7 +305,7 @@ impl Method {
 
     /// How the method takes its steps.
     pub(crate) const fn stepping(self) -> Stepping {
-        self.describe().stepping
+        self.properties().stepping
     }
 }
 

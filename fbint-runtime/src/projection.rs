@@ -234,7 +234,7 @@ impl<S: FeedbackSystem> Landing<S> {
 
 /// A step after which an entry of the error is out of the ordinary, or the projection by the errors before is out of proportion.
 #[derive_where(Clone, Copy)]
-struct Doubt<S: FeedbackSystem> {
+struct DoubtfulStep<S: FeedbackSystem> {
     end: Vector<S>,
     /// The diagonal of S with the error of this step.
     variances: Vector<S>,
@@ -283,7 +283,7 @@ impl<S: FeedbackSystem> Projector<S> {
     ) -> Projected<S> {
         match self.attempt(method, field, x, h, None) {
             Ok(landing) => landing.projected,
-            Err(Doubt { end, variances, .. }) => {
+            Err(DoubtfulStep { end, variances, .. }) => {
                 let projected;
                 (*x, projected) = self.projected_anew(end, variances);
                 projected
@@ -320,7 +320,7 @@ impl<S: FeedbackSystem> Projector<S> {
         x: &mut Vector<S>,
         h: f64,
         time: Option<f64>,
-    ) -> Result<Landing<S>, Doubt<S>> {
+    ) -> Result<Landing<S>, DoubtfulStep<S>> {
         let facts = self.facts();
         let first = self.derivative.unwrap_or_else(|| field(x));
         let stages = method.stages(&field, x, h, first);
@@ -347,7 +347,7 @@ impl<S: FeedbackSystem> Projector<S> {
         }
         let switching = self.squares(&method.error_of_switching().of(&stages, &derivative, h), &end);
         let switching = Entries::from_fn(|i| switching[i].larger(squares[i]).larger(mean[i]));
-        Err(Doubt { end, variances: with_spikes(&mean, &squares), switching })
+        Err(DoubtfulStep { end, variances: with_spikes(&mean, &squares), switching })
     }
 
     /// Projects the state `x` that a step with this error ended at.
@@ -367,13 +367,13 @@ impl<S: FeedbackSystem> Projector<S> {
         landing.projected = self.move_back(&landing.variances, x);
         if !landing.is_within(MOST) {
             let Landing { end, variances, .. } = *landing;
-            *landing = self.settle(begin, Doubt { end, variances, switching: variances }, x);
+            *landing = self.settle(begin, DoubtfulStep { end, variances, switching: variances }, x);
         }
     }
 
     /// Puts `x` where a step ends, and holds the integrals where they can be held from there.
     #[inline(always)]
-    fn settle(&mut self, begin: &Vector<S>, doubt: Doubt<S>, x: &mut Vector<S>) -> Landing<S> {
+    fn settle(&mut self, begin: &Vector<S>, doubt: DoubtfulStep<S>, x: &mut Vector<S>) -> Landing<S> {
         let (projected, variances);
         Settled { state: *x, targets: self.targets, noise: self.noise, projected, variances } =
             self.settled(*begin, doubt);
@@ -388,7 +388,7 @@ impl<S: FeedbackSystem> Projector<S> {
     /// be stored and loaded again in every step, even where there is no doubt.
     #[cold]
     #[inline(never)]
-    fn settled(self, begin: Vector<S>, Doubt { end, variances, switching }: Doubt<S>) -> Settled<S> {
+    fn settled(self, begin: Vector<S>, DoubtfulStep { end, variances, switching }: DoubtfulStep<S>) -> Settled<S> {
         let (state, projected) = self.projected(&variances, &end);
         let as_held = Settled { state, targets: self.targets, noise: self.noise, projected, variances };
         if self.furthest(&projected, &variances, &end).is_usual() {
@@ -582,7 +582,8 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
     /// One iteration from `x`: what it finds, and what is subtracted.
     #[inline(always)]
     pub(crate) fn correction(&self, variances: &Vector<S, T>, x: &Vector<S, T>) -> Projected<S, T> {
-        let violation = Violation::<S, T> { targets: &self.targets, found: Cell::new(filled(T::from_f64(0.0))) };
+        let violation =
+            ViolationRecorder::<S, T> { targets: &self.targets, found: Cell::new(filled(T::from_f64(0.0))) };
         let correction = self.system.projection(x, variances, &self.noise, &violation);
         Projected { violation: violation.found.get(), correction, left_out: None }
     }
@@ -798,12 +799,12 @@ fn find_jumps(system: &dyn DynamicalSystem, begin: &[f64], end: &[f64], jumped: 
 }
 
 /// y = F - F_target, which the generated step takes from a law, and which is kept.
-struct Violation<'a, S: FeedbackSystem, T: Scalar> {
+struct ViolationRecorder<'a, S: FeedbackSystem, T: Scalar> {
     targets: &'a Integrals<S, T>,
     found: Cell<Integrals<S, T>>,
 }
 
-impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for Violation<'_, S, T> {
+impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for ViolationRecorder<'_, S, T> {
     #[inline]
     fn weigh(&self, integrals: Integrals<S, T>) -> Integrals<S, T> {
         let violation = difference(&integrals, self.targets);

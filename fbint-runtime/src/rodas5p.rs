@@ -18,7 +18,7 @@
 
 use crate::entries::Entries;
 use crate::linear::{Pivot, not_finite};
-use crate::tableau::{Control, ErrorEstimate, Pair, Response, advanced, row, table};
+use crate::tableau::{ControlConstants, ErrorEstimate, Pair, Response, advanced, row, table};
 
 /// f at the start, and the eight stages.
 pub(crate) const STAGES: usize = 9;
@@ -43,7 +43,11 @@ pub(crate) const RODAS5P: Pair<STAGES> = Pair {
     error: ErrorEstimate::LastStage,
     // Published as (1 - s) (h_1 + s (h_2 + s h_3)) in place of (1 - s) (c_1 + s (c_2 + (1 - s) c_3)).
     dense: [row(&H_1), plus(row(&H_2), 1.0, row(&H_3)), plus([0.0; STAGES], -1.0, row(&H_3)), [0.0; STAGES]],
-    control: Control { order: 5.0, response: Response::Stabilised { exponent: 0.2, beta: 0.0 }, range: (0.2, 6.0) },
+    control: ControlConstants {
+        order: 5.0,
+        response: Response::Stabilised { exponent: 0.2, beta: 0.0 },
+        range: (0.2, 6.0),
+    },
 };
 
 /// What the points of the last three stages have in common.

@@ -116,9 +116,9 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
     /// A run from `start`, with the derivatives of its state along directions, which are solutions of the variational equations of its
     /// steps.
     pub fn along<const K: usize>(&self, start: Vector<S>, directions: [Direction<S>; K]) -> TangentRun<S, K> {
-        let course = self.course(&start);
-        let changes = directions.map(|direction| course.change(&start, &direction));
-        TangentRun { course, passage: Passage::start(start), changes }
+        let context = self.context(&start);
+        let changes = directions.map(|direction| context.change(&start, &direction));
+        TangentRun { context, passage: Passage::start(start), changes }
     }
 
     /// The end of a run of `steps` steps of size `h` from `start`, and the derivatives of a function E of the end by the start, the
@@ -136,28 +136,28 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
         checkpoints: usize,
         slope: impl FnOnce(&Vector<S>) -> Vector<S>,
     ) -> (Vector<S>, Gradient<S>) {
-        let course = self.course(&start);
+        let context = self.context(&start);
         let first = Passage::start(start);
         let mut end = first;
-        course.advance_by(method, &mut end, h, steps);
+        context.advance_by(method, &mut end, h, steps);
         let mut adjoint = Adjoint::new(slope(&end.x));
-        course.reverse(method, &first, h, steps, checkpoints.min(MOST_CHECKPOINTS), &mut adjoint);
-        (end.x, course.gradient(&start, adjoint))
+        context.reverse(method, &first, h, steps, checkpoints.min(MOST_CHECKPOINTS), &mut adjoint);
+        (end.x, context.gradient(&start, adjoint))
     }
 
-    fn course(&self, start: &Vector<S>) -> Course<S> {
+    fn context(&self, start: &Vector<S>) -> StepContext<S> {
         let projector = self.projection.map(|projection| {
             let targets = crate::consistent_start::targets::<S, f64>(&self.system, start);
             Projector::starting_at(self.system, start, targets, projection)
         });
-        Course { sensitivity: *self, projector, from: self.system.facts().time_in(start) }
+        StepContext { sensitivity: *self, projector, from: self.system.facts().time_in(start) }
     }
 }
 
 /// A run with derivatives of its state along `K` directions; see [`Sensitivity::along`].
 #[derive_where(Clone, Copy, Debug)]
 pub struct TangentRun<S: DifferentiableSystem, const K: usize> {
-    course: Course<S>,
+    context: StepContext<S>,
     passage: Passage<S>,
     changes: [Change<S>; K],
 }
@@ -166,9 +166,9 @@ impl<S: DifferentiableSystem, const K: usize> TangentRun<S, K> {
     /// One step of size `h` of the state and of its derivatives. Steps of a run that has the time in its state have one size. Allocates
     /// nothing.
     pub fn step<const N: usize>(&mut self, method: &Tableau<N>, h: f64) {
-        let taken = self.course.step(method, &mut self.passage, h);
+        let taken = self.context.step(method, &mut self.passage, h);
         for change in &mut self.changes {
-            self.course.push_forward(method, &taken, change);
+            self.context.push_forward(method, &taken, change);
         }
     }
 
@@ -185,7 +185,7 @@ impl<S: DifferentiableSystem, const K: usize> TangentRun<S, K> {
 
 /// What all steps of a run have in common.
 #[derive_where(Clone, Copy, Debug)]
-struct Course<S: DifferentiableSystem> {
+struct StepContext<S: DifferentiableSystem> {
     sensitivity: Sensitivity<S>,
     /// As it is at the start.
     projector: Option<Projector<S>>,
@@ -193,7 +193,7 @@ struct Course<S: DifferentiableSystem> {
     from: f64,
 }
 
-impl<S: DifferentiableSystem> Course<S> {
+impl<S: DifferentiableSystem> StepContext<S> {
     fn advance_by<const N: usize>(&self, method: &Tableau<N>, passage: &mut Passage<S>, h: f64, steps: usize) {
         for _ in 0..steps {
             self.step(method, passage, h);

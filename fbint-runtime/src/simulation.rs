@@ -31,7 +31,7 @@ pub use self::run::FlatRun;
 pub use self::run::{IntegralJump, LargestProjection, Occurrence, Run, Sample};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::run_loop::check_stability;
-use self::run_loop::{Pace, Plan, RunLoop, Segment, Watch, follow_alone};
+use self::run_loop::{BoxedObserver, Pace, RunInputs, RunLoop, Segment, follow_alone};
 pub use self::samples::{FlatSamples, SampleRow};
 pub(crate) use self::sampling::SampleTimes;
 #[cfg(feature = "ensemble")]
@@ -96,7 +96,7 @@ struct Setup<'a, S: FeedbackSystem> {
     map: Option<&'a dyn OneStep<Vector<S>>>,
     is_audited: bool,
     is_dense: bool,
-    watch: Watch<'a>,
+    observer: BoxedObserver<'a>,
     events: Vec<Event<'a, Vec<f64>>>,
     from: Option<Snapshot>,
 }
@@ -131,7 +131,7 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
             map: None,
             is_audited: true,
             is_dense: false,
-            watch: Box::new(|_| ControlFlow::Continue(())),
+            observer: Box::new(|_| ControlFlow::Continue(())),
             events: Vec::new(),
             from: None,
         };
@@ -343,7 +343,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
     pub fn watched(mut self, watch: impl FnMut(&Moment<'_>) -> ControlFlow<()> + 'a) -> Self {
-        self.setup.watch = Box::new(watch);
+        self.setup.observer = Box::new(watch);
         self
     }
 
@@ -568,7 +568,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
         'a: 'r,
     {
         let (facts, (start, targets)) = (self.system.facts(), self.start_of_run(projection)?);
-        RunLoop::new(Plan {
+        RunLoop::new(RunInputs {
             system,
             parameters,
             span,
@@ -577,7 +577,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
             targets: facts.of_integrals::<S, _>(&targets).to_vec(),
             is_projected: projection.is_some(),
             samples: self.samples,
-            watch: self.watch,
+            observer: self.observer,
             events: self.events,
             from: self.from,
             origin,
@@ -711,7 +711,7 @@ impl<V: Entries<f64>> StepControl<'_, V> {
     }
 }
 
-// By hand, because neither the field nor the watch can be printed.
+// By hand, because neither the field nor the observer can be printed.
 impl<S: FeedbackSystem, F> fmt::Debug for Simulation<'_, S, F> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Simulation")

@@ -3,7 +3,7 @@
 #[cfg(feature = "ensemble")]
 use crate::lanes::{Lanes, Mask};
 use crate::scalar::Scalar;
-use crate::tableau::{Control, Response};
+use crate::tableau::{ControlConstants, Response};
 #[cfg(feature = "ensemble")]
 use crate::tolerance::Larger;
 
@@ -12,7 +12,7 @@ const SAFETY: f64 = 0.9;
 /// The natural logarithm of the least error that the stabilised control remembers, which is 1e-4.
 pub(crate) const LEAST_LOG_ERROR: f64 = -4.0 * core::f64::consts::LN_10;
 
-impl Control {
+impl ControlConstants {
     /// How much longer the step after one of this error can be. The logarithm of the error is kept for the step after that.
     #[inline]
     pub(crate) fn growth(&self, error: f64, last_log_error: &mut f64) -> f64 {

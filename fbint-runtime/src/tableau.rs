@@ -312,7 +312,7 @@ pub(crate) struct Pair<const S: usize> {
     pub(crate) error: ErrorEstimate<S>,
     /// What the stages add to the cubic Hermite polynomial, or to the chord where the method is implicit.
     pub(crate) dense: [[f64; S]; 4],
-    pub(crate) control: Control,
+    pub(crate) control: ControlConstants,
 }
 
 /// How the error of a step is estimated from its stages.
@@ -329,7 +329,7 @@ pub(crate) enum ErrorEstimate<const S: usize> {
 
 /// The constants of the step-size control.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Control {
+pub(crate) struct ControlConstants {
     /// The order of a step's error, which an initial step is derived from.
     pub(crate) order: f64,
     pub(crate) response: Response,
@@ -481,7 +481,7 @@ pub(crate) const DORMAND_PRINCE_PAIR: Pair<7> = Pair {
         &[],
         &[],
     ]),
-    control: Control {
+    control: ControlConstants {
         order: 5.0,
         response: Response::Stabilised { exponent: 0.2 - 0.75 * 0.04, beta: 0.04 },
         range: (0.2, 10.0),
@@ -669,7 +669,7 @@ pub(crate) const DOP853_PAIR: Pair<16> = Pair {
             (15, -149.72683625798562581422125276),
         ],
     ]),
-    control: Control { order: 8.0, response: Response::EighthRoot, range: (0.333, 6.0) },
+    control: ControlConstants { order: 8.0, response: Response::EighthRoot, range: (0.333, 6.0) },
 };
 
 #[expect(clippy::excessive_precision, reason = "as published")]

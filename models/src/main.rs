@@ -13,7 +13,7 @@ use fbint_command::Model;
 use fbint_command::catalogue::Sample;
 use fbint_command::clap::{self, Parser};
 use fbint_command::figure::{self, Curve};
-use fbint_command::output::Output;
+use fbint_command::output::OutputFile;
 use fbint_command::progress::Progress;
 use fbint_command::scheme::{Aid, Contender, Scheme};
 use fbint_runtime::{FeedbackSystem, Gains, GeneratedSystem, IntegralDrift, Method, Run, Simulation, Vector};
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
 /// Runs all four, prints the table and what it shows, and draws the figure.
 fn compare(_: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let pendulum = Pendulum::default();
-    let output = Output::at(Path::new(FIGURE))?;
+    let output = OutputFile::at(Path::new(FIGURE))?;
     let runs = CONTENDERS.map(|contender| run(&pendulum, contender));
     let runs = runs.into_iter().collect::<Result<Vec<_>, _>>()?;
 
@@ -84,7 +84,7 @@ fn run(pendulum: &Pendulum, (contender, method): (Contender, Method)) -> Result<
         Aid::Feedback => simulation.gains(Gains::uniform(GAIN)).boxed(),
         _ => simulation.without_feedback().boxed(),
     };
-    simulation.record_every(EVERY).watched(progress.watch()).run(method, UNTIL)
+    simulation.record_every(EVERY).watched(progress.observer()).run(method, UNTIL)
 }
 
 fn headline(pendulum: &Pendulum) -> String {

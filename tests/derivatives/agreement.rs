@@ -4,7 +4,7 @@
 
 use fbint_macros_core::derivation::Symbols;
 use fbint_macros_core::derivation::table::Id;
-use fbint_macros_core::program::{Derivative, Form, Function, Input, OUTPUTS, Programs};
+use fbint_macros_core::program::{Derivative, Form, GeneratedFunction, Input, OUTPUTS, Programs};
 use fbint_macros_core::program::{
     FEEDBACK_FIELD, FEEDBACK_FIELD_ADJOINT, FEEDBACK_FIELD_DERIVATIVES, FEEDBACK_FIELD_STATE_TANGENT,
     FEEDBACK_FIELD_TANGENT, INTEGRALS, INTEGRALS_ADJOINT, INTEGRALS_DERIVATIVES, INTEGRALS_TANGENT, OUTPUTS_ADJOINT,
@@ -22,7 +22,7 @@ use super::shipped;
 const LARGEST: f64 = 1e2;
 
 /// Each function with its derivatives.
-static FAMILIES: [(&Function, &[&Function]); 5] = [
+static FAMILIES: [(&GeneratedFunction, &[&GeneratedFunction]); 5] = [
     (
         &VECTOR_FIELD,
         &[&VECTOR_FIELD_TANGENT, &VECTOR_FIELD_STATE_TANGENT, &VECTOR_FIELD_ADJOINT, &VECTOR_FIELD_DERIVATIVES],
@@ -85,7 +85,7 @@ impl<'a> Place<'a> {
     }
 
     /// The results of a function where `of` gives the unknowns.
-    fn results<T: Scalar>(&self, function: &Function, of: impl Fn(usize) -> T) -> Vec<T> {
+    fn results<T: Scalar>(&self, function: &GeneratedFunction, of: impl Fn(usize) -> T) -> Vec<T> {
         let prepared = self.prepared(&of);
         let read = |wanted| self.read(wanted, &of, &prepared);
         let normalisation = interpret(&self.programs.normalisation, read, |_| Vec::new());
@@ -103,7 +103,7 @@ impl<'a> Place<'a> {
     }
 
     /// The results of a function that is a derivative, in the direction and with the weights of the place.
-    pub(super) fn derivative(&self, function: &Function) -> Vec<f64> {
+    pub(super) fn derivative(&self, function: &GeneratedFunction) -> Vec<f64> {
         let of = |place: usize| self.unknowns[place];
         let prepared = self.prepared(of);
         let read = |wanted| match wanted {
@@ -135,7 +135,7 @@ impl<'a> Place<'a> {
     }
 
     /// The derivatives of a function by each unknown, by dual numbers.
-    fn columns(&self, function: &Function) -> Vec<Vec<f64>> {
+    fn columns(&self, function: &GeneratedFunction) -> Vec<Vec<f64>> {
         let count = if function.name == PROJECTION.name { self.unknowns.len() } else { self.symbols };
         let column = |moved: usize| {
             let slope = |place: usize| f64::from(u8::from(place == moved));

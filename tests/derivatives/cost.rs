@@ -3,7 +3,7 @@
 
 use fbint_macros_core::program::{
     DERIVATIVES, FEEDBACK_FIELD, FEEDBACK_FIELD_ADJOINT, FEEDBACK_FIELD_STATE_TANGENT, FEEDBACK_FIELD_TANGENT,
-    Function, Input, Instruction, OperationCount, Program, VECTOR_FIELD, VECTOR_FIELD_ADJOINT,
+    GeneratedFunction, Input, Instruction, OperationCount, Program, VECTOR_FIELD, VECTOR_FIELD_ADJOINT,
     VECTOR_FIELD_STATE_TANGENT, VECTOR_FIELD_TANGENT, Value, verify,
 };
 use fbint_tests::compiler::{Compiled, Declaration};
@@ -16,8 +16,9 @@ const MOST: [f64; 3] = [2.85, 3.0, 3.8];
 /// What a tangent along a direction of the state costs at most, but for fields that consist of products of what changes.
 const USUAL: f64 = 2.55;
 
-const OF_FIELD: [&Function; 3] = [&VECTOR_FIELD_STATE_TANGENT, &VECTOR_FIELD_TANGENT, &VECTOR_FIELD_ADJOINT];
-const OF_FEEDBACK: [&Function; 3] = [&FEEDBACK_FIELD_STATE_TANGENT, &FEEDBACK_FIELD_TANGENT, &FEEDBACK_FIELD_ADJOINT];
+const OF_FIELD: [&GeneratedFunction; 3] = [&VECTOR_FIELD_STATE_TANGENT, &VECTOR_FIELD_TANGENT, &VECTOR_FIELD_ADJOINT];
+const OF_FEEDBACK: [&GeneratedFunction; 3] =
+    [&FEEDBACK_FIELD_STATE_TANGENT, &FEEDBACK_FIELD_TANGENT, &FEEDBACK_FIELD_ADJOINT];
 
 fn operations(program: &Program) -> f64 {
     let OperationCount { additions, multiplications, fused, divisions, functions } = program.operations();
@@ -64,7 +65,7 @@ fn tangents_and_adjoints_cost_a_few_fields() {
         let Compiled { derivation, programs, .. } = declaration.compile_with_derivatives();
         let field = operations(&programs[&VECTOR_FIELD]);
         let feedback = operations(&programs[&FEEDBACK_FIELD]) + 2.0 * derivation.integrals.len() as f64;
-        let ratios = |functions: [&Function; 3], of: f64| functions.map(|f| operations(&programs[f]) / of);
+        let ratios = |functions: [&GeneratedFunction; 3], of: f64| functions.map(|f| operations(&programs[f]) / of);
         let (plain, with_feedback) = (ratios(OF_FIELD, field), ratios(OF_FEEDBACK, feedback));
         let text = |ratios: [f64; 3]| ratios.map(|ratio| format!("{ratio:>7.2}")).join(" ");
         let least = one_by_one(&programs[&VECTOR_FIELD]) / field;

@@ -1,10 +1,10 @@
 //! The emitted derivatives do what their programs say, bit by bit, for a system with each kind of field.
 
 use fbint_macros_core::program::{
-    FEEDBACK_FIELD_ADJOINT, FEEDBACK_FIELD_DERIVATIVES, FEEDBACK_FIELD_STATE_TANGENT, FEEDBACK_FIELD_TANGENT, Function,
-    INTEGRALS_ADJOINT, INTEGRALS_DERIVATIVES, INTEGRALS_TANGENT, OUTPUTS_ADJOINT, OUTPUTS_DERIVATIVES, OUTPUTS_TANGENT,
-    PROJECTION_ADJOINT, PROJECTION_TANGENT, VECTOR_FIELD_ADJOINT, VECTOR_FIELD_DERIVATIVES, VECTOR_FIELD_STATE_TANGENT,
-    VECTOR_FIELD_TANGENT,
+    FEEDBACK_FIELD_ADJOINT, FEEDBACK_FIELD_DERIVATIVES, FEEDBACK_FIELD_STATE_TANGENT, FEEDBACK_FIELD_TANGENT,
+    GeneratedFunction, INTEGRALS_ADJOINT, INTEGRALS_DERIVATIVES, INTEGRALS_TANGENT, OUTPUTS_ADJOINT,
+    OUTPUTS_DERIVATIVES, OUTPUTS_TANGENT, PROJECTION_ADJOINT, PROJECTION_TANGENT, VECTOR_FIELD_ADJOINT,
+    VECTOR_FIELD_DERIVATIVES, VECTOR_FIELD_STATE_TANGENT, VECTOR_FIELD_TANGENT,
 };
 use fbint_runtime::{
     DifferentiableSystem, Direction, DrivenSystem, Entries, FeedbackSystem, GeneratedSystem, Gradient, Integrals,
@@ -49,7 +49,7 @@ fn agrees<S: DifferentiableSystem + GeneratedSystem>(mut system: S, with_inputs:
 fn emitted<S: DifferentiableSystem + GeneratedSystem>(
     system: &S::Prepared<f64>,
     place: &Place<'_>,
-) -> [(&'static Function, Vec<f64>); 16] {
+) -> [(&'static GeneratedFunction, Vec<f64>); 16] {
     let x: &Vector<S> = &part(&place.unknowns, 0);
     let direction = direction(place);
     let (v, along) = (&direction.prepare(system), &direction.state);

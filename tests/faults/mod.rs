@@ -11,13 +11,13 @@ mod magnitudes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fbint_macros_core::check::{self, Verdict};
+use fbint_macros_core::check::{self, CheckOutcome};
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{Derivation, Field, Hamel, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::program::{
-    FUNCTIONS, Function, INTEGRALS, Input, Instruction, JACOBIAN, OUTPUTS, Program, Programs, VECTOR_FIELD, Value,
-    assemble, verify,
+    FUNCTIONS, GeneratedFunction, INTEGRALS, Input, Instruction, JACOBIAN, OUTPUTS, Program, Programs, VECTOR_FIELD,
+    Value, assemble, verify,
 };
 use fbint_runtime::GeneratedSystem;
 use fbint_tests::compiler::{Compiled, Declaration, run, solved_field};
@@ -246,7 +246,7 @@ mod derivations {
     fn every_harmful_fault_is_caught<S: Declared>(system: &mut S) {
         let good = Declaration::of_system(S::FACTS.name).compile();
         let checks = Checks::new(system, &good.programs);
-        assert_eq!(check::check(&good.model.problem, &good.derivation), Verdict::Agreement, "{}", S::FACTS.name);
+        assert_eq!(check::check(&good.model.problem, &good.derivation), CheckOutcome::Agreement, "{}", S::FACTS.name);
         let mut random = Random::new(4);
         let mut tally = Tally::default();
         for _ in 0..if S::FACTS.state.len() < 48 { amount(10, 30) } else { amount(3, 10) } {
@@ -255,7 +255,7 @@ mod derivations {
             // A program that divides by an entry that is gone is not written.
             match catch_unwind(AssertUnwindSafe(|| assemble(&derivation))) {
                 Ok(Ok(programs)) => checks.judge(&programs, &fault, &mut tally, || {
-                    matches!(check::check(&good.model.problem, &derivation), Verdict::Disagreement(_))
+                    matches!(check::check(&good.model.problem, &derivation), CheckOutcome::Disagreement(_))
                 }),
                 Ok(Err(_)) | Err(_) => tally.refused += 1,
             }
@@ -305,7 +305,7 @@ mod derivations {
         for declaration in declarations {
             let good = declaration.compile();
             let verdict = check::check(&good.model.problem, &good.derivation);
-            assert_eq!(verdict, Verdict::Agreement, "{}", declaration.name);
+            assert_eq!(verdict, CheckOutcome::Agreement, "{}", declaration.name);
             for turn in 0..amount(12, 60) {
                 let mut derivation = good.derivation.clone();
                 let fault = match turn % 3 {
@@ -328,7 +328,7 @@ mod derivations {
 
     /// Whether the compiler notices the fault; if not, it changes nothing.
     fn is_noticed(good: &Compiled, derivation: &Derivation, fault: &str) -> bool {
-        if let Verdict::Disagreement(_) = check::check(&good.model.problem, derivation) {
+        if let CheckOutcome::Disagreement(_) = check::check(&good.model.problem, derivation) {
             return true;
         }
         let name = &derivation.name;
@@ -388,7 +388,7 @@ mod derivations {
     }
 
     /// A function's results where every number has a value of its own.
-    fn values(programs: &Programs, function: &Function, state: usize) -> Vec<f64> {
+    fn values(programs: &Programs, function: &GeneratedFunction, state: usize) -> Vec<f64> {
         let number = |index: usize| Random::new((1_000 * state + index) as u64).between(0.5, 1.5);
         let prepared = run(&programs.prepare, &[], number, |_| Vec::new());
         run(&programs[function], &prepared, number, |_| Vec::new())

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use catalogue::comparison::{Course, Group, Motion, Subject};
+use catalogue::comparison::{Group, Motion, RecordedRun, Subject};
 use fbint_runtime::{
     ConsistentStart, Entries, Error, FeedbackSystem, Method, Projection, Run, Settings, Simulation, StateRole, Vector,
 };
@@ -121,10 +121,10 @@ where
         Ok(state.as_ref().to_vec())
     }
 
-    fn run(&self, start: &[f64], settings: &Settings) -> Result<Course, Error> {
+    fn run(&self, start: &[f64], settings: &Settings) -> Result<RecordedRun, Error> {
         let run = (self.run)(Simulation::new(&self.model, entries::<S>(start))?, settings)?;
         let (times, states) = run.trajectory().iter().map(|it| (it.time, it.state.as_ref().to_vec())).unzip();
-        Ok(Course { times, states, drift: run.drift().integrals().collect(), evaluations: run.evaluations() })
+        Ok(RecordedRun { times, states, drift: run.drift().integrals().collect(), evaluations: run.evaluations() })
     }
 }
 
@@ -326,7 +326,7 @@ impl<'a> Case<'a> {
     }
 
     /// Both runs have the samples of the truth.
-    fn assert_sampled(&self, runs: &[&Course]) {
+    fn assert_sampled(&self, runs: &[&RecordedRun]) {
         for (index, time) in runs.iter().flat_map(|run| run.times.iter().enumerate()) {
             let expected = index as f64 * self.motion.interval;
             assert!((time - expected).abs() <= 1e-9 * self.motion.until, "a sample at {time}, not {expected}");
@@ -335,7 +335,7 @@ impl<'a> Case<'a> {
 
     /// The largest changes without feedback and as it comes: of the declared integral that changes most,
     /// which changes no further as it comes, and of those that are not declared.
-    fn drifts(&self, label: &str, step: f64, plain: &Course, default: &Course, findings: &mut Findings) {
+    fn drifts(&self, label: &str, step: f64, plain: &RecordedRun, default: &RecordedRun, findings: &mut Findings) {
         let (of_plain, of_default) = (plain.largest_drift(), default.largest_drift());
         let is_no_worse = of_default <= of_plain.max(ROUNDING_OF_DRIFT);
         if !is_no_worse && (self.name, label) != DRIFTING {
@@ -343,9 +343,9 @@ impl<'a> Case<'a> {
             findings.drifts.push(format!("{label} {step:e}: {line}"));
         }
         let undeclared = self.undeclared.iter().map(|it| {
-            let change = |course: &Course| {
-                let start = (it.of)(&course.states[0]);
-                course.states.iter().map(|state| ((it.of)(state) - start).norm()).fold(0.0, f64::max)
+            let change = |run: &RecordedRun| {
+                let start = (it.of)(&run.states[0]);
+                run.states.iter().map(|state| ((it.of)(state) - start).norm()).fold(0.0, f64::max)
             };
             (it.name, change(plain), change(default))
         });
@@ -486,7 +486,7 @@ impl Units<'_> {
         };
         let motion = Motion { system, start: scaled(start, unit), until: self.until, interval: self.until / 20.0 };
         let [plain, default] = motion.runs(method);
-        let usual = |run: Course| run.states.iter().map(|state| scaled(state, unit.recip())).collect();
+        let usual = |run: RecordedRun| run.states.iter().map(|state| scaled(state, unit.recip())).collect();
         Ok([plain?, default?].map(usual))
     }
 }

@@ -12,7 +12,7 @@ mod systems;
 
 use std::f64::consts::TAU;
 
-use catalogue::comparison::{Course, Group, Motion, Subject};
+use catalogue::comparison::{Group, Motion, RecordedRun, Subject};
 use comparison::{ALLOWED, Case, Ladder, ROUNDING_OF_DRIFT, Undeclared, Units, alone};
 use fbint_runtime::{Error, Gains, GeneratedSystem, Method, Simulation, Vector};
 use fbint_tests::systems::{DoublePendulum, FourBar, Kepler, SphericalPendulum};
@@ -221,7 +221,7 @@ mod shipped {
         for method in STEPS.into_iter().flat_map(|h| [Method::Euler { h }, Method::Rk4 { h }]) {
             let [Ok(plain), default] = motion.runs(method) else { continue };
             let default = default?;
-            let [drift, default_drift] = [&plain, &default].map(Course::largest_drift);
+            let [drift, default_drift] = [&plain, &default].map(RecordedRun::largest_drift);
             let [error, default_error] = [&plain, &default].map(|run| state.distance(&run.states, &truth));
             let line = format!("error {error:.1e}, {default_error:.1e}; drift {drift:.1e}, {default_drift:.1e}");
             println!("{name} by {method:?}: {line}");
@@ -243,7 +243,7 @@ mod error_control {
         start: impl Into<Vec<f64>>,
         tolerance: f64,
         until: f64,
-    ) -> Result<[(Course, f64); 2], Error> {
+    ) -> Result<[(RecordedRun, f64); 2], Error> {
         let motion = Motion { system, start: start.into(), until, interval: until };
         let (state, truth) = (Group::whole(system), motion.truth(1e-14, 1e-14)?);
         let [plain, default] = motion.runs(Method::Dop853 { rtol: tolerance, atol: tolerance });
@@ -253,7 +253,7 @@ mod error_control {
         }))
     }
 
-    fn assert_steadier([(plain, _), (default, _)]: &[(Course, f64); 2]) {
+    fn assert_steadier([(plain, _), (default, _)]: &[(RecordedRun, f64); 2]) {
         assert!(default.evaluations as f64 <= 1.1 * plain.evaluations as f64, "{plain:?}, {default:?}");
         assert!(5.0 * default.largest_drift() <= plain.largest_drift(), "{plain:?}, {default:?}");
     }

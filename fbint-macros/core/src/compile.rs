@@ -82,7 +82,7 @@ fn compile(declaration: &Declaration, errors: Errors, surroundings: &Surrounding
 
 /// A model that was understood, derived, and written as programs, before it becomes Rust.
 #[derive(Debug)]
-pub struct Model {
+pub struct CompiledModel {
     /// Names and exact expressions.
     pub elaborated: Elaborated,
     /// The mathematics.
@@ -103,7 +103,7 @@ pub struct Model {
     file: Option<String>,
 }
 
-impl Model {
+impl CompiledModel {
     /// What the generated items are made of.
     pub fn compiled<'a>(&'a self, declaration: &'a Declaration) -> Compiled<'a> {
         Compiled {
@@ -122,7 +122,7 @@ impl Model {
 }
 
 /// The model that is declared, or every mistake of the first phase that finds some.
-pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<Model> {
+pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<CompiledModel> {
     // Elaboration looks at all that was understood, so that mistakes of both kinds are shown together.
     let elaborated = elaborate::elaborate(declaration, &errors);
     let undefined = elaborated.as_ref().map(|model| Messages { declaration, model, surroundings }.undefined(&errors));
@@ -146,7 +146,7 @@ pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundi
     let undeclared = notation::undeclared(derivation, &findings.further);
     settle(messages, &mut origin, &equations)?;
     let (derivation, file) = (origin.prepared.derivation, origin.file);
-    Ok(Model { elaborated, derivation, programs, findings, equations, latex, summary, undeclared, file })
+    Ok(CompiledModel { elaborated, derivation, programs, findings, equations, latex, summary, undeclared, file })
 }
 
 /// Everything that is found out about a derivation, by algebra and in numbers.

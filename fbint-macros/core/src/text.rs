@@ -14,7 +14,7 @@ use std::thread;
 
 use proc_macro2::{Span, TokenStream};
 
-use self::items::{Declared, declarations};
+use self::items::{MacroInput, declarations};
 pub use self::mistakes::{Mistake, Position};
 use self::mistakes::{mistakes_of, untokenised};
 use crate::compile;
@@ -23,7 +23,7 @@ use crate::derivation::{Conservation, Derivation, IntegralId};
 use crate::diagnostics::{Errors, panic_text};
 use crate::emit;
 use crate::expression::Expression;
-use crate::prepared::{Largest, Surroundings};
+use crate::prepared::{SizeLimits, Surroundings};
 use crate::program::{Program, Programs, Trait, of_parameters};
 use crate::syntax::{self, limits};
 use crate::work::Budget;
@@ -44,7 +44,7 @@ const MOST_WORK: u64 = 1_000_000_000;
 const TOO_MUCH: &str = "the models of this text take more work than is done for a text: shorten expressions, take more coordinates, \
                         each with a short constraint, or declare the model in a crate, where nothing limits the work";
 
-const LARGEST: Largest = Largest { entries: MOST_ENTRIES, integrals: MOST_INTEGRALS };
+const SIZE_LIMITS: SizeLimits = SizeLimits { entries: MOST_ENTRIES, integrals: MOST_INTEGRALS };
 
 /// Parsers and derivations recurse: deep, but bounded, expressions need more of the stack than a thread has by default.
 const STACK: usize = 256 << 20;
@@ -91,7 +91,7 @@ impl Model {
 ///
 /// Every mistake, in the order of the text.
 pub fn models(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
-    read_alone(text, &Surroundings::of_text(LARGEST), MOST_WORK)
+    read_alone(text, &Surroundings::of_text(SIZE_LIMITS), MOST_WORK)
 }
 
 /// The models in a text of a package, in their order, with the derivations that the package keeps: their functions are those of the structs
@@ -101,7 +101,7 @@ pub fn models(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
 ///
 /// See [`models`]; also if a derivation is missing, outdated or damaged, unless the package keeps none.
 pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<Model>, Vec<Mistake>> {
-    let surroundings = Surroundings { package: Some(package.to_owned()), ..Surroundings::of_text(LARGEST) };
+    let surroundings = Surroundings { package: Some(package.to_owned()), ..Surroundings::of_text(SIZE_LIMITS) };
     read_alone(text, &surroundings, MOST_WORK)
 }
 
@@ -126,10 +126,10 @@ fn read(text: &str, surroundings: &Surroundings, work: u64) -> Result<Vec<Model>
     }
     let tokens = TokenStream::from_str(text).map_err(|error| vec![untokenised(text, error.span())])?;
     let errors = Errors::new();
-    let declared = if limits::fit(&tokens, &errors) { declarations(tokens, &errors) } else { Vec::new() };
+    let inputs = if limits::fit(&tokens, &errors) { declarations(tokens, &errors) } else { Vec::new() };
     let mut mistakes = mistakes_of(errors.flush(), Span::call_site());
     let (mut models, mut budget) = (Vec::new(), Budget::new(work));
-    for Declared { attribute, item, name, place } in declared {
+    for MacroInput { attribute, item, name, place } in inputs {
         match budget.grant(|| model(attribute, item, surroundings)) {
             Some(Ok(model)) => models.push(model),
             Some(Err(error)) => mistakes.extend(mistakes_of(Err(error), place)),
@@ -151,7 +151,7 @@ fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings)
     };
     let model = compile::model(&declaration, errors, surroundings)?;
     let source = emit::source(&model.compiled(&declaration));
-    let compile::Model { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;
+    let compile::CompiledModel { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;
     let program = |expressions: Vec<Expression>| of_parameters(&expressions, &derivation.symbols);
     Ok(Model {
         name: derivation.name.clone(),
@@ -187,7 +187,7 @@ mod tests {
             struct Dense;"
         );
         let text = format!("#[feedback_system(state(x), dynamics(x = -x))] struct Decay;\n{dense}");
-        let read = |text: &str, work: u64| read_alone(text, &Surroundings::of_text(LARGEST), work);
+        let read = |text: &str, work: u64| read_alone(text, &Surroundings::of_text(SIZE_LIMITS), work);
         let mistakes = read(&text, MOST_WORK / 20).expect_err("the text is refused");
         assert_eq!(mistakes.len(), 1);
         assert_eq!(mistakes[0].message, format!("up to `Dense`, {TOO_MUCH}"));

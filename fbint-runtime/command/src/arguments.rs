@@ -30,21 +30,21 @@ use values::{assignment, condition, gains, members, positive, seconds, seed, thr
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// List the models, their parameters and integrals.
-    List(List),
+    List(ListArguments),
     /// Integrate a model and report the drift of every integral.
-    Run(Box<Run>),
+    Run(Box<RunArguments>),
     /// Integrate many members of a model at once, with parameters, starts or gains that vary.
-    Ensemble(Box<Ensemble>),
+    Ensemble(Box<EnsembleArguments>),
     /// Resume a run or an ensemble from its checkpoint.
-    Resume(Resume),
+    Resume(ResumeArguments),
     /// Print the derivation of a model.
-    Show(Show),
+    Show(ShowArguments),
     /// Measure error and drift of every method and policy of gains against the work they take.
-    WorkPrecision(WorkPrecision),
+    WorkPrecision(WorkPrecisionArguments),
     /// Write a page with the equations of a model, its parameters, its start, and a run with its figure and the drift of its integrals.
-    Report(Box<Report>),
+    Report(Box<ReportArguments>),
     /// Write an animation of every model, with pictures of all of them.
-    Gallery(Gallery),
+    Gallery(GalleryArguments),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -131,7 +131,7 @@ Interruption:
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
-pub struct Run {
+pub struct RunArguments {
     #[command(flatten)]
     pub(crate) options: RunOptions,
     /// Write the trajectory, the change of every integral and the outputs as CSV or Parquet.
@@ -262,7 +262,7 @@ Members that fail:
 
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]
 #[command(after_help = ENSEMBLE_EXAMPLES)]
-pub struct Ensemble {
+pub struct EnsembleArguments {
     #[command(flatten)]
     pub(crate) integration: Integration,
     /// The number of members.
@@ -302,7 +302,7 @@ pub struct Ensemble {
     pub(crate) every: Option<f64>,
 }
 
-impl Ensemble {
+impl EnsembleArguments {
     /// The files that are wanted: of statistics, ends and samples, and the figure.
     pub(crate) fn files(&self) -> [Option<&Path>; 4] {
         [&self.out, &self.ends, &self.samples, &self.plot].map(Option::as_deref)
@@ -321,7 +321,7 @@ differ in their last bits.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RESUME_EXAMPLES)]
-pub struct Resume {
+pub struct ResumeArguments {
     /// The checkpoint, as `run --checkpoint` or `ensemble --checkpoint` has written it.
     pub(crate) checkpoint: PathBuf,
     /// Another time at the end of a run than the one that it began with.
@@ -333,24 +333,24 @@ pub struct Resume {
 }
 
 #[derive(Args, Debug)]
-pub struct List {
+pub struct ListArguments {
     /// A file with models, instead of those of the program.
     #[arg(value_name = "FILE.rs")]
     pub(crate) file: Option<String>,
 }
 
 #[derive(Args, Debug)]
-pub struct Show {
+pub struct ShowArguments {
     /// The model, as `list` names it, or FILE.rs.
     pub(crate) model: String,
     #[command(flatten)]
-    pub(crate) form: Form,
+    pub(crate) form: DerivationFormat,
 }
 
 /// The form in which a derivation is shown; default: plain equations.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
-pub(crate) struct Form {
+pub(crate) struct DerivationFormat {
     /// The equations as plain text (the default).
     #[arg(long)]
     pub(crate) equations: bool,
@@ -379,7 +379,7 @@ at 1e-14. Times are minima over repetitions of the steps alone. A fixed step is 
 
 #[derive(Args, Debug)]
 #[command(after_help = WORK_PRECISION_EXAMPLES)]
-pub struct WorkPrecision {
+pub struct WorkPrecisionArguments {
     /// The model, as `list` names it, or FILE.rs; default: the first of the list.
     pub(crate) model: Option<String>,
     /// The time at the end; a run starts at 0.
@@ -404,7 +404,7 @@ side by side, gallery.svg.";
 
 #[derive(Args, Debug)]
 #[command(after_help = GALLERY_EXAMPLES)]
-pub struct Gallery {
+pub struct GalleryArguments {
     /// The models, as `list` names them, or FILE.rs, in the order of their pictures; default: all.
     #[arg(value_name = "MODEL")]
     pub(crate) models: Vec<String>,
@@ -429,7 +429,7 @@ figure is that of `{program} run --plot`. Options are those of `{program} run`, 
 
 #[derive(Args, Debug)]
 #[command(after_help = REPORT_EXAMPLES)]
-pub struct Report {
+pub struct ReportArguments {
     #[command(flatten)]
     pub(crate) options: RunOptions,
     /// The page.

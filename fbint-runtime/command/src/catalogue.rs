@@ -115,14 +115,20 @@ pub trait AnyModel {
     fn start(&self) -> Result<Vec<f64>, Error>;
     /// A state near `guess` that satisfies the constraints and keeps the entries named in `held`.
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
-    /// Integrates from `start`, or resumes from a snapshot of such a run; `watch` sees it from time to time and may interrupt it.
-    fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error>;
+    /// Integrates from `start`, or resumes from a snapshot of such a run; `observer` sees it from time to time and may interrupt it.
+    fn run(
+        &self,
+        start: &[f64],
+        plan: &Plan,
+        from: Option<Snapshot>,
+        observer: &mut Observer<'_>,
+    ) -> Result<Run, Error>;
     /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
     /// The methods beside explicit Runge-Kutta ones that apply to the system: implicit and geometric ones.
     fn further_methods(&self) -> Vec<Scheme>;
     /// Integrates with steps that are given.
-    fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error>;
+    fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error>;
     /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done and may
     /// interrupt them, and `visit` with each member that does not fail.
     fn run_ensemble(
@@ -224,7 +230,7 @@ impl dyn AnyModel + '_ {
 }
 
 /// A function that watches a run; see [`Simulation::watched`](fbint_runtime::Simulation::watched).
-pub type Watch<'a> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a;
+pub type Observer<'a> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a;
 
 /// A function that is shown the index and the samples of a member; see [`Ensemble::visited`](fbint_runtime::Ensemble::visited).
 pub type Visit<'a> = dyn FnMut(usize, &[Sample]) + Send + 'a;
@@ -337,7 +343,7 @@ pub struct Run {
     pub trajectory: Vec<Sample>,
     /// The steps as polynomials in time, one for each entry of the state, if they were kept.
     pub dense_output: Vec<Vec<DenseOutput<[f64; 1]>>>,
-    /// The time at the end, earlier than planned if the run was ended by its watch or by an event.
+    /// The time at the end, earlier than planned if the run was ended by its observer or by an event.
     pub time: f64,
     /// The name of the event that ended the run, if one did.
     pub ended_by: Option<String>,

@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::Entry;
 use crate::help::program;
 use crate::job::{Job, code_sha256, sha256};
-use crate::output::{Output, reason};
+use crate::output::{OutputFile, reason};
 
 const FORMAT: u32 = 1;
 /// The version of this program, which a checkpoint holds as `fbint`.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct CheckpointHeader {
     fbint_checkpoint: u32,
     sha256: String,
 }
@@ -101,9 +101,9 @@ impl Checkpoint {
 }
 
 /// Writes a checkpoint whose second line is `body`.
-pub(crate) fn write(body: &impl Serialize, output: &Output) -> Result<(), Box<dyn Error>> {
+pub(crate) fn write(body: &impl Serialize, output: &OutputFile) -> Result<(), Box<dyn Error>> {
     let body = serde_json::to_string(body)?;
-    let head = Head { fbint_checkpoint: FORMAT, sha256: sha256(body.as_bytes()) };
+    let head = CheckpointHeader { fbint_checkpoint: FORMAT, sha256: sha256(body.as_bytes()) };
     let head = serde_json::to_string(&head)?;
     output.write(|file| writeln!(file, "{head}\n{body}"))
 }
@@ -114,7 +114,7 @@ pub(crate) fn read<T: DeserializeOwned>(file: &Path, name: &Path) -> Result<T, B
     let bytes = fs::read(file).map_err(|error| format!("cannot read {name}: {}", reason(&error, "no such file")))?;
     let text = str::from_utf8(&bytes).unwrap_or_default();
     let (head, body) = text.split_once('\n').unwrap_or((text, ""));
-    let head: Head = serde_json::from_str(head)
+    let head: CheckpointHeader = serde_json::from_str(head)
         .map_err(|_| format!("{name} is not a checkpoint: give what `{} run --checkpoint` has written", program()))?;
     if head.fbint_checkpoint != FORMAT {
         let format = head.fbint_checkpoint;

@@ -28,16 +28,16 @@ use rayon::ThreadPoolBuilder;
 
 use self::blocks::{Blocks, Head};
 use self::datasets::Datasets;
-use self::results::{Outputs, Results};
-use crate::arguments::{self, Assignment};
+use self::results::{EnsembleOutputs, Results};
+use crate::arguments::{Assignment, EnsembleArguments, ResumeArguments};
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, Sample};
 use crate::checkpoint;
 use crate::complaint::complain;
 use crate::help::program;
 use crate::interruption::{self, LastAct, end_undisturbed};
 use crate::job::{Job, code_sha256};
-use crate::members::{Block, Members, Watch};
-use crate::output::{Output, WholeDraft, publish};
+use crate::members::{Block, BlockObserver, Members};
+use crate::output::{OutputFile, WholeDraft, publish};
 use crate::panels::Panel;
 use crate::progress::Progress;
 use crate::ranks::Ranks;
@@ -45,14 +45,14 @@ use crate::record::{self, EnsembleEnding, EnsembleJob};
 use crate::run::job;
 
 /// Integrates an ensemble, by itself or together with the other processes that the launcher has begun.
-pub(crate) fn ensemble(models: &[Entry], arguments: &arguments::Ensemble) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) fn ensemble(models: &[Entry], arguments: &EnsembleArguments) -> Result<ExitCode, Box<dyn Error>> {
     let ranks = Ranks::join()?;
     let outcome = begin(models, arguments, &ranks);
     part(ranks, outcome)
 }
 
 /// Integrates the blocks of an ensemble that are not done.
-pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) fn resume(models: &[Entry], arguments: &ResumeArguments) -> Result<ExitCode, Box<dyn Error>> {
     let message = format!("interrupted; {}", advice(&arguments.checkpoint));
     let _interruption = LastAct::prepare(|| message);
     let ranks = Ranks::join()?;
@@ -70,42 +70,42 @@ fn part(ranks: Ranks, outcome: Result<ExitCode, Box<dyn Error>>) -> Result<ExitC
     outcome
 }
 
-fn begin(models: &[Entry], arguments: &arguments::Ensemble, ranks: &Ranks) -> Result<ExitCode, Box<dyn Error>> {
-    let study = Study::new(models, arguments.clone(), Some(Instant::now()))?;
+fn begin(models: &[Entry], arguments: &EnsembleArguments, ranks: &Ranks) -> Result<ExitCode, Box<dyn Error>> {
+    let ensemble = ResolvedEnsemble::new(models, arguments.clone(), Some(Instant::now()))?;
     if ranks.is_leader() {
-        study.datasets.check_empty()?;
+        ensemble.datasets.check_empty()?;
     }
-    let checkpoint = arguments.checkpoint.clone().or_else(|| (ranks.count() > 1).then(|| study.checkpoint()));
+    let checkpoint = arguments.checkpoint.clone().or_else(|| (ranks.count() > 1).then(|| ensemble.checkpoint()));
     match checkpoint {
-        Some(folder) if !ranks.is_leader() => study.assist(models, ranks, &folder),
+        Some(folder) if !ranks.is_leader() => ensemble.assist(models, ranks, &folder),
         Some(folder) => {
-            let outputs = Outputs::open(&study, Some(&folder))?;
-            let head = Head::new(&study.description.code_sha256, of_any_folder(arguments)?);
-            study.execute_on_disk(models, ranks, outputs, || Blocks::create(&folder, &head))
+            let outputs = EnsembleOutputs::open(&ensemble, Some(&folder))?;
+            let head = Head::new(&ensemble.description.code_sha256, of_any_folder(arguments)?);
+            ensemble.execute_on_disk(models, ranks, outputs, || Blocks::create(&folder, &head))
         }
-        None => study.execute(models, &Outputs::open(&study, None)?),
+        None => ensemble.execute(models, &EnsembleOutputs::open(&ensemble, None)?),
     }
 }
 
-fn go_on(models: &[Entry], arguments: &arguments::Resume, ranks: &Ranks) -> Result<ExitCode, Box<dyn Error>> {
+fn go_on(models: &[Entry], arguments: &ResumeArguments, ranks: &Ranks) -> Result<ExitCode, Box<dyn Error>> {
     let folder = &arguments.checkpoint;
     if arguments.until.is_some() {
         return Err(format!("--until is for runs, and {} is an ensemble's: leave it out", folder.display()).into());
     }
     let head = Head::read(folder)?;
-    let arguments = arguments::Ensemble { threads: arguments.threads, ..head.arguments };
-    let study = Study::new(models, arguments, None)?;
-    let Description { job, code_sha256, .. } = &study.description;
+    let arguments = EnsembleArguments { threads: arguments.threads, ..head.arguments };
+    let ensemble = ResolvedEnsemble::new(models, arguments, None)?;
+    let Description { job, code_sha256, .. } = &ensemble.description;
     checkpoint::check_code(&job.model, code_sha256, &head.code_sha256, folder)?;
     if !ranks.is_leader() {
-        return study.assist(models, ranks, folder);
+        return ensemble.assist(models, ranks, folder);
     }
     let blocks = Blocks::open(folder)?;
-    study.execute_on_disk(models, ranks, Outputs::open(&study, None)?, || Ok(blocks))
+    ensemble.execute_on_disk(models, ranks, EnsembleOutputs::open(&ensemble, None)?, || Ok(blocks))
 }
 
 /// The same arguments, with paths that do not depend on the current folder.
-fn of_any_folder(arguments: &arguments::Ensemble) -> Result<arguments::Ensemble, Box<dyn Error>> {
+fn of_any_folder(arguments: &EnsembleArguments) -> Result<EnsembleArguments, Box<dyn Error>> {
     let mut arguments = arguments.clone();
     arguments.integration.folder = Some(current_dir()?);
     let files = [&mut arguments.out, &mut arguments.ends, &mut arguments.samples, &mut arguments.plot];
@@ -116,7 +116,7 @@ fn of_any_folder(arguments: &arguments::Ensemble) -> Result<arguments::Ensemble,
 }
 
 /// An ensemble with everything resolved.
-struct Study {
+struct ResolvedEnsemble {
     description: Description,
     plan: Plan,
     /// The tables of members that are folders.
@@ -127,9 +127,9 @@ struct Study {
     blocks: u32,
 }
 
-impl Study {
+impl ResolvedEnsemble {
     /// An ensemble that began at `begun`, or is resumed.
-    fn new(models: &[Entry], arguments: arguments::Ensemble, begun: Option<Instant>) -> Result<Self, Box<dyn Error>> {
+    fn new(models: &[Entry], arguments: EnsembleArguments, begun: Option<Instant>) -> Result<Self, Box<dyn Error>> {
         let mut job = job(models, &arguments.integration, arguments.every)?;
         let members = Members::new(models, &arguments, &job)?;
         settle_gains(&arguments, &mut job, &members)?;
@@ -143,7 +143,7 @@ impl Study {
         Ok(Self { description: Description { arguments, job, code_sha256, begun }, plan, datasets, panels, blocks })
     }
 
-    fn arguments(&self) -> &arguments::Ensemble {
+    fn arguments(&self) -> &EnsembleArguments {
         &self.description.arguments
     }
 
@@ -196,10 +196,10 @@ impl Study {
     }
 
     /// Integrates all members, writes what came out, and reports it. After a signal it writes what is known by then.
-    fn execute(&self, models: &[Entry], outputs: &Outputs) -> Result<ExitCode, Box<dyn Error>> {
+    fn execute(&self, models: &[Entry], outputs: &EnsembleOutputs) -> Result<ExitCode, Box<dyn Error>> {
         let mut members = self.members(models)?;
         // Before the first file is begun, so that a signal leaves a record whenever it comes.
-        let interruption = interruption::Watch::begin();
+        let interruption = interruption::SignalGuard::begin();
         let mut results = Results::begin(self, outputs, &members)?;
         let integrated = self.integrate(&mut members, &mut results, &interruption);
         self.conclude(integrated, results, members.model(), outputs, &interruption, None)
@@ -210,7 +210,7 @@ impl Study {
         &self,
         models: &[Entry],
         ranks: &Ranks,
-        outputs: Outputs,
+        outputs: EnsembleOutputs,
         begin: impl FnOnce() -> Result<Blocks, Box<dyn Error>>,
     ) -> Result<ExitCode, Box<dyn Error>> {
         let members = self.members(models)?;
@@ -225,7 +225,7 @@ impl Study {
         let mut results = Results::begin(self, &outputs, &members)?;
         let integrated = share::lead(self, models, ranks, &blocks, &mut results);
         // What is integrated is written in good order.
-        let interruption = interruption.into_watch();
+        let interruption = interruption.into_guard();
         self.conclude(integrated, results, members.model(), &outputs, &interruption, Some(blocks))
     }
 
@@ -234,7 +234,7 @@ impl Study {
         &self,
         members: &mut Members<'_>,
         results: &mut Results,
-        interruption: &interruption::Watch,
+        interruption: &interruption::SignalGuard,
     ) -> Result<(), Box<dyn Error>> {
         let mut progress = Progress::new(&self.description.job.model);
         for number in 0..self.blocks {
@@ -245,8 +245,9 @@ impl Study {
             let mut parts = self.datasets.begin(number, members, None)?;
             let table = parts.samples().or(results.samples());
             let mut samples = table.map(|table| |member, samples: &[Sample]| table.see(member, samples));
-            let watch = Watch { progress: &mut report, samples: samples.as_mut().map(|samples| samples as _) };
-            let block = members.integrate(number, &self.plan, watch)?;
+            let observer =
+                BlockObserver { progress: &mut report, samples: samples.as_mut().map(|samples| samples as _) };
+            let block = members.integrate(number, &self.plan, observer)?;
             publish(parts.finish(&block, || self.record_of_part(members.model(), &block))?)?;
             results.add(&block)?;
             if interruption.answer().is_break() {
@@ -262,8 +263,8 @@ impl Study {
         integrated: Result<(), Box<dyn Error>>,
         results: Results,
         model: &dyn AnyModel,
-        outputs: &Outputs,
-        interruption: &interruption::Watch,
+        outputs: &EnsembleOutputs,
+        interruption: &interruption::SignalGuard,
         blocks: Option<Blocks>,
     ) -> Result<ExitCode, Box<dyn Error>> {
         let done = results.members();
@@ -303,7 +304,7 @@ impl Study {
     }
 
     /// Leaves a record of an ensemble that a signal ends, whose blocks are on disk.
-    fn on_interruption(&self, output: &Output, blocks: &Blocks) -> impl FnOnce() -> String + Send + use<> {
+    fn on_interruption(&self, output: &OutputFile, blocks: &Blocks) -> impl FnOnce() -> String + Send + use<> {
         let (description, output, all) = (self.description.clone(), output.clone(), self.blocks);
         let folder = blocks.folder().to_owned();
         move || {
@@ -319,7 +320,7 @@ impl Study {
 /// What records say of an ensemble, whatever became of it.
 #[derive(Clone)]
 struct Description {
-    arguments: arguments::Ensemble,
+    arguments: EnsembleArguments,
     job: Job,
     code_sha256: String,
     /// When it began, unless it was resumed: then nothing is known of the time that it takes in all.
@@ -333,12 +334,12 @@ impl Description {
     }
 
     /// Writes the record to a file of its own.
-    fn write(&self, ending: &EnsembleEnding<'_>, output: &Output) -> Result<(), Box<dyn Error>> {
+    fn write(&self, ending: &EnsembleEnding<'_>, output: &OutputFile) -> Result<(), Box<dyn Error>> {
         publish([self.draft(ending, output)?])
     }
 
     /// See [`write`](Self::write), but does not publish the file yet.
-    fn draft(&self, ending: &EnsembleEnding<'_>, output: &Output) -> Result<WholeDraft, Box<dyn Error>> {
+    fn draft(&self, ending: &EnsembleEnding<'_>, output: &OutputFile) -> Result<WholeDraft, Box<dyn Error>> {
         let wall_seconds = self.begun.map(|begun| begun.elapsed().as_secs_f64());
         let record = record::of_ensemble(&self.settings(), &self.code_sha256, wall_seconds, ending)?;
         record::draft(&record, output)
@@ -378,7 +379,7 @@ fn by_name(assignments: &[Assignment]) -> BTreeMap<&str, f64> {
 
 /// Gains that vary replace common gains, and the projection unless `--project` is given.
 pub(crate) fn settle_gains(
-    arguments: &arguments::Ensemble,
+    arguments: &EnsembleArguments,
     job: &mut Job,
     members: &Members<'_>,
 ) -> Result<(), Box<dyn Error>> {

@@ -21,7 +21,7 @@ use kuva::render::theme::Theme;
 
 use crate::bitmap::Painter;
 use crate::catalogue::Sample;
-use crate::output::{Output, WholeDraft};
+use crate::output::{OutputFile, WholeDraft};
 use crate::scheme::{Contender, Stroke};
 use crate::typography::{raised, typeset};
 
@@ -318,7 +318,7 @@ impl Curve<'_> {
 }
 
 /// Writes a figure, as PNG if there is a painter, and does not publish it yet.
-pub(crate) fn draft(svg: &str, painter: Option<&Painter>, file: &Output) -> Result<WholeDraft, Box<dyn Error>> {
+pub(crate) fn draft(svg: &str, painter: Option<&Painter>, file: &OutputFile) -> Result<WholeDraft, Box<dyn Error>> {
     match painter {
         Some(painter) => {
             let png = painter.png(svg)?;

@@ -15,12 +15,12 @@ use std::process::{Command, Stdio};
 use tempfile::tempdir;
 
 use crate::animation::{Animation, SCENE, SCENE_STYLE, embedded, filled};
-use crate::arguments::Gallery;
+use crate::arguments::GalleryArguments;
 use crate::catalogue::file::{InFile, stem};
 use crate::catalogue::{AnyModel, Entry, Sample};
 use crate::job::Job;
 use crate::nearest;
-use crate::output::Output;
+use crate::output::OutputFile;
 use crate::progress::Progress;
 use crate::report::manner;
 use crate::request::Request;
@@ -37,7 +37,7 @@ const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "g
 const TEMPLATE: &str = include_str!("gallery.html");
 
 /// Writes the gallery.
-pub(crate) fn gallery(models: &[Entry], arguments: &Gallery) -> Result<(), Box<dyn Error>> {
+pub(crate) fn gallery(models: &[Entry], arguments: &GalleryArguments) -> Result<(), Box<dyn Error>> {
     let names = chosen(models, &arguments.models)?;
     let folder = &arguments.out;
     prepare(folder)?;
@@ -98,7 +98,7 @@ fn job(models: &[Entry], name: &str, until: f64) -> Result<Job, String> {
 
 fn samples(job: &Job, model: &dyn AnyModel) -> Result<Vec<Sample>, Box<dyn Error>> {
     let mut progress = Progress::new(&job.model);
-    let run = model.run(&job.start(model)?, &job.plan(model)?, None, &mut progress.watch());
+    let run = model.run(&job.start(model)?, &job.plan(model)?, None, &mut progress.observer());
     let run = run.map_err(|error| {
         format!("`{}`: {error}; end earlier by --until, or name the models that the gallery is to have", job.model)
     })?;
@@ -107,7 +107,7 @@ fn samples(job: &Job, model: &dyn AnyModel) -> Result<Vec<Sample>, Box<dyn Error
 
 fn written(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Box<dyn Error>> {
     let path = folder.join(name);
-    Output::at(&path)?.write(|file| file.write_all(text.as_bytes()))?;
+    OutputFile::at(&path)?.write(|file| file.write_all(text.as_bytes()))?;
     Ok(path)
 }
 

@@ -18,11 +18,11 @@ use crate::complaint::complain;
 
 /// The number of the signal that came; 0 if none came.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
-static RESPONSE: Mutex<Response> = Mutex::new(Response::End);
+static RESPONSE: Mutex<SignalResponse> = Mutex::new(SignalResponse::End);
 static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// The response to the first signal. A second one always ends the process.
-enum Response {
+enum SignalResponse {
     /// The process ends.
     End,
     /// The process does this and ends.
@@ -35,11 +35,11 @@ enum Response {
 type Act = Box<dyn FnOnce() -> String + Send>;
 
 /// While a value of this type exists, the first signal does not end the process.
-pub(crate) struct Watch(());
+pub(crate) struct SignalGuard(());
 
-impl Watch {
+impl SignalGuard {
     pub(crate) fn begin() -> Self {
-        *response() = Response::Note;
+        *response() = SignalResponse::Note;
         Self(())
     }
 
@@ -57,15 +57,15 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for SignalGuard {
     fn drop(&mut self) {
-        *response() = Response::End;
+        *response() = SignalResponse::End;
     }
 }
 
 /// From now on a signal does not end the process, which is about to end.
 pub(crate) fn end_undisturbed() {
-    forget(Watch::begin());
+    forget(SignalGuard::begin());
 }
 
 /// While a value of this type exists, a signal that ends the process does something first.
@@ -73,7 +73,7 @@ pub(crate) struct LastAct(());
 
 impl LastAct {
     pub(crate) fn prepare(act: impl FnOnce() -> String + Send + 'static) -> Self {
-        *response() = Response::EndAfter(Box::new(act));
+        *response() = SignalResponse::EndAfter(Box::new(act));
         Self(())
     }
 
@@ -84,24 +84,24 @@ impl LastAct {
     ) -> Result<(T, Self), Box<dyn Error>> {
         let mut response = response();
         let begun = begin()?;
-        *response = Response::EndAfter(Box::new(act(&begun)));
+        *response = SignalResponse::EndAfter(Box::new(act(&begun)));
         Ok((begun, Self(())))
     }
 
     /// From now on the first signal is noted instead.
-    pub(crate) fn into_watch(self) -> Watch {
+    pub(crate) fn into_guard(self) -> SignalGuard {
         forget(self);
-        Watch::begin()
+        SignalGuard::begin()
     }
 }
 
 impl Drop for LastAct {
     fn drop(&mut self) {
-        *response() = Response::End;
+        *response() = SignalResponse::End;
     }
 }
 
-fn response() -> MutexGuard<'static, Response> {
+fn response() -> MutexGuard<'static, SignalResponse> {
     RESPONSE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -133,13 +133,13 @@ fn receive(signal: u8) {
     let is_first = SIGNAL.swap(signal, Ordering::SeqCst) == 0;
     // Held until the exit, so that nothing of what would follow the act is done any more.
     let mut response = response();
-    let message = match replace(&mut *response, Response::End) {
-        Response::Note if is_first => {
-            *response = Response::Note;
+    let message = match replace(&mut *response, SignalResponse::End) {
+        SignalResponse::Note if is_first => {
+            *response = SignalResponse::Note;
             return;
         }
-        Response::EndAfter(act) => act(),
-        Response::End | Response::Note => "interrupted".to_owned(),
+        SignalResponse::EndAfter(act) => act(),
+        SignalResponse::End | SignalResponse::Note => "interrupted".to_owned(),
     };
     let drafts = drafts();
     for draft in drafts.iter() {

@@ -3,14 +3,14 @@
 use std::error::Error;
 use std::io::{Write, stdout};
 
-use crate::arguments::List;
+use crate::arguments::ListArguments;
 use crate::catalogue::Entry;
 use crate::catalogue::file::InFile;
 use crate::help::program;
 use crate::names::shapes;
 
 /// Prints every model with its parameters, its state and its integrals.
-pub(crate) fn list(models: &[Entry], arguments: &List) -> Result<(), Box<dyn Error>> {
+pub(crate) fn list(models: &[Entry], arguments: &ListArguments) -> Result<(), Box<dyn Error>> {
     let in_file = arguments.file.as_deref().map(|file| InFile::at(file).entries()).transpose()?;
     let (models, prefix) = match (&in_file, &arguments.file) {
         (Some(entries), Some(file)) => (&entries[..], format!("{file}:")),

@@ -13,13 +13,13 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{self, Distribution, Variation};
+use crate::arguments::{Distribution, EnsembleArguments, Variation};
 use crate::catalogue::{AnyModel, Entry, Member, Plan, Sample};
 use crate::job::Job;
 use crate::names::{ERROR, MEMBER};
 use crate::nearest;
 use crate::start::Given;
-use crate::table::{Cell, Column};
+use crate::table::{Cell, ColumnDefinition};
 use crate::tally::Tally;
 use crate::trajectory::{motion, names_of_motion, state_and_changes};
 
@@ -38,7 +38,7 @@ enum Varied {
 
 /// All members of an ensemble.
 pub(crate) struct Members<'a> {
-    arguments: &'a arguments::Ensemble,
+    arguments: &'a EnsembleArguments,
     /// The model with the parameters that members have in common.
     common: Box<dyn AnyModel>,
     /// The model with the parameters of one member after another.
@@ -67,7 +67,7 @@ struct End {
 }
 
 /// Who sees a block while it is integrated.
-pub(crate) struct Watch<'a> {
+pub(crate) struct BlockObserver<'a> {
     /// Called with the fraction of the block that is done; says whether to go on.
     pub(crate) progress: &'a mut (dyn FnMut(f64) -> ControlFlow<()> + Send),
     /// Called with every member that does not fail, in their order, and its samples.
@@ -85,7 +85,7 @@ impl<'a> Members<'a> {
     /// If something varies that the model does not have, that varies twice, or that is given.
     pub(crate) fn new(
         models: &[Entry],
-        arguments: &'a arguments::Ensemble,
+        arguments: &'a EnsembleArguments,
         job: &Job,
     ) -> Result<Self, Box<dyn error::Error>> {
         let (common, own) = (job.model(models)?, job.model(models)?);
@@ -110,7 +110,7 @@ impl<'a> Members<'a> {
     }
 
     /// Integrates the members of the block with this number, which is less than [`blocks`](Self::blocks). A member without a start has
-    /// its error in its place among the ends. Members that are not done when the watch breaks are left out.
+    /// its error in its place among the ends. Members that are not done when the observer breaks are left out.
     ///
     /// # Errors
     ///
@@ -119,13 +119,13 @@ impl<'a> Members<'a> {
         &mut self,
         block: u32,
         plan: &Plan,
-        watch: Watch<'_>,
+        observer: BlockObserver<'_>,
     ) -> Result<Block, Box<dyn error::Error>> {
         let members = block * SIZE..self.arguments.members.min((block + 1) * SIZE);
         let drawn: Vec<Vec<f64>> = members.clone().map(|member| draw(self.arguments, member)).collect();
         let (mut startable, mut numbers, mut failures) = (Vec::new(), Vec::new(), Vec::new());
         for (number, drawn) in members.clone().zip(&drawn) {
-            let member = match (watch.progress)(0.0) {
+            let member = match (observer.progress)(0.0) {
                 ControlFlow::Continue(()) => self.member(drawn),
                 ControlFlow::Break(()) => Err(Interrupted),
             };
@@ -138,9 +138,9 @@ impl<'a> Members<'a> {
                 Err(error) => failures.push(Some(error)),
             }
         }
-        let mut visit = watch.samples.map(|samples| |index: usize, track: &[Sample]| samples(numbers[index], track));
+        let mut visit = observer.samples.map(|samples| |index: usize, track: &[Sample]| samples(numbers[index], track));
         let visit = visit.as_mut().map(|visit| visit as &mut (dyn FnMut(usize, &[Sample]) + Send));
-        let run = self.common.run_ensemble(&startable, plan, watch.progress, visit)?;
+        let run = self.common.run_ensemble(&startable, plan, observer.progress, visit)?;
         let mut ends = run.ends.into_iter();
         let ends =
             failures.into_iter().filter_map(|failure| failure.map_or_else(|| ends.next(), |error| Some(Err(error))));
@@ -172,15 +172,24 @@ impl<'a> Members<'a> {
     }
 
     /// The columns of [`Block::ends`].
-    pub(crate) fn columns_of_ends(&self) -> Vec<Column> {
-        let drawn = self.arguments.vary.iter().map(|variation| Column::number(format!("drawn({})", variation.name)));
-        let quantities = state_and_changes(self.model()).into_iter().map(Column::number);
-        [Column::count(MEMBER)].into_iter().chain(drawn).chain(quantities).chain([Column::text(ERROR)]).collect()
+    pub(crate) fn columns_of_ends(&self) -> Vec<ColumnDefinition> {
+        let drawn =
+            self.arguments.vary.iter().map(|variation| ColumnDefinition::number(format!("drawn({})", variation.name)));
+        let quantities = state_and_changes(self.model()).into_iter().map(ColumnDefinition::number);
+        [ColumnDefinition::count(MEMBER)]
+            .into_iter()
+            .chain(drawn)
+            .chain(quantities)
+            .chain([ColumnDefinition::text(ERROR)])
+            .collect()
     }
 
     /// The columns of [`row_of_sample`].
-    pub(crate) fn columns_of_samples(&self) -> Vec<Column> {
-        [Column::count(MEMBER)].into_iter().chain(names_of_motion(self.model()).map(Column::number)).collect()
+    pub(crate) fn columns_of_samples(&self) -> Vec<ColumnDefinition> {
+        [ColumnDefinition::count(MEMBER)]
+            .into_iter()
+            .chain(names_of_motion(self.model()).map(ColumnDefinition::number))
+            .collect()
     }
 }
 
@@ -237,7 +246,7 @@ fn varied(model: &dyn AnyModel, given: &Given, variations: &[Variation]) -> Resu
 }
 
 /// The numbers drawn for one member, in the order of `--vary`. Each member has its own stream of random numbers.
-fn draw(arguments: &arguments::Ensemble, member: u32) -> Vec<f64> {
+fn draw(arguments: &EnsembleArguments, member: u32) -> Vec<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(arguments.seed);
     random.set_stream(member.into());
     let number = |variation: &Variation| match variation.distribution {

@@ -6,7 +6,7 @@ use fbint_runtime::nalgebra::Vector3;
 
 use crate::catalogue::{AnyModel, Sample};
 use crate::figure::{self, Axis, Chart, Line, MOST_PANELS};
-use crate::names::{Group, TIME, base, groups, quantities_of_state};
+use crate::names::{NameGroup, TIME, base, groups, quantities_of_state};
 use crate::panels::Panel;
 use crate::scheme::Stroke;
 use crate::trajectory;
@@ -23,7 +23,7 @@ const MOST_CHANGES: usize = COLOURS.len() - 1;
 const ROUNDINGS: f64 = 100.0;
 
 /// A run to be drawn.
-pub(crate) struct Motion<'a> {
+pub(crate) struct DrawnRun<'a> {
     pub(crate) model: &'a dyn AnyModel,
     /// The samples of the run, of which the changes of integrals are those of its steps.
     pub(crate) samples: &'a [Sample],
@@ -31,7 +31,7 @@ pub(crate) struct Motion<'a> {
     pub(crate) smooth: &'a [Sample],
 }
 
-impl Motion<'_> {
+impl DrawnRun<'_> {
     /// Draws the panels that are asked for, or else all of the motion and the integrals.
     pub(crate) fn draw(&self, title: &str, panels: &[Panel]) -> String {
         let (mut charts, mut remarks) = (Vec::new(), Vec::new());
@@ -91,7 +91,7 @@ impl Motion<'_> {
     fn over_time(&self) -> Vec<Chart> {
         let (names, roles) = (quantities_of_state(self.model), self.model.state_roles());
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let chart = |group: &Group<'_>| {
+        let chart = |group: &NameGroup<'_>| {
             let size = group.entries.len();
             let lines = some_of(size).into_iter().zip(COLOURS).map(|(entry, colour)| {
                 Line::named(group.entries[entry], colour, Stroke::Solid, self.entry(group.first + entry))
@@ -149,7 +149,7 @@ impl Motion<'_> {
     /// A panel for each scalar coordinate, against its momentum or its rate.
     fn phases(&self) -> Vec<Chart> {
         let (names, roles) = (self.model.state_names(), self.model.state_roles());
-        let phase = |group: &Group<'_>| {
+        let phase = |group: &NameGroup<'_>| {
             let index = group.first;
             let values = |of: &dyn Fn(&Sample) -> f64| self.smooth.iter().map(of).collect::<Vec<f64>>();
             let (label, ups) = match roles[index] {
@@ -182,11 +182,11 @@ impl Motion<'_> {
         let (rounding, mut moved): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| change.most <= change.rounding);
         moved.sort_by(|a, b| b.most.total_cmp(&a.most));
-        let named = |changes: &[Change]| changes.iter().map(|change| &*change.name).collect::<Vec<_>>().join(", ");
+        let named = |changes: &[ChangeCurve]| changes.iter().map(|change| &*change.name).collect::<Vec<_>>().join(", ");
         if moved.len() > MOST_CHANGES {
             remarks.push(format!("smaller changes: {}", named(&moved.split_off(MOST_CHANGES))));
         }
-        let line = |(change, colour): (&Change, _)| {
+        let line = |(change, colour): (&ChangeCurve, _)| {
             Line::named(&change.name, colour, Stroke::Solid, figure::envelope(&change.points))
         };
         let mut lines: Vec<Line> = moved.iter().zip(COLOURS).map(line).collect();
@@ -216,16 +216,16 @@ impl Motion<'_> {
     }
 
     /// The largest |change| over time of each integral or family of them.
-    fn changes(&self) -> Vec<Change> {
+    fn changes(&self) -> Vec<ChangeCurve> {
         let (names, roundings) = (self.model.integral_names(), self.roundings());
-        let change = |group: &Group<'_>| {
+        let change = |group: &NameGroup<'_>| {
             let largest = |values: &[f64]| {
                 let entries = values[group.first..group.first + group.entries.len()].iter();
                 entries.fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b.abs()) })
             };
             let points: Vec<_> = self.samples.iter().map(|sample| (sample.time, largest(&sample.change))).collect();
             let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
-            Change { name: group.name(), points, most, rounding: ROUNDINGS * largest(&roundings) }
+            ChangeCurve { name: group.name(), points, most, rounding: ROUNDINGS * largest(&roundings) }
         };
         groups(&names).iter().map(change).collect()
     }
@@ -258,7 +258,7 @@ fn some_of_charts(charts: Vec<Chart>, most: usize) -> Vec<Chart> {
 }
 
 /// The changes of an integral, or of a family of them.
-struct Change {
+struct ChangeCurve {
     name: String,
     /// The largest |change| over time, infinite where it is not a number.
     points: Vec<(f64, f64)>,
@@ -341,10 +341,10 @@ mod tests {
         let model = (Entry::of::<Coupled>().load)();
         let sample = |angle: f64| Sample { time: angle, state: vec![angle, 2.0 * angle, 0.0, 0.0], change: vec![0.0] };
         let samples = [sample(0.0), sample(0.1), sample(0.2)];
-        let motion = Motion { model: &*model, samples: &samples, smooth: &samples };
-        let movers: Vec<_> = motion.movers().into_iter().map(|mover| (mover.vector, mover.kind)).collect();
+        let run = DrawnRun { model: &*model, samples: &samples, smooth: &samples };
+        let movers: Vec<_> = run.movers().into_iter().map(|mover| (mover.vector, mover.kind)).collect();
         assert_eq!(movers, [(None, "point"), (None, "point")]);
-        assert_eq!((motion.paths().len(), motion.phases().len()), (1, 0));
-        assert!(motion.draw("still", &[]).contains(">0 throughout<"));
+        assert_eq!((run.paths().len(), run.phases().len()), (1, 0));
+        assert!(run.draw("still", &[]).contains(">0 throughout<"));
     }
 }

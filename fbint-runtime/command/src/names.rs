@@ -39,7 +39,7 @@ fn quantity(of: &str, name: &str) -> String {
 }
 
 /// Names of entries that belong together.
-pub struct Group<'a> {
+pub struct NameGroup<'a> {
     /// The common beginning of the names.
     pub base: &'a str,
     /// The position of the first entry among all.
@@ -61,22 +61,22 @@ pub struct Array {
 
 /// The names as a declaration writes them: `q: [3]` for the three entries of q.
 pub fn shapes(names: &[&str]) -> String {
-    groups(names).iter().map(Group::shape).collect::<Vec<_>>().join(", ")
+    groups(names).iter().map(NameGroup::shape).collect::<Vec<_>>().join(", ")
 }
 
 /// The groups of `names`, in their order.
-pub fn groups<'a>(names: &'a [&'a str]) -> Vec<Group<'a>> {
+pub fn groups<'a>(names: &'a [&'a str]) -> Vec<NameGroup<'a>> {
     let mut first = 0;
     let group = |entries: &'a [&'a str]| {
         let base = base(entries[0]);
         let indices = entries.iter().map(|entry| index(&entry[base.len()..])).collect();
         first += entries.len();
-        Group { base, first: first - entries.len(), entries, indices }
+        NameGroup { base, first: first - entries.len(), entries, indices }
     };
     names.chunk_by(|a, b| base(a) == base(b)).map(group).collect()
 }
 
-impl Group<'_> {
+impl NameGroup<'_> {
     /// A scalar, vector or matrix as a declaration writes it; a family has the range of its index.
     pub fn shape(&self) -> String {
         let (base, size) = (self.base, self.entries.len());
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn arrays_go_row_by_row_and_what_has_gaps_is_a_vector() {
         let names = ["s", "q[(0, 0)]", "q[(1, 0)]", "q[(0, 1)]", "q[(1, 1)]", "link[1]", "link[2]", "w[strange]"];
-        let arrays: Vec<Array> = groups(&names).iter().map(Group::array).collect();
+        let arrays: Vec<Array> = groups(&names).iter().map(NameGroup::array).collect();
         let array = |dimensions: &[usize], positions: &[usize]| Array {
             dimensions: dimensions.to_vec(),
             positions: positions.to_vec(),
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn columns_are_positions_among_all_names() {
         let names = ["s", "q[(0, 0)]", "q[(1, 0)]", "q[(0, 1)]", "q[(1, 1)]", "v[0]", "v[1]"];
-        let columns: Vec<_> = groups(&names).iter().map(Group::columns).collect();
+        let columns: Vec<_> = groups(&names).iter().map(NameGroup::columns).collect();
         assert_eq!(columns, [vec![vec![0]], vec![vec![1, 2], vec![3, 4]], vec![vec![5, 6]]]);
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::marker::PhantomData;
 
 use crate::help::program;
-use crate::table::{Cell, Column};
+use crate::table::{Cell, ColumnDefinition};
 
 /// This program cannot write Parquet.
 ///
@@ -27,7 +27,7 @@ pub(crate) struct Rows<W: Write + Send>(Infallible, PhantomData<W>);
 
 impl<W: Write + Send> Rows<W> {
     /// No rows.
-    pub(crate) fn new(_: &[Column], _: W) -> io::Result<Self> {
+    pub(crate) fn new(_: &[ColumnDefinition], _: W) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use crate::ensemble::share::{Order, Report};
+use crate::ensemble::share::{LeaderMessage, RankMessage};
 use crate::help::program;
 use crate::launcher;
 
@@ -42,16 +42,16 @@ impl Ranks {
     }
 
     /// None, because there is nobody to report.
-    pub(crate) fn next_report(&self) -> Option<(u32, Report)> {
+    pub(crate) fn next_message(&self) -> Option<(u32, RankMessage)> {
         None
     }
 
     /// Nobody hears it.
-    pub(crate) fn answer(&self, _: u32, _: &Order) {}
+    pub(crate) fn answer(&self, _: u32, _: &LeaderMessage) {}
 
     /// Nobody is there to say anything else.
-    pub(crate) fn ask(&self, _: &Report) -> Order {
-        Order::End
+    pub(crate) fn ask(&self, _: &RankMessage) -> LeaderMessage {
+        LeaderMessage::End
     }
 
     pub(crate) fn part<T>(self, outcome: Result<T, Box<dyn Error>>) -> Result<T, Box<dyn Error>> {

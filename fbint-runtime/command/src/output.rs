@@ -14,14 +14,14 @@ pub(crate) const PREFIX: &str = ".fbint-";
 
 /// The place of a file, which was writable when the run started.
 #[derive(Clone)]
-pub struct Output {
+pub struct OutputFile {
     given: PathBuf,
     target: PathBuf,
     /// The folder in which the file is until it is whole.
     drafts: PathBuf,
 }
 
-impl Output {
+impl OutputFile {
     /// Checks that a file can be written at `path`, and leaves nothing behind.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ impl Output {
 pub(crate) struct Draft {
     /// The temporary file, until it is published or dropped.
     file: Option<BufWriter<NamedTempFile>>,
-    place: Output,
+    place: OutputFile,
 }
 
 /// A file that is whole and on disk under its temporary name.
@@ -256,7 +256,7 @@ pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
 }
 
 /// Refuses options that name one file. Files are given with the options that name them.
-pub(crate) fn distinct(files: &[(&str, &Output)]) -> Result<(), Box<dyn Error>> {
+pub(crate) fn distinct(files: &[(&str, &OutputFile)]) -> Result<(), Box<dyn Error>> {
     for (index, (name, file)) in files.iter().enumerate() {
         if let Some((other, _)) = files[..index].iter().find(|(_, other)| other.is_same_file(file)) {
             return Err(format!("{other} and {name} both name {}", file.path().display()).into());

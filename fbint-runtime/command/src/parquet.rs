@@ -17,7 +17,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use crate::table::{Cell, Column, Kind};
+use crate::table::{Cell, ColumnDefinition, ColumnType};
 
 /// The key of the record among the metadata of a file.
 pub(crate) const RECORD: &str = "fbint";
@@ -36,20 +36,20 @@ pub(crate) fn check() -> Result<(), Box<dyn Error>> {
 /// Rows on their way into a file.
 pub(crate) struct Rows<W: Write + Send> {
     writer: SerializedFileWriter<W>,
-    columns: Vec<Values>,
+    columns: Vec<ColumnValues>,
     /// The number of rows that are held.
     held: usize,
 }
 
 /// The values of a column that are held. A level is 1 where there is a value, and 0 where it is missing.
-enum Values {
+enum ColumnValues {
     Counts(Vec<i64>),
     Numbers { values: Vec<f64>, levels: Vec<i16> },
     Texts { values: Vec<ByteArray>, levels: Vec<i16> },
 }
 
 impl<W: Write + Send> Rows<W> {
-    pub(crate) fn new(columns: &[Column], file: W) -> io::Result<Self> {
+    pub(crate) fn new(columns: &[ColumnDefinition], file: W) -> io::Result<Self> {
         let fields = columns.iter().map(|column| field(column).map(Arc::new)).collect::<Result<_, _>>();
         let schema = fields.and_then(|fields| Type::group_type_builder("fbint").with_fields(fields).build());
         let properties = WriterProperties::builder()
@@ -58,7 +58,7 @@ impl<W: Write + Send> Rows<W> {
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .build();
         let writer = SerializedFileWriter::new(file, Arc::new(schema.map_err(io_error)?), Arc::new(properties));
-        let columns = columns.iter().map(|column| Values::of(column.kind)).collect();
+        let columns = columns.iter().map(|column| ColumnValues::of(column.kind)).collect();
         Ok(Self { writer: writer.map_err(io_error)?, columns, held: 0 })
     }
 
@@ -94,12 +94,12 @@ impl<W: Write + Send> Rows<W> {
     }
 }
 
-impl Values {
-    fn of(kind: Kind) -> Self {
+impl ColumnValues {
+    fn of(kind: ColumnType) -> Self {
         match kind {
-            Kind::Count => Self::Counts(Vec::new()),
-            Kind::Number => Self::Numbers { values: Vec::new(), levels: Vec::new() },
-            Kind::Text => Self::Texts { values: Vec::new(), levels: Vec::new() },
+            ColumnType::Count => Self::Counts(Vec::new()),
+            ColumnType::Number => Self::Numbers { values: Vec::new(), levels: Vec::new() },
+            ColumnType::Text => Self::Texts { values: Vec::new(), levels: Vec::new() },
         }
     }
 
@@ -137,18 +137,18 @@ impl Values {
     }
 }
 
-fn field(column: &Column) -> Result<Type, ParquetError> {
+fn field(column: &ColumnDefinition) -> Result<Type, ParquetError> {
     let (physical, repetition) = match column.kind {
-        Kind::Count => (Physical::INT64, Repetition::REQUIRED),
-        Kind::Number => (Physical::DOUBLE, Repetition::OPTIONAL),
-        Kind::Text => (Physical::BYTE_ARRAY, Repetition::OPTIONAL),
+        ColumnType::Count => (Physical::INT64, Repetition::REQUIRED),
+        ColumnType::Number => (Physical::DOUBLE, Repetition::OPTIONAL),
+        ColumnType::Text => (Physical::BYTE_ARRAY, Repetition::OPTIONAL),
     };
     let builder = Type::primitive_type_builder(&column.name, physical).with_repetition(repetition);
     match column.kind {
-        Kind::Text => {
+        ColumnType::Text => {
             builder.with_logical_type(Some(LogicalType::String)).with_converted_type(ConvertedType::UTF8).build()
         }
-        Kind::Count | Kind::Number => builder.build(),
+        ColumnType::Count | ColumnType::Number => builder.build(),
     }
 }
 
@@ -174,7 +174,8 @@ mod tests {
     /// More rows than are held, numbers of every kind, and cells that are missing.
     #[test]
     fn what_is_written_reads_back() {
-        let columns = [Column::count("member"), Column::number("q[(0, 1)]"), Column::text("error")];
+        let columns =
+            [ColumnDefinition::count("member"), ColumnDefinition::number("q[(0, 1)]"), ColumnDefinition::text("error")];
         let numbers = [0.1 + 0.2, -0.0, f64::NAN, f64::INFINITY, 5e-324, -1e300];
         let row = |index: usize| {
             let number = if index % 7 == 6 { Cell::Nothing } else { Cell::Number(numbers[index % 7]) };

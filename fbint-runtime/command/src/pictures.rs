@@ -5,9 +5,9 @@ use std::error::Error;
 use fbint_runtime::Settings;
 
 use crate::animation::Animation;
-use crate::catalogue::{AnyModel, Plan, Run, Sample, Watch};
+use crate::catalogue::{AnyModel, Observer, Plan, Run, Sample};
 use crate::job::Job;
-use crate::motion::Motion;
+use crate::motion::DrawnRun;
 use crate::panels::Panel;
 use crate::report::{manner, title};
 
@@ -34,12 +34,12 @@ impl<'a> Pictures<'a> {
         Self { job, model, samples: &run.trajectory, are_chosen, time: run.time, steps: run.steps }
     }
 
-    /// The figure with these panels, or all of the run if there are none. What is integrated for smooth curves is shown to `watch`.
-    pub(crate) fn figure(&self, panels: &[Panel], watch: &mut Watch<'_>) -> Result<String, Box<dyn Error>> {
-        let smooth = self.smooth(watch)?;
-        let motion =
-            Motion { model: self.model, samples: self.samples, smooth: smooth.as_deref().unwrap_or(self.samples) };
-        Ok(motion.draw(&title(self.job), panels))
+    /// The figure with these panels, or all of the run if there are none. What is integrated for smooth curves is shown to `observer`.
+    pub(crate) fn figure(&self, panels: &[Panel], observer: &mut Observer<'_>) -> Result<String, Box<dyn Error>> {
+        let smooth = self.smooth(observer)?;
+        let run =
+            DrawnRun { model: self.model, samples: self.samples, smooth: smooth.as_deref().unwrap_or(self.samples) };
+        Ok(run.draw(&title(self.job), panels))
     }
 
     /// The page of the animation.
@@ -49,7 +49,7 @@ impl<'a> Pictures<'a> {
     }
 
     /// Samples of the dense output of a run of few steps, at whose ends curves would have corners.
-    fn smooth(&self, watch: &mut Watch<'_>) -> Result<Option<Vec<Sample>>, Box<dyn Error>> {
+    fn smooth(&self, observer: &mut Observer<'_>) -> Result<Option<Vec<Sample>>, Box<dyn Error>> {
         let settings = self.job.settings;
         if settings.method.step().is_some() || self.are_chosen || self.steps > SMOOTH {
             return Ok(None);
@@ -59,7 +59,7 @@ impl<'a> Pictures<'a> {
         let start = self.job.start(self.model)?;
         let mut is_interrupted = false;
         let run = self.model.run(&start, &plan, None, &mut |moment| {
-            let flow = watch(moment);
+            let flow = observer(moment);
             is_interrupted |= flow.is_break();
             flow
         })?;

@@ -26,7 +26,7 @@ impl Progress {
     }
 
     /// A function that watches a run.
-    pub fn watch(&mut self) -> impl FnMut(&Moment<'_>) -> ControlFlow<()> + '_ {
+    pub fn observer(&mut self) -> impl FnMut(&Moment<'_>) -> ControlFlow<()> + '_ {
         |moment| {
             self.report(moment.fraction());
             ControlFlow::Continue(())

@@ -12,7 +12,7 @@ use mpi::point_to_point::{Destination, Source};
 use mpi::topology::{Communicator, Process};
 use serde::Serialize;
 
-use crate::ensemble::share::{Order, Report, wait_a_little};
+use crate::ensemble::share::{LeaderMessage, RankMessage, wait_a_little};
 
 /// This process, in touch with the others.
 pub(crate) struct Ranks {
@@ -51,27 +51,27 @@ impl Ranks {
     }
 
     /// The next report of a rank to the leader, if one has come, and the rank.
-    pub(crate) fn next_report(&self) -> Option<(u32, Report)> {
+    pub(crate) fn next_message(&self) -> Option<(u32, RankMessage)> {
         let world = self.universe.world();
         world.any_process().immediate_probe()?;
         let (message, status) = world.any_process().receive_vec::<u8>();
-        let strange = || Report::Failed("it sends what is not understood".to_owned());
+        let strange = || RankMessage::Failed("it sends what is not understood".to_owned());
         Some((status.source_rank().unsigned_abs(), serde_json::from_slice(&message).unwrap_or_else(|_| strange())))
     }
 
     /// The leader's answer to the report of a rank.
-    pub(crate) fn answer(&self, rank: u32, order: &Order) {
+    pub(crate) fn answer(&self, rank: u32, order: &LeaderMessage) {
         self.note(order);
         let world = self.universe.world();
         send(&world.process_at_rank(rank.cast_signed()), order);
     }
 
     /// Reports to the leader, and waits for its answer.
-    pub(crate) fn ask(&self, report: &Report) -> Order {
+    pub(crate) fn ask(&self, report: &RankMessage) -> LeaderMessage {
         let world = self.universe.world();
         let leader = world.process_at_rank(0);
         send(&leader, report);
-        let order = serde_json::from_slice(&leader.receive_vec::<u8>().0).unwrap_or(Order::End);
+        let order = serde_json::from_slice(&leader.receive_vec::<u8>().0).unwrap_or(LeaderMessage::End);
         self.note(&order);
         order
     }
@@ -82,9 +82,9 @@ impl Ranks {
         while self.in_touch.get() > 0 {
             if !self.is_leader() {
                 let message = outcome.as_ref().map_or_else(ToString::to_string, |_| String::new());
-                self.ask(&Report::Failed(message));
-            } else if let Some((rank, _)) = self.next_report() {
-                self.answer(rank, &Order::End);
+                self.ask(&RankMessage::Failed(message));
+            } else if let Some((rank, _)) = self.next_message() {
+                self.answer(rank, &LeaderMessage::End);
             } else {
                 wait_a_little();
             }
@@ -92,8 +92,8 @@ impl Ranks {
         outcome
     }
 
-    fn note(&self, order: &Order) {
-        if let Order::End = order {
+    fn note(&self, order: &LeaderMessage) {
+        if let LeaderMessage::End = order {
             self.in_touch.update(|others| others - 1);
         }
     }

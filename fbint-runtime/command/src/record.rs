@@ -16,7 +16,7 @@ use crate::arguments::Distribution;
 use crate::catalogue::file::stem;
 use crate::catalogue::{AnyModel, Run, Sample, Summary};
 use crate::job::{Job, named};
-use crate::output::{Output, WholeDraft};
+use crate::output::{OutputFile, WholeDraft};
 use crate::tally::Tally;
 use crate::trajectory::state_and_changes;
 
@@ -37,7 +37,7 @@ pub(crate) enum Ending<'a> {
 }
 
 #[derive(Serialize)]
-struct Record<'a, J: Serialize, R: Serialize> {
+struct JobRecord<'a, J: Serialize, R: Serialize> {
     status: &'static str,
     /// Why the run failed.
     message: Option<String>,
@@ -62,7 +62,7 @@ struct Versions {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum RunResult {
-    End(Box<Outcome>),
+    End(Box<RunSummary>),
     /// Where a run was before it failed.
     LastGood {
         time: f64,
@@ -72,7 +72,7 @@ enum RunResult {
 
 /// The result of a run that did not fail.
 #[derive(Serialize)]
-struct Outcome {
+struct RunSummary {
     /// The condition that ended the run before its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_by: Option<String>,
@@ -84,7 +84,7 @@ struct Outcome {
     /// By how much the start was moved onto the constraints.
     #[serde(skip_serializing_if = "Option::is_none")]
     start_move: Option<StartMove>,
-    drift: BTreeMap<&'static str, Drift>,
+    drift: BTreeMap<&'static str, IntegralRecord>,
     nearly_dependent: Option<NearlyDependent>,
     /// The largest change of an integral in one step, if it is out of the ordinary.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,7 +93,7 @@ struct Outcome {
 }
 
 #[derive(Serialize)]
-struct Drift {
+struct IntegralRecord {
     target: f64,
     max: f64,
     last: f64,
@@ -158,8 +158,8 @@ pub(crate) fn of_run(
     ending: &Ending<'_>,
 ) -> Result<String, Box<dyn Error>> {
     let (status, message, result) = match ending {
-        Ending::Complete(run) => ("complete", None, Some(RunResult::End(Box::new(Outcome::of(model, run))))),
-        Ending::Interrupted(run) => ("interrupted", None, Some(RunResult::End(Box::new(Outcome::of(model, run))))),
+        Ending::Complete(run) => ("complete", None, Some(RunResult::End(Box::new(RunSummary::of(model, run))))),
+        Ending::Interrupted(run) => ("interrupted", None, Some(RunResult::End(Box::new(RunSummary::of(model, run))))),
         Ending::Failed(error, last) => {
             let state = |sample: &Sample| named(&model.state_names(), &sample.state);
             let last = last.map(|sample| RunResult::LastGood { time: sample.time, state: state(sample) });
@@ -167,7 +167,7 @@ pub(crate) fn of_run(
         }
     };
     let versions = Versions::of_this_program();
-    json(&Record { status, message, job, versions, code_sha256, wall_seconds, result })
+    json(&JobRecord { status, message, job, versions, code_sha256, wall_seconds, result })
 }
 
 /// The end of an ensemble.
@@ -201,11 +201,11 @@ pub(crate) fn of_ensemble(
         EnsembleEnding::Failed(message) => ("failed", Some((*message).to_owned()), None),
     };
     let versions = Versions::of_this_program();
-    json(&Record { status, message, job, versions, code_sha256, wall_seconds, result })
+    json(&JobRecord { status, message, job, versions, code_sha256, wall_seconds, result })
 }
 
 /// Writes a record to a file of its own, and does not publish it yet.
-pub(crate) fn draft(record: &str, output: &Output) -> Result<WholeDraft, Box<dyn Error>> {
+pub(crate) fn draft(record: &str, output: &OutputFile) -> Result<WholeDraft, Box<dyn Error>> {
     output.draft(|file| writeln!(file, "{record}"))
 }
 
@@ -234,11 +234,11 @@ impl EnsembleOutcome {
     }
 }
 
-impl Outcome {
+impl RunSummary {
     fn of(model: &dyn AnyModel, run: &Run) -> Self {
         let drift = run.drift.iter().map(|integral| {
             let &fbint_runtime::IntegralDrift { name, target, max, last, slope, assumed, left_out } = integral;
-            (name, Drift { target, max, last, slope, assumed, left_out })
+            (name, IntegralRecord { target, max, last, slope, assumed, left_out })
         });
         Self {
             ended_by: run.ended_by.clone(),

@@ -14,13 +14,13 @@ use fbint_runtime::Error::{Failed, SampleTime};
 use fbint_runtime::Method;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{self, RunOptions};
+use crate::arguments::{EnsembleArguments, RunArguments, RunOptions};
 use crate::bitmap::Painter;
-use crate::catalogue::{AnyModel, Entry, Plan, Run, Sample, Watch};
+use crate::catalogue::{AnyModel, Entry, Observer, Plan, Run, Sample};
 use crate::dense::Dense;
 use crate::job::{Job, in_terms_of_options};
 use crate::names::TIME;
-use crate::output::{Output, publish, with_ending};
+use crate::output::{OutputFile, publish, with_ending};
 use crate::panels::panels;
 use crate::pictures::Pictures;
 use crate::report::{doubt, report};
@@ -37,7 +37,7 @@ pub struct Request {
 
 /// A run that came to its end.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct CompletedRun {
     /// The run.
     pub run: Run,
     /// Its samples.
@@ -87,7 +87,7 @@ pub struct Finished<'a> {
 /// The command line of a run.
 #[derive(Parser)]
 #[command(no_binary_name = true)]
-struct Line {
+struct RunCommandLine {
     #[command(flatten)]
     options: RunOptions,
 }
@@ -104,7 +104,7 @@ impl Request {
         model: &str,
         options: impl IntoIterator<Item = (&'a str, Option<String>)>,
     ) -> Result<Self, String> {
-        let Line { options } = parsed(model, options)?;
+        let RunCommandLine { options } = parsed(model, options)?;
         let job = run::resolved(models, &options).map_err(|error| told(&error.to_string()))?;
         Ok(Self { job, times: None, is_dense: false })
     }
@@ -128,20 +128,20 @@ impl Request {
         Self { is_dense: true, ..self }
     }
 
-    /// Integrates; `watch` sees the run from time to time and may interrupt it.
+    /// Integrates; `observer` sees the run from time to time and may interrupt it.
     ///
     /// # Errors
     ///
     /// If the run cannot begin, or fails.
-    pub fn run(&self, models: &[Entry], watch: &mut Watch<'_>) -> Result<Outcome, Refusal> {
+    pub fn run(&self, models: &[Entry], observer: &mut Observer<'_>) -> Result<CompletedRun, Refusal> {
         let refused = |error: Box<dyn Error>| Refusal::Refused(told(&error.to_string()));
         let model = self.job.model(models).map_err(refused)?;
         let (start, plan) = (self.job.start(&*model).map_err(refused)?, self.job.plan(&*model).map_err(refused)?);
         let plan = Plan { times: self.times.clone(), is_dense: self.is_dense, ..plan };
-        match model.run(&start, &plan, None, watch) {
+        match model.run(&start, &plan, None, observer) {
             Ok(mut run) => {
                 self.keep_asked_for(&mut run);
-                Ok(Outcome {
+                Ok(CompletedRun {
                     columns: columns(&*model, &run.trajectory),
                     dense: Dense::take(&mut run),
                     report: report(&self.job, &*model, &run),
@@ -160,7 +160,7 @@ impl Request {
         }
     }
 
-    /// Writes the figure of the run with the panels that are asked for, as `--plot` and `--of` do. `watch` sees what is integrated for
+    /// Writes the figure of the run with the panels that are asked for, as `--plot` and `--of` do. `observer` sees what is integrated for
     /// smooth curves.
     ///
     /// # Errors
@@ -171,14 +171,14 @@ impl Request {
         models: &[Entry],
         finished: Finished<'_>,
         (path, of): (&Path, &[String]),
-        watch: &mut Watch<'_>,
+        observer: &mut Observer<'_>,
     ) -> Result<(), String> {
         let mut write = || {
             let path = with_ending("--plot", path, &["svg", "png"])?;
-            let (output, painter) = (Output::at(path)?, Painter::of(path)?);
+            let (output, painter) = (OutputFile::at(path)?, Painter::of(path)?);
             let svg = self.draw(models, finished, |pictures| {
                 let panels = panels(of, &trajectory::names(pictures.model), true)?;
-                pictures.figure(&panels, watch)
+                pictures.figure(&panels, observer)
             })?;
             publish([figure::draft(&svg, painter.as_ref(), &output)?])
         };
@@ -189,9 +189,14 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// If it cannot be integrated for smooth curves, because `watch` interrupts that.
-    pub fn figure(&self, models: &[Entry], finished: Finished<'_>, watch: &mut Watch<'_>) -> Result<String, String> {
-        let figure = self.draw(models, finished, |pictures| pictures.figure(&[], watch));
+    /// If it cannot be integrated for smooth curves, because `observer` interrupts that.
+    pub fn figure(
+        &self,
+        models: &[Entry],
+        finished: Finished<'_>,
+        observer: &mut Observer<'_>,
+    ) -> Result<String, String> {
+        let figure = self.draw(models, finished, |pictures| pictures.figure(&[], observer));
         figure.map_err(|error| told(&error.to_string()))
     }
 
@@ -202,7 +207,7 @@ impl Request {
     /// If the command would refuse it, in the command's words.
     pub fn animate(&self, models: &[Entry], finished: Finished<'_>, path: &Path) -> Result<(), String> {
         let write = || {
-            let output = Output::at(with_ending("--animate", path, &["html"])?)?;
+            let output = OutputFile::at(with_ending("--animate", path, &["html"])?)?;
             let page = self.draw(models, finished, |pictures| pictures.animation())?;
             output.write(|file| file.write_all(page.as_bytes()))
         };
@@ -300,7 +305,7 @@ fn samples(model: &dyn AnyModel, columns: &[Column]) -> Vec<Sample> {
 
 /// A message in one line, in which options are called by their names: `rtol` and not --rtol.
 fn told(message: &str) -> String {
-    let commands = [arguments::Run::augment_args, arguments::Ensemble::augment_args];
+    let commands = [RunArguments::augment_args, EnsembleArguments::augment_args];
     let commands = commands.map(|arguments| {
         let mut command = arguments(clap::Command::new("fbint"));
         command.build();

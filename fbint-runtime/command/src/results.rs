@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::bitmap::Painter;
-use crate::output::Output;
+use crate::output::OutputFile;
 use crate::table::io_error;
 
 /// A figure as SVG.
@@ -20,7 +20,7 @@ pub struct Picture {
 }
 
 /// A table of numbers; the first column names the rows.
-pub struct Table {
+pub struct ResultTable {
     /// The file's name without its ending.
     pub name: String,
     /// What the table shows, with units.
@@ -46,7 +46,7 @@ pub fn prepare(folder: &Path) -> Result<(), Box<dyn Error>> {
             };
             Err(format!("cannot create the folder {}: {reason}", folder.display()).into())
         }
-        _ => Output::at(&folder.join("fbint")).map(drop),
+        _ => OutputFile::at(&folder.join("fbint")).map(drop),
     }
 }
 
@@ -57,30 +57,30 @@ pub fn prepare(folder: &Path) -> Result<(), Box<dyn Error>> {
 /// If a file cannot be written.
 pub fn write(
     figures: &[Picture],
-    tables: &[Table],
+    tables: &[ResultTable],
     folder: &Path,
     painter: Option<&Painter>,
 ) -> Result<Vec<String>, Box<dyn Error>> {
     let mut files = Vec::new();
     for picture in figures {
         let name = format!("{}.svg", picture.name);
-        Output::at(&folder.join(&name))?.write(|file| file.write_all(picture.svg.as_bytes()))?;
+        OutputFile::at(&folder.join(&name))?.write(|file| file.write_all(picture.svg.as_bytes()))?;
         if let Some(painter) = painter {
             let png = painter.png(&picture.svg)?;
-            Output::at(&folder.join(format!("{}.png", picture.name)))?.write(|file| file.write_all(&png))?;
+            OutputFile::at(&folder.join(format!("{}.png", picture.name)))?.write(|file| file.write_all(&png))?;
         }
         files.push(format!("{}: {}", folder.join(name).display(), picture.caption));
     }
     for table in tables {
         let name = format!("{}.csv", table.name);
-        Output::at(&folder.join(&name))?.write(|file| write_csv(table, file))?;
+        OutputFile::at(&folder.join(&name))?.write(|file| write_csv(table, file))?;
         files.push(format!("{}: {}", folder.join(name).display(), table.caption));
     }
     Ok(files)
 }
 
 /// Writes a table as CSV. Numbers are the shortest text that reads back exactly; what was not run is left empty.
-fn write_csv(table: &Table, file: &mut dyn Write) -> io::Result<()> {
+fn write_csv(table: &ResultTable, file: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
     writer.write_record(&table.columns).map_err(io_error)?;
     for (name, numbers) in &table.rows {
@@ -90,7 +90,7 @@ fn write_csv(table: &Table, file: &mut dyn Write) -> io::Result<()> {
     writer.flush()
 }
 
-impl Table {
+impl ResultTable {
     /// Prints the caption and the rows, with three digits of each number.
     ///
     /// # Errors

@@ -8,13 +8,13 @@ use std::process::ExitCode;
 
 use fbint_runtime::{Method, Projection, Settings, StateRole};
 
-use crate::arguments::{self, Assignment, GainsArgument, Integration, RunOptions};
+use crate::arguments::{Assignment, GainsArgument, Integration, ResumeArguments, RunArguments, RunOptions};
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load_from};
 use crate::checkpoint::{Checkpoint, Files};
 use crate::job::{Job, in_terms_of_options, named};
 use crate::nearest;
 use crate::start::Given;
-use crate::task::{Outputs, Task};
+use crate::task::{RunOutputs, Task};
 
 /// The default step size.
 const STEP: f64 = 1e-3;
@@ -28,11 +28,11 @@ const MAX_SAMPLES: f64 = 1e7;
 const CHECKPOINT_EVERY: f64 = 10.0;
 
 /// Integrates a model, reports its drift and writes its files.
-pub(crate) fn run(models: &[Entry], arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) fn run(models: &[Entry], arguments: &RunArguments) -> Result<ExitCode, Box<dyn Error>> {
     let job = resolved(models, &arguments.options)?;
-    let arguments::Run { out, plot, of, animate, .. } = arguments.clone();
+    let RunArguments { out, plot, of, animate, .. } = arguments.clone();
     let files = Files { out, plot, of, animate };
-    let outputs = Outputs::open(&job, &files, arguments.checkpoint.as_deref())?;
+    let outputs = RunOutputs::open(&job, &files, arguments.checkpoint.as_deref())?;
     let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
     Task::new(models, job, files.absolute()?, every, 0.0)?.execute(&outputs, None)
 }
@@ -72,7 +72,7 @@ fn check_condition(models: &[Entry], job: &Job) -> Result<(), Box<dyn Error>> {
 }
 
 /// Resumes from a checkpoint, and keeps writing to it.
-pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) fn resume(models: &[Entry], arguments: &ResumeArguments) -> Result<ExitCode, Box<dyn Error>> {
     let path = &arguments.checkpoint;
     if arguments.threads.is_some() {
         return Err(format!(
@@ -94,7 +94,7 @@ pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<
         }
         resumed = format!("resumed at t = {reached:?}, until t = {until:?} instead of {before:?}\n\n");
     }
-    let outputs = Outputs::open(&job, &files, Some(path))?;
+    let outputs = RunOutputs::open(&job, &files, Some(path))?;
     // Only now, because what is refused prints nothing.
     write!(stdout(), "{resumed}")?;
     Task::new(models, job, files, every, wall_before)?.execute(&outputs, Some(snapshot))

@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::io::{Write, stdout};
 
-use crate::arguments::Show;
+use crate::arguments::ShowArguments;
 use crate::catalogue::{Entry, load};
 
 /// Prints what was derived for a model while this program was compiled.
-pub(crate) fn show(models: &[Entry], arguments: &Show) -> Result<(), Box<dyn Error>> {
+pub(crate) fn show(models: &[Entry], arguments: &ShowArguments) -> Result<(), Box<dyn Error>> {
     let model = load(models, &arguments.model)?;
     let text = match &arguments.form {
         form if form.latex => model.facts().derivation.to_owned(),

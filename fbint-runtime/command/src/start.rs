@@ -7,14 +7,14 @@ use crate::catalogue::AnyModel;
 use crate::nearest;
 
 /// An entry of the state by its place, and its value.
-pub(crate) type Entry = (usize, f64);
+pub(crate) type IndexedValue = (usize, f64);
 
 /// The entries of the start that the command line gives.
 pub(crate) struct Given {
     /// Entries that keep their values.
-    set: Vec<Entry>,
+    set: Vec<IndexedValue>,
     /// Entries from which a repair begins.
-    guessed: Vec<Entry>,
+    guessed: Vec<IndexedValue>,
     is_repaired: bool,
 }
 
@@ -22,7 +22,7 @@ impl Given {
     /// Refuses entries that do not exist, and entries that are both set and guessed.
     pub(crate) fn of(model: &dyn AnyModel, arguments: &Integration) -> Result<Self, Box<dyn Error>> {
         let names = model.state_names();
-        let entries = |assignments: &[Assignment]| -> Result<Vec<Entry>, Box<dyn Error>> {
+        let entries = |assignments: &[Assignment]| -> Result<Vec<IndexedValue>, Box<dyn Error>> {
             let entry = |Assignment { name, value }: &Assignment| {
                 nearest::find("entry of the state", name, &names).map(|entry| (entry, *value))
             };
@@ -44,7 +44,7 @@ impl Given {
 
     /// The model's own start with the entries that are given and those that are drawn, moved to a consistent one nearby if that is
     /// asked for or any entry is drawn.
-    pub(crate) fn start(&self, model: &dyn AnyModel, drawn: &[Entry]) -> Result<Vec<f64>, fbint_runtime::Error> {
+    pub(crate) fn start(&self, model: &dyn AnyModel, drawn: &[IndexedValue]) -> Result<Vec<f64>, fbint_runtime::Error> {
         let mut start = model.start()?;
         for &(entry, value) in self.set.iter().chain(&self.guessed).chain(drawn) {
             start[entry] = value;

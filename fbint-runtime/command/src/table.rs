@@ -6,19 +6,19 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::output::{Draft, Output, WholeDraft, has_ending, with_ending};
+use crate::output::{Draft, OutputFile, WholeDraft, has_ending, with_ending};
 use crate::parquet;
 
 /// A column by its name and by what is in it.
 #[derive(Clone, Debug)]
-pub(crate) struct Column {
+pub(crate) struct ColumnDefinition {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ColumnType,
 }
 
 /// What is in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnType {
     Count,
     Number,
     Text,
@@ -34,24 +34,24 @@ pub(crate) enum Cell<'a> {
     Nothing,
 }
 
-impl Column {
+impl ColumnDefinition {
     pub(crate) fn count(name: impl Into<String>) -> Self {
-        Self { name: name.into(), kind: Kind::Count }
+        Self { name: name.into(), kind: ColumnType::Count }
     }
 
     pub(crate) fn number(name: impl Into<String>) -> Self {
-        Self { name: name.into(), kind: Kind::Number }
+        Self { name: name.into(), kind: ColumnType::Number }
     }
 
     pub(crate) fn text(name: impl Into<String>) -> Self {
-        Self { name: name.into(), kind: Kind::Text }
+        Self { name: name.into(), kind: ColumnType::Text }
     }
 }
 
 /// The place of a table, which was writable when the command started.
 #[derive(Clone)]
 pub(crate) struct TableFile {
-    output: Output,
+    output: OutputFile,
     format: Format,
 }
 
@@ -74,34 +74,34 @@ impl TableFile {
         if format == Format::Parquet {
             parquet::check()?;
         }
-        Ok(Self { output: Output::at(path)?, format })
+        Ok(Self { output: OutputFile::at(path)?, format })
     }
 
     /// A part of a table that is a folder.
-    pub(crate) fn of_part(output: Output) -> Self {
+    pub(crate) fn of_part(output: OutputFile) -> Self {
         Self { output, format: Format::Parquet }
     }
 
-    pub(crate) fn output(&self) -> &Output {
+    pub(crate) fn output(&self) -> &OutputFile {
         &self.output
     }
 
-    /// See [`Output::drafted_in`].
+    /// See [`OutputFile::drafted_in`].
     pub(crate) fn drafted_in(self, folder: &Path) -> Self {
         Self { output: self.output.drafted_in(folder), ..self }
     }
 
     /// Begins to write a table with these columns.
-    pub(crate) fn begin(&self, columns: &[Column]) -> Result<TableDraft, Box<dyn Error>> {
-        let begin = || Table::new(self.format, columns, self.output.begin()?);
+    pub(crate) fn begin(&self, columns: &[ColumnDefinition]) -> Result<TableDraft, Box<dyn Error>> {
+        let begin = || TableWriter::new(self.format, columns, self.output.begin()?);
         Ok(TableDraft { table: begin().map_err(|error| self.output.refusal(&error))?, output: self.output.clone() })
     }
 }
 
 /// A table that is not whole yet, and vanishes unless it is published.
 pub(crate) struct TableDraft {
-    table: Table<Draft>,
-    output: Output,
+    table: TableWriter<Draft>,
+    output: OutputFile,
 }
 
 impl TableDraft {
@@ -118,13 +118,13 @@ impl TableDraft {
 }
 
 /// Rows on their way into a file.
-pub(crate) enum Table<W: Write + Send> {
+pub(crate) enum TableWriter<W: Write + Send> {
     Csv(Box<csv::Writer<W>>),
     Parquet(Box<parquet::Rows<W>>),
 }
 
-impl<W: Write + Send> Table<W> {
-    pub(crate) fn new(format: Format, columns: &[Column], file: W) -> io::Result<Self> {
+impl<W: Write + Send> TableWriter<W> {
+    pub(crate) fn new(format: Format, columns: &[ColumnDefinition], file: W) -> io::Result<Self> {
         match format {
             Format::Csv => {
                 let mut rows = csv::Writer::from_writer(file);
@@ -200,7 +200,11 @@ mod tests {
         for format in formats.into_iter().filter(|&format| format == Format::Csv || parquet::check().is_ok()) {
             for rows in [1, 100_000] {
                 let write = || {
-                    let mut table = Table::new(format, &[Column::number("t"), Column::number("q")], Full)?;
+                    let mut table = TableWriter::new(
+                        format,
+                        &[ColumnDefinition::number("t"), ColumnDefinition::number("q")],
+                        Full,
+                    )?;
                     for row in 0..rows {
                         table.push(&[Cell::Number(f64::from(row)), Cell::Number(0.5)])?;
                     }

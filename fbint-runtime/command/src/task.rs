@@ -16,9 +16,9 @@ use crate::checkpoint::{self, Checkpoint, Files};
 use crate::complaint::complain;
 use crate::figure;
 use crate::help::program;
-use crate::interruption::Watch;
+use crate::interruption::SignalGuard;
 use crate::job::{Job, code_sha256, in_terms_of_options};
-use crate::output::{Output, WholeDraft, distinct, publish, with_ending};
+use crate::output::{OutputFile, WholeDraft, distinct, publish, with_ending};
 use crate::panels::{Panel, panels};
 use crate::pictures::Pictures;
 use crate::progress::Progress;
@@ -56,10 +56,10 @@ impl Task {
     }
 
     /// Carries out the run, watched for signals, and writes its files and its record.
-    pub(crate) fn execute(&self, outputs: &Outputs, from: Option<Snapshot>) -> Result<ExitCode, Box<dyn Error>> {
+    pub(crate) fn execute(&self, outputs: &RunOutputs, from: Option<Snapshot>) -> Result<ExitCode, Box<dyn Error>> {
         let model = &*self.model;
         let (start, plan) = (self.job.start(model)?, self.job.plan(model)?);
-        let (begun, interruption) = (Instant::now(), Watch::begin());
+        let (begun, interruption) = (Instant::now(), SignalGuard::begin());
         let mut progress = Progress::new(&self.job.model);
         let mut keeper = Keeper { task: self, output: outputs.checkpoint.as_ref(), begun, last: None, failure: None };
         let outcome = model.run(&start, &plan, from, &mut |moment| {
@@ -112,7 +112,7 @@ impl Task {
     }
 
     /// Writes the files of a run that came to its end, but for the record, and does not publish them yet.
-    fn files(&self, run: &catalogue::Run, outputs: &Outputs) -> Result<Vec<WholeDraft>, Box<dyn Error>> {
+    fn files(&self, run: &catalogue::Run, outputs: &RunOutputs) -> Result<Vec<WholeDraft>, Box<dyn Error>> {
         let model = &*self.model;
         let mut files = Vec::new();
         if let Some(out) = &outputs.out {
@@ -132,7 +132,7 @@ impl Task {
     }
 
     /// Writes the trajectory until a failure, and does not publish it yet.
-    fn failed(&self, samples: Vec<Sample>, error: fbint_runtime::Error, outputs: &Outputs) -> FailedRun {
+    fn failed(&self, samples: Vec<Sample>, error: fbint_runtime::Error, outputs: &RunOutputs) -> FailedRun {
         let Some(out) = &outputs.out else { return FailedRun { error: error.into(), samples, table: None } };
         let record = self.record(&Ending::Failed(&error, samples.last()), None);
         match record.and_then(|record| trajectory::draft(&*self.model, &samples, &record, out)) {
@@ -145,7 +145,13 @@ impl Task {
         }
     }
 
-    fn report(&self, run: &catalogue::Run, outputs: &Outputs, was_there: bool, out: &mut dyn Write) -> io::Result<()> {
+    fn report(
+        &self,
+        run: &catalogue::Run,
+        outputs: &RunOutputs,
+        was_there: bool,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         write!(out, "{}", report(&self.job, &*self.model, run))?;
         let table = outputs.out.as_ref().map(TableFile::output);
         let files = [("trajectory", table), ("figure", outputs.plot.as_ref()), ("animation", outputs.animate.as_ref())];
@@ -162,7 +168,7 @@ impl Task {
         self.wall_before + begun.elapsed().as_secs_f64()
     }
 
-    fn interrupted(&self, time: f64, outputs: &Outputs) -> String {
+    fn interrupted(&self, time: f64, outputs: &RunOutputs) -> String {
         let reached = format!("interrupted at t = {time:?} of {:?}", self.job.settings.until);
         match &outputs.checkpoint {
             Some(file) => format!("{reached}; `{} resume {}` resumes from there", program(), file.path().display()),
@@ -184,7 +190,7 @@ struct FailedRun {
 /// Watches a run and keeps checkpoints of it.
 struct Keeper<'a> {
     task: &'a Task,
-    output: Option<&'a Output>,
+    output: Option<&'a OutputFile>,
     begun: Instant,
     /// The time at which the last checkpoint was written.
     last: Option<Instant>,
@@ -217,37 +223,37 @@ impl Keeper<'_> {
 }
 
 /// The files of a run.
-pub(crate) struct Outputs {
+pub(crate) struct RunOutputs {
     out: Option<TableFile>,
-    plot: Option<Output>,
+    plot: Option<OutputFile>,
     /// The renderer of the figure if it is a PNG.
     painter: Option<Painter>,
-    animate: Option<Output>,
-    checkpoint: Option<Output>,
-    record: Output,
+    animate: Option<OutputFile>,
+    checkpoint: Option<OutputFile>,
+    record: OutputFile,
 }
 
-impl Outputs {
+impl RunOutputs {
     /// Checks before the run starts that all files can be written, that their endings are known, and that no two are one.
     pub(crate) fn open(job: &Job, files: &Files, checkpoint: Option<&Path>) -> Result<Self, Box<dyn Error>> {
         let [out, plot, animate] = [&files.out, &files.plot, &files.animate].map(Option::as_deref);
         let record = record::beside(&job.model, [out, plot, animate, checkpoint].into_iter().flatten(), "run.json");
         let plot = plot.map(|path| with_ending("--plot", path, &["svg", "png"])).transpose()?;
         let animate = animate.map(|path| with_ending("--animate", path, &["html"])).transpose()?;
-        let open = |path: Option<&Path>| path.map(Output::at).transpose();
+        let open = |path: Option<&Path>| path.map(OutputFile::at).transpose();
         let outputs = Self {
             out: out.map(|path| TableFile::at("--out", path)).transpose()?,
             plot: open(plot)?,
             painter: plot.map_or(Ok(None), Painter::of)?,
             animate: open(animate)?,
             checkpoint: open(checkpoint)?,
-            record: Output::at(&record)?,
+            record: OutputFile::at(&record)?,
         };
         distinct(&outputs.named())?;
         Ok(outputs)
     }
 
-    fn named(&self) -> Vec<(&'static str, &Output)> {
+    fn named(&self) -> Vec<(&'static str, &OutputFile)> {
         let given = [
             ("--out", self.out.as_ref().map(TableFile::output)),
             ("--plot", self.plot.as_ref()),

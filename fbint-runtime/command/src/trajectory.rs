@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::catalogue::{AnyModel, Sample};
 use crate::names::{self, TIME, clock};
 use crate::output::WholeDraft;
-use crate::table::{Cell, Column, TableFile};
+use crate::table::{Cell, ColumnDefinition, TableFile};
 
 /// Writes the samples of a run of `model`, whose record is JSON, and does not publish them yet.
 pub(crate) fn draft(
@@ -15,7 +15,7 @@ pub(crate) fn draft(
     record: &str,
     file: &TableFile,
 ) -> Result<WholeDraft, Box<dyn Error>> {
-    let mut table = file.begin(&names(model).into_iter().map(Column::number).collect::<Vec<_>>())?;
+    let mut table = file.begin(&names(model).into_iter().map(ColumnDefinition::number).collect::<Vec<_>>())?;
     for sample in samples {
         let row: Vec<Cell<'_>> = values(model, sample).into_iter().map(Cell::Number).collect();
         table.push(&row)?;

@@ -18,14 +18,14 @@ use std::time::Instant;
 use fbint_runtime::Error::{Failed, UnstableGains};
 use fbint_runtime::{Method, Projection, Settings};
 
-pub use self::findings::{Comparison, GOAL};
-pub use self::series::{Measured, Outcome, Point, Policy, Series};
-use crate::arguments::WorkPrecision;
+pub use self::findings::{GOAL, SeriesComparison};
+pub use self::series::{Measured, Outcome, Policy, Series, WorkPrecisionPoint};
+use crate::arguments::WorkPrecisionArguments;
 use crate::bitmap::Painter;
 use crate::catalogue::file::stem;
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
 use crate::progress::Progress;
-use crate::results::{self, Table};
+use crate::results::{self, ResultTable};
 
 /// The tolerance of the reference. What it is held against is ten times less accurate, and not projected.
 const REFERENCE_TOLERANCE: f64 = 1e-14;
@@ -33,7 +33,7 @@ const REFERENCE_TOLERANCE: f64 = 1e-14;
 const ROUNDS: usize = 5;
 
 /// Studies a model, writes its figures and tables, and prints what they show.
-pub(crate) fn work_precision(models: &[Entry], arguments: &WorkPrecision) -> Result<(), Box<dyn Error>> {
+pub(crate) fn work_precision(models: &[Entry], arguments: &WorkPrecisionArguments) -> Result<(), Box<dyn Error>> {
     let name = arguments.model.as_deref().or(models.first().map(|entry| &*entry.name)).unwrap_or_default();
     let model = load(models, name)?;
     let painter = arguments.png.then(Painter::new).transpose()?;
@@ -63,11 +63,11 @@ impl Study {
         let series = Series::all(&model.further_methods(), until);
         let mut counter = Counter { progress: &mut progress, done: 0, all: (ROUNDS + 1) * points(&series) };
         let mut study = Self::of(model, name, until, series, &mut counter)?;
-        let track = Track { model, start: model.start()?, until };
+        let problem = InitialValueProblem { model, start: model.start()?, until };
         for _ in 0..ROUNDS {
             for series in &mut study.series {
                 for index in 0..series.points.len() {
-                    let seconds = track.time(series, index)?;
+                    let seconds = problem.time(series, index)?;
                     if let Outcome::Done(measured) = &mut series.points[index].outcome {
                         measured.seconds = measured.seconds.min(seconds);
                     }
@@ -103,12 +103,12 @@ impl Study {
         mut series: Vec<Series>,
         counter: &mut Counter<'_>,
     ) -> Result<Self, Box<dyn Error>> {
-        let track = Track { model, start: model.start()?, until };
-        let reference = track.reference(REFERENCE_TOLERANCE, Some(Projection::default()))?;
-        let other = track.reference(10.0 * REFERENCE_TOLERANCE, None)?;
+        let problem = InitialValueProblem { model, start: model.start()?, until };
+        let reference = problem.reference(REFERENCE_TOLERANCE, Some(Projection::default()))?;
+        let other = problem.reference(10.0 * REFERENCE_TOLERANCE, None)?;
         for series in &mut series {
             for index in 0..series.points.len() {
-                series.points[index].outcome = track.measure(series, index, &reference)?;
+                series.points[index].outcome = problem.measure(series, index, &reference)?;
                 counter.next();
             }
         }
@@ -116,9 +116,9 @@ impl Study {
     }
 
     /// A row for each run.
-    fn table(&self) -> Table {
+    fn table(&self) -> ResultTable {
         let columns = ["method", "step", "tolerance", "refused", "failed", "evaluations", "seconds", "error", "drift"];
-        Table {
+        ResultTable {
             name: format!("work-precision-{}", self.model),
             caption: format!(
                 "{}, t = {}: every run; the error is of the state at the end, the reference known to {:.1e}",
@@ -135,20 +135,20 @@ fn points(series: &[Series]) -> usize {
 }
 
 /// Model, start and end, which all runs have in common.
-struct Track<'a> {
+struct InitialValueProblem<'a> {
     model: &'a dyn AnyModel,
     start: Vec<f64>,
     until: f64,
 }
 
-impl Track<'_> {
+impl InitialValueProblem<'_> {
     /// The state at the end by DOP853.
     fn reference(&self, tolerance: f64, projection: Option<Projection>) -> Result<Vec<f64>, fbint_runtime::Error> {
         let method = Method::Dop853 { rtol: tolerance, atol: tolerance };
         let settings = Settings { projection, ..Settings::new(method, self.until) };
         let plan = Plan::new(settings, Feedback::None);
         let mut progress = Progress::new("reference");
-        Ok(self.model.run(&self.start, &plan, None, &mut progress.watch())?.state)
+        Ok(self.model.run(&self.start, &plan, None, &mut progress.observer())?.state)
     }
 
     /// Carries out one run of a series, and measures everything but its time.
@@ -198,7 +198,7 @@ impl Counter<'_> {
     }
 }
 
-fn print(study: &Study, summary: &Table, files: &[String], out: &mut dyn Write) -> io::Result<()> {
+fn print(study: &Study, summary: &ResultTable, files: &[String], out: &mut dyn Write) -> io::Result<()> {
     for words in study.answers() {
         writeln!(out, "{words}")?;
     }

@@ -9,7 +9,7 @@
 //!   shorter arrays;
 //! - it writes the first `results` entries of the results, and [`Function::call`] refuses shorter ones;
 //! - it calls the functions of [`symbols`] alone, with the signatures that they have: elementary functions, which take and return numbers,
-//!   and [`weigh`], with two slots of its own stack, each as long as the number of integrals, and with the [`Weighing`] that
+//!   and [`weigh`], with two slots of its own stack, each as long as the number of integrals, and with the [`LawContext`] that
 //!   [`Function::call`] has passed on, which lives until it returns;
 //! - its memory is never freed, and not written after it was made executable, so that any thread may call it at any time.
 //!
@@ -29,7 +29,7 @@ pub(crate) const ARGUMENTS: usize = 3;
 pub(crate) const WEIGH: &str = "weigh";
 
 /// A program before its code is complete.
-pub(crate) struct Shape {
+pub(crate) struct DeclaredFunction {
     pub(crate) id: FuncId,
     /// The least length of each array.
     pub(crate) least: Vec<usize>,
@@ -40,10 +40,10 @@ pub(crate) struct Shape {
 }
 
 /// Arrays, results, law.
-type Code = unsafe extern "C" fn(*const *const f64, *mut f64, *mut Weighing<'_>);
+type FunctionPointer = unsafe extern "C" fn(*const *const f64, *mut f64, *mut LawContext<'_>);
 
 /// A feedback law that is called by compiled code.
-struct Weighing<'l> {
+struct LawContext<'l> {
     integrals: usize,
     law: &'l mut dyn FnMut(&[f64], &mut [f64]),
 }
@@ -51,7 +51,7 @@ struct Weighing<'l> {
 /// A compiled program.
 #[derive(Clone, Debug)]
 pub struct Function {
-    code: Code,
+    code: FunctionPointer,
     least: Vec<usize>,
     results: usize,
     integrals: usize,
@@ -83,25 +83,25 @@ impl Function {
             "arrays that are as long as the program reads and writes"
         );
         let arrays = arrays.map(<[f64]>::as_ptr);
-        let mut weighing = Weighing { integrals: self.integrals, law };
+        let mut context = LawContext { integrals: self.integrals, law };
         // SAFETY: the arrays and the results are as long as the code takes them to be, and nothing else refers to the results; the law
         // outlives the call.
-        unsafe { (self.code)(arrays.as_ptr(), results.as_mut_ptr(), &raw mut weighing) }
+        unsafe { (self.code)(arrays.as_ptr(), results.as_mut_ptr(), &raw mut context) }
     }
 }
 
 /// The function whose code is complete.
-pub(crate) fn finished(module: &JITModule, shape: Shape) -> Function {
-    let Shape { id, least, results, integrals } = shape;
+pub(crate) fn finished(module: &JITModule, declared: DeclaredFunction) -> Function {
+    let DeclaredFunction { id, least, results, integrals } = declared;
     // SAFETY: the code was defined with the signature of three pointers and the calling convention of C of this target, and is never freed.
-    let code = unsafe { transmute::<*const u8, Code>(module.get_finalized_function(id)) };
+    let code = unsafe { transmute::<*const u8, FunctionPointer>(module.get_finalized_function(id)) };
     Function { code, least, results, integrals }
 }
 
-/// Calls the law of a [`Weighing`].
-unsafe extern "C" fn weigh(integrals: *const f64, results: *mut f64, weighing: *mut Weighing<'_>) {
+/// Calls the law of a [`LawContext`].
+unsafe extern "C" fn weigh(integrals: *const f64, results: *mut f64, context: *mut LawContext<'_>) {
     // SAFETY: compiled code passes on what `Function::call` gave it, which is not used by anybody else until then.
-    let Weighing { integrals: count, law } = unsafe { &mut *weighing };
+    let LawContext { integrals: count, law } = unsafe { &mut *context };
     // SAFETY: both are slots of this length in the stack of the code that calls, and the first was written in full.
     let integrals = unsafe { slice::from_raw_parts(integrals, *count) };
     // SAFETY: as before; any bits are a number.

@@ -12,7 +12,7 @@ use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::expression;
 use fbint_macros_core::program::{Input, Instruction, Program, Value};
 
-use crate::function::{ARGUMENTS, Shape, WEIGH};
+use crate::function::{ARGUMENTS, DeclaredFunction, WEIGH};
 use crate::{Error, Place};
 
 /// The size of a number in bytes.
@@ -51,7 +51,7 @@ impl Translation {
         module: &mut JITModule,
         program: &Program,
         place: &dyn Fn(Input) -> Option<Place>,
-    ) -> Result<Shape, Error> {
+    ) -> Result<DeclaredFunction, Error> {
         let is_missing =
             |instruction: &Instruction| matches!(instruction, Instruction::Input(input) if place(*input).is_none());
         if program.instructions.iter().any(is_missing) {
@@ -61,11 +61,11 @@ impl Translation {
         let id = module.declare_anonymous_function(&signature)?;
         let mut context = module.make_context();
         context.func.signature = signature;
-        let mut shape = Shape { id, least: Vec::new(), results: program.outputs.len(), integrals: 0 };
-        Body::new(self, module, &mut context.func, program).write(place, &mut shape);
+        let mut declared = DeclaredFunction { id, least: Vec::new(), results: program.outputs.len(), integrals: 0 };
+        FunctionTranslator::new(self, module, &mut context.func, program).write(place, &mut declared);
         module.define_function(id, &mut context)?;
         module.clear_context(&mut context);
-        Ok(shape)
+        Ok(declared)
     }
 }
 
@@ -78,7 +78,7 @@ fn pointers(module: &JITModule) -> ir::Signature {
 }
 
 /// The body of a function under way.
-struct Body<'t> {
+struct FunctionTranslator<'t> {
     builder: FunctionBuilder<'t>,
     module: &'t mut JITModule,
     elementary: &'t BTreeMap<&'static str, FuncId>,
@@ -94,7 +94,7 @@ struct Body<'t> {
     arguments: [ir::Value; ARGUMENTS],
 }
 
-impl<'t> Body<'t> {
+impl<'t> FunctionTranslator<'t> {
     fn new(
         translation: &'t mut Translation,
         module: &'t mut JITModule,
@@ -121,16 +121,16 @@ impl<'t> Body<'t> {
         }
     }
 
-    fn write(mut self, place: &dyn Fn(Input) -> Option<Place>, shape: &mut Shape) {
+    fn write(mut self, place: &dyn Fn(Input) -> Option<Place>, declared: &mut DeclaredFunction) {
         let program = self.program;
         let live = program.live();
         for (index, instruction) in program.instructions.iter().enumerate().filter(|(index, _)| live[*index]) {
             self.values[index] = match instruction {
                 Instruction::Weigh(integrals) => {
-                    self.weighed(index, integrals, shape);
+                    self.weighed(index, integrals, declared);
                     None
                 }
-                Instruction::Input(input) => place(*input).map(|place| self.input(place, shape)),
+                Instruction::Input(input) => place(*input).map(|place| self.input(place, declared)),
                 other => Some(self.value(other)),
             };
         }
@@ -155,11 +155,11 @@ impl<'t> Body<'t> {
         }
     }
 
-    fn input(&mut self, Place { array, entry }: Place, shape: &mut Shape) -> ir::Value {
-        if shape.least.len() <= array {
-            shape.least.resize(array + 1, 0);
+    fn input(&mut self, Place { array, entry }: Place, declared: &mut DeclaredFunction) -> ir::Value {
+        if declared.least.len() <= array {
+            declared.least.resize(array + 1, 0);
         }
-        shape.least[array] = shape.least[array].max(entry + 1);
+        declared.least[array] = declared.least[array].max(entry + 1);
         let start = match self.arrays.get(&array) {
             Some(start) => *start,
             None => {
@@ -183,8 +183,8 @@ impl<'t> Body<'t> {
     }
 
     /// Hands the integrals to the law, which puts as many numbers in their place.
-    fn weighed(&mut self, index: usize, integrals: &[Value], shape: &mut Shape) {
-        shape.integrals = integrals.len();
+    fn weighed(&mut self, index: usize, integrals: &[Value], declared: &mut DeclaredFunction) {
+        declared.integrals = integrals.len();
         let size = u32::try_from(NUMBER * integrals.len().max(1)).unwrap_or(u32::MAX);
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, ALIGNMENT);
         let slots = [(); 2].map(|()| self.builder.create_sized_stack_slot(slot.clone()));

@@ -8,7 +8,7 @@ use std::thread;
 
 use fbint_command::catalogue::{Entry, Statistics, Summary};
 use fbint_command::request::Column;
-use fbint_command::request::ensemble::{Ensemble, ensemble};
+use fbint_command::request::ensemble::{CompletedEnsemble, ensemble};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -38,7 +38,7 @@ fn in_another_thread(
     model: &str,
     options: Vec<CommandOption>,
     signals: &mut Signals,
-) -> Result<Ensemble, String> {
+) -> Result<CompletedEnsemble, String> {
     let (is_over, (working, done)) = (&AtomicBool::new(false), channel::<()>());
     let mut goes_on =
         |_| if is_over.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
@@ -58,8 +58,8 @@ fn in_another_thread(
 }
 
 /// The ensemble as Python has it.
-fn made(py: Python<'_>, ensemble: Ensemble) -> PyResult<Bound<'_, PyAny>> {
-    let Ensemble { names, drawn, ends, errors, statistics } = ensemble;
+fn made(py: Python<'_>, ensemble: CompletedEnsemble) -> PyResult<Bound<'_, PyAny>> {
+    let CompletedEnsemble { names, drawn, ends, errors, statistics } = ensemble;
     let ends = frozen(py, ends, &[names.len()])?;
     let columns = PyDict::new(py);
     for Column { name, values } in drawn {

@@ -1,6 +1,6 @@
 //! Arrays by name, as Python has them, and entries by name, as the command has them.
 
-use fbint_command::names::{Group, groups};
+use fbint_command::names::{NameGroup, groups};
 use fbint_command::nearest;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyValueError};
@@ -50,7 +50,7 @@ pub(crate) fn written<'py>(py: Python<'py>, names: &[&str], values: &[f64]) -> P
     Ok(arrays)
 }
 
-fn array<'py>(py: Python<'py>, group: &Group<'_>, all: &[f64]) -> PyResult<Bound<'py, PyAny>> {
+fn array<'py>(py: Python<'py>, group: &NameGroup<'_>, all: &[f64]) -> PyResult<Bound<'py, PyAny>> {
     let array = group.array();
     let values: Vec<f64> = array.positions.iter().map(|&position| all[position]).collect();
     match (&*array.dimensions, &*values) {

@@ -10,12 +10,12 @@ use crate::entries::{self, array_of_numbers, number, refused, shaped};
 /// A keyword.
 pub(crate) struct Keyword {
     name: &'static str,
-    kind: Kind,
+    kind: KeywordType,
 }
 
 /// What a keyword takes. `None` is the default of all of them, which the command knows.
 #[derive(Clone, Copy)]
-enum Kind {
+enum KeywordType {
     Number,
     Text,
     Switch,
@@ -35,30 +35,30 @@ enum Kind {
 
 /// The keywords of both.
 const KEYWORDS: [Keyword; 11] = [
-    Keyword { name: "until", kind: Kind::Number },
-    Keyword { name: "method", kind: Kind::Text },
-    Keyword { name: "step", kind: Kind::Number },
-    Keyword { name: "rtol", kind: Kind::Number },
-    Keyword { name: "atol", kind: Kind::Number },
-    Keyword { name: "every", kind: Kind::Number },
-    Keyword { name: "project", kind: Kind::Switch },
-    Keyword { name: "gains", kind: Kind::Gains },
-    Keyword { name: "start", kind: Kind::Entries },
-    Keyword { name: "guess", kind: Kind::Entries },
-    Keyword { name: "repair", kind: Kind::Switch },
+    Keyword { name: "until", kind: KeywordType::Number },
+    Keyword { name: "method", kind: KeywordType::Text },
+    Keyword { name: "step", kind: KeywordType::Number },
+    Keyword { name: "rtol", kind: KeywordType::Number },
+    Keyword { name: "atol", kind: KeywordType::Number },
+    Keyword { name: "every", kind: KeywordType::Number },
+    Keyword { name: "project", kind: KeywordType::Switch },
+    Keyword { name: "gains", kind: KeywordType::Gains },
+    Keyword { name: "start", kind: KeywordType::Entries },
+    Keyword { name: "guess", kind: KeywordType::Entries },
+    Keyword { name: "repair", kind: KeywordType::Switch },
 ];
 
 pub(crate) const OF_RUNS: [Keyword; 3] = [
-    Keyword { name: "until_event", kind: Kind::Text },
-    Keyword { name: "t_eval", kind: Kind::Times },
-    Keyword { name: "dense_output", kind: Kind::Dense },
+    Keyword { name: "until_event", kind: KeywordType::Text },
+    Keyword { name: "t_eval", kind: KeywordType::Times },
+    Keyword { name: "dense_output", kind: KeywordType::Dense },
 ];
 
 pub(crate) const OF_ENSEMBLES: [Keyword; 4] = [
-    Keyword { name: "members", kind: Kind::Count },
-    Keyword { name: "vary", kind: Kind::Variations },
-    Keyword { name: "seed", kind: Kind::Count },
-    Keyword { name: "threads", kind: Kind::Count },
+    Keyword { name: "members", kind: KeywordType::Count },
+    Keyword { name: "vary", kind: KeywordType::Variations },
+    Keyword { name: "seed", kind: KeywordType::Count },
+    Keyword { name: "threads", kind: KeywordType::Count },
 ];
 
 /// An option of the command, with its text unless it is a switch.
@@ -92,23 +92,25 @@ impl Keyword {
         let name = self.name;
         let of_command = &mut options.of_command;
         match self.kind {
-            Kind::Number => of_command.push((name, Some(format!("{:?}", number(name, value)?)))),
-            Kind::Text => of_command.push((name, Some(value.extract().map_err(|_| refused(name, value, "a str"))?))),
-            Kind::Switch if switch(name, value)? => of_command.push((name, None)),
-            Kind::Switch => {}
-            Kind::Gains => of_command.push((name, Some(gains(name, value)?))),
-            Kind::Entries => {
+            KeywordType::Number => of_command.push((name, Some(format!("{:?}", number(name, value)?)))),
+            KeywordType::Text => {
+                of_command.push((name, Some(value.extract().map_err(|_| refused(name, value, "a str"))?)))
+            }
+            KeywordType::Switch if switch(name, value)? => of_command.push((name, None)),
+            KeywordType::Switch => {}
+            KeywordType::Gains => of_command.push((name, Some(gains(name, value)?))),
+            KeywordType::Entries => {
                 let given = value.cast::<PyDict>().map_err(|_| refused(name, value, "a dict"))?;
                 let entries = entries::read(given, "entry of the state", state)?;
                 of_command.extend(entries.into_iter().map(|(entry, value)| (name, Some(format!("{entry}={value:?}")))));
             }
-            Kind::Times => {
+            KeywordType::Times => {
                 let times = shaped(name, value, "(k,)", |shape| shape.len() == 1)?;
                 options.t_eval = Some(times.as_array().iter().copied().collect());
             }
-            Kind::Dense => options.dense_output = switch(name, value)?,
-            Kind::Count => of_command.push((name, Some(count(name, value)?))),
-            Kind::Variations => {
+            KeywordType::Dense => options.dense_output = switch(name, value)?,
+            KeywordType::Count => of_command.push((name, Some(count(name, value)?))),
+            KeywordType::Variations => {
                 let given = value.cast::<PyDict>().map_err(|_| refused(name, value, "a dict"))?;
                 for (varied, distribution) in given {
                     of_command.push((name, Some(variation(&varied, &distribution)?)));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use fbint_command::catalogue::{AnyModel, Entry, load};
 use fbint_command::names::{groups, shapes};
-use fbint_command::request::{Outcome, Refusal, Request};
+use fbint_command::request::{CompletedRun, Refusal, Request};
 use fbint_command::typography::MAX_LATEX;
 use numpy::PyArrayDyn;
 use pyo3::exceptions::{PyRuntimeWarning, PyTypeError, PyValueError};
@@ -400,7 +400,7 @@ pub(crate) fn loaded(py: Python<'_>, name: &str) -> PyResult<Box<dyn AnyModel>> 
     load(&contents(py)?.models(), name).map_err(|error| PyTypeError::new_err(error.to_string()))
 }
 
-fn finished(py: Python<'_>, model: &dyn AnyModel, request: Request, outcome: Outcome) -> PyResult<Py<Run>> {
+fn finished(py: Python<'_>, model: &dyn AnyModel, request: Request, outcome: CompletedRun) -> PyResult<Py<Run>> {
     if let Some(doubt) = &outcome.doubt {
         let message = CString::new(doubt.as_str())?;
         PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &message, 1)?;

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use fbint_command::catalogue::{AnyModel, Entry, Occurrence, Watch};
+use fbint_command::catalogue::{AnyModel, Entry, Observer, Occurrence};
 use fbint_command::dense::Dense;
-use fbint_command::names::{Array, Group, groups, outputs, quantities_of_state};
+use fbint_command::names::{Array, NameGroup, groups, outputs, quantities_of_state};
 use fbint_command::nearest;
-use fbint_command::request::{Column, Finished, Outcome, Request};
+use fbint_command::request::{Column, CompletedRun, Finished, Request};
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -145,7 +145,7 @@ impl Trajectory {
 fn arrays(names: &[String], columns: &[Column]) -> Vec<(String, Array)> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let place = |entry: usize| columns.iter().position(|column| column.name == names[entry]);
-    let array = |group: Group<'_>| {
+    let array = |group: NameGroup<'_>| {
         let Array { dimensions, positions } = group.array();
         (group.base.to_owned(), Array { dimensions, positions: positions.into_iter().filter_map(place).collect() })
     };
@@ -157,7 +157,7 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> String {
 }
 
 /// What a run has besides its trajectory, in the order of its fields.
-type Record<'py> =
+type RunFields<'py> =
     (Vec<(String, f64)>, f64, u64, u64, Option<String>, Vec<Occurred>, String, String, Option<Bound<'py, PyBytes>>);
 
 /// The name of an event, the time, the state, and the state after a reset, in the order in which Python has states.
@@ -233,7 +233,7 @@ impl Run {
     #[pyo3(signature = (path, of=None))]
     fn plot(slf: &Bound<'_, Self>, path: PathBuf, of: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let of = of.map_or(Ok(Vec::new()), panels)?;
-        Self::draw(slf, |request, models, finished, watch| request.plot(models, finished, (&path, &of), watch))
+        Self::draw(slf, |request, models, finished, observer| request.plot(models, finished, (&path, &of), observer))
     }
 
     /// Writes the page that `fbint run --animate` writes, on which the mechanism moves.
@@ -260,7 +260,7 @@ impl Run {
     }
 
     /// For pickle and copy.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Pickled<'py>, Record<'py>))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Pickled<'py>, RunFields<'py>))> {
         let Self { drift, time, steps, evaluations, ended_by, events, report, request, dense } = slf.get();
         let request = request.written().map_err(PyValueError::new_err)?;
         let dense = dense.as_ref().map(Dense::to_bytes).transpose().map_err(PyValueError::new_err)?;
@@ -272,7 +272,7 @@ impl Run {
 
     #[staticmethod]
     #[pyo3(name = "_unpickled")]
-    fn unpickled(py: Python<'_>, pickled: Pickled<'_>, record: Record<'_>) -> PyResult<Py<Self>> {
+    fn unpickled(py: Python<'_>, pickled: Pickled<'_>, record: RunFields<'_>) -> PyResult<Py<Self>> {
         let (drift, time, steps, evaluations, ended_by, events, report, request, dense) = record;
         let request = Request::read(&request).map_err(PyValueError::new_err)?;
         let dense =
@@ -286,7 +286,7 @@ impl Run {
     /// What `draw` draws of the run, while other threads run.
     fn draw<T: Send>(
         slf: &Bound<'_, Self>,
-        draw: impl FnOnce(&Request, &[Entry], Finished<'_>, &mut Watch<'_>) -> Result<T, String> + Send,
+        draw: impl FnOnce(&Request, &[Entry], Finished<'_>, &mut Observer<'_>) -> Result<T, String> + Send,
     ) -> PyResult<T> {
         let (py, run) = (slf.py(), slf.get());
         let finished = Finished { columns: &slf.as_super().get().columns, time: run.time, steps: run.steps };
@@ -301,9 +301,9 @@ impl Run {
         py: Python<'_>,
         model: &dyn AnyModel,
         request: Request,
-        outcome: Outcome,
+        outcome: CompletedRun,
     ) -> PyClassInitializer<Self> {
-        let Outcome { run, columns, dense, report, .. } = outcome;
+        let CompletedRun { run, columns, dense, report, .. } = outcome;
         let drift = run.drift.iter().map(|integral| (integral.name.to_owned(), integral.max)).collect();
         let (time, steps, evaluations, ended_by) = (run.time, run.steps, run.evaluations, run.ended_by);
         let places = entries::places(&model.state_names());

@@ -123,7 +123,7 @@ pub(super) fn check(
 
 /// Constraints that are satisfied together, and the entries of the state that are moved for them.
 #[derive(Clone, Copy)]
-enum Part {
+enum ConstraintClass {
     /// Holonomic constraints, by the positions.
     Positions,
     /// Their rates and velocity constraints, by momenta and velocities.
@@ -132,7 +132,7 @@ enum Part {
     Others,
 }
 
-impl Part {
+impl ConstraintClass {
     fn has(self, kind: IntegralKind) -> bool {
         match kind {
             IntegralKind::HolonomicConstraint { .. } => matches!(self, Self::Positions),
@@ -211,9 +211,9 @@ pub(crate) fn onto_constraints<S: FeedbackSystem>(system: &S::Prepared<f64>, x: 
 
 /// The same on slices; returns whether the set is reached.
 fn go_onto_constraints(system: &dyn DynamicalSystem, x: &mut [f64], mut scratch: Scratch<'_>) -> bool {
-    let parts = [Part::Positions, Part::Rates, Part::Others];
-    parts.iter().for_each(|part| part.satisfy(system, x, scratch.rest()));
-    parts.iter().all(|part| part.largest_violation(system, x, scratch.rest()) <= TOLERANCE)
+    let classes = [ConstraintClass::Positions, ConstraintClass::Rates, ConstraintClass::Others];
+    classes.iter().for_each(|class| class.satisfy(system, x, scratch.rest()));
+    classes.iter().all(|class| class.largest_violation(system, x, scratch.rest()) <= TOLERANCE)
 }
 
 /// An accepted start of a run that projects states, on the constraint set, and the targets that it sets there.

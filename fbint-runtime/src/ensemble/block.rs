@@ -5,10 +5,10 @@
 
 use std::hint::black_box;
 
-use super::crew::{Crew, Leave};
+use super::assigned_member::{Numbers, in_lane};
+use super::assignment::{LaneAssignment, Leave};
 use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
-use super::seat::{Numbers, in_lane};
 use crate::facts::SystemFacts;
 use crate::field::Field;
 use crate::lanes::{Lanes, Mask};
@@ -20,7 +20,7 @@ use crate::system::{FeedbackSystem, PreparedSystem, Vector};
 
 /// Integrates from `start` by a method with a fixed step.
 pub(super) fn integrate<S, F, const V: usize>(
-    course: &mut Course<'_, '_, '_, S, V>,
+    step_loop: &mut FixedStepLoop<'_, '_, '_, S, V>,
     field: &F,
     start: Vector<S, Lanes<V>>,
     method: FixedStep,
@@ -31,48 +31,48 @@ pub(super) fn integrate<S, F, const V: usize>(
 {
     let value = |x: &_| field.value(x);
     if let Some(projection) = projection {
-        return course.follow_projected(projection, start, &|projector, x, h, time| {
+        return step_loop.follow_projected(projection, start, &|projector, x, h, time| {
             method.advance(projector, value, x, h, time)
         });
     }
-    let mut follow = |advance: Advance<'_, S, V>| course.follow(start, advance);
+    let mut follow = |advance: TakeSteps<'_, S, V>| step_loop.follow(start, advance);
     // One loop for each method, so that none is chosen anew in every step.
     match method {
         FixedStep::Euler => {
-            follow(&|watch, x, h, steps| watch.repeat(steps, x, |x| FixedStep::Euler.step(value, x, h)))
+            follow(&|check, x, h, steps| check.repeat(steps, x, |x| FixedStep::Euler.step(value, x, h)))
         }
         FixedStep::Midpoint => {
-            follow(&|watch, x, h, steps| watch.repeat(steps, x, |x| FixedStep::Midpoint.step(value, x, h)));
+            follow(&|check, x, h, steps| check.repeat(steps, x, |x| FixedStep::Midpoint.step(value, x, h)));
         }
-        FixedStep::Heun => follow(&|watch, x, h, steps| watch.repeat(steps, x, |x| FixedStep::Heun.step(value, x, h))),
-        FixedStep::Rk4 => follow(&|watch, x, h, steps| watch.repeat(steps, x, |x| FixedStep::Rk4.step(value, x, h))),
+        FixedStep::Heun => follow(&|check, x, h, steps| check.repeat(steps, x, |x| FixedStep::Heun.step(value, x, h))),
+        FixedStep::Rk4 => follow(&|check, x, h, steps| check.repeat(steps, x, |x| FixedStep::Rk4.step(value, x, h))),
     }
 }
 
 /// Integrates from `start` by steps that a function makes.
 pub(super) fn follow<S: FeedbackSystem, const V: usize>(
-    course: &mut Course<'_, '_, '_, S, V>,
+    step_loop: &mut FixedStepLoop<'_, '_, '_, S, V>,
     start: Vector<S, Lanes<V>>,
     step: &dyn Fn(&mut Vector<S, Lanes<V>>, Lanes<V>),
 ) {
-    course.follow(start, &|watch, x, h, steps| watch.repeat(steps, x, |x| step(x, h)));
+    step_loop.follow(start, &|check, x, h, steps| check.repeat(steps, x, |x| step(x, h)));
 }
 
 /// One step to a time, and its projection.
-type ProjectedStep<'a, S, const V: usize> =
+type TakeProjectedStep<'a, S, const V: usize> =
     &'a dyn Fn(&mut Projector<S, Lanes<V>>, &mut Vector<S, Lanes<V>>, Lanes<V>, f64) -> Landing<S, Lanes<V>>;
 
 /// Many steps of one size.
-type Advance<'a, S, const V: usize> = &'a dyn Fn(&mut Watch<'_, S, V>, &mut Vector<S, Lanes<V>>, Lanes<V>, u64);
+type TakeSteps<'a, S, const V: usize> = &'a dyn Fn(&mut StepCheck<'_, S, V>, &mut Vector<S, Lanes<V>>, Lanes<V>, u64);
 
 /// What looks for trouble after each step.
-struct Watch<'a, S: FeedbackSystem, const V: usize> {
+struct StepCheck<'a, S: FeedbackSystem, const V: usize> {
     numbers: &'a Numbers<S, V>,
     /// The lanes in which a simulation would have looked more closely, or stopped.
     lost: Mask<V>,
 }
 
-impl<S: FeedbackSystem, const V: usize> Watch<'_, S, V> {
+impl<S: FeedbackSystem, const V: usize> StepCheck<'_, S, V> {
     /// The innermost loop. The state passes through memory once before it, because only a stack frame with a vector in it is aligned
     /// as vectors are: in any other, LLVM puts the registers that it runs out of wherever, across cache lines too.
     #[inline(always)]
@@ -102,29 +102,39 @@ impl<S: FeedbackSystem, const V: usize> Watch<'_, S, V> {
 }
 
 /// What comes after each step, and when.
-pub(super) struct Course<'a, 'c, 'm, S: FeedbackSystem, const V: usize> {
+pub(super) struct FixedStepLoop<'a, 'c, 'm, S: FeedbackSystem, const V: usize> {
     schedule: &'a Schedule,
-    crew: &'a mut Crew<'c, 'm, S, V>,
-    watch: Watch<'a, S, V>,
+    assignment: &'a mut LaneAssignment<'c, 'm, S, V>,
+    check: StepCheck<'a, S, V>,
     /// The number of steps since it was asked whether the runs go on.
     unwatched: u64,
     is_interrupted: bool,
 }
 
-impl<'a, 'c, 'm, S: FeedbackSystem, const V: usize> Course<'a, 'c, 'm, S, V> {
-    /// The course of a crew whose members have these numbers.
-    pub(super) fn new(numbers: &'a Numbers<S, V>, schedule: &'a Schedule, crew: &'a mut Crew<'c, 'm, S, V>) -> Self {
-        Self { schedule, crew, watch: Watch { numbers, lost: Mask::none() }, unwatched: 0, is_interrupted: false }
+impl<'a, 'c, 'm, S: FeedbackSystem, const V: usize> FixedStepLoop<'a, 'c, 'm, S, V> {
+    /// The loop of the members in the lanes, who have these numbers.
+    pub(super) fn new(
+        numbers: &'a Numbers<S, V>,
+        schedule: &'a Schedule,
+        assignment: &'a mut LaneAssignment<'c, 'm, S, V>,
+    ) -> Self {
+        Self {
+            schedule,
+            assignment,
+            check: StepCheck { numbers, lost: Mask::none() },
+            unwatched: 0,
+            is_interrupted: false,
+        }
     }
 
     /// Every member leaves its lane.
     pub(super) fn end(self) {
-        for lane in 0..self.crew.lanes() {
-            self.crew.leave(
+        for lane in 0..self.assignment.lanes() {
+            self.assignment.leave(
                 lane,
                 match self.is_interrupted {
                     true => Leave::Interrupted,
-                    false if self.watch.lost.has(lane) => Leave::Lost,
+                    false if self.check.lost.has(lane) => Leave::Lost,
                     false => Leave::Ended,
                 },
             );
@@ -134,31 +144,36 @@ impl<'a, 'c, 'm, S: FeedbackSystem, const V: usize> Course<'a, 'c, 'm, S, V> {
     /// What the system of the members is.
     #[inline(always)]
     pub(super) fn facts(&self) -> &'static SystemFacts {
-        self.watch.numbers.system.facts()
+        self.check.numbers.system.facts()
     }
 
     /// Advances by many steps at once where nothing comes between them. This is one function for all methods, so that the
     /// generated code in it is compiled but once.
-    fn follow(&mut self, mut x: Vector<S, Lanes<V>>, advance: Advance<'_, S, V>) {
+    fn follow(&mut self, mut x: Vector<S, Lanes<V>>, advance: TakeSteps<'_, S, V>) {
         let mut number = 0;
         while number < self.schedule.steps && !self.is_interrupted {
             let steps = if self.facts().clock.is_some() { 1 } else { self.schedule.alike_from(number).min(UNWATCHED) };
             number += steps;
-            advance(&mut self.watch, &mut x, Scalar::from_f64(self.schedule.step_size(number)), steps);
+            advance(&mut self.check, &mut x, Scalar::from_f64(self.schedule.step_size(number)), steps);
             self.finish_steps(number, steps, &mut x);
         }
     }
 
     /// Projects the states after every step.
-    fn follow_projected(&mut self, projection: Projection, mut x: Vector<S, Lanes<V>>, step: ProjectedStep<'_, S, V>) {
-        let mut projector = self.watch.numbers.projector(projection);
+    fn follow_projected(
+        &mut self,
+        projection: Projection,
+        mut x: Vector<S, Lanes<V>>,
+        step: TakeProjectedStep<'_, S, V>,
+    ) {
+        let mut projector = self.check.numbers.projector(projection);
         for number in 1..=self.schedule.steps {
             if self.is_interrupted {
                 return;
             }
             let h = Scalar::from_f64(self.schedule.step_size(number));
             let landing = step(&mut projector, &mut x, h, self.schedule.time(number));
-            self.watch.look_at_projection(&landing);
+            self.check.look_at_projection(&landing);
             self.finish_steps(number, 1, &mut x);
         }
     }
@@ -166,21 +181,21 @@ impl<'a, 'c, 'm, S: FeedbackSystem, const V: usize> Course<'a, 'c, 'm, S, V> {
     /// What comes after so many steps, of which the last one has that number.
     fn finish_steps(&mut self, number: u64, steps: u64, x: &mut Vector<S, Lanes<V>>) {
         self.facts().set_clock(x, self.schedule.time(number));
-        self.watch.look(x);
+        self.check.look(x);
         if self.schedule.is_sampled(number) || number == self.schedule.steps {
             self.sample(number, x);
         }
         self.unwatched += steps;
         if self.unwatched >= UNWATCHED && number < self.schedule.steps {
             self.unwatched = 0;
-            self.is_interrupted = !self.crew.goes_on();
+            self.is_interrupted = !self.assignment.goes_on();
         }
     }
 
     fn sample(&mut self, number: u64, x: &Vector<S, Lanes<V>>) {
-        let changes = self.watch.numbers.change(x);
-        for lane in 0..self.crew.lanes() {
-            self.crew.sample(lane, self.schedule.time(number), &in_lane(x, lane), &in_lane(&changes, lane));
+        let changes = self.check.numbers.change(x);
+        for lane in 0..self.assignment.lanes() {
+            self.assignment.sample(lane, self.schedule.time(number), &in_lane(x, lane), &in_lane(&changes, lane));
         }
     }
 }

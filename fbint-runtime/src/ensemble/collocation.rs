@@ -6,9 +6,9 @@
 use std::cell::RefCell;
 use std::vec::Vec;
 
-use super::block::{self, Course};
+use super::assigned_member::in_lane;
+use super::block::{self, FixedStepLoop};
 use super::gains::LaneFields;
-use super::seat::in_lane;
 use crate::entries::Entries;
 use crate::facts::SystemFacts;
 use crate::gauss::{Coefficients, Collocation};
@@ -19,24 +19,24 @@ use crate::system::{FeedbackSystem, Vector};
 
 /// Integrates from `start` with steps of size `h`. A member whose stages do not converge goes on with what is not a number.
 pub(super) fn integrate<S: FeedbackSystem, const V: usize>(
-    course: &mut Course<'_, '_, '_, S, V>,
+    step_loop: &mut FixedStepLoop<'_, '_, '_, S, V>,
     fields: &dyn LaneFields<S, V>,
     start: Vector<S, Lanes<V>>,
     coefficients: Coefficients,
     h: f64,
 ) {
-    let facts = course.facts();
+    let facts = step_loop.facts();
     let member = |lane| {
         let state: Vector<S> = in_lane(&start, lane);
         let mut collocation = Collocation::new(coefficients, h, facts.of_state::<S, _>(&state));
         collocation.learn_velocities(fields.coordinates(), |x| rates_of_member(fields, lane, x));
-        Member { state, collocation, is_done: false }
+        MemberCollocation { state, collocation, is_done: false }
     };
     let members = RefCell::new((0..Lanes::<V>::COUNT).map(member).collect::<Vec<_>>());
-    block::follow(course, start, &|x, h| step(facts, &mut members.borrow_mut(), fields, x, h.lane(0)));
+    block::follow(step_loop, start, &|x, h| step(facts, &mut members.borrow_mut(), fields, x, h.lane(0)));
 }
 
-struct Member<S: FeedbackSystem> {
+struct MemberCollocation<S: FeedbackSystem> {
     state: Vector<S>,
     collocation: Collocation,
     /// Whether it has reached the end of the step.
@@ -59,7 +59,7 @@ fn rates_of_member<S: FeedbackSystem, const V: usize>(
 /// A step of all members.
 fn step<S: FeedbackSystem, const V: usize>(
     facts: &SystemFacts,
-    members: &mut [Member<S>],
+    members: &mut [MemberCollocation<S>],
     fields: &dyn LaneFields<S, V>,
     x: &mut Vector<S, Lanes<V>>,
     h: f64,
@@ -71,7 +71,7 @@ fn step<S: FeedbackSystem, const V: usize>(
     }
     while members.iter().any(|member| !member.is_done) {
         evaluate(members, fields);
-        for Member { state, collocation, is_done } in members.iter_mut().filter(|member| !member.is_done) {
+        for MemberCollocation { state, collocation, is_done } in members.iter_mut().filter(|member| !member.is_done) {
             let end = collocation.proceed(facts.of_state_mut::<S, _>(state), h);
             *is_done = end.is_some();
             if let Some(Err(_)) = end {
@@ -83,7 +83,7 @@ fn step<S: FeedbackSystem, const V: usize>(
 }
 
 /// Evaluates the fields of all members in one stage after the other.
-fn evaluate<S: FeedbackSystem, const V: usize>(members: &mut [Member<S>], fields: &dyn LaneFields<S, V>) {
+fn evaluate<S: FeedbackSystem, const V: usize>(members: &mut [MemberCollocation<S>], fields: &dyn LaneFields<S, V>) {
     let mut rates: Vector<S, Lanes<V>> = filled(Lanes::from_f64(0.0));
     let stages = members[0].collocation.count();
     for stage in 0..stages {

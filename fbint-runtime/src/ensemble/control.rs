@@ -7,12 +7,12 @@
 //!
 //! What stages add up to and the estimate of the error are the functions of the [`Integrator`](crate::Integrator), on other numbers.
 
-use super::crew::{Crew, Leave};
+use super::assigned_member::{Numbers, in_lane, is_finite};
+use super::assignment::{LaneAssignment, Leave};
 use super::gains::LaneFields;
 use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
-use super::seat::{Numbers, in_lane, is_finite};
-use crate::dense_output::Polynomial;
+use crate::dense_output::Interpolant;
 use crate::entries::Entries;
 use crate::integrator::{Integrator, MAX_STEPS};
 use crate::lanes::{Lanes, Mask};
@@ -33,14 +33,14 @@ pub(super) struct Route<'a> {
     pub(super) projection: Option<Projection>,
 }
 
-/// Integrates all members of a crew by the method with so many stages.
+/// Integrates all members of an assignment by the method with so many stages.
 pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
-    crew: &mut Crew<'_, '_, S, V>,
+    assignment: &mut LaneAssignment<'_, '_, S, V>,
     fields: &mut dyn LaneFields<S, V>,
     route: &Route<'_>,
 ) {
     let &[from, .., until] = route.times else { return };
-    let mut course = Course::<S, V, STAGES> {
+    let mut control_loop = ErrorControlLoop::<S, V, STAGES> {
         route,
         fields,
         until: Scalar::from_f64(until),
@@ -64,18 +64,18 @@ pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
     let mut vacant = Mask::all();
     loop {
         for lane in vacant.lanes() {
-            course.board(crew, lane);
+            control_loop.assign(assignment, lane);
         }
-        if !course.is_under_way.any() {
+        if !control_loop.is_under_way.any() {
             return;
         }
-        let numbers = crew.gather(course.fields);
-        vacant = course.until_someone_leaves(crew, &numbers);
+        let numbers = assignment.gather(control_loop.fields);
+        vacant = control_loop.until_someone_leaves(assignment, &numbers);
     }
 }
 
 /// Where every lane is on its way.
-struct Course<'a, S: FeedbackSystem, const V: usize, const STAGES: usize> {
+struct ErrorControlLoop<'a, S: FeedbackSystem, const V: usize, const STAGES: usize> {
     route: &'a Route<'a>,
     fields: &'a mut dyn LaneFields<S, V>,
     until: Lanes<V>,
@@ -109,13 +109,13 @@ struct Course<'a, S: FeedbackSystem, const V: usize, const STAGES: usize> {
     unwatched: u64,
 }
 
-impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, STAGES> {
+impl<S: FeedbackSystem, const V: usize, const STAGES: usize> ErrorControlLoop<'_, S, V, STAGES> {
     const PAIR: &'static Pair<STAGES> = &Pair::OF_STAGES;
 
     /// Gives a lane to the next member.
-    fn board(&mut self, crew: &mut Crew<'_, '_, S, V>, lane: usize) {
+    fn assign(&mut self, assignment: &mut LaneAssignment<'_, '_, S, V>, lane: usize) {
         let (from, until, tolerance) = (self.route.times[0], self.until.lane(0), self.route.tolerance);
-        let is_taken = crew.board(lane, self.fields, &mut |field, start| {
+        let is_taken = assignment.assign(lane, self.fields, &mut |field, start| {
             let (derivative, size) =
                 Integrator::<_, STAGES>::new(&*field, *start, tolerance).from_time(from).begin(until);
             for i in 0..Vector::<S>::LEN {
@@ -143,21 +143,25 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     }
 
     /// Makes rounds until lanes are vacant, which are returned. When the runs are over there are none, and nobody is under way.
-    fn until_someone_leaves(&mut self, crew: &mut Crew<'_, '_, S, V>, numbers: &Numbers<S, V>) -> Mask<V> {
+    fn until_someone_leaves(
+        &mut self,
+        assignment: &mut LaneAssignment<'_, '_, S, V>,
+        numbers: &Numbers<S, V>,
+    ) -> Mask<V> {
         let projector = self.route.projection.map(|projection| numbers.projector(projection));
         loop {
             self.unwatched += 1;
             if self.unwatched >= UNWATCHED {
                 self.unwatched = 0;
-                if !crew.goes_on() {
+                if !assignment.goes_on() {
                     for lane in self.is_under_way.lanes() {
-                        crew.leave(lane, Leave::Interrupted);
+                        assignment.leave(lane, Leave::Interrupted);
                     }
                     self.is_under_way = Mask::none();
                     return Mask::none();
                 }
             }
-            let leaving = self.round(crew, numbers, projector.as_ref());
+            let leaving = self.round(assignment, numbers, projector.as_ref());
             if leaving.any() {
                 return leaving;
             }
@@ -167,7 +171,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     /// Attempts a step in every lane; returns the lanes whose members leave.
     fn round(
         &mut self,
-        crew: &mut Crew<'_, '_, S, V>,
+        assignment: &mut LaneAssignment<'_, '_, S, V>,
         numbers: &Numbers<S, V>,
         projector: Option<&Projector<S, Lanes<V>>>,
     ) -> Mask<V> {
@@ -192,16 +196,16 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         let good = accepted.and(in_proportion).and(numbers.is_good(&self.end, &change));
         let due = good.and(self.next_sample.is_at_most(end_time));
         if due.any() {
-            self.sample_between(crew, numbers, due, end_time);
+            self.sample_between(assignment, numbers, due, end_time);
         }
         let (ended, lost) = (good.and(is_shortened), stuck.or(accepted.and_not(good)));
         for lane in ended.lanes() {
             let (state, change) = (in_lane(&self.end, lane), in_lane(&change, lane));
-            crew.sample(lane, end_time.lane(lane), &state, &change);
-            crew.leave(lane, Leave::Ended);
+            assignment.sample(lane, end_time.lane(lane), &state, &change);
+            assignment.leave(lane, Leave::Ended);
         }
         for lane in lost.lanes() {
-            crew.leave(lane, Leave::Lost);
+            assignment.leave(lane, Leave::Lost);
         }
         self.advance(accepted, end_time);
         ended.or(lost)
@@ -300,7 +304,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     #[inline(never)]
     fn sample_between(
         &mut self,
-        crew: &mut Crew<'_, '_, S, V>,
+        assignment: &mut LaneAssignment<'_, '_, S, V>,
         numbers: &Numbers<S, V>,
         mut due: Mask<V>,
         end_time: Lanes<V>,
@@ -314,14 +318,14 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
             let point = advanced(&self.state, h, &self.stages[..i], &pair.a[i]);
             self.fields.value(&point, &mut self.stages[i]);
         }
-        let polynomial = Polynomial::new(pair, h, self.state, &self.end, &self.stages);
+        let interpolant = Interpolant::new(pair, h, self.state, &self.end, &self.stages);
         while due.any() {
-            let state = polynomial.at((self.next_sample - self.time) / h);
+            let state = interpolant.at((self.next_sample - self.time) / h);
             let change = numbers.change(&state);
             for lane in due.lanes() {
                 let time = self.next_sample.lane(lane);
                 let (state, change) = (in_lane(&state, lane), in_lane(&change, lane));
-                let samples = crew.sample(lane, time, &state, &change);
+                let samples = assignment.sample(lane, time, &state, &change);
                 self.next_sample.set(lane, self.sample_time(samples));
             }
             due = due.and(self.next_sample.is_at_most(end_time));

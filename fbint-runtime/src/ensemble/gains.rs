@@ -3,7 +3,7 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::block::{self, Course};
+use super::block::{self, FixedStepLoop};
 use crate::error::Error;
 use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
@@ -202,7 +202,8 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> InLanes<S, V> for G
 /// The fields of the members that have a lane, without the kind of their gains: what is written on them is compiled once for all kinds.
 pub(super) trait LaneFields<S: FeedbackSystem, const V: usize> {
     /// Makes the field of a member that takes a lane, or says why its gains will not do. Lanes are taken in order at first.
-    fn board(&mut self, lane: usize, system: &S, start: &Vector<S>, member: usize) -> Result<AloneField<'_, S>, Error>;
+    fn assign(&mut self, lane: usize, system: &S, start: &Vector<S>, member: usize)
+    -> Result<AloneField<'_, S>, Error>;
     /// Puts the fields side by side. Lanes that nobody has taken yet repeat the first.
     fn gather(&mut self);
     /// Evaluates the fields that were put side by side.
@@ -214,7 +215,7 @@ pub(super) trait LaneFields<S: FeedbackSystem, const V: usize> {
     /// Integrates them by a method with a fixed step.
     fn integrate(
         &self,
-        course: &mut Course<'_, '_, '_, S, V>,
+        step_loop: &mut FixedStepLoop<'_, '_, '_, S, V>,
         start: Vector<S, Lanes<V>>,
         method: FixedStep,
         projection: Option<Projection>,
@@ -234,7 +235,13 @@ struct Fields<'a, S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> {
 }
 
 impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> LaneFields<S, V> for Fields<'_, S, G, V> {
-    fn board(&mut self, lane: usize, system: &S, start: &Vector<S>, member: usize) -> Result<AloneField<'_, S>, Error> {
+    fn assign(
+        &mut self,
+        lane: usize,
+        system: &S,
+        start: &Vector<S>,
+        member: usize,
+    ) -> Result<AloneField<'_, S>, Error> {
         let field = self.gains.alone(system, start, member)?;
         if lane == self.alone.len() {
             self.alone.push(field);
@@ -265,7 +272,7 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> LaneFields<S, V> fo
 
     fn integrate(
         &self,
-        course: &mut Course<'_, '_, '_, S, V>,
+        step_loop: &mut FixedStepLoop<'_, '_, '_, S, V>,
         start: Vector<S, Lanes<V>>,
         method: FixedStep,
         projection: Option<Projection>,
@@ -273,10 +280,10 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> LaneFields<S, V> fo
         let Some(field) = &self.block else { return };
         // What is not called is not even made: all gains that follow from the state share one compilation of the methods.
         if const { G::IS_CONSTANT } {
-            block::integrate(course, field, start, method, projection);
+            block::integrate(step_loop, field, start, method, projection);
         } else {
             let field: &dyn Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> = field;
-            block::integrate(course, field, start, method, projection);
+            block::integrate(step_loop, field, start, method, projection);
         }
     }
 }

@@ -19,16 +19,16 @@
 //! [`Ensemble::boxed`], steps with error control are compiled once for all kinds of gains. Lanes with steps of a fixed size keep the
 //! type of their field, where a pointer to it would take up to 45 % more time.
 
+mod assigned_member;
+mod assignment;
 mod block;
 mod collocation;
 mod control;
-mod crew;
 mod gains;
 mod progress;
 mod proportion;
 mod run;
 mod samples;
-mod seat;
 mod side_by_side;
 mod statistics;
 
@@ -52,7 +52,7 @@ use crate::system::{FeedbackSystem, Vector};
 use crate::tolerance::Tolerance;
 use gains::Boxed;
 pub use gains::EnsembleGains;
-use progress::Progress;
+use progress::EnsembleProgress;
 pub use run::EnsembleRun;
 #[doc(hidden)]
 pub use samples::FlatEnsembleRun;
@@ -101,19 +101,19 @@ const LOOKS: u32 = 16;
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
 pub struct Ensemble<'a, S: FeedbackSystem, G = ()> {
-    members: Members<'a, S>,
+    setup: EnsembleSetup<'a, S>,
     gains: G,
 }
 
 /// All of an ensemble but the gains.
-struct Members<'a, S: FeedbackSystem> {
+struct EnsembleSetup<'a, S: FeedbackSystem> {
     systems: Systems<'a, S>,
     starts: Vec<Vector<S>>,
     interval: Option<f64>,
     hold: Hold,
     keeps_trajectories: bool,
     show: Option<ShowSamples<'a>>,
-    progress: Progress<'a>,
+    progress: EnsembleProgress<'a>,
 }
 
 enum Systems<'a, S> {
@@ -139,8 +139,8 @@ impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
         for start in given {
             starts.push(start.into());
         }
-        let members = Members {
-            progress: Progress::new(starts.len(), |_| ControlFlow::Continue(())),
+        let setup = EnsembleSetup {
+            progress: EnsembleProgress::new(starts.len(), |_| ControlFlow::Continue(())),
             systems,
             starts,
             interval: None,
@@ -148,7 +148,7 @@ impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
             keeps_trajectories: false,
             show: None,
         };
-        Self { members, gains: () }
+        Self { setup, gains: () }
     }
 }
 
@@ -170,20 +170,20 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
 
     /// Projects every state onto all integrals after each step, with feedback or without.
     pub fn projected(mut self, projection: Projection) -> Self {
-        self.members.hold = Hold::Chosen(Some(projection));
+        self.setup.hold = Hold::Chosen(Some(projection));
         self
     }
 
     /// The time between two samples, for statistics and trajectories. The default is a hundredth of the run. With a fixed step it
     /// is rounded to whole steps. The start and the end are always sampled.
     pub fn record_every(mut self, interval: f64) -> Self {
-        self.members.interval = Some(interval);
+        self.setup.interval = Some(interval);
         self
     }
 
     /// Keeps the samples of every member: its state and the changes of its integrals at every time that is sampled.
     pub fn keep_trajectories(mut self) -> Self {
-        self.members.keeps_trajectories = true;
+        self.setup.keeps_trajectories = true;
         self
     }
 
@@ -196,7 +196,7 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
     /// The same with samples that are compiled once for all systems.
     #[doc(hidden)]
     pub fn visited_flat(mut self, visit: impl FnMut(usize, &FlatSamples) + Send + 'a) -> Self {
-        self.members.show = Some(Mutex::new(Box::new(visit)));
+        self.setup.show = Some(Mutex::new(Box::new(visit)));
         self
     }
 
@@ -204,13 +204,13 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
     /// of them is done, and at least every few thousand steps. If it breaks, the members that are not done end there, with
     /// [`Error::Interrupted`], and what is known of the others is returned.
     pub fn watched(mut self, watch: impl FnMut(f64) -> ControlFlow<()> + Send + 'a) -> Self {
-        self.members.progress = Progress::new(self.members.starts.len(), watch);
+        self.setup.progress = EnsembleProgress::new(self.setup.starts.len(), watch);
         self
     }
 
     fn with_gains<H>(self, gains: H) -> Ensemble<'a, S, H> {
-        let hold = Hold::Chosen(self.members.hold.if_chosen());
-        Ensemble { members: Members { hold, ..self.members }, gains }
+        let hold = Hold::Chosen(self.setup.hold.if_chosen());
+        Ensemble { setup: EnsembleSetup { hold, ..self.setup }, gains }
     }
 }
 
@@ -264,11 +264,11 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
     }
 
     fn each(self, settings: &Settings, run: &RunEach<'_, S>) -> Result<FlatEnsembleRun, Error> {
-        let plan = self.plan(settings)?;
+        let settings = self.resolve(settings)?;
         let tracks = |members: &[usize]| {
-            self.members.one_by_one(members, &|member, simulation| run(member, simulation, &plan.settings))
+            self.setup.one_by_one(members, &|member, simulation| run(member, simulation, &settings.given))
         };
-        Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &tracks))
+        Ok(self.setup.sum_up(&settings, Lanes::<NARROW>::COUNT, &tracks))
     }
 }
 
@@ -276,7 +276,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// The same runs with the kind of gains taken out of the type of members that run alone: a program that offers many kinds of
     /// gains compiles the methods with error control once, not once for each. See [`Simulation::boxed`].
     pub fn boxed(self) -> Ensemble<'a, S, impl EnsembleGains<S>> {
-        Ensemble { members: self.members, gains: Boxed(self.gains) }
+        Ensemble { setup: self.setup, gains: Boxed(self.gains) }
     }
 
     /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with geometric
@@ -288,8 +288,8 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// are out of range. What goes wrong with one member is its [end](EnsembleRun::ends), an error: the error of its simulation, but
     /// that a simulation audits gains at every sample, and an ensemble does so at the start.
     pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
-        let Members { interval: every, hold, .. } = self.members;
-        let projection = method.projection(self.members.facts(), hold);
+        let EnsembleSetup { interval: every, hold, .. } = self.setup;
+        let projection = method.projection(self.setup.facts(), hold);
         let settings = Settings { every, projection, ..Settings::new(method, until) };
         self.run_with(&settings)
     }
@@ -328,52 +328,52 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// The same with a result that is compiled once for all systems.
     #[doc(hidden)]
     pub fn run_one_by_one_flat(self, settings: &Settings) -> Result<FlatEnsembleRun, Error> {
-        let plan = self.plan(settings)?;
-        let run = |member: usize, simulation: Simulation<'_, S>| self.run_alone(&plan, member, simulation);
-        let tracks = |members: &[usize]| self.members.one_by_one(members, &run);
-        Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &tracks))
+        let settings = self.resolve(settings)?;
+        let run = |member: usize, simulation: Simulation<'_, S>| self.run_alone(&settings, member, simulation);
+        let tracks = |members: &[usize]| self.setup.one_by_one(members, &run);
+        Ok(self.setup.sum_up(&settings, Lanes::<NARROW>::COUNT, &tracks))
     }
 
     fn run_in_lanes<const V: usize>(self, settings: &Settings) -> Result<FlatEnsembleRun, Error> {
-        let plan = self.plan(settings)?;
-        let alone = |member: usize| self.simulate(&plan, member);
-        Ok(SideBySide::<S, V> { members: &self.members, plan: &plan, gains: &self.gains, alone: &alone }.run())
+        let settings = self.resolve(settings)?;
+        let alone = |member: usize| self.simulate(&settings, member);
+        Ok(SideBySide::<S, V> { setup: &self.setup, settings: &settings, gains: &self.gains, alone: &alone }.run())
     }
 
-    fn plan(&self, settings: &Settings) -> Result<Plan, Error> {
+    fn resolve(&self, settings: &Settings) -> Result<ResolvedSettings, Error> {
         self.check_counts()?;
-        self.gains.check(self.members.facts().integrals)?;
-        Plan::new(*settings)
+        self.gains.check(self.setup.facts().integrals)?;
+        ResolvedSettings::new(*settings)
     }
 
     fn check_counts(&self) -> Result<(), Error> {
-        let starts = self.members.starts.len();
-        if let Systems::Each(systems) = self.members.systems {
+        let starts = self.setup.starts.len();
+        if let Systems::Each(systems) = self.setup.systems {
             check_count("systems", systems.len(), starts)?;
         }
         self.gains.count().map_or(Ok(()), |gains| check_count("gains", gains, starts))
     }
 
     /// Runs one member alone.
-    fn simulate(&self, plan: &Plan, member: usize) -> Track {
-        self.members.track(member, &|member, simulation| self.run_alone(plan, member, simulation))
+    fn simulate(&self, settings: &ResolvedSettings, member: usize) -> Track {
+        self.setup.track(member, &|member, simulation| self.run_alone(settings, member, simulation))
     }
 
-    fn run_alone(&self, plan: &Plan, member: usize, simulation: Simulation<'_, S>) -> Track {
-        Ok(self.gains.simulation(simulation, member).run_flat(&plan.settings)?.trajectory)
+    fn run_alone(&self, settings: &ResolvedSettings, member: usize, simulation: Simulation<'_, S>) -> Track {
+        Ok(self.gains.simulation(simulation, member).run_flat(&settings.given)?.trajectory)
     }
 }
 
-impl<S: FeedbackSystem + Sync> Members<'_, S> {
+impl<S: FeedbackSystem + Sync> EnsembleSetup<'_, S> {
     /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`.
-    fn sum_up(&self, plan: &Plan, block_size: usize, tracks: &Tracks<'_>) -> FlatEnsembleRun {
+    fn sum_up(&self, settings: &ResolvedSettings, block_size: usize, tracks: &Tracks<'_>) -> FlatEnsembleRun {
         let facts = self.facts();
         let shared = Shared {
             members: self.starts.len(),
             progress: &self.progress,
             show: self.show.as_ref(),
             keeps_trajectories: self.keeps_trajectories,
-            times: &plan.times,
+            times: &settings.times,
             entries: facts.state.len(),
             integrals: facts.integrals.len(),
         };
@@ -403,7 +403,7 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
     }
 }
 
-impl<S: FeedbackSystem> Members<'_, S> {
+impl<S: FeedbackSystem> EnsembleSetup<'_, S> {
     fn system(&self, member: usize) -> &S {
         match self.systems {
             Systems::One(system) => system,
@@ -430,16 +430,16 @@ fn check_count(what: &'static str, given: usize, starts: usize) -> Result<(), Er
     if given == starts { Ok(()) } else { Err(Error::MemberCount { what, given, starts }) }
 }
 
-/// What holds for all members.
-struct Plan {
-    settings: Settings,
+/// The settings, which hold for all members, with what follows from them.
+struct ResolvedSettings {
+    given: Settings,
     /// The times of the samples.
     times: Vec<f64>,
-    stepping: Stepping,
+    stepping: EnsembleStepping,
 }
 
 /// How steps are taken.
-enum Stepping {
+enum EnsembleStepping {
     /// All members at once, with steps that end at the same times.
     Fixed { method: FixedStep, schedule: Schedule },
     /// All members at once, by collocation with steps that end at the same times.
@@ -452,7 +452,7 @@ enum Stepping {
     OneByOne,
 }
 
-impl Plan {
+impl ResolvedSettings {
     fn new(settings: Settings) -> Result<Self, Error> {
         let span = Span::new(settings.from, settings.until)?;
         let every = Some(settings.every.unwrap_or(span.length() / DEFAULT_INTERVALS));
@@ -464,37 +464,37 @@ impl Plan {
             method::Stepping::Fixed { method, h } => {
                 let schedule = Schedule::new(h, span, every)?;
                 let times = schedule.sample_times();
-                (Stepping::Fixed { method, schedule }, times)
+                (EnsembleStepping::Fixed { method, schedule }, times)
             }
             method::Stepping::Gauss { stages, h } => {
                 let (coefficients, schedule) = (Coefficients::of_stages(stages)?, Schedule::new(h, span, every)?);
                 let times = schedule.sample_times();
                 match settings.projection {
-                    None => (Stepping::Gauss { coefficients, schedule }, times),
-                    Some(_) => (Stepping::OneByOne, times),
+                    None => (EnsembleStepping::Gauss { coefficients, schedule }, times),
+                    Some(_) => (EnsembleStepping::OneByOne, times),
                 }
             }
             method::Stepping::Geometric { h, .. } => {
-                (Stepping::OneByOne, Schedule::new(h, span, every)?.sample_times())
+                (EnsembleStepping::OneByOne, Schedule::new(h, span, every)?.sample_times())
             }
             method::Stepping::Rodas5P { tolerances: [rtol, atol] } => {
-                (Stepping::Rodas5P { tolerance: Tolerance::new(rtol, atol)? }, between_steps()?)
+                (EnsembleStepping::Rodas5P { tolerance: Tolerance::new(rtol, atol)? }, between_steps()?)
             }
             method::Stepping::Controlled { method, tolerances: [rtol, atol] } => {
                 let tolerance = Tolerance::new(rtol, atol)?;
-                (Stepping::Controlled { method, tolerance }, between_steps()?)
+                (EnsembleStepping::Controlled { method, tolerance }, between_steps()?)
             }
         };
-        Ok(Self { settings: Settings { every, ..settings }, times, stepping })
+        Ok(Self { given: Settings { every, ..settings }, times, stepping })
     }
 }
 
-// By hand, because the watch cannot be printed.
+// By hand, because the functions that are told of the runs cannot be printed.
 impl<S: FeedbackSystem, G> fmt::Debug for Ensemble<'_, S, G> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Ensemble")
-            .field("system", &self.members.facts().name)
-            .field("members", &self.members.starts.len())
+            .field("system", &self.setup.facts().name)
+            .field("members", &self.setup.starts.len())
             .finish_non_exhaustive()
     }
 }

@@ -11,43 +11,43 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub(super) const UNWATCHED: u64 = 256;
 
 /// A function that is told the fraction that is done, and says whether to go on.
-type Watch<'a> = Box<dyn FnMut(f64) -> ControlFlow<()> + Send + 'a>;
+type BoxedProgressObserver<'a> = Box<dyn FnMut(f64) -> ControlFlow<()> + Send + 'a>;
 
-/// The members that are done, and who watches.
-pub(super) struct Progress<'a> {
-    watch: Mutex<Watch<'a>>,
+/// The members that are done, and who is told.
+pub(super) struct EnsembleProgress<'a> {
+    observer: Mutex<BoxedProgressObserver<'a>>,
     members: usize,
     done: AtomicUsize,
     is_over: AtomicBool,
 }
 
-impl<'a> Progress<'a> {
+impl<'a> EnsembleProgress<'a> {
     /// Nothing is done yet of so many members.
-    pub(super) fn new(members: usize, watch: impl FnMut(f64) -> ControlFlow<()> + Send + 'a) -> Self {
-        let watch = Mutex::new(Box::new(watch) as Watch<'a>);
-        Self { watch, members, done: AtomicUsize::new(0), is_over: AtomicBool::new(false) }
+    pub(super) fn new(members: usize, observer: impl FnMut(f64) -> ControlFlow<()> + Send + 'a) -> Self {
+        let observer = Mutex::new(Box::new(observer) as BoxedProgressObserver<'a>);
+        Self { observer, members, done: AtomicUsize::new(0), is_over: AtomicBool::new(false) }
     }
 
-    /// Adds to the members that are done, and tells the watch.
+    /// Adds to the members that are done, and tells the observer.
     pub(super) fn advance(&self, members: usize) {
-        // Only a watch that panicked poisons its lock, and then the run ends anyway.
-        let Ok(mut watch) = self.watch.lock() else { return };
+        // Only an observer that panicked poisons its lock, and then the run ends anyway.
+        let Ok(mut observer) = self.observer.lock() else { return };
         self.done.fetch_add(members, Ordering::Relaxed);
-        self.ask(&mut watch);
+        self.ask(&mut observer);
     }
 
     /// Whether the runs go on. No thread waits for another one that asks just now.
     pub(super) fn goes_on(&self) -> bool {
-        if let Ok(mut watch) = self.watch.try_lock() {
-            self.ask(&mut watch);
+        if let Ok(mut observer) = self.observer.try_lock() {
+            self.ask(&mut observer);
         }
         !self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Asks the watch, until it has said that the runs are over.
-    fn ask(&self, watch: &mut Watch<'_>) {
+    /// Asks the observer, until it has said that the runs are over.
+    fn ask(&self, observer: &mut BoxedProgressObserver<'_>) {
         let fraction = self.done.load(Ordering::Relaxed) as f64 / self.members as f64;
-        if !self.is_over.load(Ordering::Relaxed) && watch(fraction).is_break() {
+        if !self.is_over.load(Ordering::Relaxed) && observer(fraction).is_break() {
             self.is_over.store(true, Ordering::Relaxed);
         }
     }

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use rayon::prelude::*;
 
-use super::progress::Progress;
+use super::progress::EnsembleProgress;
 use super::statistics::Moments;
 use crate::error::Error;
 use crate::simulation::samples::FlatSamples;
@@ -25,7 +25,7 @@ pub(super) type ShowSamples<'a> = Mutex<Box<dyn FnMut(usize, &FlatSamples) + Sen
 /// What all members have in common.
 pub(super) struct Shared<'a, 'p> {
     pub(super) members: usize,
-    pub(super) progress: &'a Progress<'p>,
+    pub(super) progress: &'a EnsembleProgress<'p>,
     pub(super) show: Option<&'a ShowSamples<'p>>,
     pub(super) keeps_trajectories: bool,
     /// When samples are taken.

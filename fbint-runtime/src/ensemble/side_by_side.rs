@@ -2,13 +2,13 @@
 
 use std::vec::Vec;
 
-use super::block::Course;
+use super::assignment::LaneAssignment;
+use super::block::FixedStepLoop;
 use super::collocation;
 use super::control::{self, Route};
-use super::crew::Crew;
 use super::gains::{AloneField, InLanes, LaneFields};
 use super::samples::{FlatEnsembleRun, Track};
-use super::{Members, Plan, Stepping};
+use super::{EnsembleSetup, EnsembleStepping, ResolvedSettings};
 use crate::lanes::Lanes;
 use crate::method::ErrorControl;
 use crate::rodas5p;
@@ -24,12 +24,12 @@ const BLOCKS_PER_THREAD: usize = 4;
 
 /// Makes the steps of members that have lanes.
 type Follow<'a, S, const V: usize> =
-    &'a dyn Fn(&dyn LaneFields<S, V>, &mut Course<'_, '_, '_, S, V>, Vector<S, Lanes<V>>);
+    &'a dyn Fn(&dyn LaneFields<S, V>, &mut FixedStepLoop<'_, '_, '_, S, V>, Vector<S, Lanes<V>>);
 
 /// The runs of members in lanes.
 pub(super) struct SideBySide<'a, 'm, S: FeedbackSystem, const V: usize> {
-    pub(super) members: &'a Members<'m, S>,
-    pub(super) plan: &'a Plan,
+    pub(super) setup: &'a EnsembleSetup<'m, S>,
+    pub(super) settings: &'a ResolvedSettings,
     pub(super) gains: &'a (dyn InLanes<S, V> + Sync),
     /// Runs a member alone, which knows when and why something is wrong with it.
     pub(super) alone: &'a (dyn Fn(usize) -> Track + Sync),
@@ -38,44 +38,46 @@ pub(super) struct SideBySide<'a, 'm, S: FeedbackSystem, const V: usize> {
 impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
     pub(super) fn run(&self) -> FlatEnsembleRun {
         let lanes = Lanes::<V>::COUNT;
-        let block_size = match self.plan.stepping {
+        let block_size = match self.settings.stepping {
             // Enough for lanes to be taken again and again, and few enough for all threads.
-            Stepping::Controlled { .. } | Stepping::Rodas5P { .. } => {
-                let share = self.members.starts.len() / (BLOCKS_PER_THREAD * rayon::current_num_threads());
+            EnsembleStepping::Controlled { .. } | EnsembleStepping::Rodas5P { .. } => {
+                let share = self.setup.starts.len() / (BLOCKS_PER_THREAD * rayon::current_num_threads());
                 (share / lanes).clamp(1, MEMBERS_PER_LANE) * lanes
             }
             _ => lanes,
         };
-        self.members.sum_up(self.plan, block_size, &|members| self.tracks(members))
+        self.setup.sum_up(self.settings, block_size, &|members| self.tracks(members))
     }
 
     /// What becomes of the members of a block.
     fn tracks(&self, members: &[usize]) -> Vec<Track> {
-        match &self.plan.stepping {
-            Stepping::Fixed { method, schedule } => {
-                let projection = self.plan.settings.projection;
-                self.integrate(method.stability_interval(), schedule, members, &|fields, course, start| {
-                    fields.integrate(course, start, *method, projection);
+        match &self.settings.stepping {
+            EnsembleStepping::Fixed { method, schedule } => {
+                let projection = self.settings.given.projection;
+                self.integrate(method.stability_interval(), schedule, members, &|fields, step_loop, start| {
+                    fields.integrate(step_loop, start, *method, projection);
                 })
             }
-            Stepping::Gauss { coefficients, schedule } => {
-                self.integrate(f64::INFINITY, schedule, members, &|fields, course, start| {
-                    collocation::integrate(course, fields, start, *coefficients, schedule.h);
+            EnsembleStepping::Gauss { coefficients, schedule } => {
+                self.integrate(f64::INFINITY, schedule, members, &|fields, step_loop, start| {
+                    collocation::integrate(step_loop, fields, start, *coefficients, schedule.h);
                 })
             }
-            Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
+            EnsembleStepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
                 self.control::<7>(*tolerance, members)
             }
-            Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => self.control::<16>(*tolerance, members),
+            EnsembleStepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
+                self.control::<16>(*tolerance, members)
+            }
             // What is not called is not even made, for all systems without generated derivatives.
-            Stepping::Rodas5P { tolerance }
+            EnsembleStepping::Rodas5P { tolerance }
                 if const { !matches!(S::KNOWN_FACTS, Some(facts) if !facts.has_jacobian) }
                     && self.gains.are_constant()
-                    && members.first().is_some_and(|&member| self.members.system(member).facts().has_jacobian) =>
+                    && members.first().is_some_and(|&member| self.setup.system(member).facts().has_jacobian) =>
             {
                 self.control::<{ rodas5p::STAGES }>(*tolerance, members)
             }
-            Stepping::Rodas5P { .. } | Stepping::OneByOne => {
+            EnsembleStepping::Rodas5P { .. } | EnsembleStepping::OneByOne => {
                 members.iter().map(|&member| self.track_alone(member)).collect()
             }
         }
@@ -83,32 +85,32 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
 
     fn track_alone(&self, member: usize) -> Track {
         let track = (self.alone)(member);
-        self.members.progress.advance(1);
+        self.setup.progress.advance(1);
         track
     }
 
     /// Integrates members under error control by the method with so many stages; each takes a lane where another has ended.
     fn control<const STAGES: usize>(&self, tolerance: Tolerance, members: &[usize]) -> Vec<Track> {
-        let (mut crew, mut fields) = (Crew::new(self, members), self.gains.fields());
-        let route = Route { times: &self.plan.times, tolerance, projection: self.plan.settings.projection };
-        control::integrate::<S, V, STAGES>(&mut crew, &mut *fields, &route);
-        crew.into_tracks()
+        let (mut assignment, mut fields) = (LaneAssignment::new(self, members), self.gains.fields());
+        let route = Route { times: &self.settings.times, tolerance, projection: self.settings.given.projection };
+        control::integrate::<S, V, STAGES>(&mut assignment, &mut *fields, &route);
+        assignment.into_tracks()
     }
 
     /// Integrates as many members as there are lanes, by steps of one size, for a feedback within a stability interval.
     fn integrate(&self, interval: f64, schedule: &Schedule, members: &[usize], follow: Follow<'_, S, V>) -> Vec<Track> {
-        let (mut crew, mut fields) = (Crew::new(self, members), self.gains.fields());
+        let (mut assignment, mut fields) = (LaneAssignment::new(self, members), self.gains.fields());
         let mut check = |field: AloneField<'_, S>, start: &Vector<S>| {
             check_stability(schedule.span.from, schedule.h, field.decay_rate(start), interval)
         };
         let mut lanes = 0..Lanes::<V>::COUNT;
-        while lanes.next().is_some_and(|lane| crew.board(lane, &mut *fields, &mut check)) {}
-        if crew.lanes() > 0 {
-            let (numbers, starts) = (crew.gather(&mut *fields), crew.starts());
-            let mut course = Course::new(&numbers, schedule, &mut crew);
-            follow(&*fields, &mut course, starts);
-            course.end();
+        while lanes.next().is_some_and(|lane| assignment.assign(lane, &mut *fields, &mut check)) {}
+        if assignment.lanes() > 0 {
+            let (numbers, starts) = (assignment.gather(&mut *fields), assignment.starts());
+            let mut step_loop = FixedStepLoop::new(&numbers, schedule, &mut assignment);
+            follow(&*fields, &mut step_loop, starts);
+            step_loop.end();
         }
-        crew.into_tracks()
+        assignment.into_tracks()
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Collocation {
     phase: Phase,
     /// The number of coordinates whose rates are linear in the momenta, and how these follow.
     coordinates: usize,
-    velocities: Vec<Velocity>,
+    velocities: Vec<VelocityTerm>,
     /// L_i, Y_i and f(Y_i).
     increments: Vec<f64>,
     pub(crate) stages: Vec<f64>,
@@ -99,7 +99,7 @@ const PARTS_OF_EIGHT: usize = 8 / PartOfEight::WIDTH;
 const PARTS_OF_FOUR: usize = 4 / PartOfFour::WIDTH;
 
 /// How an iteration has changed the stages.
-struct Change {
+struct IterationChange {
     /// The sum of the changes of all entries.
     total: f64,
     /// Whether the change of an entry was smaller than all before.
@@ -108,7 +108,7 @@ struct Change {
 
 /// What a momentum adds to the rate of a coordinate, per unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Velocity {
+struct VelocityTerm {
     coordinate: usize,
     momentum: usize,
     factor: f64,
@@ -165,7 +165,7 @@ impl Collocation {
         for momentum in coordinates..2 * coordinates {
             state[momentum] = 1.0;
             let terms = rates(&state).into_iter().enumerate().take(coordinates).filter(|(_, factor)| *factor != 0.0);
-            self.velocities.extend(terms.map(|(coordinate, factor)| Velocity { coordinate, momentum, factor }));
+            self.velocities.extend(terms.map(|(coordinate, factor)| VelocityTerm { coordinate, momentum, factor }));
             state[momentum] = 0.0;
         }
         self.coordinates = coordinates;
@@ -261,7 +261,7 @@ impl Collocation {
             Phase::Failure => return Some(Err(self.failure())),
             Phase::Iteration { number, was_less } => (number, was_less),
         };
-        let Change { total, is_less } = self.place_stages::<T, PARTS, STAGES>(x);
+        let IterationChange { total, is_less } = self.place_stages::<T, PARTS, STAGES>(x);
         if total == 0.0 {
             return Some(self.finish::<STAGES>(x, h));
         }
@@ -291,8 +291,8 @@ impl Collocation {
     }
 
     /// Y_i from the L_j: coordinates last, because their L_j follow from the momenta that are there by then. They change where momenta do.
-    fn place_stages<T: Part, const PARTS: usize, const STAGES: usize>(&mut self, x: &[f64]) -> Change {
-        let mut change = Change { total: 0.0, is_less: false };
+    fn place_stages<T: Part, const PARTS: usize, const STAGES: usize>(&mut self, x: &[f64]) -> IterationChange {
+        let mut change = IterationChange { total: 0.0, is_less: false };
         let Some(shares) = rows(&self.shares).first_chunk() else { return change };
         let of_entries = rows::<STAGES>(&self.increments).iter().zip(rows_mut::<STAGES>(&mut self.stages));
         let last_and_least = self.changes.iter_mut().zip(&mut self.least_changes);
@@ -323,7 +323,7 @@ impl Collocation {
         let weights: [T; PARTS] = array::from_fn(|part| T::load(&self.weights[part * T::WIDTH..]));
         let (increments, stages) = (rows_mut::<STAGES>(&mut self.increments), rows_mut::<STAGES>(&mut self.stages));
         increments[..self.coordinates].fill([0.0; STAGES]);
-        for Velocity { coordinate, momentum, factor } in &self.velocities {
+        for VelocityTerm { coordinate, momentum, factor } in &self.velocities {
             let momenta = stages[*momentum].chunks_exact(T::WIDTH).zip(weights);
             let places = parts_of::<T, STAGES>(&mut increments[*coordinate]);
             for (place, (momenta, weight)) in places.zip(momenta) {

@@ -24,7 +24,7 @@
 
 use derive_where::derive_where;
 
-use super::Course;
+use super::StepContext;
 use crate::derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDirection, ProjectionGradient};
 use crate::entries::Entries;
 use crate::linear::{difference, filled, sum};
@@ -127,7 +127,7 @@ impl<S: DifferentiableSystem> Adjoint<S> {
     }
 }
 
-impl<S: DifferentiableSystem> Course<S> {
+impl<S: DifferentiableSystem> StepContext<S> {
     /// Makes a step.
     pub(super) fn step<const N: usize>(&self, method: &Tableau<N>, passage: &mut Passage<S>, h: f64) -> Taken<S, N> {
         let (start, field) = (passage.x, |x: &Vector<S>| self.sensitivity.value(x));

@@ -9,7 +9,7 @@ use super::snapshot::{Past, PastOccurrence};
 use crate::consistent_start::{Parameters, find_start};
 use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
-use crate::event::{Bracket, Event, locate, resolution};
+use crate::event::{BracketingInterval, Event, locate, resolution};
 use crate::failure::Cause;
 use crate::system::StateRole;
 
@@ -125,12 +125,12 @@ impl<'a> EventSearch<'a> {
         last: f64,
         step: &Stretch,
         state_at: StateAt<'_>,
-    ) -> Result<Option<Bracket>, Cause> {
+    ) -> Result<Option<BracketingInterval>, Cause> {
         let Stretch { from, until, .. } = *step;
         let (first, left) = (self.values[event], self.left[event]);
         if first != 0.0 && left.is_none() {
             let occurs = self.events[event].occurs(first, last);
-            return Ok(occurs.then_some(Bracket { from, until, first, last }));
+            return Ok(occurs.then_some(BracketingInterval { from, until, first, last }));
         }
         let (length, least) = (until - from, indistinct(from, until));
         if length <= least {
@@ -144,7 +144,7 @@ impl<'a> EventSearch<'a> {
                 self.check_rest(event, first, offset, from)?;
             }
             if self.events[event].occurs(first, last) {
-                return Ok(Some(Bracket { from: from + offset, until, first, last }));
+                return Ok(Some(BracketingInterval { from: from + offset, until, first, last }));
             }
         }
         Ok(None)

@@ -20,23 +20,23 @@ use crate::step_size::LEAST_LOG_ERROR;
 use crate::system::StateEntry;
 
 /// A function that watches a run, and may interrupt it.
-pub(super) type Watch<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a>;
+pub(super) type BoxedObserver<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a>;
 
 /// A run under way.
 pub(super) struct RunLoop<'a> {
     system: &'a dyn DynamicalSystem,
     record: Record<'a>,
-    watch: Watch<'a>,
+    observer: BoxedObserver<'a>,
     search: EventSearch<'a>,
     origin: Origin,
     span: Span,
     samples: Option<SampleTimes>,
     /// Where to go on instead of at the start.
-    from: Option<Position>,
+    from: Option<ResumePoint>,
 }
 
 /// Where a run goes on, besides its record.
-struct Position {
+struct ResumePoint {
     time: f64,
     /// The number of whole steps of a fixed size.
     steps: u64,
@@ -46,7 +46,7 @@ struct Position {
 }
 
 /// What [`RunLoop::new`] takes.
-pub(super) struct Plan<'a> {
+pub(super) struct RunInputs<'a> {
     pub(super) system: &'a dyn DynamicalSystem,
     pub(super) parameters: Parameters<'a>,
     pub(super) span: Span,
@@ -57,7 +57,7 @@ pub(super) struct Plan<'a> {
     pub(super) targets: Vec<f64>,
     pub(super) is_projected: bool,
     pub(super) samples: Option<SampleTimes>,
-    pub(super) watch: Watch<'a>,
+    pub(super) observer: BoxedObserver<'a>,
     pub(super) events: Vec<Event<'a, Vec<f64>>>,
     pub(super) from: Option<Snapshot>,
     pub(super) origin: Origin,
@@ -81,7 +81,7 @@ pub(super) enum Pace<'p> {
 }
 
 /// How far a segment of a run is.
-struct Progress {
+struct SegmentProgress {
     /// The number of whole steps of a fixed size.
     number: u64,
     /// The rest of a step of a fixed size that a reset has cut in two. It comes first, and nobody watches before.
@@ -95,8 +95,8 @@ pub(crate) fn check_stability(time: f64, h: f64, rate: f64, interval: f64) -> Re
 }
 
 impl<'a> RunLoop<'a> {
-    pub(super) fn new(plan: Plan<'a>) -> Result<Self, Error> {
-        let Plan {
+    pub(super) fn new(inputs: RunInputs<'a>) -> Result<Self, Error> {
+        let RunInputs {
             system,
             parameters,
             span,
@@ -105,18 +105,18 @@ impl<'a> RunLoop<'a> {
             targets,
             is_projected,
             samples,
-            watch,
+            observer,
             events,
             from,
             origin,
-        } = plan;
+        } = inputs;
         let mut record = Record::new(system, Extremes::among(&parameters), span.from, &start, &targets);
         if is_projected {
             record.moved_from(&given);
             record.name_singular_gradients();
         }
         let search = EventSearch::new(system, parameters, events);
-        let mut run = Self { system, record, watch, search, origin, span, samples, from: None };
+        let mut run = Self { system, record, observer, search, origin, span, samples, from: None };
         if let Some(snapshot) = from {
             run.restore(snapshot)?;
         }
@@ -134,7 +134,7 @@ impl<'a> RunLoop<'a> {
         snapshot.events.iter().try_for_each(|past| self.search.restore(past))?;
         self.record.restore(&snapshot, self.search.last_reset())?;
         let Snapshot { time, steps, stride, memory, .. } = snapshot;
-        self.from = Some(Position { time, steps, stride, memory });
+        self.from = Some(ResumePoint { time, steps, stride, memory });
         Ok(())
     }
 
@@ -200,9 +200,9 @@ impl<'a> RunLoop<'a> {
     }
 
     /// Brings a stepper to where the run goes on.
-    fn begin(&mut self, stepper: &mut dyn Stepper, pace: &Pace<'_>) -> Result<Progress, Error> {
+    fn begin(&mut self, stepper: &mut dyn Stepper, pace: &Pace<'_>) -> Result<SegmentProgress, Error> {
         let (mut number, mut rest, mut stride) = (0, None, 1);
-        if let Some(Position { time, steps, stride: kept, memory }) = &self.from {
+        if let Some(ResumePoint { time, steps, stride: kept, memory }) = &self.from {
             (number, stride) = (*steps, *kept);
             self.check_position(*time, number, stride, memory, pace)?;
             stepper.resume(self.record.last.time, &self.record.last.state, memory);
@@ -217,7 +217,7 @@ impl<'a> RunLoop<'a> {
             None => Sampling::new(self.span, times, stride, samples)?,
         };
         pace.audit(stepper)?;
-        Ok(Progress { number, rest, sampling })
+        Ok(SegmentProgress { number, rest, sampling })
     }
 
     /// Refuses to go on where no step of this run ends.
@@ -242,8 +242,8 @@ impl<'a> RunLoop<'a> {
     }
 
     /// Whether the run has reached its end, or its watcher interrupts it.
-    fn is_over(&mut self, stepper: &dyn Stepper, pace: &Pace<'_>, progress: &Progress) -> bool {
-        let Progress { number, rest, sampling } = progress;
+    fn is_over(&mut self, stepper: &dyn Stepper, pace: &Pace<'_>, progress: &SegmentProgress) -> bool {
+        let SegmentProgress { number, rest, sampling } = progress;
         let is_watched = pace.schedule().is_none_or(|schedule| rest.is_none() && schedule.is_watched(*number));
         let is_interrupted = is_watched && self.is_interrupted(stepper, *number, sampling.stride());
         is_interrupted
@@ -252,12 +252,12 @@ impl<'a> RunLoop<'a> {
 
     /// Shows the moment to the watcher.
     fn is_interrupted(&mut self, stepper: &dyn Stepper, number: u64, stride: u64) -> bool {
-        let Self { record, watch, search, origin, span, .. } = self;
+        let Self { record, observer, search, origin, span, .. } = self;
         let snapshot = || Snapshot {
             events: search.is_needed().then(|| Past { changes: record.changes(), ..search.past() }),
             ..record.snapshot(origin.clone(), number, stride, stepper.memory())
         };
-        watch(&Moment { time: record.last.time, span: *span, snapshot: &snapshot }).is_break()
+        observer(&Moment { time: record.last.time, span: *span, snapshot: &snapshot }).is_break()
     }
 
     /// To which time the next step goes, and its size.
@@ -265,7 +265,7 @@ impl<'a> RunLoop<'a> {
         &self,
         stepper: &mut dyn Stepper,
         pace: &Pace<'_>,
-        progress: &mut Progress,
+        progress: &mut SegmentProgress,
     ) -> Result<(f64, f64), Error> {
         pace.hold(progress.number, stepper)?;
         let (until, h) = pace.step(self.span, progress.number);
@@ -318,7 +318,7 @@ impl<'a> RunLoop<'a> {
         due: Vec<(f64, Vec<f64>)>,
         stepper: &dyn Stepper,
         pace: &Pace<'_>,
-        progress: &mut Progress,
+        progress: &mut SegmentProgress,
     ) -> bool {
         due.iter().for_each(|(time, state)| self.record.sample_at(*time, state));
         let is_scheduled = pace.schedule().is_some_and(|schedule| schedule.is_sampled(progress.number));
@@ -337,7 +337,7 @@ impl<'a> RunLoop<'a> {
         stop: &Stop,
         stepper: &mut dyn Stepper,
         pace: &Pace<'_>,
-        mut progress: Progress,
+        mut progress: SegmentProgress,
     ) -> Result<Segment, Error> {
         let due = match &mut progress.sampling {
             Sampling::Times(agenda) => self.states_due(stop.time, Some(stop), stepper, pace, agenda)?,
@@ -361,7 +361,7 @@ impl<'a> RunLoop<'a> {
         let Memory { steps, evaluations, control, .. } = stepper.memory();
         // The next step may be as long as after any other, or it is rejected.
         let control = control.map(|control| Control { last_log_error: LEAST_LOG_ERROR, ..control });
-        self.from = Some(Position {
+        self.from = Some(ResumePoint {
             time: pace.schedule().map_or(stop.time, |schedule| schedule.time(progress.number)),
             steps: progress.number,
             stride: progress.sampling.stride(),

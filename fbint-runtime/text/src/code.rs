@@ -22,7 +22,7 @@ use fbint_macros_core::expression::{Function, Symbol};
 use fbint_macros_core::program::{Input, Instruction, Program, Value};
 use fbint_runtime::Scalar;
 
-use self::allocation::Steps;
+use self::allocation::ValueOperations;
 use self::machine::Machine;
 
 /// The place of a number in the file of registers.
@@ -54,18 +54,18 @@ pub(crate) type Sources<'a, T> = [&'a [T]; SOURCES];
 
 /// A result: its place in a matrix, or in a list, whose column is 0, and its register.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Output {
+pub(crate) struct OutputRegister {
     pub(crate) row: Register,
     pub(crate) column: Register,
     register: Register,
 }
 
 /// Where results that do not vanish identically go.
-pub(crate) enum Results<'a, T> {
+pub(crate) enum Destination<'a, T> {
     /// To their rows.
     List(&'a mut [T]),
     /// To a function, with their places.
-    Entries(&'a mut dyn FnMut(&Output, T)),
+    Entries(&'a mut dyn FnMut(&OutputRegister, T)),
 }
 
 /// A call of the feedback law: the registers of F, and those of the entries of y that are read.
@@ -80,10 +80,10 @@ pub(crate) struct Weighing {
 pub(crate) struct Code {
     constants: Box<[f64]>,
     reads: Box<[Read]>,
-    runs: Box<[Run]>,
-    operations: Box<[Operation]>,
+    runs: Box<[RunLength]>,
+    operations: Box<[OperationRegisters]>,
     weighings: Box<[Weighing]>,
-    outputs: Box<[Output]>,
+    outputs: Box<[OutputRegister]>,
     registers: usize,
     machine: Option<Machine>,
 }
@@ -99,21 +99,21 @@ struct Read {
 
 /// The registers of an operation.
 #[derive(Clone, Copy, Debug)]
-struct Operation {
+struct OperationRegisters {
     to: Register,
     operands: [Register; 3],
 }
 
 /// Consecutive operations of one kind.
 #[derive(Clone, Copy, Debug)]
-struct Run {
-    kind: Kind,
+struct RunLength {
+    kind: Opcode,
     count: usize,
 }
 
 /// What an operation computes from its operands a, b, c.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum Opcode {
     /// a + b
     Add,
     /// a - b
@@ -199,7 +199,7 @@ impl Code {
     ) -> Option<Self> {
         let machine = Program { instructions: program.instructions.clone(), outputs: written };
         let machine = Some(Machine::new(machine, layout));
-        Steps::of(program, outputs, layout).code().map(|code| Self { machine, ..code })
+        ValueOperations::of(program, outputs, layout).code().map(|code| Self { machine, ..code })
     }
 
     /// The machine code, if there is any.
@@ -208,7 +208,7 @@ impl Code {
     }
 
     /// The places of the results that do not vanish identically, in the order in which [`evaluate`](Self::evaluate) gives them.
-    pub(crate) fn outputs(&self) -> &[Output] {
+    pub(crate) fn outputs(&self) -> &[OutputRegister] {
         &self.outputs
     }
 
@@ -217,14 +217,14 @@ impl Code {
         &self,
         sources: Sources<'_, T>,
         weigh: &dyn Fn(&Weighing, &mut dyn Registers<T>),
-        results: Results<'_, T>,
+        results: Destination<'_, T>,
     ) {
         // Most programs fit into the first; the memory of the others is a list, which takes longer to make than to use.
         match self.registers {
             0..=64 => self.evaluate_in(&mut [T::from_f64(0.0); 64], sources, weigh, results),
             65..=256 => self.evaluate_in(&mut [T::from_f64(0.0); 256], sources, weigh, results),
             257..=1024 => self.evaluate_in(&mut [T::from_f64(0.0); 1024], sources, weigh, results),
-            more => self.evaluate_in(&mut List(vec![T::from_f64(0.0); more]), sources, weigh, results),
+            more => self.evaluate_in(&mut RegisterList(vec![T::from_f64(0.0); more]), sources, weigh, results),
         }
     }
 
@@ -233,7 +233,7 @@ impl Code {
         file: &mut impl Registers<T>,
         sources: Sources<'_, T>,
         weigh: &dyn Fn(&Weighing, &mut dyn Registers<T>),
-        results: Results<'_, T>,
+        results: Destination<'_, T>,
     ) {
         for (register, &constant) in file.all().iter_mut().zip(&self.constants) {
             *register = T::from_f64(constant);
@@ -250,7 +250,7 @@ impl Code {
             let (operations, later) = rest.split_at(run.count);
             rest = later;
             match run.kind {
-                Kind::Weigh => {
+                Opcode::Weigh => {
                     for call in operations {
                         weigh(&self.weighings[usize::from(call.operands[0])], file);
                     }
@@ -259,12 +259,12 @@ impl Code {
             }
         }
         match results {
-            Results::List(list) => {
+            Destination::List(list) => {
                 for place in &self.outputs {
                     list[usize::from(place.row)] = file.get(place.register);
                 }
             }
-            Results::Entries(add) => {
+            Destination::Entries(add) => {
                 for place in &self.outputs {
                     add(place, file.get(place.register));
                 }
@@ -273,10 +273,10 @@ impl Code {
     }
 }
 
-impl Kind {
+impl Opcode {
     /// Performs operations of this kind, one after the other.
     #[inline(always)]
-    fn perform<T: Scalar>(self, operations: &[Operation], file: &mut impl Registers<T>) {
+    fn perform<T: Scalar>(self, operations: &[OperationRegisters], file: &mut impl Registers<T>) {
         match self {
             Self::Add => each(operations, file, |[a, b, _]| a + b),
             Self::Sub => each(operations, file, |[a, b, _]| a - b),
@@ -296,7 +296,7 @@ impl Kind {
 }
 
 #[inline(always)]
-fn each<T: Scalar>(operations: &[Operation], file: &mut impl Registers<T>, result: impl Fn([T; 3]) -> T) {
+fn each<T: Scalar>(operations: &[OperationRegisters], file: &mut impl Registers<T>, result: impl Fn([T; 3]) -> T) {
     for operation in operations {
         // Not by taking the array apart, with which lanes take a fifth longer.
         let operands = operation.operands.map(|register| file.get(register));
@@ -361,9 +361,9 @@ impl<T: Copy, const N: usize> Registers<T> for [T; N] {
 }
 
 /// Any number of registers.
-struct List<T>(Vec<T>);
+struct RegisterList<T>(Vec<T>);
 
-impl<T: Copy> Registers<T> for List<T> {
+impl<T: Copy> Registers<T> for RegisterList<T> {
     #[inline(always)]
     fn get(&self, register: Register) -> T {
         self.0[usize::from(register)]

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use fbint_macros_core::program::{
-    FEEDBACK_FIELD, FEEDBACK_FIELD_DERIVATIVES, Function, INTEGRALS, JACOBIAN, MOMENTUM_RATES, MOMENTUM_RATES_JACOBIAN,
-    MOMENTUM_STATE, MOMENTUM_STATE_JACOBIAN, MULTIPLIERS, OUTPUTS, POTENTIAL_GRADIENT, PROJECTION, Program,
-    REACTION_FIELD, SQUARED_GRADIENTS, VECTOR_FIELD, VECTOR_FIELD_DERIVATIVES,
+    FEEDBACK_FIELD, FEEDBACK_FIELD_DERIVATIVES, GeneratedFunction, INTEGRALS, JACOBIAN, MOMENTUM_RATES,
+    MOMENTUM_RATES_JACOBIAN, MOMENTUM_STATE, MOMENTUM_STATE_JACOBIAN, MULTIPLIERS, OUTPUTS, POTENTIAL_GRADIENT,
+    PROJECTION, Program, REACTION_FIELD, SQUARED_GRADIENTS, VECTOR_FIELD, VECTOR_FIELD_DERIVATIVES,
 };
 use fbint_macros_core::text::{MOST_ENTRIES, Mistake, Model};
 use fbint_runtime::SystemFacts;
@@ -39,12 +39,12 @@ pub(crate) struct Functions {
     pub(crate) reaction_field: Code,
     /// The Jacobian of the field, and of the field with feedback, by the state and the inputs.
     pub(crate) jacobians: Option<[Code; 2]>,
-    pub(crate) hamel: Option<Hamel>,
+    pub(crate) hamel: Option<HamelFunctions>,
 }
 
 /// The functions of the discrete Hamel integrator.
 #[derive(Debug)]
-pub(crate) struct Hamel {
+pub(crate) struct HamelFunctions {
     pub(crate) momentum_state: Code,
     pub(crate) momentum_rates: Code,
     pub(crate) momentum_state_jacobian: Code,
@@ -133,12 +133,12 @@ impl CodeWriter<'_> {
         code.ok_or_else(|| self.refusal("more numbers at a time", MOST_REGISTERS))
     }
 
-    fn function(&self, function: &Function) -> Result<Code, Mistake> {
+    fn function(&self, function: &GeneratedFunction) -> Result<Code, Mistake> {
         self.list(&self.model.programs[function])
     }
 
     /// A matrix with a column for each entry of the state.
-    fn square(&self, function: &Function) -> Result<Code, Mistake> {
+    fn square(&self, function: &GeneratedFunction) -> Result<Code, Mistake> {
         let states = self.model.derivation.dimension();
         self.matrix(&self.model.programs[function], Columns::all(states))
     }
@@ -152,15 +152,15 @@ impl CodeWriter<'_> {
         let (states, parameters) = (symbols.dimension(), symbols.parameters().count());
         let columns =
             Columns { count: states + parameters + symbols.inputs().count(), without: [states, states + parameters] };
-        let code = |function: &Function| self.matrix(&self.model.programs[function], columns);
+        let code = |function: &GeneratedFunction| self.matrix(&self.model.programs[function], columns);
         Ok(Some([code(&VECTOR_FIELD_DERIVATIVES)?, code(&FEEDBACK_FIELD_DERIVATIVES)?]))
     }
 
-    fn hamel(&self) -> Result<Option<Hamel>, Mistake> {
+    fn hamel(&self) -> Result<Option<HamelFunctions>, Mistake> {
         if !self.model.has_hamel_steps() {
             return Ok(None);
         }
-        Ok(Some(Hamel {
+        Ok(Some(HamelFunctions {
             momentum_state: self.function(&MOMENTUM_STATE)?,
             momentum_rates: self.function(&MOMENTUM_RATES)?,
             momentum_state_jacobian: self.square(&MOMENTUM_STATE_JACOBIAN)?,

@@ -4,8 +4,8 @@ use std::array;
 
 use fbint_runtime::{DrivenSystem, Entry, FeedbackSystem, HamelSteps, HamelSystem, Scalar, SystemFacts, Vector};
 
-use crate::code::{Code, Results, Source};
-use crate::functions::{Functions, Hamel};
+use crate::code::{Code, Destination, Source};
+use crate::functions::{Functions, HamelFunctions};
 use crate::prepared::TextPrepared;
 
 /// A model from text with values for its parameters, in states of `N` entries and with `M` integrals.
@@ -61,7 +61,7 @@ fn of_parameters(code: &Code, parameters: &[f64], count: usize) -> Vec<f64> {
     let mut numbers = vec![0.0; count];
     let mut sources: [&[f64]; 5] = [&[]; 5];
     sources[Source::Prepared as usize] = parameters;
-    code.evaluate(sources, &|_, _| {}, Results::List(&mut numbers));
+    code.evaluate(sources, &|_, _| {}, Destination::List(&mut numbers));
     numbers
 }
 
@@ -137,7 +137,7 @@ impl<const N: usize, const M: usize> HamelSystem for TextModel<N, M> {
 fn hamel_list<T: Scalar, const N: usize, const M: usize>(
     system: &TextPrepared<T, N, M>,
     x: &[T; N],
-    code: fn(&Hamel) -> &Code,
+    code: fn(&HamelFunctions) -> &Code,
 ) -> [T; N] {
     let hamel = system.functions().hamel.as_ref();
     hamel.map_or([T::from_f64(f64::NAN); N], |hamel| system.list(code(hamel), x))
@@ -146,7 +146,7 @@ fn hamel_list<T: Scalar, const N: usize, const M: usize>(
 fn hamel_matrix<T: Scalar, const N: usize, const M: usize>(
     system: &TextPrepared<T, N, M>,
     x: &[T; N],
-    code: fn(&Hamel) -> &Code,
+    code: fn(&HamelFunctions) -> &Code,
 ) -> [[T; N]; N] {
     let hamel = system.functions().hamel.as_ref();
     hamel.map_or([[T::from_f64(f64::NAN); N]; N], |hamel| system.matrix(code(hamel), x))

@@ -7,7 +7,7 @@ use std::ptr;
 
 use fbint_runtime::{FeedbackLaw, PreparedSystem, Scalar, SystemFacts};
 
-use crate::code::{Code, Output, Registers, Results, Source, Sources, Weighing};
+use crate::code::{Code, Destination, OutputRegister, Registers, Source, Sources, Weighing};
 use crate::functions::{Functions, PREPARED};
 use crate::model::TextModel;
 
@@ -93,8 +93,8 @@ impl<T: Scalar, const N: usize, const M: usize> TextPrepared<T, N, M> {
             return;
         }
         let [first, second] = further;
-        let mut add = |place: &Output, entry: T| add(place.row.into(), place.column.into(), entry);
-        code.evaluate(self.sources(x, first, second), &|_, _| {}, Results::Entries(&mut add));
+        let mut add = |place: &OutputRegister, entry: T| add(place.row.into(), place.column.into(), entry);
+        code.evaluate(self.sources(x, first, second), &|_, _| {}, Destination::Entries(&mut add));
     }
 
     /// A list of what a program gives that may ask a law, and reads `first` and `second` besides.
@@ -121,7 +121,7 @@ impl<T: Scalar, const N: usize, const M: usize> TextPrepared<T, N, M> {
             }
         };
         let mut list = [T::from_f64(0.0); L];
-        code.evaluate(self.sources(x, first, second), &weigh, Results::List(&mut list));
+        code.evaluate(self.sources(x, first, second), &weigh, Destination::List(&mut list));
         list
     }
 

@@ -26,12 +26,12 @@ pub trait Subject {
     /// # Errors
     ///
     /// If the start is refused, or if the run fails.
-    fn run(&self, start: &[f64], settings: &Settings) -> Result<Course, Error>;
+    fn run(&self, start: &[f64], settings: &Settings) -> Result<RecordedRun, Error>;
 }
 
 /// What a run left behind.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct RecordedRun {
     /// The times of the samples.
     pub times: Vec<f64>,
     /// The states at the samples.
@@ -42,7 +42,7 @@ pub struct Course {
     pub evaluations: u64,
 }
 
-impl Course {
+impl RecordedRun {
     /// The largest change of any integral at any step.
     pub fn largest_drift(&self) -> f64 {
         self.drift.iter().map(|integral| integral.max).fold(0.0, f64::max)
@@ -66,11 +66,11 @@ impl Subject for Box<dyn AnyModel> {
         (**self).repair(guess, &[])
     }
 
-    fn run(&self, start: &[f64], settings: &Settings) -> Result<Course, Error> {
+    fn run(&self, start: &[f64], settings: &Settings) -> Result<RecordedRun, Error> {
         let plan = Plan::new(*settings, Feedback::None);
         let run = (**self).run(start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
         let (times, states) = run.trajectory.into_iter().map(|sample| (sample.time, sample.state)).unzip();
-        Ok(Course { times, states, drift: run.drift, evaluations: run.evaluations })
+        Ok(RecordedRun { times, states, drift: run.drift, evaluations: run.evaluations })
     }
 }
 
@@ -88,7 +88,7 @@ pub struct Motion<'a> {
 
 impl Motion<'_> {
     /// The run by a method without projection, and the run with the projection that is the default.
-    pub fn runs(&self, method: Method) -> [Result<Course, Error>; 2] {
+    pub fn runs(&self, method: Method) -> [Result<RecordedRun, Error>; 2] {
         [None, self.system.default_projection()].map(|projection| {
             let every = Some(self.interval);
             self.system.run(&self.start, &Settings { every, projection, ..Settings::new(method, self.until) })

@@ -28,7 +28,7 @@ use fbint_command::{Painter, nearest};
 use result::{Reproduction, Rule, Verdict};
 
 /// The reproductions, in the order of `all`.
-const REPRODUCTIONS: &[(&str, Recipe)] = &[
+const REPRODUCTIONS: &[(&str, MakeReproduction)] = &[
     ("cpv22-table", cpv22::table),
     ("cpv22-figures", cpv22::figures),
     ("cpv22-figure-6", cpv22_figure_6::figure),
@@ -42,7 +42,7 @@ const REPRODUCTIONS: &[(&str, Recipe)] = &[
     ("pendulum-fit", pendulum_fit::pendulum_fit),
 ];
 
-type Recipe = fn() -> Result<Reproduction, Box<dyn Error>>;
+type MakeReproduction = fn() -> Result<Reproduction, Box<dyn Error>>;
 
 const ALL: &str = "all";
 /// The exit code if a verdict fails.
@@ -92,7 +92,7 @@ pub(crate) fn reproduce(arguments: &Reproduce) -> Result<ExitCode, Box<dyn Error
     Ok(if all_hold { ExitCode::SUCCESS } else { ExitCode::from(NOT_REPRODUCED) })
 }
 
-fn chosen(name: &str) -> Result<&'static [(&'static str, Recipe)], Box<dyn Error>> {
+fn chosen(name: &str) -> Result<&'static [(&'static str, MakeReproduction)], Box<dyn Error>> {
     if name == ALL {
         return Ok(REPRODUCTIONS);
     }

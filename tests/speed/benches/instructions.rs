@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::process::{Command, ExitCode, Stdio};
 
 use fbint_runtime::{Entries, Field, Vector};
-use fbint_speed::Kernel;
+use fbint_speed::HandwrittenField;
 use fbint_speed::rivals::{Contested, Generated, rivals};
 use models::{CartPendulum, Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
 
@@ -132,6 +132,6 @@ fn field_generated<S: Contested>(generated: &Generated<S>, x: &Vector<S>, rate: 
 }
 
 #[inline(never)]
-fn field_by_hand<K: Kernel<V>, V: Entries<f64>>(by_hand: &K, x: &V, rate: &mut V) {
+fn field_by_hand<K: HandwrittenField<V>, V: Entries<f64>>(by_hand: &K, x: &V, rate: &mut V) {
     *rate = by_hand.field(x);
 }

@@ -20,7 +20,7 @@ use std::io::stdout;
 use std::path::PathBuf;
 
 use fbint_command::figure::{self, Axis, Chart, Line, envelope};
-use fbint_command::results::{self, Picture, Table};
+use fbint_command::results::{self, Picture, ResultTable};
 use fbint_command::scheme::{Contender, Scheme, Stroke};
 use fbint_runtime::{
     Composition, GeneratedSystem, Method, Projection, Rattle, Run, Simulation, Vector, feedback_system,
@@ -158,12 +158,12 @@ fn picture_of_walks(walks: &[Walks]) -> Picture {
     }
 }
 
-fn table_of_walks(walks: &[Walks]) -> Table {
+fn table_of_walks(walks: &[Walks]) -> ResultTable {
     let row = |walks: &Walks| {
         let after = |steps: f64| walks.near(steps).map_or(f64::NAN, |[_, error]| 10_f64.powf(error));
         (walks.name.to_owned(), vec![walks.h, after(1e4), after(1e5), after(1e6), walks.exponent()])
     };
-    Table {
+    ResultTable {
         name: "long-runs-rounding".to_owned(),
         caption: "The error of the energy in units of its rounding, root mean square over several starts".to_owned(),
         columns: ["system", "h", "1e4 steps", "1e5 steps", "1e6 steps", "power of time"].map(str::to_owned).to_vec(),
@@ -245,14 +245,14 @@ fn picture_of_linkages(linkages: &[Linkage]) -> Picture {
     }
 }
 
-fn table_of_linkages(linkages: &[Linkage]) -> Table {
+fn table_of_linkages(linkages: &[Linkage]) -> ResultTable {
     let row = |name: &str, trial: &Trial| {
         let [first, last] = trial.tenths();
         let numbers = vec![first, last, trial.constraints, trial.evaluations];
         (format!("{name}, {}", trial.contender), numbers)
     };
     let columns = ["method", "first tenth", "last tenth", "constraints", "evaluations a step"];
-    Table {
+    ResultTable {
         name: "long-runs-linkages".to_owned(),
         caption: "The largest error of the energy in the first and the last tenth of a million steps".to_owned(),
         columns: columns.map(str::to_owned).to_vec(),

@@ -14,7 +14,7 @@ use fbint_runtime::tableau::DOP853;
 use fbint_runtime::{
     Entries, Error, Field, Integrator, Method, OneStep, PlainField, Rattle, Simulation, Tolerance, Vector,
 };
-use fbint_speed::Kernel;
+use fbint_speed::HandwrittenField;
 use fbint_speed::rivals::{Contested, Generated, rivals};
 use models::{CartPendulum, Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
 
@@ -133,7 +133,7 @@ fn run_generated<S: Contested>(generated: &Generated<S>, mut x: Vector<S>, steps
 }
 
 #[inline(never)]
-fn run_by_hand<K: Kernel<V>, V: Entries<f64>>(by_hand: &K, mut x: V, steps: usize) -> V {
+fn run_by_hand<K: HandwrittenField<V>, V: Entries<f64>>(by_hand: &K, mut x: V, steps: usize) -> V {
     for _ in 0..steps {
         by_hand.euler_step(&mut x, STEP);
     }

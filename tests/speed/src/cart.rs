@@ -2,7 +2,7 @@
 
 use models::CartPendulum;
 
-use crate::{Kernel, fma};
+use crate::{HandwrittenField, fma};
 
 /// The pendulum on a cart: s, theta, v, omega.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ impl Cart {
     }
 }
 
-impl Kernel<[f64; 4]> for Cart {
+impl HandwrittenField<[f64; 4]> for Cart {
     #[inline]
     fn field(&self, &[_, theta, v, omega]: &[f64; 4]) -> [f64; 4] {
         let (sin, cos) = (theta.sin(), theta.cos());

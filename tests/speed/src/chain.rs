@@ -1,6 +1,6 @@
 //! Chains of an even number of masses: A tridiagonal, eliminated in loops from both ends to the middle.
 
-use crate::{Kernel, dot, fma};
+use crate::{HandwrittenField, dot, fma};
 
 /// A chain of `LINKS` masses, `M` = 2 `LINKS` + 1.
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +157,7 @@ impl<const LINKS: usize> Chain<LINKS> {
 
 macro_rules! kernel {
     ($links:literal) => {
-        impl Kernel<[f64; 6 * $links]> for Chain<$links> {
+        impl HandwrittenField<[f64; 6 * $links]> for Chain<$links> {
             #[inline]
             fn field(&self, x: &[f64; 6 * $links]) -> [f64; 6 * $links] {
                 self.rates(x)

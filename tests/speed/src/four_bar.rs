@@ -2,7 +2,7 @@
 
 use models::FourBar;
 
-use crate::{Kernel, dot, fma};
+use crate::{HandwrittenField, dot, fma};
 
 /// The four-bar linkage: a, b, pa, pb in R^2.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl Linkage {
     }
 }
 
-impl Kernel<[f64; 8]> for Linkage {
+impl HandwrittenField<[f64; 8]> for Linkage {
     #[inline]
     fn field(&self, &[a0, a1, b0, b1, pa0, pa1, pb0, pb1]: &[f64; 8]) -> [f64; 8] {
         let (a, pa, pb) = ([a0, a1], [pa0, pa1], [pb0, pb1]);

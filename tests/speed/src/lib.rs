@@ -14,7 +14,7 @@ pub mod rivals;
 use fbint_runtime::Entries;
 
 /// A field that was written by hand, on states of the type `V`.
-pub trait Kernel<V: Entries<f64>> {
+pub trait HandwrittenField<V: Entries<f64>> {
     /// x'
     fn field(&self, x: &V) -> V;
 

@@ -3,7 +3,7 @@
 use models::PlanarPendulum;
 use models::SphericalPendulum;
 
-use crate::{Kernel, dot, fma};
+use crate::{HandwrittenField, dot, fma};
 
 /// The planar pendulum: q, p in R^2.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl Planar {
     }
 }
 
-impl Kernel<[f64; 4]> for Planar {
+impl HandwrittenField<[f64; 4]> for Planar {
     #[inline]
     fn field(&self, &[q0, q1, p0, p1]: &[f64; 4]) -> [f64; 4] {
         let (q, p) = ([q0, q1], [p0, p1]);
@@ -94,7 +94,7 @@ impl Spherical {
     }
 }
 
-impl Kernel<[f64; 6]> for Spherical {
+impl HandwrittenField<[f64; 6]> for Spherical {
     #[inline]
     fn field(&self, &[q0, q1, q2, p0, p1, p2]: &[f64; 6]) -> [f64; 6] {
         let (q, p) = ([q0, q1, q2], [p0, p1, p2]);

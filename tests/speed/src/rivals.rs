@@ -3,7 +3,7 @@
 use fbint_runtime::{Diagonal, Entries, Error, Feedback, Gains, GeneratedSystem, Integrals, Vector};
 use models::{CartPendulum, Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
 
-use crate::Kernel;
+use crate::HandwrittenField;
 use crate::cart::Cart;
 use crate::chain::Chain;
 use crate::four_bar::Linkage;
@@ -15,7 +15,7 @@ pub type Generated<S> = Feedback<S, Diagonal<S>>;
 /// A model with a rival.
 pub trait Contested: GeneratedSystem + Default {
     /// The rival.
-    type ByHand: Kernel<Vector<Self>>;
+    type ByHand: HandwrittenField<Vector<Self>>;
     /// Where a run starts.
     fn first_state(&self) -> Vector<Self>;
     /// The rival for these targets and gains.

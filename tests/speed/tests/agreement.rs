@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use fbint_runtime::{Entries, Error, Field, Vector};
-use fbint_speed::Kernel;
+use fbint_speed::HandwrittenField;
 use fbint_speed::rivals::{Contested, rivals};
 use models::{CartPendulum, Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
 

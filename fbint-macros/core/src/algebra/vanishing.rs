@@ -36,7 +36,7 @@ const HIGHEST_DEGREE_OF_BASIS: usize = 4;
 
 /// Whether `expression` was shown to vanish wherever all of `constraints` do and it is defined.
 pub(super) fn vanishes_where(expression: &Expression, constraints: &[&Expression]) -> bool {
-    let mut unknowns = Unknowns::above(constraints.iter().copied().chain([expression]));
+    let mut unknowns = FunctionUnknowns::above(constraints.iter().copied().chain([expression]));
     unknowns.zeros = constraints.iter().copied().cloned().collect();
     let (polynomial, divisor) = unknowns.quotient(expression);
     let constraints: Vec<Expression> = constraints.iter().map(|constraint| unknowns.quotient(constraint).0).collect();
@@ -74,7 +74,7 @@ fn is_multiple(one: &Expression, other: &Expression) -> bool {
 
 /// Whether it was shown that not all of `expressions` can vanish together, not even at complex values.
 pub(super) fn contradict(expressions: &[Expression]) -> bool {
-    let mut unknowns = Unknowns::above(expressions);
+    let mut unknowns = FunctionUnknowns::above(expressions);
     let polynomials: Vec<Expression> = expressions.iter().map(|expression| unknowns.quotient(expression).0).collect();
     let all = || polynomials.iter().chain(&unknowns.relations);
     if !is_basis_small(all()) {
@@ -113,7 +113,7 @@ fn degree(polynomial: &Expression) -> usize {
 }
 
 /// Unknowns that stand for functions, and what binds them.
-struct Unknowns {
+struct FunctionUnknowns {
     first: u32,
     next: u32,
     /// What vanishes: functions of it, or of its negative, are numbers.
@@ -138,7 +138,7 @@ enum UnknownMeaning {
     Function(Function, Expression),
 }
 
-impl Unknowns {
+impl FunctionUnknowns {
     /// Unknowns beyond every symbol of `expressions`.
     fn above<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Self {
         let last = expressions.into_iter().filter_map(|expression| expression.symbols().last().copied()).max();

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Verdict;
+use super::CheckOutcome;
 use super::declared::{Covector, DeclaredAtPoint, entry};
 use super::frame::FramePart;
 use crate::derivation::{
@@ -34,11 +34,11 @@ impl<'a> PointComparison<'a> {
         Self { declared, derivation, point, is_undefined: Cell::new(false) }
     }
 
-    pub(super) fn all(&self) -> Verdict {
+    pub(super) fn all(&self) -> CheckOutcome {
         match self.compare() {
-            Err(quantity) => Verdict::Disagreement(quantity),
-            Ok(()) if self.is_undefined.get() => Verdict::Undefined,
-            Ok(()) => Verdict::Agreement,
+            Err(quantity) => CheckOutcome::Disagreement(quantity),
+            Ok(()) if self.is_undefined.get() => CheckOutcome::Undefined,
+            Ok(()) => CheckOutcome::Agreement,
         }
     }
 

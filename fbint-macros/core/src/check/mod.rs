@@ -30,7 +30,7 @@ const TRIED: usize = 40;
 
 /// What the comparison of a derivation with its problem shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CheckOutcome {
     /// Every quantity is what it should be.
     Agreement,
     /// This quantity is not what it should be: `the gradient of length`.
@@ -40,14 +40,14 @@ pub enum Verdict {
 }
 
 /// Whether everything was derived from the problem as it should have been.
-pub fn check(problem: &Problem, derivation: &Derivation) -> Verdict {
+pub fn check(problem: &Problem, derivation: &Derivation) -> CheckOutcome {
     let mut compared = 0;
     for point in search_points(&problem.symbols).take(TRIED) {
         let Some(declared) = DeclaredAtPoint::at(problem, point) else { continue };
         match PointComparison::new(declared, derivation, point).all() {
-            Verdict::Agreement => compared += 1,
-            Verdict::Undefined => {}
-            disagreement @ Verdict::Disagreement(_) => return disagreement,
+            CheckOutcome::Agreement => compared += 1,
+            CheckOutcome::Undefined => {}
+            disagreement @ CheckOutcome::Disagreement(_) => return disagreement,
         }
         if compared == POINTS {
             break;
@@ -55,9 +55,9 @@ pub fn check(problem: &Problem, derivation: &Derivation) -> Verdict {
     }
     match changed_by_field(derivation) {
         Some(integral) => {
-            Verdict::Disagreement(format!("the rate of {} along the field", derivation.integrals[integral].name))
+            CheckOutcome::Disagreement(format!("the rate of {} along the field", derivation.integrals[integral].name))
         }
-        None if compared > 0 => Verdict::Agreement,
-        None => Verdict::Undefined,
+        None if compared > 0 => CheckOutcome::Agreement,
+        None => CheckOutcome::Undefined,
     }
 }

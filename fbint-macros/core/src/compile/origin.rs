@@ -3,7 +3,7 @@
 use super::messages::Messages;
 #[cfg(feature = "derive")]
 use crate::algebra;
-use crate::check::{Verdict, check};
+use crate::check::{CheckOutcome, check};
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
 use crate::elaborate::Elaborated;
 use crate::mechanics;
@@ -119,7 +119,7 @@ fn derived(messages: Messages<'_>) -> syn::Result<Provenance> {
     let doubts = proofs::doubts(&prepared.derivation);
     let (mistakes, doubts) = judge(messages, &prepared.derivation, doubts)?;
     messages.constraints(&prepared.derivation, &mistakes)?;
-    if let Verdict::Disagreement(quantity) = check(problem, &prepared.derivation) {
+    if let CheckOutcome::Disagreement(quantity) = check(problem, &prepared.derivation) {
         return Err(super::messages::disagreement(messages.declaration, &quantity));
     }
     Ok(Provenance { prepared, doubts, file: None })

@@ -1,7 +1,7 @@
 //! The values of the parameters by default, and the start of a run.
 
 use super::scope::{Poison, Reported, Scope};
-use super::value::Value;
+use super::value::ShapedExpression;
 use crate::derivation::Role;
 use crate::expression::Expression;
 use crate::syntax::{Declaration, NamedExpression, Variable, plain};
@@ -34,7 +34,7 @@ fn entries<'d>(
     what: &str,
     variables: impl IntoIterator<Item = &'d Variable>,
     given: &'d [NamedExpression],
-    check: fn(&mut Scope, &NamedExpression, &Value) -> Reported<()>,
+    check: fn(&mut Scope, &NamedExpression, &ShapedExpression) -> Reported<()>,
 ) -> Reported<Option<Vec<Expression>>> {
     if given.is_empty() {
         return Ok(None);
@@ -53,7 +53,7 @@ fn entries<'d>(
 }
 
 /// Refuses anything but numbers.
-fn default(scope: &mut Scope, named: &NamedExpression, value: &Value) -> Reported<()> {
+fn default(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpression) -> Reported<()> {
     refuse(scope, named, value, "a default is a number", |_| false)?;
     let undefined = |entry: &Expression| !entry.evaluate(&|_| f64::NAN).is_finite();
     if value.entries().iter().any(|entry| undefined(&entry.expression)) {
@@ -63,7 +63,7 @@ fn default(scope: &mut Scope, named: &NamedExpression, value: &Value) -> Reporte
 }
 
 /// Refuses anything but functions of the parameters.
-fn in_parameters(scope: &mut Scope, named: &NamedExpression, value: &Value) -> Reported<()> {
+fn in_parameters(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpression) -> Reported<()> {
     refuse(scope, named, value, "a start is given by parameters and numbers", |role| role == Role::Parameter)
 }
 
@@ -71,7 +71,7 @@ fn in_parameters(scope: &mut Scope, named: &NamedExpression, value: &Value) -> R
 fn refuse(
     scope: &mut Scope,
     named: &NamedExpression,
-    value: &Value,
+    value: &ShapedExpression,
     rule: &str,
     is_allowed: fn(Role) -> bool,
 ) -> Reported<()> {

@@ -7,7 +7,7 @@ use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, Member, Range
 
 use super::numbers;
 use super::scope::{Poison, Reported, Scope};
-use super::value::{Scalar, Value, fits, plural, representable};
+use super::value::{ShapedExpression, SizedExpression, fits, plural, representable};
 use crate::syntax::Shape;
 
 /// The deepest recursion. Definitions within definitions count with everything that is open in them.
@@ -19,7 +19,7 @@ const MAX_WORK: usize = 300_000;
 
 impl Scope<'_> {
     /// The value of an expression. Stays within the limits whatever the expression is.
-    pub(super) fn evaluate(&mut self, expression: &Expr) -> Reported<Value> {
+    pub(super) fn evaluate(&mut self, expression: &Expr) -> Reported<ShapedExpression> {
         if self.exhausted {
             return Err(Poison);
         }
@@ -38,10 +38,10 @@ impl Scope<'_> {
         self.limited(value?, expression)
     }
 
-    fn dispatch(&mut self, expression: &Expr) -> Reported<Value> {
+    fn dispatch(&mut self, expression: &Expr) -> Reported<ShapedExpression> {
         match expression {
             Expr::Lit(literal) => match numbers::exact(&literal.lit) {
-                Ok(number) => Ok(Scalar::number(number).into()),
+                Ok(number) => Ok(SizedExpression::number(number).into()),
                 Err(message) => Err(self.fail(literal, message)),
             },
             Expr::Path(path) => self.path(path),
@@ -55,7 +55,7 @@ impl Scope<'_> {
                 }
             },
             Expr::Unary(unary) => match unary.op {
-                UnOp::Neg(_) => Ok(self.evaluate(&unary.expr)?.map(Scalar::negate)),
+                UnOp::Neg(_) => Ok(self.evaluate(&unary.expr)?.map(SizedExpression::negate)),
                 UnOp::Deref(star) => {
                     Err(self
                         .fail(star, "a `*` in front of an operand has no meaning here; a power is written `x.powi(2)`"))
@@ -88,7 +88,7 @@ impl Scope<'_> {
         }
     }
 
-    fn path(&mut self, path: &ExprPath) -> Reported<Value> {
+    fn path(&mut self, path: &ExprPath) -> Reported<ShapedExpression> {
         if path.qself.is_none() {
             if let Some(name) = path.path.get_ident() {
                 if name == "self" {
@@ -100,14 +100,14 @@ impl Scope<'_> {
             if words.next().is_some_and(|word| word.ident == "PI")
                 && words.next().is_some_and(|word| word.ident == "consts")
             {
-                return Ok(Scalar::pi().into());
+                return Ok(SizedExpression::pi().into());
             }
         }
         Err(self.fail(path, "paths have no meaning here, because the macro cannot look behind them; pass the number as a field of the struct"))
     }
 
     /// Chains of one precedence are read in a loop, not by recursion: sums may be long.
-    fn binary(&mut self, binary: &ExprBinary) -> Reported<Value> {
+    fn binary(&mut self, binary: &ExprBinary) -> Reported<ShapedExpression> {
         let class = precedence(&binary.op);
         let (first, links) = match class {
             Some(class) => chain(binary, class),
@@ -115,9 +115,10 @@ impl Scope<'_> {
         };
         // All operands are evaluated before any mistake ends this: each of them is reported.
         let first = self.evaluate(first);
-        let operands: Vec<Reported<Value>> = links.iter().map(|(_, operand)| self.evaluate(operand)).collect();
+        let operands: Vec<Reported<ShapedExpression>> =
+            links.iter().map(|(_, operand)| self.evaluate(operand)).collect();
         let mut terms = vec![first?];
-        let operands: Vec<Value> = operands.into_iter().collect::<Reported<_>>()?;
+        let operands: Vec<ShapedExpression> = operands.into_iter().collect::<Reported<_>>()?;
         for ((op, expression), operand) in links.into_iter().zip(operands) {
             let so_far = terms.last().expect("the first operand is there");
             match op {
@@ -127,7 +128,11 @@ impl Scope<'_> {
                         let verb = if matches!(op, BinOp::Add(_)) { "added" } else { "subtracted" };
                         return Err(self.fail(op, format!("{left} and {right} cannot be {verb}")));
                     }
-                    terms.push(if matches!(op, BinOp::Sub(_)) { operand.map(Scalar::negate) } else { operand });
+                    terms.push(if matches!(op, BinOp::Sub(_)) {
+                        operand.map(SizedExpression::negate)
+                    } else {
+                        operand
+                    });
                 }
                 BinOp::Mul(_) => {
                     let product = so_far.clone().multiply(operand).map_err(|message| self.fail(op, message))?;
@@ -142,10 +147,15 @@ impl Scope<'_> {
         }
         let nodes = terms.iter().fold(0, |sum: usize, term| sum.saturating_add(term.nodes()));
         fits(nodes).map_err(|message| self.fail(binary.op, message))?;
-        Ok(if terms.len() == 1 { terms.remove(0) } else { Value::sum(terms) })
+        Ok(if terms.len() == 1 { terms.remove(0) } else { ShapedExpression::sum(terms) })
     }
 
-    fn quotient(&mut self, dividend: Value, divisor: Value, written: &Expr) -> Reported<Value> {
+    fn quotient(
+        &mut self,
+        dividend: ShapedExpression,
+        divisor: ShapedExpression,
+        written: &Expr,
+    ) -> Reported<ShapedExpression> {
         let Some(scalar) = divisor.as_scalar() else {
             let message = format!("{} cannot divide: only scalars can", divisor.shape());
             return Err(self.fail(written, format!("{message}; `a.component_div(&b)` divides by components")));
@@ -172,7 +182,7 @@ impl Scope<'_> {
     }
 
     /// `q[i]` or `m[(i, j)]`.
-    fn index(&mut self, index: &ExprIndex) -> Reported<Value> {
+    fn index(&mut self, index: &ExprIndex) -> Reported<ShapedExpression> {
         let value = self.evaluate(&index.expr);
         let (row, column) = match peel(&index.index) {
             Expr::Tuple(pair) if pair.elems.len() == 2 => {
@@ -231,7 +241,7 @@ impl Scope<'_> {
     }
 
     /// `.x`, `.y`, `.z`, `.w` of a vector.
-    fn field(&mut self, field: &ExprField) -> Reported<Value> {
+    fn field(&mut self, field: &ExprField) -> Reported<ShapedExpression> {
         if let Expr::Path(path) = peel(&field.base)
             && path.path.is_ident("self")
         {
@@ -294,7 +304,7 @@ impl Scope<'_> {
     }
 
     /// Refuses a value that is too deep for later phases.
-    fn limited(&mut self, value: Value, expression: &Expr) -> Reported<Value> {
+    fn limited(&mut self, value: ShapedExpression, expression: &Expr) -> Reported<ShapedExpression> {
         self.work += value.entries().len();
         fits(value.nodes()).map_err(|message| self.fail(expression, message))?;
         if value.entries().iter().any(|entry| entry.depth > MAX_DEPTH) {

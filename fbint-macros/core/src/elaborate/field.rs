@@ -4,7 +4,7 @@ use syn::Expr;
 
 use super::lagrangian::lagrangian;
 use super::scope::{Poison, Reported, Scope, Settlement};
-use super::value::Value;
+use super::value::ShapedExpression;
 use crate::derivation::{Dynamics, Role, Symbols};
 use crate::expression::factored::collected;
 use crate::expression::{Expression, Symbol};
@@ -116,7 +116,7 @@ fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Rep
 
 /// The rates of all entries in the order of the state.
 fn rates(scope: &mut Scope, declaration: &Declaration) -> Reported<Vec<Expression>> {
-    let all: Vec<(String, Reported<Value>)> = declaration
+    let all: Vec<(String, Reported<ShapedExpression>)> = declaration
         .dynamics
         .iter()
         .map(|rate| (plain(&rate.name), rate_value(scope, declaration, &plain(&rate.name), &rate.value)))
@@ -131,7 +131,12 @@ fn rates(scope: &mut Scope, declaration: &Declaration) -> Reported<Vec<Expressio
     Ok(rates)
 }
 
-fn rate_value(scope: &mut Scope, declaration: &Declaration, name: &str, expression: &Expr) -> Reported<Value> {
+fn rate_value(
+    scope: &mut Scope,
+    declaration: &Declaration,
+    name: &str,
+    expression: &Expr,
+) -> Reported<ShapedExpression> {
     let value = scope.evaluate(expression)?;
     let Some(variable) = declaration.states.iter().find(|variable| plain(&variable.name) == name) else {
         return Err(Poison);

@@ -7,7 +7,7 @@ use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Token}
 use super::evaluate::peel;
 use super::methods::{BuiltinMethod, Fold, arguments};
 use super::scope::{Poison, Reported, Scope};
-use super::value::{Scalar, Value, fits};
+use super::value::{ShapedExpression, SizedExpression, fits};
 use crate::syntax::{MAX_ENTRIES, Shape, nearest, plain};
 
 /// A function of the expression language that is not a method.
@@ -60,7 +60,7 @@ const USAGE: &str = "`identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`,
 
 impl Scope<'_> {
     /// `(a..b).map(|i| body).sum()` and the same with `product`.
-    pub(super) fn series(&mut self, call: &ExprMethodCall, series: Fold) -> Reported<Value> {
+    pub(super) fn series(&mut self, call: &ExprMethodCall, series: Fold) -> Reported<ShapedExpression> {
         let name = plain(&call.method);
         let usage = format!("`{name}` ends a series over a range: `(a..b).map(|i| ..).{name}()`");
         let Expr::MethodCall(map) = peel(&call.receiver) else { return Err(self.fail(&call.method, usage)) };
@@ -75,7 +75,7 @@ impl Scope<'_> {
         let members = self.range(range)?;
         if members.is_empty() {
             return match series {
-                Fold::Product => Ok(Scalar::integer(1).into()),
+                Fold::Product => Ok(SizedExpression::integer(1).into()),
                 Fold::Sum => self.empty_sum(&index, members.start, &closure.body),
             };
         }
@@ -84,7 +84,7 @@ impl Scope<'_> {
             Fold::Sum => {
                 let nodes = values.iter().fold(0, |sum: usize, value| sum.saturating_add(value.nodes()));
                 fits(nodes).map_err(|message| self.fail(&call.method, message))?;
-                Ok(Value::sum(values))
+                Ok(ShapedExpression::sum(values))
             }
             Fold::Product => {
                 let mut factors = values.into_iter();
@@ -105,8 +105,8 @@ impl Scope<'_> {
         index: &Ident,
         members: std::ops::Range<i64>,
         body: &Expr,
-    ) -> Reported<Vec<Value>> {
-        let mut values: Vec<Value> = Vec::new();
+    ) -> Reported<Vec<ShapedExpression>> {
+        let mut values: Vec<ShapedExpression> = Vec::new();
         for member in members {
             let value = self.with_index(index, member, |scope| scope.evaluate(body))?;
             if let Some(first) = values.first()
@@ -115,7 +115,7 @@ impl Scope<'_> {
                 let message = format!("the members of this series differ: {} and {}", first.shape(), value.shape());
                 return Err(self.fail(body, message));
             }
-            let nodes = values.last().map_or(0, Value::nodes).saturating_add(value.nodes());
+            let nodes = values.last().map_or(0, ShapedExpression::nodes).saturating_add(value.nodes());
             fits(nodes).map_err(|message| self.fail(&call.method, message))?;
             values.push(value);
         }
@@ -133,22 +133,22 @@ impl Scope<'_> {
     }
 
     /// The value of a series without members: zero, in the shape that a member would have.
-    fn empty_sum(&mut self, index: &Ident, start: i64, body: &Expr) -> Reported<Value> {
+    fn empty_sum(&mut self, index: &Ident, start: i64, body: &Expr) -> Reported<ShapedExpression> {
         // What goes wrong in a member that does not exist is nobody's mistake.
         let before = self.errors.len();
         let member = self.with_index(index, start, |scope| scope.evaluate(body));
         match (member, self.errors.take_back(before)) {
-            (Ok(member), _) => Ok(member.map(|_| Scalar::integer(0))),
+            (Ok(member), _) => Ok(member.map(|_| SizedExpression::integer(0))),
             (Err(Poison), Some(mistakes)) if self.exhausted => {
                 self.errors.absorb(mistakes);
                 Err(Poison)
             }
-            (Err(Poison), _) => Ok(Scalar::integer(0).into()),
+            (Err(Poison), _) => Ok(SizedExpression::integer(0).into()),
         }
     }
 
     /// `identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`, `momentum(velocity)`, `multiplier(constraint)`.
-    pub(super) fn call(&mut self, call: &ExprCall) -> Reported<Value> {
+    pub(super) fn call(&mut self, call: &ExprCall) -> Reported<ShapedExpression> {
         let path = match peel(&call.func) {
             Expr::Path(path) => &path.path,
             other => {
@@ -193,7 +193,7 @@ impl Scope<'_> {
         }
     }
 
-    fn hat(&mut self, argument: &Expr) -> Reported<Value> {
+    fn hat(&mut self, argument: &Expr) -> Reported<ShapedExpression> {
         let value = self.evaluate(argument)?;
         if value.shape() != Shape::Vector(3) {
             return Err(self.fail(argument, format!("`hat` takes a vector of 3, and this is {}", value.shape())));
@@ -207,11 +207,11 @@ impl Scope<'_> {
         rows: usize,
         columns: usize,
         entry: impl Fn(usize, usize) -> i64,
-    ) -> Reported<Value> {
+    ) -> Reported<ShapedExpression> {
         if rows * columns > MAX_ENTRIES {
             return Err(self.fail(call, format!("a matrix has at most {MAX_ENTRIES} entries")));
         }
-        Ok(Value::from_fn(rows, columns, |row, column| Scalar::integer(entry(row, column))))
+        Ok(ShapedExpression::from_fn(rows, columns, |row, column| SizedExpression::integer(entry(row, column))))
     }
 
     fn size(&mut self, written: &Expr) -> Reported<usize> {
@@ -222,7 +222,7 @@ impl Scope<'_> {
     }
 
     /// `vector![..]`, `matrix![..; ..]` and `stack![..; ..]`.
-    pub(super) fn macro_call(&mut self, call: &Macro) -> Reported<Value> {
+    pub(super) fn macro_call(&mut self, call: &Macro) -> Reported<ShapedExpression> {
         let name = call.path.segments.last().map(|word| plain(&word.ident)).unwrap_or_default();
         let Some((_, constructor)) = CONSTRUCTORS.into_iter().find(|(constructor, _)| *constructor == name) else {
             let message = match nearest(&name, CONSTRUCTORS.map(|(constructor, _)| constructor)) {
@@ -256,11 +256,11 @@ impl Scope<'_> {
             let value = self.evaluate(entry);
             entries.push(value.and_then(|value| self.entry(&value, entry, &name)));
         }
-        let entries: Vec<Scalar> = entries.into_iter().collect::<Reported<_>>()?;
+        let entries: Vec<SizedExpression> = entries.into_iter().collect::<Reported<_>>()?;
         Ok(match constructor {
-            Constructor::Vector => Value::vector(entries),
+            Constructor::Vector => ShapedExpression::vector(entries),
             Constructor::Matrix | Constructor::Stack => {
-                Value::from_fn(rows.len(), width, |row, column| entries[row * width + column].clone())
+                ShapedExpression::from_fn(rows.len(), width, |row, column| entries[row * width + column].clone())
             }
         })
     }
@@ -277,10 +277,10 @@ impl Scope<'_> {
     }
 
     /// The matrix made of a rectangle of blocks, in which `0` is a block of zeros.
-    fn stack(&mut self, call: &Macro, rows: &[Punctuated<Expr, Token![,]>]) -> Reported<Value> {
+    fn stack(&mut self, call: &Macro, rows: &[Punctuated<Expr, Token![,]>]) -> Reported<ShapedExpression> {
         let block = |scope: &mut Self, written| {
             let value = scope.evaluate(written)?;
-            let is_blank = value.as_scalar().is_some_and(Scalar::is_zero);
+            let is_blank = value.as_scalar().is_some_and(SizedExpression::is_zero);
             Ok(Submatrix { written, value: (!is_blank).then_some(value) })
         };
         let evaluated: Vec<Vec<Reported<Submatrix<'_>>>> =
@@ -296,10 +296,10 @@ impl Scope<'_> {
         if height.saturating_mul(width) > MAX_ENTRIES {
             return Err(self.fail(&call.path, format!("a matrix has at most {MAX_ENTRIES} entries")));
         }
-        Ok(Value::from_fn(height, width, |row, column| {
+        Ok(ShapedExpression::from_fn(height, width, |row, column| {
             let ((i, row), (j, column)) = (within_blocks(&heights, row), within_blocks(&widths, column));
             let value = blocks[i][j].value.as_ref();
-            value.map_or_else(|| Scalar::integer(0), |value| value.entry(row, column).clone())
+            value.map_or_else(|| SizedExpression::integer(0), |value| value.entry(row, column).clone())
         }))
     }
 
@@ -325,7 +325,7 @@ impl Scope<'_> {
         }
     }
 
-    fn entry(&mut self, value: &Value, written: &Expr, name: &str) -> Reported<Scalar> {
+    fn entry(&mut self, value: &ShapedExpression, written: &Expr, name: &str) -> Reported<SizedExpression> {
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.clone()),
             None => {
@@ -341,7 +341,7 @@ impl Scope<'_> {
 struct Submatrix<'a> {
     written: &'a Expr,
     /// The value; `None` for `0`, a block of zeros that takes its size from its neighbours.
-    value: Option<Value>,
+    value: Option<ShapedExpression>,
 }
 
 /// The block that contains an index, and the index within it.

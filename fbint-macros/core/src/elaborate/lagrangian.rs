@@ -9,7 +9,7 @@ use super::integrals::IntegralList;
 use super::quantities::Flattened;
 use super::scope::{Poison, Reported, Scope, Settlement};
 use super::symbols::VariableKind;
-use super::value::{Scalar, Value};
+use super::value::{ShapedExpression, SizedExpression};
 use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
@@ -21,7 +21,7 @@ use crate::syntax::{ASSUME, AttributeKey, Declaration, Formalism, KEPT, NamedExp
 
 impl Scope<'_> {
     /// `rate(q)`, of the shape of q.
-    pub(super) fn rate(&mut self, word: &Ident, argument: &Expr) -> Reported<Value> {
+    pub(super) fn rate(&mut self, word: &Ident, argument: &Expr) -> Reported<ShapedExpression> {
         let value = self.evaluate(argument)?;
         let stand_in = |symbol: Symbol| Role::Rate { of: symbol };
         let Some(rates) = self.stand_ins(&value, stand_in) else {
@@ -31,11 +31,11 @@ impl Scope<'_> {
         };
         let written = format!("rate({})", argument.to_token_stream());
         self.motion(word, &written, None, VariableKind::Velocity)?;
-        Ok(Value::new(value.shape(), rates))
+        Ok(ShapedExpression::new(value.shape(), rates))
     }
 
     /// `momentum(v)`, of the shape of v.
-    pub(super) fn momentum(&mut self, word: &Ident, argument: &Expr) -> Reported<Value> {
+    pub(super) fn momentum(&mut self, word: &Ident, argument: &Expr) -> Reported<ShapedExpression> {
         let value = self.evaluate(argument)?;
         let stand_in = |symbol: Symbol| Role::Conjugate { of: symbol };
         let Some(momenta) = self.stand_ins(&value, stand_in) else {
@@ -50,14 +50,14 @@ impl Scope<'_> {
         };
         let written = format!("momentum({})", argument.to_token_stream());
         self.motion(word, &written, None, VariableKind::Velocity)?;
-        Ok(Value::new(value.shape(), momenta))
+        Ok(ShapedExpression::new(value.shape(), momenta))
     }
 
     /// The replacement of each entry, if every entry is a symbol that has one.
-    fn stand_ins(&self, value: &Value, role: impl Fn(Symbol) -> Role) -> Option<Vec<Scalar>> {
+    fn stand_ins(&self, value: &ShapedExpression, role: impl Fn(Symbol) -> Role) -> Option<Vec<SizedExpression>> {
         let roles: BTreeMap<Role, Symbol> = self.symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
-        let entry = |entry: &Scalar| match entry.expression {
-            Expression::Symbol(symbol) => roles.get(&role(symbol)).copied().map(Scalar::symbol),
+        let entry = |entry: &SizedExpression| match entry.expression {
+            Expression::Symbol(symbol) => roles.get(&role(symbol)).copied().map(SizedExpression::symbol),
             _ => None,
         };
         value.entries().iter().map(entry).collect()
@@ -67,7 +67,7 @@ impl Scope<'_> {
     pub(super) fn refuse_stand_ins(
         &mut self,
         written: &Expr,
-        value: &Value,
+        value: &ShapedExpression,
         is_refused: fn(Role) -> bool,
         message: &str,
     ) -> Reported<()> {

@@ -6,7 +6,7 @@ use num_traits::{One, Signed, Zero};
 use syn::{Expr, ExprMethodCall, Ident};
 
 use super::scope::{Poison, Reported, Scope};
-use super::value::{Scalar, Value, fits, plural};
+use super::value::{ShapedExpression, SizedExpression, fits, plural};
 use crate::expression::{Expression, Function, to_f64};
 use crate::syntax::{Shape, nearest, plain};
 
@@ -153,7 +153,7 @@ const FOREIGN: [(&str, &str); 16] = [
 
 impl Scope<'_> {
     /// `receiver.method(arguments)`.
-    pub(super) fn method(&mut self, call: &ExprMethodCall) -> Reported<Value> {
+    pub(super) fn method(&mut self, call: &ExprMethodCall) -> Reported<ShapedExpression> {
         let method = self.method_called(call)?;
         if let BuiltinMethod::Series(series) = method {
             return self.series(call, series);
@@ -221,7 +221,12 @@ impl Scope<'_> {
         self.fail(method, message)
     }
 
-    fn reduction(&mut self, reduction: Reduction, method: &Ident, value: Value) -> Reported<Value> {
+    fn reduction(
+        &mut self,
+        reduction: Reduction,
+        method: &Ident,
+        value: ShapedExpression,
+    ) -> Reported<ShapedExpression> {
         match reduction {
             Reduction::Transpose => Ok(if value.shape() == Shape::Scalar { value } else { value.transpose() }),
             Reduction::Norm => Ok(root(self.norm_squared(method, value)?).into()),
@@ -243,7 +248,7 @@ impl Scope<'_> {
         }
     }
 
-    fn norm_squared(&mut self, method: &Ident, value: Value) -> Reported<Scalar> {
+    fn norm_squared(&mut self, method: &Ident, value: ShapedExpression) -> Reported<SizedExpression> {
         if value.shape() == Shape::Scalar {
             let name = plain(method);
             let message = format!("`{name}` takes a vector or a matrix, and this is a scalar: use `abs` or `powi(2)`");
@@ -253,7 +258,7 @@ impl Scope<'_> {
     }
 
     /// The number of rows of a square matrix.
-    fn square(&mut self, method: &Ident, value: &Value) -> Reported<usize> {
+    fn square(&mut self, method: &Ident, value: &ShapedExpression) -> Reported<usize> {
         let (rows, columns) = value.shape().extent();
         if value.shape() == Shape::Scalar || rows != columns {
             let message = format!("`{}` takes a square matrix, and this is {}", plain(method), value.shape());
@@ -263,7 +268,12 @@ impl Scope<'_> {
     }
 
     /// Elementary functions of one scalar. Numbers outside the domain are refused.
-    fn elementary(&mut self, function: Elementary, argument: Scalar, written: &Expr) -> Reported<Value> {
+    fn elementary(
+        &mut self,
+        function: Elementary,
+        argument: SizedExpression,
+        written: &Expr,
+    ) -> Reported<ShapedExpression> {
         let number = argument.expression.as_number();
         let complaint = match (function, number) {
             (Elementary::Root, Some(number)) if number.is_negative() => {
@@ -287,8 +297,8 @@ impl Scope<'_> {
         Ok(match (function, number) {
             (Elementary::Root, _) => root(argument).into(),
             (Elementary::Reciprocal, _) => argument.reciprocal().ok_or(Poison)?.into(),
-            (Elementary::Function(Function::Abs), Some(number)) => Scalar::number(number.abs()).into(),
-            (Elementary::Function(function), _) => Scalar::call(function, vec![argument]).into(),
+            (Elementary::Function(Function::Abs), Some(number)) => SizedExpression::number(number.abs()).into(),
+            (Elementary::Function(function), _) => SizedExpression::call(function, vec![argument]).into(),
         })
     }
 
@@ -296,9 +306,9 @@ impl Scope<'_> {
         &mut self,
         indexed: Indexed,
         method: &Ident,
-        value: Value,
+        value: ShapedExpression,
         (written, integer): (&Expr, i64),
-    ) -> Reported<Value> {
+    ) -> Reported<ShapedExpression> {
         let shape = value.shape();
         let (rows, columns) = shape.extent();
         let matrix = |scope: &mut Self| match shape {
@@ -314,18 +324,18 @@ impl Scope<'_> {
                 matrix(self)?;
                 let extent = format!("{shape} has {columns} column{}", plural(columns));
                 let column = self.within((written, integer), columns, extent)?;
-                Ok(Value::from_fn(rows, 1, |row, _| value.entry(row, column).clone()))
+                Ok(ShapedExpression::from_fn(rows, 1, |row, _| value.entry(row, column).clone()))
             }
             Indexed::Row => {
                 matrix(self)?;
                 let extent = format!("{shape} has {rows} row{}", plural(rows));
                 let row = self.within((written, integer), rows, extent)?;
-                Ok(Value::from_fn(1, columns, |_, column| value.entry(row, column).clone()))
+                Ok(ShapedExpression::from_fn(1, columns, |_, column| value.entry(row, column).clone()))
             }
         }
     }
 
-    fn power(&mut self, base: Scalar, exponent: BigRational, written: &Expr) -> Reported<Value> {
+    fn power(&mut self, base: SizedExpression, exponent: BigRational, written: &Expr) -> Reported<ShapedExpression> {
         if to_f64(&exponent).abs() > MAX_EXPONENT {
             let text = format!("an exponent lies between -{MAX_EXPONENT} and {MAX_EXPONENT}");
             return Err(self.fail(written, text));
@@ -357,18 +367,18 @@ impl Scope<'_> {
         &mut self,
         of_scalars: OfScalars,
         method: &Ident,
-        left: &Value,
-        (written, right): (&Expr, &Value),
-    ) -> Reported<Value> {
+        left: &ShapedExpression,
+        (written, right): (&Expr, &ShapedExpression),
+    ) -> Reported<ShapedExpression> {
         let one = self.scalar(left, method)?;
         let other = self.scalar_argument(right, &plain(method), written)?;
         match of_scalars {
             OfScalars::RealPower => match other.expression.as_number() {
                 Some(number) => self.power(one, number.clone(), written),
-                None => Ok(Scalar::call(Function::Powf, vec![one, other]).into()),
+                None => Ok(SizedExpression::call(Function::Powf, vec![one, other]).into()),
             },
             OfScalars::Angle if one.is_zero() && other.is_zero() => Err(self.fail(method, "the origin has no angle")),
-            OfScalars::Angle => Ok(Scalar::call(Function::Atan2, vec![one, other]).into()),
+            OfScalars::Angle => Ok(SizedExpression::call(Function::Atan2, vec![one, other]).into()),
         }
     }
 
@@ -376,9 +386,9 @@ impl Scope<'_> {
         &mut self,
         pairwise: Pairwise,
         method: &Ident,
-        (left, right): (Value, Value),
+        (left, right): (ShapedExpression, ShapedExpression),
         written: &Expr,
-    ) -> Reported<Value> {
+    ) -> Reported<ShapedExpression> {
         let (one, other) = (left.shape(), right.shape());
         let three = matches!(one, Shape::Vector(3) | Shape::Matrix { rows: 1, columns: 3 });
         if pairwise == Pairwise::Cross && !(three && one == other) {
@@ -395,29 +405,34 @@ impl Scope<'_> {
         match pairwise {
             Pairwise::Cross => Ok(left.cross(&right)),
             Pairwise::Dot => Ok(left.dot(right).into()),
-            Pairwise::Multiply => Ok(left.zip(right, |a, b| Scalar::product(vec![a, b]))),
+            Pairwise::Multiply => Ok(left.zip(right, |a, b| SizedExpression::product(vec![a, b]))),
             Pairwise::Divide => self.component_div(left, right, written),
         }
     }
 
-    fn component_div(&mut self, left: Value, right: Value, written: &Expr) -> Reported<Value> {
-        if let Some(place) = right.entries().iter().position(Scalar::is_zero) {
+    fn component_div(
+        &mut self,
+        left: ShapedExpression,
+        right: ShapedExpression,
+        written: &Expr,
+    ) -> Reported<ShapedExpression> {
+        if let Some(place) = right.entries().iter().position(SizedExpression::is_zero) {
             return Err(self.fail(written, format!("division by zero: entry {place} of the divisor is 0")));
         }
         Ok(left.zip(right, |a, b| match b.reciprocal() {
-            Some(reciprocal) => Scalar::product(vec![a, reciprocal]),
+            Some(reciprocal) => SizedExpression::product(vec![a, reciprocal]),
             None => a,
         }))
     }
 
-    fn scalar(&mut self, value: &Value, method: &Ident) -> Reported<Scalar> {
+    fn scalar(&mut self, value: &ShapedExpression, method: &Ident) -> Reported<SizedExpression> {
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.clone()),
             None => Err(self.fail(method, format!("`{method}` takes a scalar, and this is {}", value.shape()))),
         }
     }
 
-    fn scalar_argument(&mut self, value: &Value, method: &str, written: &Expr) -> Reported<Scalar> {
+    fn scalar_argument(&mut self, value: &ShapedExpression, method: &str, written: &Expr) -> Reported<SizedExpression> {
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.clone()),
             None => {
@@ -429,7 +444,7 @@ impl Scope<'_> {
 }
 
 /// The square root. Panics for a negative number, which callers refuse.
-fn root(scalar: Scalar) -> Scalar {
+fn root(scalar: SizedExpression) -> SizedExpression {
     let half = BigRational::new(BigInt::one(), BigInt::from(2));
     scalar.power(half).expect("a positive exponent never divides")
 }

@@ -19,7 +19,7 @@ use super::evaluate::peel;
 use super::integrals::Conserved;
 use super::quantities::{FamilyMember, Flattened};
 use super::scope::{Multipliers, Poison, Reported, Scope, list};
-use super::value::{Scalar, Value};
+use super::value::{ShapedExpression, SizedExpression};
 use crate::expression::Symbol;
 use crate::syntax::{Family, NamedExpression, nearest, plain};
 
@@ -47,18 +47,18 @@ pub(super) fn multipliers<'a>(scope: &Scope<'a>, kept: &Conserved, symbols: &[Sy
     table
 }
 
-fn value(member: &FamilyMember, constraint: &Flattened, symbols: &[Symbol]) -> Value {
+fn value(member: &FamilyMember, constraint: &Flattened, symbols: &[Symbol]) -> ShapedExpression {
     let entry = |&place: &usize| {
-        let symbol = Scalar::symbol(symbols[place]);
+        let symbol = SizedExpression::symbol(symbols[place]);
         let share = BigRational::new(BigInt::from(1), BigInt::from(constraint.kept[place].weight));
-        Scalar::product(vec![Scalar::number(share), symbol])
+        SizedExpression::product(vec![SizedExpression::number(share), symbol])
     };
-    Value::new(member.shape, member.places.iter().map(entry).collect())
+    ShapedExpression::new(member.shape, member.places.iter().map(entry).collect())
 }
 
 impl<'a> Scope<'a> {
     /// `multiplier(length)` or `multiplier(link[3])`; `function` is the word, `argument` what is in its parentheses.
-    pub(super) fn multiplier(&mut self, function: impl ToTokens, argument: &Expr) -> Reported<Value> {
+    pub(super) fn multiplier(&mut self, function: impl ToTokens, argument: &Expr) -> Reported<ShapedExpression> {
         if self.multipliers.is_none() {
             let message = "`multiplier` has a value only in an `output`";
             let reason = "the multipliers follow from the equations that this expression is part of";
@@ -85,7 +85,7 @@ impl<'a> Scope<'a> {
         self.fail(argument, format!("`multiplier` takes the name of a constraint, {usage}"))
     }
 
-    fn multiplier_of(&mut self, path: &ExprPath, index: Option<&ExprIndex>) -> Reported<Value> {
+    fn multiplier_of(&mut self, path: &ExprPath, index: Option<&ExprIndex>) -> Reported<ShapedExpression> {
         let name = path.path.get_ident().map(plain).unwrap_or_default();
         if self.sets.contains(&name) {
             let message = format!("`{name}` has no multiplier: the velocities keep it by themselves");
@@ -113,7 +113,7 @@ impl<'a> Scope<'a> {
         values.as_ref().map(|values| values[member].clone()).map_err(|poison| *poison)
     }
 
-    fn constraint(&self, name: &str) -> Option<&(&'a NamedExpression, Reported<Vec<Value>>)> {
+    fn constraint(&self, name: &str) -> Option<&(&'a NamedExpression, Reported<Vec<ShapedExpression>>)> {
         self.multipliers.as_ref()?.get(name)
     }
 

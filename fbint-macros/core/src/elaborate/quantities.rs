@@ -7,7 +7,7 @@ use proc_macro2::Span;
 use super::canonical::Canonical;
 use super::scope::{Reported, Restriction, Scope};
 use super::symbols::EntryIndex;
-use super::value::{Scalar, Value};
+use super::value::{ShapedExpression, SizedExpression};
 use crate::derivation::{Role, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::syntax::{NamedExpression, Shape, plain};
@@ -161,10 +161,10 @@ fn constancy(name: &str, kind: Purpose, has_vanished: bool) -> String {
     format!("the {what} `{name}` is constant: it contains no variable of the state and restricts nothing")
 }
 
-fn entries(named: &NamedExpression, value: Value, suffix: &str) -> Vec<ScalarQuantity> {
+fn entries(named: &NamedExpression, value: ShapedExpression, suffix: &str) -> Vec<ScalarQuantity> {
     let stem = plain(&named.name);
     let places = EntryIndex::all(value.shape());
-    let quantity = |(scalar, place): (Scalar, EntryIndex)| ScalarQuantity {
+    let quantity = |(scalar, place): (SizedExpression, EntryIndex)| ScalarQuantity {
         name: format!("{stem}{suffix}{place}"),
         rate_name: format!("{stem}_rate{suffix}{place}"),
         value: scalar.expression,

@@ -10,7 +10,7 @@ use proc_macro2::Span;
 use syn::{Expr, Ident};
 
 use super::symbols::{SymbolTable, SymbolicVariable, VariableKind};
-use super::value::{Scalar, Value};
+use super::value::{ShapedExpression, SizedExpression};
 use crate::derivation::{Role, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
@@ -39,13 +39,13 @@ enum Meaning<'a> {
 }
 
 /// The multipliers of every constraint by its name, member by member.
-pub(super) type Multipliers<'a> = BTreeMap<String, (&'a NamedExpression, Reported<Vec<Value>>)>;
+pub(super) type Multipliers<'a> = BTreeMap<String, (&'a NamedExpression, Reported<Vec<ShapedExpression>>)>;
 
 /// The state of the evaluation of a definition.
 enum Evaluation {
     Waiting,
     Running,
-    Done(Reported<Value>),
+    Done(Reported<ShapedExpression>),
 }
 
 /// The kind of a constraint, by what must not occur in it.
@@ -181,7 +181,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Evaluates a constraint in which momenta or velocities must not occur.
-    pub(super) fn restricted(&mut self, expression: &Expr, restriction: Restriction) -> Reported<Value> {
+    pub(super) fn restricted(&mut self, expression: &Expr, restriction: Restriction) -> Reported<ShapedExpression> {
         self.restricted = Some((restriction, false));
         let value = self.evaluate(expression);
         self.restricted = None;
@@ -216,7 +216,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The multiplier of a constraint that puts a velocity to zero.
-    pub(super) fn reaction(&self, constraint: &NamedExpression) -> Option<Value> {
+    pub(super) fn reaction(&self, constraint: &NamedExpression) -> Option<ShapedExpression> {
         let velocities = self.declaration.velocities.iter().zip(&self.unknowns.velocities);
         let (_, velocity) = velocities.into_iter().find(|(variable, _)| constraint.is_alone(&variable.name))?;
         let reaction = |symbol: &Symbol| match self.symbols[*symbol].role {
@@ -224,11 +224,11 @@ impl<'a> Scope<'a> {
             _ => None,
         };
         let reactions: Vec<Symbol> = velocity.symbols.iter().map(reaction).collect::<Option<_>>()?;
-        Some(Value::variable(velocity.shape, &reactions))
+        Some(ShapedExpression::variable(velocity.shape, &reactions))
     }
 
     /// Reports an expression with an input where its rate would be needed.
-    pub(super) fn refuse_inputs(&mut self, written: &Expr, value: &Value, what: &str) -> Reported<()> {
+    pub(super) fn refuse_inputs(&mut self, written: &Expr, value: &ShapedExpression, what: &str) -> Reported<()> {
         let mut symbols = value.entries().iter().flat_map(|entry| entry.expression.symbols());
         let input = symbols.find(|symbol| self.role(*symbol) == Some(Role::Input));
         let Some(input) = input else { return Ok(()) };
@@ -264,13 +264,13 @@ impl<'a> Scope<'a> {
     }
 
     /// The value of a name.
-    pub(super) fn resolve(&mut self, name: &Ident) -> Reported<Value> {
+    pub(super) fn resolve(&mut self, name: &Ident) -> Reported<ShapedExpression> {
         let key = plain(name);
         if let Some((_, value)) = self.indices.iter().rev().find(|(index, _)| *index == key) {
-            return Ok(Scalar::integer(*value).into());
+            return Ok(SizedExpression::integer(*value).into());
         }
         if key == "PI" {
-            return Ok(Scalar::pi().into());
+            return Ok(SizedExpression::pi().into());
         }
         let Some(&meaning) = self.names.get(&key) else { return Err(self.unknown(name)) };
         self.used.insert(key);
@@ -279,7 +279,7 @@ impl<'a> Scope<'a> {
                 if unknown.kind != VariableKind::Other {
                     self.motion(name, &plain(name), None, unknown.kind)?;
                 }
-                Ok(Value::variable(unknown.shape, &unknown.symbols))
+                Ok(ShapedExpression::variable(unknown.shape, &unknown.symbols))
             }
             Meaning::Definition(index) => {
                 let value = self.definition(index)?;
@@ -319,7 +319,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The value of a definition, which is evaluated when it is first needed. Reports one that needs itself.
-    fn definition(&mut self, index: usize) -> Reported<Value> {
+    fn definition(&mut self, index: usize) -> Reported<ShapedExpression> {
         let define: &'a NamedExpression = &self.declaration.defines[index];
         match std::mem::replace(&mut self.progress[index], Evaluation::Running) {
             Evaluation::Waiting => {}
@@ -424,8 +424,15 @@ impl<'a> Scope<'a> {
     }
 
     /// Records a mistake if a value does not have the shape of its variable. `what` names the value.
-    pub(super) fn same_shape(&self, what: &str, variable: &Variable, value: &Value, tokens: &Expr) -> Reported<()> {
-        let (name, shape, expected) = (plain(&variable.name), value.shape(), Value::shape_of(variable.shape));
+    pub(super) fn same_shape(
+        &self,
+        what: &str,
+        variable: &Variable,
+        value: &ShapedExpression,
+        tokens: &Expr,
+    ) -> Reported<()> {
+        let (name, shape, expected) =
+            (plain(&variable.name), value.shape(), ShapedExpression::shape_of(variable.shape));
         if shape == expected {
             return Ok(());
         }

@@ -18,13 +18,13 @@ pub(super) const MAX_NODES: usize = 1_000_000;
 
 /// An expression with its size when written out.
 #[derive(Clone, Debug)]
-pub(super) struct Scalar {
+pub(super) struct SizedExpression {
     pub(super) expression: Expression,
     pub(super) nodes: usize,
     pub(super) depth: usize,
 }
 
-impl Scalar {
+impl SizedExpression {
     pub(super) fn number(number: BigRational) -> Self {
         Self::new(Expression::Number(number), 1, 1)
     }
@@ -94,26 +94,26 @@ impl Scalar {
 }
 
 /// The size of a node with these children.
-fn nodes<'a>(children: impl IntoIterator<Item = &'a Scalar>) -> usize {
+fn nodes<'a>(children: impl IntoIterator<Item = &'a SizedExpression>) -> usize {
     children.into_iter().fold(1, |sum, child| sum.saturating_add(child.nodes))
 }
 
 /// A shaped quantity.
 #[derive(Clone, Debug)]
-pub(super) struct Value {
+pub(super) struct ShapedExpression {
     shape: Shape,
-    entries: Vec<Scalar>,
+    entries: Vec<SizedExpression>,
 }
 
-impl From<Scalar> for Value {
-    fn from(scalar: Scalar) -> Self {
+impl From<SizedExpression> for ShapedExpression {
+    fn from(scalar: SizedExpression) -> Self {
         Self { shape: Shape::Scalar, entries: vec![scalar] }
     }
 }
 
-impl Value {
+impl ShapedExpression {
     /// The quantity of this shape with these entries, column by column; a single column is a vector.
-    pub(super) fn new(shape: Shape, entries: Vec<Scalar>) -> Self {
+    pub(super) fn new(shape: Shape, entries: Vec<SizedExpression>) -> Self {
         debug_assert_eq!(shape.entries(), entries.len());
         Self { shape: Self::shape_of(shape), entries }
     }
@@ -127,35 +127,35 @@ impl Value {
     }
 
     /// A vector.
-    pub(super) fn vector(entries: Vec<Scalar>) -> Self {
+    pub(super) fn vector(entries: Vec<SizedExpression>) -> Self {
         Self { shape: Shape::Vector(entries.len()), entries }
     }
 
     /// The quantity with these rows and columns, column by column; a single column is a vector.
-    pub(super) fn matrix(rows: usize, columns: usize, entries: Vec<Scalar>) -> Self {
+    pub(super) fn matrix(rows: usize, columns: usize, entries: Vec<SizedExpression>) -> Self {
         Self::new(Shape::Matrix { rows, columns }, entries)
     }
 
     /// The matrix with the entry that `entry(row, column)` gives.
-    pub(super) fn from_fn(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> Scalar) -> Self {
+    pub(super) fn from_fn(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> SizedExpression) -> Self {
         let entries = (0..columns).flat_map(|column| (0..rows).map(move |row| (row, column)));
         Self::matrix(rows, columns, entries.map(|(row, column)| entry(row, column)).collect())
     }
 
     /// The variable of this shape with these entries.
     pub(super) fn variable(shape: Shape, symbols: &[Symbol]) -> Self {
-        Self::new(shape, symbols.iter().copied().map(Scalar::symbol).collect())
+        Self::new(shape, symbols.iter().copied().map(SizedExpression::symbol).collect())
     }
 
     pub(super) fn shape(&self) -> Shape {
         self.shape
     }
 
-    pub(super) fn entries(&self) -> &[Scalar] {
+    pub(super) fn entries(&self) -> &[SizedExpression] {
         &self.entries
     }
 
-    pub(super) fn into_entries(self) -> Vec<Scalar> {
+    pub(super) fn into_entries(self) -> Vec<SizedExpression> {
         self.entries
     }
 
@@ -163,7 +163,7 @@ impl Value {
         self.entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.nodes))
     }
 
-    pub(super) fn as_scalar(&self) -> Option<&Scalar> {
+    pub(super) fn as_scalar(&self) -> Option<&SizedExpression> {
         (self.shape == Shape::Scalar).then(|| &self.entries[0])
     }
 
@@ -173,18 +173,22 @@ impl Value {
     }
 
     /// The entry; the caller has checked the range.
-    pub(super) fn entry(&self, row: usize, column: usize) -> &Scalar {
+    pub(super) fn entry(&self, row: usize, column: usize) -> &SizedExpression {
         let (rows, _) = self.shape.extent();
         &self.entries[column * rows + row]
     }
 
     /// The value with an operation done to every entry.
-    pub(super) fn map(self, operation: impl FnMut(Scalar) -> Scalar) -> Self {
+    pub(super) fn map(self, operation: impl FnMut(SizedExpression) -> SizedExpression) -> Self {
         Self { shape: self.shape, entries: self.entries.into_iter().map(operation).collect() }
     }
 
     /// The value with an operation done to every two corresponding entries of quantities of one shape.
-    pub(super) fn zip(self, other: Self, operation: impl Fn(Scalar, Scalar) -> Scalar) -> Self {
+    pub(super) fn zip(
+        self,
+        other: Self,
+        operation: impl Fn(SizedExpression, SizedExpression) -> SizedExpression,
+    ) -> Self {
         let pairs = self.entries.into_iter().zip(other.entries);
         Self { shape: self.shape, entries: pairs.map(|(left, right)| operation(left, right)).collect() }
     }
@@ -192,13 +196,13 @@ impl Value {
     /// The sum of quantities of one shape, at least one.
     pub(super) fn sum(terms: Vec<Self>) -> Self {
         let shape = terms[0].shape;
-        let mut columns: Vec<Vec<Scalar>> = vec![Vec::new(); shape.entries()];
+        let mut columns: Vec<Vec<SizedExpression>> = vec![Vec::new(); shape.entries()];
         for term in terms {
             for (column, entry) in columns.iter_mut().zip(term.entries) {
                 column.push(entry);
             }
         }
-        Self { shape, entries: columns.into_iter().map(Scalar::sum).collect() }
+        Self { shape, entries: columns.into_iter().map(SizedExpression::sum).collect() }
     }
 
     /// The product in the sense of linear algebra.
@@ -219,10 +223,10 @@ impl Value {
         }
     }
 
-    fn scale(self, factor: Scalar) -> Result<Self, String> {
+    fn scale(self, factor: SizedExpression) -> Result<Self, String> {
         let scaled = self.entries.iter().filter(|entry| !entry.is_zero()).count();
         fits(self.nodes().saturating_add(factor.nodes.saturating_mul(scaled)))?;
-        Ok(self.map(|entry| Scalar::product(vec![factor.clone(), entry])))
+        Ok(self.map(|entry| SizedExpression::product(vec![factor.clone(), entry])))
     }
 
     fn contract(&self, other: &Self) -> Result<Self, String> {
@@ -232,7 +236,7 @@ impl Value {
         }
         // Entry (i, k) of the left meets row k of the right, and entry (k, j) of the right column k of the left.
         let size = (0..inner).fold(0_usize, |size, k| {
-            let count = |entries: &mut dyn Iterator<Item = &Scalar>| {
+            let count = |entries: &mut dyn Iterator<Item = &SizedExpression>| {
                 let nonzero = entries.filter(|entry| !entry.is_zero());
                 nonzero.fold((0_usize, 0_usize), |(count, nodes), entry| (count + 1, nodes.saturating_add(entry.nodes)))
             };
@@ -244,7 +248,9 @@ impl Value {
         Ok(Self::from_fn(rows, columns, |row, column| {
             let factors = (0..inner).map(|k| (self.entry(row, k), other.entry(k, column)));
             let nonzero = factors.filter(|(left, right)| !left.is_zero() && !right.is_zero());
-            Scalar::sum(nonzero.map(|(left, right)| Scalar::product(vec![left.clone(), right.clone()])).collect())
+            SizedExpression::sum(
+                nonzero.map(|(left, right)| SizedExpression::product(vec![left.clone(), right.clone()])).collect(),
+            )
         }))
     }
 
@@ -254,17 +260,17 @@ impl Value {
     }
 
     /// The inner product of quantities of one shape.
-    pub(super) fn dot(self, other: Self) -> Scalar {
-        Scalar::sum(self.zip(other, |left, right| Scalar::product(vec![left, right])).entries)
+    pub(super) fn dot(self, other: Self) -> SizedExpression {
+        SizedExpression::sum(self.zip(other, |left, right| SizedExpression::product(vec![left, right])).entries)
     }
 
-    pub(super) fn norm_squared(self) -> Scalar {
-        Scalar::sum(self.map(Scalar::square).entries)
+    pub(super) fn norm_squared(self) -> SizedExpression {
+        SizedExpression::sum(self.map(SizedExpression::square).entries)
     }
 
-    pub(super) fn trace(&self) -> Scalar {
+    pub(super) fn trace(&self) -> SizedExpression {
         let (rows, _) = self.shape.extent();
-        Scalar::sum((0..rows).map(|index| self.entry(index, index).clone()).collect())
+        SizedExpression::sum((0..rows).map(|index| self.entry(index, index).clone()).collect())
     }
 
     /// The vector product of two vectors of 3.
@@ -272,7 +278,7 @@ impl Value {
         let (a, b) = (&self.entries, &other.entries);
         let component = |i: usize, j: usize| {
             let (left, right) = (vec![a[i].clone(), b[j].clone()], vec![a[j].clone(), b[i].clone()]);
-            Scalar::sum(vec![Scalar::product(left), Scalar::product(right).negate()])
+            SizedExpression::sum(vec![SizedExpression::product(left), SizedExpression::product(right).negate()])
         };
         Self { shape: self.shape, entries: vec![component(1, 2), component(2, 0), component(0, 1)] }
     }
@@ -280,8 +286,8 @@ impl Value {
     /// The matrix with `hat(v) * w = v x w`, for a vector of 3.
     pub(super) fn hat(&self) -> Self {
         let [x, y, z] = [0, 1, 2].map(|index| self.entries[index].clone());
-        let zero = || Scalar::integer(0);
-        let minus = |entry: &Scalar| entry.clone().negate();
+        let zero = || SizedExpression::integer(0);
+        let minus = |entry: &SizedExpression| entry.clone().negate();
         let first = [zero(), z.clone(), minus(&y)];
         let second = [minus(&z), zero(), x.clone()];
         let third = [y, minus(&x), zero()];
@@ -289,16 +295,20 @@ impl Value {
     }
 
     /// The determinant of a square matrix by expansion along its columns.
-    pub(super) fn determinant(&self) -> Result<Scalar, String> {
+    pub(super) fn determinant(&self) -> Result<SizedExpression, String> {
         let (rows, _) = self.shape.extent();
         let largest = self.entries.iter().map(|entry| entry.nodes).max().unwrap_or(1);
         let terms: usize = (1..=rows).product();
         fits(terms.saturating_mul(rows).saturating_mul(largest))?;
-        let term = |sign: i64, column: usize, row: usize, minor: &Scalar| {
-            let term = Scalar::product(vec![Scalar::integer(sign), self.entry(row, column).clone(), minor.clone()]);
+        let term = |sign: i64, column: usize, row: usize, minor: &SizedExpression| {
+            let term = SizedExpression::product(vec![
+                SizedExpression::integer(sign),
+                self.entry(row, column).clone(),
+                minor.clone(),
+            ]);
             (!term.is_zero()).then_some(term)
         };
-        Ok(by_minors(rows, Scalar::integer(1), term, Scalar::sum))
+        Ok(by_minors(rows, SizedExpression::integer(1), term, SizedExpression::sum))
     }
 }
 

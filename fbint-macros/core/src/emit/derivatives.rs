@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use super::body::Writer;
 use super::functions::{Signatures, inlining};
 use super::{Compiled, Lengths, implementation, local};
-use crate::program::{Argument, DERIVATIVES, Function, Program, Returns, Trait, pattern};
+use crate::program::{Argument, DERIVATIVES, GeneratedFunction, Program, Returns, Trait, pattern};
 
 /// The implementation of `DifferentiableSystem`.
 ///
@@ -91,7 +91,11 @@ fn types(runtime: &syn::Path, lengths: Lengths, items: &TokenStream) -> TokenStr
 }
 
 /// The type and the pattern of a sparse Jacobian.
-fn sparse(runtime: &syn::Path, function: &Function, pattern: impl Iterator<Item = [Literal; 2]>) -> TokenStream {
+fn sparse(
+    runtime: &syn::Path,
+    function: &GeneratedFunction,
+    pattern: impl Iterator<Item = [Literal; 2]>,
+) -> TokenStream {
     let of = function.name.trim_end_matches("_derivatives").to_uppercase();
     let (name, list) = (format_ident!("{of}_PATTERN"), derivatives_type(function));
     let pairs: Vec<TokenStream> = pattern.map(|[row, column]| quote!((#row, #column))).collect();
@@ -102,12 +106,12 @@ fn sparse(runtime: &syn::Path, function: &Function, pattern: impl Iterator<Item 
     }
 }
 
-fn is_sparse(function: &Function) -> bool {
+fn is_sparse(function: &GeneratedFunction) -> bool {
     matches!(function.returns, Returns::Derivatives(_))
 }
 
 /// `VectorFieldDerivatives`
-pub(super) fn derivatives_type(function: &Function) -> Ident {
+pub(super) fn derivatives_type(function: &GeneratedFunction) -> Ident {
     let capitalised = |word: &str| format!("{}{}", word[..1].to_uppercase(), &word[1..]);
     let name: String = function.name.split('_').map(capitalised).collect();
     format_ident!("{name}")
@@ -116,7 +120,7 @@ pub(super) fn derivatives_type(function: &Function) -> Ident {
 /// The value that a function returns, from the outputs of its program.
 fn result(
     runtime: &syn::Path,
-    function: &Function,
+    function: &GeneratedFunction,
     program: &Program,
     entries: &[TokenStream],
     lengths: Lengths,

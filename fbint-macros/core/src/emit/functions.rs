@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use super::body::Writer;
 use super::derivatives::derivatives_type;
 use super::{Compiled, local};
-use crate::program::{Argument, FUNCTIONS, Form, Function, Program, Returns, Rows, Trait};
+use crate::program::{Argument, FUNCTIONS, Form, GeneratedFunction, Program, Returns, Rows, Trait};
 
 /// Maximum number of operations of a field that is inlined wherever a method evaluates it. A call costs more than it looks: its
 /// result goes through memory, where the next stage waits for it.
@@ -49,7 +49,7 @@ impl Signatures {
     }
 
     /// `fn vector_field(&self, __x: &[T; 6]) -> [T; 6]`
-    pub(super) fn of(&self, function: &Function) -> TokenStream {
+    pub(super) fn of(&self, function: &GeneratedFunction) -> TokenStream {
         let (name, runtime, law) = (format_ident!("{}", function.name), &self.runtime, &self.law);
         let arguments = function.arguments.iter().map(|argument| self.argument(*argument));
         let generics = function.law().map(|_| quote!(<L: #law>));
@@ -80,7 +80,7 @@ impl Signatures {
     }
 
     /// The type of what a function returns.
-    fn returned(&self, function: &Function) -> TokenStream {
+    fn returned(&self, function: &GeneratedFunction) -> TokenStream {
         let runtime = &self.runtime;
         match function.returns {
             Returns::List(rows) => array(self.count(rows)),
@@ -154,7 +154,7 @@ pub(super) fn without_content(signatures: &Signatures, body: &TokenStream) -> To
 }
 
 /// The attribute of a function.
-pub(super) fn inlining(function: &Function, program: &Program) -> Option<TokenStream> {
+pub(super) fn inlining(function: &GeneratedFunction, program: &Program) -> Option<TokenStream> {
     match program.instructions.len() {
         0..=INLINED if function.is_field() => Some(quote!(#[inline(always)])),
         0..=COMPILED_ONCE => Some(quote!(#[inline])),

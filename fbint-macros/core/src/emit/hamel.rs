@@ -6,7 +6,7 @@ use quote::quote;
 use super::body::Writer;
 use super::functions::{Signatures, array, inlining};
 use super::{Compiled, implementation, system_path};
-use crate::program::{Function, HAMEL_FUNCTIONS, LAGRANGIAN_FUNCTIONS, Returns, Trait};
+use crate::program::{GeneratedFunction, HAMEL_FUNCTIONS, LAGRANGIAN_FUNCTIONS, Returns, Trait};
 
 /// The implementation of `LagrangianSystem`.
 ///
@@ -61,7 +61,7 @@ fn velocities(signatures: &Signatures) -> TokenStream {
 
 /// The functions of these traits for a mistaken model, each with this body.
 pub(super) fn without_content(signatures: &Signatures, body: &TokenStream) -> [TokenStream; 2] {
-    let functions = |of: &[&Function]| {
+    let functions = |of: &[&GeneratedFunction]| {
         let functions = of.iter().map(|function| signatures.of(function));
         quote!(#(#functions #body)*)
     };

@@ -12,15 +12,15 @@ const MOST_OPERATIONS: usize = 1_000_000;
 /// An expression that is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlong {
-    /// Where it stands.
-    pub place: Place,
+    /// Which one it is.
+    pub expression: DerivedExpression,
     /// The number of its operations.
     pub operations: usize,
 }
 
-/// Where an expression stands in what is derived.
+/// An expression among what is derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DerivedExpression {
     /// An integral.
     Integral(IntegralId),
     /// The derivative of an integral by an entry of the state.
@@ -40,12 +40,14 @@ pub(super) fn check_observables(
     constraints: &[IntegralId],
 ) -> Result<(), Overlong> {
     observables.iter().try_for_each(|(id, observable)| {
-        check(Place::Integral(id), observable.value.operations())?;
-        observable.slopes().try_for_each(|(state, slope)| check(Place::Derivative(id, state), slope.operations()))
+        check(DerivedExpression::Integral(id), observable.value.operations())?;
+        observable
+            .slopes()
+            .try_for_each(|(state, slope)| check(DerivedExpression::Derivative(id, state), slope.operations()))
     })?;
     let mut pairs = constraints.iter().enumerate().flat_map(|(i, g)| constraints[..i].iter().map(move |f| (*f, *g)));
     pairs.try_for_each(|(f, g)| {
-        check(Place::Bracket(f, g), space.operations_of_bracket(&observables[f], &observables[g]))
+        check(DerivedExpression::Bracket(f, g), space.operations_of_bracket(&observables[f], &observables[g]))
     })
 }
 
@@ -54,12 +56,12 @@ pub(super) fn check_field(field: &Field) -> Result<(), Overlong> {
     field.systems.iter().try_for_each(|system| {
         let mut rows = system.unknowns.iter().zip(system.rows());
         rows.try_for_each(|(&unknown, mut row)| {
-            row.try_for_each(|entry| check(Place::Equation(unknown), entry.operations()))
+            row.try_for_each(|entry| check(DerivedExpression::Equation(unknown), entry.operations()))
         })
     })?;
-    field.rates.iter().try_for_each(|(state, rate)| check(Place::Rate(state), rate.operations()))
+    field.rates.iter().try_for_each(|(state, rate)| check(DerivedExpression::Rate(state), rate.operations()))
 }
 
-fn check(place: Place, operations: usize) -> Result<(), Overlong> {
-    if operations > MOST_OPERATIONS { Err(Overlong { place, operations }) } else { Ok(()) }
+fn check(expression: DerivedExpression, operations: usize) -> Result<(), Overlong> {
+    if operations > MOST_OPERATIONS { Err(Overlong { expression, operations }) } else { Ok(()) }
 }

@@ -13,7 +13,7 @@ mod shorter;
 mod simplify;
 mod written;
 
-pub use extent::{Overlong, Place};
+pub use extent::{DerivedExpression, Overlong};
 pub use involution::involution;
 use phase_space::{Observable, PhaseSpace};
 pub use poisson::NotPoisson;

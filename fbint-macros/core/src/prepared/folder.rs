@@ -49,19 +49,19 @@ pub struct Surroundings {
     /// Whether algebra may shorten and prove what no file has.
     pub algebra: bool,
     /// The sizes of the largest models.
-    pub largest: Largest,
+    pub limits: SizeLimits,
 }
 
 /// The sizes of the largest models that are compiled.
 #[derive(Clone, Copy, Debug)]
-pub struct Largest {
+pub struct SizeLimits {
     /// The most entries of the state, of the inputs or of the outputs, and half of those of the parameters.
     pub entries: usize,
     /// The most integrals.
     pub integrals: usize,
 }
 
-impl Largest {
+impl SizeLimits {
     const ANY: Self = Self { entries: usize::MAX, integrals: usize::MAX };
 }
 
@@ -83,13 +83,13 @@ impl Surroundings {
             source: None,
             order: Ok(Order::Use),
             algebra: true,
-            largest: Largest::ANY,
+            limits: SizeLimits::ANY,
         }
     }
 
     /// Nothing is kept, and everything is derived without algebra, of models up to a size.
-    pub fn of_text(largest: Largest) -> Self {
-        Self { algebra: false, largest, ..Self::nowhere() }
+    pub fn of_text(limits: SizeLimits) -> Self {
+        Self { algebra: false, limits, ..Self::nowhere() }
     }
 
     /// Whether there is algebra that may be used.

@@ -40,7 +40,7 @@ mod trust;
 
 pub use self::file::{FORMAT, read, write};
 pub(crate) use self::folder::VARIABLE;
-pub use self::folder::{Folder, Kept, Largest, Order, Surroundings, Trouble};
+pub use self::folder::{Folder, Kept, Order, SizeLimits, Surroundings, Trouble};
 pub use self::key::{Key, checksum};
 pub use self::trust::{believed, contradiction};
 

@@ -1,7 +1,7 @@
 //! Checks of everything that a file says.
 
 use super::Damage;
-use crate::check::{Verdict, check};
+use crate::check::{CheckOutcome, check};
 use crate::derivation::{Prepared, Problem};
 use crate::proofs::{self, involution};
 
@@ -14,9 +14,11 @@ pub fn contradiction(problem: &Problem, prepared: &Prepared) -> Option<Damage> {
 pub fn believed(problem: &Problem, prepared: Prepared) -> Result<Prepared, Damage> {
     let Prepared { derivation, claims, involution } = prepared;
     match check(problem, &derivation) {
-        Verdict::Agreement => {}
-        Verdict::Disagreement(quantity) => return Err(Damage(format!("{quantity} disagrees with the declaration"))),
-        Verdict::Undefined => return Err(Damage::from("no state was found in which all of it is defined")),
+        CheckOutcome::Agreement => {}
+        CheckOutcome::Disagreement(quantity) => {
+            return Err(Damage(format!("{quantity} disagrees with the declaration")));
+        }
+        CheckOutcome::Undefined => return Err(Damage::from("no state was found in which all of it is defined")),
     }
     let claims = proofs::believed(&derivation, &claims).map_err(|integral| {
         Damage(format!("what it says of the conservation of `{}` is not so", derivation.integrals[integral].name))

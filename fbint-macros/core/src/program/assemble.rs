@@ -3,7 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 use super::fields::{self, FunctionParts};
-use super::functions::{Function, functions_of};
+use super::functions::{GeneratedFunction, functions_of};
 use super::optimise::Optimiser;
 use super::{Fault, Instruction, Program};
 use crate::derivation::Derivation;
@@ -19,17 +19,17 @@ pub struct Programs {
     /// The changes of those results of the program that prepares which tangents read, from a direction of the parameters.
     pub prepare_direction: Program,
     /// In the order of the generated code.
-    functions: Vec<(&'static Function, Program)>,
+    functions: Vec<(&'static GeneratedFunction, Program)>,
 }
 
 impl Programs {
-    fn place(&self, function: &Function) -> usize {
+    fn place(&self, function: &GeneratedFunction) -> usize {
         let place = self.functions.iter().position(|(other, _)| other.name == function.name);
         place.expect("a function of this system")
     }
 
     /// The program of each function.
-    pub fn functions(&self) -> impl Iterator<Item = (&'static Function, &Program)> {
+    pub fn functions(&self) -> impl Iterator<Item = (&'static GeneratedFunction, &Program)> {
         self.functions.iter().map(|(function, program)| (*function, program))
     }
 
@@ -42,15 +42,15 @@ impl Programs {
     }
 }
 
-impl Index<&Function> for Programs {
+impl Index<&GeneratedFunction> for Programs {
     type Output = Program;
-    fn index(&self, function: &Function) -> &Program {
+    fn index(&self, function: &GeneratedFunction) -> &Program {
         &self.functions[self.place(function)].1
     }
 }
 
-impl IndexMut<&Function> for Programs {
-    fn index_mut(&mut self, function: &Function) -> &mut Program {
+impl IndexMut<&GeneratedFunction> for Programs {
+    fn index_mut(&mut self, function: &GeneratedFunction) -> &mut Program {
         let place = self.place(function);
         &mut self.functions[place].1
     }
@@ -69,7 +69,7 @@ pub fn assemble_with_derivatives(derivation: &Derivation) -> Result<Programs, Fa
 fn assembled(derivation: &Derivation, with_derivatives: bool) -> Result<Programs, Fault> {
     let parts = FunctionParts::new(derivation);
     let mut optimiser = Optimiser::default();
-    let mut functions: Vec<(&'static Function, Program)> = Vec::new();
+    let mut functions: Vec<(&'static GeneratedFunction, Program)> = Vec::new();
     for function in functions_of(derivation, with_derivatives) {
         let mut program = (function.build)(&parts);
         match function.derivative() {

@@ -12,7 +12,7 @@
 use super::adjoint::adjoints;
 use super::directional::Along;
 use super::fields::{self, FunctionParts};
-use super::functions::{Argument, Expected, Function, Returns, Rows, Trait, functions};
+use super::functions::{Argument, Expected, GeneratedFunction, Returns, Rows, Trait, functions};
 use super::optimise::eliminate_dead_values;
 use super::projection;
 use super::tangent::{Tangent, tangents};
@@ -172,7 +172,7 @@ fn copy(
     program.outputs.iter().map(|value| copied[value.index()]).collect()
 }
 
-impl Function {
+impl GeneratedFunction {
     /// The program of a derivative that goes backwards or by everything, from the program of its function, in which no law takes part.
     pub(super) fn derivative_of(
         &self,

@@ -16,7 +16,7 @@ use crate::numbers::precise::Real;
 
 /// A generated function of the state.
 #[derive(Debug)]
-pub struct Function {
+pub struct GeneratedFunction {
     /// The name in Rust.
     pub name: &'static str,
     /// What it takes after the state.
@@ -132,9 +132,9 @@ macro_rules! functions {
         $($(#[$doc:meta])* $function:ident: $name:ident($($argument:expr),*) -> $returns:expr, $build:expr, $expected:expr;)*
     ) => {
         $(#[$about])*
-        pub static $list: [&Function; $number] = [$(&$function),*];
+        pub static $list: [&GeneratedFunction; $number] = [$(&$function),*];
         $($(#[$doc])*
-        pub static $function: Function = Function {
+        pub static $function: GeneratedFunction = GeneratedFunction {
             name: stringify!($name),
             arguments: &[$($argument),*],
             returns: $returns,
@@ -226,14 +226,17 @@ functions! {
 }
 
 /// The functions that are generated for a system, with their derivatives or without.
-pub(super) fn functions_of(derivation: &Derivation, with_derivatives: bool) -> impl Iterator<Item = &'static Function> {
-    let of_lagrangian: &[&Function] = if derivation.hamel.is_some() { &LAGRANGIAN_FUNCTIONS } else { &[] };
-    let of_hamel: &[&Function] = if hamel::is_discretised(derivation) { &HAMEL_FUNCTIONS } else { &[] };
-    let derivatives: &[&Function] = if with_derivatives { &DERIVATIVES } else { &[] };
+pub(super) fn functions_of(
+    derivation: &Derivation,
+    with_derivatives: bool,
+) -> impl Iterator<Item = &'static GeneratedFunction> {
+    let of_lagrangian: &[&GeneratedFunction] = if derivation.hamel.is_some() { &LAGRANGIAN_FUNCTIONS } else { &[] };
+    let of_hamel: &[&GeneratedFunction] = if hamel::is_discretised(derivation) { &HAMEL_FUNCTIONS } else { &[] };
+    let derivatives: &[&GeneratedFunction] = if with_derivatives { &DERIVATIVES } else { &[] };
     FUNCTIONS.iter().chain(of_lagrangian).chain(of_hamel).chain(derivatives).copied()
 }
 
-impl Function {
+impl GeneratedFunction {
     /// Whether methods evaluate it in every stage, so that a call would cost more than it looks.
     pub fn is_field(&self) -> bool {
         [&VECTOR_FIELD, &FEEDBACK_FIELD, &PROJECTION].iter().any(|field| field.name == self.name)

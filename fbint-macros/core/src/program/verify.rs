@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::derivatives::Derivative;
-use super::functions::{Expected, Form, Function, PROJECTION};
+use super::functions::{Expected, Form, GeneratedFunction, PROJECTION};
 use super::interpret::{TRIALS, inputs, interpret, rounding, spread, weigh};
 use super::oracle::{Oracle, consistent_targets, consistent_violation};
 use super::scaling::balanced;
@@ -128,7 +128,12 @@ struct ModelAtPoint<'a> {
 
 impl ModelAtPoint<'_> {
     /// The derivative of results, along the direction or with the weights of the point.
-    fn derivatives(&self, function: &Function, derivative: Derivative, results: &[Dual<Unknown>]) -> Vec<Real> {
+    fn derivatives(
+        &self,
+        function: &GeneratedFunction,
+        derivative: Derivative,
+        results: &[Dual<Unknown>],
+    ) -> Vec<Real> {
         let direction = |unknown| Real::from(self.point.draw(Draw::Direction(unknown)));
         let weight = |row| Real::from(self.point.draw(Draw::Weight(row)));
         let unknowns = function.unknowns(self.derivation);
@@ -148,7 +153,7 @@ impl ModelAtPoint<'_> {
     }
 
     /// The law that a function is given.
-    fn law<N: Numeric>(&self, function: &Function, normalisation: &[N], integrals: &[N]) -> Vec<N> {
+    fn law<N: Numeric>(&self, function: &GeneratedFunction, normalisation: &[N], integrals: &[N]) -> Vec<N> {
         match function.law() {
             Some(Form::Normalised) => normalised_law(normalisation, integrals, |f| weigh(self.point, f)),
             Some(Form::Declared) | None => consistent_violation(self.derivation, self.point, integrals),
@@ -159,7 +164,7 @@ impl ModelAtPoint<'_> {
 /// One function at one point.
 struct Test<'a> {
     place: ModelAtPoint<'a>,
-    function: &'static Function,
+    function: &'static GeneratedFunction,
     program: &'a Program,
     wanted: Wanted,
     /// The same in doubles.

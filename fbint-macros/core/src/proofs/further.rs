@@ -30,7 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::exclusion::Exclusion;
 use self::kernel::{BLOCK, Combination, combined, last, shortened, sum_of};
-use self::monomials::{Monomial, atoms, factors_of, monomials, products};
+use self::monomials::{FactoredMonomial, atoms, factors_of, monomials, products};
 use self::reconstruction::{DEGREE_IN_PARAMETERS, residues};
 use self::samples::Samples;
 use self::sieve::Sieve;
@@ -117,7 +117,7 @@ struct Basis<'a> {
     /// What monomials are made of, and the derivatives.
     values: Vec<Expression>,
     gradients: Vec<Slopes>,
-    monomials: Vec<Monomial>,
+    monomials: Vec<FactoredMonomial>,
     /// The places of monomials of each weight.
     classes: Vec<Vec<usize>>,
     /// What is evaluated at each point.
@@ -379,7 +379,7 @@ impl<'a> Space<'a> {
         let of_variable = |variable: &Differentiated<usize>| field.inverse(results[variable.value]);
         let reciprocals = self.basis.variables.iter().map(of_variable).collect::<Option<Vec<u64>>>()?;
         let mut values: Vec<u64> = Vec::new();
-        for Monomial { of, variable, .. } in &self.basis.monomials {
+        for FactoredMonomial { of, variable, .. } in &self.basis.monomials {
             let value = results[self.basis.variables[*variable].value];
             values.push(of.map_or(value, |of| field.multiply(values[of], value)));
         }

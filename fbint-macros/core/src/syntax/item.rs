@@ -12,7 +12,7 @@ use super::{MAX_ENTRIES, Shape, Variable, limits};
 use crate::diagnostics::Errors;
 
 /// The struct's fields, as far as they are parameters.
-pub(super) struct Parameters {
+pub(super) struct ParameterFields {
     pub(super) variables: Vec<Variable>,
     pub(super) broken: Vec<Ident>,
     /// Set if it is unknown which parameters were meant.
@@ -20,7 +20,7 @@ pub(super) struct Parameters {
 }
 
 /// The type and its parameters; `None` if the item is not a type.
-pub(super) fn read(tokens: TokenStream, errors: &Errors) -> Option<(DeriveInput, Parameters)> {
+pub(super) fn read(tokens: TokenStream, errors: &Errors) -> Option<(DeriveInput, ParameterFields)> {
     if !limits::fit(&tokens, errors) || !limits::hold_item(&tokens, errors) {
         return None;
     }
@@ -37,7 +37,7 @@ pub(super) fn read(tokens: TokenStream, errors: &Errors) -> Option<(DeriveInput,
     };
     let parameters = match fields(&item, errors) {
         Some(fields) => parameters(fields, errors),
-        None => Parameters { variables: Vec::new(), broken: Vec::new(), hidden: true },
+        None => ParameterFields { variables: Vec::new(), broken: Vec::new(), hidden: true },
     };
     Some((item, parameters))
 }
@@ -92,8 +92,8 @@ fn no_generics(generics: &Generics, errors: &Errors) -> bool {
     false
 }
 
-fn parameters(fields: Vec<&Field>, errors: &Errors) -> Parameters {
-    let mut parameters = Parameters { variables: Vec::new(), broken: Vec::new(), hidden: false };
+fn parameters(fields: Vec<&Field>, errors: &Errors) -> ParameterFields {
+    let mut parameters = ParameterFields { variables: Vec::new(), broken: Vec::new(), hidden: false };
     for field in fields {
         let Some(name) = field.ident.clone() else { continue };
         match parameter(field, &name, errors) {

@@ -14,7 +14,7 @@ const ATTRIBUTE: &str = "feedback_system";
 const CONTENT: &str = "a text of models holds structs with `#[feedback_system(..)]` and `use` alone";
 
 /// What the macro would be given.
-pub(super) struct Declared {
+pub(super) struct MacroInput {
     /// What is between the parentheses of the attribute.
     pub(super) attribute: TokenStream,
     /// The struct without the attribute.
@@ -26,9 +26,9 @@ pub(super) struct Declared {
 }
 
 /// The models that are declared in these tokens. Everything else but `use` is reported.
-pub(super) fn declarations(tokens: TokenStream, errors: &Errors) -> Vec<Declared> {
+pub(super) fn declarations(tokens: TokenStream, errors: &Errors) -> Vec<MacroInput> {
     let mut tokens = tokens.into_iter().peekable();
-    let mut declared = Vec::new();
+    let mut inputs = Vec::new();
     let mut names = BTreeSet::new();
     while let Some(item) = Item::next(&mut tokens) {
         if let Some(name) = item.name()
@@ -40,15 +40,15 @@ pub(super) fn declarations(tokens: TokenStream, errors: &Errors) -> Vec<Declared
                 format_args!("there is another model `{name}` in this text: give this one another name"),
             );
         }
-        declared.extend(item.declared(errors));
+        inputs.extend(item.macro_input(errors));
     }
-    if declared.is_empty() && errors.is_empty() {
+    if inputs.is_empty() && errors.is_empty() {
         errors.push(
             Span::call_site(),
             "there is no model in this text, which would be a struct with `#[feedback_system(..)]`",
         );
     }
-    declared
+    inputs
 }
 
 /// An item, or what is taken for one.
@@ -111,7 +111,7 @@ impl Item {
     }
 
     /// The model that the item declares. What does not belong in a text is reported.
-    fn declared(self, errors: &Errors) -> Option<Declared> {
+    fn macro_input(self, errors: &Errors) -> Option<MacroInput> {
         let Some(index) = self.attributes.iter().position(Attribute::declares) else {
             self.report(errors);
             return None;
@@ -122,7 +122,7 @@ impl Item {
         attributes.iter().for_each(|other| other.check(errors));
         let attributes = attributes.into_iter().flat_map(|other| other.tokens);
         let place = word.map_or_else(Span::call_site, |word| word.span());
-        Some(Declared { attribute: arguments, item: attributes.chain(self.tokens).collect(), name, place })
+        Some(MacroInput { attribute: arguments, item: attributes.chain(self.tokens).collect(), name, place })
     }
 
     /// Reports an item that is not a model.

@@ -20,14 +20,14 @@ use crate::names::groups;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawing {
-    pub(super) shapes: Vec<Shape>,
+    pub(super) shapes: Vec<DrawnShape>,
     /// What is along the axes, if they have no common scale.
     pub(super) axes: Option<[&'static str; 2]>,
 }
 
 /// A shape as the page draws it: its kind and its positions.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shape {
+pub(super) struct DrawnShape {
     pub(super) kind: &'static str,
     pub(super) positions: Vec<Position>,
 }
@@ -158,7 +158,7 @@ impl Drawing {
 
     fn with(mut self, kind: &'static str, positions: Vec<Position>) -> Self {
         if !positions.is_empty() {
-            self.shapes.push(Shape { kind, positions });
+            self.shapes.push(DrawnShape { kind, positions });
         }
         self
     }
@@ -230,7 +230,7 @@ impl<T: RawStorage<f64, Const<3>, U1>> From<Matrix<f64, Const<3>, U1, T>> for Po
 }
 
 /// The kind, then all coordinates.
-impl Serialize for Shape {
+impl Serialize for DrawnShape {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut entries = serializer.serialize_seq(None)?;
         entries.serialize_element(self.kind)?;

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::drawing::Shape;
+use super::drawing::DrawnShape;
 use super::{Animation, Drawing, Position};
 use crate::catalogue::{AnyModel, Sample};
-use crate::names::{Group, groups};
+use crate::names::{NameGroup, groups};
 
 /// The least distance that can be seen, as a fraction of the size of a scene.
 const RESOLUTION: f64 = 2e-5;
@@ -25,7 +25,7 @@ pub(crate) struct Film<'a> {
     bounds: [Vec<f64>; 2],
     times: Vec<f64>,
     /// The shapes at each time, or 0 for a shape that was the same in the frame before.
-    frames: Vec<Vec<Cell>>,
+    frames: Vec<Vec<FrameShape>>,
     /// The number of samples of the run.
     samples: usize,
     /// The times of the samples that were chosen.
@@ -36,9 +36,9 @@ pub(crate) struct Film<'a> {
 /// A shape in a frame.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Cell {
+enum FrameShape {
     AsBefore(u8),
-    New(Shape),
+    New(DrawnShape),
 }
 
 /// The largest |F - F_target| of a group of integrals since the sample before.
@@ -64,7 +64,7 @@ impl<'a> Film<'a> {
             parameters: run.model.parameters(),
             axes,
             times,
-            frames: cells(&drawings.into_iter().map(|drawing| drawing.rounded(&places)).collect::<Vec<_>>()),
+            frames: frame_shapes(&drawings.into_iter().map(|drawing| drawing.rounded(&places)).collect::<Vec<_>>()),
             bounds,
             samples: run.samples.len(),
             sampled: chosen.iter().map(|sample| sample.time).collect(),
@@ -136,7 +136,7 @@ fn changes(names: &[&str], windows: &[&[Sample]]) -> Vec<Changes> {
         let changes = window.iter().flat_map(|sample| &sample.change[entries.clone()]);
         changes.fold(0.0, |largest: f64, change| largest.max(change.abs()))
     };
-    let of_group = |group: &Group<'_>| {
+    let of_group = |group: &NameGroup<'_>| {
         let entries = group.first..group.first + group.entries.len();
         let changes = windows.iter().map(|window| with_digits(largest(entries.clone(), window), 3)).collect();
         Changes { name: group.name(), changes }
@@ -169,15 +169,16 @@ fn places([low, high]: &[Vec<f64>; 2], has_scales: bool) -> Vec<i32> {
 }
 
 /// Replaces shapes that are the same as in the frame before.
-fn cells(drawings: &[Drawing]) -> Vec<Vec<Cell>> {
-    let same =
-        |index: usize, place: usize, shape: &Shape| index > 0 && drawings[index - 1].shapes.get(place) == Some(shape);
+fn frame_shapes(drawings: &[Drawing]) -> Vec<Vec<FrameShape>> {
+    let same = |index: usize, place: usize, shape: &DrawnShape| {
+        index > 0 && drawings[index - 1].shapes.get(place) == Some(shape)
+    };
     let frame = |(index, drawing): (usize, &Drawing)| {
         let shapes = drawing.shapes.iter().enumerate();
-        let cell = |(place, shape): (usize, &Shape)| {
-            if same(index, place, shape) { Cell::AsBefore(0) } else { Cell::New(shape.clone()) }
+        let frame_shape = |(place, shape): (usize, &DrawnShape)| {
+            if same(index, place, shape) { FrameShape::AsBefore(0) } else { FrameShape::New(shape.clone()) }
         };
-        shapes.map(cell).collect()
+        shapes.map(frame_shape).collect()
     };
     drawings.iter().enumerate().map(frame).collect()
 }

@@ -11,7 +11,7 @@ use super::loaded::{uniform, vector};
 pub(super) type AnySimulation<'a, S> = Simulation<'a, S, Box<dyn Field<Vector = Vector<S>>>>;
 
 /// What gives a driven model its inputs: see [`Model::input`](super::Model::input).
-pub struct Controller<S: FeedbackSystem>(Box<dyn Drive<S>>);
+pub struct Controller<S: FeedbackSystem>(Box<dyn AnySignal<S>>);
 
 impl<S: DrivenSystem> Controller<S> {
     /// The controller that gives these inputs: a function of the time and the state, which owns what it needs of the model, or a
@@ -41,7 +41,7 @@ impl<S: FeedbackSystem> fmt::Debug for Controller<S> {
 }
 
 /// A signal, without the type of the inputs, which a model that is not driven does not have.
-trait Drive<S: FeedbackSystem> {
+trait AnySignal<S: FeedbackSystem> {
     fn simulation<'a>(&self, simulation: Simulation<'a, S>, feedback: &Feedback) -> AnySimulation<'a, S>;
     fn prepared(&self, system: S::Prepared<f64>, x: &Vector<S>) -> S::Prepared<f64>;
 }
@@ -60,7 +60,7 @@ macro_rules! boxed {
     };
 }
 
-impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> Drive<S> for I {
+impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> AnySignal<S> for I {
     fn simulation<'a>(&self, simulation: Simulation<'a, S>, feedback: &Feedback) -> AnySimulation<'a, S> {
         boxed!(simulation, feedback, self.clone())
     }

@@ -10,8 +10,8 @@ use num_dual::Dual64;
 
 use super::controller::{AnySimulation, Controller, undriven};
 use super::{
-    AnyModel, ConstantGains, Crossing, EnsembleRun, Feedback, Member, Model, Plan, Quantity, Run, Sample, Steps, Visit,
-    Watch,
+    AnyModel, ConstantGains, Crossing, EnsembleRun, Feedback, Member, Model, Observer, Plan, Quantity, Run, Sample,
+    Steps, Visit,
 };
 use crate::animation::Drawing;
 use crate::scheme::Scheme;
@@ -114,9 +114,15 @@ impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
         ConsistentStart::new(&self.system).hold(held)?.solve(self.vector(guess)).map(|start| self.flat(start))
     }
 
-    fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error> {
+    fn run(
+        &self,
+        start: &[f64],
+        plan: &Plan,
+        from: Option<Snapshot>,
+        observer: &mut Observer<'_>,
+    ) -> Result<Run, Error> {
         let map = self.map(plan);
-        let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_deref()).watched(watch);
+        let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_deref()).watched(observer);
         let simulation = match from {
             Some(snapshot) => simulation.from_snapshot(snapshot),
             None => simulation,
@@ -152,9 +158,9 @@ impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
         rodas5p.into_iter().chain(gauss).chain(general).chain(own).collect()
     }
 
-    fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error> {
+    fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error> {
         // Boxed, so that nothing is compiled for the type of the field, which these steps do not call.
-        let simulation = undriven(self.eventful(start)?, &Feedback::None).watched(watch);
+        let simulation = undriven(self.eventful(start)?, &Feedback::None).watched(observer);
         let settings = Settings::new(Method::OneStep { h: steps.h }, steps.until);
         let settings = Settings { every: Some(steps.every), ..settings };
         let steps = OwnSteps { steps, dimension: start.len() };

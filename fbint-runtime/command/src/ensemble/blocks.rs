@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::arguments;
+use crate::arguments::EnsembleArguments;
 use crate::catalogue::Sample;
 use crate::checkpoint::{self, VERSION};
 use crate::help::program;
 use crate::members::{Block, SeeSamples};
-use crate::output::{Output, PREFIX, WholeDraft, publish, reason};
+use crate::output::{OutputFile, PREFIX, WholeDraft, publish, reason};
 
 /// The file that says which ensemble it is.
 const HEAD: &str = "ensemble";
@@ -32,11 +32,11 @@ pub(super) struct Head {
     fbint: String,
     pub(super) code_sha256: String,
     /// The options, with paths that do not depend on the current folder.
-    pub(super) arguments: arguments::Ensemble,
+    pub(super) arguments: EnsembleArguments,
 }
 
 impl Head {
-    pub(super) fn new(code_sha256: &str, arguments: arguments::Ensemble) -> Self {
+    pub(super) fn new(code_sha256: &str, arguments: EnsembleArguments) -> Self {
         Self { fbint: VERSION.to_owned(), code_sha256: code_sha256.to_owned(), arguments }
     }
 
@@ -63,7 +63,7 @@ pub(super) struct Blocks {
 
 /// A part of the file of a block.
 #[derive(Serialize, Deserialize)]
-enum Part {
+enum BlockPart {
     /// A member and its samples.
     Samples(u32, Vec<Sample>),
     /// Everything else, at the end, with the lengths of the parts of the block in datasets.
@@ -76,7 +76,7 @@ impl Blocks {
     /// # Errors
     ///
     /// If there is something already.
-    pub(super) fn place(folder: &Path) -> Result<Output, Box<dyn Error>> {
+    pub(super) fn place(folder: &Path) -> Result<OutputFile, Box<dyn Error>> {
         let name = folder.display();
         if folder.join(HEAD).exists() {
             return Err(format!(
@@ -91,14 +91,14 @@ impl Blocks {
                 format!("{name} is there already, and not the checkpoint of an ensemble: give another name").into()
             );
         }
-        Output::at(folder)
+        OutputFile::at(folder)
     }
 
     /// Makes the folder of an ensemble of which nothing is done.
     pub(super) fn create(folder: &Path, head: &Head) -> Result<Self, Box<dyn Error>> {
         fs::create_dir(folder)
             .map_err(|error| format!("cannot create {}: {}", folder.display(), reason(&error, "no such folder")))?;
-        checkpoint::write(head, &Output::at(&folder.join(HEAD))?)?;
+        checkpoint::write(head, &OutputFile::at(&folder.join(HEAD))?)?;
         Self::open(folder)
     }
 
@@ -149,13 +149,13 @@ impl Blocks {
         block: u32,
         integrate: impl FnOnce(&mut SeeSamples<'_>) -> Result<(Block, Vec<WholeDraft>), Box<dyn Error>>,
     ) -> Result<(), Box<dyn Error>> {
-        let output = Output::at(&self.file(block))?;
+        let output = OutputFile::at(&self.file(block))?;
         let refusal = |error: io::Error| output.refusal(&error);
         let mut file = Signed { file: output.begin().map_err(refusal)?, digest: Sha256::new() };
         let mut failure = None;
         let (integrated, parts) = integrate(&mut |member, samples| {
             if failure.is_none() {
-                failure = file.push(&Part::Samples(member, samples.to_vec())).err();
+                failure = file.push(&BlockPart::Samples(member, samples.to_vec())).err();
             }
         })?;
         if let Some(failure) = failure {
@@ -163,7 +163,7 @@ impl Blocks {
         }
         let finish = || {
             let lengths = parts.iter().map(WholeDraft::length).collect::<Result<_, _>>()?;
-            file.push(&Part::Rest(integrated, lengths))?;
+            file.push(&BlockPart::Rest(integrated, lengths))?;
             let digest = file.digest.finalize();
             file.file.write_all(&digest)?;
             file.file.finish()
@@ -188,8 +188,8 @@ impl Blocks {
             file.rewind()?;
             loop {
                 match pull(&mut file)? {
-                    Part::Samples(member, samples) => see(member, &samples),
-                    Part::Rest(block, lengths) => {
+                    BlockPart::Samples(member, samples) => see(member, &samples),
+                    BlockPart::Rest(block, lengths) => {
                         return Ok(parts.iter().map(length).eq(lengths).then_some(block));
                     }
                 }
@@ -229,7 +229,7 @@ struct Signed<W> {
 }
 
 impl<W: Write> Signed<W> {
-    fn push(&mut self, part: &Part) -> io::Result<()> {
+    fn push(&mut self, part: &BlockPart) -> io::Result<()> {
         let part = postcard::to_stdvec(part).map_err(io::Error::other)?;
         for bytes in [&(part.len() as u64).to_le_bytes()[..], &part] {
             self.digest.update(bytes);
@@ -252,7 +252,7 @@ fn is_whole(file: &mut (impl Read + Seek)) -> io::Result<bool> {
 }
 
 /// The next part of a file that is whole.
-fn pull(file: &mut impl Read) -> io::Result<Part> {
+fn pull(file: &mut impl Read) -> io::Result<BlockPart> {
     let mut length = [0; 8];
     file.read_exact(&mut length)?;
     let mut part = Vec::new();

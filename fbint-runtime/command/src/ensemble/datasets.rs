@@ -9,9 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf, is_separator};
 
 use super::samples::SampleTable;
-use crate::arguments;
+use crate::arguments::EnsembleArguments;
 use crate::members::{Block, Members};
-use crate::output::{Output, WholeDraft};
+use crate::output::{OutputFile, WholeDraft};
 use crate::parquet;
 use crate::table::{TableDraft, TableFile};
 
@@ -24,7 +24,7 @@ pub(super) struct Datasets {
 
 /// A folder of parts.
 #[derive(Clone)]
-pub(super) struct Dataset(Output);
+pub(super) struct Dataset(OutputFile);
 
 /// The parts of a block on their way into files.
 pub(super) struct Parts {
@@ -39,7 +39,7 @@ pub(super) fn is_folder(path: &Path) -> bool {
 
 impl Datasets {
     /// Checks that the folders can be written.
-    pub(super) fn of(arguments: &arguments::Ensemble) -> Result<Self, Box<dyn Error>> {
+    pub(super) fn of(arguments: &EnsembleArguments) -> Result<Self, Box<dyn Error>> {
         let dataset =
             |path: &Option<PathBuf>| path.as_deref().filter(|path| is_folder(path)).map(Dataset::at).transpose();
         Ok(Self { ends: dataset(&arguments.ends)?, samples: dataset(&arguments.samples)? })
@@ -90,15 +90,15 @@ impl Datasets {
 impl Dataset {
     fn at(path: &Path) -> Result<Self, Box<dyn Error>> {
         parquet::check()?;
-        Output::of_folder(path).map(Self)
+        OutputFile::of_folder(path).map(Self)
     }
 
-    pub(super) fn output(&self) -> &Output {
+    pub(super) fn output(&self) -> &OutputFile {
         &self.0
     }
 
     /// The place of the part of a block.
-    fn output_of(&self, block: u32) -> Output {
+    fn output_of(&self, block: u32) -> OutputFile {
         self.0.within(&format!("part-{block:07}.parquet"))
     }
 
@@ -150,12 +150,12 @@ mod tests {
     use super::*;
     use crate::members::SIZE;
     use crate::output::publish;
-    use crate::table::Column;
+    use crate::table::ColumnDefinition;
 
     /// Names of one length have one order, as texts and as numbers.
     #[test]
     fn the_last_part_of_the_largest_ensemble_has_a_name_as_long_as_the_first() -> Result<(), Box<dyn Error>> {
-        let dataset = Dataset(Output::of_folder(Path::new("parts"))?);
+        let dataset = Dataset(OutputFile::of_folder(Path::new("parts"))?);
         let [first, last] = [0, u32::MAX / SIZE].map(|block| dataset.output_of(block).path().as_os_str().len());
         assert_eq!(first, last);
         Ok(())
@@ -169,7 +169,7 @@ mod tests {
         fs::create_dir(&path)?;
         let folder = fs::File::open(&path)?;
         folder.set_modified(UNIX_EPOCH)?;
-        let part = Dataset(Output::of_folder(&path)?).part(0, None)?.begin(&[Column::count("member")])?;
+        let part = Dataset(OutputFile::of_folder(&path)?).part(0, None)?.begin(&[ColumnDefinition::count("member")])?;
         let whole = part.finish("{}")?;
         assert_eq!(folder.metadata()?.modified()?, UNIX_EPOCH);
         publish([whole])?;

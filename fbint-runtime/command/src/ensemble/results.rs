@@ -4,41 +4,41 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::Study;
+use super::ResolvedEnsemble;
 use super::blocks::Blocks;
 use super::datasets::{Dataset, Datasets, is_folder};
 use super::samples::SampleTable;
-use crate::arguments;
+use crate::arguments::EnsembleArguments;
 use crate::bitmap::Painter;
 use crate::catalogue::{AnyModel, Sample, Summary};
 use crate::figure;
 use crate::members::{Block, Members};
 use crate::names::TIME;
-use crate::output::{Output, WholeDraft, distinct, with_ending};
+use crate::output::{OutputFile, WholeDraft, distinct, with_ending};
 use crate::panels::{Panel, panels};
 use crate::record::{self, EnsembleEnding};
 use crate::spread::Spread;
-use crate::table::{Cell, Column, Kind, TableDraft, TableFile};
+use crate::table::{Cell, ColumnDefinition, ColumnType, TableDraft, TableFile};
 use crate::tally::Tally;
 use crate::trajectory::state_and_changes;
 
 /// The files of an ensemble.
-pub(super) struct Outputs {
+pub(super) struct EnsembleOutputs {
     out: Option<TableFile>,
     ends: Option<TableFile>,
     samples: Option<TableFile>,
     datasets: Datasets,
-    plot: Option<Output>,
+    plot: Option<OutputFile>,
     /// The renderer of the figure if it is a PNG.
     painter: Option<Painter>,
-    pub(super) record: Output,
+    pub(super) record: OutputFile,
 }
 
-impl Outputs {
+impl EnsembleOutputs {
     /// Checks before the run starts that all files can be written, that their endings are known, that no two are one, and that nothing is
     /// where a new folder for the blocks is wanted.
-    pub(super) fn open(study: &Study, blocks: Option<&Path>) -> Result<Self, Box<dyn Error>> {
-        let arguments = study.arguments();
+    pub(super) fn open(ensemble: &ResolvedEnsemble, blocks: Option<&Path>) -> Result<Self, Box<dyn Error>> {
+        let arguments = ensemble.arguments();
         let table = |option: &str, path: Option<&Path>| path.map(|path| TableFile::at(option, path)).transpose();
         let [out, ends, samples, plot] = arguments.files();
         let record =
@@ -48,10 +48,10 @@ impl Outputs {
             out: table("--out", out)?,
             ends: table("--ends", ends.filter(|path| !is_folder(path)))?,
             samples: table("--samples", samples.filter(|path| !is_folder(path)))?,
-            datasets: study.datasets.clone(),
-            plot: plot.map(Output::at).transpose()?,
+            datasets: ensemble.datasets.clone(),
+            plot: plot.map(OutputFile::at).transpose()?,
             painter: plot.map_or(Ok(None), Painter::of)?,
-            record: Output::at(&record)?,
+            record: OutputFile::at(&record)?,
         };
         let blocks = blocks.map(Blocks::place).transpose()?;
         let named = outputs.named().into_iter().map(|(option, _, file)| (option, file));
@@ -63,7 +63,7 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// See [`Output::drafted_in`].
+    /// See [`OutputFile::drafted_in`].
     pub(super) fn drafted_in(self, folder: &Path) -> Self {
         let table = |file: Option<TableFile>| file.map(|file| file.drafted_in(folder));
         Self {
@@ -78,7 +78,7 @@ impl Outputs {
     }
 
     /// The files but for the record, each with its option and with what is in it.
-    fn named(&self) -> Vec<(&'static str, &'static str, &Output)> {
+    fn named(&self) -> Vec<(&'static str, &'static str, &OutputFile)> {
         let Datasets { ends, samples } = &self.datasets;
         let file = TableFile::output;
         let (ends, samples) = (ends.as_ref().map(Dataset::output), samples.as_ref().map(Dataset::output));
@@ -104,13 +104,17 @@ pub(super) struct Results {
 
 impl Results {
     /// Nothing yet.
-    pub(super) fn begin(study: &Study, outputs: &Outputs, members: &Members<'_>) -> Result<Self, Box<dyn Error>> {
-        let Outputs { ends, samples, .. } = outputs;
+    pub(super) fn begin(
+        ensemble: &ResolvedEnsemble,
+        outputs: &EnsembleOutputs,
+        members: &Members<'_>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let EnsembleOutputs { ends, samples, .. } = outputs;
         Ok(Self {
             ends: ends.as_ref().map(|file| file.begin(&members.columns_of_ends())).transpose()?,
             samples: samples.as_ref().map(|file| SampleTable::begin(file, members)).transpose()?,
             tally: Tally::default(),
-            spread: Spread::new(&study.panels, study.arguments().members),
+            spread: Spread::new(&ensemble.panels, ensemble.arguments().members),
             names: numbers_of_ends(members),
         })
     }
@@ -158,9 +162,9 @@ impl Results {
     /// member came to its end has the record alone.
     pub(super) fn finish(
         self,
-        study: &Study,
+        ensemble: &ResolvedEnsemble,
         model: &dyn AnyModel,
-        outputs: &Outputs,
+        outputs: &EnsembleOutputs,
         is_interrupted: bool,
     ) -> Result<(Tally, Vec<WholeDraft>), Box<dyn Error>> {
         let Self { ends, samples, tally, spread, names, .. } = self;
@@ -170,8 +174,8 @@ impl Results {
             tally.check()?;
             EnsembleEnding::Complete(model, &tally)
         };
-        let record = study.description.record(&ending)?;
-        let mut files = vec![study.description.draft(&ending, &outputs.record)?];
+        let record = ensemble.description.record(&ending)?;
+        let mut files = vec![ensemble.description.draft(&ending, &outputs.record)?];
         if !tally.has_ends() {
             return Ok((tally, files));
         }
@@ -186,7 +190,7 @@ impl Results {
         }
         if let Some(plot) = &outputs.plot {
             files.push(figure::draft(
-                &spread.draw(&study.title(tally.members), &names),
+                &spread.draw(&ensemble.title(tally.members), &names),
                 outputs.painter.as_ref(),
                 plot,
             )?);
@@ -196,12 +200,12 @@ impl Results {
 }
 
 fn numbers_of_ends(members: &Members<'_>) -> Vec<String> {
-    let numbers = members.columns_of_ends().into_iter().filter(|column| column.kind == Kind::Number);
+    let numbers = members.columns_of_ends().into_iter().filter(|column| column.kind == ColumnType::Number);
     numbers.map(|column| column.name).collect()
 }
 
 /// The panels of the figure.
-pub(super) fn panels_of(arguments: &arguments::Ensemble, members: &Members<'_>) -> Result<Vec<Panel>, Box<dyn Error>> {
+pub(super) fn panels_of(arguments: &EnsembleArguments, members: &Members<'_>) -> Result<Vec<Panel>, Box<dyn Error>> {
     match &arguments.plot {
         None => Ok(Vec::new()),
         Some(_) if arguments.of.is_empty() => Ok(Spread::default_panels(members.model(), arguments.vary.len())),
@@ -216,9 +220,11 @@ fn statistics(
     record: &str,
     file: &TableFile,
 ) -> Result<WholeDraft, Box<dyn Error>> {
-    let of = |name: String| ["mean", "variance", "min", "max"].map(|what| Column::number(format!("{what}({name})")));
-    let columns = [Column::number(TIME), Column::count("members")].into_iter();
-    let columns: Vec<Column> = columns.chain(state_and_changes(model).into_iter().flat_map(of)).collect();
+    let of = |name: String| {
+        ["mean", "variance", "min", "max"].map(|what| ColumnDefinition::number(format!("{what}({name})")))
+    };
+    let columns = [ColumnDefinition::number(TIME), ColumnDefinition::count("members")].into_iter();
+    let columns: Vec<ColumnDefinition> = columns.chain(state_and_changes(model).into_iter().flat_map(of)).collect();
     let mut table = file.begin(&columns)?;
     for at in &tally.statistics {
         let numbers = at.quantities.iter().flat_map(|of| [of.mean, of.variance, of.min, of.max]);
@@ -233,7 +239,7 @@ pub(super) fn report(
     title: &str,
     model: &dyn AnyModel,
     tally: &Tally,
-    outputs: &Outputs,
+    outputs: &EnsembleOutputs,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "{title}\n")?;

@@ -20,10 +20,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::Blocks;
-use super::{Results, Study};
+use super::{ResolvedEnsemble, Results};
 use crate::catalogue::{Entry, Sample};
 use crate::complaint::complain;
-use crate::members::{Members, SeeSamples, Watch};
+use crate::members::{BlockObserver, Members, SeeSamples};
 use crate::progress::Progress;
 use crate::ranks::Ranks;
 
@@ -32,7 +32,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// What a rank says to the leader.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Report {
+pub(crate) enum RankMessage {
     /// It has nothing to do. If it had, the block is on disk.
     Idle,
     /// It cannot go on.
@@ -41,7 +41,7 @@ pub(crate) enum Report {
 
 /// What the leader answers.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Order {
+pub(crate) enum LeaderMessage {
     /// Integrate this block, and report.
     Integrate(u32),
     /// There is nothing more to do.
@@ -54,37 +54,47 @@ pub(crate) fn wait_a_little() {
 }
 
 /// Does what the leader says, until there is nothing more to do.
-pub(super) fn assist(study: &Study, models: &[Entry], ranks: &Ranks, blocks: &Blocks) -> Result<(), Box<dyn Error>> {
-    let mut members = study.members(models)?;
-    let mut order = ranks.ask(&Report::Idle);
-    while let Order::Integrate(block) = order {
-        integrate(study, &mut members, blocks, block)?;
-        order = ranks.ask(&Report::Idle);
+pub(super) fn assist(
+    ensemble: &ResolvedEnsemble,
+    models: &[Entry],
+    ranks: &Ranks,
+    blocks: &Blocks,
+) -> Result<(), Box<dyn Error>> {
+    let mut members = ensemble.members(models)?;
+    let mut order = ranks.ask(&RankMessage::Idle);
+    while let LeaderMessage::Integrate(block) = order {
+        integrate(ensemble, &mut members, blocks, block)?;
+        order = ranks.ask(&RankMessage::Idle);
     }
     Ok(())
 }
 
 /// Integrates a block and puts it on disk.
-fn integrate(study: &Study, members: &mut Members<'_>, blocks: &Blocks, block: u32) -> Result<(), Box<dyn Error>> {
-    let mut parts = study.datasets.begin(block, members, Some(blocks.folder()))?;
+fn integrate(
+    ensemble: &ResolvedEnsemble,
+    members: &mut Members<'_>,
+    blocks: &Blocks,
+    block: u32,
+) -> Result<(), Box<dyn Error>> {
+    let mut parts = ensemble.datasets.begin(block, members, Some(blocks.folder()))?;
     blocks.write(block, |see| {
         let mut part = parts.samples().map(|table| |member, samples: &[Sample]| table.see(member, samples));
         let samples: Option<&mut SeeSamples<'_>> = match &mut part {
             Some(part) => Some(part),
-            None if study.has_samples() => Some(see),
+            None if ensemble.has_samples() => Some(see),
             None => None,
         };
-        let watch = Watch { progress: &mut |_| ControlFlow::Continue(()), samples };
-        let integrated = members.integrate(block, &study.plan, watch)?;
-        let files = parts.finish(&integrated, || study.record_of_part(members.model(), &integrated))?;
-        Ok((if study.needs_ends() { integrated } else { integrated.summary() }, files))
+        let observer = BlockObserver { progress: &mut |_| ControlFlow::Continue(()), samples };
+        let integrated = members.integrate(block, &ensemble.plan, observer)?;
+        let files = parts.finish(&integrated, || ensemble.record_of_part(members.model(), &integrated))?;
+        Ok((if ensemble.needs_ends() { integrated } else { integrated.summary() }, files))
     })
 }
 
 /// Has all blocks integrated, by the other ranks and by threads of this process, and adds each to the results. Without other ranks,
 /// it does all of it.
 pub(super) fn lead(
-    study: &Study,
+    ensemble: &ResolvedEnsemble,
     models: &[Entry],
     ranks: &Ranks,
     blocks: &Blocks,
@@ -93,26 +103,32 @@ pub(super) fn lead(
     thread::scope(|scope| {
         let (orders, hear_orders) = channel();
         let (reports, hear_reports) = channel();
-        scope.spawn(move || obey(study, models, blocks, &hear_orders, &reports));
+        scope.spawn(move || obey(ensemble, models, blocks, &hear_orders, &reports));
         let own = Own { orders, reports: hear_reports };
-        let progress = Progress::new(&study.description.job.model);
-        Leader::new(study, ranks, blocks, own)?.lead(results, progress)
+        let progress = Progress::new(&ensemble.description.job.model);
+        Leader::new(ensemble, ranks, blocks, own)?.lead(results, progress)
     })
 }
 
 /// What [`assist`] does, in a thread of the leader.
-fn obey(study: &Study, models: &[Entry], blocks: &Blocks, orders: &Receiver<u32>, reports: &Sender<Report>) {
+fn obey(
+    ensemble: &ResolvedEnsemble,
+    models: &[Entry],
+    blocks: &Blocks,
+    orders: &Receiver<u32>,
+    reports: &Sender<RankMessage>,
+) {
     let say = |outcome: Result<(), Box<dyn Error>>| {
-        let failed = |error: Box<dyn Error>| Report::Failed(error.to_string());
+        let failed = |error: Box<dyn Error>| RankMessage::Failed(error.to_string());
         // Where nobody listens any more, nothing is left to do.
-        let _ = reports.send(outcome.err().map_or(Report::Idle, failed));
+        let _ = reports.send(outcome.err().map_or(RankMessage::Idle, failed));
     };
-    match study.members(models) {
+    match ensemble.members(models) {
         Err(error) => say(Err(error)),
         Ok(mut members) => {
             say(Ok(()));
             for block in orders {
-                say(integrate(study, &mut members, blocks, block));
+                say(integrate(ensemble, &mut members, blocks, block));
             }
         }
     }
@@ -121,12 +137,12 @@ fn obey(study: &Study, models: &[Entry], blocks: &Blocks, orders: &Receiver<u32>
 /// The thread that integrates in the process of the leader.
 struct Own {
     orders: Sender<u32>,
-    reports: Receiver<Report>,
+    reports: Receiver<RankMessage>,
 }
 
 /// The state of the work.
 struct Leader<'a> {
-    study: &'a Study,
+    ensemble: &'a ResolvedEnsemble,
     ranks: &'a Ranks,
     blocks: &'a Blocks,
     own: Own,
@@ -143,19 +159,24 @@ struct Leader<'a> {
 }
 
 impl<'a> Leader<'a> {
-    fn new(study: &'a Study, ranks: &'a Ranks, blocks: &'a Blocks, own: Own) -> Result<Self, Box<dyn Error>> {
+    fn new(
+        ensemble: &'a ResolvedEnsemble,
+        ranks: &'a Ranks,
+        blocks: &'a Blocks,
+        own: Own,
+    ) -> Result<Self, Box<dyn Error>> {
         let done = blocks.done()?;
-        let left = (0..study.blocks).filter(|block| !done.contains(block)).collect();
-        Ok(Self { study, ranks, blocks, own, is_own_idle: false, left, at_work: BTreeMap::new(), done, added: 0 })
+        let left = (0..ensemble.blocks).filter(|block| !done.contains(block)).collect();
+        Ok(Self { ensemble, ranks, blocks, own, is_own_idle: false, left, at_work: BTreeMap::new(), done, added: 0 })
     }
 
     fn lead(mut self, results: &mut Results, mut progress: Progress) -> Result<(), Box<dyn Error>> {
-        while self.added < self.study.blocks {
+        while self.added < self.ensemble.blocks {
             let has_heard = self.hear()?;
             if !self.add_next(results)? && !has_heard {
                 wait_a_little();
             }
-            progress.report(f64::from(self.added) / f64::from(self.study.blocks));
+            progress.report(f64::from(self.added) / f64::from(self.ensemble.blocks));
         }
         Ok(())
     }
@@ -163,22 +184,22 @@ impl<'a> Leader<'a> {
     /// Hears what was reported and says what to do next; whether there was something to hear.
     fn hear(&mut self) -> Result<bool, Box<dyn Error>> {
         let mut has_heard = false;
-        while let Some((rank, report)) = self.ranks.next_report() {
+        while let Some((rank, report)) = self.ranks.next_message() {
             has_heard = true;
             match report {
-                Report::Idle => {
-                    let order = self.next_of(rank).map_or(Order::End, Order::Integrate);
+                RankMessage::Idle => {
+                    let order = self.next_of(rank).map_or(LeaderMessage::End, LeaderMessage::Integrate);
                     self.ranks.answer(rank, &order);
                 }
-                Report::Failed(message) => {
-                    self.ranks.answer(rank, &Order::End);
+                RankMessage::Failed(message) => {
+                    self.ranks.answer(rank, &LeaderMessage::End);
                     return Err(format!("rank {rank}: {message}").into());
                 }
             }
         }
         match self.own.reports.try_recv() {
-            Ok(Report::Idle) => (has_heard, self.is_own_idle) = (true, true),
-            Ok(Report::Failed(message)) => return Err(message.into()),
+            Ok(RankMessage::Idle) => (has_heard, self.is_own_idle) = (true, true),
+            Ok(RankMessage::Failed(message)) => return Err(message.into()),
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => return Err("nobody integrates any more".into()),
         }
@@ -205,7 +226,7 @@ impl<'a> Leader<'a> {
         if !self.done.remove(&block) {
             return Ok(false);
         }
-        match results.read(self.blocks, block, &self.study.datasets.paths(block))? {
+        match results.read(self.blocks, block, &self.ensemble.datasets.paths(block))? {
             true => self.added += 1,
             false => {
                 complain(&format!("block {block} is damaged on disk, and integrated again"));

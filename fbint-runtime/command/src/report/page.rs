@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 
 use super::report;
 use crate::animation::filled;
-use crate::arguments::Report;
+use crate::arguments::ReportArguments;
 use crate::catalogue::{AnyModel, Entry, Run};
 use crate::equations::{self, escaped};
 use crate::job::{Job, in_terms_of_options};
-use crate::output::{Output, with_ending};
+use crate::output::{OutputFile, with_ending};
 use crate::pictures::Pictures;
 use crate::progress::Progress;
 use crate::run::resolved;
@@ -18,12 +18,12 @@ use crate::run::resolved;
 const TEMPLATE: &str = include_str!("page.html");
 
 /// Writes the page.
-pub(crate) fn write(models: &[Entry], arguments: &Report) -> Result<(), Box<dyn Error>> {
-    let output = Output::at(with_ending("--out", &arguments.out, &["html"])?)?;
+pub(crate) fn write(models: &[Entry], arguments: &ReportArguments) -> Result<(), Box<dyn Error>> {
+    let output = OutputFile::at(with_ending("--out", &arguments.out, &["html"])?)?;
     let job = resolved(models, &arguments.options)?;
     let model = job.model(models)?;
     let mut progress = Progress::new(&job.model);
-    let run = model.run(&job.start(&*model)?, &job.plan(&*model)?, None, &mut progress.watch());
+    let run = model.run(&job.start(&*model)?, &job.plan(&*model)?, None, &mut progress.observer());
     drop(progress);
     let page = page(&job, &*model, &run.map_err(in_terms_of_options)?)?;
     output.write(|file| file.write_all(page.as_bytes()))?;

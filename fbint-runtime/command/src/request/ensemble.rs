@@ -7,10 +7,10 @@ use clap::Parser;
 use rayon::ThreadPoolBuilder;
 
 use super::{Column, parsed, told};
-use crate::arguments;
+use crate::arguments::EnsembleArguments;
 use crate::catalogue::{Entry, Statistics};
 use crate::ensemble::settle_gains;
-use crate::members::{Members, Watch};
+use crate::members::{BlockObserver, Members};
 use crate::run::job;
 use crate::table::Cell;
 use crate::tally::Tally;
@@ -18,7 +18,7 @@ use crate::trajectory::state_and_changes;
 
 /// What became of the members of an ensemble.
 #[derive(Clone, Debug, Default)]
-pub struct Ensemble {
+pub struct CompletedEnsemble {
     /// A name for each entry of the state, then for the change of each integral.
     pub names: Vec<String>,
     /// What varied, with a number for each member.
@@ -32,14 +32,14 @@ pub struct Ensemble {
 }
 
 /// A function that is told the fraction that is done, and says whether to go on.
-pub type Progress<'a> = dyn FnMut(f64) -> ControlFlow<()> + Send + 'a;
+pub type ProgressObserver<'a> = dyn FnMut(f64) -> ControlFlow<()> + Send + 'a;
 
 /// The command line of an ensemble.
 #[derive(Parser)]
 #[command(no_binary_name = true)]
-struct Line {
+struct EnsembleCommandLine {
     #[command(flatten)]
-    arguments: arguments::Ensemble,
+    arguments: EnsembleArguments,
 }
 
 /// Integrates an ensemble of a model, whose options are as those of [`Request::new`](super::Request::new); `vary` may be repeated, with
@@ -52,9 +52,9 @@ pub fn ensemble<'a>(
     models: &[Entry],
     model: &str,
     options: impl IntoIterator<Item = (&'a str, Option<String>)>,
-    progress: &mut Progress<'_>,
-) -> Result<Ensemble, String> {
-    let Line { arguments } = parsed(model, options)?;
+    progress: &mut ProgressObserver<'_>,
+) -> Result<CompletedEnsemble, String> {
+    let EnsembleCommandLine { arguments } = parsed(model, options)?;
     // Threads of its own, because an ensemble that is integrated at the same time may keep others busy. 0 is the number of cores.
     let pool = ThreadPoolBuilder::new().num_threads(arguments.threads.map_or(0, usize::from)).build();
     pool.map_err(|error| error.to_string())?
@@ -63,16 +63,19 @@ pub fn ensemble<'a>(
 
 fn integrated(
     models: &[Entry],
-    arguments: &arguments::Ensemble,
-    progress: &mut Progress<'_>,
-) -> Result<Ensemble, Box<dyn Error>> {
+    arguments: &EnsembleArguments,
+    progress: &mut ProgressObserver<'_>,
+) -> Result<CompletedEnsemble, Box<dyn Error>> {
     let mut job = job(models, &arguments.integration, arguments.every)?;
     let mut members = Members::new(models, arguments, &job)?;
     settle_gains(arguments, &mut job, &members)?;
     let (plan, blocks) = (job.plan(members.model())?, members.blocks());
     let drawn = arguments.vary.iter().map(|of| Column { name: of.name.clone(), values: Vec::new() });
-    let mut ensemble =
-        Ensemble { names: state_and_changes(members.model()), drawn: drawn.collect(), ..Ensemble::default() };
+    let mut ensemble = CompletedEnsemble {
+        names: state_and_changes(members.model()),
+        drawn: drawn.collect(),
+        ..CompletedEnsemble::default()
+    };
     let (mut tally, mut is_interrupted) = (Tally::default(), false);
     for number in 0..blocks {
         let mut report = |fraction| {
@@ -80,7 +83,7 @@ fn integrated(
             is_interrupted |= flow.is_break();
             flow
         };
-        let block = members.integrate(number, &plan, Watch { progress: &mut report, samples: None })?;
+        let block = members.integrate(number, &plan, BlockObserver { progress: &mut report, samples: None })?;
         if is_interrupted {
             return Err("interrupted".into());
         }
@@ -91,10 +94,10 @@ fn integrated(
         tally.add(&block.tally);
     }
     tally.check()?;
-    Ok(Ensemble { statistics: tally.statistics, ..ensemble })
+    Ok(CompletedEnsemble { statistics: tally.statistics, ..ensemble })
 }
 
-impl Ensemble {
+impl CompletedEnsemble {
     /// Adds a member by its row in the command's table of ends.
     fn add(&mut self, row: &[Cell<'_>]) {
         let [Cell::Count(member), numbers @ .., error] = row else { return };

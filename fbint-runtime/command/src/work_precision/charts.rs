@@ -7,24 +7,24 @@ use crate::results::Picture;
 use crate::scheme::{Aid, Scheme, Stroke};
 
 /// A panel with the quantities of its axes.
-struct Panel {
+struct PanelAxes {
     name: &'static str,
     x: (&'static str, fn(&Measured) -> f64),
     y: (&'static str, fn(&Measured) -> f64),
 }
 
-const PANELS: [Panel; 3] = [
-    Panel {
+const PANELS: [PanelAxes; 3] = [
+    PanelAxes {
         name: "error against evaluations",
         x: ("evaluations of the field", |measured| measured.evaluations),
         y: ("error at the end", |measured| measured.error),
     },
-    Panel {
+    PanelAxes {
         name: "error against time",
         x: ("wall time in seconds", |measured| measured.seconds),
         y: ("error at the end", |measured| measured.error),
     },
-    Panel {
+    PanelAxes {
         name: "drift against evaluations",
         x: ("evaluations of the field", |measured| measured.evaluations),
         y: ("largest drift of an integral", |measured| measured.drift),
@@ -56,7 +56,7 @@ impl Study {
     }
 
     /// Every chart of a panel has the same axes, so that they compare by eye.
-    fn chart(&self, panel: &Panel, title: &str, mut lines: Vec<Line>) -> Chart {
+    fn chart(&self, panel: &PanelAxes, title: &str, mut lines: Vec<Line>) -> Chart {
         let all = || self.series.iter().flat_map(Series::done);
         let x = Axis::decades(panel.x.0, all().map(panel.x.1));
         let y = Axis::decades(panel.y.0, all().map(panel.y.1));
@@ -69,7 +69,7 @@ impl Study {
     }
 
     /// Each method plain and projected, in its colour, and the geometric ones.
-    fn lines_of_methods(&self, panel: &Panel) -> Vec<Line> {
+    fn lines_of_methods(&self, panel: &PanelAxes) -> Vec<Line> {
         let shown = self.series.iter().filter(|series| matches!(series.policy, Policy::Plain | Policy::Projected));
         let line = |series: &Series| {
             let contender = series.contender();
@@ -79,7 +79,7 @@ impl Study {
     }
 
     /// One method with every policy. The title names the method, so that colour can tell the policy.
-    fn lines_of_policies(&self, scheme: Scheme, panel: &Panel) -> Vec<Line> {
+    fn lines_of_policies(&self, scheme: Scheme, panel: &PanelAxes) -> Vec<Line> {
         let own = self.series.iter().filter(|series| series.scheme == scheme);
         own.map(|series| {
             let policy = series.policy;
@@ -95,7 +95,7 @@ impl Study {
     }
 }
 
-fn points(series: &Series, panel: &Panel) -> Vec<(f64, f64)> {
+fn points(series: &Series, panel: &PanelAxes) -> Vec<(f64, f64)> {
     series.done().map(|measured| ((panel.x.1)(measured), (panel.y.1)(measured))).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::Study;
 use super::series::{Measured, Policy, Series};
-use crate::results::{Table, short};
+use crate::results::{ResultTable, short};
 
 /// The errors for which the work is compared.
 const GOALS: [f64; 3] = [1e-3, 1e-6, 1e-9];
@@ -23,7 +23,7 @@ const WINS: &str = "These win (error or drift below 1 / 1.2):";
 const IS_EVEN: &str = "These change little:";
 
 /// A series compared with its method without feedback: medians of ratios at equal steps or tolerances.
-pub struct Comparison<'a> {
+pub struct SeriesComparison<'a> {
     /// The series with an aid.
     pub series: &'a Series,
     plain: &'a Series,
@@ -38,7 +38,7 @@ pub struct Comparison<'a> {
 
 impl Study {
     /// A row for each series.
-    pub(super) fn summary(&self) -> Table {
+    pub(super) fn summary(&self) -> ResultTable {
         let columns = [
             "method".to_owned(),
             "refused".to_owned(),
@@ -50,7 +50,7 @@ impl Study {
             format!("evaluations to {GOAL:e}"),
             format!("ms to {GOAL:e}"),
         ];
-        Table {
+        ResultTable {
             name: format!("work-precision-{}-summary", self.model),
             caption: format!(
                 "{}, t = {}. x: times the method without feedback, as the median over equal steps or tolerances; \
@@ -74,13 +74,13 @@ impl Study {
     }
 
     /// The comparison with the plain method; `None` for a plain method, or if no step or tolerance is common to both.
-    pub fn comparison<'a>(&'a self, series: &'a Series) -> Option<Comparison<'a>> {
+    pub fn comparison<'a>(&'a self, series: &'a Series) -> Option<SeriesComparison<'a>> {
         let is_plain = |other: &&Series| other.scheme == series.scheme && other.policy == Policy::Plain;
         let plain = self.series.iter().find(is_plain).filter(|_| series.policy != Policy::Plain)?;
         // Differences below the reference's own error, or below rounding, do not count.
         let error = |measured: &Measured| measured.error.max(self.uncertainty);
         let drift = |measured: &Measured| measured.drift.max(ROUNDING);
-        Some(Comparison {
+        Some(SeriesComparison {
             series,
             plain,
             error: series.ratio(plain, error)?,
@@ -92,10 +92,10 @@ impl Study {
 
     /// Where aids win and lose, in words, losses first.
     pub(super) fn findings(&self) -> Vec<String> {
-        let comparisons: Vec<Comparison<'_>> = self.series.iter().filter_map(|s| self.comparison(s)).collect();
+        let comparisons: Vec<SeriesComparison<'_>> = self.series.iter().filter_map(|s| self.comparison(s)).collect();
         let (losing, others): (Vec<_>, Vec<_>) = comparisons.iter().partition(|comparison| comparison.loses());
         let (winning, even): (Vec<_>, Vec<_>) = others.into_iter().partition(|comparison| comparison.wins());
-        let paragraph = |(head, cases): (&str, Vec<&Comparison<'_>>)| {
+        let paragraph = |(head, cases): (&str, Vec<&SeriesComparison<'_>>)| {
             let lines: Vec<String> = cases.iter().map(|comparison| format!("\n  {}", comparison.words())).collect();
             (!cases.is_empty()).then(|| format!("{head}{}", lines.concat()))
         };
@@ -133,7 +133,7 @@ impl Study {
     }
 }
 
-impl Comparison<'_> {
+impl SeriesComparison<'_> {
     fn loses(&self) -> bool {
         self.error > SAME || self.drift > SAME || self.missing() > 0 || self.evaluations > DEAR
     }

@@ -27,7 +27,7 @@ pub struct Series {
     /// The policy.
     pub policy: Policy,
     /// The runs, from the coarsest to the finest.
-    pub points: Vec<Point>,
+    pub points: Vec<WorkPrecisionPoint>,
 }
 
 /// The policy by which integrals are kept.
@@ -48,7 +48,7 @@ pub enum Policy {
 }
 
 /// One run.
-pub struct Point {
+pub struct WorkPrecisionPoint {
     /// The step or the tolerance.
     pub setting: f64,
     /// What came of it.
@@ -95,13 +95,14 @@ impl Series {
         } else {
             (0..STEPS).map(step).collect()
         };
-        let points = settings.into_iter().map(|setting| Point { setting, outcome: Outcome::Failed }).collect();
+        let points =
+            settings.into_iter().map(|setting| WorkPrecisionPoint { setting, outcome: Outcome::Failed }).collect();
         Self { scheme, policy, points }
     }
 
     /// The measurements of runs that reached their ends.
     pub fn done(&self) -> impl Iterator<Item = &Measured> {
-        self.points.iter().filter_map(Point::done)
+        self.points.iter().filter_map(WorkPrecisionPoint::done)
     }
 
     /// The contender, which has the colour and the stroke of the series.
@@ -157,7 +158,7 @@ impl Series {
     }
 }
 
-impl Point {
+impl WorkPrecisionPoint {
     /// The measurements, if the run reached its end.
     pub fn done(&self) -> Option<&Measured> {
         if let Outcome::Done(measured) = &self.outcome { Some(measured) } else { None }

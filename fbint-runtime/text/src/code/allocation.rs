@@ -6,7 +6,10 @@ use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::program::{Instruction, Program, Value};
 
 use super::order::in_runs;
-use super::{Code, Kind, Layout, MOST_REGISTERS, Operation, Output, Read, Register, Run, Source, Weighing};
+use super::{
+    Code, Layout, MOST_REGISTERS, Opcode, OperationRegisters, OutputRegister, Read, Register, RunLength, Source,
+    Weighing,
+};
 
 /// What an operation reads.
 #[derive(Clone, Copy, Debug)]
@@ -20,36 +23,36 @@ pub(super) enum Operand {
 }
 
 /// An operation on values.
-pub(super) struct Step {
-    pub(super) kind: Kind,
+pub(super) struct ValueOperation {
+    pub(super) kind: Opcode,
     /// The values that it computes: one, or of a weighing all that are read, with their places in y.
     pub(super) results: Vec<(usize, Value)>,
     pub(super) operands: Vec<Operand>,
 }
 
 /// The operations that lead to results.
-pub(super) struct Steps {
-    steps: Vec<Step>,
+pub(super) struct ValueOperations {
+    operations: Vec<ValueOperation>,
     outputs: Vec<([usize; 2], Operand)>,
 }
 
-impl Steps {
+impl ValueOperations {
     pub(super) fn of(program: &Program, outputs: &[([usize; 2], Value)], layout: &Layout) -> Self {
         let live = live(program, outputs);
         let mut operands: Vec<Operand> = Vec::new();
-        let mut steps = Vec::new();
+        let mut operations = Vec::new();
         for (index, instruction) in program.instructions.iter().enumerate() {
             let value = Value::at(index);
-            let (operand, step) = match (live[index], operand(instruction, &operands, layout)) {
+            let (operand, operation) = match (live[index], operand(instruction, &operands, layout)) {
                 (false, _) => (Operand::Value(value), None),
                 (true, Some(known)) => (known, None),
-                (true, None) => (Operand::Value(value), step(program, &live, value, &operands)),
+                (true, None) => (Operand::Value(value), operation(program, &live, value, &operands)),
             };
             operands.push(operand);
-            steps.extend(step);
+            operations.extend(operation);
         }
         let outputs = outputs.iter().map(|&(place, value)| (place, operands[value.index()])).collect();
-        Self { steps: in_runs(steps), outputs }
+        Self { operations: in_runs(operations), outputs }
     }
 
     /// The code, or `None` if it needs too many registers.
@@ -57,24 +60,24 @@ impl Steps {
         let (constants, inputs) = self.given();
         let mut file = File::new(constants, inputs, self.last_reads());
         let mut code = Code::default();
-        let (mut runs, mut operations, mut weighings): (Vec<Run>, _, _) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, step) in self.steps.iter().enumerate() {
-            let (operands, results) = file.registers(step, index)?;
+        let (mut runs, mut all_registers, mut weighings): (Vec<RunLength>, _, _) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, operation) in self.operations.iter().enumerate() {
+            let (operands, results) = file.registers(operation, index)?;
             let operand = |place: usize| operands.get(place).copied().unwrap_or_default();
-            let mut operation = Operation { to: 0, operands: [operand(0), operand(1), operand(2)] };
-            if step.kind == Kind::Weigh {
-                operation.operands[0] = Register::try_from(weighings.len()).ok()?;
+            let mut registers = OperationRegisters { to: 0, operands: [operand(0), operand(1), operand(2)] };
+            if operation.kind == Opcode::Weigh {
+                registers.operands[0] = Register::try_from(weighings.len()).ok()?;
                 weighings.push(Weighing { integrals: operands.into(), weighed: results.into() });
             } else {
-                operation.to = results.first()?.1;
+                registers.to = results.first()?.1;
             }
-            operations.push(operation);
+            all_registers.push(registers);
             match runs.last_mut() {
-                Some(last) if last.kind == step.kind => last.count += 1,
-                _ => runs.push(Run { kind: step.kind, count: 1 }),
+                Some(last) if last.kind == operation.kind => last.count += 1,
+                _ => runs.push(RunLength { kind: operation.kind, count: 1 }),
             }
         }
-        (code.runs, code.operations, code.weighings) = (runs.into(), operations.into(), weighings.into());
+        (code.runs, code.operations, code.weighings) = (runs.into(), all_registers.into(), weighings.into());
         code.outputs = self.outputs.iter().map(|&output| file.output(output)).collect::<Option<_>>()?;
         code.reads = reads(&file.inputs, file.constants.len());
         code.constants = file.constants.iter().map(|bits| f64::from_bits(*bits)).collect();
@@ -84,8 +87,8 @@ impl Steps {
 
     /// All operands that are read.
     fn operands(&self) -> impl Iterator<Item = Operand> {
-        let of_steps = self.steps.iter().flat_map(|step| step.operands.iter().copied());
-        of_steps.chain(self.outputs.iter().map(|(_, operand)| *operand))
+        let of_operations = self.operations.iter().flat_map(|operation| operation.operands.iter().copied());
+        of_operations.chain(self.outputs.iter().map(|(_, operand)| *operand))
     }
 
     /// The constants and the inputs that are read, in the order of their registers.
@@ -101,10 +104,11 @@ impl Steps {
         (constants.into_iter().collect(), inputs.into_iter().collect())
     }
 
-    /// The last step that reads each value; none for results.
+    /// The last operation that reads each value; none for results.
     fn last_reads(&self) -> BTreeMap<Value, usize> {
-        let reads = self.steps.iter().enumerate();
-        let reads = reads.flat_map(|(index, step)| step.operands.iter().map(move |operand| (*operand, index)));
+        let reads = self.operations.iter().enumerate();
+        let reads =
+            reads.flat_map(|(index, operation)| operation.operands.iter().map(move |operand| (*operand, index)));
         let reads = reads.chain(self.outputs.iter().map(|(_, operand)| (*operand, usize::MAX)));
         let of_values = reads.filter_map(|(operand, index)| match operand {
             Operand::Value(value) => Some((value, index)),
@@ -145,33 +149,33 @@ fn negative(operand: Operand) -> Option<Operand> {
 }
 
 /// The operation of an instruction; none for an entry of y, which comes with all others.
-fn step(program: &Program, live: &[bool], value: Value, known: &[Operand]) -> Option<Step> {
+fn operation(program: &Program, live: &[bool], value: Value, known: &[Operand]) -> Option<ValueOperation> {
     let of = |value: Value| known[value.index()];
     let (kind, operands) = match program.instructions[value.index()] {
-        Instruction::Add(a, b) => (Kind::Add, vec![of(a), of(b)]),
-        Instruction::Sub(a, b) => (Kind::Sub, vec![of(a), of(b)]),
-        Instruction::Mul(a, b) => (Kind::Mul, constant_first(of(a), of(b)).into()),
-        Instruction::Div(a, b) => (Kind::Div, vec![of(a), of(b)]),
-        Instruction::Neg(a) => (Kind::Neg, vec![of(a)]),
-        Instruction::Recip(a) => (Kind::Recip, vec![of(a)]),
-        Instruction::Sqrt(a) => (Kind::Sqrt, vec![of(a)]),
-        Instruction::MulAdd(a, b, c) => (Kind::MulAdd, vec![of(a), of(b), of(c)]),
+        Instruction::Add(a, b) => (Opcode::Add, vec![of(a), of(b)]),
+        Instruction::Sub(a, b) => (Opcode::Sub, vec![of(a), of(b)]),
+        Instruction::Mul(a, b) => (Opcode::Mul, constant_first(of(a), of(b)).into()),
+        Instruction::Div(a, b) => (Opcode::Div, vec![of(a), of(b)]),
+        Instruction::Neg(a) => (Opcode::Neg, vec![of(a)]),
+        Instruction::Recip(a) => (Opcode::Recip, vec![of(a)]),
+        Instruction::Sqrt(a) => (Opcode::Sqrt, vec![of(a)]),
+        Instruction::MulAdd(a, b, c) => (Opcode::MulAdd, vec![of(a), of(b), of(c)]),
         Instruction::NegMulAdd(a, b, c) => fused(true, constant_first(of(a), of(b)), false, of(c)),
         Instruction::MulSub(a, b, c) => fused(false, [of(a), of(b)], true, of(c)),
         Instruction::NegMulSub(a, b, c) => fused(true, constant_first(of(a), of(b)), true, of(c)),
-        Instruction::Unary(function, a) => (Kind::Call(function), vec![of(a), of(a)]),
-        Instruction::Binary(function, a, b) => (Kind::Call(function), vec![of(a), of(b)]),
+        Instruction::Unary(function, a) => (Opcode::Call(function), vec![of(a), of(a)]),
+        Instruction::Binary(function, a, b) => (Opcode::Call(function), vec![of(a), of(b)]),
         Instruction::Weigh(ref integrals) => {
             let results = weighed(program, live, value);
-            return Some(Step {
-                kind: Kind::Weigh,
+            return Some(ValueOperation {
+                kind: Opcode::Weigh,
                 results,
                 operands: integrals.iter().map(|value| of(*value)).collect(),
             });
         }
         Instruction::Weighed(..) | Instruction::Constant(_) | Instruction::Input(_) => return None,
     };
-    Some(Step { kind, results: vec![(0, value)], operands })
+    Some(ValueOperation { kind, results: vec![(0, value)], operands })
 }
 
 /// The entries of y that are read.
@@ -189,17 +193,17 @@ fn constant_first(a: Operand, b: Operand) -> [Operand; 2] {
 }
 
 /// a b + c, where a and c may be taken with their other signs: constants are.
-fn fused(negates_a: bool, [a, b]: [Operand; 2], negates_c: bool, c: Operand) -> (Kind, Vec<Operand>) {
+fn fused(negates_a: bool, [a, b]: [Operand; 2], negates_c: bool, c: Operand) -> (Opcode, Vec<Operand>) {
     let signed = |negates: bool, operand: Operand| match negative(operand) {
         Some(negative) if negates => (false, negative),
         _ => (negates, operand),
     };
     let ((negates_a, a), (negates_c, c)) = (signed(negates_a, a), signed(negates_c, c));
     let kind = match (negates_a, negates_c) {
-        (false, false) => Kind::MulAdd,
-        (true, false) => Kind::NegMulAdd,
-        (false, true) => Kind::MulSub,
-        (true, true) => Kind::NegMulSub,
+        (false, false) => Opcode::MulAdd,
+        (true, false) => Opcode::NegMulAdd,
+        (false, true) => Opcode::MulSub,
+        (true, true) => Opcode::NegMulSub,
     };
     (kind, vec![a, b, c])
 }
@@ -217,7 +221,7 @@ fn reads(inputs: &[(Source, usize)], constants: usize) -> Box<[Read]> {
 }
 
 /// The registers of results, with their places in y.
-type Results = Vec<(usize, Register)>;
+type WeighedRegisters = Vec<(usize, Register)>;
 
 /// The registers while they are given to values.
 struct File {
@@ -246,23 +250,23 @@ impl File {
         Register::try_from(place).ok()
     }
 
-    /// The registers of the operands of a step, and of its results with their places in y.
-    fn registers(&mut self, step: &Step, index: usize) -> Option<(Vec<Register>, Results)> {
-        let operands = step.operands.iter().map(|operand| self.register(*operand)).collect::<Option<_>>()?;
-        step.operands.iter().for_each(|operand| self.release(*operand, index));
-        let results = step.results.iter().map(|&(place, value)| Some((place, self.take(value)?)));
+    /// The registers of the operands of an operation, and of its results with their places in y.
+    fn registers(&mut self, operation: &ValueOperation, index: usize) -> Option<(Vec<Register>, WeighedRegisters)> {
+        let operands = operation.operands.iter().map(|operand| self.register(*operand)).collect::<Option<_>>()?;
+        operation.operands.iter().for_each(|operand| self.release(*operand, index));
+        let results = operation.results.iter().map(|&(place, value)| Some((place, self.take(value)?)));
         Some((operands, results.collect::<Option<_>>()?))
     }
 
-    fn output(&self, ([row, column], operand): ([usize; 2], Operand)) -> Option<Output> {
+    fn output(&self, ([row, column], operand): ([usize; 2], Operand)) -> Option<OutputRegister> {
         let [row, column] = [row, column].map(|place| Register::try_from(place).ok());
-        Some(Output { row: row?, column: column?, register: self.register(operand)? })
+        Some(OutputRegister { row: row?, column: column?, register: self.register(operand)? })
     }
 
-    /// Frees the register of an operand that no step after this reads.
-    fn release(&mut self, operand: Operand, step: usize) {
+    /// Frees the register of an operand that no operation after this reads.
+    fn release(&mut self, operand: Operand, operation: usize) {
         if let Operand::Value(value) = operand
-            && self.last_reads.get(&value) == Some(&step)
+            && self.last_reads.get(&value) == Some(&operation)
             && let Some(register) = self.held.remove(&value)
         {
             self.free.push(register);

@@ -8,7 +8,7 @@ use std::error::Error;
 
 use fbint_command::catalogue::{Feedback, Sample};
 use fbint_command::figure::{self, Axis, Chart, Line, envelope};
-use fbint_command::results::{Picture, Table};
+use fbint_command::results::{Picture, ResultTable};
 use fbint_command::scheme::Scheme;
 use fbint_runtime::{Method, StormerVerlet};
 use models::TURNS;
@@ -17,7 +17,7 @@ use models::{FreeRigidBody, Kepler, PerturbedKepler};
 use nalgebra::{Vector3, vector};
 
 use super::result::Reproduction;
-use super::trial::{self, Column, Setting, Trial, at_most, distance, rounds_to};
+use super::trial::{self, NamedQuantity, Setting, Trial, at_most, distance, rounds_to};
 
 const STEP: f64 = 1e-3;
 const UNTIL: f64 = 200.0;
@@ -49,7 +49,7 @@ pub(super) fn rigid_body() -> Result<Reproduction, Box<dyn Error>> {
         setting.by(TURNS, &splitting, STEP)?,
     ];
     let [feedback, plain, ..] = &trials;
-    let quantities: [(&str, Quantity); 3] = [
+    let quantities: [(&str, SampleFunction); 3] = [
         ("|RᵀR - 1|", &orthonormality),
         ("|dH|", &|sample| sample.change[6].abs()),
         ("|dπ|", &|sample| norm(&sample.change[7..10])),
@@ -87,7 +87,7 @@ pub(super) fn kepler() -> Result<Reproduction, Box<dyn Error>> {
     ];
     let energy =
         |sample: &Sample| (kepler_energy(&kepler, &sample.state) - kepler_energy(&kepler, &setting.start)).abs();
-    let quantities: [(&str, Quantity); 3] = [
+    let quantities: [(&str, SampleFunction); 3] = [
         ("|dH|", &energy),
         ("|dL|", &|sample| norm(&sample.change[0..3])),
         ("|dA|", &|sample| norm(&sample.change[3..6])),
@@ -126,9 +126,9 @@ pub(super) fn perturbed_kepler() -> Result<Reproduction, Box<dyn Error>> {
         setting.with_projection(EULER)?,
         setting.plain(Method::StormerVerlet { h: STEP })?,
     ];
-    let energy: Quantity = &|sample| sample.change[0].abs();
-    let momentum: Quantity = &|sample| norm(&sample.change[1..4]);
-    let quantities: [(&str, Quantity); 2] = [("|dH|", energy), ("|dL|", momentum)];
+    let energy: SampleFunction = &|sample| sample.change[0].abs();
+    let momentum: SampleFunction = &|sample| norm(&sample.change[1..4]);
+    let quantities: [(&str, SampleFunction); 2] = [("|dH|", energy), ("|dL|", momentum)];
     let [feedback, plain, _, verlet] = &trials;
     let strong = setting.with_feedback(EULER, Feedback::Uniform(GAIN))?.largest(energy);
     let mut words = words("The energy", "|dH|", &trials, energy);
@@ -169,7 +169,7 @@ fn perihelion_stiffness(kepler: &PerturbedKepler) -> f64 {
     attraction * attraction + start.v.norm_squared()
 }
 
-type Quantity<'a> = &'a dyn Fn(&Sample) -> f64;
+type SampleFunction<'a> = &'a dyn Fn(&Sample) -> f64;
 
 /// The Frobenius norm of RᵀR - 1, whose entries below the diagonal the model keeps once.
 fn orthonormality(sample: &Sample) -> f64 {
@@ -199,7 +199,7 @@ fn error_at_perihelion() -> Result<f64, Box<dyn Error>> {
 }
 
 /// Where feedback wins and loses, in words that follow from the numbers.
-fn words(subject: &str, symbol: &str, trials: &[Trial; 4], quantity: Quantity) -> Vec<String> {
+fn words(subject: &str, symbol: &str, trials: &[Trial; 4], quantity: SampleFunction) -> Vec<String> {
     let [feedback, plain, projection, splitting] = trials.each_ref().map(|trial| trial.largest(quantity));
     let gain = (plain / feedback).log10();
     let effect = if gain > 0.0 { format!("gains {gain:.1} digits") } else { format!("costs {:.1} digits", -gain) };
@@ -214,10 +214,10 @@ fn words(subject: &str, symbol: &str, trials: &[Trial; 4], quantity: Quantity) -
     ]
 }
 
-fn table(name: &str, trials: &[Trial], quantities: &[(&str, Quantity)]) -> Table {
+fn table(name: &str, trials: &[Trial], quantities: &[(&str, SampleFunction)]) -> ResultTable {
     let largest: Vec<_> =
         quantities.iter().map(|&(symbol, quantity)| (symbol, move |trial: &Trial| trial.largest(quantity))).collect();
-    let columns: Vec<Column<'_>> =
+    let columns: Vec<NamedQuantity<'_>> =
         largest.iter().map(|(symbol, largest)| (*symbol, largest as &dyn Fn(&Trial) -> f64)).collect();
     trial::table(name, "Largest values over all samples, one every 10 steps", trials, &columns)
 }
@@ -228,9 +228,9 @@ fn picture(
     [title, time]: [&str; 2],
     symbols: &str,
     trials: &[Trial],
-    quantities: &[(&str, Quantity)],
+    quantities: &[(&str, SampleFunction)],
 ) -> Picture {
-    let line = |trial: &Trial, quantity: Quantity| {
+    let line = |trial: &Trial, quantity: SampleFunction| {
         let points: Vec<_> = trial.trajectory.iter().map(|sample| (sample.time, quantity(sample))).collect();
         Line::of(trial.contender, envelope(&points))
     };

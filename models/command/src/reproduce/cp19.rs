@@ -7,7 +7,7 @@ use std::error::Error;
 
 use fbint_command::catalogue::Feedback;
 use fbint_command::figure::{self, Line, envelope};
-use fbint_command::results::{Picture, Table};
+use fbint_command::results::{Picture, ResultTable};
 use fbint_command::scheme::{Aid, Contender, Scheme, Stroke};
 use fbint_runtime::{GeneratedSystem, Integral, Method};
 use models::{
@@ -46,31 +46,31 @@ pub(super) fn cp19() -> Result<Reproduction, Box<dyn Error>> {
             trials.push(setting.with_feedback(method, Feedback::Uniform(GAIN))?);
             trials.push(setting.with_projection(method)?);
         }
-        systems.push(System { name, constraints: constraints(integrals), trials });
+        systems.push(SystemTrials { name, constraints: constraints(integrals), trials });
     }
     Ok(Reproduction {
         name: "cp19",
         title: "feedback integrators for seven nonholonomic systems: Euler h = 1e-3, RK4 h = 0.05, t <= 20, k = 0.4",
-        words: systems.iter().map(System::words).collect(),
+        words: systems.iter().map(SystemTrials::words).collect(),
         figures: vec![
-            picture("cp19-constraints", &systems, System::constraint),
-            picture("cp19-energy", &systems, System::energy),
+            picture("cp19-constraints", &systems, SystemTrials::constraint),
+            picture("cp19-energy", &systems, SystemTrials::energy),
         ],
         tables: vec![
             table(
                 "cp19-constraints",
                 "Largest change of any constraint until t = 20",
                 &systems,
-                System::worst_constraint,
+                SystemTrials::worst_constraint,
             ),
             table("cp19-energy", "Largest change of the energy until t = 20", &systems, |_, trial| trial.max("energy")),
         ],
-        verdicts: systems.iter().flat_map(System::verdicts).collect(),
+        verdicts: systems.iter().flat_map(SystemTrials::verdicts).collect(),
     })
 }
 
 /// One system by all methods: Euler plain, with feedback and projected, and RK4 in the same order.
-struct System {
+struct SystemTrials {
     name: &'static str,
     /// The places of the constraints among the integrals.
     constraints: Vec<usize>,
@@ -81,7 +81,7 @@ fn constraints(integrals: &[Integral]) -> Vec<usize> {
     (0..integrals.len()).filter(|&place| integrals[place].kind.is_constraint()).collect()
 }
 
-impl System {
+impl SystemTrials {
     fn worst_constraint(&self, trial: &Trial) -> f64 {
         self.constraints.iter().map(|&place| trial.drift[place].max).fold(0.0, f64::max)
     }
@@ -130,9 +130,14 @@ impl System {
     }
 }
 
-fn table(name: &str, caption: &str, systems: &[System], quantity: impl Fn(&System, &Trial) -> f64) -> Table {
+fn table(
+    name: &str,
+    caption: &str,
+    systems: &[SystemTrials],
+    quantity: impl Fn(&SystemTrials, &Trial) -> f64,
+) -> ResultTable {
     let methods = systems[0].trials.iter().map(|trial| trial.contender.to_string());
-    Table {
+    ResultTable {
         name: name.to_owned(),
         caption: caption.to_owned(),
         columns: ["system".to_owned()].into_iter().chain(methods).collect(),
@@ -143,7 +148,7 @@ fn table(name: &str, caption: &str, systems: &[System], quantity: impl Fn(&Syste
     }
 }
 
-fn picture(name: &str, systems: &[System], quantity: fn(&System, &Trial) -> Vec<(f64, f64)>) -> Picture {
+fn picture(name: &str, systems: &[SystemTrials], quantity: fn(&SystemTrials, &Trial) -> Vec<(f64, f64)>) -> Picture {
     let panels = systems.iter().map(|system| {
         let lines = system.trials.iter().map(|trial| {
             let points = envelope(&quantity(system, trial));

@@ -7,7 +7,7 @@ use std::error::Error;
 
 use fbint_command::catalogue::Feedback;
 use fbint_command::figure::{self, Axis, Chart, Line};
-use fbint_command::results::{Picture, Table};
+use fbint_command::results::{Picture, ResultTable};
 use fbint_command::scheme::Scheme;
 use fbint_runtime::{Method, Rattle};
 use models::splitting::{LieTrotter, Sphere, Strang};
@@ -126,7 +126,7 @@ fn trials() -> Result<Trials, Box<dyn Error>> {
     Ok(Trials { contenders, truth })
 }
 
-fn maxima(name: &str, trials: &Trials) -> Table {
+fn maxima(name: &str, trials: &Trials) -> ResultTable {
     trial::table(
         name,
         "Largest |change| of each integral over all steps, and the distance of q(100) from the exact one",

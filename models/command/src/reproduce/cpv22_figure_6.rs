@@ -9,7 +9,7 @@ use std::error::Error;
 
 use fbint_command::catalogue::Feedback;
 use fbint_command::figure::{self, Axis, Chart, Line};
-use fbint_command::results::{Picture, Table};
+use fbint_command::results::{Picture, ResultTable};
 use fbint_command::scheme::{Aid, Contender, Scheme};
 use fbint_runtime::Method;
 
@@ -34,22 +34,22 @@ const COST_ACCURACY: f64 = 0.1;
 
 /// One run: its step or tolerance, its cost and its error.
 #[derive(Clone, Copy)]
-struct Point {
+struct CostAndError {
     setting: f64,
     cost: f64,
     error: f64,
 }
 
 /// One method with all its runs, from the coarsest to the finest.
-struct Series {
+struct MethodRuns {
     contender: Contender,
-    points: Vec<Point>,
+    points: Vec<CostAndError>,
 }
 
 /// Both halves of the figure.
 pub(super) fn figure() -> Result<Reproduction, Box<dyn Error>> {
     let (stepped, controlled) = (stepped()?, controlled()?);
-    let costly: Vec<&Series> = stepped.iter().chain(&controlled).collect();
+    let costly: Vec<&MethodRuns> = stepped.iter().chain(&controlled).collect();
     let mut verdicts = orders(&stepped);
     verdicts.extend(costs(&costly));
     Ok(Reproduction {
@@ -66,7 +66,7 @@ pub(super) fn figure() -> Result<Reproduction, Box<dyn Error>> {
 }
 
 /// The methods with a fixed step.
-fn stepped() -> Result<Vec<Series>, Box<dyn Error>> {
+fn stepped() -> Result<Vec<MethodRuns>, Box<dyn Error>> {
     let setting = setting()?;
     let steps = || (0..REFINEMENTS).map(|n| PERIOD / (FIRST * 2_f64.powf(0.5 * f64::from(n))).round());
     let series = |run: &dyn Fn(&Setting, f64) -> Result<Trial, fbint_runtime::Error>| {
@@ -79,7 +79,7 @@ fn stepped() -> Result<Vec<Series>, Box<dyn Error>> {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Series::of(trials))
+        Ok(MethodRuns::of(trials))
     };
     Ok([
         series(&|setting, h| setting.with_feedback(Method::Euler { h }, gains()))?,
@@ -94,7 +94,7 @@ fn stepped() -> Result<Vec<Series>, Box<dyn Error>> {
 }
 
 /// DOP853, with feedback and without.
-fn controlled() -> Result<Vec<Series>, Box<dyn Error>> {
+fn controlled() -> Result<Vec<MethodRuns>, Box<dyn Error>> {
     let tolerances = || (0..TOLERANCES).map(|n| 10_f64.powf(-4.0 - 0.5 * f64::from(n)));
     let method = |tolerance| Method::Dop853 { rtol: tolerance, atol: tolerance };
     let setting = setting()?;
@@ -102,7 +102,7 @@ fn controlled() -> Result<Vec<Series>, Box<dyn Error>> {
     let without = tolerances().map(|tolerance| Ok((tolerance, setting.plain(method(tolerance))?)));
     let with: Result<Vec<_>, fbint_runtime::Error> = with.collect();
     let without: Result<Vec<_>, fbint_runtime::Error> = without.collect();
-    Ok([Series::of(with?), Series::of(without?)].into_iter().flatten().collect())
+    Ok([MethodRuns::of(with?), MethodRuns::of(without?)].into_iter().flatten().collect())
 }
 
 /// CPV22's k = 1 on |q|^2 - 1, q . p and H. The rate that is derived from the first is 2 q . p.
@@ -115,11 +115,11 @@ fn setting() -> Result<Setting, Box<dyn Error>> {
     Setting::of("planar-pendulum", PERIOD, PERIOD)
 }
 
-impl Series {
+impl MethodRuns {
     /// All runs of one method; `None` if there is none.
     fn of(trials: Vec<(f64, Trial)>) -> Option<Self> {
         let contender = trials.first()?.1.contender;
-        let points = trials.iter().map(|(setting, trial)| Point {
+        let points = trials.iter().map(|(setting, trial)| CostAndError {
             setting: *setting,
             cost: cost_of_evaluation(contender) * trial.evaluations as f64,
             error: distance(trial.end(), &trial.trajectory[0].state),
@@ -129,7 +129,7 @@ impl Series {
 
     /// The order over the last [`ORDER_OVER`] refinements whose errors stay above [`ORDER_ABOVE`].
     fn order(&self) -> f64 {
-        let measurable: Vec<&Point> = self.points.iter().take_while(|point| point.error > ORDER_ABOVE).collect();
+        let measurable: Vec<&CostAndError> = self.points.iter().take_while(|point| point.error > ORDER_ABOVE).collect();
         match measurable.last_chunk::<{ ORDER_OVER + 1 }>() {
             Some([coarse, .., fine]) => (coarse.error / fine.error).ln() / (coarse.setting / fine.setting).ln(),
             None => f64::NAN,
@@ -158,8 +158,8 @@ const fn cost_of_evaluation(contender: Contender) -> f64 {
     }
 }
 
-fn orders(series: &[Series]) -> Vec<Verdict> {
-    let verdict = |series: &Series| {
+fn orders(series: &[MethodRuns]) -> Vec<Verdict> {
+    let verdict = |series: &MethodRuns| {
         let expected = match series.contender.scheme {
             Scheme::EULER => 1.0,
             Scheme::RATTLE => 2.0,
@@ -180,7 +180,7 @@ const COSTS: [(Contender, f64, f64); 5] = [
     (Contender::plain(Scheme::RATTLE), 1e-6, 7632.0),
 ];
 
-fn costs(series: &[&Series]) -> Vec<Verdict> {
+fn costs(series: &[&MethodRuns]) -> Vec<Verdict> {
     let verdict = |&(contender, error, expected): &(Contender, f64, f64)| {
         let obtained = cost(series, contender, error);
         Verdict {
@@ -193,12 +193,12 @@ fn costs(series: &[&Series]) -> Vec<Verdict> {
     COSTS.iter().map(verdict).collect()
 }
 
-fn cost(series: &[&Series], contender: Contender, error: f64) -> f64 {
+fn cost(series: &[&MethodRuns], contender: Contender, error: f64) -> f64 {
     series.iter().find(|series| series.is(contender)).map_or(f64::NAN, |series| series.cost_to_reach(error))
 }
 
 /// The cost of feedback for accurate methods, in words that follow from the numbers.
-fn words(series: &[&Series]) -> Vec<String> {
+fn words(series: &[&MethodRuns]) -> Vec<String> {
     let compare = |scheme: Scheme| {
         let with = cost(series, Contender::with_feedback(scheme), 1e-8);
         let without = cost(series, Contender::plain(scheme), 1e-8);
@@ -210,8 +210,8 @@ fn words(series: &[&Series]) -> Vec<String> {
     vec![compare(Scheme::RK4), compare(Scheme::DOP853)]
 }
 
-fn left(series: &[Series]) -> Picture {
-    let error_against = |quantity: fn(&Point) -> f64| lines(series.iter(), quantity);
+fn left(series: &[MethodRuns]) -> Picture {
+    let error_against = |quantity: fn(&CostAndError) -> f64| lines(series.iter(), quantity);
     let mut lines = error_against(|point| point.setting);
     // The factors move the slopes away from the curves of their order.
     for (order, factor, name) in [(1, 30.0, Some("~ h, h², h⁴")), (2, 5.0, None), (4, 0.02, None)] {
@@ -221,14 +221,14 @@ fn left(series: &[Series]) -> Picture {
     picture("cpv22-figure-6-left", "step size h", "Error of (q, p) after one period against the step size.", lines)
 }
 
-fn right(series: &[&Series]) -> Picture {
+fn right(series: &[&MethodRuns]) -> Picture {
     let lines = lines(series.iter().copied(), |point| point.cost);
     let caption = "Error of (q, p) after one period against the cost: 4 per evaluation with feedback, 1 per other.";
     picture("cpv22-figure-6-right", "cost in evaluations, with feedback 4 each", caption, lines)
 }
 
-fn lines<'a>(series: impl Iterator<Item = &'a Series>, quantity: fn(&Point) -> f64) -> Vec<Line> {
-    let points = |series: &Series| series.points.iter().map(|point| (quantity(point), point.error)).collect();
+fn lines<'a>(series: impl Iterator<Item = &'a MethodRuns>, quantity: fn(&CostAndError) -> f64) -> Vec<Line> {
+    let points = |series: &MethodRuns| series.points.iter().map(|point| (quantity(point), point.error)).collect();
     series.map(|series| Line::of(series.contender, points(series))).collect()
 }
 
@@ -244,16 +244,16 @@ fn picture(name: &str, against: &str, caption: &str, lines: Vec<Line>) -> Pictur
 }
 
 /// A row for each step size, a column for the error of each method.
-fn steps_table(series: &[Series]) -> Table {
+fn steps_table(series: &[MethodRuns]) -> ResultTable {
     let all = || series.iter().flat_map(|series| &series.points).map(|point| point.setting);
     let mut steps: Vec<f64> = all().collect();
     steps.sort_by(|a, b| b.total_cmp(a));
     steps.dedup();
-    let error = |series: &Series, h: f64| {
+    let error = |series: &MethodRuns, h: f64| {
         series.points.iter().find(|point| point.setting == h).map_or(f64::NAN, |point| point.error)
     };
     let row = |h: &f64| series.iter().map(|series| error(series, *h)).collect();
-    Table {
+    ResultTable {
         name: "cpv22-figure-6-left".to_owned(),
         caption: "Error of (q, p) after one period against the step size".to_owned(),
         columns: ["h".to_owned()].into_iter().chain(series.iter().map(|series| series.contender.to_string())).collect(),
@@ -262,7 +262,7 @@ fn steps_table(series: &[Series]) -> Table {
 }
 
 /// A row for each tolerance, the cost and the error of each method.
-fn points_table(name: &str, caption: &str, series: &[Series]) -> Table {
+fn points_table(name: &str, caption: &str, series: &[MethodRuns]) -> ResultTable {
     let heads = series
         .iter()
         .flat_map(|series| [format!("{}: cost", series.contender), format!("{}: error", series.contender)]);
@@ -271,7 +271,7 @@ fn points_table(name: &str, caption: &str, series: &[Series]) -> Table {
         let numbers = series.iter().flat_map(|series| [series.points[index].cost, series.points[index].error]);
         (format!("{:.1e}", series[0].points[index].setting), numbers.collect())
     };
-    Table {
+    ResultTable {
         name: name.to_owned(),
         caption: caption.to_owned(),
         columns: ["tolerance".to_owned()].into_iter().chain(heads).collect(),

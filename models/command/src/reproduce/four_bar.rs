@@ -7,7 +7,7 @@ use std::error::Error;
 
 use fbint_command::figure::{self, Line, envelope};
 use fbint_command::progress::Progress;
-use fbint_command::results::{Picture, Table};
+use fbint_command::results::{Picture, ResultTable};
 use fbint_command::scheme::{Aid, Contender, Scheme};
 use fbint_runtime::{
     Feedback, FeedbackSystem, Field, Gains, Integrals, Integrator, PlainField, PreparedSystem, Projection, Projector,
@@ -32,11 +32,8 @@ const IDA: [f64; 2] = [4.5e-3, 6.0e-10];
 /// Maximum residual of DOP853 at 1e-10, in metres.
 const BOUND: f64 = 5e-10;
 
-type State = Vector<FourBar>;
-type Targets = Integrals<FourBar>;
-
-/// One run.
-struct Course {
+/// The residuals of one run.
+struct ResidualHistory {
     contender: Contender,
     evaluations: u64,
     /// The residual after each step.
@@ -46,7 +43,7 @@ struct Course {
 /// All methods at both tolerances.
 pub(super) fn four_bar() -> Result<Reproduction, Box<dyn Error>> {
     let linkage = FourBar::default();
-    let [loose, tight] = TOLERANCES.map(|tolerance| courses(&linkage, tolerance));
+    let [loose, tight] = TOLERANCES.map(|tolerance| histories(&linkage, tolerance));
     let runs = [loose?, tight?];
     Ok(Reproduction {
         name: "four-bar",
@@ -58,34 +55,34 @@ pub(super) fn four_bar() -> Result<Reproduction, Box<dyn Error>> {
     })
 }
 
-fn courses(linkage: &FourBar, (rtol, atol): (f64, f64)) -> Result<Vec<Course>, Box<dyn Error>> {
-    let start = State::from(linkage.start()?);
+fn histories(linkage: &FourBar, (rtol, atol): (f64, f64)) -> Result<Vec<ResidualHistory>, Box<dyn Error>> {
+    let start = Vector::<FourBar>::from(linkage.start()?);
     let tolerance = Tolerance::new(rtol, atol)?;
     let feedback = Feedback::new(linkage, &start, Gains::uniform(GAIN))?;
     // As pointers, so that the methods are compiled once for both.
-    let plain: Box<dyn Field<Vector = State>> = Box::new(PlainField::new(linkage));
-    let (targets, feedback) = (*feedback.targets(), Box::new(feedback) as Box<dyn Field<Vector = State>>);
-    let mut courses = Vec::new();
+    let plain: Box<dyn Field<Vector = Vector<FourBar>>> = Box::new(PlainField::new(linkage));
+    let (targets, feedback) = (*feedback.targets(), Box::new(feedback) as Box<dyn Field<Vector = Vector<FourBar>>>);
+    let mut histories = Vec::new();
     for scheme in SCHEMES {
         for aid in AIDS {
             let contender = Contender { scheme, aid };
-            courses.push(match aid {
-                Aid::Feedback => course(linkage, &feedback, &targets, tolerance, contender)?,
-                Aid::Nothing | Aid::Projection => course(linkage, &plain, &targets, tolerance, contender)?,
+            histories.push(match aid {
+                Aid::Feedback => history(linkage, &feedback, &targets, tolerance, contender)?,
+                Aid::Nothing | Aid::Projection => history(linkage, &plain, &targets, tolerance, contender)?,
             });
         }
     }
-    Ok(courses)
+    Ok(histories)
 }
 
-fn course(
+fn history(
     linkage: &FourBar,
-    field: &impl Field<Vector = State>,
-    targets: &Targets,
+    field: &impl Field<Vector = Vector<FourBar>>,
+    targets: &Integrals<FourBar>,
     tolerance: Tolerance,
     contender: Contender,
-) -> Result<Course, Box<dyn Error>> {
-    let start = State::from(linkage.start()?);
+) -> Result<ResidualHistory, Box<dyn Error>> {
+    let start = Vector::<FourBar>::from(linkage.start()?);
     match contender.scheme {
         Scheme::DORMAND_PRINCE => {
             follow(linkage, Integrator::dormand_prince(field, start, tolerance), targets, contender)
@@ -95,12 +92,12 @@ fn course(
 }
 
 /// Steps to the end, corrects if that is the aid, and measures after every step.
-fn follow<F: Field<Vector = State>, const STAGES: usize>(
+fn follow<F: Field<Vector = Vector<FourBar>>, const STAGES: usize>(
     linkage: &FourBar,
     mut integrator: Integrator<'_, F, STAGES>,
-    targets: &Targets,
+    targets: &Integrals<FourBar>,
     contender: Contender,
-) -> Result<Course, Box<dyn Error>> {
+) -> Result<ResidualHistory, Box<dyn Error>> {
     let prepared = linkage.prepare();
     let mut projector = Projector::new(linkage, integrator.state(), *targets, Projection::default());
     let mut progress = Progress::new(&format!("four-bar: {contender}"));
@@ -114,28 +111,28 @@ fn follow<F: Field<Vector = State>, const STAGES: usize>(
         residuals.push((integrator.time(), residual(linkage, &prepared.integrals(integrator.state()))));
         progress.report(integrator.time() / UNTIL);
     }
-    Ok(Course { contender, evaluations: integrator.evaluations(), residuals })
+    Ok(ResidualHistory { contender, evaluations: integrator.evaluations(), residuals })
 }
 
 /// The worst ||d| - l| of the three rods, from g = |d|^2 - l^2, in a form that does not cancel.
-fn residual(linkage: &FourBar, integrals: &Targets) -> f64 {
+fn residual(linkage: &FourBar, integrals: &Integrals<FourBar>) -> f64 {
     let lengths = [linkage.la, linkage.lb, linkage.lc];
     let off = |(l, g): (f64, &f64)| (g / ((g + l * l).sqrt() + l)).abs();
     lengths.into_iter().zip(integrals.iter()).map(off).fold(0.0, f64::max)
 }
 
-impl Course {
+impl ResidualHistory {
     fn worst(&self) -> f64 {
         self.residuals.iter().map(|point| point.1).fold(0.0, f64::max)
     }
 }
 
-fn find(courses: &[Course], scheme: Scheme, aid: Aid) -> f64 {
+fn find(histories: &[ResidualHistory], scheme: Scheme, aid: Aid) -> f64 {
     let wanted = Contender { scheme, aid };
-    courses.iter().find(|course| course.contender == wanted).map_or(f64::NAN, Course::worst)
+    histories.iter().find(|history| history.contender == wanted).map_or(f64::NAN, ResidualHistory::worst)
 }
 
-fn verdicts([loose, tight]: &[Vec<Course>; 2]) -> Vec<Verdict> {
+fn verdicts([loose, tight]: &[Vec<ResidualHistory>; 2]) -> Vec<Verdict> {
     let [dormand_prince, dop853] = SCHEMES;
     vec![
         at_most(
@@ -154,11 +151,11 @@ fn verdicts([loose, tight]: &[Vec<Course>; 2]) -> Vec<Verdict> {
 }
 
 /// The effect of each aid, in words that follow from the numbers.
-fn words(runs: &[Vec<Course>; 2]) -> Vec<String> {
+fn words(runs: &[Vec<ResidualHistory>; 2]) -> Vec<String> {
     let mut words = Vec::new();
-    for (courses, (rtol, _)) in runs.iter().zip(TOLERANCES) {
+    for (histories, (rtol, _)) in runs.iter().zip(TOLERANCES) {
         for scheme in SCHEMES {
-            let [plain, feedback, projection] = AIDS.map(|aid| find(courses, scheme, aid));
+            let [plain, feedback, projection] = AIDS.map(|aid| find(histories, scheme, aid));
             let effect = match plain / feedback {
                 ratio if ratio > 1.0 => format!("{ratio:.1} times smaller"),
                 ratio => format!("{:.1} times larger", 1.0 / ratio),
@@ -172,17 +169,17 @@ fn words(runs: &[Vec<Course>; 2]) -> Vec<String> {
     words
 }
 
-fn table(runs: &[Vec<Course>; 2]) -> Table {
+fn table(runs: &[Vec<ResidualHistory>; 2]) -> ResultTable {
     let [loose, tight] = runs;
-    let row = |(loose, tight): (&Course, &Course)| {
-        let numbers = [loose, tight].into_iter().flat_map(|course| [course.worst(), course.evaluations as f64]);
+    let row = |(loose, tight): (&ResidualHistory, &ResidualHistory)| {
+        let numbers = [loose, tight].into_iter().flat_map(|history| [history.worst(), history.evaluations as f64]);
         (loose.contender.to_string(), numbers.collect())
     };
     let published = [
         ("solve_ivp, the textbook's ODE (published)".to_owned(), vec![TEXTBOOK, f64::NAN, f64::NAN, f64::NAN]),
         ("SUNDIALS IDA (measured elsewhere)".to_owned(), vec![IDA[0], f64::NAN, IDA[1], f64::NAN]),
     ];
-    Table {
+    ResultTable {
         name: "four-bar".to_owned(),
         caption: "Worst ||d| - l| of the rods over 30 s in metres, and evaluations of the field".to_owned(),
         columns: ["method", "m at 1e-3/1e-6", "evaluations", "m at 1e-10", "evaluations at 1e-10"]
@@ -192,9 +189,9 @@ fn table(runs: &[Vec<Course>; 2]) -> Table {
     }
 }
 
-fn picture(runs: &[Vec<Course>; 2]) -> Picture {
-    let lines = |courses: &[Course]| {
-        courses.iter().map(|course| Line::of(course.contender, envelope(&course.residuals))).collect()
+fn picture(runs: &[Vec<ResidualHistory>; 2]) -> Picture {
+    let lines = |histories: &[ResidualHistory]| {
+        histories.iter().map(|history| Line::of(history.contender, envelope(&history.residuals))).collect()
     };
     let panels = vec![("rtol = 1e-3, atol = 1e-6", lines(&runs[0])), ("rtol = atol = 1e-10", lines(&runs[1]))];
     Picture {

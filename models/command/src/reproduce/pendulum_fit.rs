@@ -10,7 +10,7 @@
 use std::error::Error;
 
 use fbint_command::figure::{self, Axis, Chart, Line};
-use fbint_command::results::{Picture, Table};
+use fbint_command::results::{Picture, ResultTable};
 use fbint_command::scheme::Stroke;
 use fbint_runtime::tableau::RK4;
 use fbint_runtime::{
@@ -195,12 +195,12 @@ fn words(fit: &Fit) -> String {
     )
 }
 
-fn table(fit: &Fit) -> Table {
+fn table(fit: &Fit) -> ResultTable {
     let row = |(place, name): (usize, &&str)| {
         let numbers = [GUESS[place], fit.unknowns[place], fit.status.xerror[place], TRUTH[place]];
         ((*name).to_owned(), numbers.to_vec())
     };
-    Table {
+    ResultTable {
         name: "pendulum-fit".to_owned(),
         caption: "What was fitted to the first series of measurements".to_owned(),
         columns: ["unknown", "guess", "fit", "standard error", "truth"].map(str::to_owned).to_vec(),

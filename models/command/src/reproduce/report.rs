@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use fbint_command::equations;
-use fbint_command::output::Output;
-use fbint_command::results::{Picture, Table};
+use fbint_command::output::OutputFile;
+use fbint_command::results::{Picture, ResultTable};
 use fbint_command::typography::typeset;
 
 use super::result::{Reproduction, Rule, Verdict};
@@ -58,7 +58,7 @@ summary { cursor: pointer; }
 /// Writes the report into a folder, whole or not at all, and returns its path.
 pub(crate) fn write(reproductions: &[Reproduction], directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let path = directory.join(FILE);
-    let output = Output::at(&path)?;
+    let output = OutputFile::at(&path)?;
     let page = page(reproductions, &stroboscope::pictures()?);
     output.write(|file| file.write_all(page.as_bytes()))?;
     Ok(path)
@@ -174,7 +174,7 @@ fn section(reproduction: &Reproduction, figures: &mut Figures) -> String {
 }
 
 /// A table below its caption, folded up if it is long.
-fn table(table: &Table) -> String {
+fn table(table: &ResultTable) -> String {
     let (caption, table_element) = (escaped(&table.caption), table_element(table));
     if table.rows.len() > LONG {
         let rows = table.rows.len();
@@ -183,7 +183,7 @@ fn table(table: &Table) -> String {
     format!("<figure><figcaption>{caption}</figcaption>\n{table_element}</figure>\n")
 }
 
-fn table_element(table: &Table) -> String {
+fn table_element(table: &ResultTable) -> String {
     let mut text = String::from("<div class=\"wide\"><table>\n<thead><tr>");
     for (index, column) in table.columns.iter().enumerate() {
         let class = if index == 0 { "" } else { " class=\"number\"" };
@@ -445,7 +445,7 @@ mod tests {
             title: "A pendulum",
             words: vec!["With k < 3 & more.".to_owned()],
             figures: vec![Picture { name: "figure".to_owned(), caption: "Drift".to_owned(), svg: svg.to_owned() }],
-            tables: vec![Table {
+            tables: vec![ResultTable {
                 name: "table".to_owned(),
                 caption: "Largest change".to_owned(),
                 columns: vec!["method".to_owned(), "|f1|".to_owned()],

@@ -1,6 +1,6 @@
 //! The result of a reproduction, for the terminal, files and the report.
 
-use fbint_command::results::{Picture, Table};
+use fbint_command::results::{Picture, ResultTable};
 
 /// A reproduced figure or table of a paper.
 pub(crate) struct Reproduction {
@@ -13,7 +13,7 @@ pub(crate) struct Reproduction {
     /// The figures.
     pub(crate) figures: Vec<Picture>,
     /// The tables, which are also written as CSV.
-    pub(crate) tables: Vec<Table>,
+    pub(crate) tables: Vec<ResultTable>,
     /// Expected numbers compared with obtained ones.
     pub(crate) verdicts: Vec<Verdict>,
 }

@@ -31,7 +31,7 @@ const PURPLE: &str = "#CC79A7";
 const VERMILION: &str = "#D55E00";
 const GREY: &str = "#767676";
 
-type Point = [f64; 2];
+type PlanePoint = [f64; 2];
 
 /// Draws every mechanical model of the catalogue; the Euler top has no body to draw that the free rigid body has not.
 pub(crate) fn pictures() -> Result<Vec<Picture>, Box<dyn Error>> {
@@ -60,7 +60,7 @@ struct Scene {
 struct Body {
     colour: &'static str,
     /// The points of the body in a state.
-    joints: fn(&[f64]) -> Vec<Point>,
+    joints: fn(&[f64]) -> Vec<PlanePoint>,
     /// The points that are masses; the others are fixed pivots or are not drawn.
     masses: std::ops::Range<usize>,
     /// The masses that leave a path.
@@ -70,7 +70,7 @@ struct Body {
 /// The parts of a picture that do not move.
 enum Backdrop {
     /// Fixed pivots.
-    Pivots(Vec<Point>),
+    Pivots(Vec<PlanePoint>),
     /// The centre of attraction.
     Sun,
     /// The unit sphere, seen as everything in space is.
@@ -178,7 +178,7 @@ fn scenes() -> Vec<Scene> {
 
 fn chain(model: &'static str, caption: &'static str, links: usize) -> Scene {
     // The state begins with the positions, three entries for each mass; the chain swings in the plane of the first and third.
-    fn joints<const LINKS: usize>(x: &[f64]) -> Vec<Point> {
+    fn joints<const LINKS: usize>(x: &[f64]) -> Vec<PlanePoint> {
         std::iter::once([0.0, 0.0]).chain((0..LINKS).map(|mass| [x[3 * mass], x[3 * mass + 2]])).collect()
     }
     // Half a period of the compound pendulum that a straight chain would be, nearly.
@@ -207,12 +207,12 @@ fn planet() -> Body {
 }
 
 /// A body axis: a column of the attitude, from the centre.
-fn axis(x: &[f64], column: usize) -> Vec<Point> {
+fn axis(x: &[f64], column: usize) -> Vec<PlanePoint> {
     vec![[0.0, 0.0], seen([x[3 * column], x[3 * column + 1], x[3 * column + 2]])]
 }
 
 /// The orthographic view of a point in space, from an azimuth of -60 degrees and 25 degrees above the horizon.
-fn seen([x, y, z]: [f64; 3]) -> Point {
+fn seen([x, y, z]: [f64; 3]) -> PlanePoint {
     let ((sin, cos), (sin_up, cos_up)) = ((-60_f64).to_radians().sin_cos(), 25_f64.to_radians().sin_cos());
     [cos * y - sin * x, cos_up * z - sin_up * (cos * x + sin * y)]
 }
@@ -241,7 +241,7 @@ fn motion(scene: &Scene) -> Result<Vec<Sample>, Box<dyn Error>> {
     let settings = Settings { every, ..Settings::new(method, scene.until) };
     let plan = Plan::new(settings, Feedback::None);
     let mut progress = Progress::new(scene.model);
-    Ok(model.run(&model.start()?, &plan, None, &mut progress.watch())?.trajectory)
+    Ok(model.run(&model.start()?, &plan, None, &mut progress.observer())?.trajectory)
 }
 
 /// The state nearest to a time. Samples are at equal steps, except that rounding may cost the one before the end.
@@ -254,7 +254,7 @@ fn at(samples: &[Sample], time: f64, until: f64) -> &Sample {
 struct Page {
     scale: f64,
     /// The point at the left and upper end.
-    corner: Point,
+    corner: PlanePoint,
     /// Space to the left of the motion.
     indent: f64,
     /// Height of the motion, with margins.
@@ -284,7 +284,7 @@ impl Page {
         Self { scale, corner: [low[0], high[1]], indent, height: scale * height + 2.0 * MARGIN }
     }
 
-    fn place(&self, [x, y]: Point) -> Point {
+    fn place(&self, [x, y]: PlanePoint) -> PlanePoint {
         [self.indent + self.scale * (x - self.corner[0]), MARGIN + self.scale * (self.corner[1] - y)]
     }
 
@@ -344,7 +344,7 @@ fn backdrop(backdrop: &Backdrop, page: &Page) -> String {
 }
 
 /// A support under a pivot.
-fn triangle([x, y]: Point) -> String {
+fn triangle([x, y]: PlanePoint) -> String {
     format!("<path d=\"M{x:.1} {y:.1}l6 10h-12z\" fill=\"#fff\" stroke=\"{GREY}\"/>\n")
 }
 
@@ -398,7 +398,7 @@ fn poses(scene: &Scene, samples: &[Sample], page: &Page) -> String {
 fn animation(scene: &Scene, samples: &[Sample], page: &Page) -> String {
     let mut drawn = String::from("<g class=\"moving\" fill=\"none\">\n");
     for body in &scene.bodies {
-        let frames: Vec<Vec<Point>> = (0..=scene.frames)
+        let frames: Vec<Vec<PlanePoint>> = (0..=scene.frames)
             .map(|frame| scene.until * frame as f64 / scene.frames as f64)
             .map(|time| placed(body, &at(samples, time, scene.until).state, page))
             .collect();
@@ -421,17 +421,17 @@ fn moving(frames: &[String], colour: &str, width: f64, seconds: f64) -> String {
     )
 }
 
-fn placed(body: &Body, state: &[f64], page: &Page) -> Vec<Point> {
+fn placed(body: &Body, state: &[f64], page: &Page) -> Vec<PlanePoint> {
     (body.joints)(state).into_iter().map(|joint| page.place(joint)).collect()
 }
 
 /// Points joined by lines.
-fn line(points: impl Iterator<Item = Point>) -> String {
+fn line(points: impl Iterator<Item = PlanePoint>) -> String {
     points.enumerate().map(|(index, [x, y])| format!("{}{x:.1} {y:.1}", if index == 0 { 'M' } else { 'L' })).collect()
 }
 
 /// Lines of no length, which round ends make to dots.
-fn dots(points: &[Point]) -> String {
+fn dots(points: &[PlanePoint]) -> String {
     points.iter().map(|[x, y]| format!("M{x:.1} {y:.1}h0")).collect()
 }
 

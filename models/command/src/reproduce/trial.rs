@@ -6,7 +6,7 @@ use catalogue::load;
 use fbint_command::catalogue::{AnyModel, Feedback, Plan, Run, Sample, Steps};
 use fbint_command::figure::Curve;
 use fbint_command::progress::Progress;
-use fbint_command::results::Table;
+use fbint_command::results::ResultTable;
 use fbint_command::scheme::{Contender, Scheme};
 use fbint_runtime::{Error, IntegralDrift, Method, OneStep, Projection, Settings};
 
@@ -70,7 +70,7 @@ impl Setting {
         let evaluations = method.evaluations_per_step();
         let steps = Steps { step: &step, evaluations, h, until: self.until, every: self.every.unwrap_or(h) };
         let mut progress = Progress::new(&format!("{}: {contender}", self.name));
-        Ok(Trial::new(contender, self.model.run_steps(&self.start, &steps, &mut progress.watch())?))
+        Ok(Trial::new(contender, self.model.run_steps(&self.start, &steps, &mut progress.observer())?))
     }
 
     fn run(
@@ -83,7 +83,7 @@ impl Setting {
         let settings = Settings { every: self.every, projection, ..Settings::new(method, self.until) };
         let plan = Plan { is_audited: false, ..Plan::new(settings, feedback) };
         let mut progress = Progress::new(&format!("{}: {contender}", self.name));
-        Ok(Trial::new(contender, self.model.run(&self.start, &plan, None, &mut progress.watch())?))
+        Ok(Trial::new(contender, self.model.run(&self.start, &plan, None, &mut progress.observer())?))
     }
 }
 
@@ -119,12 +119,12 @@ pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// A quantity of a trial under its name.
-pub(super) type Column<'a> = (&'a str, &'a dyn Fn(&Trial) -> f64);
+pub(super) type NamedQuantity<'a> = (&'a str, &'a dyn Fn(&Trial) -> f64);
 
 /// The table with a row for each trial and a column for each quantity.
-pub(super) fn table(name: &str, caption: &str, trials: &[Trial], columns: &[Column<'_>]) -> Table {
+pub(super) fn table(name: &str, caption: &str, trials: &[Trial], columns: &[NamedQuantity<'_>]) -> ResultTable {
     let row = |trial: &Trial| columns.iter().map(|(_, quantity)| quantity(trial)).collect();
-    Table {
+    ResultTable {
         name: name.to_owned(),
         caption: caption.to_owned(),
         columns: ["method"].into_iter().chain(columns.iter().map(|column| column.0)).map(str::to_owned).collect(),

@@ -8,12 +8,12 @@ use std::error::Error;
 
 use fbint_command::catalogue::Feedback;
 use fbint_command::figure::{self, Axis, Chart, Line, drift_of};
-use fbint_command::results::{Picture, Table};
+use fbint_command::results::{Picture, ResultTable};
 use fbint_command::scheme::Stroke;
 use fbint_runtime::Method;
 
 use super::result::{Reproduction, Rule, Verdict};
-use super::trial::{self, Column, Setting, Trial, at_least, at_most, distance, within_one_percent};
+use super::trial::{self, NamedQuantity, Setting, Trial, at_least, at_most, distance, within_one_percent};
 
 const LONG_STEP: f64 = 0.1;
 const LONG: f64 = 1000.0;
@@ -27,7 +27,7 @@ const TIME: &str = "time t · √(g/l)";
 
 /// The three systems.
 pub(super) fn z14() -> Result<Reproduction, Box<dyn Error>> {
-    let (pendulum, body) = (Comparison::of("hamel-pendulum")?, Comparison::of("degenerate-pendulum")?);
+    let (pendulum, body) = (LongAndShortTrials::of("hamel-pendulum")?, LongAndShortTrials::of("degenerate-pendulum")?);
     let sleigh = Sleigh::new()?;
     Ok(Reproduction {
         name: "z14",
@@ -74,13 +74,13 @@ pub(super) fn z14() -> Result<Reproduction, Box<dyn Error>> {
 }
 
 /// One system by several methods: long with a long step, and short with a short one.
-struct Comparison {
+struct LongAndShortTrials {
     long: Vec<Trial>,
     /// The distances from the exact end, in the order of the methods.
     errors: Vec<f64>,
 }
 
-impl Comparison {
+impl LongAndShortTrials {
     fn of(model: &'static str) -> Result<Self, Box<dyn Error>> {
         let long = by_all_methods(&Setting::of(model, LONG, LONG_STEP)?, LONG_STEP)?;
         let setting = Setting::of(model, SHORT, SHORT)?;
@@ -94,14 +94,14 @@ impl Comparison {
         &self.long[0]
     }
 
-    fn table(&self, name: &str, integrals: &[&str]) -> Table {
+    fn table(&self, name: &str, integrals: &[&str]) -> ResultTable {
         let largest: Vec<_> =
             integrals.iter().map(|name| (format!("|d {name}|"), move |trial: &Trial| trial.max(name))).collect();
         let error = |trial: &Trial| {
             let place = self.long.iter().position(|other| other.contender == trial.contender);
             place.map_or(f64::NAN, |place| self.errors[place])
         };
-        let columns: Vec<Column<'_>> = largest
+        let columns: Vec<NamedQuantity<'_>> = largest
             .iter()
             .map(|(symbol, largest)| (symbol.as_str(), largest as &dyn Fn(&Trial) -> f64))
             .chain([("error at t = 50, h = 0.01", &error as &dyn Fn(&Trial) -> f64)])
@@ -234,12 +234,12 @@ impl Sleigh {
         )]
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> ResultTable {
         let row = |trial: &Trial, radius: f64| (trial.contender.to_string(), vec![radius, trial.max("energy")]);
         let mut rows = vec![row(&self.hamel, Self::radius())];
         rows.extend(self.held.iter().map(|trial| row(trial, Self::radius_at_the_end(trial))));
         rows.push(("d'Alembert, constraint at the left end".to_owned(), vec![0.0, f64::NAN]));
-        Table {
+        ResultTable {
             name: "z14-sleigh".to_owned(),
             caption: "The balanced sleigh after 10,000 steps of 0.1: the radius of its circle, and the largest change of its energy".to_owned(),
             columns: ["method", "radius", "|dE|"].map(str::to_owned).to_vec(),

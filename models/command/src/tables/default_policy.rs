@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use catalogue::comparison::{Course, Group, Motion};
+use catalogue::comparison::{Group, Motion, RecordedRun};
 use catalogue::load;
 use fbint_runtime::Method;
 
@@ -70,7 +70,7 @@ pub(super) fn error_control() -> Result<Grid, Box<dyn Error>> {
 }
 
 /// The errors of a plain and a projected run, against DOP853 at a tolerance; the second in bold where it is notably larger.
-fn errors(motion: &Motion<'_>, runs: &[Option<Course>; 2], tolerance: f64) -> Result<[String; 2], Box<dyn Error>> {
+fn errors(motion: &Motion<'_>, runs: &[Option<RecordedRun>; 2], tolerance: f64) -> Result<[String; 2], Box<dyn Error>> {
     let (state, truth) = (Group::whole(motion.system), motion.truth(tolerance, tolerance)?);
     let [plain, projected] = runs.each_ref().map(|run| Some(state.distance(&run.as_ref()?.states, &truth)));
     let is_loss = plain.zip(projected).is_some_and(|(plain, projected)| projected > LOSS * plain);

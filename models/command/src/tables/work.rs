@@ -4,7 +4,7 @@ use std::error::Error;
 
 use catalogue::load;
 use fbint_command::scheme::Scheme;
-use fbint_command::work_precision::{Comparison, GOAL, Policy, Series, Study};
+use fbint_command::work_precision::{GOAL, Policy, Series, SeriesComparison, Study};
 
 use super::grid::{Grid, bold_if, count, ratio};
 
@@ -41,7 +41,7 @@ pub(super) fn medians() -> Result<Grid, Box<dyn Error>> {
         let own = |series: &&Series| series.scheme == scheme && series.policy == policy;
         let comparison = study.series.iter().find(own).and_then(|series| study.comparison(series));
         let comparison = comparison.ok_or_else(|| format!("{name}: no step is common to it and the plain method"))?;
-        let Comparison { series, error, drift, evaluations, .. } = comparison;
+        let SeriesComparison { series, error, drift, evaluations, .. } = comparison;
         let refused = match (series.refused(), series.points.len()) {
             (0, _) => String::new(),
             (refused, all) => format!(" (refused at {refused} of {all} steps, where it is unstable)"),

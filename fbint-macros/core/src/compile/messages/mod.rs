@@ -12,7 +12,7 @@ use crate::derivation::{Derivation, Further, IntegralId, VelocityConstraints};
 use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
 use crate::mechanics::motion::are_integrable;
-use crate::prepared::{Largest, Surroundings, Trouble};
+use crate::prepared::{SizeLimits, Surroundings, Trouble};
 use crate::program::Fault;
 use crate::proofs::{self, MOST_MONOMIALS};
 use crate::syntax::{Declaration, plain};
@@ -42,7 +42,7 @@ impl Messages<'_> {
 
     /// Refuses a model with more entries than the surroundings allow.
     pub(super) fn size(&self) -> syn::Result<()> {
-        let (problem, Largest { entries: most, integrals }) = (&self.model.problem, self.surroundings.largest);
+        let (problem, SizeLimits { entries: most, integrals }) = (&self.model.problem, self.surroundings.limits);
         let lists = [
             ("entries of the state", problem.symbols.dimension(), most),
             ("integrals", problem.integrals.len(), integrals),

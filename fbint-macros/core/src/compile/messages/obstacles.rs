@@ -4,7 +4,7 @@ use super::Messages;
 #[cfg(feature = "derive")]
 use crate::algebra::{Obstacle, SessionError};
 use crate::diagnostics::Errors;
-use crate::mechanics::{NotPoisson, Overlong, Place, Underived, Unreal};
+use crate::mechanics::{DerivedExpression, NotPoisson, Overlong, Underived, Unreal};
 
 impl Messages<'_> {
     #[cfg(feature = "derive")]
@@ -53,19 +53,19 @@ impl Messages<'_> {
         errors.push(span, format_args!("{what} has no finite real derivative: {reason}"));
     }
 
-    fn overlong(&self, &Overlong { place, operations }: &Overlong, errors: &Errors) {
-        let (what, span) = match place {
-            Place::Integral(id) => (self.name(id), self.model.spans[id]),
-            Place::Derivative(id, state) => {
+    fn overlong(&self, &Overlong { expression, operations }: &Overlong, errors: &Errors) {
+        let (what, span) = match expression {
+            DerivedExpression::Integral(id) => (self.name(id), self.model.spans[id]),
+            DerivedExpression::Derivative(id, state) => {
                 (format!("the derivative of {} by {}", self.name(id), self.state(state)), self.model.spans[id])
             }
-            Place::Bracket(f, g) => {
+            DerivedExpression::Bracket(f, g) => {
                 (format!("the bracket of {} and {}", self.name(f), self.name(g)), self.model.spans[g])
             }
-            Place::Equation(unknown) => {
+            DerivedExpression::Equation(unknown) => {
                 (format!("the equation for {}", self.state(unknown)), self.declaration.item.ident.span())
             }
-            Place::Rate(state) => self.rate(state),
+            DerivedExpression::Rate(state) => self.rate(state),
         };
         let remedy = "take more coordinates, each with a short constraint that says what it is, instead of long products and quotients";
         errors.push(span, format_args!("{what} grows to {operations} operations, which is too long: {remedy}"));

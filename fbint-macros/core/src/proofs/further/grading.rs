@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::FIRST_PRIME;
 use super::kernel::{Combination, Elimination, combined, sum_of};
-use super::monomials::Monomial;
+use super::monomials::FactoredMonomial;
 use crate::derivation::Derivation;
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::field::PrimeField;
@@ -21,13 +21,13 @@ type Weight = Combination;
 pub(super) fn classes(
     derivation: &Derivation,
     variables: &[Expression],
-    monomials: &[Monomial],
+    monomials: &[FactoredMonomial],
     is_on_constraints: bool,
 ) -> Vec<Vec<usize>> {
     let mut weights = vec![Vec::new(); monomials.len()];
     for field in [PrimeField(2), FIRST_PRIME] {
         for of_variables in gradings(derivation, variables, is_on_constraints, field) {
-            for (place, Monomial { of, variable, .. }) in monomials.iter().enumerate() {
+            for (place, FactoredMonomial { of, variable, .. }) in monomials.iter().enumerate() {
                 let of = of.and_then(|of| weights[of].get(weights[place].len())).copied().unwrap_or(0);
                 weights[place].push(field.add(of_variables[*variable], of));
             }

@@ -13,7 +13,7 @@ use crate::proofs::identities::seed_and_scale;
 use crate::proofs::point::ModularPoint;
 
 /// A product of an earlier monomial, or 1, and a variable.
-pub(super) struct Monomial {
+pub(super) struct FactoredMonomial {
     pub(super) of: Option<usize>,
     pub(super) variable: usize,
     pub(super) degree: usize,
@@ -25,15 +25,16 @@ pub(super) fn monomials(variables: usize, degree: usize) -> usize {
 }
 
 /// The monomials up to a degree, of lower degrees first.
-pub(super) fn products(variables: usize, degree: usize) -> Vec<Monomial> {
+pub(super) fn products(variables: usize, degree: usize) -> Vec<FactoredMonomial> {
     let variables = if degree == 0 { 0 } else { variables };
-    let mut all: Vec<Monomial> = (0..variables).map(|variable| Monomial { of: None, variable, degree: 1 }).collect();
+    let mut all: Vec<FactoredMonomial> =
+        (0..variables).map(|variable| FactoredMonomial { of: None, variable, degree: 1 }).collect();
     let mut first = 0;
     for degree in 2..=degree {
         let last = all.len();
         for of in first..last {
             for variable in all[of].variable..variables {
-                all.push(Monomial { of: Some(of), variable, degree });
+                all.push(FactoredMonomial { of: Some(of), variable, degree });
             }
         }
         first = last;
@@ -42,13 +43,13 @@ pub(super) fn products(variables: usize, degree: usize) -> Vec<Monomial> {
 }
 
 /// The variables of which a monomial is the product.
-pub(super) fn factors_of(monomials: &[Monomial], monomial: usize) -> impl Iterator<Item = usize> {
+pub(super) fn factors_of(monomials: &[FactoredMonomial], monomial: usize) -> impl Iterator<Item = usize> {
     let places = std::iter::successors(Some(monomial), |place| monomials[*place].of);
     places.map(|place| monomials[place].variable)
 }
 
 /// The powers of these variables that a monomial consists of.
-pub(super) fn factors(monomials: &[Monomial], monomial: usize, variables: &[Expression]) -> Vec<Expression> {
+pub(super) fn factors(monomials: &[FactoredMonomial], monomial: usize, variables: &[Expression]) -> Vec<Expression> {
     let mut powers = vec![0; variables.len()];
     factors_of(monomials, monomial).for_each(|variable| powers[variable] += 1);
     variables.iter().zip(powers).filter_map(|(variable, power)| raised(variable.clone(), power)).collect()

@@ -130,11 +130,15 @@ fn grade_of(derivation: &mut Derivation, gradient: SparseRow<Expression>) -> Opt
 }
 
 /// Monomials with the numbers by which their coefficients are multiples of the first one's.
-pub(super) type Group = Vec<(usize, BigRational)>;
+pub(super) type ProportionalMonomials = Vec<(usize, BigRational)>;
 
 /// The monomials whose coefficients in all members of a kernel, the entries, are the same but for rational factors up to a size.
-pub(super) fn groups(columns: impl Iterator<Item = (usize, Vec<u64>)>, field: PrimeField, largest: i128) -> Vec<Group> {
-    let mut groups: Vec<(Vec<u64>, u64, Group)> = Vec::new();
+pub(super) fn groups(
+    columns: impl Iterator<Item = (usize, Vec<u64>)>,
+    field: PrimeField,
+    largest: i128,
+) -> Vec<ProportionalMonomials> {
+    let mut groups: Vec<(Vec<u64>, u64, ProportionalMonomials)> = Vec::new();
     for (place, entries) in columns {
         let leading = entries.iter().find(|entry| **entry != 0).copied().unwrap_or(0);
         let Some(inverse) = field.inverse(leading) else { continue };
@@ -151,7 +155,7 @@ pub(super) fn groups(columns: impl Iterator<Item = (usize, Vec<u64>)>, field: Pr
 }
 
 /// Groups for one choice of the coefficient of the first.
-pub(super) fn residues(groups: &[Group], field: PrimeField) -> Option<Vec<Combination>> {
+pub(super) fn residues(groups: &[ProportionalMonomials], field: PrimeField) -> Option<Vec<Combination>> {
     let residue = |(place, number): &(usize, BigRational)| Some((*place, field.residue(number)?));
     groups.iter().map(|group| group.iter().map(residue).collect()).collect()
 }

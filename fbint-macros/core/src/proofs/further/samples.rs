@@ -1,7 +1,7 @@
 //! The monomials at points of the constraint set modulo a prime.
 
 use super::kernel::{BLOCK, Combination, Elimination};
-use super::monomials::Monomial;
+use super::monomials::FactoredMonomial;
 use super::{Root, Space, UNDEFINED};
 use crate::derivation::table::Id;
 use crate::expression::Symbol;
@@ -21,7 +21,7 @@ pub(super) struct Samples<'a> {
     parameters: Option<Vec<u64>>,
     /// The residues of the numbers in the field's expressions.
     numbers: Vec<u64>,
-    list: Vec<Sample>,
+    list: Vec<MonomialSample>,
     /// The points that were tried.
     tried: u64,
 }
@@ -38,7 +38,7 @@ impl<'a> Samples<'a> {
     }
 
     /// The point of this index, unless too many are undefined.
-    fn get(&mut self, index: usize) -> Option<&Sample> {
+    fn get(&mut self, index: usize) -> Option<&MonomialSample> {
         while self.list.len() <= index {
             if self.tried > UNDEFINED * (1 + self.list.len() as u64) {
                 return None;
@@ -54,7 +54,11 @@ impl<'a> Samples<'a> {
 
     /// The combinations of this many columns that vanish at all points, each of which gives a row. There are points until further ones change
     /// nothing.
-    pub(super) fn kernel(&mut self, width: usize, row: impl Fn(&Sample) -> Vec<u64>) -> Option<Vec<Combination>> {
+    pub(super) fn kernel(
+        &mut self,
+        width: usize,
+        row: impl Fn(&MonomialSample) -> Vec<u64>,
+    ) -> Option<Vec<Combination>> {
         let mut matrix = Elimination::new(self.field, width);
         let spare = SPARE * self.space.sets.len();
         let (mut count, mut idle) = (0, 0);
@@ -72,7 +76,7 @@ impl<'a> Samples<'a> {
 }
 
 /// The monomials at a point, and the parameters.
-pub(super) struct Sample {
+pub(super) struct MonomialSample {
     parameters: Vec<u64>,
     pub(super) values: Vec<u64>,
     pub(super) rates: Vec<u64>,
@@ -83,11 +87,11 @@ pub(super) fn chosen(entries: &[u64], columns: &[usize]) -> Vec<u64> {
     columns.iter().map(|column| entries[*column]).collect()
 }
 
-impl Sample {
+impl MonomialSample {
     /// 1 and products of parameters.
-    pub(super) fn products_of_parameters(&self, products: &[Monomial], field: PrimeField) -> Vec<u64> {
+    pub(super) fn products_of_parameters(&self, products: &[FactoredMonomial], field: PrimeField) -> Vec<u64> {
         let mut values = vec![1];
-        for Monomial { of, variable, .. } in products {
+        for FactoredMonomial { of, variable, .. } in products {
             let factor = of.map_or(1, |of| values[of + 1]);
             values.push(field.multiply(factor, self.parameters[*variable]));
         }
@@ -147,7 +151,7 @@ impl Space<'_> {
         point
     }
 
-    fn sample(&self, point: &mut ModularPoint, numbers: &[u64], parameters: Vec<u64>) -> Option<Sample> {
+    fn sample(&self, point: &mut ModularPoint, numbers: &[u64], parameters: Vec<u64>) -> Option<MonomialSample> {
         let field = point.ring.field;
         let results = self.basis.tape.results(point, numbers)?;
         let rate = |variable: &Differentiated<usize>| {
@@ -159,7 +163,7 @@ impl Space<'_> {
         let variables = self.basis.variables.iter().map(|variable| (results[variable.value], rate(variable)));
         let variables: Vec<(u64, u64)> = variables.collect();
         let (mut values, mut rates): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
-        for Monomial { of, variable, .. } in &self.basis.monomials {
+        for FactoredMonomial { of, variable, .. } in &self.basis.monomials {
             let (value, rate) = variables[*variable];
             let (value, rate) = match of {
                 None => (value, rate),
@@ -172,6 +176,6 @@ impl Space<'_> {
             values.push(value);
             rates.push(rate);
         }
-        Some(Sample { parameters, values, rates })
+        Some(MonomialSample { parameters, values, rates })
     }
 }

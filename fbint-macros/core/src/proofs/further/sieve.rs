@@ -2,8 +2,8 @@
 
 use super::Space;
 use super::kernel::{Combination, Elimination, combined, sum_of};
-use super::reconstruction::{Group, groups};
-use super::samples::{Sample, Samples, chosen};
+use super::reconstruction::{ProportionalMonomials, groups};
+use super::samples::{MonomialSample, Samples, chosen};
 
 /// The largest numerators and denominators of factors between coefficients: by chance there are such factors for one pair of residues in
 /// 10,000, and then another prime is taken.
@@ -12,7 +12,7 @@ const LARGEST_FACTOR: i128 = 1 << 5;
 /// What a small prime leaves of the monomials of one weight.
 pub(super) struct Sieve {
     /// Monomials that occur in what is conserved, those together that are multiples of one another in all of it.
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<ProportionalMonomials>,
     /// The dimension of what is conserved.
     pub(super) dimension: usize,
     /// Monomials that are combinations of earlier ones, and of 1, as functions.
@@ -51,7 +51,7 @@ impl Space<'_> {
             return Some(Vec::new());
         }
         let field = own.field;
-        let values = |sample: &Sample| {
+        let values = |sample: &MonomialSample| {
             let values = chosen(&sample.values, class);
             let members = kernel.iter().map(|member| combined(field, member, &values));
             [1].into_iter().chain(members).collect()

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use fbint_command::results::Table;
+use fbint_command::results::ResultTable;
 
 use super::super::result::Reproduction;
 use super::{escaped, link, number};
@@ -38,12 +38,12 @@ struct Comparison<'a> {
     name: &'static str,
     /// The quantity, as the table names it.
     what: String,
-    with: Entry<'a>,
-    without: Entry<'a>,
+    with: MethodValue<'a>,
+    without: MethodValue<'a>,
 }
 
 /// A method with a number.
-type Entry<'a> = (&'a str, f64);
+type MethodValue<'a> = (&'a str, f64);
 
 impl Comparison<'_> {
     /// The decimal digits that feedback gains.
@@ -167,14 +167,14 @@ fn signed(digits: f64) -> String {
 /// are columns.
 fn comparisons<'a>(
     reproductions: &'a [Reproduction],
-    compare: fn(&[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)>,
+    compare: fn(&[MethodValue<'a>]) -> Vec<(MethodValue<'a>, MethodValue<'a>)>,
 ) -> Vec<Comparison<'a>> {
     let mut comparisons = Vec::new();
-    let mut seen: Vec<&Table> = Vec::new();
+    let mut seen: Vec<&ResultTable> = Vec::new();
     for Reproduction { name, tables, .. } in reproductions {
         let is_new =
-            |table: &&Table| !seen.iter().any(|other| other.columns == table.columns && other.rows == table.rows);
-        let new: Vec<&Table> = tables.iter().filter(is_new).collect();
+            |table: &&ResultTable| !seen.iter().any(|other| other.columns == table.columns && other.rows == table.rows);
+        let new: Vec<&ResultTable> = tables.iter().filter(is_new).collect();
         seen.extend(&new);
         for (what, mut entries) in new.into_iter().flat_map(lines) {
             entries.retain(|entry| entry.1.is_finite());
@@ -186,7 +186,7 @@ fn comparisons<'a>(
 }
 
 /// The columns of a table, or its middle row, along which methods compare, and what each is of.
-fn lines(table: &Table) -> Vec<(String, Vec<Entry<'_>>)> {
+fn lines(table: &ResultTable) -> Vec<(String, Vec<MethodValue<'_>>)> {
     let heads = table.columns.get(1..).unwrap_or_default();
     if heads.iter().any(|head| head.contains(FEEDBACK)) {
         let middle = table.rows.get(table.rows.len() / 2);
@@ -195,7 +195,7 @@ fn lines(table: &Table) -> Vec<(String, Vec<Entry<'_>>)> {
     heads.iter().enumerate().map(|(index, head)| (head.clone(), entries_of_column(table, index))).collect()
 }
 
-fn entries_of_column(table: &Table, index: usize) -> Vec<Entry<'_>> {
+fn entries_of_column(table: &ResultTable, index: usize) -> Vec<MethodValue<'_>> {
     table.rows.iter().filter_map(|(row, values)| Some((row.as_str(), *values.get(index)?))).collect()
 }
 
@@ -204,9 +204,9 @@ fn lines_of_row<'a>(
     setting: &str,
     heads: &'a [String],
     (row, values): &'a (String, Vec<f64>),
-) -> Vec<(String, Vec<Entry<'a>>)> {
+) -> Vec<(String, Vec<MethodValue<'a>>)> {
     let heads: Vec<(&str, &str)> = heads.iter().map(|head| head.split_once(": ").unwrap_or((head, ""))).collect();
-    let mut lines: Vec<(&str, Vec<Entry<'a>>)> = Vec::new();
+    let mut lines: Vec<(&str, Vec<MethodValue<'a>>)> = Vec::new();
     for (&(method, quantity), &value) in heads.iter().zip(values) {
         match lines.iter_mut().find(|line| line.0 == quantity) {
             Some(line) => line.1.push((method, value)),
@@ -218,8 +218,8 @@ fn lines_of_row<'a>(
 }
 
 /// Each method with feedback, with the method without.
-fn with_and_without<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
-    let alone = |with: &Entry<'a>| {
+fn with_and_without<'a>(entries: &[MethodValue<'a>]) -> Vec<(MethodValue<'a>, MethodValue<'a>)> {
+    let alone = |with: &MethodValue<'a>| {
         let method = with.0.replace(FEEDBACK, "");
         entries.iter().find(|entry| entry.0 == method).copied()
     };
@@ -227,7 +227,7 @@ fn with_and_without<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
 }
 
 /// The smallest number with feedback and the smallest without, where there are both.
-fn best_of_both<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
+fn best_of_both<'a>(entries: &[MethodValue<'a>]) -> Vec<(MethodValue<'a>, MethodValue<'a>)> {
     let best = |feedback: bool| {
         let of_kind = entries.iter().filter(|entry| entry.0.contains(FEEDBACK) == feedback);
         of_kind.min_by(|a, b| a.1.total_cmp(&b.1)).copied()
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn methods_compare_along_rows_where_they_are_columns() {
         let heads = ["RK4 + feedback: cost", "RK4 + feedback: error", "RK4: cost", "RK4: error", "RATTLE: error"];
-        let table = Table {
+        let table = ResultTable {
             name: "work".to_owned(),
             caption: "Work and precision".to_owned(),
             columns: std::iter::once("h").chain(heads).map(str::to_owned).collect(),

@@ -1,6 +1,6 @@
 //! Members that can start, and their numbers side by side.
 
-use super::Members;
+use super::EnsembleSetup;
 use super::gains::{AloneField, LaneFields};
 use crate::consistent_start::{check_start, projected_start, scales};
 use crate::dynamical_system::DynamicalSystem;
@@ -17,7 +17,7 @@ use crate::simulation::{Span, bound, check_driving};
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// A member that takes a lane.
-pub(super) struct Seat<S: FeedbackSystem> {
+pub(super) struct AssignedMember<S: FeedbackSystem> {
     pub(super) member: usize,
     system: S::Prepared<f64>,
     pub(super) start: Vector<S>,
@@ -28,19 +28,19 @@ pub(super) struct Seat<S: FeedbackSystem> {
     noise: Integrals<S>,
 }
 
-impl<S: FeedbackSystem> Seat<S> {
+impl<S: FeedbackSystem> AssignedMember<S> {
     /// A member that can start and takes a lane, with its field there, or the error of its simulation.
     pub(super) fn new<'f, const V: usize>(
-        members: &Members<'_, S>,
+        setup: &EnsembleSetup<'_, S>,
         settings: &Settings,
         member: usize,
         lane: usize,
         fields: &'f mut dyn LaneFields<S, V>,
     ) -> Result<(Self, AloneField<'f, S>), Error> {
-        let (system, mut start) = (members.system(member), members.starts[member]);
+        let (system, mut start) = (setup.system(member), setup.starts[member]);
         // In the order in which a simulation refuses them.
         let mut targets = check_start(system, &start)?;
-        let field = fields.board(lane, system, &start, member)?;
+        let field = fields.assign(lane, system, &start, member)?;
         check_driving(system, None, &start, Span::new(settings.from, settings.until)?)?;
         if settings.projection.is_some() {
             (start, targets) = projected_start(system, &start)?;
@@ -81,13 +81,13 @@ pub(super) struct Numbers<S: FeedbackSystem, const V: usize> {
 }
 
 impl<S: FeedbackSystem, const V: usize> Numbers<S, V> {
-    /// The numbers of the members that have seats.
-    pub(super) fn gather<'a>(seat: &dyn Fn(usize) -> &'a Seat<S>) -> Self {
+    /// The numbers of the members that have lanes.
+    pub(super) fn gather<'a>(member_in: &dyn Fn(usize) -> &'a AssignedMember<S>) -> Self {
         Self {
-            system: S::gather(&|lane| &seat(lane).system),
-            targets: Entries::from_fn(|i| Lanes::from_lanes(&|lane| seat(lane).targets[i])),
-            bounds: Entries::from_fn(|i| Lanes::from_lanes(&|lane| seat(lane).bounds[i])),
-            noise: Entries::from_fn(|i| Lanes::from_lanes(&|lane| seat(lane).noise[i])),
+            system: S::gather(&|lane| &member_in(lane).system),
+            targets: Entries::from_fn(|i| Lanes::from_lanes(&|lane| member_in(lane).targets[i])),
+            bounds: Entries::from_fn(|i| Lanes::from_lanes(&|lane| member_in(lane).bounds[i])),
+            noise: Entries::from_fn(|i| Lanes::from_lanes(&|lane| member_in(lane).noise[i])),
         }
     }
 

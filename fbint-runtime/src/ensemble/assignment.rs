@@ -1,10 +1,10 @@
-//! Members of an ensemble that share lanes.
+//! The lanes that members of an ensemble share, and who has them.
 
 use std::vec::Vec;
 
+use super::assigned_member::{AssignedMember, Numbers};
 use super::gains::{AloneField, LaneFields};
 use super::samples::Track;
-use super::seat::{Numbers, Seat};
 use super::side_by_side::SideBySide;
 use crate::entries::Entries;
 use crate::error::Error;
@@ -12,18 +12,18 @@ use crate::lanes::Lanes;
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
-/// Members of an ensemble, of which as many as there are lanes have one, and the others wait for one.
-pub(super) struct Crew<'c, 'm, S: FeedbackSystem, const V: usize> {
+/// Which members of an ensemble have the lanes: as many as there are lanes have one, and the others wait for one.
+pub(super) struct LaneAssignment<'c, 'm, S: FeedbackSystem, const V: usize> {
     runs: &'c SideBySide<'c, 'm, S, V>,
     members: &'c [usize],
     /// What became of those that have or had a lane, or could not start, in the order of the members.
     tracks: Vec<Track>,
     /// Who has each lane, or had it last, and the place of its track.
-    seats: Vec<(usize, Seat<S>)>,
+    assigned: Vec<(usize, AssignedMember<S>)>,
 }
 
 /// What is done with the field and the start of a member that takes a lane, which may refuse it.
-type Begin<'b, S> = dyn FnMut(AloneField<'_, S>, &Vector<S>) -> Result<(), Error> + 'b;
+type StartMember<'b, S> = dyn FnMut(AloneField<'_, S>, &Vector<S>) -> Result<(), Error> + 'b;
 
 /// Why a member leaves its lane.
 pub(super) enum Leave {
@@ -35,11 +35,11 @@ pub(super) enum Leave {
     Interrupted,
 }
 
-impl<'c, 'm, S: FeedbackSystem, const V: usize> Crew<'c, 'm, S, V> {
-    /// A crew of members, none of whom has a lane yet.
+impl<'c, 'm, S: FeedbackSystem, const V: usize> LaneAssignment<'c, 'm, S, V> {
+    /// The members, none of whom has a lane yet.
     pub(super) fn new(runs: &'c SideBySide<'c, 'm, S, V>, members: &'c [usize]) -> Self {
         let tracks = Vec::with_capacity(members.len());
-        Self { runs, members, tracks, seats: Vec::with_capacity(Lanes::<V>::COUNT) }
+        Self { runs, members, tracks, assigned: Vec::with_capacity(Lanes::<V>::COUNT) }
     }
 
     /// What became of the members. Those that have had no lane when the runs were over were interrupted.
@@ -49,25 +49,30 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> Crew<'c, 'm, S, V> {
     }
 
     /// Gives a lane to the next member that can start; false if there is none. Lanes are taken in order at first.
-    pub(super) fn board(&mut self, lane: usize, fields: &mut dyn LaneFields<S, V>, begin: &mut Begin<'_, S>) -> bool {
-        let settings = &self.runs.plan.settings;
+    pub(super) fn assign(
+        &mut self,
+        lane: usize,
+        fields: &mut dyn LaneFields<S, V>,
+        begin: &mut StartMember<'_, S>,
+    ) -> bool {
+        let settings = &self.runs.settings.given;
         while let Some(&member) = self.members.get(self.tracks.len()) {
-            let seat = Seat::new(self.runs.members, settings, member, lane, fields);
-            let seat = seat.and_then(|(seat, field)| begin(field, &seat.start).map(|()| seat));
-            match seat {
-                Ok(seat) => {
-                    let track = seat.track(settings.from, self.runs.plan.times.len());
-                    let seat = (self.tracks.len(), seat);
-                    match self.seats.get_mut(lane) {
-                        Some(before) => *before = seat,
-                        None => self.seats.push(seat),
+            let begun = AssignedMember::new(self.runs.setup, settings, member, lane, fields);
+            let begun = begun.and_then(|(member, field)| begin(field, &member.start).map(|()| member));
+            match begun {
+                Ok(member) => {
+                    let track = member.track(settings.from, self.runs.settings.times.len());
+                    let assigned = (self.tracks.len(), member);
+                    match self.assigned.get_mut(lane) {
+                        Some(before) => *before = assigned,
+                        None => self.assigned.push(assigned),
                     }
                     self.tracks.push(Ok(track));
                     return true;
                 }
                 Err(error) => {
                     self.tracks.push(Err(error));
-                    self.runs.members.progress.advance(1);
+                    self.runs.setup.progress.advance(1);
                 }
             }
         }
@@ -76,29 +81,29 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> Crew<'c, 'm, S, V> {
 
     /// The number of lanes that were ever taken.
     pub(super) fn lanes(&self) -> usize {
-        self.seats.len()
+        self.assigned.len()
     }
 
     /// Who has a lane, or had it last, of which at least one was taken. Lanes that nobody ever took repeat the first.
-    fn seat(&self, lane: usize) -> &Seat<S> {
-        &self.seats.get(lane).unwrap_or(&self.seats[0]).1
+    fn member_in(&self, lane: usize) -> &AssignedMember<S> {
+        &self.assigned.get(lane).unwrap_or(&self.assigned[0]).1
     }
 
     /// The starts of the members that have a lane.
     pub(super) fn starts(&self) -> Vector<S, Lanes<V>> {
-        Entries::from_fn(|i| Lanes::from_lanes(&|lane| self.seat(lane).start[i]))
+        Entries::from_fn(|i| Lanes::from_lanes(&|lane| self.member_in(lane).start[i]))
     }
 
     /// Puts the numbers of the members that have a lane, or had it last, side by side, and those of their fields.
     pub(super) fn gather(&self, fields: &mut dyn LaneFields<S, V>) -> Numbers<S, V> {
         fields.gather();
-        Numbers::gather(&|lane| self.seat(lane))
+        Numbers::gather(&|lane| self.member_in(lane))
     }
 
     /// Adds a sample of the member in a lane; returns how many it has.
     pub(super) fn sample(&mut self, lane: usize, time: f64, state: &Vector<S>, change: &Integrals<S>) -> usize {
-        let (place, seat) = &self.seats[lane];
-        let facts = seat.facts();
+        let (place, member) = &self.assigned[lane];
+        let facts = member.facts();
         match &mut self.tracks[*place] {
             Ok(track) => {
                 track.push_of::<S>(facts, time, state, change);
@@ -110,18 +115,18 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> Crew<'c, 'm, S, V> {
 
     /// The member in a lane leaves it.
     pub(super) fn leave(&mut self, lane: usize, why: Leave) {
-        let (place, seat) = &self.seats[lane];
+        let (place, assigned) = &self.assigned[lane];
         match why {
             Leave::Ended => {}
             // The run of this member alone knows when and why.
-            Leave::Lost => self.tracks[*place] = (self.runs.alone)(seat.member),
+            Leave::Lost => self.tracks[*place] = (self.runs.alone)(assigned.member),
             Leave::Interrupted => self.tracks[*place] = Err(Error::Interrupted),
         }
-        self.runs.members.progress.advance(1);
+        self.runs.setup.progress.advance(1);
     }
 
     /// Whether the runs go on.
     pub(super) fn goes_on(&self) -> bool {
-        self.runs.members.progress.goes_on()
+        self.runs.setup.progress.goes_on()
     }
 }
