@@ -6,9 +6,11 @@ use crate::scalar::Scalar;
 
 /// value + slope e, with e^2 = 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Dual {
-    pub(crate) value: f64,
-    pub(crate) slope: f64,
+pub struct Dual {
+    /// The value.
+    pub value: f64,
+    /// The derivative.
+    pub slope: f64,
 }
 
 impl Dual {

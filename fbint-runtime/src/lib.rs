@@ -140,6 +140,9 @@ pub use drift::{Drift, IntegralDrift, LeftOut};
 #[cfg(feature = "std")]
 pub use driver::Held;
 pub use driver::{Driven, Driver, Signal, TakesInput, UndefinedInput};
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use dual::Dual;
 #[doc(hidden)]
 pub use dynamical_system::DynamicalSystem;
 #[cfg(feature = "ensemble")]

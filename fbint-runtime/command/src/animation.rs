@@ -12,14 +12,13 @@
 //! `scene.js` is a function from a film, a time and a view to SVG: animations, saved pictures, the gallery and its stills are
 //! drawn by the same code, and tests read positions off the page.
 
-mod drawing;
 mod film;
 
 use serde::Serialize;
 
-pub use self::drawing::{Drawing, Position, circle, circle_about};
 use self::film::Film;
 use crate::catalogue::{AnyModel, Sample};
+pub use crate::catalogue::{Drawing, Position, circle, circle_about};
 
 /// Maximum number of samples on a page. A run whose samples are not chosen has no more.
 const SAMPLES: usize = 2000;

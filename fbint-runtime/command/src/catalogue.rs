@@ -1,80 +1,14 @@
-//! The models of a program by name, and one interface for all of them, whatever their dimensions.
+//! The models of a program by name, and those in files.
 
-mod controller;
-pub(crate) mod file;
-mod flat;
-mod loaded;
-mod model;
-
-use std::ops::ControlFlow;
+use std::error::Error;
 use std::path::Path;
-use std::sync::Arc;
-use std::{error, fmt};
 
-use fbint_runtime::{
-    DenseOutput, Dependence, DynamicalSystem, Error, GeneratedSystem, IntegralDrift, IntegralJump, LargestProjection,
-    Moment, Projection, Settings, Snapshot, StartMove, StateEntry, StateRole, SystemFacts,
-};
-use serde::{Deserialize, Serialize};
+pub use fbint_catalogue::*;
 
-pub use self::controller::Controller;
-use self::file::InFile;
+use crate::file::InFile;
 #[cfg(feature = "text")]
-pub use self::file::of_text;
-use self::loaded::Loaded;
-use self::model::lower_case;
-pub use self::model::{GeometricMethod, Model};
-use crate::animation::Drawing;
+pub use crate::file::of_text;
 use crate::nearest;
-use crate::scheme::Scheme;
-
-/// A model with its name.
-#[derive(Clone)]
-pub struct Entry {
-    /// The name on the command line.
-    pub name: String,
-    /// The name of the type.
-    pub type_name: &'static str,
-    /// What the model is: the first paragraph of its documentation.
-    pub summary: &'static str,
-    /// Makes the model with its default parameters.
-    pub load: Arc<dyn Fn() -> Box<dyn AnyModel> + Send + Sync>,
-}
-
-impl Entry {
-    /// The entry of a model that was compiled with the program.
-    pub fn of<S: Model + GeneratedSystem + Default>() -> Self {
-        Self { name: S::name(), ..Self::made_by(S::default) }
-    }
-
-    /// The entry of the model that a function makes, with its default parameters; its name is that of the declared struct in lower case.
-    pub fn made_by<S: Model>(make: impl Fn() -> S + Clone + Send + Sync + 'static) -> Self {
-        let facts = make().facts();
-        Self {
-            name: lower_case(facts.name),
-            type_name: facts.name,
-            summary: facts.summary,
-            load: Arc::new(move || Box::new(Loaded::new(make.clone()))),
-        }
-    }
-}
-
-// By hand, because functions cannot be printed.
-impl fmt::Debug for Entry {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// Refuses models of one name.
-pub(crate) fn check_names(models: &[Entry]) -> Result<(), Box<dyn error::Error>> {
-    for (index, Entry { name, .. }) in models.iter().enumerate() {
-        if models[..index].iter().any(|other| other.name == *name) {
-            return Err(format!("two models are called `{name}`: give one of them another `Model::name`").into());
-        }
-    }
-    Ok(())
-}
 
 /// The model of that name, or in the file that is named instead, with its default parameters. A file is called `FILE.rs`, and a model
 /// of several in it `FILE.rs:MODEL`; it takes the feature `text` to read it.
@@ -82,7 +16,7 @@ pub(crate) fn check_names(models: &[Entry]) -> Result<(), Box<dyn error::Error>>
 /// # Errors
 ///
 /// If there is no such model: one line with the nearest name and the list of all names. If the file cannot be read or is mistaken.
-pub fn load(models: &[Entry], name: &str) -> Result<Box<dyn AnyModel>, Box<dyn error::Error>> {
+pub fn load(models: &[Entry], name: &str) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
     if let Some(file) = InFile::named(name) {
         return file.load();
     }
@@ -96,339 +30,163 @@ pub(crate) fn load_from(
     folder: Option<&Path>,
     models: &[Entry],
     name: &str,
-) -> Result<Box<dyn AnyModel>, Box<dyn error::Error>> {
+) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
     let path = folder.filter(|_| InFile::named(name).is_some()).map(|folder| folder.join(name));
     load(models, path.as_deref().and_then(Path::to_str).unwrap_or(name))
 }
+#[cfg(test)]
+mod tests {
+    use std::{env, error, fs, process};
 
-/// A system with its parameters and its start, its dimensions known only at run time.
-pub trait AnyModel {
-    /// What the system is: its state, integrals, parameters and outputs.
-    fn facts(&self) -> &'static SystemFacts;
-    /// The parameter at an index of its [names](SystemFacts::parameter_names), if there is one.
-    fn parameter(&self, index: usize) -> Option<f64>;
-    /// Sets the parameter at an index of its [names](SystemFacts::parameter_names); there must be one.
-    fn set_parameter(&mut self, index: usize, value: f64);
-    /// The system with its parameters, and with the inputs that it has in a state.
-    fn system_at(&self, state: &[f64]) -> Box<dyn DynamicalSystem>;
-    /// The model's own start, for these parameters.
-    fn start(&self) -> Result<Vec<f64>, Error>;
-    /// A state near `guess` that satisfies the constraints and keeps the entries named in `held`.
-    fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
-    /// Integrates from `start`, or resumes from a snapshot of such a run; `observer` sees it from time to time and may interrupt it.
-    fn run(
-        &self,
-        start: &[f64],
-        plan: &Plan,
-        from: Option<Snapshot>,
-        observer: &mut Observer<'_>,
-    ) -> Result<Run, Error>;
-    /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
-    fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
-    /// The methods beside explicit Runge-Kutta ones that apply to the system: implicit and geometric ones.
-    fn further_methods(&self) -> Vec<Scheme>;
-    /// Integrates with steps that are given.
-    fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error>;
-    /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done and may
-    /// interrupt them, and `visit` with each member that does not fail.
-    fn run_ensemble(
-        &self,
-        members: &[Member],
-        plan: &Plan,
-        progress: &mut (dyn FnMut(f64) -> ControlFlow<()> + Send),
-        visit: Option<&mut Visit<'_>>,
-    ) -> Result<EnsembleRun, Error>;
-    /// The rows of the Jacobian of the derived field in a state, without feedback, with the inputs of that state held.
-    fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>>;
-    /// What an animation draws of a state.
-    fn drawing(&self, state: &[f64]) -> Drawing;
-}
+    use clap::Parser;
 
-// Compiled once, and not again for every model.
-impl dyn AnyModel + '_ {
-    /// What each entry of the state is.
-    pub fn state(&self) -> &'static [StateEntry] {
-        self.facts().state
+    use super::{Controller, Model};
+    use crate::{Arguments, Error, Event, feedback_system, models};
+
+    /// A ball that bounces.
+    #[feedback_system(
+        crate = fbint_runtime,
+        coordinates(height),
+        momenta(p),
+        hamiltonian = p.powi(2) / 2 + g * height,
+    )]
+    struct Ball {
+        g: f64,
     }
 
-    /// A name for each entry of the state.
-    pub fn state_names(&self) -> Vec<&'static str> {
-        self.state().iter().map(|entry| entry.name).collect()
+    impl Default for Ball {
+        fn default() -> Self {
+            Self { g: 10.0 }
+        }
     }
 
-    /// What each entry of the state is.
-    pub fn state_roles(&self) -> Vec<StateRole> {
-        self.state().iter().map(|entry| entry.role).collect()
+    impl Model for Ball {
+        fn start(&self) -> Result<BallState, Error> {
+            Ok(BallState { height: 0.2, p: 0.0 })
+        }
+
+        fn events(&self) -> Vec<Event<'_, BallState>> {
+            let floor = Event::new("floor", |_, ball: &BallState| ball.height).falling();
+            let over = Event::new("over", |time, _: &BallState| 0.3 * self.g - time).falling().terminal();
+            vec![floor.reset(|_, ball| BallState { p: -0.9 * ball.p, ..*ball }), over]
+        }
     }
 
-    /// A name for each integral.
-    pub fn integral_names(&self) -> Vec<&'static str> {
-        self.facts().integrals.iter().map(|integral| integral.name).collect()
+    /// A pendulum whose motor takes it to a horizontal position.
+    #[feedback_system(
+        crate = fbint_runtime,
+        coordinates(angle),
+        momenta(p),
+        hamiltonian = p.powi(2) / 2 - g * angle.cos(),
+        input(torque),
+        force(p = torque),
+        output(effort = torque),
+    )]
+    struct Servo {
+        g: f64,
     }
 
-    /// The parameters with their values.
-    pub fn parameters(&self) -> Vec<(&'static str, f64)> {
-        let values = (0..).map_while(|index| self.parameter(index));
-        self.facts().parameter_names.iter().copied().zip(values).collect()
+    impl Default for Servo {
+        fn default() -> Self {
+            Self { g: 9.81 }
+        }
     }
 
-    /// The projection of a run for which neither gains nor a projection are chosen.
-    pub fn default_projection(&self) -> Option<Projection> {
-        Projection::by_default(self.facts())
+    impl Model for Servo {
+        fn start(&self) -> Result<ServoState, Error> {
+            Ok(ServoState { angle: 0.0, p: 0.0, time: 0.0, work: 0.0 })
+        }
+
+        fn input(&self) -> Option<Controller<Self>> {
+            let g = self.g;
+            Some(Controller::new(move |_: f64, at: &ServoState| ServoInput {
+                torque: g * at.angle.sin() - 4.0 * (at.angle - 1.0) - 4.0 * at.p,
+            }))
+        }
     }
 
-    /// The integrals in a state.
-    pub fn integrals(&self, state: &[f64]) -> Vec<f64> {
-        let mut values = vec![0.0; self.facts().integrals.len()];
-        self.system_at(state).integrals_at(state, &mut values);
-        values
+    /// The angle of the servo, whatever g is.
+    fn angle(t: f64) -> f64 {
+        1.0 - (1.0 + 2.0 * t) * (-2.0 * t).exp()
     }
 
-    /// The declared outputs in a state with its inputs.
-    pub fn outputs(&self, state: &[f64]) -> Vec<f64> {
-        let mut values = vec![0.0; self.facts().output_names.len()];
-        self.system_at(state).outputs_at(state, &mut values);
-        values
+    /// The height of the ball that keeps 0.9 of its momentum, in its second flight and in its third.
+    fn height(t: f64) -> f64 {
+        let (begun, speed) = if t < 0.56 { (0.2, 1.8) } else { (0.56, 1.62) };
+        let t = t - begun;
+        speed * t - 5.0 * t * t
     }
 
-    /// The derived field in a state with its inputs, without feedback.
-    pub fn rates(&self, state: &[f64]) -> Vec<f64> {
-        let mut rates = vec![0.0; state.len()];
-        self.system_at(state).vector_field_at(state, &mut rates);
-        rates
+    /// The rows of a table that the command writes, without their header, in numbers.
+    fn table(command: &[&str], file: &str) -> Result<Vec<Vec<f64>>, Box<dyn error::Error>> {
+        let folder = env::temp_dir().join(format!("fbint-events-and-inputs-{}-{}", process::id(), command.join("-")));
+        fs::create_dir_all(&folder)?;
+        let path = folder.join("table.csv");
+        let path = path.to_str().ok_or("a path in Unicode")?;
+        let line = [&["fbint"], command, &[file, path]].concat();
+        Arguments::try_parse_from(line)?.command.execute(&models![Ball, Servo])?;
+        let text = fs::read_to_string(path)?;
+        fs::remove_dir_all(&folder)?;
+        let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
+        Ok(rows.map(|row| row.split(',').map(|cell| cell.parse().unwrap_or(f64::NAN)).collect()).collect())
     }
 
-    /// The rows of the Jacobian of the integrals in a state.
-    pub fn integrals_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
-        let mut rows = vec![0.0; self.facts().integrals.len() * state.len()];
-        self.system_at(state).jacobian_at(state, &mut rows);
-        rows.chunks_exact(state.len()).map(<[f64]>::to_vec).collect()
+    #[test]
+    fn events_and_inputs_are_in_tables_of_runs() -> Result<(), Box<dyn error::Error>> {
+        let method = ["--method", "dop853", "--every", "0.1"];
+        let ball = table(&[&["run", "ball", "--until", "0.8"], &method[..]].concat(), "--out")?;
+        assert_eq!(ball.len(), 9);
+        for row in &ball[3..] {
+            assert!((row[1] - height(row[0])).abs() < 1e-9, "{row:?}");
+            assert!(row[3].abs() < 1e-12, "the target of the energy is that of the flight: {row:?}");
+        }
+        // An event of the model ends the run.
+        let ball = table(&[&["run", "ball", "--until", "3.7"], &method[..]].concat(), "--out")?;
+        assert!(ball.last().is_some_and(|end| (end[0] - 3.0).abs() < 1e-12), "{ball:?}");
+
+        let servo = table(&[&["run", "servo", "--until", "2"], &method[..]].concat(), "--out")?;
+        assert!(servo.len() == 21 && (servo[0].last(), servo[0][1]) == (Some(&4.0), 0.0), "{:?}", servo[0]);
+        for row in &servo {
+            assert!((row[1] - angle(row[0])).abs() < 1e-8, "{row:?}");
+        }
+        Ok(())
     }
 
-    /// The samples of a run that failed, from its times and states: the first is the start, which sets the targets of integrals.
-    pub fn samples(&self, trajectory: &[(f64, Vec<f64>)]) -> Vec<Sample> {
-        let at_start = trajectory.first().map_or_else(Vec::new, |(_, start)| self.integrals(start));
-        let targets = self.facts().integrals.iter().zip(at_start);
-        let targets: Vec<f64> =
-            targets.map(|(integral, value)| if integral.kind.is_constraint() { 0.0 } else { value }).collect();
-        let sample = |(time, state): &(f64, Vec<f64>)| Sample {
-            time: *time,
-            state: state.clone(),
-            change: self.integrals(state).iter().zip(&targets).map(|(value, target)| value - target).collect(),
+    #[test]
+    fn models_with_events_and_inputs_are_drawn() -> Result<(), Box<dyn error::Error>> {
+        for model in ["ball", "servo"] {
+            for (option, file, end) in [("--plot", "run.svg", "</svg>"), ("--animate", "run.html", "</html>")] {
+                let folder = env::temp_dir().join(format!("fbint-drawn-{}-{model}", process::id()));
+                fs::create_dir_all(&folder)?;
+                let path = folder.join(file);
+                let path = path.to_str().ok_or("a path in Unicode")?;
+                let line = ["fbint", "run", model, "--until", "0.8", "--method", "dop853", option, path];
+                Arguments::try_parse_from(line)?.command.execute(&models![Ball, Servo])?;
+                assert!(fs::read_to_string(path)?.trim_end().ends_with(end), "{path}");
+                fs::remove_dir_all(&folder)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn events_and_inputs_are_in_ensembles() -> Result<(), Box<dyn error::Error>> {
+        let vary = ["--members", "3", "--vary", "g=linspace:9,10", "--step", "1e-3"];
+        let ensemble = |model: &str, until: &str, rest: &[&str], file: &str| {
+            table(&[&["ensemble", model, "--until", until], &vary[..], rest].concat(), file)
         };
-        trajectory.iter().map(sample).collect()
+        // The last member is the ball of the run.
+        let ball = ensemble("ball", "0.8", &[], "--ends")?;
+        assert!(ball.len() == 3 && (ball[2][2] - height(0.8)).abs() < 1e-9, "{ball:?}");
+        // Members end after 2.7, 2.85 and 3.
+        let balls = ensemble("ball", "2.9", &[], "--out")?;
+        let members = |time: f64| balls.iter().find(|row| (row[0] - time).abs() < 1e-9).map(|row| row[1]);
+        assert_eq!([2.697, 2.726, 2.9].map(members), [Some(3.0), Some(2.0), Some(1.0)]);
+
+        for gains in ["none", "relaxation:0.1"] {
+            let servo = ensemble("servo", "2", &["--gains", gains], "--ends")?;
+            assert!(servo.len() == 3 && servo.iter().all(|row| (row[2] - angle(2.0)).abs() < 1e-9), "{servo:?}");
+        }
+        Ok(())
     }
-
-    /// What rounding of a state alone changes each integral by.
-    pub fn roundings(&self, state: &[f64]) -> Vec<f64> {
-        let size = |(row, value): (Vec<f64>, f64)| {
-            row.iter().zip(state).map(|(slope, entry)| (slope * entry).abs()).sum::<f64>() + value.abs()
-        };
-        let rows = self.integrals_jacobian(state).into_iter().zip(self.integrals(state));
-        rows.map(|pair| f64::EPSILON * size(pair)).collect()
-    }
-}
-
-/// A function that watches a run; see [`Simulation::watched`](fbint_runtime::Simulation::watched).
-pub type Observer<'a> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a;
-
-/// A function that is shown the index and the samples of a member; see [`Ensemble::visited`](fbint_runtime::Ensemble::visited).
-pub type Visit<'a> = dyn FnMut(usize, &[Sample]) + Send + 'a;
-
-/// The settings of a run.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// The method, the end, the samples and the projection.
-    pub settings: Settings,
-    /// The gains of the feedback, if any.
-    pub feedback: Feedback,
-    /// Whether gains that are too large for the step are refused.
-    pub is_audited: bool,
-    /// Where the run ends before its end.
-    pub until_event: Option<Crossing>,
-    /// The times of the samples, besides the start and the end, if the settings have no interval.
-    pub times: Option<Vec<f64>>,
-    /// Whether the steps are kept as polynomials in time.
-    pub is_dense: bool,
-    /// Which of the model's own maps makes the steps of [`Method::OneStep`](fbint_runtime::Method::OneStep).
-    pub map: Option<Scheme>,
-}
-
-/// Gains of a member of an ensemble that do not follow from the state.
-enum ConstantGains<'p> {
-    Uniform(f64),
-    Each(&'p [f64]),
-}
-
-/// Where a quantity passes a number.
-#[derive(Clone, Debug)]
-pub struct Crossing {
-    /// The name, in errors and results.
-    pub name: String,
-    /// What passes it.
-    pub quantity: Quantity,
-    /// Whether it has to fall below the number, or else to rise above it.
-    pub is_below: bool,
-    /// The number.
-    pub number: f64,
-}
-
-/// A quantity that follows from the state.
-#[derive(Clone, Copy, Debug)]
-pub enum Quantity {
-    /// The entry of the state at this index of [`SystemFacts::state`].
-    Entry(usize),
-    /// The output at this index of [`SystemFacts::output_names`].
-    Output(usize),
-}
-
-impl Plan {
-    /// A run with these settings and gains, which are refused if they are too large for the step.
-    pub const fn new(settings: Settings, feedback: Feedback) -> Self {
-        Self { settings, feedback, is_audited: true, until_event: None, times: None, is_dense: false, map: None }
-    }
-
-    /// The gains of each member, unless there are none or they follow from the state.
-    fn constant_gains(&self, members: &[Member]) -> Option<Vec<ConstantGains<'_>>> {
-        let gains = |member: &Member| match (member.gain, &self.feedback) {
-            (Some(gain), _) => Some(ConstantGains::Uniform(gain)),
-            (None, Feedback::Uniform(gain)) => Some(ConstantGains::Uniform(*gain)),
-            (None, Feedback::Diagonal(gains)) => Some(ConstantGains::Each(gains)),
-            _ => None,
-        };
-        members.iter().map(gains).collect()
-    }
-}
-
-/// Steps of one size, by a method that the catalogue does not have.
-pub struct Steps<'a> {
-    /// Replaces a state by the state after a step of the size that is given.
-    pub step: &'a dyn Fn(&mut [f64], f64),
-    /// How many times a step evaluates the field, or as much of the system.
-    pub evaluations: u64,
-    /// The size of a step.
-    pub h: f64,
-    /// The time at the end.
-    pub until: f64,
-    /// The time between two samples.
-    pub every: f64,
-}
-
-/// The gains of a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Feedback {
-    /// The derived field alone.
-    None,
-    /// One gain for every integral.
-    Uniform(f64),
-    /// A gain for each integral, in the order of the integrals.
-    Diagonal(Vec<f64>),
-    /// [`Gains::relaxation`](fbint_runtime::Gains::relaxation) with this time.
-    Relaxation(f64),
-    /// [`Gains::diagonal_scaled`](fbint_runtime::Gains::diagonal_scaled) with this rate.
-    DiagonalScaled(f64),
-    /// [`Gains::bae_chang`](fbint_runtime::Gains::bae_chang) for this step.
-    BaeChang(f64),
-}
-
-/// The result of a run.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// The drift of each integral.
-    pub drift: Vec<IntegralDrift>,
-    /// The drift as a table.
-    pub report: String,
-    /// Samples of the trajectory, including start and end.
-    pub trajectory: Vec<Sample>,
-    /// The steps as polynomials in time, one for each entry of the state, if they were kept.
-    pub dense_output: Vec<Vec<DenseOutput<[f64; 1]>>>,
-    /// The time at the end, earlier than planned if the run was ended by its observer or by an event.
-    pub time: f64,
-    /// The name of the event that ended the run, if one did.
-    pub ended_by: Option<String>,
-    /// Every occurrence of every event, in the order of time.
-    pub events: Vec<Occurrence>,
-    /// The state at the end.
-    pub state: Vec<f64>,
-    /// By how much the start was moved onto the constraints, if it was.
-    pub start_move: Option<StartMove>,
-    /// The place where constraints were nearly dependent, if there was one.
-    pub dependence: Option<Dependence>,
-    /// The largest change of an integral in one step, if it is out of the ordinary.
-    pub integral_jump: Option<IntegralJump>,
-    /// The projection that was largest in units of the error of its step, if states were projected.
-    pub largest_projection: Option<LargestProjection>,
-    /// The number of steps.
-    pub steps: u64,
-    /// The number of evaluations of the field.
-    pub evaluations: u64,
-}
-
-/// An occurrence of an event.
-#[derive(Clone, Debug)]
-pub struct Occurrence {
-    /// The name of the event.
-    pub name: String,
-    /// The time.
-    pub time: f64,
-    /// The state, before any reset.
-    pub state: Vec<f64>,
-    /// The state after the reset, if the event has one.
-    pub reset: Option<Vec<f64>>,
-}
-
-/// A state at one time.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Sample {
-    /// The time.
-    pub time: f64,
-    /// The state.
-    pub state: Vec<f64>,
-    /// F - F_target.
-    pub change: Vec<f64>,
-}
-
-/// A member of an ensemble.
-#[derive(Clone, Debug)]
-pub struct Member {
-    /// A value for each parameter.
-    pub parameters: Vec<f64>,
-    /// The start.
-    pub start: Vec<f64>,
-    /// The gain of every integral, instead of the gains of the [`Plan`].
-    pub gain: Option<f64>,
-}
-
-/// The result of an ensemble.
-#[derive(Clone, Debug)]
-pub struct EnsembleRun {
-    /// Statistics over all members at each time that was sampled.
-    pub statistics: Vec<Statistics>,
-    /// Each member at the end, or why it did not get there.
-    pub ends: Vec<Result<Sample, Error>>,
-}
-
-/// Statistics over the members at one time.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Statistics {
-    /// The time.
-    pub time: f64,
-    /// The number of members that did not fail, and whose runs have not ended before.
-    pub members: u64,
-    /// Statistics of each entry of the state, then of F - F_target of each integral.
-    pub quantities: Vec<Summary>,
-}
-
-/// Statistics of one quantity.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Summary {
-    /// The mean.
-    pub mean: f64,
-    /// The variance of the sample, with n - 1 in its denominator.
-    pub variance: f64,
-    /// The least.
-    pub min: f64,
-    /// The largest.
-    pub max: f64,
 }

@@ -36,22 +36,6 @@ impl Condition {
     }
 }
 
-impl Crossing {
-    /// The quantity in a state of a model.
-    pub(crate) fn value(&self, model: &dyn AnyModel, state: &[f64]) -> f64 {
-        let value = match self.quantity {
-            Quantity::Entry(index) => state.get(index).copied(),
-            Quantity::Output(index) => model.outputs(state).get(index).copied(),
-        };
-        value.unwrap_or(f64::NAN)
-    }
-
-    /// Whether a value of the quantity is beyond the number.
-    pub(crate) fn is_true(&self, value: f64) -> bool {
-        if self.is_below { value < self.number } else { value > self.number }
-    }
-}
-
 /// As it is written on the command line and in records.
 impl fmt::Display for Condition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

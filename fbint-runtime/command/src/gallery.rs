@@ -16,8 +16,8 @@ use tempfile::tempdir;
 
 use crate::animation::{Animation, SCENE, SCENE_STYLE, embedded, filled};
 use crate::arguments::GalleryArguments;
-use crate::catalogue::file::{InFile, stem};
 use crate::catalogue::{AnyModel, Entry, Sample};
+use crate::file::{InFile, stem};
 use crate::job::Job;
 use crate::nearest;
 use crate::output::OutputFile;

@@ -28,6 +28,7 @@ pub mod dense;
 mod ensemble;
 pub mod equations;
 pub mod figure;
+mod file;
 mod gallery;
 mod help;
 mod histogram;
@@ -52,7 +53,6 @@ mod report;
 pub mod request;
 pub mod results;
 mod run;
-pub mod scheme;
 mod show;
 mod spread;
 mod start;
@@ -71,7 +71,7 @@ pub use animation::Drawing;
 pub use arguments::Command;
 pub use bitmap::Painter;
 use catalogue::Entry;
-pub use catalogue::{Controller, Model};
+pub use catalogue::{Controller, Model, scheme};
 pub use clap;
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -154,7 +154,7 @@ pub fn run<A: Parser>(
         // The first of several processes says it. A failure of another one would make the launcher end it before it has.
         Err(_) if !launcher::is_first() => ExitCode::SUCCESS,
         Err(error) => {
-            let mistakes = catalogue::file::mistakes(&*error, io::stderr().is_terminal());
+            let mistakes = file::mistakes(&*error, io::stderr().is_terminal());
             complain(&mistakes.unwrap_or_else(|| format!("error: {}", one_line(&message(&*error)))));
             ExitCode::from(BAD_INPUT)
         }

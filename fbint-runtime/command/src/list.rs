@@ -5,7 +5,7 @@ use std::io::{Write, stdout};
 
 use crate::arguments::ListArguments;
 use crate::catalogue::Entry;
-use crate::catalogue::file::InFile;
+use crate::file::InFile;
 use crate::help::program;
 use crate::names::shapes;
 

@@ -13,8 +13,8 @@ use fbint_runtime::{Dependence, IntegralJump, LargestProjection, LeftOut, StartM
 use serde::Serialize;
 
 use crate::arguments::Distribution;
-use crate::catalogue::file::stem;
 use crate::catalogue::{AnyModel, Run, Sample, Summary};
+use crate::file::stem;
 use crate::job::{Job, named};
 use crate::output::{OutputFile, WholeDraft};
 use crate::tally::Tally;

@@ -50,7 +50,7 @@ impl Tally {
             return;
         }
         for (sum, more) in self.statistics.iter_mut().zip(&block.statistics) {
-            sum.add(more);
+            add(sum, more);
         }
     }
 
@@ -85,19 +85,17 @@ impl Tally {
     }
 }
 
-impl Statistics {
-    /// Adds other members at the same time (Chan, Golub and LeVeque 1979).
-    fn add(&mut self, other: &Self) {
-        let members = (self.members, other.members);
-        for (sum, more) in self.quantities.iter_mut().zip(&other.quantities) {
-            *sum = match members {
-                (_, 0) => *sum,
-                (0, _) => *more,
-                _ => together(members, sum, more),
-            };
-        }
-        self.members += other.members;
+/// Adds other members at the same time (Chan, Golub and LeVeque 1979).
+fn add(statistics: &mut Statistics, other: &Statistics) {
+    let members = (statistics.members, other.members);
+    for (sum, more) in statistics.quantities.iter_mut().zip(&other.quantities) {
+        *sum = match members {
+            (_, 0) => *sum,
+            (0, _) => *more,
+            _ => together(members, sum, more),
+        };
     }
+    statistics.members += other.members;
 }
 
 /// The summary of two sets of members, neither of which is empty.
@@ -136,7 +134,7 @@ mod tests {
             let (mut sum, mut rest) = (of(&values[..0]), &values[..]);
             for &size in sizes {
                 let (block, after) = rest.split_at(size);
-                sum.add(&of(block));
+                add(&mut sum, &of(block));
                 rest = after;
             }
             let Summary { mean, variance, min, max } = sum.quantities[0];
@@ -145,7 +143,7 @@ mod tests {
         }
         let mut one = of(&values[..1]);
         assert!(one.quantities[0].variance.is_nan());
-        one.add(&of(&values[1..2]));
+        add(&mut one, &of(&values[1..2]));
         assert_eq!(one.quantities[0].variance, (values[0] - values[1]).powi(2) / 2.0);
     }
 }

@@ -22,8 +22,8 @@ pub use self::findings::{GOAL, SeriesComparison};
 pub use self::series::{Measured, Outcome, Policy, Series, WorkPrecisionPoint};
 use crate::arguments::WorkPrecisionArguments;
 use crate::bitmap::Painter;
-use crate::catalogue::file::stem;
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
+use crate::file::stem;
 use crate::progress::Progress;
 use crate::results::{self, ResultTable};
 

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::drawing::DrawnShape;
 use super::{Animation, Drawing, Position};
-use crate::catalogue::{AnyModel, Sample};
+use crate::catalogue::{AnyModel, DrawnShape, Sample};
 use crate::names::{NameGroup, groups};
 
 /// The least distance that can be seen, as a fraction of the size of a scene.
@@ -64,7 +63,9 @@ impl<'a> Film<'a> {
             parameters: run.model.parameters(),
             axes,
             times,
-            frames: frame_shapes(&drawings.into_iter().map(|drawing| drawing.rounded(&places)).collect::<Vec<_>>()),
+            frames: frame_shapes(
+                &drawings.into_iter().map(|drawing| rounded_drawing(drawing, &places)).collect::<Vec<_>>(),
+            ),
             bounds,
             samples: run.samples.len(),
             sampled: chosen.iter().map(|sample| sample.time).collect(),
@@ -183,26 +184,13 @@ fn frame_shapes(drawings: &[Drawing]) -> Vec<Vec<FrameShape>> {
     drawings.iter().enumerate().map(frame).collect()
 }
 
-impl Drawing {
-    fn positions(&self) -> impl Iterator<Item = &Position> {
-        self.shapes.iter().flat_map(|shape| &shape.positions)
-    }
-
-    fn with_positions(mut self, change: impl Fn(Position) -> Position) -> Self {
-        for position in self.shapes.iter_mut().flat_map(|shape| &mut shape.positions) {
-            *position = change(*position);
-        }
-        self
-    }
-
-    /// With so many decimal places along each axis.
-    fn rounded(self, places: &[i32]) -> Self {
-        let round = |axis: usize, coordinate: f64| rounded(coordinate, places[axis]);
-        self.with_positions(|position| match position {
-            Position::Plane([x, y]) => [round(0, x), round(1, y)].into(),
-            Position::Space([x, y, z]) => [round(0, x), round(1, y), round(2, z)].into(),
-        })
-    }
+/// A drawing with so many decimal places along each axis.
+fn rounded_drawing(drawing: Drawing, places: &[i32]) -> Drawing {
+    let round = |axis: usize, coordinate: f64| rounded(coordinate, places[axis]);
+    drawing.with_positions(|position| match position {
+        Position::Plane([x, y]) => [round(0, x), round(1, y)].into(),
+        Position::Space([x, y, z]) => [round(0, x), round(1, y), round(2, z)].into(),
+    })
 }
 
 /// A number with so many decimal places; the negative zero is zero.

@@ -10,11 +10,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 #[cfg(feature = "text")]
-use fbint_text::{Mistakes, TextModel, Visitor};
+use fbint_text::Mistakes;
 
-#[cfg(feature = "text")]
-use super::Model;
-use super::{AnyModel, Entry};
+use crate::catalogue::{AnyModel, Entry};
 use crate::nearest;
 #[cfg(feature = "text")]
 use crate::output::reason;
@@ -46,7 +44,7 @@ impl<'n> InFile<'n> {
     }
 
     /// The model, with its default parameters.
-    pub(super) fn load(self) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
+    pub(crate) fn load(self) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
         let entries = self.entries()?;
         let names: Vec<&str> = entries.iter().map(|entry| &*entry.name).collect();
         let index = match (self.model, &names[..]) {
@@ -99,26 +97,7 @@ fn read(path: &Path) -> Result<Vec<Entry>, Box<dyn Error>> {
 /// If the text is mistaken: all mistakes, each with its place, as the Rust compiler shows them.
 #[cfg(feature = "text")]
 pub fn of_text(text: &str, name: &str) -> Result<Vec<Entry>, Box<dyn Error>> {
-    struct ToEntry;
-
-    impl Visitor for ToEntry {
-        type Output = Entry;
-
-        fn visit<const N: usize, const M: usize>(self, model: TextModel<N, M>) -> Entry {
-            Entry::made_by(move || model.clone())
-        }
-    }
-
-    match fbint_text::models(text) {
-        Ok(models) => Ok(models.into_iter().map(|model| model.visit(ToEntry)).collect()),
-        Err(mistakes) => Err(Box::new(MistakenText { mistakes, name: name.to_owned() })),
-    }
-}
-
-#[cfg(feature = "text")]
-impl<const N: usize, const M: usize> Model for TextModel<N, M> {
-    // Machine code is of single numbers: lanes are interpreted, and take long to compile for long vectors.
-    const RUNS_IN_LANES: bool = N <= 48;
+    fbint_text::entries(text).map_err(|mistakes| MistakenText { mistakes, name: name.to_owned() }.into())
 }
 
 /// What is wrong with a text that has a name.

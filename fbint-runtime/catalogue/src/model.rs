@@ -2,9 +2,7 @@
 
 use fbint_runtime::{Error, Event, FeedbackSystem, GeneratedSystem, OneStep, Vector};
 
-use super::Controller;
-use crate::animation::Drawing;
-use crate::scheme::Scheme;
+use super::{Controller, Drawing, Scheme};
 
 /// A system that the command can run.
 ///

@@ -20,16 +20,19 @@ use crate::names::groups;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawing {
-    pub(super) shapes: Vec<DrawnShape>,
+    /// The shapes, the lowest first.
+    pub shapes: Vec<DrawnShape>,
     /// What is along the axes, if they have no common scale.
-    pub(super) axes: Option<[&'static str; 2]>,
+    pub axes: Option<[&'static str; 2]>,
 }
 
 /// A shape as the page draws it: its kind and its positions.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct DrawnShape {
-    pub(super) kind: &'static str,
-    pub(super) positions: Vec<Position>,
+pub struct DrawnShape {
+    /// What it is: `point`, `rod`, `face`.
+    pub kind: &'static str,
+    /// Where it is.
+    pub positions: Vec<Position>,
 }
 
 /// A position in the plane or in space: an array or a vector with two or three entries.
@@ -151,9 +154,22 @@ impl Drawing {
     }
 
     /// Where points and traces are, each with its kind; nothing where the axes have no common scale.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (&'static str, Vector3<f64>)> {
+    pub fn places(&self) -> impl Iterator<Item = (&'static str, Vector3<f64>)> {
         let places = self.shapes.iter().filter(|shape| self.axes.is_none() && ["point", "trace"].contains(&shape.kind));
         places.flat_map(|shape| shape.positions.iter().map(|position| (shape.kind, position.in_space())))
+    }
+
+    /// The positions of all shapes.
+    pub fn positions(&self) -> impl Iterator<Item = &Position> {
+        self.shapes.iter().flat_map(|shape| &shape.positions)
+    }
+
+    /// The drawing with every position changed.
+    pub fn with_positions(mut self, change: impl Fn(Position) -> Position) -> Self {
+        for position in self.shapes.iter_mut().flat_map(|shape| &mut shape.positions) {
+            *position = change(*position);
+        }
+        self
     }
 
     fn with(mut self, kind: &'static str, positions: Vec<Position>) -> Self {
@@ -189,7 +205,7 @@ fn directions() -> impl Iterator<Item = (f64, f64)> {
 
 impl Position {
     /// The coordinates.
-    pub(super) fn coordinates(&self) -> &[f64] {
+    pub fn coordinates(&self) -> &[f64] {
         match self {
             Self::Plane(coordinates) => coordinates,
             Self::Space(coordinates) => coordinates,
@@ -197,7 +213,7 @@ impl Position {
     }
 
     /// In space; the plane is the one in which the third coordinate is 0.
-    pub(super) fn in_space(self) -> Vector3<f64> {
+    pub fn in_space(self) -> Vector3<f64> {
         match self {
             Self::Plane([x, y]) => Vector3::new(x, y, 0.0),
             Self::Space(coordinates) => coordinates.into(),

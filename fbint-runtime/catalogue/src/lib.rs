@@ -1,0 +1,426 @@
+#![doc = include_str!("../README.md")]
+
+mod controller;
+mod drawing;
+mod flat;
+mod loaded;
+mod model;
+pub mod names;
+pub mod scheme;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::{error, fmt};
+
+use fbint_runtime::{
+    DenseOutput, Dependence, DynamicalSystem, Error, GeneratedSystem, IntegralDrift, IntegralJump, LargestProjection,
+    Moment, Projection, Settings, Snapshot, StartMove, StateEntry, StateRole, SystemFacts,
+};
+use serde::{Deserialize, Serialize};
+
+pub use self::controller::Controller;
+pub use self::drawing::{Drawing, DrawnShape, Position, circle, circle_about};
+use self::loaded::Loaded;
+use self::model::lower_case;
+pub use self::model::{GeometricMethod, Model};
+use self::scheme::Scheme;
+
+/// A model with its name.
+#[derive(Clone)]
+pub struct Entry {
+    /// The name on the command line.
+    pub name: String,
+    /// The name of the type.
+    pub type_name: &'static str,
+    /// What the model is: the first paragraph of its documentation.
+    pub summary: &'static str,
+    /// Makes the model with its default parameters.
+    pub load: Arc<dyn Fn() -> Box<dyn AnyModel> + Send + Sync>,
+}
+
+impl Entry {
+    /// The entry of a model that was compiled with the program.
+    pub fn of<S: Model + GeneratedSystem + Default>() -> Self {
+        Self { name: S::name(), ..Self::made_by(S::default) }
+    }
+
+    /// The entry of the model that a function makes, with its default parameters; its name is that of the declared struct in lower case.
+    pub fn made_by<S: Model>(make: impl Fn() -> S + Clone + Send + Sync + 'static) -> Self {
+        let facts = make().facts();
+        Self {
+            name: lower_case(facts.name),
+            type_name: facts.name,
+            summary: facts.summary,
+            load: Arc::new(move || Box::new(Loaded::new(make.clone()))),
+        }
+    }
+}
+
+// By hand, because functions cannot be printed.
+impl fmt::Debug for Entry {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Refuses models of one name.
+///
+/// # Errors
+///
+/// If there are two: one line with the name, and what to do.
+pub fn check_names(models: &[Entry]) -> Result<(), Box<dyn error::Error>> {
+    for (index, Entry { name, .. }) in models.iter().enumerate() {
+        if models[..index].iter().any(|other| other.name == *name) {
+            return Err(format!("two models are called `{name}`: give one of them another `Model::name`").into());
+        }
+    }
+    Ok(())
+}
+
+/// A system with its parameters and its start, its dimensions known only at run time.
+pub trait AnyModel {
+    /// What the system is: its state, integrals, parameters and outputs.
+    fn facts(&self) -> &'static SystemFacts;
+    /// The parameter at an index of its [names](SystemFacts::parameter_names), if there is one.
+    fn parameter(&self, index: usize) -> Option<f64>;
+    /// Sets the parameter at an index of its [names](SystemFacts::parameter_names); there must be one.
+    fn set_parameter(&mut self, index: usize, value: f64);
+    /// The system with its parameters, and with the inputs that it has in a state.
+    fn system_at(&self, state: &[f64]) -> Box<dyn DynamicalSystem>;
+    /// The model's own start, for these parameters.
+    fn start(&self) -> Result<Vec<f64>, Error>;
+    /// A state near `guess` that satisfies the constraints and keeps the entries named in `held`.
+    fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
+    /// Integrates from `start`, or resumes from a snapshot of such a run; `observer` sees it from time to time and may interrupt it.
+    fn run(
+        &self,
+        start: &[f64],
+        plan: &Plan,
+        from: Option<Snapshot>,
+        observer: &mut Observer<'_>,
+    ) -> Result<Run, Error>;
+    /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
+    fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
+    /// The methods beside explicit Runge-Kutta ones that apply to the system: implicit and geometric ones.
+    fn further_methods(&self) -> Vec<Scheme>;
+    /// Integrates with steps that are given.
+    fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error>;
+    /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done and may
+    /// interrupt them, and `visit` with each member that does not fail.
+    fn run_ensemble(
+        &self,
+        members: &[Member],
+        plan: &Plan,
+        progress: &mut (dyn FnMut(f64) -> ControlFlow<()> + Send),
+        visit: Option<&mut Visit<'_>>,
+    ) -> Result<EnsembleRun, Error>;
+    /// The rows of the Jacobian of the derived field in a state, without feedback, with the inputs of that state held.
+    fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>>;
+    /// What an animation draws of a state.
+    fn drawing(&self, state: &[f64]) -> Drawing;
+}
+
+// Compiled once, and not again for every model.
+impl dyn AnyModel + '_ {
+    /// What each entry of the state is.
+    pub fn state(&self) -> &'static [StateEntry] {
+        self.facts().state
+    }
+
+    /// A name for each entry of the state.
+    pub fn state_names(&self) -> Vec<&'static str> {
+        self.state().iter().map(|entry| entry.name).collect()
+    }
+
+    /// What each entry of the state is.
+    pub fn state_roles(&self) -> Vec<StateRole> {
+        self.state().iter().map(|entry| entry.role).collect()
+    }
+
+    /// A name for each integral.
+    pub fn integral_names(&self) -> Vec<&'static str> {
+        self.facts().integrals.iter().map(|integral| integral.name).collect()
+    }
+
+    /// The parameters with their values.
+    pub fn parameters(&self) -> Vec<(&'static str, f64)> {
+        let values = (0..).map_while(|index| self.parameter(index));
+        self.facts().parameter_names.iter().copied().zip(values).collect()
+    }
+
+    /// The projection of a run for which neither gains nor a projection are chosen.
+    pub fn default_projection(&self) -> Option<Projection> {
+        Projection::by_default(self.facts())
+    }
+
+    /// The integrals in a state.
+    pub fn integrals(&self, state: &[f64]) -> Vec<f64> {
+        let mut values = vec![0.0; self.facts().integrals.len()];
+        self.system_at(state).integrals_at(state, &mut values);
+        values
+    }
+
+    /// The declared outputs in a state with its inputs.
+    pub fn outputs(&self, state: &[f64]) -> Vec<f64> {
+        let mut values = vec![0.0; self.facts().output_names.len()];
+        self.system_at(state).outputs_at(state, &mut values);
+        values
+    }
+
+    /// The derived field in a state with its inputs, without feedback.
+    pub fn rates(&self, state: &[f64]) -> Vec<f64> {
+        let mut rates = vec![0.0; state.len()];
+        self.system_at(state).vector_field_at(state, &mut rates);
+        rates
+    }
+
+    /// The rows of the Jacobian of the integrals in a state.
+    pub fn integrals_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
+        let mut rows = vec![0.0; self.facts().integrals.len() * state.len()];
+        self.system_at(state).jacobian_at(state, &mut rows);
+        rows.chunks_exact(state.len()).map(<[f64]>::to_vec).collect()
+    }
+
+    /// The samples of a run that failed, from its times and states: the first is the start, which sets the targets of integrals.
+    pub fn samples(&self, trajectory: &[(f64, Vec<f64>)]) -> Vec<Sample> {
+        let at_start = trajectory.first().map_or_else(Vec::new, |(_, start)| self.integrals(start));
+        let targets = self.facts().integrals.iter().zip(at_start);
+        let targets: Vec<f64> =
+            targets.map(|(integral, value)| if integral.kind.is_constraint() { 0.0 } else { value }).collect();
+        let sample = |(time, state): &(f64, Vec<f64>)| Sample {
+            time: *time,
+            state: state.clone(),
+            change: self.integrals(state).iter().zip(&targets).map(|(value, target)| value - target).collect(),
+        };
+        trajectory.iter().map(sample).collect()
+    }
+
+    /// What rounding of a state alone changes each integral by.
+    pub fn roundings(&self, state: &[f64]) -> Vec<f64> {
+        let size = |(row, value): (Vec<f64>, f64)| {
+            row.iter().zip(state).map(|(slope, entry)| (slope * entry).abs()).sum::<f64>() + value.abs()
+        };
+        let rows = self.integrals_jacobian(state).into_iter().zip(self.integrals(state));
+        rows.map(|pair| f64::EPSILON * size(pair)).collect()
+    }
+}
+
+/// A function that watches a run; see [`Simulation::watched`](fbint_runtime::Simulation::watched).
+pub type Observer<'a> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a;
+
+/// A function that is shown the index and the samples of a member; see [`Ensemble::visited`](fbint_runtime::Ensemble::visited).
+pub type Visit<'a> = dyn FnMut(usize, &[Sample]) + Send + 'a;
+
+/// The settings of a run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The method, the end, the samples and the projection.
+    pub settings: Settings,
+    /// The gains of the feedback, if any.
+    pub feedback: Feedback,
+    /// Whether gains that are too large for the step are refused.
+    pub is_audited: bool,
+    /// Where the run ends before its end.
+    pub until_event: Option<Crossing>,
+    /// The times of the samples, besides the start and the end, if the settings have no interval.
+    pub times: Option<Vec<f64>>,
+    /// Whether the steps are kept as polynomials in time.
+    pub is_dense: bool,
+    /// Which of the model's own maps makes the steps of [`Method::OneStep`](fbint_runtime::Method::OneStep).
+    pub map: Option<Scheme>,
+}
+
+/// Gains of a member of an ensemble that do not follow from the state.
+enum ConstantGains<'p> {
+    Uniform(f64),
+    Each(&'p [f64]),
+}
+
+/// Where a quantity passes a number.
+#[derive(Clone, Debug)]
+pub struct Crossing {
+    /// The name, in errors and results.
+    pub name: String,
+    /// What passes it.
+    pub quantity: Quantity,
+    /// Whether it has to fall below the number, or else to rise above it.
+    pub is_below: bool,
+    /// The number.
+    pub number: f64,
+}
+
+/// A quantity that follows from the state.
+#[derive(Clone, Copy, Debug)]
+pub enum Quantity {
+    /// The entry of the state at this index of [`SystemFacts::state`].
+    Entry(usize),
+    /// The output at this index of [`SystemFacts::output_names`].
+    Output(usize),
+}
+
+impl Crossing {
+    /// The quantity in a state of a model.
+    pub fn value(&self, model: &dyn AnyModel, state: &[f64]) -> f64 {
+        let value = match self.quantity {
+            Quantity::Entry(index) => state.get(index).copied(),
+            Quantity::Output(index) => model.outputs(state).get(index).copied(),
+        };
+        value.unwrap_or(f64::NAN)
+    }
+
+    /// Whether a value of the quantity is beyond the number.
+    pub fn is_true(&self, value: f64) -> bool {
+        if self.is_below { value < self.number } else { value > self.number }
+    }
+}
+
+impl Plan {
+    /// A run with these settings and gains, which are refused if they are too large for the step.
+    pub const fn new(settings: Settings, feedback: Feedback) -> Self {
+        Self { settings, feedback, is_audited: true, until_event: None, times: None, is_dense: false, map: None }
+    }
+
+    /// The gains of each member, unless there are none or they follow from the state.
+    fn constant_gains(&self, members: &[Member]) -> Option<Vec<ConstantGains<'_>>> {
+        let gains = |member: &Member| match (member.gain, &self.feedback) {
+            (Some(gain), _) => Some(ConstantGains::Uniform(gain)),
+            (None, Feedback::Uniform(gain)) => Some(ConstantGains::Uniform(*gain)),
+            (None, Feedback::Diagonal(gains)) => Some(ConstantGains::Each(gains)),
+            _ => None,
+        };
+        members.iter().map(gains).collect()
+    }
+}
+
+/// Steps of one size, by a method that the catalogue does not have.
+pub struct Steps<'a> {
+    /// Replaces a state by the state after a step of the size that is given.
+    pub step: &'a dyn Fn(&mut [f64], f64),
+    /// How many times a step evaluates the field, or as much of the system.
+    pub evaluations: u64,
+    /// The size of a step.
+    pub h: f64,
+    /// The time at the end.
+    pub until: f64,
+    /// The time between two samples.
+    pub every: f64,
+}
+
+/// The gains of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Feedback {
+    /// The derived field alone.
+    None,
+    /// One gain for every integral.
+    Uniform(f64),
+    /// A gain for each integral, in the order of the integrals.
+    Diagonal(Vec<f64>),
+    /// [`Gains::relaxation`](fbint_runtime::Gains::relaxation) with this time.
+    Relaxation(f64),
+    /// [`Gains::diagonal_scaled`](fbint_runtime::Gains::diagonal_scaled) with this rate.
+    DiagonalScaled(f64),
+    /// [`Gains::bae_chang`](fbint_runtime::Gains::bae_chang) for this step.
+    BaeChang(f64),
+}
+
+/// The result of a run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The drift of each integral.
+    pub drift: Vec<IntegralDrift>,
+    /// The drift as a table.
+    pub report: String,
+    /// Samples of the trajectory, including start and end.
+    pub trajectory: Vec<Sample>,
+    /// The steps as polynomials in time, one for each entry of the state, if they were kept.
+    pub dense_output: Vec<Vec<DenseOutput<[f64; 1]>>>,
+    /// The time at the end, earlier than planned if the run was ended by its observer or by an event.
+    pub time: f64,
+    /// The name of the event that ended the run, if one did.
+    pub ended_by: Option<String>,
+    /// Every occurrence of every event, in the order of time.
+    pub events: Vec<Occurrence>,
+    /// The state at the end.
+    pub state: Vec<f64>,
+    /// By how much the start was moved onto the constraints, if it was.
+    pub start_move: Option<StartMove>,
+    /// The place where constraints were nearly dependent, if there was one.
+    pub dependence: Option<Dependence>,
+    /// The largest change of an integral in one step, if it is out of the ordinary.
+    pub integral_jump: Option<IntegralJump>,
+    /// The projection that was largest in units of the error of its step, if states were projected.
+    pub largest_projection: Option<LargestProjection>,
+    /// The number of steps.
+    pub steps: u64,
+    /// The number of evaluations of the field.
+    pub evaluations: u64,
+}
+
+/// An occurrence of an event.
+#[derive(Clone, Debug)]
+pub struct Occurrence {
+    /// The name of the event.
+    pub name: String,
+    /// The time.
+    pub time: f64,
+    /// The state, before any reset.
+    pub state: Vec<f64>,
+    /// The state after the reset, if the event has one.
+    pub reset: Option<Vec<f64>>,
+}
+
+/// A state at one time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sample {
+    /// The time.
+    pub time: f64,
+    /// The state.
+    pub state: Vec<f64>,
+    /// F - F_target.
+    pub change: Vec<f64>,
+}
+
+/// A member of an ensemble.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// A value for each parameter.
+    pub parameters: Vec<f64>,
+    /// The start.
+    pub start: Vec<f64>,
+    /// The gain of every integral, instead of the gains of the [`Plan`].
+    pub gain: Option<f64>,
+}
+
+/// The result of an ensemble.
+#[derive(Clone, Debug)]
+pub struct EnsembleRun {
+    /// Statistics over all members at each time that was sampled.
+    pub statistics: Vec<Statistics>,
+    /// Each member at the end, or why it did not get there.
+    pub ends: Vec<Result<Sample, Error>>,
+}
+
+/// Statistics over the members at one time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Statistics {
+    /// The time.
+    pub time: f64,
+    /// The number of members that did not fail, and whose runs have not ended before.
+    pub members: u64,
+    /// Statistics of each entry of the state, then of F - F_target of each integral.
+    pub quantities: Vec<Summary>,
+}
+
+/// Statistics of one quantity.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Summary {
+    /// The mean.
+    pub mean: f64,
+    /// The variance of the sample, with n - 1 in its denominator.
+    pub variance: f64,
+    /// The least.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+}
