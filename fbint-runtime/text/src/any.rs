@@ -14,8 +14,10 @@ use crate::model::TextModel;
 /// A model from text, in vectors that are long enough for its state and its integrals.
 #[derive(Clone, Debug)]
 pub enum AnyModel {
-    /// A pendulum, a linkage or a rigid body.
-    Small(TextModel<12, 12>),
+    /// A pendulum, a top or a cart.
+    Smallest(TextModel<8, 8>),
+    /// A linkage, a rigid body or a chain of two links.
+    Small(TextModel<16, 16>),
     /// Several bodies, or a chain of a few links.
     Medium(TextModel<48, 24>),
     /// The largest.
@@ -35,6 +37,7 @@ impl AnyModel {
     /// What the model is, whatever its parameters are.
     pub fn facts(&self) -> &'static SystemFacts {
         match self {
+            Self::Smallest(model) => model.facts(),
             Self::Small(model) => model.facts(),
             Self::Medium(model) => model.facts(),
             Self::Largest(model) => model.facts(),
@@ -44,6 +47,7 @@ impl AnyModel {
     /// What the visitor makes of the model.
     pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
         match self {
+            Self::Smallest(model) => visitor.visit(model),
             Self::Small(model) => visitor.visit(model),
             Self::Medium(model) => visitor.visit(model),
             Self::Largest(model) => visitor.visit(model),
@@ -53,7 +57,8 @@ impl AnyModel {
     fn new(functions: &'static Functions) -> Self {
         let length = functions.length();
         match functions.facts().integrals.len() {
-            0..=12 if length <= 12 => Self::Small(TextModel::new(functions)),
+            0..=8 if length <= 8 => Self::Smallest(TextModel::new(functions)),
+            0..=16 if length <= 16 => Self::Small(TextModel::new(functions)),
             0..=24 if length <= 48 => Self::Medium(TextModel::new(functions)),
             _ => Self::Largest(TextModel::new(functions)),
         }
