@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use fbint_runtime::Error;
 use fbint_runtime::Error::Interrupted;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
 use serde::{Deserialize, Serialize};
 

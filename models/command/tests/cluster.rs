@@ -9,8 +9,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::{sleep, spawn};
 use std::time::Duration;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use tempfile::{TempDir, tempdir};
 
 #[cfg(feature = "parquet")]

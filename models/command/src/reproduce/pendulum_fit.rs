@@ -17,8 +17,8 @@ use fbint_runtime::{
     Direction, FeedbackSystem, GeneratedSystem, Method, Projection, Sensitivity, Simulation, TangentRun,
 };
 use models::{DrivenPendulum, DrivenPendulumState};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use rand_distr::{Distribution as _, StandardNormal};
 use rmpfit::{MPError, MPFitter, MPPar, MPResult, MPSide, MPStatus};
 
