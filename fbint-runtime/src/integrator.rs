@@ -218,7 +218,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// If `until` is NaN, if the limit to the number of steps is reached, if no step is short enough to meet the tolerance, or
     /// if the field or the state is not finite however short the step. The integrator stays where it was.
     pub fn step(&mut self, until: f64) -> Result<(), StepError<F::Vector>> {
-        self.step_and(until, |_, _, _| ())
+        self.step_and(until, &mut |_, _, _| ())
     }
 
     /// Makes one step as [`step`](Self::step) does, and projects where it ends, unless that is out of proportion to the error of the
@@ -257,7 +257,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if self.is_at_jump() {
             projector.begin_anew();
         }
-        self.step_and(until, |begin, error, end| projector.land(begin, error, end, landing))
+        self.step_and(until, &mut |begin, error, end| projector.land(begin, error, end, landing))
     }
 
     /// The tolerance of entry `i` of the state, rtol |x_i| + atol.
@@ -266,11 +266,12 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         self.tolerance.of(self.state[i], self.atol[i])
     }
 
-    /// Makes one step as [`step`](Self::step) does. `project` is given its start and the estimate of its error, and may move its end.
+    /// Makes one step as [`step`](Self::step) does. `project` is given its start and the estimate of its error, and may move its end. It is
+    /// called through a pointer, once a step, so that steps are compiled once and not for each kind of end.
     fn step_and(
         &mut self,
         until: f64,
-        project: impl FnOnce(&F::Vector, &F::Vector, &mut F::Vector),
+        project: &mut dyn FnMut(&F::Vector, &F::Vector, &mut F::Vector),
     ) -> Result<(), StepError<F::Vector>> {
         if until.is_nan() {
             return Err(self.failed(StepFailure::End));

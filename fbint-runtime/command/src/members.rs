@@ -6,10 +6,10 @@
 use std::error;
 use std::ops::ControlFlow;
 
-use fbint_runtime::Error;
-use fbint_runtime::Error::Interrupted;
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::SeedableRng;
+use fbint_runtime::Error;
+use fbint_runtime::Error::Interrupted;
 use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
 use serde::{Deserialize, Serialize};
 

@@ -9,6 +9,8 @@
 
 use std::error::Error;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use fbint_command::figure::{self, Axis, Chart, Line};
 use fbint_command::results::{Picture, ResultTable};
 use fbint_command::scheme::Stroke;
@@ -17,8 +19,6 @@ use fbint_runtime::{
     Direction, FeedbackSystem, GeneratedSystem, Method, Projection, Sensitivity, Simulation, TangentRun,
 };
 use models::{DrivenPendulum, DrivenPendulumState};
-use chacha20::ChaCha8Rng;
-use chacha20::rand_core::SeedableRng;
 use rand_distr::{Distribution as _, StandardNormal};
 use rmpfit::{MPError, MPFitter, MPPar, MPResult, MPSide, MPStatus};
 
