@@ -86,6 +86,10 @@ pub struct Integrator<'f, F: Field + ?Sized, const STAGES: usize> {
     evaluations: u64,
 }
 
+/// Moves the end of a step, given its start and the estimate of its error. It is called through a pointer, once a step, so that steps are
+/// compiled once and not for each kind of end.
+type EndProjection<'p, V> = dyn FnMut(&V, &V, &mut V) + 'p;
+
 impl<'f, F: Field + ?Sized> Integrator<'f, F, 7> {
     /// An integration by Dormand and Prince's pair of order 5(4), with dense output of order 4.
     pub fn dormand_prince(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {
@@ -266,13 +270,8 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         self.tolerance.of(self.state[i], self.atol[i])
     }
 
-    /// Makes one step as [`step`](Self::step) does. `project` is given its start and the estimate of its error, and may move its end. It is
-    /// called through a pointer, once a step, so that steps are compiled once and not for each kind of end.
-    fn step_and(
-        &mut self,
-        until: f64,
-        project: &mut dyn FnMut(&F::Vector, &F::Vector, &mut F::Vector),
-    ) -> Result<(), StepError<F::Vector>> {
+    /// Makes one step as [`step`](Self::step) does, and projects where it ends.
+    fn step_and(&mut self, until: f64, project: &mut EndProjection<'_, F::Vector>) -> Result<(), StepError<F::Vector>> {
         if until.is_nan() {
             return Err(self.failed(StepFailure::End));
         }

@@ -163,7 +163,9 @@ impl dyn AnyModel + '_ {
     /// The declared outputs in a state with its inputs.
     pub fn outputs(&self, state: &[f64]) -> Vec<f64> {
         let mut values = vec![0.0; self.facts().output_names.len()];
-        self.system_at(state).outputs_at(state, &mut values);
+        if !values.is_empty() {
+            self.system_at(state).outputs_at(state, &mut values);
+        }
         values
     }
 

@@ -219,7 +219,7 @@ impl Block {
 
 /// The row of one sample of a member: its number, and its [`motion`].
 pub(crate) fn row_of_sample(member: u32, sample: &Sample, clock: Option<usize>) -> Vec<Cell<'static>> {
-    [Cell::Count(member.into())].into_iter().chain(motion(sample, clock).map(Cell::Number)).collect()
+    [Cell::Count(member.into())].into_iter().chain(motion(sample, clock).into_iter().map(Cell::Number)).collect()
 }
 
 fn varied(model: &dyn AnyModel, given: &Given, variations: &[Variation]) -> Result<Vec<Varied>, Box<dyn error::Error>> {

@@ -31,8 +31,7 @@ pub fn outputs(model: &dyn AnyModel) -> Vec<String> {
 
 /// The entry of the state that is the time and is called so.
 pub(crate) fn clock(model: &dyn AnyModel) -> Option<usize> {
-    let mut entries = model.state_names().into_iter().zip(model.state_roles());
-    entries.position(|entry| entry == (TIME, StateRole::Time))
+    model.state().iter().position(|entry| entry.name == TIME && entry.role == StateRole::Time)
 }
 
 fn quantity(of: &str, name: &str) -> String {

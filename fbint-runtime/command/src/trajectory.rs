@@ -30,7 +30,9 @@ pub(crate) fn names(model: &dyn AnyModel) -> Vec<String> {
 
 /// The quantities of a sample, in the order of their [`names`].
 pub(crate) fn values(model: &dyn AnyModel, sample: &Sample) -> Vec<f64> {
-    motion(sample, clock(model)).chain(model.outputs(&sample.state)).collect()
+    let mut values = motion(sample, clock(model));
+    values.extend(model.outputs(&sample.state));
+    values
 }
 
 /// A name for the time, each entry of the state, and the change of each integral.
@@ -45,9 +47,12 @@ pub(crate) fn changes(model: &dyn AnyModel) -> Range<usize> {
 }
 
 /// Time, state and changes of a sample, the time once: `clock` is its entry of the state.
-pub(crate) fn motion(sample: &Sample, clock: Option<usize>) -> impl Iterator<Item = f64> {
-    let state = sample.state.iter().enumerate().filter(move |&(entry, _)| clock != Some(entry));
-    [sample.time].into_iter().chain(state.map(|(_, &value)| value)).chain(sample.change.iter().copied())
+pub(crate) fn motion(sample: &Sample, clock: Option<usize>) -> Vec<f64> {
+    let mut values = [&[sample.time], &*sample.state, &*sample.change].concat();
+    if let Some(clock) = clock {
+        values.remove(1 + clock);
+    }
+    values
 }
 
 /// A name for each entry of the state, then for the change of each integral.
