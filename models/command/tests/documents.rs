@@ -21,7 +21,8 @@ const DOCUMENTS: [&str; 5] = ["README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "
 const LINES_OF_README: usize = 136;
 const LINES_OF_ARCHITECTURE: usize = 150;
 /// The packages all of whose rooms ARCHITECTURE.md names.
-const WITH_ROOMS: [&str; 4] = ["fbint-macros/core/", "fbint-runtime/", "fbint-runtime/catalogue/", "fbint-runtime/command/"];
+const WITH_ROOMS: [&str; 4] =
+    ["fbint-macros/core/", "fbint-runtime/", "fbint-runtime/catalogue/", "fbint-runtime/command/"];
 /// The package whose arrows are in ARCHITECTURE.md.
 const COMPILER: &str = "fbint-macros/core/";
 
