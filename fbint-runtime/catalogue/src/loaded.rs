@@ -313,107 +313,26 @@ mod tests {
 
     use super::*;
 
-    /// A ball that bounces.
+    /// A mass on rails with a motor.
     #[feedback_system(
-        coordinates(height),
+        coordinates(x),
         momenta(p),
-        hamiltonian = p.powi(2) / 2 + g * height,
+        hamiltonian = p.powi(2) / 2,
+        input(thrust),
+        force(p = thrust),
+        output(effort = thrust),
     )]
-    struct Ball {
-        g: f64,
-    }
-
-    impl Default for Ball {
-        fn default() -> Self {
-            Self { g: 10.0 }
-        }
-    }
-
-    impl Model for Ball {
-        fn start(&self) -> Result<BallState, Error> {
-            Ok(BallState { height: 0.2, p: 0.0 })
-        }
-
-        fn events(&self) -> Vec<Event<'_, BallState>> {
-            let floor = Event::new("floor", |_, ball: &BallState| ball.height).falling();
-            let over = Event::new("over", |time, _: &BallState| 0.3 * self.g - time).falling().terminal();
-            vec![floor.reset(|_, ball| BallState { p: -0.9 * ball.p, ..*ball }), over]
-        }
-    }
-
-    /// A pendulum whose motor takes it to a horizontal position.
-    #[feedback_system(
-        coordinates(angle),
-        momenta(p),
-        hamiltonian = p.powi(2) / 2 - g * angle.cos(),
-        input(torque),
-        force(p = torque),
-        output(effort = torque),
-    )]
-    struct Servo {
-        g: f64,
-    }
-
-    impl Default for Servo {
-        fn default() -> Self {
-            Self { g: 9.81 }
-        }
-    }
-
-    impl Model for Servo {
-        fn start(&self) -> Result<ServoState, Error> {
-            Ok(ServoState { angle: 0.0, p: 0.0, time: 0.0, work: 0.0 })
-        }
-
-        fn input(&self) -> Option<Controller<Self>> {
-            let g = self.g;
-            Some(Controller::new(move |_: f64, at: &ServoState| ServoInput {
-                torque: g * at.angle.sin() - 4.0 * (at.angle - 1.0) - 4.0 * at.p,
-            }))
-        }
-    }
+    struct Trolley;
 
     #[test]
     fn outputs_have_the_inputs_of_a_table() -> Result<(), Error> {
-        let rows = [(0.0, 1.0), (0.5, -1.0)].map(|(time, torque)| (time, ServoInput { torque }));
-        let controller = Controller::<Servo>::new(Held::new(rows, 1.0)?);
-        for (time, torque) in [(0.6, -1.0), (0.4, 1.0), (0.5, -1.0)] {
-            let x = ServoState { angle: 0.0, p: 0.0, time, work: 0.0 }.into();
-            let system = with_inputs(Servo::default().prepare(), Some(&controller), &x);
-            assert_eq!(system.outputs(&x), [torque]);
+        let rows = [(0.0, 1.0), (0.5, -1.0)].map(|(time, thrust)| (time, TrolleyInput { thrust }));
+        let controller = Controller::<Trolley>::new(Held::new(rows, 1.0)?);
+        for (time, thrust) in [(0.6, -1.0), (0.4, 1.0), (0.5, -1.0)] {
+            let x = TrolleyState { x: 0.0, p: 0.0, time, work: 0.0 }.into();
+            let system = with_inputs(Trolley.prepare(), Some(&controller), &x);
+            assert_eq!(system.outputs(&x), [thrust]);
         }
         Ok(())
-    }
-
-    #[test]
-    fn events_are_in_runs_by_geometric_integrators() -> Result<(), Error> {
-        let model = Loaded::new(Ball::default);
-        let start = AnyModel::start(&model)?;
-        let plan = Plan::new(Settings::new(Method::StormerVerlet { h: 1e-3 }, 0.8), Feedback::None);
-        let run = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
-        // It has bounced twice, last at 0.56 with nine tenths of nine tenths of its momentum.
-        let height = 1.62 * 0.24 - 5.0 * 0.24 * 0.24;
-        assert!((run.state[0] - height).abs() < 1e-9, "{:?}", run.state);
-        assert_eq!(model.run_bare(&start, &plan)?, run.state);
-        Ok(())
-    }
-
-    #[test]
-    fn runs_with_events_and_inputs_are_resumed() -> Result<(), Error> {
-        fn check<S: Model + Default>() -> Result<(), Error> {
-            let model = Loaded::new(S::default);
-            let start = AnyModel::start(&model)?;
-            let plan = Plan::new(Settings::new(Method::Rk4 { h: 1e-3 }, 0.8), Feedback::None);
-            let whole = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
-            let mut snapshot = None;
-            let half = model.run(&start, &plan, None, &mut |moment| {
-                snapshot = Some(moment.snapshot());
-                if moment.time() < 0.4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            })?;
-            let resumed = model.run(&start, &plan, snapshot, &mut |_| ControlFlow::Continue(()))?;
-            assert!(half.time < 0.8 && resumed.state == whole.state, "{:?} {:?}", resumed.state, whole.state);
-            Ok(())
-        }
-        check::<Ball>().and_then(|()| check::<Servo>())
     }
 }

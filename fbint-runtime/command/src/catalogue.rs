@@ -36,11 +36,13 @@ pub(crate) fn load_from(
 }
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
     use std::{env, error, fs, process};
 
     use clap::Parser;
+    use fbint_runtime::{Method, Settings};
 
-    use super::{Controller, Model};
+    use super::{Controller, Entry, Feedback, Model, Plan};
     use crate::{Arguments, Error, Event, feedback_system, models};
 
     /// A ball that bounces.
@@ -186,6 +188,35 @@ mod tests {
         for gains in ["none", "relaxation:0.1"] {
             let servo = ensemble("servo", "2", &["--gains", gains], "--ends")?;
             assert!(servo.len() == 3 && servo.iter().all(|row| (row[2] - angle(2.0)).abs() < 1e-9), "{servo:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn events_are_in_runs_by_geometric_integrators() -> Result<(), Error> {
+        let model = (Entry::of::<Ball>().load)();
+        let start = model.start()?;
+        let plan = Plan::new(Settings::new(Method::StormerVerlet { h: 1e-3 }, 0.8), Feedback::None);
+        let run = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
+        assert!((run.state[0] - height(0.8)).abs() < 1e-9, "{:?}", run.state);
+        assert_eq!(model.run_bare(&start, &plan)?, run.state);
+        Ok(())
+    }
+
+    #[test]
+    fn runs_with_events_and_inputs_are_resumed() -> Result<(), Error> {
+        for entry in models![Ball, Servo] {
+            let model = (entry.load)();
+            let start = model.start()?;
+            let plan = Plan::new(Settings::new(Method::Rk4 { h: 1e-3 }, 0.8), Feedback::None);
+            let whole = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
+            let mut snapshot = None;
+            let half = model.run(&start, &plan, None, &mut |moment| {
+                snapshot = Some(moment.snapshot());
+                if moment.time() < 0.4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })?;
+            let resumed = model.run(&start, &plan, snapshot, &mut |_| ControlFlow::Continue(()))?;
+            assert!(half.time < 0.8 && resumed.state == whole.state, "{:?} {:?}", resumed.state, whole.state);
         }
         Ok(())
     }

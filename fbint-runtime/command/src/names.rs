@@ -1,7 +1,6 @@
 //! Names of quantities in tables, figures and conditions; names of entries, grouped.
 
 pub use fbint_catalogue::names::{Array, NameGroup, base, groups, shapes};
-use fbint_runtime::StateRole;
 
 use crate::catalogue::AnyModel;
 
@@ -31,7 +30,7 @@ pub fn outputs(model: &dyn AnyModel) -> Vec<String> {
 
 /// The entry of the state that is the time and is called so.
 pub(crate) fn clock(model: &dyn AnyModel) -> Option<usize> {
-    model.state().iter().position(|entry| entry.name == TIME && entry.role == StateRole::Time)
+    model.facts().clock.filter(|&entry| model.state()[entry].name == TIME)
 }
 
 fn quantity(of: &str, name: &str) -> String {
