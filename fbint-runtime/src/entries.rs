@@ -24,6 +24,10 @@ pub trait Entries<T: Entry>:
     /// The vector whose entry i is `entry(i)`.
     fn from_fn<F: FnMut(usize) -> T>(entry: F) -> Self;
 
+    /// The first entries of a slice, if it has so many.
+    #[doc(hidden)]
+    fn of_slice(slice: &[T]) -> Option<&Self>;
+
     /// The entries of all vectors, one vector after the other.
     #[doc(hidden)]
     fn flat(vectors: &[Self]) -> &[T];
@@ -51,6 +55,11 @@ impl<T: Entry, const N: usize> Entries<T> for [T; N] {
             i += 1;
         }
         entries
+    }
+
+    #[inline]
+    fn of_slice(slice: &[T]) -> Option<&Self> {
+        slice.first_chunk()
     }
 
     #[inline]

@@ -38,6 +38,8 @@ pub struct SystemFacts {
     pub output_names: &'static [&'static str],
     /// A name for each input: `thrust`, `u[0]`.
     pub input_names: &'static [&'static str],
+    /// How many numbers a prepared system has that depend on parameters alone.
+    pub prepared_numbers: usize,
     /// How the Hamiltonian depends on the momenta.
     pub kinetic_energy: KineticEnergy,
     /// Whether there are steps of the discrete Hamel integrator, see [`HamelSystem`](crate::HamelSystem).
@@ -70,6 +72,7 @@ impl SystemFacts {
         parameter_names: &[],
         output_names: &[],
         input_names: &[],
+        prepared_numbers: 0,
         kinetic_energy: KineticEnergy::General,
         has_hamel_steps: false,
         has_jacobian: false,

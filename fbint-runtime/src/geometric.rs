@@ -16,14 +16,14 @@ use crate::system::{
 };
 
 /// A map x -> Phi_h(x) that approximates the flow of a system whose state is of the type `V`.
-pub trait OneStep<V> {
+pub trait OneStep<V: ?Sized> {
     /// Replaces `x` by Phi_h(x).
     fn step(&self, x: &mut V, h: f64);
     /// How many times a step evaluates the field, or as much of the system.
     fn evaluations_per_step(&self) -> u64;
 }
 
-impl<V, O: OneStep<V> + ?Sized> OneStep<V> for &O {
+impl<V: ?Sized, O: OneStep<V> + ?Sized> OneStep<V> for &O {
     fn step(&self, x: &mut V, h: f64) {
         (**self).step(x, h);
     }

@@ -117,6 +117,35 @@ type AdvanceCarried<S> = fn(
     f64,
 ) -> Result<Advanced<Vector<S>>, StepFailure>;
 
+/// The functions of a [`HamelSystem`], for programs that find out at run time whether a system has them.
+#[derive_where(Clone, Copy)]
+pub struct HamelFunctions<S: FeedbackSystem> {
+    /// [`HamelSystem::momentum_state`].
+    pub momentum_state: ListOfState<S>,
+    /// [`HamelSystem::momentum_rates`].
+    pub momentum_rates: ListOfState<S>,
+    /// [`HamelSystem::momentum_state_jacobian`].
+    pub momentum_state_jacobian: MatrixOfState<S>,
+    /// [`HamelSystem::momentum_rates_jacobian`].
+    pub momentum_rates_jacobian: MatrixOfState<S>,
+}
+
+/// A list with an entry for each of the state.
+type ListOfState<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>) -> Vector<S>;
+
+/// A matrix with a row and a column for each entry of the state.
+type MatrixOfState<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>) -> Vector<S, Vector<S>>;
+
+impl<S: HamelSystem> HamelFunctions<S> {
+    /// Those of this system.
+    pub const OF_SYSTEM: Self = Self {
+        momentum_state: S::momentum_state::<f64>,
+        momentum_rates: S::momentum_rates::<f64>,
+        momentum_state_jacobian: S::momentum_state_jacobian::<f64>,
+        momentum_rates_jacobian: S::momentum_rates_jacobian::<f64>,
+    };
+}
+
 impl<S: HamelSystem> HamelSteps<S> {
     /// The steps of this system.
     pub const OF_SYSTEM: Self = Self { begin: Carried::at::<S>, advance: advance::<S> };

@@ -164,6 +164,8 @@ pub use feedback::Feedback;
 pub use field::{Field, PlainField};
 pub use gains::Gains;
 pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
+#[doc(hidden)]
+pub use hamel::HamelFunctions;
 pub use hamel::{DiscreteHamel, HamelSteps, HamelSystem};
 pub use integrator::Integrator;
 pub use lagrangian::LagrangianSystem;

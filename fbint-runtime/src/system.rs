@@ -8,7 +8,7 @@ use core::fmt;
 
 use crate::entries::{Entries, Entry};
 use crate::facts::SystemFacts;
-use crate::hamel::HamelSteps;
+use crate::hamel::{HamelFunctions, HamelSteps};
 use crate::scalar::Scalar;
 
 /// A flat state of the system `S`: an array with an entry for each of [`SystemFacts::state`].
@@ -81,6 +81,16 @@ pub trait FeedbackSystem: Sized + 'static {
 pub trait GeneratedSystem: FeedbackSystem {
     /// What is known of the system when it is compiled.
     const FACTS: SystemFacts;
+    /// What the discrete Hamel integrator needs of the system, if there is such an integrator.
+    #[doc(hidden)]
+    const HAMEL_FUNCTIONS: Option<HamelFunctions<Self>> = None;
+
+    /// The prepared system with these numbers: those that depend on parameters alone, then the inputs.
+    #[doc(hidden)]
+    fn of_numbers<T: Scalar>(number: impl Fn(usize) -> T) -> Self::Prepared<T>;
+    /// One of the numbers of a prepared system, or `None` past the end.
+    #[doc(hidden)]
+    fn number<T: Scalar>(system: &Self::Prepared<T>, index: usize) -> Option<T>;
 }
 
 /// A system whose parameters are fixed: the generated functions, each straight-line code that allocates nothing.

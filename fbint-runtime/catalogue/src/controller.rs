@@ -1,11 +1,14 @@
 //! What gives a driven model its inputs, whatever they are called.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use fbint_runtime::{DrivenSystem, FeedbackSystem, Field, Gains, PreparedSystem, Signal, Simulation, Vector};
 
 use super::Feedback;
+use super::flat_model::FlatSignal;
 use super::loaded::{uniform, vector};
+use super::padded::fits;
 
 /// A simulation of the system `S` whose gains are known only at run time.
 pub(super) type AnySimulation<'a, S> = Simulation<'a, S, Box<dyn Field<Vector = Vector<S>>>>;
@@ -27,6 +30,11 @@ impl<S: FeedbackSystem> Controller<S> {
         self.0.simulation(simulation, feedback)
     }
 
+    /// The same without the type of the system.
+    pub(super) fn flat(&self) -> Box<dyn FlatSignal> {
+        self.0.flat()
+    }
+
     /// The system with the inputs that it has in a state.
     pub(super) fn prepared(&self, system: S::Prepared<f64>, x: &Vector<S>) -> S::Prepared<f64> {
         self.0.prepared(system, x)
@@ -42,6 +50,7 @@ impl<S: FeedbackSystem> fmt::Debug for Controller<S> {
 
 /// A signal, without the type of the inputs, which a model that is not driven does not have.
 trait AnySignal<S: FeedbackSystem> {
+    fn flat(&self) -> Box<dyn FlatSignal>;
     fn simulation<'a>(&self, simulation: Simulation<'a, S>, feedback: &Feedback) -> AnySimulation<'a, S>;
     fn prepared(&self, system: S::Prepared<f64>, x: &Vector<S>) -> S::Prepared<f64>;
 }
@@ -61,7 +70,15 @@ macro_rules! boxed {
 }
 
 impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> AnySignal<S> for I {
+    fn flat(&self) -> Box<dyn FlatSignal> {
+        Box::new(OnSlices { signal: self.clone(), system: PhantomData::<fn() -> S> })
+    }
+
     fn simulation<'a>(&self, simulation: Simulation<'a, S>, feedback: &Feedback) -> AnySimulation<'a, S> {
+        // Of a system that is run in longer vectors, this is not called, and not even compiled.
+        if const { matches!(S::KNOWN_FACTS, Some(facts) if fits(facts)) } {
+            return undriven(simulation, feedback);
+        }
         boxed!(simulation, feedback, self.clone())
     }
 
@@ -70,6 +87,31 @@ impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> AnySignal<S> for I {
         // A table has to know the time before it is asked.
         self.hold(time);
         S::with_input(system, self.at(time, &S::State::from(*x)).into())
+    }
+}
+
+/// A signal on states and inputs that are slices.
+struct OnSlices<I, S> {
+    signal: I,
+    system: PhantomData<fn() -> S>,
+}
+
+impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> FlatSignal for OnSlices<I, S> {
+    fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]) {
+        let given: S::Inputs<f64> = self.signal.at(time, &S::State::from(vector(state))).into();
+        inputs.iter_mut().zip(given).for_each(|(input, given)| *input = given);
+    }
+
+    fn hold(&self, time: f64) -> f64 {
+        self.signal.hold(time)
+    }
+
+    fn range(&self) -> [f64; 2] {
+        self.signal.range()
+    }
+
+    fn copied(&self) -> Box<dyn FlatSignal> {
+        AnySignal::<S>::flat(&self.signal)
     }
 }
 

@@ -54,7 +54,11 @@ impl Drawing {
     /// a matrix, is a point that leaves a trace. Where there is none, the first coordinate is drawn against its momentum or its velocity.
     pub fn of_coordinates<S: FeedbackSystem>(system: &S, state: &S::State) -> Self {
         let state: Vector<S> = state.clone().into();
-        let (entries, state) = (system.facts().state, state.as_ref());
+        Self::of_entries(system.facts().state, state.as_ref())
+    }
+
+    /// The same, of a flat state with these entries.
+    pub(crate) fn of_entries(entries: &[StateEntry], state: &[f64]) -> Self {
         let is_place =
             |role: &StateRole| matches!(role, StateRole::Coordinate { .. } | StateRole::Position | StateRole::Variable);
         let places: Vec<usize> = (0..entries.len()).filter(|index| is_place(&entries[*index].role)).collect();

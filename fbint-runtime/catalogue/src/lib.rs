@@ -1,11 +1,15 @@
 #![doc = include_str!("../README.md")]
 
+mod compiled;
 mod controller;
 mod drawing;
 mod flat;
+mod flat_model;
+mod functions;
 mod loaded;
 mod model;
 pub mod names;
+pub mod padded;
 pub mod scheme;
 
 use std::ops::ControlFlow;
@@ -18,11 +22,15 @@ use fbint_runtime::{
 };
 use serde::{Deserialize, Serialize};
 
+use self::compiled::Compiled;
 pub use self::controller::Controller;
 pub use self::drawing::{Drawing, DrawnShape, Position, circle, circle_about};
+pub use self::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
+pub use self::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction};
 use self::loaded::Loaded;
 use self::model::lower_case;
 pub use self::model::{GeometricMethod, Model};
+use self::padded::{Padded, Visitor, fits};
 use self::scheme::Scheme;
 
 /// A model with its name.
@@ -35,24 +43,43 @@ pub struct Entry {
     /// What the model is: the first paragraph of its documentation.
     pub summary: &'static str,
     /// Makes the model with its default parameters.
-    pub load: Arc<dyn Fn() -> Box<dyn AnyModel> + Send + Sync>,
+    pub load: Make<dyn AnyModel>,
 }
 
 impl Entry {
     /// The entry of a model that was compiled with the program.
     pub fn of<S: Model + GeneratedSystem + Default>() -> Self {
-        Self { name: S::name(), ..Self::made_by(S::default) }
+        // What is not called is not even compiled.
+        if const { fits(&S::FACTS) } {
+            return Self { name: S::name(), ..Self::flat(Arc::new(|| Box::new(Compiled(S::default())))) };
+        }
+        let make: fn() -> S = S::default;
+        Self { name: S::name(), ..Self::loaded(&S::FACTS, Arc::new(move || Box::new(Loaded::new(make)))) }
     }
 
     /// The entry of the model that a function makes, with its default parameters; its name is that of the declared struct in lower case.
-    pub fn made_by<S: Model>(make: impl Fn() -> S + Clone + Send + Sync + 'static) -> Self {
-        let facts = make().facts();
-        Self {
-            name: lower_case(facts.name),
-            type_name: facts.name,
-            summary: facts.summary,
-            load: Arc::new(move || Box::new(Loaded::new(make.clone()))),
-        }
+    pub fn flat(make: Make<dyn FlatModel>) -> Self {
+        Self::loaded(make().facts(), Arc::new(move || padded::visit(make(), Load(&make))))
+    }
+
+    fn loaded(facts: &'static SystemFacts, load: Make<dyn AnyModel>) -> Self {
+        let SystemFacts { name, summary, .. } = *facts;
+        Self { name: lower_case(name), type_name: name, summary, load }
+    }
+}
+
+/// Makes a model with its default parameters.
+pub type Make<M> = Arc<dyn Fn() -> Box<M> + Send + Sync>;
+
+/// Loads a model that is made so.
+struct Load<'a>(&'a Make<dyn FlatModel>);
+
+impl Visitor for Load<'_> {
+    type Output = Box<dyn AnyModel>;
+
+    fn visit<const N: usize, const M: usize>(self, _: Padded<N, M>) -> Box<dyn AnyModel> {
+        let make = Arc::clone(self.0);
+        Box::new(Loaded::new(move || Padded::<N, M>::new(make())))
     }
 }
 

@@ -10,9 +10,10 @@ mod shipped;
 
 use std::time::Instant;
 
-use fbint_command::Model;
+use fbint_catalogue::Model;
+use fbint_catalogue::padded::{Padded, Visitor, visit};
 use fbint_runtime::{Ensemble, FeedbackSystem, GeneratedSystem, Method, Simulation};
-use fbint_text::{TextModel, Visitor, models, models_of_package};
+use fbint_text::{models, models_of_package};
 
 use shipped::{as_struct, every_model};
 
@@ -45,10 +46,10 @@ fn row<S: GeneratedSystem + Model + Default + Sync>() -> [f64; 4] {
     let text = shipped::named(S::FACTS.name).text;
     // What was read before is not read again.
     let first_of = |turn: usize| models(&format!("{text}\n// {turn}")).expect("a model").remove(0);
-    let firsts = (0..TURNS).map(|turn| seconds(|| first_of(turn).visit(Step::<S>(S::default()))));
+    let firsts = (0..TURNS).map(|turn| seconds(|| visit(Box::new(first_of(turn)), Step::<S>(S::default()))));
     let first = firsts.fold(f64::MAX, f64::min);
     let same_code = models_of_package(&text, &shipped::package()).expect("a model").remove(0);
-    let ratios = same_code.visit(Ratios::<S>(S::default()));
+    let ratios = visit(Box::new(same_code), Ratios::<S>(S::default()));
     println!("| {} | {:.1} | {} |", S::FACTS.name, first * 1e3, ratios.map(|ratio| format!("{ratio:.2}")).join(" | "));
     ratios
 }
@@ -65,7 +66,7 @@ struct Step<S>(S);
 impl<S: GeneratedSystem + Model> Visitor for Step<S> {
     type Output = ();
 
-    fn visit<const N: usize, const M: usize>(self, model: TextModel<N, M>) {
+    fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) {
         let (model, start) = as_struct(&self.0, model);
         Simulation::new(&model, start).and_then(|run| run.run(Method::Rk4 { h: STEP }, STEP)).expect("a step");
     }
@@ -77,7 +78,7 @@ struct Ratios<S>(S);
 impl<S: GeneratedSystem + Model + Sync> Visitor for Ratios<S> {
     type Output = [f64; 4];
 
-    fn visit<const N: usize, const M: usize>(self, model: TextModel<N, M>) -> [f64; 4] {
+    fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) -> [f64; 4] {
         let system = self.0;
         let (model, start) = as_struct(&system, model);
         let own: S::Vector<f64> = Model::start(&system).expect("a start").into();

@@ -21,6 +21,7 @@ pub(crate) fn facts(model: Model) -> SystemFacts {
         parameter_names: list(symbols.parameters().map(name)),
         input_names: list(symbols.inputs().map(name)),
         output_names: list(model.derivation.outputs.iter().map(|output| kept(output.name.clone()))),
+        prepared_numbers: model.programs.prepare.outputs.len(),
         kinetic_energy: kinetic_energy(model.derivation.kinetic_energy),
         has_hamel_steps: model.has_hamel_steps(),
         has_jacobian: model.derivatives,

@@ -2,67 +2,62 @@
 
 use std::sync::Arc;
 
+use fbint_catalogue::padded::MOST_PREPARED;
+use fbint_catalogue::{ListFunction, MatrixFunction};
 use fbint_macros_core::program::{
     FEEDBACK_FIELD, FEEDBACK_FIELD_DERIVATIVES, GeneratedFunction, INTEGRALS, JACOBIAN, MOMENTUM_RATES,
     MOMENTUM_RATES_JACOBIAN, MOMENTUM_STATE, MOMENTUM_STATE_JACOBIAN, MULTIPLIERS, OUTPUTS, POTENTIAL_GRADIENT,
     PROJECTION, Program, REACTION_FIELD, SQUARED_GRADIENTS, VECTOR_FIELD, VECTOR_FIELD_DERIVATIVES,
 };
-use fbint_macros_core::text::{MOST_ENTRIES, Mistake, Model};
+use fbint_macros_core::text::{Mistake, Model};
 use fbint_runtime::SystemFacts;
 
 use crate::code::{Code, Columns, Layout, MOST_REGISTERS};
 use crate::facts::facts;
 
-/// How many vectors what depends on parameters alone may fill.
-pub(crate) const PREPARED: usize = 4;
-
 /// What a model is, and its functions.
 #[derive(Debug)]
-pub(crate) struct Functions {
-    facts: SystemFacts,
-    /// The number of numbers that depend on parameters alone.
-    pub(crate) prepared: usize,
+pub(crate) struct ModelFunctions {
+    pub(crate) facts: &'static SystemFacts,
     pub(crate) zero_targets: Vec<bool>,
     pub(crate) prepare: Code,
     pub(crate) defaults: Option<Code>,
     pub(crate) start: Option<Code>,
-    pub(crate) normalisation: Code,
-    pub(crate) vector_field: Code,
-    pub(crate) integrals: Code,
-    pub(crate) integrals_jacobian: Code,
-    pub(crate) multipliers: Code,
-    pub(crate) outputs: Code,
-    pub(crate) potential_gradient: Code,
-    pub(crate) feedback_field: Code,
-    pub(crate) projection: Code,
-    pub(crate) squared_gradients: Code,
-    pub(crate) reaction_field: Code,
+    normalisation: Code,
+    vector_field: Code,
+    integrals: Code,
+    integrals_jacobian: Code,
+    multipliers: Code,
+    outputs: Code,
+    potential_gradient: Code,
+    feedback_field: Code,
+    projection: Code,
+    squared_gradients: Code,
+    reaction_field: Code,
     /// The Jacobian of the field, and of the field with feedback, by the state and the inputs.
     pub(crate) jacobians: Option<[Code; 2]>,
-    pub(crate) hamel: Option<HamelFunctions>,
+    hamel: Option<HamelFunctions>,
 }
 
 /// The functions of the discrete Hamel integrator.
 #[derive(Debug)]
-pub(crate) struct HamelFunctions {
-    pub(crate) momentum_state: Code,
-    pub(crate) momentum_rates: Code,
-    pub(crate) momentum_state_jacobian: Code,
-    pub(crate) momentum_rates_jacobian: Code,
+struct HamelFunctions {
+    momentum_state: Code,
+    momentum_rates: Code,
+    momentum_state_jacobian: Code,
+    momentum_rates_jacobian: Code,
 }
 
-impl Functions {
+impl ModelFunctions {
     /// The code of a model, or why there is none.
     pub(crate) fn of(model: Model) -> Result<Self, Mistake> {
         let writer = CodeWriter { model: &model, layout: Arc::new(Layout::of(&model.derivation.symbols)) };
         let prepared = model.programs.prepare.outputs.len();
-        if prepared > PREPARED * MOST_ENTRIES {
-            let most = PREPARED * MOST_ENTRIES;
-            return Err(writer.refusal(&format!("{prepared} numbers that depend on parameters alone"), most));
+        if prepared > MOST_PREPARED {
+            return Err(writer.refusal(&format!("{prepared} numbers that depend on parameters alone"), MOST_PREPARED));
         }
         let beginning = |program: &Option<Program>| program.as_ref().map(|program| writer.list(program)).transpose();
         Ok(Self {
-            prepared,
             zero_targets: model.programs.zero_targets(&model.derivation),
             prepare: writer.list(&model.programs.prepare)?,
             defaults: beginning(&model.defaults)?,
@@ -80,7 +75,7 @@ impl Functions {
             reaction_field: writer.function(&REACTION_FIELD)?,
             jacobians: writer.jacobians()?,
             hamel: writer.hamel()?,
-            facts: facts(model),
+            facts: Box::leak(Box::new(facts(model))),
         })
     }
 
@@ -89,21 +84,31 @@ impl Functions {
         Box::leak(Box::new(self))
     }
 
-    /// What the model is called.
-    pub(crate) fn name(&self) -> &'static str {
-        self.facts.name
+    /// The code of a function that gives a list, if there is any.
+    pub(crate) fn of_list(&self, function: ListFunction) -> Option<&Code> {
+        Some(match function {
+            ListFunction::VectorField => &self.vector_field,
+            ListFunction::Integrals => &self.integrals,
+            ListFunction::Multipliers => &self.multipliers,
+            ListFunction::Outputs => &self.outputs,
+            ListFunction::PotentialGradient => &self.potential_gradient,
+            ListFunction::FeedbackField => &self.feedback_field,
+            ListFunction::Projection => &self.projection,
+            ListFunction::SquaredGradients => &self.squared_gradients,
+            ListFunction::ReactionField => &self.reaction_field,
+            ListFunction::MomentumState => &self.hamel.as_ref()?.momentum_state,
+            ListFunction::MomentumRates => &self.hamel.as_ref()?.momentum_rates,
+        })
     }
 
-    /// What the model is.
-    pub(crate) fn facts(&'static self) -> &'static SystemFacts {
-        &self.facts
-    }
-
-    /// The length of vectors that are long enough for everything but the integrals.
-    pub(crate) fn length(&self) -> usize {
-        let SystemFacts { state, input_names, output_names, .. } = self.facts;
-        let lists = [state.len(), input_names.len(), output_names.len()];
-        lists.into_iter().fold(self.prepared.div_ceil(PREPARED), usize::max)
+    /// The code of a function that gives a matrix, if there is any.
+    pub(crate) fn of_matrix(&self, function: MatrixFunction) -> Option<&Code> {
+        Some(match function {
+            MatrixFunction::IntegralsJacobian => &self.integrals_jacobian,
+            MatrixFunction::Normalisation => &self.normalisation,
+            MatrixFunction::MomentumStateJacobian => &self.hamel.as_ref()?.momentum_state_jacobian,
+            MatrixFunction::MomentumRatesJacobian => &self.hamel.as_ref()?.momentum_rates_jacobian,
+        })
     }
 }
 

@@ -1,83 +1,32 @@
-//! A model from text as a system of the runtime.
+//! A model from text, with what evaluates its functions.
 
-use std::array;
+use fbint_catalogue::{FlatFunctions, FlatModel, Functions, Given, ListFunction, MatrixFunction};
+use fbint_runtime::{Dual, Error, Lanes, Scalar, SystemFacts};
 
-use fbint_runtime::{DrivenSystem, Entry, FeedbackSystem, HamelSteps, HamelSystem, Scalar, SystemFacts, Vector};
+use crate::code::{Code, Destination, OutputRegister, Registers, Source, Sources, Weighing};
+use crate::functions::ModelFunctions;
 
-use crate::code::{Code, Destination, Source};
-use crate::functions::{Functions, HamelFunctions};
-use crate::prepared::TextPrepared;
-
-/// A model from text with values for its parameters, in states of `N` entries and with `M` integrals.
+/// A model from text with values for its parameters.
 ///
-/// Entries beyond those of the state, the integrals, the outputs or the inputs are 0. Its functions give the bits of those of the struct
-/// that the same text declares in a crate that has no computer algebra.
+/// Its functions give the bits of those of the struct that the same text declares in a crate that has no computer algebra.
 #[derive(Clone, Debug)]
-pub struct TextModel<const N: usize, const M: usize> {
-    functions: &'static Functions,
+pub struct TextModel {
+    functions: &'static ModelFunctions,
     parameters: Vec<f64>,
 }
 
-impl<const N: usize, const M: usize> TextModel<N, M> {
+impl TextModel {
     /// The model with the values that `default(..)` declares; without it every parameter is not a number until it is given.
-    pub(crate) fn new(functions: &'static Functions) -> Self {
-        let count = functions.facts().parameter_names.len();
+    pub(crate) fn new(functions: &'static ModelFunctions) -> Self {
+        let count = functions.facts.parameter_names.len();
         let defaults = functions.defaults.as_ref().map(|defaults| of_parameters(defaults, &[], count));
-        let parameters = defaults.unwrap_or_else(|| vec![f64::NAN; count]);
-        Self { functions, parameters }
-    }
-
-    /// Whether `default(..)` declares values for the parameters, or there are none.
-    pub fn has_defaults(&self) -> bool {
-        self.functions.defaults.is_some() || self.parameters.is_empty()
-    }
-
-    /// The values of the parameters, in the order of [`parameter_names`](SystemFacts::parameter_names).
-    pub fn parameters(&self) -> &[f64] {
-        &self.parameters
-    }
-
-    /// The start that the text declares, for these parameters.
-    ///
-    /// # Errors
-    ///
-    /// What to add to the text, where it declares none, or no value for a parameter that has not been given one.
-    pub fn beginning(&self) -> Result<[f64; N], String> {
-        let SystemFacts { name, parameter_names, .. } = self.facts();
-        if let Some((missing, _)) = parameter_names.iter().zip(&self.parameters).find(|(_, value)| value.is_nan()) {
-            return Err(format!(
-                "the parameter `{missing}` of `{name}` has no value: give it one, or add `default({missing} = ..)` to the attribute, \
-                 with a value for each parameter"
-            ));
-        }
-        self.declared_start().ok_or_else(|| {
-            format!("`{name}` does not say where a run begins: give a state, or add `start(..)` to the attribute, with a value for each variable")
-        })
+        Self { functions, parameters: defaults.unwrap_or_else(|| vec![f64::NAN; count]) }
     }
 }
 
-/// The numbers that a program of parameters gives.
-fn of_parameters(code: &Code, parameters: &[f64], count: usize) -> Vec<f64> {
-    let mut numbers = vec![0.0; count];
-    let mut sources: [&[f64]; 5] = [&[]; 5];
-    sources[Source::Prepared as usize] = parameters;
-    code.evaluate(sources, &|_, _| {}, Destination::List(&mut numbers));
-    numbers
-}
-
-impl<const N: usize, const M: usize> FeedbackSystem for TextModel<N, M> {
-    type Vector<T: Entry> = [T; N];
-    type Integrals<T: Entry> = [T; M];
-    type Outputs<T: Entry> = [T; N];
-    type State = [f64; N];
-    type Prepared<T: Scalar> = TextPrepared<T, N, M>;
-
+impl FlatModel for TextModel {
     fn facts(&self) -> &'static SystemFacts {
-        self.functions.facts()
-    }
-
-    fn hamel_steps(&self) -> Option<HamelSteps<Self>> {
-        self.functions.hamel.as_ref().map(|_| HamelSteps::OF_SYSTEM)
+        self.functions.facts
     }
 
     fn parameter(&self, index: usize) -> Option<f64> {
@@ -88,66 +37,168 @@ impl<const N: usize, const M: usize> FeedbackSystem for TextModel<N, M> {
         self.parameters.get_mut(index)
     }
 
-    fn declared_start(&self) -> Option<[f64; N]> {
-        let start = of_parameters(self.functions.start.as_ref()?, &self.parameters, N);
-        Some(array::from_fn(|entry| start[entry]))
+    fn functions(&self) -> &'static dyn FlatFunctions {
+        self.functions
     }
 
-    fn prepare(&self) -> TextPrepared<f64, N, M> {
-        let numbers = of_parameters(&self.functions.prepare, &self.parameters, self.functions.prepared);
-        TextPrepared::new(self.functions, |place| numbers[place], |_| 0.0)
+    fn prepared(&self) -> Vec<f64> {
+        of_parameters(&self.functions.prepare, &self.parameters, self.facts().prepared_numbers)
     }
 
-    fn gather<'a, T: Scalar>(member: &dyn Fn(usize) -> &'a TextPrepared<f64, N, M>) -> TextPrepared<T, N, M> {
-        let number = |place: usize| T::from_lanes(&|lane| member(lane).prepared()[place]);
-        let input = |place: usize| T::from_lanes(&|lane| member(lane).inputs()[place]);
-        TextPrepared::new(member(0).functions(), number, input)
+    fn start(&self) -> Result<Vec<f64>, Error> {
+        let SystemFacts { name: model, state, .. } = *self.facts();
+        let start = self.functions.start.as_ref().ok_or(Error::NoStart { model })?;
+        Ok(of_parameters(start, &self.parameters, state.len()))
     }
 }
 
-/// Of a model without inputs all of them are 0, and change nothing.
-impl<const N: usize, const M: usize> DrivenSystem for TextModel<N, M> {
-    type Inputs<T: Entry> = [T; N];
-    type Input = [f64; N];
+/// The numbers that a program of parameters gives.
+fn of_parameters(code: &Code, parameters: &[f64], count: usize) -> Vec<f64> {
+    let mut numbers = vec![0.0; count];
+    let mut sources: Sources<'_, f64> = [&[]; 5];
+    sources[Source::Prepared as usize] = parameters;
+    code.evaluate(sources, &|_, _| {}, Destination::List(&mut numbers));
+    numbers
+}
 
-    fn with_input<T: Scalar>(system: TextPrepared<T, N, M>, input: [T; N]) -> TextPrepared<T, N, M> {
-        system.with_input(input)
+impl FlatFunctions for ModelFunctions {
+    fn facts(&self) -> &'static SystemFacts {
+        self.facts
+    }
+
+    fn zero_targets(&self, targets: &mut [bool]) {
+        targets[..self.zero_targets.len()].copy_from_slice(&self.zero_targets);
+    }
+
+    fn doubles(&self) -> &dyn Functions<f64> {
+        self
+    }
+
+    fn lanes(&self) -> &dyn Functions<Lanes<1>> {
+        self
+    }
+
+    fn wide_lanes(&self) -> &dyn Functions<Lanes<2>> {
+        self
+    }
+
+    fn duals(&self) -> &dyn Functions<Dual> {
+        self
     }
 }
 
-/// Of a model that has no discrete Hamel integrator, see [`FeedbackSystem::hamel_steps`], nothing here is a number.
-impl<const N: usize, const M: usize> HamelSystem for TextModel<N, M> {
-    fn momentum_state<T: Scalar>(system: &TextPrepared<T, N, M>, x: &Vector<Self, T>) -> Vector<Self, T> {
-        hamel_list(system, x, |hamel| &hamel.momentum_state)
+/// By machine code, if there is any.
+impl Functions<f64> for ModelFunctions {
+    fn list(&self, function: ListFunction, given: &Given<'_, f64>, law: &dyn Fn(&mut [f64]), list: &mut [f64]) {
+        let Some(code) = self.of_list(function) else { return };
+        let Some(machine) = code.machine() else { return interpreted_list(code, given, law, list) };
+        machine.call(sources(given), list, &mut |integrals, y| {
+            y.copy_from_slice(integrals);
+            law(y);
+        });
     }
 
-    fn momentum_rates<T: Scalar>(system: &TextPrepared<T, N, M>, x: &Vector<Self, T>) -> Vector<Self, T> {
-        hamel_list(system, x, |hamel| &hamel.momentum_rates)
+    fn matrix(&self, function: MatrixFunction, given: &Given<'_, f64>, matrix: &mut [f64], columns: usize) {
+        if let Some(code) = self.of_matrix(function) {
+            each(code, given, &mut |row, column, number| matrix[row * columns + column] = number);
+        }
     }
 
-    fn momentum_state_jacobian<T: Scalar>(system: &TextPrepared<T, N, M>, x: &[T; N]) -> [[T; N]; N] {
-        hamel_matrix(system, x, |hamel| &hamel.momentum_state_jacobian)
-    }
-
-    fn momentum_rates_jacobian<T: Scalar>(system: &TextPrepared<T, N, M>, x: &[T; N]) -> [[T; N]; N] {
-        hamel_matrix(system, x, |hamel| &hamel.momentum_rates_jacobian)
+    fn jacobian(&self, given: &Given<'_, f64>, with_feedback: bool, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
+        let Some(jacobians) = &self.jacobians else { return false };
+        each(&jacobians[usize::from(with_feedback)], given, add);
+        true
     }
 }
 
-fn hamel_list<T: Scalar, const N: usize, const M: usize>(
-    system: &TextPrepared<T, N, M>,
-    x: &[T; N],
-    code: fn(&HamelFunctions) -> &Code,
-) -> [T; N] {
-    let hamel = system.functions().hamel.as_ref();
-    hamel.map_or([T::from_f64(f64::NAN); N], |hamel| system.list(code(hamel), x))
+/// Calls `add` with the row, the column and each entry of a matrix that does not vanish identically.
+fn each(code: &Code, given: &Given<'_, f64>, add: &mut dyn FnMut(usize, usize, f64)) {
+    let Some(machine) = code.machine() else { return interpreted_entries(code, given, add) };
+    let mut numbers = vec![0.0; code.outputs().len()];
+    machine.call(sources(given), &mut numbers, &mut |_, _| {});
+    for (place, number) in code.outputs().iter().zip(numbers) {
+        add(place.row.into(), place.column.into(), number);
+    }
 }
 
-fn hamel_matrix<T: Scalar, const N: usize, const M: usize>(
-    system: &TextPrepared<T, N, M>,
-    x: &[T; N],
-    code: fn(&HamelFunctions) -> &Code,
-) -> [[T; N]; N] {
-    let hamel = system.functions().hamel.as_ref();
-    hamel.map_or([[T::from_f64(f64::NAN); N]; N], |hamel| system.matrix(code(hamel), x))
+/// Interpreted: machine code is of single numbers.
+macro_rules! interpreted {
+    ($([$($parameter:tt)*] $number:ty,)*) => {$(
+        impl<$($parameter)*> Functions<$number> for ModelFunctions {
+            fn list(
+                &self,
+                function: ListFunction,
+                given: &Given<'_, $number>,
+                law: &dyn Fn(&mut [$number]),
+                list: &mut [$number],
+            ) {
+                if let Some(code) = self.of_list(function) {
+                    interpreted_list(code, given, law, list);
+                }
+            }
+
+            fn matrix(
+                &self,
+                function: MatrixFunction,
+                given: &Given<'_, $number>,
+                matrix: &mut [$number],
+                columns: usize,
+            ) {
+                if let Some(code) = self.of_matrix(function) {
+                    interpreted_entries(code, given, &mut |row, column, number| matrix[row * columns + column] = number);
+                }
+            }
+
+            fn jacobian(
+                &self,
+                given: &Given<'_, $number>,
+                with_feedback: bool,
+                add: &mut dyn FnMut(usize, usize, $number),
+            ) -> bool {
+                let Some(jacobians) = &self.jacobians else { return false };
+                interpreted_entries(&jacobians[usize::from(with_feedback)], given, add);
+                true
+            }
+        }
+    )*};
+}
+
+interpreted! {
+    [const V: usize] Lanes<V>,
+    [] Dual,
+}
+
+fn interpreted_list<T: Scalar>(code: &Code, given: &Given<'_, T>, law: &dyn Fn(&mut [T]), list: &mut [T]) {
+    let weigh = |weighing: &Weighing, registers: &mut dyn Registers<T>| {
+        let (zero, count) = (T::from_f64(0.0), weighing.integrals.len());
+        // Of most models they are few.
+        let (mut few, mut many) = ([zero; 8], Vec::new());
+        let integrals = few.get_mut(..count).unwrap_or_else(|| {
+            many.resize(count, zero);
+            &mut many
+        });
+        for (integral, register) in integrals.iter_mut().zip(&weighing.integrals) {
+            *integral = registers.get(*register);
+        }
+        law(integrals);
+        for &(place, register) in &weighing.weighed {
+            registers.set(register, integrals[place]);
+        }
+    };
+    code.evaluate(sources(given), &weigh, Destination::List(list));
+}
+
+fn interpreted_entries<T: Scalar>(code: &Code, given: &Given<'_, T>, add: &mut dyn FnMut(usize, usize, T)) {
+    let mut add = |place: &OutputRegister, entry: T| add(place.row.into(), place.column.into(), entry);
+    code.evaluate(sources(given), &|_, _| {}, Destination::Entries(&mut add));
+}
+
+fn sources<'a, T>(given: &Given<'a, T>) -> Sources<'a, T> {
+    let mut sources: Sources<'a, T> = [&[]; 5];
+    sources[Source::State as usize] = given.state;
+    sources[Source::Prepared as usize] = given.prepared;
+    sources[Source::Inputs as usize] = given.inputs;
+    sources[Source::First as usize] = given.first;
+    sources[Source::Second as usize] = given.second;
+    sources
 }

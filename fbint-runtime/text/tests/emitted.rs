@@ -1,9 +1,10 @@
 //! Models from text against the structs of the shipped models: functions and whole runs, bit by bit. Both are made from the derivations
 //! that the package keeps.
 
-use fbint_command::Model;
+use fbint_catalogue::Model;
+use fbint_catalogue::padded::{Padded, Visitor, visit};
 use fbint_runtime::{Ensemble, Error, FeedbackSystem, Gains, GeneratedSystem, Method, Run, Sample, Simulation};
-use fbint_text::{TextModel, Visitor, models, models_of_package};
+use fbint_text::{models, models_of_package};
 
 use crate::functions::{Point, bits, jacobians, results};
 use crate::random::Random;
@@ -26,7 +27,7 @@ const MOST_IN_LANES: usize = 48;
 fn members_of_the_largest_model_end_where_one_alone_does() {
     let model = amount(shipped::chain_in_the_longest_vectors(), shipped::named("Chain32"));
     let models = models(&model.text).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    models.into_iter().for_each(|model| model.visit(SideBySide));
+    models.into_iter().for_each(|model| visit(Box::new(model), SideBySide));
 }
 
 /// Compares five members of an ensemble with a run of each alone.
@@ -35,7 +36,7 @@ struct SideBySide;
 impl Visitor for SideBySide {
     type Output = ();
 
-    fn visit<const N: usize, const M: usize>(self, model: TextModel<N, M>) {
+    fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) {
         // Straight, at 30 degrees to the vertical, at rest.
         let (sin, cos) = 30_f64.to_radians().sin_cos();
         let half = model.facts().state.len() / 2;
@@ -50,7 +51,7 @@ impl Visitor for SideBySide {
 fn compare<S: GeneratedSystem + Model + Default>() {
     let text = shipped::named(S::FACTS.name).text;
     let model = models_of_package(&text, &shipped::package()).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
-    model.visit(Twin { system: S::default() });
+    visit(Box::new(model), Twin { system: S::default() });
 }
 
 /// The struct that the same text declares.
@@ -61,7 +62,7 @@ struct Twin<S> {
 impl<S: GeneratedSystem + Model> Visitor for Twin<S> {
     type Output = ();
 
-    fn visit<const N: usize, const M: usize>(self, model: TextModel<N, M>) {
+    fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) {
         let system = self.system;
         let (model, start) = as_struct(&system, model);
         assert_eq!(format!("{:?}", model.facts()), format!("{:?}", S::FACTS));

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use fbint_catalogue::FlatModel;
+use fbint_catalogue::padded::{Padded, Visitor, visit};
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::expression::Function as Elementary;
 use fbint_macros_core::program::{
@@ -13,7 +15,7 @@ use fbint_macros_core::text::{Model, models as declared};
 use fbint_runtime::{
     DrivenSystem, Entries, FeedbackLaw, FeedbackSystem, HamelSystem, Integrals, PreparedSystem, Scalar, SystemFacts,
 };
-use fbint_text::{MOST_ENTRIES, TextModel, Visitor, models};
+use fbint_text::{MOST_ENTRIES, models};
 
 use crate::random::Random;
 use crate::shipped::{self, Shipped};
@@ -120,7 +122,7 @@ fn compare_with_programs(Shipped { name, text }: &Shipped) -> &'static SystemFac
     assert_eq!(model.name, *name);
     let read = models(text).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
     let facts = read.facts();
-    read.visit(Comparison(&model));
+    visit(Box::new(read), Comparison(&model));
     facts
 }
 
@@ -166,13 +168,13 @@ struct Comparison<'m>(&'m Model);
 impl Visitor for Comparison<'_> {
     type Output = ();
 
-    fn visit<const N: usize, const M: usize>(self, mut model: TextModel<N, M>) {
+    fn visit<const N: usize, const M: usize>(self, mut model: Padded<N, M>) {
         let mut random = Random::new(34);
         for _ in 0..5 {
             let point = Point::random(&mut random);
-            let count = model.parameters().len();
+            let count = model.facts().parameter_names.len();
             (0..count).for_each(|index| *model.parameter_mut(index).expect("a parameter") = point.parameters[index]);
-            let prepared = TextModel::with_input(model.prepare(), point.inputs[..N].try_into().expect("a vector"));
+            let prepared = Padded::with_input(model.prepare(), point.inputs[..N].try_into().expect("a vector"));
             compare::<N, M>(self.0, &prepared, &point);
         }
     }
@@ -180,12 +182,12 @@ impl Visitor for Comparison<'_> {
 
 fn compare<const N: usize, const M: usize>(
     model: &Model,
-    prepared: &<TextModel<N, M> as FeedbackSystem>::Prepared<f64>,
+    prepared: &<Padded<N, M> as FeedbackSystem>::Prepared<f64>,
     point: &Point,
 ) {
     let facts = prepared.facts();
     let reference = Reference::new(model, facts, point);
-    let found = results::<TextModel<N, M>>(prepared, point);
+    let found = results::<Padded<N, M>>(prepared, point);
     for function in FUNCTIONS {
         let form = function.law().unwrap_or(Form::Declared);
         let expected = reference.evaluate(&model.programs[function], form);
@@ -194,16 +196,16 @@ fn compare<const N: usize, const M: usize>(
     assert_eq!(bits(&found["normalisation"]), bits(&reference.normalisation), "the normalisation of {}", model.name);
     if facts.has_hamel_steps {
         let x = padded(&point.x, facts.state.len());
-        let found = TextModel::<N, M>::momentum_rates(prepared, &x);
+        let found = Padded::<N, M>::momentum_rates(prepared, &x);
         let [_, rates, state_jacobian, _] =
             HAMEL_FUNCTIONS.map(|function| reference.evaluate(&model.programs[function], Form::Declared));
         assert_eq!(bits(&cut(&found, facts.state.len())), bits(&rates), "{}", model.name);
-        let found = TextModel::<N, M>::momentum_state_jacobian(prepared, &x);
+        let found = Padded::<N, M>::momentum_state_jacobian(prepared, &x);
         let found: Vec<f64> =
             found.iter().take(facts.state.len()).flat_map(|row| cut(row, facts.state.len())).collect();
         assert_eq!(bits(&found), bits(&state_jacobian), "{}", model.name);
     }
-    let found = jacobians::<TextModel<N, M>>(prepared, point);
+    let found = jacobians::<Padded<N, M>>(prepared, point);
     if model.derivatives {
         for (function, found) in [&VECTOR_FIELD_DERIVATIVES, &FEEDBACK_FIELD_DERIVATIVES].into_iter().zip(found) {
             let expected = reference.evaluate(&model.programs[function], Form::Declared);

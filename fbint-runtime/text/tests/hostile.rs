@@ -1,5 +1,6 @@
 //! Texts that are made to do harm: each ends with a message.
 
+use fbint_catalogue::FlatModel;
 use fbint_text::{LONGEST, Mistakes, models};
 
 use crate::random::Random;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fbint_command::Model;
+use fbint_catalogue::Model;
+use fbint_catalogue::padded::Padded;
 use fbint_runtime::{Entries, FeedbackSystem, GeneratedSystem};
-use fbint_text::TextModel;
 use syn::spanned::Spanned;
 
 /// Calls a macro with all shipped models: what a test of each is called, and the struct.
@@ -31,8 +31,8 @@ pub(crate) use every_model;
 /// A model from text with the parameters of a struct, and where the struct starts.
 pub(crate) fn as_struct<S: GeneratedSystem + Model, const N: usize, const M: usize>(
     system: &S,
-    mut model: TextModel<N, M>,
-) -> (TextModel<N, M>, [f64; N]) {
+    mut model: Padded<N, M>,
+) -> (Padded<N, M>, [f64; N]) {
     for index in 0..S::FACTS.parameter_names.len() {
         *model.parameter_mut(index).expect("a parameter") = system.parameter(index).expect("a parameter");
     }

@@ -41,7 +41,7 @@ fn documentation(attribute: &Attribute) -> Option<String> {
 ///     };
 /// }
 /// ```
-pub(super) fn generated_system(compiled: &Compiled<'_>, source: &str) -> TokenStream {
+pub(super) fn generated_system(compiled: &Compiled<'_>, source: &str, numbers: &TokenStream) -> TokenStream {
     let (item, runtime) = (&compiled.declaration.item, &compiled.declaration.runtime);
     let Compiled { latex, equations, undeclared, .. } = compiled;
     let Derivation { symbols, outputs, kinetic_energy, .. } = compiled.derivation;
@@ -50,6 +50,7 @@ pub(super) fn generated_system(compiled: &Compiled<'_>, source: &str) -> TokenSt
     let parameter_names = symbols.parameters().map(|symbol| &symbols[symbol].name);
     let output_names = outputs.iter().map(|output| &output.name);
     let input_names = symbols.inputs().map(|symbol| &symbols[symbol].name);
+    let prepared_numbers = Literal::usize_unsuffixed(compiled.programs.prepare.outputs.len());
     // The runtime's variants have the same names.
     let kinetic_energy = format_ident!("{kinetic_energy:?}");
     let has_hamel_steps = compiled.programs.functions().any(|(function, _)| function.owner == Trait::Hamel);
@@ -69,6 +70,7 @@ pub(super) fn generated_system(compiled: &Compiled<'_>, source: &str) -> TokenSt
                 parameter_names: &[#(#parameter_names),*],
                 output_names: &[#(#output_names),*],
                 input_names: &[#(#input_names),*],
+                prepared_numbers: #prepared_numbers,
                 kinetic_energy: #runtime::KineticEnergy::#kinetic_energy,
                 has_hamel_steps: #has_hamel_steps,
                 has_jacobian: #has_jacobian,
@@ -79,6 +81,7 @@ pub(super) fn generated_system(compiled: &Compiled<'_>, source: &str) -> TokenSt
                 equations: #equations,
             }
         };
+        #numbers
     };
     let model = &item.ident;
     implementation(&quote!(#runtime::GeneratedSystem for #model), &facts)

@@ -65,7 +65,9 @@ pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let (default, start) = (beginning::default(compiled, &writer), beginning::start(compiled, &writer));
     let prepare = &functions.prepare;
     let system = feedback_system(compiled, &writer, &quote!(#prepare #start #hamel_steps));
-    let facts = facts::generated_system(compiled, &functions.source(compiled));
+    let hamel_functions = functions.hamel.as_ref().map(|_| hamel_functions(&compiled.declaration.runtime));
+    let numbers = numbers(compiled, &writer);
+    let facts = facts::generated_system(compiled, &functions.source(compiled), &quote!(#hamel_functions #numbers));
     let GeneratedFunctions { prepared, lagrangian, hamel, derivatives, .. } = functions;
     quote!(#item #default #state #prepared #system #facts #driven #lagrangian #hamel #derivatives)
 }
@@ -121,6 +123,37 @@ fn hamel_steps(runtime: &syn::Path) -> TokenStream {
     quote! {
         fn hamel_steps(&self) -> ::core::option::Option<#runtime::HamelSteps<Self>> {
             ::core::option::Option::Some(#runtime::HamelSteps::OF_SYSTEM)
+        }
+    }
+}
+
+/// The functions of the discrete Hamel integrator, for the same.
+fn hamel_functions(runtime: &syn::Path) -> TokenStream {
+    quote! {
+        const HAMEL_FUNCTIONS: ::core::option::Option<#runtime::HamelFunctions<Self>> =
+            ::core::option::Option::Some(#runtime::HamelFunctions::OF_SYSTEM);
+    }
+}
+
+/// The numbers of the prepared model, one by one: for systems whose vectors are longer than their state.
+fn numbers(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
+    let runtime = &compiled.declaration.runtime;
+    let prepared = prepared_name(&compiled.declaration.item.ident);
+    let fields: Vec<&Ident> = writer.fields().collect();
+    let indices: Vec<Literal> = (0..fields.len()).map(Literal::usize_unsuffixed).collect();
+    let (system, number, index) = (local("system"), local("number"), local("index"));
+    let usize = quote!(::core::primitive::usize);
+    quote! {
+        #[inline(always)]
+        fn of_numbers<T: #runtime::Scalar>(#number: impl ::core::ops::Fn(#usize) -> T) -> Self::Prepared<T> {
+            #prepared { #(#fields: #number(#indices)),* }
+        }
+        #[inline]
+        fn number<T: #runtime::Scalar>(#system: &Self::Prepared<T>, #index: #usize) -> ::core::option::Option<T> {
+            match #index {
+                #(#indices => ::core::option::Option::Some(#system.#fields),)*
+                _ => ::core::option::Option::None,
+            }
         }
     }
 }

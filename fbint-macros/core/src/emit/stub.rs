@@ -82,7 +82,8 @@ impl Stub<'_> {
         let Self { runtime, name, instance: Instance { size_arguments, .. }, none, .. } = self;
         let (state, prepared) = (state_name(name), prepared_name(name));
         let [n, m] = [signatures.states, signatures.integrals].map(Literal::usize_unsuffixed);
-        let (index, member) = (local("index"), local("member"));
+        let (index, member, number, prepared_system) =
+            (local("index"), local("member"), local("number"), local("system"));
         let items = quote! {
             type Vector<T: #runtime::Entry> = [T; #n];
             type Integrals<T: #runtime::Entry> = [T; #m];
@@ -101,7 +102,15 @@ impl Stub<'_> {
             ) -> Self::Prepared<T> #none
         };
         let system = self.implementation(&quote!(FeedbackSystem), &items);
-        let facts = quote!(const FACTS: #runtime::SystemFacts = #runtime::SystemFacts::EMPTY;);
+        let usize = quote!(::core::primitive::usize);
+        let facts = quote! {
+            const FACTS: #runtime::SystemFacts = #runtime::SystemFacts::EMPTY;
+            fn of_numbers<T: #runtime::Scalar>(#number: impl ::core::ops::Fn(#usize) -> T) -> Self::Prepared<T> #none
+            fn number<T: #runtime::Scalar>(
+                #prepared_system: &Self::Prepared<T>,
+                #index: #usize,
+            ) -> ::core::option::Option<T> #none
+        };
         let generated = self.implementation(&quote!(GeneratedSystem), &facts);
         quote!(#system #generated)
     }

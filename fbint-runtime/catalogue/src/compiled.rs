@@ -1,0 +1,268 @@
+//! Models that were compiled with the program, as what is compiled once for all models takes them.
+
+use std::marker::PhantomData;
+
+use fbint_runtime::{
+    Dual, Entries, Entry, Error, Event, FeedbackLaw, FeedbackSystem, GeneratedSystem, Integrals, Lanes, OneStep,
+    PreparedSystem, Scalar, SystemFacts, Vector,
+};
+
+use crate::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
+use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction};
+use crate::loaded::vector;
+use crate::{Drawing, Model};
+
+/// A model that was compiled with the program.
+pub(crate) struct Compiled<S>(pub(crate) S);
+
+impl<S: Model + GeneratedSystem> FlatModel for Compiled<S> {
+    fn facts(&self) -> &'static SystemFacts {
+        SystemFacts::of::<S>()
+    }
+
+    fn parameter(&self, index: usize) -> Option<f64> {
+        self.0.parameter(index)
+    }
+
+    fn parameter_mut(&mut self, index: usize) -> Option<&mut f64> {
+        self.0.parameter_mut(index)
+    }
+
+    fn functions(&self) -> &'static dyn FlatFunctions {
+        &CompiledFunctions::<S>(PhantomData)
+    }
+
+    fn prepared(&self) -> Vec<f64> {
+        let system = self.0.prepare();
+        (0..S::FACTS.prepared_numbers).filter_map(|index| S::number(&system, index)).collect()
+    }
+
+    fn start(&self) -> Result<Vec<f64>, Error> {
+        let start: Vector<S> = Model::start(&self.0)?.into();
+        Ok(start.as_ref().to_vec())
+    }
+
+    fn drawing(&self, state: &[f64]) -> Drawing {
+        self.0.drawing(&vector::<Vector<S>>(state).into())
+    }
+
+    fn input(&self) -> Option<Box<dyn FlatSignal>> {
+        self.0.input().map(|controller| controller.flat())
+    }
+
+    fn events(&self) -> Vec<Event<'_, Vec<f64>>> {
+        self.0.events().into_iter().map(|event| event.flat::<Vector<S>>(Vector::<S>::LEN)).collect()
+    }
+
+    fn geometric_methods(&self) -> Vec<FlatGeometricMethod> {
+        let flat = |(scheme, map)| -> FlatGeometricMethod { (scheme, Box::new(OnSlices(map))) };
+        self.0.geometric_methods().into_iter().map(flat).collect()
+    }
+}
+
+/// Steps of slices by those of vectors.
+struct OnSlices<V>(Box<dyn OneStep<V>>);
+
+impl<V: Entries<f64>> OneStep<[f64]> for OnSlices<V> {
+    fn step(&self, x: &mut [f64], h: f64) {
+        let mut state = vector::<V>(x);
+        self.0.step(&mut state, h);
+        x.copy_from_slice(state.as_ref());
+    }
+
+    fn evaluations_per_step(&self) -> u64 {
+        self.0.evaluations_per_step()
+    }
+}
+
+/// The functions that were generated for a system.
+struct CompiledFunctions<S>(PhantomData<fn() -> S>);
+
+impl<S: GeneratedSystem> FlatFunctions for CompiledFunctions<S> {
+    fn facts(&self) -> &'static SystemFacts {
+        SystemFacts::of::<S>()
+    }
+
+    fn zero_targets(&self, targets: &mut [bool]) {
+        put(targets, S::of_numbers::<f64>(|_| 0.0).zero_targets());
+    }
+
+    fn doubles(&self) -> &dyn Functions<f64> {
+        self
+    }
+
+    fn lanes(&self) -> &dyn Functions<Lanes<1>> {
+        self
+    }
+
+    fn wide_lanes(&self) -> &dyn Functions<Lanes<2>> {
+        self
+    }
+
+    fn duals(&self) -> &dyn Functions<Dual> {
+        self
+    }
+}
+
+impl<S: GeneratedSystem> Functions<f64> for CompiledFunctions<S> {
+    fn list(&self, function: ListFunction, given: &Given<'_, f64>, law: &dyn Fn(&mut [f64]), list: &mut [f64]) {
+        let Some(hamel) = S::HAMEL_FUNCTIONS else { return generated_list::<S, _>(function, given, law, list) };
+        let Some(x) = Vector::<S>::of_slice(given.state) else { return };
+        match function {
+            ListFunction::MomentumState => put(list, (hamel.momentum_state)(&system::<S, _>(given), x)),
+            ListFunction::MomentumRates => put(list, (hamel.momentum_rates)(&system::<S, _>(given), x)),
+            _ => generated_list::<S, _>(function, given, law, list),
+        }
+    }
+
+    fn matrix(&self, function: MatrixFunction, given: &Given<'_, f64>, matrix: &mut [f64], columns: usize) {
+        let Some(hamel) = S::HAMEL_FUNCTIONS else { return generated_matrix::<S, _>(function, given, matrix, columns) };
+        let Some(x) = Vector::<S>::of_slice(given.state) else { return };
+        let of_state = match function {
+            MatrixFunction::MomentumStateJacobian => hamel.momentum_state_jacobian,
+            MatrixFunction::MomentumRatesJacobian => hamel.momentum_rates_jacobian,
+            _ => return generated_matrix::<S, _>(function, given, matrix, columns),
+        };
+        put_rows(matrix, columns, of_state(&system::<S, _>(given), x));
+    }
+
+    fn jacobian(&self, given: &Given<'_, f64>, with_feedback: bool, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
+        generated_jacobian::<S, _>(given, with_feedback, add)
+    }
+}
+
+impl<S: GeneratedSystem, const V: usize> Functions<Lanes<V>> for CompiledFunctions<S> {
+    fn list(
+        &self,
+        function: ListFunction,
+        given: &Given<'_, Lanes<V>>,
+        law: &dyn Fn(&mut [Lanes<V>]),
+        list: &mut [Lanes<V>],
+    ) {
+        generated_list::<S, _>(function, given, law, list);
+    }
+
+    fn matrix(&self, function: MatrixFunction, given: &Given<'_, Lanes<V>>, matrix: &mut [Lanes<V>], columns: usize) {
+        generated_matrix::<S, _>(function, given, matrix, columns);
+    }
+
+    fn jacobian(
+        &self,
+        given: &Given<'_, Lanes<V>>,
+        with_feedback: bool,
+        add: &mut dyn FnMut(usize, usize, Lanes<V>),
+    ) -> bool {
+        generated_jacobian::<S, _>(given, with_feedback, add)
+    }
+}
+
+/// The field alone.
+impl<S: GeneratedSystem> Functions<Dual> for CompiledFunctions<S> {
+    fn list(&self, _: ListFunction, given: &Given<'_, Dual>, _: &dyn Fn(&mut [Dual]), list: &mut [Dual]) {
+        if let Some(x) = Vector::<S, Dual>::of_slice(given.state) {
+            put(list, system::<S, _>(given).vector_field(x));
+        }
+    }
+
+    fn matrix(&self, _: MatrixFunction, _: &Given<'_, Dual>, _: &mut [Dual], _: usize) {}
+
+    fn jacobian(&self, _: &Given<'_, Dual>, _: bool, _: &mut dyn FnMut(usize, usize, Dual)) -> bool {
+        false
+    }
+}
+
+/// The prepared system with what is given.
+#[inline(always)]
+fn system<S: GeneratedSystem, T: Scalar>(given: &Given<'_, T>) -> S::Prepared<T> {
+    let (prepared, inputs) = const { (S::FACTS.prepared_numbers, S::FACTS.input_names.len()) };
+    let (prepared, inputs) = (&given.prepared[..prepared], &given.inputs[..inputs]);
+    S::of_numbers(|index| match index.checked_sub(prepared.len()) {
+        None => prepared[index],
+        Some(input) => inputs[input],
+    })
+}
+
+fn generated_list<S: GeneratedSystem, T: Scalar>(
+    function: ListFunction,
+    given: &Given<'_, T>,
+    law: &dyn Fn(&mut [T]),
+    list: &mut [T],
+) {
+    let Some(x) = Vector::<S, T>::of_slice(given.state) else { return };
+    let (system, law) = (system::<S, T>(given), SliceLaw(law));
+    match function {
+        ListFunction::VectorField => put(list, system.vector_field(x)),
+        ListFunction::Integrals => put(list, system.integrals(x)),
+        ListFunction::Multipliers => put(list, system.multipliers(x)),
+        ListFunction::Outputs => put(list, system.outputs(x)),
+        ListFunction::PotentialGradient => put(list, system.potential_gradient(x, &law)),
+        ListFunction::FeedbackField => put(list, system.feedback_field(x, &law)),
+        ListFunction::Projection => {
+            let further = (Vector::<S, T>::of_slice(given.first), Integrals::<S, T>::of_slice(given.second));
+            if let (Some(variances), Some(noise)) = further {
+                put(list, system.projection(x, variances, noise, &law));
+            }
+        }
+        ListFunction::SquaredGradients => put(list, system.squared_gradients(x)),
+        ListFunction::ReactionField => put(list, system.reaction_field(x)),
+        ListFunction::MomentumState | ListFunction::MomentumRates => {}
+    }
+}
+
+fn generated_matrix<S: GeneratedSystem, T: Scalar>(
+    function: MatrixFunction,
+    given: &Given<'_, T>,
+    matrix: &mut [T],
+    columns: usize,
+) {
+    let Some(x) = Vector::<S, T>::of_slice(given.state) else { return };
+    let system = system::<S, T>(given);
+    match function {
+        MatrixFunction::IntegralsJacobian => put_rows(matrix, columns, system.integrals_jacobian(x)),
+        MatrixFunction::Normalisation => put_rows(matrix, columns, system.normalisation()),
+        MatrixFunction::MomentumStateJacobian | MatrixFunction::MomentumRatesJacobian => {}
+    }
+}
+
+fn generated_jacobian<S: GeneratedSystem, T: Scalar>(
+    given: &Given<'_, T>,
+    with_feedback: bool,
+    add: &mut dyn FnMut(usize, usize, T),
+) -> bool {
+    let Some(x) = Vector::<S, T>::of_slice(given.state) else { return false };
+    let feedback = match with_feedback {
+        true => Integrals::<S, T>::of_slice(given.first).zip(Integrals::<S, T>::of_slice(given.second)),
+        false => None,
+    };
+    system::<S, T>(given).jacobian(x, feedback.map(<[_; 2]>::from), add)
+}
+
+/// Puts entries into the first of a list.
+#[inline(always)]
+fn put<V: Entries<T>, T: Entry>(list: &mut [T], entries: V) {
+    if let Some(list) = list.get_mut(..V::LEN) {
+        list.copy_from_slice(entries.as_ref());
+    }
+}
+
+/// Puts rows into the first of a matrix.
+#[inline(always)]
+fn put_rows<M: Entries<V>, V: Entries<T> + Entry, T: Entry>(matrix: &mut [T], columns: usize, rows: M) {
+    for (row, entries) in matrix.chunks_exact_mut(columns).zip(rows) {
+        put(row, entries);
+    }
+}
+
+/// A law that is given as a function on slices, and takes integrals in the form in which they come.
+struct SliceLaw<'l, T>(&'l dyn Fn(&mut [T]));
+
+impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for SliceLaw<'_, T> {
+    fn weigh(&self, mut integrals: Integrals<S, T>) -> Integrals<S, T> {
+        (self.0)(integrals.as_mut());
+        integrals
+    }
+
+    fn weigh_normalised(&self, forms: Integrals<S, T>, _: &S::Prepared<T>) -> Integrals<S, T> {
+        FeedbackLaw::<S, T>::weigh(self, forms)
+    }
+}

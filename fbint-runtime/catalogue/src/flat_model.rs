@@ -1,0 +1,61 @@
+//! Models whose states are slices.
+
+use fbint_runtime::{Error, Event, OneStep, SystemFacts};
+
+use crate::functions::FlatFunctions;
+use crate::{Drawing, Scheme};
+
+/// A model with its parameters, whatever its dimensions are.
+pub trait FlatModel: Sync {
+    /// What the model is.
+    fn facts(&self) -> &'static SystemFacts;
+    /// [`FeedbackSystem::parameter`](fbint_runtime::FeedbackSystem::parameter).
+    fn parameter(&self, index: usize) -> Option<f64>;
+    /// [`FeedbackSystem::parameter_mut`](fbint_runtime::FeedbackSystem::parameter_mut).
+    fn parameter_mut(&mut self, index: usize) -> Option<&mut f64>;
+    /// The functions of its system.
+    fn functions(&self) -> &'static dyn FlatFunctions;
+    /// The numbers that depend on parameters alone.
+    fn prepared(&self) -> Vec<f64>;
+    /// [`Model::start`](crate::Model::start).
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    fn start(&self) -> Result<Vec<f64>, Error>;
+
+    /// [`Model::drawing`](crate::Model::drawing).
+    fn drawing(&self, state: &[f64]) -> Drawing {
+        Drawing::of_entries(self.facts().state, state)
+    }
+
+    /// [`Model::input`](crate::Model::input).
+    fn input(&self) -> Option<Box<dyn FlatSignal>> {
+        None
+    }
+
+    /// [`Model::events`](crate::Model::events).
+    fn events(&self) -> Vec<Event<'_, Vec<f64>>> {
+        Vec::new()
+    }
+
+    /// [`Model::geometric_methods`](crate::Model::geometric_methods).
+    fn geometric_methods(&self) -> Vec<FlatGeometricMethod> {
+        Vec::new()
+    }
+}
+
+/// A [`GeometricMethod`](crate::GeometricMethod) on slices.
+pub type FlatGeometricMethod = (Scheme, Box<dyn OneStep<[f64]>>);
+
+/// What gives inputs, as a [`Signal`](fbint_runtime::Signal) does.
+pub trait FlatSignal {
+    /// Puts the inputs at a time in a state into the first of `inputs`.
+    fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]);
+    /// Begins a step at this time, and returns when it has to end at the latest.
+    fn hold(&self, time: f64) -> f64;
+    /// The first and the last time at which the inputs are known.
+    fn range(&self) -> [f64; 2];
+    /// The same once more.
+    fn copied(&self) -> Box<dyn FlatSignal>;
+}

@@ -1,0 +1,74 @@
+//! The functions of a system on slices: whatever its dimensions are, and however they are evaluated.
+
+use fbint_runtime::{Dual, Lanes, SystemFacts};
+
+/// The functions of a system, whatever its parameters are, in the numbers that runs and ensembles compute with.
+pub trait FlatFunctions: Send + Sync {
+    /// What the system is.
+    fn facts(&self) -> &'static SystemFacts;
+    /// [`PreparedSystem::zero_targets`](fbint_runtime::PreparedSystem::zero_targets), into the first of `targets`.
+    fn zero_targets(&self, targets: &mut [bool]);
+    /// The functions in one number at a time.
+    fn doubles(&self) -> &dyn Functions<f64>;
+    /// The functions in the lanes of one vector.
+    fn lanes(&self) -> &dyn Functions<Lanes<1>>;
+    /// The functions in the lanes of two vectors, for short states.
+    fn wide_lanes(&self) -> &dyn Functions<Lanes<2>>;
+    /// The field in numbers with a derivative; of the functions on these no other is called.
+    fn duals(&self) -> &dyn Functions<Dual>;
+}
+
+/// The functions of a system in numbers of one type.
+pub trait Functions<T>: Send + Sync {
+    /// Puts what a function gives into the first entries of `list`. The `law` puts y in the place of the integrals, in the form in which the
+    /// function has them.
+    fn list(&self, function: ListFunction, given: &Given<'_, T>, law: &dyn Fn(&mut [T]), list: &mut [T]);
+    /// Puts what a function gives into the first rows and columns of a `matrix` with so many columns.
+    fn matrix(&self, function: MatrixFunction, given: &Given<'_, T>, matrix: &mut [T], columns: usize);
+    /// [`PreparedSystem::jacobian`](fbint_runtime::PreparedSystem::jacobian), of the field with feedback if `first` has gains and `second`
+    /// targets.
+    fn jacobian(&self, given: &Given<'_, T>, with_feedback: bool, add: &mut dyn FnMut(usize, usize, T)) -> bool;
+}
+
+/// What functions read.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a, T> {
+    /// The state, which may be followed by zeros.
+    pub state: &'a [T],
+    /// What depends on parameters alone, which may be followed by zeros.
+    pub prepared: &'a [T],
+    /// The inputs, which may be followed by zeros.
+    pub inputs: &'a [T],
+    /// S of a projection, or the gains of a feedback law whose gains are constant.
+    pub first: &'a [T],
+    /// R of a projection, or the targets of such a law.
+    pub second: &'a [T],
+}
+
+/// A function that gives a list, as [`PreparedSystem`](fbint_runtime::PreparedSystem) and [`HamelSystem`](fbint_runtime::HamelSystem) have
+/// it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the traits say what they are")]
+pub enum ListFunction {
+    VectorField,
+    Integrals,
+    Multipliers,
+    Outputs,
+    PotentialGradient,
+    FeedbackField,
+    Projection,
+    SquaredGradients,
+    ReactionField,
+    MomentumState,
+    MomentumRates,
+}
+
+/// A function that gives a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the traits say what they are")]
+pub enum MatrixFunction {
+    IntegralsJacobian,
+    Normalisation,
+    MomentumStateJacobian,
+    MomentumRatesJacobian,
+}

@@ -1,0 +1,387 @@
+//! Systems of any size in vectors of a few lengths: what integrates them is compiled once for each length, and not again for every model.
+
+use std::any::Any;
+use std::{array, fmt, ptr};
+
+use fbint_runtime::{
+    DrivenSystem, Dual, Entry, Error, Event, FeedbackLaw, FeedbackSystem, HamelSteps, HamelSystem, Lanes, OneStep,
+    PreparedSystem, Scalar, Signal, SystemFacts, Vector,
+};
+
+use crate::flat_model::{FlatModel, FlatSignal};
+use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction};
+use crate::{Controller, Drawing, GeometricMethod, Model};
+
+/// The most entries of a state, and as many inputs and outputs.
+pub const MOST_ENTRIES: usize = 192;
+/// The most integrals.
+pub const MOST_INTEGRALS: usize = 72;
+/// How many vectors what depends on parameters alone may fill.
+const PREPARED: usize = 4;
+/// The most numbers that depend on parameters alone.
+pub const MOST_PREPARED: usize = PREPARED * MOST_ENTRIES;
+
+/// Whether a system is short enough for the longest vectors.
+pub const fn fits(facts: &SystemFacts) -> bool {
+    length(facts) <= MOST_ENTRIES && facts.integrals.len() <= MOST_INTEGRALS
+}
+
+/// The length of vectors that are long enough for everything but the integrals.
+const fn length(facts: &SystemFacts) -> usize {
+    let lists = [facts.input_names.len(), facts.output_names.len(), facts.prepared_numbers.div_ceil(PREPARED)];
+    let (mut length, mut list) = (facts.state.len(), 0);
+    while list < lists.len() {
+        if lists[list] > length {
+            length = lists[list];
+        }
+        list += 1;
+    }
+    length
+}
+
+/// What is done with a model, whatever the lengths of its vectors are.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it with a model whose states have `N` entries, and whose integrals have `M`.
+    fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) -> Self::Output;
+}
+
+/// What the visitor makes of a model, in the shortest vectors that are long enough.
+pub fn visit<V: Visitor>(model: Box<dyn FlatModel>, visitor: V) -> V::Output {
+    let facts = model.facts();
+    let length = length(facts);
+    match facts.integrals.len() {
+        // A pendulum, a top or a cart.
+        0..=8 if length <= 8 => visitor.visit::<8, 8>(Padded { model }),
+        // A linkage, a rigid body or a chain of two links.
+        0..=16 if length <= 16 => visitor.visit::<16, 16>(Padded { model }),
+        // Several bodies, or a chain of a few links.
+        0..=24 if length <= 48 => visitor.visit::<48, 24>(Padded { model }),
+        _ => visitor.visit::<MOST_ENTRIES, MOST_INTEGRALS>(Padded { model }),
+    }
+}
+
+/// A model in states of `N` entries and with `M` integrals. Entries beyond its own, and beyond its outputs and inputs, are 0.
+pub struct Padded<const N: usize, const M: usize> {
+    model: Box<dyn FlatModel>,
+}
+
+impl<const N: usize, const M: usize> Padded<N, M> {
+    /// The model in vectors of these lengths, which must be long enough.
+    pub(crate) fn new(model: Box<dyn FlatModel>) -> Self {
+        Self { model }
+    }
+}
+
+impl<const N: usize, const M: usize> fmt::Debug for Padded<N, M> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Padded").field("name", &self.facts().name).finish_non_exhaustive()
+    }
+}
+
+impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
+    type Vector<T: Entry> = [T; N];
+    type Integrals<T: Entry> = [T; M];
+    type Outputs<T: Entry> = [T; N];
+    type State = [f64; N];
+    type Prepared<T: Scalar> = PaddedPrepared<T, N, M>;
+
+    fn facts(&self) -> &'static SystemFacts {
+        self.model.facts()
+    }
+
+    fn hamel_steps(&self) -> Option<HamelSteps<Self>> {
+        self.facts().has_hamel_steps.then_some(HamelSteps::OF_SYSTEM)
+    }
+
+    fn parameter(&self, index: usize) -> Option<f64> {
+        self.model.parameter(index)
+    }
+
+    fn parameter_mut(&mut self, index: usize) -> Option<&mut f64> {
+        self.model.parameter_mut(index)
+    }
+
+    fn prepare(&self) -> PaddedPrepared<f64, N, M> {
+        let numbers = self.model.prepared();
+        PaddedPrepared::new(self.model.functions(), |place| numbers[place], |_| 0.0)
+    }
+
+    fn gather<'a, T: Scalar>(member: &dyn Fn(usize) -> &'a PaddedPrepared<f64, N, M>) -> PaddedPrepared<T, N, M> {
+        let number = |place: usize| T::from_lanes(&|lane| member(lane).prepared.as_flattened()[place]);
+        let input = |place: usize| T::from_lanes(&|lane| member(lane).inputs[place]);
+        PaddedPrepared::new(member(0).flat, number, input)
+    }
+}
+
+impl<const N: usize, const M: usize> Model for Padded<N, M> {
+    // Lanes take long to compile for long vectors.
+    const RUNS_IN_LANES: bool = N <= 48;
+
+    fn start(&self) -> Result<[f64; N], Error> {
+        self.model.start().map(|start| padded(&start))
+    }
+
+    fn drawing(&self, state: &[f64; N]) -> Drawing {
+        self.model.drawing(&state[..self.facts().state.len()])
+    }
+
+    fn input(&self) -> Option<Controller<Self>> {
+        let entries = self.facts().state.len();
+        self.model.input().map(|signal| Controller::new(PaddedSignal { signal, entries }))
+    }
+
+    fn events(&self) -> Vec<Event<'_, [f64; N]>> {
+        let entries = self.facts().state.len();
+        let events = self.model.events().into_iter();
+        events.map(|event| event.on(move |x: &[f64; N]| x[..entries].to_vec(), |x| padded(&x))).collect()
+    }
+
+    fn geometric_methods(&self) -> Vec<GeometricMethod<Self>> {
+        let entries = self.facts().state.len();
+        let methods = self.model.geometric_methods().into_iter();
+        methods
+            .map(|(scheme, map)| -> GeometricMethod<Self> { (scheme, Box::new(PaddedMap { map, entries })) })
+            .collect()
+    }
+}
+
+/// The entries, then zeros.
+fn padded<const N: usize>(entries: &[f64]) -> [f64; N] {
+    array::from_fn(|index| entries.get(index).copied().unwrap_or(0.0))
+}
+
+/// A signal for states that have so many entries.
+struct PaddedSignal {
+    signal: Box<dyn FlatSignal>,
+    entries: usize,
+}
+
+impl Clone for PaddedSignal {
+    fn clone(&self) -> Self {
+        Self { signal: self.signal.copied(), ..*self }
+    }
+}
+
+impl<const N: usize, const M: usize> Signal<Padded<N, M>> for PaddedSignal {
+    fn at(&self, time: f64, state: &[f64; N]) -> [f64; N] {
+        let mut inputs = [0.0; N];
+        self.signal.at(time, &state[..self.entries], &mut inputs);
+        inputs
+    }
+
+    fn hold(&self, time: f64) -> f64 {
+        self.signal.hold(time)
+    }
+
+    fn range(&self) -> [f64; 2] {
+        self.signal.range()
+    }
+}
+
+/// A map of states that have so many entries.
+struct PaddedMap {
+    map: Box<dyn OneStep<[f64]>>,
+    entries: usize,
+}
+
+impl<const N: usize> OneStep<[f64; N]> for PaddedMap {
+    fn step(&self, x: &mut [f64; N], h: f64) {
+        self.map.step(&mut x[..self.entries], h);
+    }
+
+    fn evaluations_per_step(&self) -> u64 {
+        self.map.evaluations_per_step()
+    }
+}
+
+/// Of a model without inputs all of them are 0, and change nothing.
+impl<const N: usize, const M: usize> DrivenSystem for Padded<N, M> {
+    type Inputs<T: Entry> = [T; N];
+    type Input = [f64; N];
+
+    fn with_input<T: Scalar>(system: PaddedPrepared<T, N, M>, inputs: [T; N]) -> PaddedPrepared<T, N, M> {
+        PaddedPrepared { inputs, ..system }
+    }
+}
+
+/// Of a model that has no discrete Hamel integrator, see [`FeedbackSystem::hamel_steps`], everything here is 0.
+impl<const N: usize, const M: usize> HamelSystem for Padded<N, M> {
+    fn momentum_state<T: Scalar>(system: &PaddedPrepared<T, N, M>, x: &Vector<Self, T>) -> Vector<Self, T> {
+        system.list(ListFunction::MomentumState, x)
+    }
+
+    fn momentum_rates<T: Scalar>(system: &PaddedPrepared<T, N, M>, x: &Vector<Self, T>) -> Vector<Self, T> {
+        system.list(ListFunction::MomentumRates, x)
+    }
+
+    fn momentum_state_jacobian<T: Scalar>(system: &PaddedPrepared<T, N, M>, x: &[T; N]) -> [[T; N]; N] {
+        system.matrix(MatrixFunction::MomentumStateJacobian, x)
+    }
+
+    fn momentum_rates_jacobian<T: Scalar>(system: &PaddedPrepared<T, N, M>, x: &[T; N]) -> [[T; N]; N] {
+        system.matrix(MatrixFunction::MomentumRatesJacobian, x)
+    }
+}
+
+/// A [`Padded`] model with everything computed that depends on its parameters alone.
+#[derive(Clone, Copy)]
+pub struct PaddedPrepared<T: 'static, const N: usize, const M: usize> {
+    flat: &'static dyn FlatFunctions,
+    /// Those of [`FlatFunctions`] that are in numbers of this type; without them nothing here is a number.
+    functions: Option<&'static dyn Functions<T>>,
+    /// What depends on parameters alone, then zeros.
+    prepared: [[T; N]; PREPARED],
+    inputs: [T; N],
+    zero_targets: [bool; M],
+}
+
+impl<T: fmt::Debug, const N: usize, const M: usize> fmt::Debug for PaddedPrepared<T, N, M> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("PaddedPrepared").field("name", &self.flat.facts().name).finish_non_exhaustive()
+    }
+}
+
+impl<T: PartialEq, const N: usize, const M: usize> PartialEq for PaddedPrepared<T, N, M> {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self.flat.facts(), other.flat.facts()) && self.prepared == other.prepared && self.inputs == other.inputs
+    }
+}
+
+impl<T: Scalar, const N: usize, const M: usize> PaddedPrepared<T, N, M> {
+    fn new(flat: &'static dyn FlatFunctions, prepared: impl Fn(usize) -> T, input: impl Fn(usize) -> T) -> Self {
+        let mut numbers = [[T::from_f64(0.0); N]; PREPARED];
+        for (place, number) in numbers.as_flattened_mut().iter_mut().take(flat.facts().prepared_numbers).enumerate() {
+            *number = prepared(place);
+        }
+        let mut zero_targets = [false; M];
+        flat.zero_targets(&mut zero_targets);
+        Self { flat, functions: functions_in(flat), prepared: numbers, inputs: array::from_fn(input), zero_targets }
+    }
+
+    /// A list with a number for each result, then zeros.
+    fn list<const L: usize>(&self, function: ListFunction, x: &[T; N]) -> [T; L] {
+        self.with_law(function, self.given(x, &[], &[]), &|_| {})
+    }
+
+    fn with_law<const L: usize>(&self, function: ListFunction, given: Given<'_, T>, law: &dyn Fn(&mut [T])) -> [T; L] {
+        match self.functions {
+            Some(functions) => {
+                let mut list = [T::from_f64(0.0); L];
+                functions.list(function, &given, law, &mut list);
+                list
+            }
+            None => [T::from_f64(f64::NAN); L],
+        }
+    }
+
+    /// The same, row by row.
+    fn matrix<const R: usize, const C: usize>(&self, function: MatrixFunction, x: &[T; N]) -> [[T; C]; R] {
+        match self.functions {
+            Some(functions) => {
+                let mut matrix = [[T::from_f64(0.0); C]; R];
+                functions.matrix(function, &self.given(x, &[], &[]), matrix.as_flattened_mut(), C);
+                matrix
+            }
+            None => [[T::from_f64(f64::NAN); C]; R],
+        }
+    }
+
+    fn given<'a>(&'a self, state: &'a [T], first: &'a [T], second: &'a [T]) -> Given<'a, T> {
+        Given { state, prepared: self.prepared.as_flattened(), inputs: &self.inputs, first, second }
+    }
+}
+
+/// The functions in numbers of one type, if there are any.
+fn functions_in<T: 'static>(flat: &'static dyn FlatFunctions) -> Option<&'static dyn Functions<T>> {
+    fn same<G: 'static, W: 'static + Copy>(given: G) -> Option<W> {
+        (&given as &dyn Any).downcast_ref().copied()
+    }
+    type In<T> = &'static dyn Functions<T>;
+    None.or_else(|| same::<In<f64>, _>(flat.doubles()))
+        .or_else(|| same::<In<Lanes<1>>, _>(flat.lanes()))
+        .or_else(|| same::<In<Lanes<2>>, _>(flat.wide_lanes()))
+        .or_else(|| same::<In<Dual>, _>(flat.duals()))
+}
+
+/// A law on so many integrals as one on slices.
+fn on_slices<T: Scalar, const M: usize>(law: impl Fn([T; M]) -> [T; M]) -> impl Fn(&mut [T]) {
+    move |integrals| {
+        let mut all = [T::from_f64(0.0); M];
+        all[..integrals.len()].copy_from_slice(integrals);
+        integrals.copy_from_slice(&law(all)[..integrals.len()]);
+    }
+}
+
+impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for PaddedPrepared<T, N, M> {
+    type System = Padded<N, M>;
+
+    fn facts(&self) -> &'static SystemFacts {
+        self.flat.facts()
+    }
+
+    fn vector_field(&self, x: &[T; N]) -> [T; N] {
+        self.list(ListFunction::VectorField, x)
+    }
+
+    fn integrals(&self, x: &[T; N]) -> [T; M] {
+        self.list(ListFunction::Integrals, x)
+    }
+
+    fn integrals_jacobian(&self, x: &[T; N]) -> [[T; N]; M] {
+        self.matrix(MatrixFunction::IntegralsJacobian, x)
+    }
+
+    fn multipliers(&self, x: &[T; N]) -> [T; M] {
+        self.list(ListFunction::Multipliers, x)
+    }
+
+    fn outputs(&self, x: &[T; N]) -> [T; N] {
+        self.list(ListFunction::Outputs, x)
+    }
+
+    fn zero_targets(&self) -> [bool; M] {
+        self.zero_targets
+    }
+
+    fn normalisation(&self) -> [[T; 3]; M] {
+        self.matrix(MatrixFunction::Normalisation, &[T::from_f64(0.0); N])
+    }
+
+    fn potential_gradient<L: FeedbackLaw<Padded<N, M>, T>>(&self, x: &[T; N], law: &L) -> [T; N] {
+        let law = on_slices(|forms| law.weigh_normalised(forms, self));
+        self.with_law(ListFunction::PotentialGradient, self.given(x, &[], &[]), &law)
+    }
+
+    fn feedback_field<L: FeedbackLaw<Padded<N, M>, T>>(&self, x: &[T; N], law: &L) -> [T; N] {
+        let law = on_slices(|forms| law.weigh_normalised(forms, self));
+        self.with_law(ListFunction::FeedbackField, self.given(x, &[], &[]), &law)
+    }
+
+    fn projection<L: FeedbackLaw<Padded<N, M>, T>>(
+        &self,
+        x: &[T; N],
+        variances: &[T; N],
+        noise: &[T; M],
+        law: &L,
+    ) -> [T; N] {
+        let law = on_slices(|integrals| law.weigh(integrals));
+        self.with_law(ListFunction::Projection, self.given(x, variances, noise), &law)
+    }
+
+    fn squared_gradients(&self, x: &[T; N]) -> [T; M] {
+        self.list(ListFunction::SquaredGradients, x)
+    }
+
+    fn reaction_field(&self, x: &[T; N]) -> [T; N] {
+        self.list(ListFunction::ReactionField, x)
+    }
+
+    fn jacobian(&self, x: &[T; N], feedback: Option<[&[T; M]; 2]>, add: &mut dyn FnMut(usize, usize, T)) -> bool {
+        let [first, second]: [&[T]; 2] = feedback.map_or([&[]; 2], |[gains, targets]| [gains, targets]);
+        let given = self.given(x, first, second);
+        self.functions.is_some_and(|functions| functions.jacobian(&given, feedback.is_some(), add))
+    }
+}

@@ -1,0 +1,66 @@
+//! Models out of texts.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fbint_catalogue::{Entry, padded};
+use fbint_macros_core::text::{self, MOST_ENTRIES, MOST_INTEGRALS, Mistake, Model};
+
+use crate::functions::ModelFunctions;
+use crate::mistakes::Mistakes;
+use crate::model::TextModel;
+
+const _: () = assert!(MOST_ENTRIES == padded::MOST_ENTRIES && MOST_INTEGRALS == padded::MOST_INTEGRALS);
+
+/// The models that a text declares, in their order, as what the command runs.
+///
+/// # Errors
+///
+/// All mistakes in the text.
+pub fn entries(text: &str) -> Result<Vec<Entry>, Mistakes> {
+    let entry = |model: TextModel| Entry::flat(Arc::new(move || Box::new(model.clone())));
+    Ok(models(text)?.into_iter().map(entry).collect())
+}
+
+/// The models that a text declares, in their order.
+///
+/// What a model is and how it is evaluated stays in memory as long as the program runs, once for each text.
+///
+/// # Errors
+///
+/// All mistakes in the text.
+pub fn models(text: &str) -> Result<Vec<TextModel>, Mistakes> {
+    static KNOWN: Mutex<BTreeMap<String, Vec<&'static ModelFunctions>>> = Mutex::new(BTreeMap::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = known().get(text).cloned();
+    let functions = match found {
+        Some(functions) => functions,
+        None => {
+            let read = functions_of(text, text::models(text))?;
+            // Another thread may have read the same text meanwhile.
+            known()
+                .entry(text.to_owned())
+                .or_insert_with(|| read.into_iter().map(ModelFunctions::kept).collect())
+                .clone()
+        }
+    };
+    Ok(functions.into_iter().map(TextModel::new).collect())
+}
+
+/// The models in a text of a package, in their order, with the derivations that the package keeps in `derivations/`: their functions give
+/// the bits of those of the package's structs. They are read again at every call, and stay in memory.
+///
+/// # Errors
+///
+/// All mistakes in the text, and a derivation that is missing, outdated or damaged, unless the package keeps none.
+pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<TextModel>, Mistakes> {
+    let functions = functions_of(text, text::models_of_package(text, package))?;
+    Ok(functions.into_iter().map(|functions| TextModel::new(ModelFunctions::kept(functions))).collect())
+}
+
+fn functions_of(text: &str, models: Result<Vec<Model>, Vec<Mistake>>) -> Result<Vec<ModelFunctions>, Mistakes> {
+    let models = models.map_err(|mistakes| Mistakes::new(text, mistakes))?;
+    let functions = models.into_iter().map(ModelFunctions::of).collect::<Result<_, _>>();
+    functions.map_err(|mistake| Mistakes::new(text, vec![mistake]))
+}
