@@ -294,7 +294,7 @@ mod tests {
     use core::array;
 
     use super::near_null_vector;
-    use crate::linear::{largest, times};
+    use crate::linear::{inner, largest};
 
     fn search<const M: usize>(mut a: [[f64; M]; M]) -> Option<(f64, [f64; M])> {
         let (mut columns, mut solution, mut shares) = (array::from_fn::<usize, M, _>(|j| j), [0.0; M], [0.0; M]);
@@ -312,7 +312,7 @@ mod tests {
         let a = with(sum.map(|entry| entry / largest(&sum)));
         let (ratio, shares) = search(a).unwrap();
         assert!(ratio < 1e-15 && largest(&shares) > 0.5, "{ratio}, {shares:?}");
-        let product: [f64; 4] = times(&a, &shares);
+        let product = a.map(|row| inner(&row, &shares));
         assert!(largest(&product) < 1e-14 * largest(&shares), "{shares:?}");
         let mut regular = with([0.0; 4]);
         (0..4).for_each(|i| regular[i][i] += 0.1);

@@ -16,11 +16,6 @@ use crate::scalar::Scalar;
 use crate::sealed::Sealed;
 use crate::system::{DrivenSystem, FeedbackSystem, KineticEnergy, PreparedSystem, StateRole, Vector};
 
-/// The most operations of a field that is evaluated in several stages of an implicit method at once: longer ones take long to compile in
-/// lanes.
-#[cfg(all(feature = "std", feature = "lanes"))]
-const MOST_IN_LANES: u32 = 1200;
-
 /// An autonomous ordinary differential equation x' = f(x) on R^N, in numbers of type `T`.
 pub trait Field<T: Scalar = f64> {
     /// A state: `[T; N]`.
@@ -185,9 +180,8 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
     fn in_lanes(&self, stages: usize) -> Option<std::boxed::Box<StageRates<'_>>> {
         // Lanes that stages do not fill do not pay, whatever the field is; filled ones do, even if it is hardly more than functions, which
         // are computed lane by lane: the example `stages` measures it.
-        let is_long =
-            const { matches!(S::KNOWN_FACTS, Some(facts) if facts.vector_field_operations.total() > MOST_IN_LANES) };
-        if is_long || stages < Lanes::<1>::COUNT {
+        let is_long = const { matches!(S::KNOWN_FACTS, Some(facts) if !facts.vector_field_operations.fit_lanes()) };
+        if is_long || !self.0.facts().vector_field_operations.fit_lanes() || stages < Lanes::<1>::COUNT {
             return None;
         }
         let field = <dyn core::any::Any>::downcast_ref::<PlainField<S>>(self)?;

@@ -146,10 +146,10 @@ pub use dual::Dual;
 #[doc(hidden)]
 pub use dynamical_system::DynamicalSystem;
 #[cfg(feature = "ensemble")]
-#[doc(hidden)]
-pub use ensemble::FlatEnsembleRun;
-#[cfg(feature = "ensemble")]
 pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
+#[cfg(feature = "ensemble")]
+#[doc(hidden)]
+pub use ensemble::{FlatEnsembleRun, MediumLanes, NarrowLanes};
 pub use entries::{Entries, Entry};
 pub use error::Error;
 #[cfg(feature = "std")]

@@ -77,37 +77,13 @@ pub(crate) fn not_finite(v: &(impl AsRef<[f64]> + ?Sized)) -> Option<usize> {
 /// The sum of the products of the entries.
 #[inline]
 pub(crate) fn dot<V: Entries<T>, T: Scalar>(a: &V, b: &V) -> T {
-    a.as_ref().iter().zip(b.as_ref()).fold(T::from_f64(0.0), |sum, (&a, &b)| a.mul_add(b, sum))
+    inner(a.as_ref(), b.as_ref())
 }
 
 /// The sum of the products of the entries of slices.
-pub(crate) fn inner(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).fold(0.0, |sum, (&a, &b)| Scalar::mul_add(a, b, sum))
-}
-
-/// A v, where `a` holds the rows of A.
 #[inline]
-pub(crate) fn times<R, V, W, T: Scalar>(a: &R, v: &V) -> W
-where
-    V: Entries<T>,
-    R: Entries<V>,
-    W: Entries<T>,
-{
-    W::from_fn(|i| dot(&a[i], v))
-}
-
-/// A^T v, where `a` holds the rows of A.
-#[inline]
-pub(crate) fn times_transposed<R, V, W, T: Scalar>(a: &R, v: &W) -> V
-where
-    V: Entries<T>,
-    R: Entries<V>,
-    W: Entries<T>,
-{
-    V::from_fn(|j| {
-        let rows = a.as_ref().iter().zip(v.as_ref());
-        rows.fold(T::from_f64(0.0), |sum, (row, &factor)| row[j].mul_add(factor, sum))
-    })
+pub(crate) fn inner<T: Scalar>(a: &[T], b: &[T]) -> T {
+    a.iter().zip(b).fold(T::from_f64(0.0), |sum, (&a, &b)| a.mul_add(b, sum))
 }
 
 /// P A = L U by partial pivoting. Where A is singular, solutions are not finite.

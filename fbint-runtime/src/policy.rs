@@ -21,7 +21,7 @@ use derive_where::derive_where;
 
 use crate::entries::{Entries, Entry};
 use crate::error::{Error, positive};
-use crate::linear::{dot, filled, times, times_transposed};
+use crate::linear::{dot, filled, inner};
 use crate::projection::LEAST_NOISE;
 use crate::scalar::Scalar;
 use crate::sealed::Sealed;
@@ -326,10 +326,7 @@ impl<S: FeedbackSystem> GainPolicy<S> for BaeChang {
 
     #[inline(always)]
     fn field<T: Scalar>(h: &T, system: &S::Prepared<T>, targets: &Targets<S, T>, x: &Vector<S, T>) -> Vector<S, T> {
-        let jacobian = system.integrals_jacobian(x);
-        let count = system.facts().integrals.len();
-        let lambda =
-            largest_eigenvalue(count, |v: &Integrals<S, T>| times(&jacobian, &pulled::<S, T>(system, &jacobian, v)));
+        let lambda = largest_decay_rate::<S, T>(system, x, Clone::clone);
         let uniform = (*h * (lambda + T::from_f64(TINY))).recip();
         let weigh = |integrals: Integrals<S, T>| {
             let changes = targets.changes(&integrals);
@@ -389,20 +386,24 @@ fn largest_decay_rate<S: FeedbackSystem, T: Scalar>(
     weigh: impl Fn(&Integrals<S, T>) -> Integrals<S, T>,
 ) -> T {
     let jacobian = system.integrals_jacobian(x);
-    largest_eigenvalue(system.facts().integrals.len(), |v: &Integrals<S, T>| {
-        times(&jacobian, &pulled::<S, T>(system, &jacobian, &weigh(v)))
+    let facts = system.facts();
+    let (rows, columns) = (facts.integrals.len(), facts.state.len());
+    largest_eigenvalue(rows, |v: &Integrals<S, T>| {
+        let weighed = weigh(v);
+        // DF^T K v, without what would move the time.
+        let mut pulled: Vector<S, T> = filled(T::from_f64(0.0));
+        for (row, &factor) in jacobian.as_ref()[..rows].iter().zip(weighed.as_ref()) {
+            for (sum, &entry) in pulled.as_mut()[..columns].iter_mut().zip(row.as_ref()) {
+                *sum = entry.mul_add(factor, *sum);
+            }
+        }
+        facts.set_clock(&mut pulled, 0.0);
+        let mut product: Integrals<S, T> = filled(T::from_f64(0.0));
+        for (entry, row) in product.as_mut()[..rows].iter_mut().zip(jacobian.as_ref()) {
+            *entry = inner(&row.as_ref()[..columns], pulled.as_ref());
+        }
+        product
     })
-}
-
-/// DF^T v, without what would move the time.
-fn pulled<S: FeedbackSystem, T: Scalar>(
-    system: &S::Prepared<T>,
-    jacobian: &Integrals<S, Vector<S, T>>,
-    v: &Integrals<S, T>,
-) -> Vector<S, T> {
-    let mut pulled: Vector<S, T> = times_transposed(jacobian, v);
-    system.facts().set_clock(&mut pulled, 0.0);
-    pulled
 }
 
 /// By power iteration from a vector in general position, for a matrix of this size that is similar to a positive semidefinite one.

@@ -349,6 +349,12 @@ pub struct Operations {
 impl Operations {
     pub(crate) const NONE: Self = Self { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 };
 
+    /// Whether a function with so many operations is evaluated in lanes: a longer one takes long to compile in them.
+    #[doc(hidden)]
+    pub const fn fit_lanes(&self) -> bool {
+        self.total() <= 1200
+    }
+
     /// The number of floating-point operations, a fused multiply-add counted as two.
     pub const fn total(&self) -> u32 {
         self.additions + self.multiplications + 2 * self.fused + self.divisions + self.functions

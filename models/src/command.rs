@@ -85,8 +85,6 @@ impl Model for FreeRigidBody {
 }
 
 impl Model for DrivenFourBar {
-    const RUNS_IN_LANES: bool = false;
-
     fn start(&self) -> Result<DrivenFourBarState, Error> {
         Self::start(self)
     }
@@ -96,13 +94,10 @@ impl Model for DrivenFourBar {
     }
 }
 
-/// Models of which there is nothing more to say than where they start, what is drawn of them, and whether members of ensembles run in
-/// lanes.
+/// Models of which there is nothing more to say than where they start and what is drawn of them.
 macro_rules! starts {
-    (lanes: $lanes:literal, $($model:ty => $state:ty, $drawing:ident;)*) => {
+    ($($model:ty => $state:ty, $drawing:ident;)*) => {
         $(impl Model for $model {
-            const RUNS_IN_LANES: bool = $lanes;
-
             fn start(&self) -> Result<$state, Error> {
                 Ok(Self::start(self))
             }
@@ -115,7 +110,6 @@ macro_rules! starts {
 }
 
 starts! {
-    lanes: true,
     PlanarPendulum => PlanarPendulumState, planar_pendulum;
     Chain4 => Chain4State, chain_4;
     Chain8 => Chain8State, chain_8;
@@ -124,11 +118,6 @@ starts! {
     EulerTop => EulerTopState, euler_top;
     Kepler => KeplerState, kepler;
     PerturbedKepler => PerturbedKeplerState, perturbed_kepler;
-}
-
-// Who builds the command would wait half a minute more for lanes of all of these.
-starts! {
-    lanes: false,
     CartPendulum => CartPendulumState, cart_pendulum;
     HamelPendulum => HamelPendulumState, hamel_pendulum;
     DegeneratePendulum => DegeneratePendulumState, degenerate_pendulum;

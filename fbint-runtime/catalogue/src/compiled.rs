@@ -3,13 +3,13 @@
 use std::marker::PhantomData;
 
 use fbint_runtime::{
-    Dual, Entries, Entry, Error, Event, FeedbackLaw, FeedbackSystem, GeneratedSystem, Integrals, Lanes, OneStep,
-    PreparedSystem, Scalar, SystemFacts, Vector,
+    Dual, Entries, Entry, Error, Event, FeedbackLaw, FeedbackSystem, GeneratedSystem, Integrals, Lanes, MediumLanes,
+    NarrowLanes, OneStep, PreparedSystem, Scalar, SystemFacts, Vector,
 };
 
 use crate::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
 use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction};
-use crate::loaded::vector;
+use crate::loaded::{MOST_IN_LANES, vector};
 use crate::{Drawing, Model};
 
 /// A model that was compiled with the program.
@@ -91,11 +91,11 @@ impl<S: GeneratedSystem> FlatFunctions for CompiledFunctions<S> {
         self
     }
 
-    fn lanes(&self) -> &dyn Functions<Lanes<1>> {
+    fn lanes(&self) -> &dyn Functions<NarrowLanes> {
         self
     }
 
-    fn wide_lanes(&self) -> &dyn Functions<Lanes<2>> {
+    fn medium_lanes(&self) -> &dyn Functions<MediumLanes> {
         self
     }
 
@@ -106,22 +106,22 @@ impl<S: GeneratedSystem> FlatFunctions for CompiledFunctions<S> {
 
 impl<S: GeneratedSystem> Functions<f64> for CompiledFunctions<S> {
     fn list(&self, function: ListFunction, given: &Given<'_, f64>, law: &dyn Fn(&mut [f64]), list: &mut [f64]) {
-        let Some(hamel) = S::HAMEL_FUNCTIONS else { return generated_list::<S, _>(function, given, law, list) };
+        let Some(hamel) = S::HAMEL_FUNCTIONS else { return generated_list::<S>(function, given, law, list) };
         let Some(x) = Vector::<S>::of_slice(given.state) else { return };
         match function {
             ListFunction::MomentumState => put(list, (hamel.momentum_state)(&system::<S, _>(given), x)),
             ListFunction::MomentumRates => put(list, (hamel.momentum_rates)(&system::<S, _>(given), x)),
-            _ => generated_list::<S, _>(function, given, law, list),
+            _ => generated_list::<S>(function, given, law, list),
         }
     }
 
     fn matrix(&self, function: MatrixFunction, given: &Given<'_, f64>, matrix: &mut [f64], columns: usize) {
-        let Some(hamel) = S::HAMEL_FUNCTIONS else { return generated_matrix::<S, _>(function, given, matrix, columns) };
+        let Some(hamel) = S::HAMEL_FUNCTIONS else { return generated_matrix::<S>(function, given, matrix, columns) };
         let Some(x) = Vector::<S>::of_slice(given.state) else { return };
         let of_state = match function {
             MatrixFunction::MomentumStateJacobian => hamel.momentum_state_jacobian,
             MatrixFunction::MomentumRatesJacobian => hamel.momentum_rates_jacobian,
-            _ => return generated_matrix::<S, _>(function, given, matrix, columns),
+            _ => return generated_matrix::<S>(function, given, matrix, columns),
         };
         put_rows(matrix, columns, of_state(&system::<S, _>(given), x));
     }
@@ -131,6 +131,8 @@ impl<S: GeneratedSystem> Functions<f64> for CompiledFunctions<S> {
     }
 }
 
+/// What an ensemble evaluates in lanes, and the field for stages in lanes. Nothing else is a number, and what is too long for lanes is not
+/// even compiled.
 impl<S: GeneratedSystem, const V: usize> Functions<Lanes<V>> for CompiledFunctions<S> {
     fn list(
         &self,
@@ -139,11 +141,17 @@ impl<S: GeneratedSystem, const V: usize> Functions<Lanes<V>> for CompiledFunctio
         law: &dyn Fn(&mut [Lanes<V>]),
         list: &mut [Lanes<V>],
     ) {
-        generated_list::<S, _>(function, given, law, list);
+        if const { is_in_lanes(&S::FACTS) } {
+            list_of_ensemble::<S, _>(function, given, law, list);
+        } else if const { S::FACTS.vector_field_operations.fit_lanes() } && function == ListFunction::VectorField {
+            vector_field::<S, _>(given, list);
+        } else {
+            list.fill(Lanes::from_f64(f64::NAN));
+        }
     }
 
-    fn matrix(&self, function: MatrixFunction, given: &Given<'_, Lanes<V>>, matrix: &mut [Lanes<V>], columns: usize) {
-        generated_matrix::<S, _>(function, given, matrix, columns);
+    fn matrix(&self, _: MatrixFunction, _: &Given<'_, Lanes<V>>, matrix: &mut [Lanes<V>], _: usize) {
+        matrix.fill(Lanes::from_f64(f64::NAN));
     }
 
     fn jacobian(
@@ -152,16 +160,14 @@ impl<S: GeneratedSystem, const V: usize> Functions<Lanes<V>> for CompiledFunctio
         with_feedback: bool,
         add: &mut dyn FnMut(usize, usize, Lanes<V>),
     ) -> bool {
-        generated_jacobian::<S, _>(given, with_feedback, add)
+        if const { is_in_lanes(&S::FACTS) } { generated_jacobian::<S, _>(given, with_feedback, add) } else { false }
     }
 }
 
 /// The field alone.
 impl<S: GeneratedSystem> Functions<Dual> for CompiledFunctions<S> {
     fn list(&self, _: ListFunction, given: &Given<'_, Dual>, _: &dyn Fn(&mut [Dual]), list: &mut [Dual]) {
-        if let Some(x) = Vector::<S, Dual>::of_slice(given.state) {
-            put(list, system::<S, _>(given).vector_field(x));
-        }
+        vector_field::<S, _>(given, list);
     }
 
     fn matrix(&self, _: MatrixFunction, _: &Given<'_, Dual>, _: &mut [Dual], _: usize) {}
@@ -169,6 +175,11 @@ impl<S: GeneratedSystem> Functions<Dual> for CompiledFunctions<S> {
     fn jacobian(&self, _: &Given<'_, Dual>, _: bool, _: &mut dyn FnMut(usize, usize, Dual)) -> bool {
         false
     }
+}
+
+/// Whether members of ensembles run in lanes.
+const fn is_in_lanes(facts: &SystemFacts) -> bool {
+    facts.state.len() <= MOST_IN_LANES && facts.feedback_field_operations.fit_lanes()
 }
 
 /// The prepared system with what is given.
@@ -182,7 +193,31 @@ fn system<S: GeneratedSystem, T: Scalar>(given: &Given<'_, T>) -> S::Prepared<T>
     })
 }
 
-fn generated_list<S: GeneratedSystem, T: Scalar>(
+fn vector_field<S: GeneratedSystem, T: Scalar>(given: &Given<'_, T>, list: &mut [T]) {
+    if let Some(x) = Vector::<S, T>::of_slice(given.state) {
+        put(list, system::<S, T>(given).vector_field(x));
+    }
+}
+
+fn generated_list<S: GeneratedSystem>(
+    function: ListFunction,
+    given: &Given<'_, f64>,
+    law: &dyn Fn(&mut [f64]),
+    list: &mut [f64],
+) {
+    let Some(x) = Vector::<S>::of_slice(given.state) else { return };
+    let system = system::<S, f64>(given);
+    match function {
+        ListFunction::Multipliers => put(list, system.multipliers(x)),
+        ListFunction::Outputs => put(list, system.outputs(x)),
+        ListFunction::PotentialGradient => put(list, system.potential_gradient(x, &SliceLaw(law))),
+        ListFunction::SquaredGradients => put(list, system.squared_gradients(x)),
+        ListFunction::ReactionField => put(list, system.reaction_field(x)),
+        _ => list_of_ensemble::<S, f64>(function, given, law, list),
+    }
+}
+
+fn list_of_ensemble<S: GeneratedSystem, T: Scalar>(
     function: ListFunction,
     given: &Given<'_, T>,
     law: &dyn Fn(&mut [T]),
@@ -193,9 +228,6 @@ fn generated_list<S: GeneratedSystem, T: Scalar>(
     match function {
         ListFunction::VectorField => put(list, system.vector_field(x)),
         ListFunction::Integrals => put(list, system.integrals(x)),
-        ListFunction::Multipliers => put(list, system.multipliers(x)),
-        ListFunction::Outputs => put(list, system.outputs(x)),
-        ListFunction::PotentialGradient => put(list, system.potential_gradient(x, &law)),
         ListFunction::FeedbackField => put(list, system.feedback_field(x, &law)),
         ListFunction::Projection => {
             let further = (Vector::<S, T>::of_slice(given.first), Integrals::<S, T>::of_slice(given.second));
@@ -203,20 +235,18 @@ fn generated_list<S: GeneratedSystem, T: Scalar>(
                 put(list, system.projection(x, variances, noise, &law));
             }
         }
-        ListFunction::SquaredGradients => put(list, system.squared_gradients(x)),
-        ListFunction::ReactionField => put(list, system.reaction_field(x)),
-        ListFunction::MomentumState | ListFunction::MomentumRates => {}
+        _ => list.fill(T::from_f64(f64::NAN)),
     }
 }
 
-fn generated_matrix<S: GeneratedSystem, T: Scalar>(
+fn generated_matrix<S: GeneratedSystem>(
     function: MatrixFunction,
-    given: &Given<'_, T>,
-    matrix: &mut [T],
+    given: &Given<'_, f64>,
+    matrix: &mut [f64],
     columns: usize,
 ) {
-    let Some(x) = Vector::<S, T>::of_slice(given.state) else { return };
-    let system = system::<S, T>(given);
+    let Some(x) = Vector::<S>::of_slice(given.state) else { return };
+    let system = system::<S, f64>(given);
     match function {
         MatrixFunction::IntegralsJacobian => put_rows(matrix, columns, system.integrals_jacobian(x)),
         MatrixFunction::Normalisation => put_rows(matrix, columns, system.normalisation()),

@@ -1,6 +1,6 @@
 //! The functions of a system on slices: whatever its dimensions are, and however they are evaluated.
 
-use fbint_runtime::{Dual, Lanes, SystemFacts};
+use fbint_runtime::{Dual, MediumLanes, NarrowLanes, SystemFacts};
 
 /// The functions of a system, whatever its parameters are, in the numbers that runs and ensembles compute with.
 pub trait FlatFunctions: Send + Sync {
@@ -10,11 +10,11 @@ pub trait FlatFunctions: Send + Sync {
     fn zero_targets(&self, targets: &mut [bool]);
     /// The functions in one number at a time.
     fn doubles(&self) -> &dyn Functions<f64>;
-    /// The functions in the lanes of one vector.
-    fn lanes(&self) -> &dyn Functions<Lanes<1>>;
-    /// The functions in the lanes of two vectors, for short states.
-    fn wide_lanes(&self) -> &dyn Functions<Lanes<2>>;
-    /// The field in numbers with a derivative; of the functions on these no other is called.
+    /// What [ensembles](fbint_runtime::Ensemble) evaluate in lanes: field, integrals, feedback field, projection and Jacobian.
+    fn lanes(&self) -> &dyn Functions<NarrowLanes>;
+    /// The same in the lanes of systems of at most eight entries.
+    fn medium_lanes(&self) -> &dyn Functions<MediumLanes>;
+    /// The field in numbers with a derivative.
     fn duals(&self) -> &dyn Functions<Dual>;
 }
 

@@ -13,8 +13,8 @@ use super::{
     Sample, Scheme, Steps, Visit,
 };
 
-/// The most operations of a feedback field whose ensembles run in lanes: beyond, compiling them takes minutes.
-const MOST_IN_LANES: u32 = 1200;
+/// The most entries of states that ensembles integrate side by side: beyond, compiling that takes minutes.
+pub(super) const MOST_IN_LANES: usize = 48;
 
 /// A system with its parameters.
 pub(super) struct Loaded<S, M> {
@@ -71,6 +71,22 @@ impl<S: Model, M: Fn() -> S> Loaded<S, M> {
     fn flat(&self, state: S::State) -> Vec<f64> {
         let state: Vector<S> = state.into();
         state.as_ref()[..self.system.facts().state.len()].to_vec()
+    }
+
+    fn finish_ensemble<G: EnsembleGains<S>>(
+        &self,
+        ensemble: Ensemble<'_, S, G>,
+        plan: &Plan,
+    ) -> Result<EnsembleRun, Error> {
+        let ensemble = ensemble.boxed();
+        // Code for lanes that would never be called is not even made.
+        let fits_lanes = const { <Vector<S> as Entries<f64>>::LEN <= MOST_IN_LANES };
+        let run = if fits_lanes && self.system.facts().feedback_field_operations.fit_lanes() {
+            ensemble.run_flat(&plan.settings)?
+        } else {
+            ensemble.run_one_by_one_flat(&plan.settings)?
+        };
+        Ok(run.into())
     }
 
     /// The model's own map that a plan names.
@@ -180,7 +196,12 @@ impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
             systems.push(system);
             starts.push(self.vector(&member.start));
         }
-        let ensemble = Ensemble::over_systems(&systems, starts).watched(progress);
+        let ensemble = match systems.is_empty() {
+            // So that it is known of what the statistics are, though no member could start.
+            true => Ensemble::new(&self.system, starts),
+            false => Ensemble::over_systems(&systems, starts),
+        };
+        let ensemble = ensemble.watched(progress);
         let ensemble = match visit {
             Some(visit) => ensemble.visited_flat(|member, samples| visit(member, &Sample::all(samples))),
             None => ensemble,
@@ -201,11 +222,11 @@ impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
                     ConstantGains::Each(each) => Gains::diagonal(vector(each)),
                 });
             }
-            return finish_ensemble(ensemble.gains_of_each::<Diagonal<S>>(gains), plan);
+            return self.finish_ensemble(ensemble.gains_of_each::<Diagonal<S>>(gains), plan);
         }
         match &plan.feedback {
-            Feedback::Relaxation(tau) => finish_ensemble(ensemble.gains(Gains::relaxation(*tau)), plan),
-            _ => finish_ensemble(ensemble.without_feedback(), plan),
+            Feedback::Relaxation(tau) => self.finish_ensemble(ensemble.gains(Gains::relaxation(*tau)), plan),
+            _ => self.finish_ensemble(ensemble.without_feedback(), plan),
         }
     }
 
@@ -283,23 +304,6 @@ fn with_inputs<S: FeedbackSystem>(
 /// One gain for every integral, of the type of different ones: what is compiled for them serves both.
 pub(super) fn uniform<S: FeedbackSystem>(k: f64) -> Gains<Diagonal<S>> {
     Gains::diagonal(Entries::from_fn(|_| k))
-}
-
-fn finish_ensemble<S, G>(ensemble: Ensemble<'_, S, G>, plan: &Plan) -> Result<EnsembleRun, Error>
-where
-    S: Model,
-    G: EnsembleGains<S>,
-{
-    let ensemble = ensemble.boxed();
-    // Code for lanes that would never be called is not even made.
-    let is_long =
-        const { matches!(S::KNOWN_FACTS, Some(facts) if facts.feedback_field_operations.total() > MOST_IN_LANES) };
-    let run = if !S::RUNS_IN_LANES || is_long {
-        ensemble.run_one_by_one_flat(&plan.settings)?
-    } else {
-        ensemble.run_flat(&plan.settings)?
-    };
-    Ok(run.into())
 }
 
 /// The vector with these entries; those that are missing are not numbers.

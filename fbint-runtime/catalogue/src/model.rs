@@ -32,10 +32,6 @@ use super::{Controller, Drawing, Scheme};
     note = "write `default(..)` and `start(..)` into its attribute, and `impl fbint_command::Model for {Self} {{}}`"
 )]
 pub trait Model: FeedbackSystem + Sync {
-    /// Whether members of an ensemble are integrated side by side, in the lanes of vector instructions, where that is possible. It is
-    /// several times as fast, and takes a crate in release mode some seconds longer to compile.
-    const RUNS_IN_LANES: bool = true;
-
     /// The start of a run with these parameters, unless options of the command set it; by default that of the key `start` of the
     /// declaration.
     ///

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::{array, fmt, ptr};
 
 use fbint_runtime::{
-    DrivenSystem, Dual, Entry, Error, Event, FeedbackLaw, FeedbackSystem, HamelSteps, HamelSystem, Lanes, OneStep,
-    PreparedSystem, Scalar, Signal, SystemFacts, Vector,
+    DrivenSystem, Dual, Entry, Error, Event, FeedbackLaw, FeedbackSystem, HamelSteps, HamelSystem, MediumLanes,
+    NarrowLanes, OneStep, PreparedSystem, Scalar, Signal, SystemFacts, Vector,
 };
 
 use crate::flat_model::{FlatModel, FlatSignal};
@@ -117,9 +117,6 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
 }
 
 impl<const N: usize, const M: usize> Model for Padded<N, M> {
-    // Lanes take long to compile for long vectors.
-    const RUNS_IN_LANES: bool = N <= 48;
-
     fn start(&self) -> Result<[f64; N], Error> {
         self.model.start().map(|start| padded(&start))
     }
@@ -301,8 +298,8 @@ fn functions_in<T: 'static>(flat: &'static dyn FlatFunctions) -> Option<&'static
     }
     type In<T> = &'static dyn Functions<T>;
     None.or_else(|| same::<In<f64>, _>(flat.doubles()))
-        .or_else(|| same::<In<Lanes<1>>, _>(flat.lanes()))
-        .or_else(|| same::<In<Lanes<2>>, _>(flat.wide_lanes()))
+        .or_else(|| same::<In<NarrowLanes>, _>(flat.lanes()))
+        .or_else(|| same::<In<MediumLanes>, _>(flat.medium_lanes()))
         .or_else(|| same::<In<Dual>, _>(flat.duals()))
 }
 

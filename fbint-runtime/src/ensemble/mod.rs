@@ -69,6 +69,12 @@ const MIDDLING: usize = 8;
 const MEDIUM: usize = if cfg!(target_feature = "avx") { 2 } else { 1 };
 /// How many vectors of numbers make the fastest [`Lanes`] of a system that has no room in registers anyway.
 const NARROW: usize = 1;
+/// What members of a system with at most eight entries are integrated in, if they are more than six.
+#[doc(hidden)]
+pub type MediumLanes = Lanes<MEDIUM>;
+/// What members of a system with more than eight entries are integrated in.
+#[doc(hidden)]
+pub type NarrowLanes = Lanes<NARROW>;
 
 /// The number of intervals that are sampled by default.
 const DEFAULT_INTERVALS: f64 = 100.0;

@@ -1,7 +1,7 @@
 //! A model from text, with what evaluates its functions.
 
 use fbint_catalogue::{FlatFunctions, FlatModel, Functions, Given, ListFunction, MatrixFunction};
-use fbint_runtime::{Dual, Error, Lanes, Scalar, SystemFacts};
+use fbint_runtime::{Dual, Error, Lanes, MediumLanes, NarrowLanes, Scalar, SystemFacts};
 
 use crate::code::{Code, Destination, OutputRegister, Registers, Source, Sources, Weighing};
 use crate::functions::ModelFunctions;
@@ -74,11 +74,11 @@ impl FlatFunctions for ModelFunctions {
         self
     }
 
-    fn lanes(&self) -> &dyn Functions<Lanes<1>> {
+    fn lanes(&self) -> &dyn Functions<NarrowLanes> {
         self
     }
 
-    fn wide_lanes(&self) -> &dyn Functions<Lanes<2>> {
+    fn medium_lanes(&self) -> &dyn Functions<MediumLanes> {
         self
     }
 
