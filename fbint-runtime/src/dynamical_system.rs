@@ -8,8 +8,7 @@ use crate::entries::Entries;
 use crate::facts::SystemFacts;
 use crate::linear::{filled, from_slice};
 #[cfg(feature = "std")]
-use crate::system::FeedbackSystem;
-use crate::system::{Integrals, PreparedSystem, Vector};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// A system whose parameters, and inputs if it has any, are fixed. States are flat, with an entry for each of [`SystemFacts::state`].
 pub trait DynamicalSystem {
@@ -42,7 +41,8 @@ impl<P: PreparedSystem<f64>> DynamicalSystem for P {
     }
 
     fn jacobian_at(&self, x: &[f64], rows: &mut [f64]) {
-        let (facts, jacobian) = (PreparedSystem::facts(self), self.integrals_jacobian(&from_slice(x)));
+        let facts = PreparedSystem::facts(self);
+        let jacobian = self.integrals_jacobian(&from_slice(x));
         for (row, gradient) in rows.chunks_exact_mut(facts.state.len()).zip(jacobian.as_ref()) {
             row.copy_from_slice(facts.of_state::<P::System, _>(gradient));
         }
@@ -53,27 +53,32 @@ impl<P: PreparedSystem<f64>> DynamicalSystem for P {
     }
 
     fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>)) {
+        let facts = PreparedSystem::facts(self);
         // A type for systems of several sizes has vectors for the largest, which would fill the stack of a thread.
         #[cfg(feature = "std")]
-        if P::System::KNOWN_FACTS.is_none() {
-            return with_allocated(PreparedSystem::facts(self), work);
+        if const { P::System::KNOWN_FACTS.is_none() } {
+            return with_allocated(facts, work);
         }
-        let states: &mut [Vector<P::System>; STATES] = &mut [filled(0.0); STATES];
-        let values: &mut [Integrals<P::System>; VALUES] = &mut [filled(0.0); VALUES];
-        let rows: &mut [Integrals<P::System, Vector<P::System>>; ROWS] = &mut [Entries::from_fn(|_| filled(0.0)); ROWS];
-        let squares: &mut [Integrals<P::System, Integrals<P::System>>; SQUARES] =
-            &mut [Entries::from_fn(|_| filled(0.0)); SQUARES];
-        let indices: &mut [Integrals<P::System, usize>; INDICES] = &mut [Entries::from_fn(|_| 0); INDICES];
-        work(Scratch {
-            rows: Vector::<P::System>::flat_mut(Entries::flat_mut(rows)),
-            squares: Integrals::<P::System>::flat_mut(Entries::flat_mut(squares)),
-            states: Entries::flat_mut(states),
-            values: Entries::flat_mut(values),
-            indices: Entries::flat_mut(indices),
-            entries: PreparedSystem::facts(self).state.len(),
-            integrals: PreparedSystem::facts(self).integrals.len(),
-        });
+        with_vectors::<P::System>(facts, work);
     }
+}
+
+/// Calls `work` once, with memory in vectors of the system.
+fn with_vectors<S: FeedbackSystem>(facts: &SystemFacts, work: &mut dyn FnMut(Scratch<'_>)) {
+    let states: &mut [Vector<S>; STATES] = &mut [filled(0.0); STATES];
+    let values: &mut [Integrals<S>; VALUES] = &mut [filled(0.0); VALUES];
+    let rows: &mut [Integrals<S, Vector<S>>; ROWS] = &mut [Entries::from_fn(|_| filled(0.0)); ROWS];
+    let squares: &mut [Integrals<S, Integrals<S>>; SQUARES] = &mut [Entries::from_fn(|_| filled(0.0)); SQUARES];
+    let indices: &mut [Integrals<S, usize>; INDICES] = &mut [Entries::from_fn(|_| 0); INDICES];
+    work(Scratch {
+        rows: Vector::<S>::flat_mut(Entries::flat_mut(rows)),
+        squares: Integrals::<S>::flat_mut(Entries::flat_mut(squares)),
+        states: Entries::flat_mut(states),
+        values: Entries::flat_mut(values),
+        indices: Entries::flat_mut(indices),
+        entries: facts.state.len(),
+        integrals: facts.integrals.len(),
+    });
 }
 
 /// Calls `work` once, with memory that is as large as a system needs.

@@ -278,8 +278,9 @@ fn put<V: Entries<T>, T: Entry>(list: &mut [T], entries: V) {
 /// Puts rows into the first of a matrix.
 #[inline(always)]
 fn put_rows<M: Entries<V>, V: Entries<T> + Entry, T: Entry>(matrix: &mut [T], columns: usize, rows: M) {
-    for (row, entries) in matrix.chunks_exact_mut(columns).zip(rows) {
-        put(row, entries);
+    // By reference, because there may be many, and where nothing is optimised each of them would be moved several times.
+    for (row, entries) in matrix.chunks_exact_mut(columns).zip(rows.as_ref()) {
+        row[..V::LEN].copy_from_slice(entries.as_ref());
     }
 }
 
