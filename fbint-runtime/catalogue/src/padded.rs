@@ -227,6 +227,7 @@ impl<const N: usize, const M: usize> HamelSystem for Padded<N, M> {
 #[derive(Clone, Copy)]
 pub struct PaddedPrepared<T: 'static, const N: usize, const M: usize> {
     flat: &'static dyn FlatFunctions,
+    facts: &'static SystemFacts,
     /// Those of [`FlatFunctions`] that are in numbers of this type; without them nothing here is a number.
     functions: Option<&'static dyn Functions<T>>,
     /// What depends on parameters alone, then zeros.
@@ -237,13 +238,13 @@ pub struct PaddedPrepared<T: 'static, const N: usize, const M: usize> {
 
 impl<T: fmt::Debug, const N: usize, const M: usize> fmt::Debug for PaddedPrepared<T, N, M> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("PaddedPrepared").field("name", &self.flat.facts().name).finish_non_exhaustive()
+        out.debug_struct("PaddedPrepared").field("name", &self.facts.name).finish_non_exhaustive()
     }
 }
 
 impl<T: PartialEq, const N: usize, const M: usize> PartialEq for PaddedPrepared<T, N, M> {
     fn eq(&self, other: &Self) -> bool {
-        ptr::eq(self.flat.facts(), other.flat.facts()) && self.prepared == other.prepared && self.inputs == other.inputs
+        ptr::eq(self.facts, other.facts) && self.prepared == other.prepared && self.inputs == other.inputs
     }
 }
 
@@ -255,7 +256,14 @@ impl<T: Scalar, const N: usize, const M: usize> PaddedPrepared<T, N, M> {
         }
         let mut zero_targets = [false; M];
         flat.zero_targets(&mut zero_targets);
-        Self { flat, functions: functions_in(flat), prepared: numbers, inputs: array::from_fn(input), zero_targets }
+        Self {
+            flat,
+            facts: flat.facts(),
+            functions: functions_in(flat),
+            prepared: numbers,
+            inputs: array::from_fn(input),
+            zero_targets,
+        }
     }
 
     /// A list with a number for each result, then zeros.
@@ -307,8 +315,8 @@ fn functions_in<T: 'static>(flat: &'static dyn FlatFunctions) -> Option<&'static
 fn on_slices<T: Scalar, const M: usize>(law: impl Fn([T; M]) -> [T; M]) -> impl Fn(&mut [T]) {
     move |integrals| {
         let mut all = [T::from_f64(0.0); M];
-        all[..integrals.len()].copy_from_slice(integrals);
-        integrals.copy_from_slice(&law(all)[..integrals.len()]);
+        all.iter_mut().zip(&*integrals).for_each(|(entry, integral)| *entry = *integral);
+        integrals.iter_mut().zip(law(all)).for_each(|(integral, entry)| *integral = entry);
     }
 }
 
@@ -316,7 +324,7 @@ impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for PaddedPrep
     type System = Padded<N, M>;
 
     fn facts(&self) -> &'static SystemFacts {
-        self.flat.facts()
+        self.facts
     }
 
     fn vector_field(&self, x: &[T; N]) -> [T; N] {
