@@ -7,7 +7,6 @@ use core::mem;
 use crate::entries::Entries;
 use crate::facts::SystemFacts;
 use crate::linear::{filled, from_slice};
-#[cfg(feature = "std")]
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// A system whose parameters, and inputs if it has any, are fixed. States are flat, with an entry for each of [`SystemFacts::state`].
