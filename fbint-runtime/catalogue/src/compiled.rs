@@ -9,7 +9,7 @@ use fbint_runtime::{
 
 use crate::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
 use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction};
-use crate::loaded::{MOST_IN_LANES, vector};
+use crate::loaded::{is_in_lanes, vector};
 use crate::{Drawing, Model};
 
 /// A model that was compiled with the program.
@@ -177,11 +177,6 @@ impl<S: GeneratedSystem> Functions<Dual> for CompiledFunctions<S> {
     }
 }
 
-/// Whether members of ensembles run in lanes.
-const fn is_in_lanes(facts: &SystemFacts) -> bool {
-    facts.state.len() <= MOST_IN_LANES && facts.feedback_field_operations.fit_lanes()
-}
-
 /// The prepared system with what is given.
 #[inline(always)]
 fn system<S: GeneratedSystem, T: Scalar>(given: &Given<'_, T>) -> S::Prepared<T> {
@@ -278,9 +273,9 @@ fn put<V: Entries<T>, T: Entry>(list: &mut [T], entries: V) {
 /// Puts rows into the first of a matrix.
 #[inline(always)]
 fn put_rows<M: Entries<V>, V: Entries<T> + Entry, T: Entry>(matrix: &mut [T], columns: usize, rows: M) {
-    // By reference, because there may be many, and where nothing is optimised each of them would be moved several times.
+    // By reference, because where nothing is optimised an iterator that has all rows is moved several times.
     for (row, entries) in matrix.chunks_exact_mut(columns).zip(rows.as_ref()) {
-        row[..V::LEN].copy_from_slice(entries.as_ref());
+        put(row, *entries);
     }
 }
 

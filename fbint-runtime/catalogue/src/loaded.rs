@@ -14,7 +14,12 @@ use super::{
 };
 
 /// The most entries of states that ensembles integrate side by side: beyond, compiling that takes minutes.
-pub(super) const MOST_IN_LANES: usize = 48;
+const MOST_IN_LANES: usize = 48;
+
+/// Whether members of ensembles of a system run in lanes.
+pub(super) const fn is_in_lanes(facts: &SystemFacts) -> bool {
+    facts.state.len() <= MOST_IN_LANES && facts.feedback_field_operations.fit_lanes()
+}
 
 /// A system with its parameters.
 pub(super) struct Loaded<S, M> {
@@ -80,8 +85,7 @@ impl<S: Model, M: Fn() -> S> Loaded<S, M> {
     ) -> Result<EnsembleRun, Error> {
         let ensemble = ensemble.boxed();
         // Code for lanes that would never be called is not even made.
-        let fits_lanes = const { <Vector<S> as Entries<f64>>::LEN <= MOST_IN_LANES };
-        let run = if fits_lanes && self.system.facts().feedback_field_operations.fit_lanes() {
+        let run = if const { <Vector<S> as Entries<f64>>::LEN <= MOST_IN_LANES } && is_in_lanes(self.system.facts()) {
             ensemble.run_flat(&plan.settings)?
         } else {
             ensemble.run_one_by_one_flat(&plan.settings)?
