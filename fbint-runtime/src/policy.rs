@@ -156,7 +156,7 @@ impl<S: FeedbackSystem, T: Scalar> ConstantGain<S, T> {
     }
 
     fn decay_rate(&self, system: &S::Prepared<T>, x: &Vector<S, T>) -> T {
-        largest_decay_rate::<S, T>(system, x, |v| Entries::from_fn(|i| self.declared[i] * v[i]))
+        largest_decay_rate::<S, T>(system, x, &self.declared)
     }
 }
 
@@ -308,8 +308,8 @@ impl<S: FeedbackSystem> GainPolicy<S> for DiagonalScaled {
 
     fn decay_rate<T: Scalar>(rate: &T, system: &S::Prepared<T>, x: &Vector<S, T>) -> T {
         let squares = system.squared_gradients(x);
-        let weigh = |v: &Integrals<S, T>| Entries::from_fn(|i| *rate * v[i] / (squares[i] + T::from_f64(TINY)));
-        largest_decay_rate::<S, T>(system, x, weigh)
+        let gains = Entries::from_fn(|i| *rate / (squares[i] + T::from_f64(TINY)));
+        largest_decay_rate::<S, T>(system, x, &gains)
     }
 }
 
@@ -326,7 +326,7 @@ impl<S: FeedbackSystem> GainPolicy<S> for BaeChang {
 
     #[inline(always)]
     fn field<T: Scalar>(h: &T, system: &S::Prepared<T>, targets: &Targets<S, T>, x: &Vector<S, T>) -> Vector<S, T> {
-        let lambda = largest_decay_rate::<S, T>(system, x, Clone::clone);
+        let lambda = largest_decay_rate::<S, T>(system, x, &filled(T::from_f64(1.0)));
         let uniform = (*h * (lambda + T::from_f64(TINY))).recip();
         let weigh = |integrals: Integrals<S, T>| {
             let changes = targets.changes(&integrals);
@@ -379,20 +379,21 @@ impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for ConstantLaw<'_, S, T> {
     }
 }
 
-/// The largest eigenvalue of DF DF^T K, which is also the largest of DF^T K DF.
+/// The largest eigenvalue of DF DF^T K, which is also the largest of DF^T K DF, for K = diag(`gains`). It is long, and compiled once.
+#[inline(never)]
 fn largest_decay_rate<S: FeedbackSystem, T: Scalar>(
     system: &S::Prepared<T>,
     x: &Vector<S, T>,
-    weigh: impl Fn(&Integrals<S, T>) -> Integrals<S, T>,
+    gains: &Integrals<S, T>,
 ) -> T {
     let jacobian = system.integrals_jacobian(x);
     let facts = system.facts();
     let (rows, columns) = (facts.integrals.len(), facts.state.len());
     largest_eigenvalue(rows, |v: &Integrals<S, T>| {
-        let weighed = weigh(v);
         // DF^T K v, without what would move the time.
         let mut pulled: Vector<S, T> = filled(T::from_f64(0.0));
-        for (row, &factor) in jacobian.as_ref()[..rows].iter().zip(weighed.as_ref()) {
+        for (i, row) in jacobian.as_ref()[..rows].iter().enumerate() {
+            let factor = gains[i] * v[i];
             for (sum, &entry) in pulled.as_mut()[..columns].iter_mut().zip(row.as_ref()) {
                 *sum = entry.mul_add(factor, *sum);
             }
