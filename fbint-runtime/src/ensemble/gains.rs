@@ -278,8 +278,9 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> LaneFields<S, V> fo
         projection: Option<Projection>,
     ) {
         let Some(field) = &self.block else { return };
-        // What is not called is not even made: all gains that follow from the state share one compilation of the methods.
-        if const { G::IS_CONSTANT } {
+        // What is not called is not even made: all gains that follow from the state share one compilation of the methods, and so do all
+        // gains of a system of which nothing is known before it runs, as its functions are behind a pointer anyway.
+        if const { G::IS_CONSTANT && S::KNOWN_FACTS.is_some() } {
             block::integrate(step_loop, field, start, method, projection);
         } else {
             let field: &dyn Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> = field;
