@@ -228,8 +228,8 @@ impl<const N: usize, const M: usize> HamelSystem for Padded<N, M> {
 pub struct PaddedPrepared<T: 'static, const N: usize, const M: usize> {
     flat: &'static dyn FlatFunctions,
     facts: &'static SystemFacts,
-    /// Those of [`FlatFunctions`] that are in numbers of this type; without them nothing here is a number.
-    functions: Option<&'static dyn Functions<T>>,
+    /// Those of [`FlatFunctions`] that are in numbers of this type.
+    functions: &'static dyn Functions<T>,
     /// What depends on parameters alone, then zeros.
     prepared: [[T; N]; PREPARED],
     inputs: [T; N],
@@ -272,26 +272,16 @@ impl<T: Scalar, const N: usize, const M: usize> PaddedPrepared<T, N, M> {
     }
 
     fn with_law<const L: usize>(&self, function: ListFunction, given: Given<'_, T>, law: &dyn Fn(&mut [T])) -> [T; L] {
-        match self.functions {
-            Some(functions) => {
-                let mut list = [T::from_f64(0.0); L];
-                functions.list(function, &given, law, &mut list);
-                list
-            }
-            None => [T::from_f64(f64::NAN); L],
-        }
+        let mut list = [T::from_f64(0.0); L];
+        self.functions.list(function, &given, law, &mut list);
+        list
     }
 
     /// The same, row by row.
     fn matrix<const R: usize, const C: usize>(&self, function: MatrixFunction, x: &[T; N]) -> [[T; C]; R] {
-        match self.functions {
-            Some(functions) => {
-                let mut matrix = [[T::from_f64(0.0); C]; R];
-                functions.matrix(function, &self.given(x, &[], &[]), matrix.as_flattened_mut(), C);
-                matrix
-            }
-            None => [[T::from_f64(f64::NAN); C]; R],
-        }
+        let mut matrix = [[T::from_f64(0.0); C]; R];
+        self.functions.matrix(function, &self.given(x, &[], &[]), matrix.as_flattened_mut(), C);
+        matrix
     }
 
     fn given<'a>(&'a self, state: &'a [T], first: &'a [T], second: &'a [T]) -> Given<'a, T> {
@@ -299,8 +289,8 @@ impl<T: Scalar, const N: usize, const M: usize> PaddedPrepared<T, N, M> {
     }
 }
 
-/// The functions in numbers of one type, if there are any.
-fn functions_in<T: 'static>(flat: &'static dyn FlatFunctions) -> Option<&'static dyn Functions<T>> {
+/// The functions in numbers of one type.
+fn functions_in<T: Scalar>(flat: &'static dyn FlatFunctions) -> &'static dyn Functions<T> {
     fn same<G: 'static, W: 'static + Copy>(given: G) -> Option<W> {
         (&given as &dyn Any).downcast_ref().copied()
     }
@@ -309,6 +299,24 @@ fn functions_in<T: 'static>(flat: &'static dyn FlatFunctions) -> Option<&'static
         .or_else(|| same::<In<NarrowLanes>, _>(flat.lanes()))
         .or_else(|| same::<In<MediumLanes>, _>(flat.medium_lanes()))
         .or_else(|| same::<In<Dual>, _>(flat.duals()))
+        .unwrap_or(&NoFunctions)
+}
+
+/// The functions in numbers of a type in which there are none: nothing that they give is a number.
+struct NoFunctions;
+
+impl<T: Scalar> Functions<T> for NoFunctions {
+    fn list(&self, _: ListFunction, _: &Given<'_, T>, _: &dyn Fn(&mut [T]), list: &mut [T]) {
+        list.fill(T::from_f64(f64::NAN));
+    }
+
+    fn matrix(&self, _: MatrixFunction, _: &Given<'_, T>, matrix: &mut [T], _: usize) {
+        matrix.fill(T::from_f64(f64::NAN));
+    }
+
+    fn jacobian(&self, _: &Given<'_, T>, _: bool, _: &mut dyn FnMut(usize, usize, T)) -> bool {
+        false
+    }
 }
 
 /// A law on so many integrals as one on slices.
@@ -387,6 +395,6 @@ impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for PaddedPrep
     fn jacobian(&self, x: &[T; N], feedback: Option<[&[T; M]; 2]>, add: &mut dyn FnMut(usize, usize, T)) -> bool {
         let [first, second]: [&[T]; 2] = feedback.map_or([&[]; 2], |[gains, targets]| [gains, targets]);
         let given = self.given(x, first, second);
-        self.functions.is_some_and(|functions| functions.jacobian(&given, feedback.is_some(), add))
+        self.functions.jacobian(&given, feedback.is_some(), add)
     }
 }
