@@ -73,9 +73,13 @@ pub(crate) fn gradient(
     expression: &Expression,
     is_variable: impl Fn(Symbol) -> bool,
 ) -> Option<BTreeMap<Symbol, Expression>> {
-    let variables = expression.symbols().into_iter().filter(|symbol| is_variable(*symbol));
-    let mut gradient: BTreeMap<Symbol, Expression> =
-        variables.map(|symbol| Some((symbol, partial(expression, symbol)?))).collect::<Option<_>>()?;
+    // Entries are inserted one by one: `collect` would compile a sort for each function `is_variable`.
+    let mut gradient = BTreeMap::new();
+    for symbol in expression.symbols() {
+        if is_variable(symbol) {
+            gradient.insert(symbol, partial(expression, symbol)?);
+        }
+    }
     gradient.retain(|_, entry| !entry.is_zero());
     Some(gradient)
 }

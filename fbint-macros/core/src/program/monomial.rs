@@ -74,8 +74,10 @@ impl Monomial {
 
     /// The monomial with other exponents.
     pub(super) fn with_factors(&self, exponent: impl Fn(Value, i32) -> i32) -> Self {
-        let factors = self.factors.iter().map(|(&value, &power)| (value, exponent(value, power)));
-        Self { coefficient: self.coefficient.clone(), factors: factors.filter(|(_, power)| *power != 0).collect() }
+        let mut monomial = self.clone();
+        monomial.factors.iter_mut().for_each(|(value, power)| *power = exponent(*value, *power));
+        monomial.factors.retain(|_, power| *power != 0);
+        monomial
     }
 
     /// The monomial as a power of a product times a rest: x^12 / y^7 is (x^2 / y)^6 / y. What is computed so leaves the range of a

@@ -174,7 +174,9 @@ fn mapped<K: Copy + Ord>(
     tangent: &Tangent<K>,
     map: impl Fn(&mut Builder, Value) -> Value,
 ) -> Tangent<K> {
-    tangent.iter().map(|(by, entry)| (*by, map(builder, *entry))).collect()
+    let mut mapped = tangent.clone();
+    mapped.values_mut().for_each(|entry| *entry = map(builder, *entry));
+    mapped
 }
 
 /// a db + b da
