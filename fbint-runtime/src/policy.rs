@@ -298,7 +298,7 @@ impl<S: FeedbackSystem> GainPolicy<S> for DiagonalScaled {
     #[inline(always)]
     fn field<T: Scalar>(rate: &T, system: &S::Prepared<T>, targets: &Targets<S, T>, x: &Vector<S, T>) -> Vector<S, T> {
         let squares = system.squared_gradients(x);
-        let scaled = |i: usize| *rate * (squares[i] + T::from_f64(TINY)).recip();
+        let scaled = |i: usize| scaled(*rate, squares[i]);
         let weigh = |integrals: Integrals<S, T>| {
             let changes = targets.changes(&integrals);
             Integrals::<S, T>::from_fn(|i| scaled(i) * changes[i])
@@ -308,9 +308,14 @@ impl<S: FeedbackSystem> GainPolicy<S> for DiagonalScaled {
 
     fn decay_rate<T: Scalar>(rate: &T, system: &S::Prepared<T>, x: &Vector<S, T>) -> T {
         let squares = system.squared_gradients(x);
-        let gains = Entries::from_fn(|i| *rate / (squares[i] + T::from_f64(TINY)));
-        largest_decay_rate::<S, T>(system, x, &gains)
+        largest_decay_rate::<S, T>(system, x, &Entries::from_fn(|i| scaled(*rate, squares[i])))
     }
+}
+
+/// The gain of an integral whose gradient has this square.
+#[inline(always)]
+fn scaled<T: Scalar>(rate: T, square: T) -> T {
+    rate * (square + T::from_f64(TINY)).recip()
 }
 
 /// K = I / (h lambda), lambda the largest eigenvalue of DF DF^T.
@@ -379,7 +384,8 @@ impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for ConstantLaw<'_, S, T> {
     }
 }
 
-/// The largest eigenvalue of DF DF^T K, which is also the largest of DF^T K DF, for K = diag(`gains`). It is long, and compiled once.
+/// The largest eigenvalue of DF DF^T K, which is also the largest of DF^T K DF, for K = diag(`gains`). It is long, and compiled
+/// once for all kinds of gains.
 #[inline(never)]
 fn largest_decay_rate<S: FeedbackSystem, T: Scalar>(
     system: &S::Prepared<T>,
