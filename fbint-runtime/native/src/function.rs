@@ -29,11 +29,11 @@ pub(crate) const ARGUMENTS: usize = 3;
 pub(crate) const WEIGH: &str = "weigh";
 
 /// A program before its code is complete.
-pub(crate) struct DeclaredFunction {
+pub(crate) struct DeclaredFunction<const ARRAYS: usize> {
     pub(crate) id: FuncId,
     /// The least length of each array.
-    pub(crate) least: Vec<usize>,
-    /// The number of its results.
+    pub(crate) least: [usize; ARRAYS],
+    /// The number of results that it writes.
     pub(crate) results: usize,
     /// The number of integrals that it hands to the law.
     pub(crate) integrals: usize,
@@ -48,17 +48,17 @@ struct LawContext<'l> {
     law: &'l mut dyn FnMut(&[f64], &mut [f64]),
 }
 
-/// A compiled program.
-#[derive(Clone, Debug)]
-pub struct Function {
+/// A compiled program that reads so many arrays.
+#[derive(Clone, Copy, Debug)]
+pub struct Function<const ARRAYS: usize> {
     code: FunctionPointer,
-    least: Vec<usize>,
+    least: [usize; ARRAYS],
     results: usize,
     integrals: usize,
 }
 
-impl Function {
-    /// The number of results.
+impl<const ARRAYS: usize> Function<ARRAYS> {
+    /// The number of results that are written, which is even: an odd number is followed by a zero.
     pub fn results(&self) -> usize {
         self.results
     }
@@ -70,14 +70,8 @@ impl Function {
     ///
     /// If an array or `results` is too short.
     #[inline]
-    pub fn call<const ARRAYS: usize>(
-        &self,
-        arrays: [&[f64]; ARRAYS],
-        results: &mut [f64],
-        law: &mut dyn FnMut(&[f64], &mut [f64]),
-    ) {
-        let are_long_enough =
-            self.least.len() <= ARRAYS && self.least.iter().zip(arrays).all(|(least, array)| array.len() >= *least);
+    pub fn call(&self, arrays: [&[f64]; ARRAYS], results: &mut [f64], law: &mut dyn FnMut(&[f64], &mut [f64])) {
+        let are_long_enough = self.least.iter().zip(arrays).all(|(least, array)| array.len() >= *least);
         assert!(
             are_long_enough && results.len() >= self.results,
             "arrays that are as long as the program reads and writes"
@@ -91,7 +85,10 @@ impl Function {
 }
 
 /// The function whose code is complete.
-pub(crate) fn finished(module: &JITModule, declared: DeclaredFunction) -> Function {
+pub(crate) fn finished<const ARRAYS: usize>(
+    module: &JITModule,
+    declared: DeclaredFunction<ARRAYS>,
+) -> Function<ARRAYS> {
     let DeclaredFunction { id, least, results, integrals } = declared;
     // SAFETY: the code was defined with the signature of three pointers and the calling convention of C of this target, and is never freed.
     let code = unsafe { transmute::<*const u8, FunctionPointer>(module.get_finalized_function(id)) };

@@ -13,7 +13,7 @@ pub use function::Function;
 /// Where a program finds an input: among the arrays that a [`Function`] is called with, and in that array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The index of the array.
+    /// The index of the array, below the number of arrays that the function reads.
     pub array: usize,
     /// The index of the entry in the array.
     pub entry: usize,
@@ -46,7 +46,10 @@ impl From<ModuleError> for Error {
 /// # Errors
 ///
 /// If no code can be made for this processor, or for a program, which then reads what has no place, or is too large.
-pub fn compile(programs: &[&Program], place: &dyn Fn(Input) -> Option<Place>) -> Result<Vec<Function>, Error> {
+pub fn compile<const ARRAYS: usize>(
+    programs: &[&Program],
+    place: &dyn Fn(Input) -> Option<Place>,
+) -> Result<Vec<Function<ARRAYS>>, Error> {
     let mut module = module()?;
     let mut context = translate::Translation::new(&mut module)?;
     let mut declared = Vec::new();

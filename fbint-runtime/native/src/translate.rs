@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cranelift_codegen::ir::types::F64;
+use cranelift_codegen::ir::types::{F64, F64X2};
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::JITModule;
@@ -46,12 +46,13 @@ impl Translation {
     }
 
     /// Defines the function of a program, and returns what it takes.
-    pub(crate) fn function(
+    pub(crate) fn function<const ARRAYS: usize>(
         &mut self,
         module: &mut JITModule,
         program: &Program,
         place: &dyn Fn(Input) -> Option<Place>,
-    ) -> Result<DeclaredFunction, Error> {
+    ) -> Result<DeclaredFunction<ARRAYS>, Error> {
+        let place = &|input| place(input).filter(|place| place.array < ARRAYS);
         let is_missing =
             |instruction: &Instruction| matches!(instruction, Instruction::Input(input) if place(*input).is_none());
         if program.instructions.iter().any(is_missing) {
@@ -61,11 +62,16 @@ impl Translation {
         let id = module.declare_anonymous_function(&signature)?;
         let mut context = module.make_context();
         context.func.signature = signature;
-        let mut declared = DeclaredFunction { id, least: Vec::new(), results: program.outputs.len(), integrals: 0 };
-        FunctionTranslator::new(self, module, &mut context.func, program).write(place, &mut declared);
+        let results = program.outputs.len().next_multiple_of(2);
+        let mut least = [0; ARRAYS];
+        FunctionTranslator::new(self, module, &mut context.func, program).write(place, &mut least);
         module.define_function(id, &mut context)?;
         module.clear_context(&mut context);
-        Ok(declared)
+        let integrals = program.instructions.iter().find_map(|instruction| match instruction {
+            Instruction::Weigh(integrals) => Some(integrals.len()),
+            _ => None,
+        });
+        Ok(DeclaredFunction { id, least, results, integrals: integrals.unwrap_or(0) })
     }
 }
 
@@ -121,24 +127,22 @@ impl<'t> FunctionTranslator<'t> {
         }
     }
 
-    fn write(mut self, place: &dyn Fn(Input) -> Option<Place>, declared: &mut DeclaredFunction) {
+    /// Translates the program, and collects the least length of each array.
+    fn write(mut self, place: &dyn Fn(Input) -> Option<Place>, least: &mut [usize]) {
         let program = self.program;
         let live = program.live();
         for (index, instruction) in program.instructions.iter().enumerate().filter(|(index, _)| live[*index]) {
             self.values[index] = match instruction {
                 Instruction::Weigh(integrals) => {
-                    self.weighed(index, integrals, declared);
+                    self.weighed(index, integrals);
                     None
                 }
-                Instruction::Input(input) => place(*input).map(|place| self.input(place, declared)),
+                Instruction::Input(input) => place(*input).map(|place| self.input(place, least)),
                 other => Some(self.value(other)),
             };
         }
         let [_, results, _] = self.arguments;
-        for (entry, value) in program.outputs.iter().enumerate() {
-            let value = self.read(*value);
-            self.store(value, results, entry);
-        }
+        self.store(&program.outputs, results);
         self.builder.ins().return_(&[]);
         let target = self.module.target_config();
         self.builder.finalize(target);
@@ -155,11 +159,8 @@ impl<'t> FunctionTranslator<'t> {
         }
     }
 
-    fn input(&mut self, Place { array, entry }: Place, declared: &mut DeclaredFunction) -> ir::Value {
-        if declared.least.len() <= array {
-            declared.least.resize(array + 1, 0);
-        }
-        declared.least[array] = declared.least[array].max(entry + 1);
+    fn input(&mut self, Place { array, entry }: Place, least: &mut [usize]) -> ir::Value {
+        least[array] = least[array].max(entry + 1);
         let start = match self.arrays.get(&array) {
             Some(start) => *start,
             None => {
@@ -178,22 +179,29 @@ impl<'t> FunctionTranslator<'t> {
         self.builder.ins().load(F64, MemFlagsData::trusted(), start, offset(entry, NUMBER))
     }
 
-    fn store(&mut self, value: ir::Value, start: ir::Value, entry: usize) {
-        self.builder.ins().store(MemFlagsData::trusted(), value, start, offset(entry, NUMBER));
+    /// Writes numbers in pairs, the last with a zero if there is no other: who reads two at a time need not wait for two writes.
+    fn store(&mut self, values: &[Value], start: ir::Value) {
+        for (index, pair) in values.chunks(2).enumerate() {
+            let pair = [0, 1].map(|place| match pair.get(place) {
+                Some(value) => self.read(*value),
+                None => self.builder.ins().f64const(0.0),
+            });
+            let first = self.builder.ins().scalar_to_vector(F64X2, pair[0]);
+            let both = self.builder.ins().insertlane(first, pair[1], 1);
+            // Numbers are aligned, pairs of them need not be.
+            let flags = MemFlagsData::new().with_notrap();
+            self.builder.ins().store(flags, both, start, offset(2 * index, NUMBER));
+        }
     }
 
     /// Hands the integrals to the law, which puts as many numbers in their place.
-    fn weighed(&mut self, index: usize, integrals: &[Value], declared: &mut DeclaredFunction) {
-        declared.integrals = integrals.len();
-        let size = u32::try_from(NUMBER * integrals.len().max(1)).unwrap_or(u32::MAX);
+    fn weighed(&mut self, index: usize, integrals: &[Value]) {
+        let size = u32::try_from(NUMBER * integrals.len().max(1).next_multiple_of(2)).unwrap_or(u32::MAX);
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, ALIGNMENT);
         let slots = [(); 2].map(|()| self.builder.create_sized_stack_slot(slot.clone()));
         let pointer = self.module.target_config().pointer_type();
         let [given, returned] = slots.map(|slot| self.builder.ins().stack_addr(pointer, slot, 0));
-        for (entry, value) in integrals.iter().enumerate() {
-            let value = self.read(*value);
-            self.store(value, given, entry);
-        }
+        self.store(integrals, given);
         let [_, _, law] = self.arguments;
         let weigh = self.module.declare_func_in_func(self.weigh, self.builder.func);
         self.builder.ins().call(weigh, &[given, returned, law]);

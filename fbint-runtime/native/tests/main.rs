@@ -155,9 +155,9 @@ fn a_short_array_is_refused() {
     let program =
         Program { instructions: vec![Instruction::Input(Input::State(Symbol(3)))], outputs: vec![Value::at(0)] };
     let function = compile(&[&program], &place).expect("one load").remove(0);
-    let mut results = [0.0];
+    let mut results = [1.0; 2];
     function.call([&[1.0, 2.0, 3.0, 4.0]], &mut results, &mut law);
-    assert_eq!(results, [4.0]);
+    assert_eq!(results, [4.0, 0.0]);
     function.call([&[1.0, 2.0, 3.0]], &mut results, &mut law);
 }
 
@@ -176,6 +176,10 @@ fn constants_and_signs_of_zero_are_kept() -> Result<(), Error> {
 
 #[test]
 fn an_input_without_a_place_is_refused() {
-    let program = Program { instructions: vec![Instruction::Input(Input::Prepared(0))], outputs: vec![Value::at(0)] };
-    assert!(matches!(compile(&[&program], &place), Err(Error::Input)));
+    let reads = |input| Program { instructions: vec![Instruction::Input(input)], outputs: vec![Value::at(0)] };
+    let program = reads(Input::Prepared(0));
+    assert!(matches!(compile::<2>(&[&program], &place), Err(Error::Input)));
+    let program = reads(Input::Parameter(Symbol(0)));
+    assert!(compile::<2>(&[&program], &place).is_ok());
+    assert!(matches!(compile::<1>(&[&program], &place), Err(Error::Input)));
 }

@@ -203,7 +203,7 @@ impl Code {
     }
 
     /// The machine code, if there is any.
-    pub(crate) fn machine(&self) -> Option<&fbint_native::Function> {
+    pub(crate) fn machine(&self) -> Option<&fbint_native::Function<SOURCES>> {
         self.machine.as_ref()?.function()
     }
 

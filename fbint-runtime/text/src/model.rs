@@ -114,7 +114,7 @@ impl Functions<f64> for ModelFunctions {
 /// Calls `add` with the row, the column and each entry of a matrix that does not vanish identically.
 fn each(code: &Code, given: &Given<'_, f64>, add: &mut dyn FnMut(usize, usize, f64)) {
     let Some(machine) = code.machine() else { return interpreted_entries(code, given, add) };
-    let mut numbers = vec![0.0; code.outputs().len()];
+    let mut numbers = vec![0.0; machine.results()];
     machine.call(sources(given), &mut numbers, &mut |_, _| {});
     for (place, number) in code.outputs().iter().zip(numbers) {
         add(place.row.into(), place.column.into(), number);
@@ -168,6 +168,8 @@ interpreted! {
     [] Dual,
 }
 
+/// Not inlined, so that machine code is called from a short function.
+#[inline(never)]
 fn interpreted_list<T: Scalar>(code: &Code, given: &Given<'_, T>, law: &dyn Fn(&mut [T]), list: &mut [T]) {
     let weigh = |weighing: &Weighing, registers: &mut dyn Registers<T>| {
         let (zero, count) = (T::from_f64(0.0), weighing.integrals.len());

@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 use fbint_macros_core::program::{Input, Program};
 use fbint_native::{Function, Place, compile};
 
-use super::Layout;
+use super::{Layout, SOURCES};
 
 /// A program, and its machine code from the first call on.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     program: Program,
     layout: Arc<Layout>,
-    function: OnceLock<Option<Function>>,
+    function: OnceLock<Option<Function<SOURCES>>>,
 }
 
 impl Machine {
@@ -21,11 +21,11 @@ impl Machine {
     }
 
     /// The code, unless there is none for this processor or for this program: then it is interpreted.
-    pub(crate) fn function(&self) -> Option<&Function> {
+    pub(crate) fn function(&self) -> Option<&Function<SOURCES>> {
         self.function.get_or_init(|| self.compiled()).as_ref()
     }
 
-    fn compiled(&self) -> Option<Function> {
+    fn compiled(&self) -> Option<Function<SOURCES>> {
         let place = |input: Input| {
             let (source, entry) = self.layout.place(input)?;
             Some(Place { array: source as usize, entry })
