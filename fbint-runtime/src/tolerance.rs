@@ -30,7 +30,9 @@ impl Tolerance {
     }
 
     /// What an entry of an error is to be multiplied with: 1 / (atol_i + rtol max(|x_i|, |y_i|)).
-    #[inline]
+    ///
+    /// Not inlined: among the sums of a step, LLVM makes a branch of each maximum, and divides one entry after the other.
+    #[inline(never)]
     pub(crate) fn weights<V: Entries<T>, T: Larger>(&self, atol: &V, x: &V, y: &V) -> V {
         V::from_fn(|i| (atol[i] + T::from_f64(self.rtol) * x[i].abs().larger(y[i].abs())).recip())
     }
