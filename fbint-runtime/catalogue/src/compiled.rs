@@ -8,7 +8,7 @@ use fbint_runtime::{
 };
 
 use crate::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
-use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction};
+use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
 use crate::loaded::{is_in_lanes, vector};
 use crate::{Drawing, Model};
 
@@ -107,7 +107,7 @@ impl<S: GeneratedSystem> FlatFunctions for CompiledFunctions<S> {
 impl<S: GeneratedSystem> Functions<f64> for CompiledFunctions<S> {
     fn list(&self, function: ListFunction, given: &Given<'_, f64>, law: &dyn Fn(&mut [f64]), list: &mut [f64]) {
         let Some(hamel) = S::HAMEL_FUNCTIONS else { return generated_list::<S>(function, given, law, list) };
-        let Some(x) = Vector::<S>::of_slice(given.state) else { return };
+        let Some(x) = Vector::<S>::of_slice(&given[Source::State]) else { return };
         match function {
             ListFunction::MomentumState => put(list, (hamel.momentum_state)(&system::<S, _>(given), x)),
             ListFunction::MomentumRates => put(list, (hamel.momentum_rates)(&system::<S, _>(given), x)),
@@ -117,7 +117,7 @@ impl<S: GeneratedSystem> Functions<f64> for CompiledFunctions<S> {
 
     fn matrix(&self, function: MatrixFunction, given: &Given<'_, f64>, matrix: &mut [f64], columns: usize) {
         let Some(hamel) = S::HAMEL_FUNCTIONS else { return generated_matrix::<S>(function, given, matrix, columns) };
-        let Some(x) = Vector::<S>::of_slice(given.state) else { return };
+        let Some(x) = Vector::<S>::of_slice(&given[Source::State]) else { return };
         let of_state = match function {
             MatrixFunction::MomentumStateJacobian => hamel.momentum_state_jacobian,
             MatrixFunction::MomentumRatesJacobian => hamel.momentum_rates_jacobian,
@@ -181,7 +181,7 @@ impl<S: GeneratedSystem> Functions<Dual> for CompiledFunctions<S> {
 #[inline(always)]
 fn system<S: GeneratedSystem, T: Scalar>(given: &Given<'_, T>) -> S::Prepared<T> {
     let (prepared, inputs) = const { (S::FACTS.prepared_numbers, S::FACTS.input_names.len()) };
-    let (prepared, inputs) = (&given.prepared[..prepared], &given.inputs[..inputs]);
+    let (prepared, inputs) = (&given[Source::Prepared][..prepared], &given[Source::Inputs][..inputs]);
     S::of_numbers(|index| match index.checked_sub(prepared.len()) {
         None => prepared[index],
         Some(input) => inputs[input],
@@ -189,7 +189,7 @@ fn system<S: GeneratedSystem, T: Scalar>(given: &Given<'_, T>) -> S::Prepared<T>
 }
 
 fn vector_field<S: GeneratedSystem, T: Scalar>(given: &Given<'_, T>, list: &mut [T]) {
-    if let Some(x) = Vector::<S, T>::of_slice(given.state) {
+    if let Some(x) = Vector::<S, T>::of_slice(&given[Source::State]) {
         put(list, system::<S, T>(given).vector_field(x));
     }
 }
@@ -200,7 +200,7 @@ fn generated_list<S: GeneratedSystem>(
     law: &dyn Fn(&mut [f64]),
     list: &mut [f64],
 ) {
-    let Some(x) = Vector::<S>::of_slice(given.state) else { return };
+    let Some(x) = Vector::<S>::of_slice(&given[Source::State]) else { return };
     let system = system::<S, f64>(given);
     match function {
         ListFunction::Multipliers => put(list, system.multipliers(x)),
@@ -218,14 +218,15 @@ fn list_of_ensemble<S: GeneratedSystem, T: Scalar>(
     law: &dyn Fn(&mut [T]),
     list: &mut [T],
 ) {
-    let Some(x) = Vector::<S, T>::of_slice(given.state) else { return };
+    let Some(x) = Vector::<S, T>::of_slice(&given[Source::State]) else { return };
     let (system, law) = (system::<S, T>(given), SliceLaw(law));
     match function {
         ListFunction::VectorField => put(list, system.vector_field(x)),
         ListFunction::Integrals => put(list, system.integrals(x)),
         ListFunction::FeedbackField => put(list, system.feedback_field(x, &law)),
         ListFunction::Projection => {
-            let further = (Vector::<S, T>::of_slice(given.first), Integrals::<S, T>::of_slice(given.second));
+            let further =
+                (Vector::<S, T>::of_slice(&given[Source::First]), Integrals::<S, T>::of_slice(&given[Source::Second]));
             if let (Some(variances), Some(noise)) = further {
                 put(list, system.projection(x, variances, noise, &law));
             }
@@ -240,7 +241,7 @@ fn generated_matrix<S: GeneratedSystem>(
     matrix: &mut [f64],
     columns: usize,
 ) {
-    let Some(x) = Vector::<S>::of_slice(given.state) else { return };
+    let Some(x) = Vector::<S>::of_slice(&given[Source::State]) else { return };
     let system = system::<S, f64>(given);
     match function {
         MatrixFunction::IntegralsJacobian => put_rows(matrix, columns, system.integrals_jacobian(x)),
@@ -254,9 +255,11 @@ fn generated_jacobian<S: GeneratedSystem, T: Scalar>(
     with_feedback: bool,
     add: &mut dyn FnMut(usize, usize, T),
 ) -> bool {
-    let Some(x) = Vector::<S, T>::of_slice(given.state) else { return false };
+    let Some(x) = Vector::<S, T>::of_slice(&given[Source::State]) else { return false };
     let feedback = match with_feedback {
-        true => Integrals::<S, T>::of_slice(given.first).zip(Integrals::<S, T>::of_slice(given.second)),
+        true => {
+            Integrals::<S, T>::of_slice(&given[Source::First]).zip(Integrals::<S, T>::of_slice(&given[Source::Second]))
+        }
         false => None,
     };
     system::<S, T>(given).jacobian(x, feedback.map(<[_; 2]>::from), add)

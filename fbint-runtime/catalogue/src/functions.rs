@@ -1,5 +1,7 @@
 //! The functions of a system on slices: whatever its dimensions are, and however they are evaluated.
 
+use std::ops::Index;
+
 use fbint_runtime::{Dual, MediumLanes, NarrowLanes, SystemFacts};
 
 /// The functions of a system, whatever its parameters are, in the numbers that runs and ensembles compute with.
@@ -30,19 +32,54 @@ pub trait Functions<T>: Send + Sync {
     fn jacobian(&self, given: &Given<'_, T>, with_feedback: bool, add: &mut dyn FnMut(usize, usize, T)) -> bool;
 }
 
-/// What functions read.
-#[derive(Clone, Copy, Debug)]
-pub struct Given<'a, T> {
-    /// The state, which may be followed by zeros.
-    pub state: &'a [T],
-    /// What depends on parameters alone, which may be followed by zeros.
-    pub prepared: &'a [T],
-    /// The inputs, which may be followed by zeros.
-    pub inputs: &'a [T],
+/// What functions read, by kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// Entries of the state.
+    State,
+    /// What depends on parameters alone; the parameters themselves, in functions of parameters.
+    Prepared,
+    /// Entries of the inputs.
+    Inputs,
     /// S of a projection, or the gains of a feedback law whose gains are constant.
-    pub first: &'a [T],
+    First,
     /// R of a projection, or the targets of such a law.
-    pub second: &'a [T],
+    Second,
+}
+
+/// The number of kinds of [`Source`].
+pub const SOURCES: usize = Source::Second as usize + 1;
+
+/// What functions read: a list of each kind, which may be followed by zeros.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a, T>([&'a [T]; SOURCES]);
+
+impl<T> Default for Given<'_, T> {
+    fn default() -> Self {
+        Self([&[]; SOURCES])
+    }
+}
+
+impl<'a, T> Given<'a, T> {
+    /// The same with a list of this kind.
+    #[inline]
+    pub fn with(mut self, source: Source, list: &'a [T]) -> Self {
+        self.0[source as usize] = list;
+        self
+    }
+
+    /// All lists, in the order of the kinds.
+    pub fn lists(&self) -> &[&'a [T]; SOURCES] {
+        &self.0
+    }
+}
+
+impl<T> Index<Source> for Given<'_, T> {
+    type Output = [T];
+
+    fn index(&self, source: Source) -> &[T] {
+        self.0[source as usize]
+    }
 }
 
 /// A function that gives a list, as [`PreparedSystem`](fbint_runtime::PreparedSystem) and [`HamelSystem`](fbint_runtime::HamelSystem) have

@@ -9,7 +9,7 @@ use fbint_runtime::{
 };
 
 use crate::flat_model::{FlatModel, FlatSignal};
-use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction};
+use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
 use crate::{Controller, Drawing, GeometricMethod, Model};
 
 /// The most entries of a state, and as many inputs and outputs.
@@ -285,7 +285,12 @@ impl<T: Scalar, const N: usize, const M: usize> PaddedPrepared<T, N, M> {
     }
 
     fn given<'a>(&'a self, state: &'a [T], first: &'a [T], second: &'a [T]) -> Given<'a, T> {
-        Given { state, prepared: self.prepared.as_flattened(), inputs: &self.inputs, first, second }
+        Given::default()
+            .with(Source::State, state)
+            .with(Source::Prepared, self.prepared.as_flattened())
+            .with(Source::Inputs, &self.inputs)
+            .with(Source::First, first)
+            .with(Source::Second, second)
     }
 }
 

@@ -17,7 +17,7 @@
 #![expect(unsafe_code, reason = "compiled code can be called in no other way")]
 
 use std::mem::transmute;
-use std::slice;
+use std::{ptr, slice};
 
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::FuncId;
@@ -27,6 +27,9 @@ use fbint_runtime::Scalar;
 pub(crate) const ARGUMENTS: usize = 3;
 /// The name of [`weigh`] in compiled code.
 pub(crate) const WEIGH: &str = "weigh";
+
+/// Why a call panics.
+const TOO_SHORT: &str = "arrays that are as long as the program reads and writes";
 
 /// A program before its code is complete.
 pub(crate) struct DeclaredFunction<const ARRAYS: usize> {
@@ -70,17 +73,18 @@ impl<const ARRAYS: usize> Function<ARRAYS> {
     ///
     /// If an array or `results` is too short.
     #[inline]
-    pub fn call(&self, arrays: [&[f64]; ARRAYS], results: &mut [f64], law: &mut dyn FnMut(&[f64], &mut [f64])) {
-        let are_long_enough = self.least.iter().zip(arrays).all(|(least, array)| array.len() >= *least);
-        assert!(
-            are_long_enough && results.len() >= self.results,
-            "arrays that are as long as the program reads and writes"
-        );
-        let arrays = arrays.map(<[f64]>::as_ptr);
+    pub fn call(&self, arrays: &[&[f64]; ARRAYS], results: &mut [f64], law: &mut dyn FnMut(&[f64], &mut [f64])) {
+        let mut starts = [ptr::null(); ARRAYS];
+        // One after the other, which needs few registers.
+        for ((start, array), least) in starts.iter_mut().zip(arrays).zip(&self.least) {
+            assert!(array.len() >= *least, "{TOO_SHORT}");
+            *start = array.as_ptr();
+        }
+        assert!(results.len() >= self.results, "{TOO_SHORT}");
         let mut context = LawContext { integrals: self.integrals, law };
         // SAFETY: the arrays and the results are as long as the code takes them to be, and nothing else refers to the results; the law
         // outlives the call.
-        unsafe { (self.code)(arrays.as_ptr(), results.as_mut_ptr(), &raw mut context) }
+        unsafe { (self.code)(starts.as_ptr(), results.as_mut_ptr(), &raw mut context) }
     }
 }
 

@@ -137,7 +137,7 @@ fn random_programs_have_the_bits_of_emitted_rust() -> Result<(), Error> {
             let [state, parameters] = [(); 2].map(|()| [(); INPUTS].map(|()| random.number()));
             let expected = interpreted(program, &state, &parameters);
             let mut results = vec![0.0; function.results()];
-            function.call([&state, &parameters], &mut results, &mut law);
+            function.call(&[&state, &parameters], &mut results, &mut law);
             for (result, expected) in results.iter().zip(&expected) {
                 let is_same = result.to_bits() == expected.to_bits() || result.is_nan() && expected.is_nan();
                 assert!(is_same, "{result:?} instead of {expected:?} in\n{program}");
@@ -156,9 +156,9 @@ fn a_short_array_is_refused() {
         Program { instructions: vec![Instruction::Input(Input::State(Symbol(3)))], outputs: vec![Value::at(0)] };
     let function = compile(&[&program], &place).expect("one load").remove(0);
     let mut results = [1.0; 2];
-    function.call([&[1.0, 2.0, 3.0, 4.0]], &mut results, &mut law);
+    function.call(&[&[1.0, 2.0, 3.0, 4.0]], &mut results, &mut law);
     assert_eq!(results, [4.0, 0.0]);
-    function.call([&[1.0, 2.0, 3.0]], &mut results, &mut law);
+    function.call(&[&[1.0, 2.0, 3.0]], &mut results, &mut law);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn constants_and_signs_of_zero_are_kept() -> Result<(), Error> {
     instructions.extend((0..constants.len()).map(|index| Instruction::Neg(Value::at(index))));
     let program = Program { outputs: (0..instructions.len()).map(Value::at).collect(), instructions };
     let mut results = [1.0; 10];
-    compile(&[&program], &place)?[0].call([], &mut results, &mut law);
+    compile(&[&program], &place)?[0].call(&[], &mut results, &mut law);
     let expected: Vec<f64> = constants.into_iter().chain(constants.map(|constant| -constant)).collect();
     assert_eq!(results.map(f64::to_bits).to_vec(), expected.iter().map(|number| number.to_bits()).collect::<Vec<_>>());
     Ok(())

@@ -16,6 +16,7 @@ mod order;
 
 use std::sync::Arc;
 
+use fbint_catalogue::{Given, SOURCES, Source};
 use fbint_macros_core::derivation::table::{Id, Table};
 use fbint_macros_core::derivation::{Role, SymbolInfo, Symbols};
 use fbint_macros_core::expression::{Function, Symbol};
@@ -30,27 +31,6 @@ type Register = u16;
 
 /// The most registers that a file can have.
 pub(crate) const MOST_REGISTERS: usize = Register::MAX as usize + 1;
-
-/// What a program reads, by kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Source {
-    /// Entries of the state.
-    State,
-    /// What depends on parameters alone; the parameters themselves, in programs of parameters.
-    Prepared,
-    /// Entries of the inputs.
-    Inputs,
-    /// S of a projection, or the gains of a feedback law whose gains are constant.
-    First,
-    /// R of a projection, or the targets of such a law.
-    Second,
-}
-
-/// The number of kinds of [`Source`].
-const SOURCES: usize = 5;
-
-/// What a program reads, by [`Source`].
-pub(crate) type Sources<'a, T> = [&'a [T]; SOURCES];
 
 /// A result: its place in a matrix, or in a list, whose column is 0, and its register.
 #[derive(Clone, Copy, Debug)]
@@ -207,6 +187,11 @@ impl Code {
         self.machine.as_ref()?.function()
     }
 
+    /// The machine code, if it was made before.
+    pub(crate) fn made_machine(&self) -> Option<&fbint_native::Function<SOURCES>> {
+        self.machine.as_ref()?.made()
+    }
+
     /// The places of the results that do not vanish identically, in the order in which [`evaluate`](Self::evaluate) gives them.
     pub(crate) fn outputs(&self) -> &[OutputRegister] {
         &self.outputs
@@ -215,23 +200,23 @@ impl Code {
     /// Evaluates the program. The law is asked by `weigh`.
     pub(crate) fn evaluate<T: Scalar>(
         &self,
-        sources: Sources<'_, T>,
+        given: &Given<'_, T>,
         weigh: &dyn Fn(&Weighing, &mut dyn Registers<T>),
         results: Destination<'_, T>,
     ) {
         // Most programs fit into the first; the memory of the others is a list, which takes longer to make than to use.
         match self.registers {
-            0..=64 => self.evaluate_in(&mut [T::from_f64(0.0); 64], sources, weigh, results),
-            65..=256 => self.evaluate_in(&mut [T::from_f64(0.0); 256], sources, weigh, results),
-            257..=1024 => self.evaluate_in(&mut [T::from_f64(0.0); 1024], sources, weigh, results),
-            more => self.evaluate_in(&mut RegisterList(vec![T::from_f64(0.0); more]), sources, weigh, results),
+            0..=64 => self.evaluate_in(&mut [T::from_f64(0.0); 64], given, weigh, results),
+            65..=256 => self.evaluate_in(&mut [T::from_f64(0.0); 256], given, weigh, results),
+            257..=1024 => self.evaluate_in(&mut [T::from_f64(0.0); 1024], given, weigh, results),
+            more => self.evaluate_in(&mut RegisterList(vec![T::from_f64(0.0); more]), given, weigh, results),
         }
     }
 
     fn evaluate_in<T: Scalar>(
         &self,
         file: &mut impl Registers<T>,
-        sources: Sources<'_, T>,
+        given: &Given<'_, T>,
         weigh: &dyn Fn(&Weighing, &mut dyn Registers<T>),
         results: Destination<'_, T>,
     ) {
@@ -239,7 +224,7 @@ impl Code {
             *register = T::from_f64(constant);
         }
         for read in &self.reads {
-            let numbers = sources[read.source as usize].get(read.first..read.first + read.count);
+            let numbers = given[read.source].get(read.first..read.first + read.count);
             let registers = file.all().get_mut(read.to..read.to + read.count);
             if let (Some(numbers), Some(registers)) = (numbers, registers) {
                 registers.copy_from_slice(numbers);

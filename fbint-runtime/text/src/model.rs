@@ -1,9 +1,10 @@
 //! A model from text, with what evaluates its functions.
 
-use fbint_catalogue::{FlatFunctions, FlatModel, Functions, Given, ListFunction, MatrixFunction};
+use fbint_catalogue::{FlatFunctions, FlatModel, Functions, Given, ListFunction, MatrixFunction, SOURCES, Source};
+use fbint_native::Function;
 use fbint_runtime::{Dual, Error, Lanes, MediumLanes, NarrowLanes, Scalar, SystemFacts};
 
-use crate::code::{Code, Destination, OutputRegister, Registers, Source, Sources, Weighing};
+use crate::code::{Code, Destination, OutputRegister, Registers, Weighing};
 use crate::functions::ModelFunctions;
 
 /// A model from text with values for its parameters.
@@ -55,9 +56,7 @@ impl FlatModel for TextModel {
 /// The numbers that a program of parameters gives.
 fn of_parameters(code: &Code, parameters: &[f64], count: usize) -> Vec<f64> {
     let mut numbers = vec![0.0; count];
-    let mut sources: Sources<'_, f64> = [&[]; 5];
-    sources[Source::Prepared as usize] = parameters;
-    code.evaluate(sources, &|_, _| {}, Destination::List(&mut numbers));
+    code.evaluate(&Given::default().with(Source::Prepared, parameters), &|_, _| {}, Destination::List(&mut numbers));
     numbers
 }
 
@@ -91,11 +90,10 @@ impl FlatFunctions for ModelFunctions {
 impl Functions<f64> for ModelFunctions {
     fn list(&self, function: ListFunction, given: &Given<'_, f64>, law: &dyn Fn(&mut [f64]), list: &mut [f64]) {
         let Some(code) = self.of_list(function) else { return };
-        let Some(machine) = code.machine() else { return interpreted_list(code, given, law, list) };
-        machine.call(sources(given), list, &mut |integrals, y| {
-            y.copy_from_slice(integrals);
-            law(y);
-        });
+        match code.made_machine() {
+            Some(machine) => machine_list(machine, given, law, list),
+            None => first_list(code, given, law, list),
+        }
     }
 
     fn matrix(&self, function: MatrixFunction, given: &Given<'_, f64>, matrix: &mut [f64], columns: usize) {
@@ -111,11 +109,29 @@ impl Functions<f64> for ModelFunctions {
     }
 }
 
+#[inline]
+fn machine_list(machine: &Function<SOURCES>, given: &Given<'_, f64>, law: &dyn Fn(&mut [f64]), list: &mut [f64]) {
+    machine.call(given.lists(), list, &mut |integrals, y| {
+        y.copy_from_slice(integrals);
+        law(y);
+    });
+}
+
+/// Makes the machine code, unless there is none. Not inlined, so that a call of code that was made saves no registers.
+#[cold]
+#[inline(never)]
+fn first_list(code: &Code, given: &Given<'_, f64>, law: &dyn Fn(&mut [f64]), list: &mut [f64]) {
+    match code.machine() {
+        Some(machine) => machine_list(machine, given, law, list),
+        None => interpreted_list(code, given, law, list),
+    }
+}
+
 /// Calls `add` with the row, the column and each entry of a matrix that does not vanish identically.
 fn each(code: &Code, given: &Given<'_, f64>, add: &mut dyn FnMut(usize, usize, f64)) {
     let Some(machine) = code.machine() else { return interpreted_entries(code, given, add) };
     let mut numbers = vec![0.0; machine.results()];
-    machine.call(sources(given), &mut numbers, &mut |_, _| {});
+    machine.call(given.lists(), &mut numbers, &mut |_, _| {});
     for (place, number) in code.outputs().iter().zip(numbers) {
         add(place.row.into(), place.column.into(), number);
     }
@@ -168,8 +184,6 @@ interpreted! {
     [] Dual,
 }
 
-/// Not inlined, so that machine code is called from a short function.
-#[inline(never)]
 fn interpreted_list<T: Scalar>(code: &Code, given: &Given<'_, T>, law: &dyn Fn(&mut [T]), list: &mut [T]) {
     let weigh = |weighing: &Weighing, registers: &mut dyn Registers<T>| {
         let (zero, count) = (T::from_f64(0.0), weighing.integrals.len());
@@ -187,20 +201,10 @@ fn interpreted_list<T: Scalar>(code: &Code, given: &Given<'_, T>, law: &dyn Fn(&
             registers.set(register, integrals[place]);
         }
     };
-    code.evaluate(sources(given), &weigh, Destination::List(list));
+    code.evaluate(given, &weigh, Destination::List(list));
 }
 
 fn interpreted_entries<T: Scalar>(code: &Code, given: &Given<'_, T>, add: &mut dyn FnMut(usize, usize, T)) {
     let mut add = |place: &OutputRegister, entry: T| add(place.row.into(), place.column.into(), entry);
-    code.evaluate(sources(given), &|_, _| {}, Destination::Entries(&mut add));
-}
-
-fn sources<'a, T>(given: &Given<'a, T>) -> Sources<'a, T> {
-    let mut sources: Sources<'a, T> = [&[]; 5];
-    sources[Source::State as usize] = given.state;
-    sources[Source::Prepared as usize] = given.prepared;
-    sources[Source::Inputs as usize] = given.inputs;
-    sources[Source::First as usize] = given.first;
-    sources[Source::Second as usize] = given.second;
-    sources
+    code.evaluate(given, &|_, _| {}, Destination::Entries(&mut add));
 }

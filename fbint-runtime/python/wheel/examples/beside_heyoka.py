@@ -20,6 +20,8 @@ import tempfile
 import time
 
 TOLERANCES = [1e-15, 1e-9]
+# The methods of fbint, and how the table names them.
+METHODS = {"dop853": "fbint, DOP853", "gauss8": "fbint, Gauss 8", "gauss16": "fbint, Gauss 16"}
 # How heyoka compiles: everything written out, or functions of its parts.
 MODES = {"heyoka": False, "heyoka, compact_mode": True}
 # Processes that look for a first result, and the least time that a run is repeated for.
@@ -230,8 +232,13 @@ def table():
             rows.append(min(good, key=lambda row: row[3]) if good else min(own, key=lambda row: row[4]))
             for method, setting, steps, seconds, error in rows:
                 nothing_kept, again = firsts.get(method, first_of_text)
-                numbers = f"{setting:.2g} | {1e3 * nothing_kept:.3g} | {1e3 * again:.3g} | {steps} | {1e3 * seconds:.3g} | {error:.1e}"
-                print(f"| {name}, t = {until:g} | {method} | {numbers} | {seconds / goal:.2f} |", flush=True)
+                numbers = [digits(number) for number in [setting, 1e3 * nothing_kept, 1e3 * again, steps, 1e3 * seconds]]
+                row = [f"{name}, t = {until:,g}", METHODS.get(method, method), *numbers, f"{error:.1e}", f"{seconds / goal:.2f}"]
+                print(f"| {' | '.join(row)} |", flush=True)
+
+
+def digits(number):
+    return f"{number:.3g}" if number < 1000 else f"{number:,.0f}"
 
 
 def timed_row(model, until, setting, error_of):

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fbint_catalogue::Source;
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::program::{Instruction, Program, Value};
 
 use super::order::in_runs;
 use super::{
-    Code, Layout, MOST_REGISTERS, Opcode, OperationRegisters, OutputRegister, Read, Register, RunLength, Source,
-    Weighing,
+    Code, Layout, MOST_REGISTERS, Opcode, OperationRegisters, OutputRegister, Read, Register, RunLength, Weighing,
 };
 
 /// What an operation reads.

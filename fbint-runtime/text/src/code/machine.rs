@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use fbint_catalogue::SOURCES;
 use fbint_macros_core::program::{Input, Program};
 use fbint_native::{Function, Place, compile};
 
-use super::{Layout, SOURCES};
+use super::Layout;
 
 /// A program, and its machine code from the first call on.
 #[derive(Clone, Debug)]
@@ -23,6 +24,11 @@ impl Machine {
     /// The code, unless there is none for this processor or for this program: then it is interpreted.
     pub(crate) fn function(&self) -> Option<&Function<SOURCES>> {
         self.function.get_or_init(|| self.compiled()).as_ref()
+    }
+
+    /// The code, if it was made before.
+    pub(crate) fn made(&self) -> Option<&Function<SOURCES>> {
+        self.function.get()?.as_ref()
     }
 
     fn compiled(&self) -> Option<Function<SOURCES>> {
