@@ -30,11 +30,13 @@ impl Tolerance {
     }
 
     /// What an entry of an error is to be multiplied with: 1 / (atol_i + rtol max(|x_i|, |y_i|)).
-    ///
-    /// Not inlined: among the sums of a step, LLVM makes a branch of each maximum, and divides one entry after the other.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn weights<V: Entries<T>, T: Larger>(&self, atol: &V, x: &V, y: &V) -> V {
-        V::from_fn(|i| (atol[i] + T::from_f64(self.rtol) * x[i].abs().larger(y[i].abs())).recip())
+        let (mut weights, rtol) = (*atol, T::from_f64(self.rtol));
+        for ((weight, x), y) in weights.as_mut().iter_mut().zip(x.as_ref()).zip(y.as_ref()) {
+            *weight = (*weight + rtol * x.abs().larger(y.abs())).recip();
+        }
+        weights
     }
 
     /// The tolerance of an entry of the state, rtol |x| + atol.
