@@ -9,8 +9,8 @@
 //!   shorter arrays;
 //! - it writes the first `results` entries of the results, and [`Function::call`] refuses shorter ones;
 //! - it calls the functions of [`symbols`] alone, with the signatures that they have: elementary functions, which take and return numbers,
-//!   and [`weigh`], with two slots of its own stack, each as long as the number of integrals, and with the [`LawContext`] that
-//!   [`Function::call`] has passed on, which lives until it returns;
+//!   and [`weigh`], with the number of integrals, two slots of its own stack that have room for as many, of which it has written the first
+//!   and reads no more of the second, and with the [`Law`] that [`Function::call`] has passed on, which lives until it returns;
 //! - its memory is never freed, and not written after it was made executable, so that any thread may call it at any time.
 //!
 //! A panic of the law ends the process, because it must not unwind through code that it knows nothing of.
@@ -23,7 +23,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::FuncId;
 use fbint_runtime::Scalar;
 
-/// The number of arguments of a compiled program, and of [`weigh`]: each is a pointer.
+/// The number of arguments of a compiled program, and of those of [`weigh`] before the number of integrals: each is a pointer.
 pub(crate) const ARGUMENTS: usize = 3;
 /// The name of [`weigh`] in compiled code.
 pub(crate) const WEIGH: &str = "weigh";
@@ -38,18 +38,13 @@ pub(crate) struct DeclaredFunction<const ARRAYS: usize> {
     pub(crate) least: [usize; ARRAYS],
     /// The number of results that it writes.
     pub(crate) results: usize,
-    /// The number of integrals that it hands to the law.
-    pub(crate) integrals: usize,
 }
 
 /// Arrays, results, law.
-type FunctionPointer = unsafe extern "C" fn(*const *const f64, *mut f64, *mut LawContext<'_>);
+type FunctionPointer = unsafe extern "C" fn(*const *const f64, *mut f64, *mut Law<'_>);
 
 /// A feedback law that is called by compiled code.
-struct LawContext<'l> {
-    integrals: usize,
-    law: &'l mut dyn FnMut(&[f64], &mut [f64]),
-}
+type Law<'l> = &'l mut dyn FnMut(&[f64], &mut [f64]);
 
 /// A compiled program that reads so many arrays.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +52,6 @@ pub struct Function<const ARRAYS: usize> {
     code: FunctionPointer,
     least: [usize; ARRAYS],
     results: usize,
-    integrals: usize,
 }
 
 impl<const ARRAYS: usize> Function<ARRAYS> {
@@ -73,7 +67,7 @@ impl<const ARRAYS: usize> Function<ARRAYS> {
     ///
     /// If an array or `results` is too short.
     #[inline]
-    pub fn call(&self, arrays: &[&[f64]; ARRAYS], results: &mut [f64], law: &mut dyn FnMut(&[f64], &mut [f64])) {
+    pub fn call(&self, arrays: &[&[f64]; ARRAYS], results: &mut [f64], mut law: Law<'_>) {
         let mut starts = [ptr::null(); ARRAYS];
         // One after the other, which needs few registers.
         for ((start, array), least) in starts.iter_mut().zip(arrays).zip(&self.least) {
@@ -81,10 +75,9 @@ impl<const ARRAYS: usize> Function<ARRAYS> {
             *start = array.as_ptr();
         }
         assert!(results.len() >= self.results, "{TOO_SHORT}");
-        let mut context = LawContext { integrals: self.integrals, law };
         // SAFETY: the arrays and the results are as long as the code takes them to be, and nothing else refers to the results; the law
         // outlives the call.
-        unsafe { (self.code)(starts.as_ptr(), results.as_mut_ptr(), &raw mut context) }
+        unsafe { (self.code)(starts.as_ptr(), results.as_mut_ptr(), &raw mut law) }
     }
 }
 
@@ -93,22 +86,22 @@ pub(crate) fn finished<const ARRAYS: usize>(
     module: &JITModule,
     declared: DeclaredFunction<ARRAYS>,
 ) -> Function<ARRAYS> {
-    let DeclaredFunction { id, least, results, integrals } = declared;
+    let DeclaredFunction { id, least, results } = declared;
     // SAFETY: the code was defined with the signature of three pointers and the calling convention of C of this target, and is never freed.
     let code = unsafe { transmute::<*const u8, FunctionPointer>(module.get_finalized_function(id)) };
-    Function { code, least, results, integrals }
+    Function { code, least, results }
 }
 
-/// Calls the law of a [`LawContext`].
-unsafe extern "C" fn weigh(integrals: *const f64, results: *mut f64, context: *mut LawContext<'_>) {
+/// Calls a law with so many integrals.
+unsafe extern "C" fn weigh(integrals: *const f64, results: *mut f64, law: *mut Law<'_>, count: usize) {
     // SAFETY: compiled code passes on what `Function::call` gave it, which is not used by anybody else until then.
-    let LawContext { integrals: count, law } = unsafe { &mut *context };
+    let law = unsafe { &mut *law };
     // SAFETY: both are slots of this length in the stack of the code that calls, and the first was written in full.
-    let integrals = unsafe { slice::from_raw_parts(integrals, *count) };
+    let integrals = unsafe { slice::from_raw_parts(integrals, count) };
     // SAFETY: as before; any bits are a number.
-    unsafe { results.write_bytes(0, *count) };
+    unsafe { results.write_bytes(0, count) };
     // SAFETY: as before, and written in full.
-    let results = unsafe { slice::from_raw_parts_mut(results, *count) };
+    let results = unsafe { slice::from_raw_parts_mut(results, count) };
     law(integrals, results);
 }
 

@@ -37,7 +37,8 @@ impl Translation {
             signature.returns.push(AbiParam::new(F64));
             elementary.insert(function.name(), module.declare_function(function.name(), Linkage::Import, &signature)?);
         }
-        let signature = pointers(module);
+        let mut signature = pointers(module);
+        signature.params.push(AbiParam::new(module.target_config().pointer_type()));
         Ok(Self {
             memory: FunctionBuilderContext::new(),
             elementary,
@@ -67,15 +68,12 @@ impl Translation {
         FunctionTranslator::new(self, module, &mut context.func, program).write(place, &mut least);
         module.define_function(id, &mut context)?;
         module.clear_context(&mut context);
-        let integrals = program.instructions.iter().find_map(|instruction| match instruction {
-            Instruction::Weigh(integrals) => Some(integrals.len()),
-            _ => None,
-        });
-        Ok(DeclaredFunction { id, least, results, integrals: integrals.unwrap_or(0) })
+        Ok(DeclaredFunction { id, least, results })
     }
 }
 
-/// The signature of a function that takes [`ARGUMENTS`] pointers, and returns nothing: of a program and of the function that weighs.
+/// The signature of a function that takes [`ARGUMENTS`] pointers, and returns nothing: of a program, and the beginning of that of the
+/// function that weighs.
 fn pointers(module: &JITModule) -> ir::Signature {
     let mut signature = module.make_signature();
     let pointer = AbiParam::new(module.target_config().pointer_type());
@@ -94,8 +92,8 @@ struct FunctionTranslator<'t> {
     values: Vec<Option<ir::Value>>,
     /// The pointers to the arrays that have been read.
     arrays: BTreeMap<usize, ir::Value>,
-    /// What the law has returned: the place of its first number, by the instruction.
-    weighed: BTreeMap<usize, ir::Value>,
+    /// What the law has returned: the place of its first number, and how many there are, by the instruction.
+    weighed: BTreeMap<usize, (ir::Value, usize)>,
     /// The arguments: arrays, results, and the law.
     arguments: [ir::Value; ARGUMENTS],
 }
@@ -203,9 +201,10 @@ impl<'t> FunctionTranslator<'t> {
         let [given, returned] = slots.map(|slot| self.builder.ins().stack_addr(pointer, slot, 0));
         self.store(integrals, given);
         let [_, _, law] = self.arguments;
+        let count = self.builder.ins().iconst(pointer, i64::try_from(integrals.len()).unwrap_or(0));
         let weigh = self.module.declare_func_in_func(self.weigh, self.builder.func);
-        self.builder.ins().call(weigh, &[given, returned, law]);
-        self.weighed.insert(index, returned);
+        self.builder.ins().call(weigh, &[given, returned, law, count]);
+        self.weighed.insert(index, (returned, integrals.len()));
     }
 
     fn value(&mut self, instruction: &Instruction) -> ir::Value {
@@ -288,8 +287,8 @@ impl<'t> FunctionTranslator<'t> {
 
     fn weight(&mut self, law: Value, integral: IntegralId) -> ir::Value {
         match self.weighed.get(&law.index()).copied() {
-            Some(returned) => self.load(returned, integral.place()),
-            None => self.builder.ins().f64const(f64::NAN),
+            Some((returned, count)) if integral.place() < count => self.load(returned, integral.place()),
+            _ => self.builder.ins().f64const(f64::NAN),
         }
     }
 }

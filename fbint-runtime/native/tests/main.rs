@@ -162,6 +162,35 @@ fn a_short_array_is_refused() {
 }
 
 #[test]
+fn a_law_is_given_the_integrals_of_its_own_instruction() {
+    let [longer, shorter] = [Value::at(1), Value::at(2)];
+    let program = Program {
+        instructions: vec![
+            Instruction::constant(3.0),
+            Instruction::Weigh(Box::new([Value::at(0); INTEGRALS])),
+            Instruction::Weigh(Box::new([Value::at(0)])),
+            Instruction::Weighed(shorter, IntegralId::at(0)),
+            Instruction::Weighed(shorter, IntegralId::at(1)),
+            Instruction::Weighed(longer, IntegralId::at(2)),
+        ],
+        outputs: [3, 4, 5].map(Value::at).to_vec(),
+    };
+    // The longer one, too, is evaluated only if it is read.
+    for (outputs, lengths) in [(3, vec![INTEGRALS, 1]), (2, vec![1])] {
+        let program = Program { outputs: program.outputs[..outputs].to_vec(), ..program.clone() };
+        let function = compile(&[&program], &place).expect("constants").remove(0);
+        let (mut results, mut seen) = ([0.0; 4], Vec::new());
+        function.call(&[], &mut results, &mut |integrals, y| {
+            seen.push(integrals.len());
+            law(integrals, y);
+        });
+        assert_eq!(seen, lengths);
+        assert_eq!(results[0], 5.0);
+        assert!(results[1].is_nan(), "there is no second integral: {results:?}");
+    }
+}
+
+#[test]
 fn constants_and_signs_of_zero_are_kept() -> Result<(), Error> {
     let constants = [0.0, -0.0, 1e-320, f64::MAX, 0.1];
     let mut instructions: Vec<Instruction> = constants.map(Instruction::constant).to_vec();
