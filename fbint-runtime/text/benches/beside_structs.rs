@@ -2,8 +2,8 @@
 //!
 //! `RAYON_NUM_THREADS=1 cargo bench -p fbint-text --bench beside_structs` prints, for each model, how long its text takes to be read and run
 //! for a step, and how many times as long as with the struct a run takes by Euler's method, RK4 and DOP853, and an ensemble by RK4. The
-//! first is the least time of several, the others are medians of the ratios of two that follow each other, so that a machine whose speed
-//! changes changes both.
+//! first is the least time of several, the others are medians of the ratios of two that follow each other, so that a change of the machine's
+//! speed affects both.
 #![allow(missing_docs)]
 
 #[path = "../tests/shipped.rs"]
