@@ -17,14 +17,14 @@
 #![expect(unsafe_code, reason = "compiled code can be called in no other way")]
 
 use std::mem::transmute;
-use std::{ptr, slice};
+use std::slice;
 
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::FuncId;
 use fbint_runtime::Scalar;
 
-/// The number of arguments of a compiled program, and of those of [`weigh`] before the number of integrals: each is a pointer.
-pub(crate) const ARGUMENTS: usize = 3;
+/// The number of arrays that a compiled program may read.
+pub const ARRAYS: usize = 5;
 /// The name of [`weigh`] in compiled code.
 pub(crate) const WEIGH: &str = "weigh";
 
@@ -32,7 +32,7 @@ pub(crate) const WEIGH: &str = "weigh";
 const TOO_SHORT: &str = "arrays that are as long as the program reads and writes";
 
 /// A program before its code is complete.
-pub(crate) struct DeclaredFunction<const ARRAYS: usize> {
+pub(crate) struct DeclaredFunction {
     pub(crate) id: FuncId,
     /// The least length of each array.
     pub(crate) least: [usize; ARRAYS],
@@ -40,21 +40,24 @@ pub(crate) struct DeclaredFunction<const ARRAYS: usize> {
     pub(crate) results: usize,
 }
 
-/// Arrays, results, law.
-type FunctionPointer = unsafe extern "C" fn(*const *const f64, *mut f64, *mut Law<'_>);
+/// The first entry of an array.
+type Start = *const f64;
+
+/// Arrays, each as an argument, which takes less time than a list of them does; results; law.
+type FunctionPointer = unsafe extern "C" fn(Start, Start, Start, Start, Start, *mut f64, *mut Law<'_>);
 
 /// A feedback law that is called by compiled code.
 type Law<'l> = &'l mut dyn FnMut(&[f64], &mut [f64]);
 
-/// A compiled program that reads so many arrays.
+/// A compiled program.
 #[derive(Clone, Copy, Debug)]
-pub struct Function<const ARRAYS: usize> {
+pub struct Function {
     code: FunctionPointer,
     least: [usize; ARRAYS],
     results: usize,
 }
 
-impl<const ARRAYS: usize> Function<ARRAYS> {
+impl Function {
     /// The number of results that are written, which is even: an odd number is followed by a zero.
     pub fn results(&self) -> usize {
         self.results
@@ -68,26 +71,21 @@ impl<const ARRAYS: usize> Function<ARRAYS> {
     /// If an array or `results` is too short.
     #[inline]
     pub fn call(&self, arrays: &[&[f64]; ARRAYS], results: &mut [f64], mut law: Law<'_>) {
-        let mut starts = [ptr::null(); ARRAYS];
-        // One after the other, which needs few registers.
-        for ((start, array), least) in starts.iter_mut().zip(arrays).zip(&self.least) {
+        for (array, least) in arrays.iter().zip(&self.least) {
             assert!(array.len() >= *least, "{TOO_SHORT}");
-            *start = array.as_ptr();
         }
         assert!(results.len() >= self.results, "{TOO_SHORT}");
+        let [a, b, c, d, e] = arrays.map(<[f64]>::as_ptr);
         // SAFETY: the arrays and the results are as long as the code takes them to be, and nothing else refers to the results; the law
         // outlives the call.
-        unsafe { (self.code)(starts.as_ptr(), results.as_mut_ptr(), &raw mut law) }
+        unsafe { (self.code)(a, b, c, d, e, results.as_mut_ptr(), &raw mut law) }
     }
 }
 
 /// The function whose code is complete.
-pub(crate) fn finished<const ARRAYS: usize>(
-    module: &JITModule,
-    declared: DeclaredFunction<ARRAYS>,
-) -> Function<ARRAYS> {
+pub(crate) fn finished(module: &JITModule, declared: DeclaredFunction) -> Function {
     let DeclaredFunction { id, least, results } = declared;
-    // SAFETY: the code was defined with the signature of three pointers and the calling convention of C of this target, and is never freed.
+    // SAFETY: the code was defined with a signature of as many pointers and the calling convention of C of this target, and is never freed.
     let code = unsafe { transmute::<*const u8, FunctionPointer>(module.get_finalized_function(id)) };
     Function { code, least, results }
 }

@@ -8,12 +8,12 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{ModuleError, default_libcall_names};
 use fbint_macros_core::program::{Input, Program};
 
-pub use function::Function;
+pub use function::{ARRAYS, Function};
 
 /// Where a program finds an input: among the arrays that a [`Function`] is called with, and in that array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The index of the array, below the number of arrays that the function reads.
+    /// The index of the array, below [`ARRAYS`].
     pub array: usize,
     /// The index of the entry in the array.
     pub entry: usize,
@@ -46,10 +46,7 @@ impl From<ModuleError> for Error {
 /// # Errors
 ///
 /// If no code can be made for this processor, or for a program, which then reads what has no place, or is too large.
-pub fn compile<const ARRAYS: usize>(
-    programs: &[&Program],
-    place: &dyn Fn(Input) -> Option<Place>,
-) -> Result<Vec<Function<ARRAYS>>, Error> {
+pub fn compile(programs: &[&Program], place: &dyn Fn(Input) -> Option<Place>) -> Result<Vec<Function>, Error> {
     let mut module = module()?;
     let mut context = translate::Translation::new(&mut module)?;
     let mut declared = Vec::new();

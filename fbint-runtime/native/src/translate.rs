@@ -12,13 +12,15 @@ use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::expression;
 use fbint_macros_core::program::{Input, Instruction, Program, Value};
 
-use crate::function::{ARGUMENTS, DeclaredFunction, WEIGH};
+use crate::function::{ARRAYS, DeclaredFunction, WEIGH};
 use crate::{Error, Place};
 
 /// The size of a number in bytes.
 const NUMBER: usize = size_of::<f64>();
 /// The logarithm of the alignment of a number.
 const ALIGNMENT: u8 = NUMBER.ilog2() as u8;
+/// The number of arguments of a program: each is a pointer.
+const ARGUMENTS: usize = ARRAYS + 2;
 
 /// What all functions of a module have in common.
 pub(crate) struct Translation {
@@ -37,8 +39,8 @@ impl Translation {
             signature.returns.push(AbiParam::new(F64));
             elementary.insert(function.name(), module.declare_function(function.name(), Linkage::Import, &signature)?);
         }
-        let mut signature = pointers(module);
-        signature.params.push(AbiParam::new(module.target_config().pointer_type()));
+        // The integrals, what the law returns, the law, and the number of integrals.
+        let signature = pointers(module, 4);
         Ok(Self {
             memory: FunctionBuilderContext::new(),
             elementary,
@@ -47,19 +49,19 @@ impl Translation {
     }
 
     /// Defines the function of a program, and returns what it takes.
-    pub(crate) fn function<const ARRAYS: usize>(
+    pub(crate) fn function(
         &mut self,
         module: &mut JITModule,
         program: &Program,
         place: &dyn Fn(Input) -> Option<Place>,
-    ) -> Result<DeclaredFunction<ARRAYS>, Error> {
+    ) -> Result<DeclaredFunction, Error> {
         let place = &|input| place(input).filter(|place| place.array < ARRAYS);
         let is_missing =
             |instruction: &Instruction| matches!(instruction, Instruction::Input(input) if place(*input).is_none());
         if program.instructions.iter().any(is_missing) {
             return Err(Error::Input);
         }
-        let signature = pointers(module);
+        let signature = pointers(module, ARGUMENTS);
         let id = module.declare_anonymous_function(&signature)?;
         let mut context = module.make_context();
         context.func.signature = signature;
@@ -72,12 +74,11 @@ impl Translation {
     }
 }
 
-/// The signature of a function that takes [`ARGUMENTS`] pointers, and returns nothing: of a program, and the beginning of that of the
-/// function that weighs.
-fn pointers(module: &JITModule) -> ir::Signature {
+/// The signature of a function that takes so many pointers, or numbers of their size, and returns nothing.
+fn pointers(module: &JITModule, count: usize) -> ir::Signature {
     let mut signature = module.make_signature();
     let pointer = AbiParam::new(module.target_config().pointer_type());
-    signature.params.extend([pointer; ARGUMENTS]);
+    signature.params.resize(count, pointer);
     signature
 }
 
@@ -90,12 +91,12 @@ struct FunctionTranslator<'t> {
     program: &'t Program,
     /// The value of each instruction that has been translated.
     values: Vec<Option<ir::Value>>,
-    /// The pointers to the arrays that have been read.
-    arrays: BTreeMap<usize, ir::Value>,
     /// What the law has returned: the place of its first number, and how many there are, by the instruction.
     weighed: BTreeMap<usize, (ir::Value, usize)>,
-    /// The arguments: arrays, results, and the law.
-    arguments: [ir::Value; ARGUMENTS],
+    /// Where each array starts.
+    arrays: [ir::Value; ARRAYS],
+    results: ir::Value,
+    law: ir::Value,
 }
 
 impl<'t> FunctionTranslator<'t> {
@@ -112,6 +113,7 @@ impl<'t> FunctionTranslator<'t> {
         builder.seal_block(block);
         let mut arguments = [ir::Value::from_u32(0); ARGUMENTS];
         arguments.copy_from_slice(builder.block_params(block));
+        let [arrays @ .., results, law] = arguments;
         Self {
             builder,
             module,
@@ -119,9 +121,10 @@ impl<'t> FunctionTranslator<'t> {
             weigh: translation.weigh,
             program,
             values: vec![None; program.instructions.len()],
-            arrays: BTreeMap::new(),
             weighed: BTreeMap::new(),
-            arguments,
+            arrays,
+            results,
+            law,
         }
     }
 
@@ -139,8 +142,7 @@ impl<'t> FunctionTranslator<'t> {
                 other => Some(self.value(other)),
             };
         }
-        let [_, results, _] = self.arguments;
-        self.store(&program.outputs, results);
+        self.store(&program.outputs, self.results);
         self.builder.ins().return_(&[]);
         let target = self.module.target_config();
         self.builder.finalize(target);
@@ -159,22 +161,11 @@ impl<'t> FunctionTranslator<'t> {
 
     fn input(&mut self, Place { array, entry }: Place, least: &mut [usize]) -> ir::Value {
         least[array] = least[array].max(entry + 1);
-        let start = match self.arrays.get(&array) {
-            Some(start) => *start,
-            None => {
-                let pointer = self.module.target_config().pointer_type();
-                let offset = offset(array, usize::from(pointer.bytes() as u16));
-                let [arrays, ..] = self.arguments;
-                let start = self.builder.ins().load(pointer, MemFlagsData::trusted(), arrays, offset);
-                self.arrays.insert(array, start);
-                start
-            }
-        };
-        self.load(start, entry)
+        self.load(self.arrays[array], entry)
     }
 
     fn load(&mut self, start: ir::Value, entry: usize) -> ir::Value {
-        self.builder.ins().load(F64, MemFlagsData::trusted(), start, offset(entry, NUMBER))
+        self.builder.ins().load(F64, MemFlagsData::trusted(), start, offset(entry))
     }
 
     /// Writes numbers in pairs, the last with a zero if there is no other: who reads two at a time need not wait for two writes.
@@ -188,7 +179,7 @@ impl<'t> FunctionTranslator<'t> {
             let both = self.builder.ins().insertlane(first, pair[1], 1);
             // Numbers are aligned, pairs of them need not be.
             let flags = MemFlagsData::new().with_notrap();
-            self.builder.ins().store(flags, both, start, offset(2 * index, NUMBER));
+            self.builder.ins().store(flags, both, start, offset(2 * index));
         }
     }
 
@@ -200,10 +191,9 @@ impl<'t> FunctionTranslator<'t> {
         let pointer = self.module.target_config().pointer_type();
         let [given, returned] = slots.map(|slot| self.builder.ins().stack_addr(pointer, slot, 0));
         self.store(integrals, given);
-        let [_, _, law] = self.arguments;
         let count = self.builder.ins().iconst(pointer, i64::try_from(integrals.len()).unwrap_or(0));
         let weigh = self.module.declare_func_in_func(self.weigh, self.builder.func);
-        self.builder.ins().call(weigh, &[given, returned, law, count]);
+        self.builder.ins().call(weigh, &[given, returned, self.law, count]);
         self.weighed.insert(index, (returned, integrals.len()));
     }
 
@@ -293,7 +283,7 @@ impl<'t> FunctionTranslator<'t> {
     }
 }
 
-/// The distance of an entry of this size from the first.
-fn offset(entry: usize, size: usize) -> i32 {
-    i32::try_from(entry * size).unwrap_or(i32::MAX)
+/// The distance of a number from the first in bytes.
+fn offset(entry: usize) -> i32 {
+    i32::try_from(entry * NUMBER).unwrap_or(i32::MAX)
 }

@@ -4,7 +4,7 @@ use fbint_macros_core::derivation::IntegralId;
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::expression::{Function as Elementary, Symbol};
 use fbint_macros_core::program::{Input, Instruction, Program, Value};
-use fbint_native::{Error, Place, compile};
+use fbint_native::{ARRAYS, Error, Place, compile};
 use fbint_runtime::Scalar;
 
 const INPUTS: usize = 5;
@@ -24,11 +24,11 @@ impl Random {
     }
 }
 
-/// States are in the first array, parameters in the second.
+/// States are in the first array, parameters in the last.
 fn place(input: Input) -> Option<Place> {
     match input {
         Input::State(symbol) => Some(Place { array: 0, entry: symbol.place() }),
-        Input::Parameter(symbol) => Some(Place { array: 1, entry: symbol.place() }),
+        Input::Parameter(symbol) => Some(Place { array: ARRAYS - 1, entry: symbol.place() }),
         _ => None,
     }
 }
@@ -137,7 +137,7 @@ fn random_programs_have_the_bits_of_emitted_rust() -> Result<(), Error> {
             let [state, parameters] = [(); 2].map(|()| [(); INPUTS].map(|()| random.number()));
             let expected = interpreted(program, &state, &parameters);
             let mut results = vec![0.0; function.results()];
-            function.call(&[&state, &parameters], &mut results, &mut law);
+            function.call(&[&state, &[], &[], &[], &parameters], &mut results, &mut law);
             for (result, expected) in results.iter().zip(&expected) {
                 let is_same = result.to_bits() == expected.to_bits() || result.is_nan() && expected.is_nan();
                 assert!(is_same, "{result:?} instead of {expected:?} in\n{program}");
@@ -156,9 +156,9 @@ fn a_short_array_is_refused() {
         Program { instructions: vec![Instruction::Input(Input::State(Symbol(3)))], outputs: vec![Value::at(0)] };
     let function = compile(&[&program], &place).expect("one load").remove(0);
     let mut results = [1.0; 2];
-    function.call(&[&[1.0, 2.0, 3.0, 4.0]], &mut results, &mut law);
+    function.call(&[&[1.0, 2.0, 3.0, 4.0], &[], &[], &[], &[]], &mut results, &mut law);
     assert_eq!(results, [4.0, 0.0]);
-    function.call(&[&[1.0, 2.0, 3.0]], &mut results, &mut law);
+    function.call(&[&[1.0, 2.0, 3.0], &[], &[], &[], &[]], &mut results, &mut law);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_law_is_given_the_integrals_of_its_own_instruction() {
         let program = Program { outputs: program.outputs[..outputs].to_vec(), ..program.clone() };
         let function = compile(&[&program], &place).expect("constants").remove(0);
         let (mut results, mut seen) = ([0.0; 4], Vec::new());
-        function.call(&[], &mut results, &mut |integrals, y| {
+        function.call(&[&[]; ARRAYS], &mut results, &mut |integrals, y| {
             seen.push(integrals.len());
             law(integrals, y);
         });
@@ -197,7 +197,7 @@ fn constants_and_signs_of_zero_are_kept() -> Result<(), Error> {
     instructions.extend((0..constants.len()).map(|index| Instruction::Neg(Value::at(index))));
     let program = Program { outputs: (0..instructions.len()).map(Value::at).collect(), instructions };
     let mut results = [1.0; 10];
-    compile(&[&program], &place)?[0].call(&[], &mut results, &mut law);
+    compile(&[&program], &place)?[0].call(&[&[]; ARRAYS], &mut results, &mut law);
     let expected: Vec<f64> = constants.into_iter().chain(constants.map(|constant| -constant)).collect();
     assert_eq!(results.map(f64::to_bits).to_vec(), expected.iter().map(|number| number.to_bits()).collect::<Vec<_>>());
     Ok(())
@@ -207,8 +207,9 @@ fn constants_and_signs_of_zero_are_kept() -> Result<(), Error> {
 fn an_input_without_a_place_is_refused() {
     let reads = |input| Program { instructions: vec![Instruction::Input(input)], outputs: vec![Value::at(0)] };
     let program = reads(Input::Prepared(0));
-    assert!(matches!(compile::<2>(&[&program], &place), Err(Error::Input)));
+    assert!(matches!(compile(&[&program], &place), Err(Error::Input)));
     let program = reads(Input::Parameter(Symbol(0)));
-    assert!(compile::<2>(&[&program], &place).is_ok());
-    assert!(matches!(compile::<1>(&[&program], &place), Err(Error::Input)));
+    assert!(compile(&[&program], &place).is_ok());
+    let beyond = |_| Some(Place { array: ARRAYS, entry: 0 });
+    assert!(matches!(compile(&[&program], &beyond), Err(Error::Input)));
 }

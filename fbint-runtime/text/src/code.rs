@@ -16,7 +16,7 @@ mod order;
 
 use std::sync::Arc;
 
-use fbint_catalogue::{Given, SOURCES, Source};
+use fbint_catalogue::{Given, Source};
 use fbint_macros_core::derivation::table::{Id, Table};
 use fbint_macros_core::derivation::{Role, SymbolInfo, Symbols};
 use fbint_macros_core::expression::{Function, Symbol};
@@ -183,12 +183,12 @@ impl Code {
     }
 
     /// The machine code, if there is any.
-    pub(crate) fn machine(&self) -> Option<&fbint_native::Function<SOURCES>> {
+    pub(crate) fn machine(&self) -> Option<&fbint_native::Function> {
         self.machine.as_ref()?.function()
     }
 
     /// The machine code, if it was made before.
-    pub(crate) fn made_machine(&self) -> Option<&fbint_native::Function<SOURCES>> {
+    pub(crate) fn made_machine(&self) -> Option<&fbint_native::Function> {
         self.machine.as_ref()?.made()
     }
 

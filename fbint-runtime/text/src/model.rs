@@ -1,6 +1,6 @@
 //! A model from text, with what evaluates its functions.
 
-use fbint_catalogue::{FlatFunctions, FlatModel, Functions, Given, ListFunction, MatrixFunction, SOURCES, Source};
+use fbint_catalogue::{FlatFunctions, FlatModel, Functions, Given, ListFunction, MatrixFunction, Source};
 use fbint_native::Function;
 use fbint_runtime::{Dual, Error, Lanes, MediumLanes, NarrowLanes, Scalar, SystemFacts};
 
@@ -110,7 +110,7 @@ impl Functions<f64> for ModelFunctions {
 }
 
 #[inline]
-fn machine_list(machine: &Function<SOURCES>, given: &Given<'_, f64>, law: &dyn Fn(&mut [f64]), list: &mut [f64]) {
+fn machine_list(machine: &Function, given: &Given<'_, f64>, law: &dyn Fn(&mut [f64]), list: &mut [f64]) {
     machine.call(given.lists(), list, &mut |integrals, y| {
         y.copy_from_slice(integrals);
         law(y);

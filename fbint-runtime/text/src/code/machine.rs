@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use fbint_catalogue::SOURCES;
 use fbint_macros_core::program::{Input, Program};
 use fbint_native::{Function, Place, compile};
 
@@ -13,7 +12,7 @@ use super::Layout;
 pub(crate) struct Machine {
     program: Program,
     layout: Arc<Layout>,
-    function: OnceLock<Option<Function<SOURCES>>>,
+    function: OnceLock<Option<Function>>,
 }
 
 impl Machine {
@@ -22,16 +21,16 @@ impl Machine {
     }
 
     /// The code, unless there is none for this processor or for this program: then it is interpreted.
-    pub(crate) fn function(&self) -> Option<&Function<SOURCES>> {
+    pub(crate) fn function(&self) -> Option<&Function> {
         self.function.get_or_init(|| self.compiled()).as_ref()
     }
 
     /// The code, if it was made before.
-    pub(crate) fn made(&self) -> Option<&Function<SOURCES>> {
+    pub(crate) fn made(&self) -> Option<&Function> {
         self.function.get()?.as_ref()
     }
 
-    fn compiled(&self) -> Option<Function<SOURCES>> {
+    fn compiled(&self) -> Option<Function> {
         let place = |input: Input| {
             let (source, entry) = self.layout.place(input)?;
             Some(Place { array: source as usize, entry })
