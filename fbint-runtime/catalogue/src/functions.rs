@@ -48,7 +48,7 @@ pub enum Source {
 }
 
 /// The number of kinds of [`Source`].
-pub const SOURCES: usize = Source::Second as usize + 1;
+const SOURCES: usize = Source::Second as usize + 1;
 
 /// What functions read: a list of each kind, which may be followed by zeros.
 #[derive(Clone, Copy, Debug)]

@@ -26,7 +26,7 @@ use self::compiled::Compiled;
 pub use self::controller::Controller;
 pub use self::drawing::{Drawing, DrawnShape, Position, circle, circle_about};
 pub use self::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
-pub use self::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, SOURCES, Source};
+pub use self::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
 use self::loaded::Loaded;
 use self::model::lower_case;
 pub use self::model::{GeometricMethod, Model};

@@ -85,7 +85,8 @@ impl Function {
 /// The function whose code is complete.
 pub(crate) fn finished(module: &JITModule, declared: DeclaredFunction) -> Function {
     let DeclaredFunction { id, least, results } = declared;
-    // SAFETY: the code was defined with a signature of as many pointers and the calling convention of C of this target, and is never freed.
+    // SAFETY: the code was defined with a pointer for each array, one for the results and one for the law, and with the calling convention
+    // of C of this target, and is never freed.
     let code = unsafe { transmute::<*const u8, FunctionPointer>(module.get_finalized_function(id)) };
     Function { code, least, results }
 }
