@@ -78,12 +78,33 @@ pub trait Driver {
 
 /// A field that takes inputs: X, or the field with feedback.
 pub trait TakesInput<S: DrivenSystem>: Field<Vector = Vector<S>> + Sealed {
-    /// The field with these inputs.
-    fn with_input(&self, input: S::Inputs<f64>) -> Self;
+    /// [`Field::value`] with these inputs.
+    fn value_with(&self, input: S::Inputs<f64>, x: &Vector<S>) -> Vector<S>;
+
+    /// [`Field::jacobian`] with these inputs.
+    fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool;
 
     /// What the system is.
     #[doc(hidden)]
     fn facts(&self) -> &'static SystemFacts;
+}
+
+#[cfg(feature = "std")]
+impl<F: Sealed + ?Sized> Sealed for std::boxed::Box<F> {}
+
+#[cfg(feature = "std")]
+impl<S: DrivenSystem, F: TakesInput<S> + ?Sized> TakesInput<S> for std::boxed::Box<F> {
+    fn value_with(&self, input: S::Inputs<f64>, x: &Vector<S>) -> Vector<S> {
+        (**self).value_with(input, x)
+    }
+
+    fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
+        (**self).jacobian_with(input, x, add)
+    }
+
+    fn facts(&self) -> &'static SystemFacts {
+        (**self).facts()
+    }
 }
 
 impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Driven<S, F, I> {
@@ -111,8 +132,8 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Driven<S, F, I> {
         Entries::from_fn(|i| (inputs[1][i] - inputs[0][i]) / distance)
     }
 
-    /// The field at this state and its time.
-    fn at(&self, x: &Vector<S>) -> F {
+    /// The inputs at this state and its time, for the field there; those that are not numbers are remembered.
+    fn input_of_field(&self, x: &Vector<S>) -> S::Inputs<f64> {
         let (input, facts) = (self.input(x), self.field.facts());
         if let Some(index) = not_finite(&input)
             && is_finite(x)
@@ -120,7 +141,7 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Driven<S, F, I> {
             let name = facts.input_names.get(index).copied().unwrap_or_default();
             self.undefined.set(Some(UndefinedInput { name, value: input[index], time: facts.time_in(x) }));
         }
-        self.field.with_input(input)
+        input
     }
 }
 
@@ -129,7 +150,7 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
 
     #[inline]
     fn value(&self, x: &Vector<S>) -> Vector<S> {
-        self.at(x).value(x)
+        self.field.value_with(self.input_of_field(x), x)
     }
 
     /// By the chain rule. Derivatives of the inputs are central differences of the signal.
@@ -137,14 +158,18 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
         let (states, none) = (self.field.facts().state.len(), Entries::from_fn(|_| 0.0));
         let slopes: Vector<S, S::Inputs<f64>> =
             Entries::from_fn(|entry| if entry < states { self.slope(x, entry) } else { none });
-        self.at(x).jacobian(x, &mut |row, column, value| match column.checked_sub(states) {
-            None => add(row, column, value),
-            Some(input) => {
-                let slopes = slopes.as_ref().iter().map(|slope| slope.as_ref().get(input).copied().unwrap_or(0.0));
-                let changing = slopes.enumerate().filter(|(_, slope)| *slope != 0.0);
-                changing.for_each(|(entry, slope)| add(row, entry, value * slope));
-            }
-        })
+        self.field.jacobian_with(
+            self.input_of_field(x),
+            x,
+            &mut |row, column, value| match column.checked_sub(states) {
+                None => add(row, column, value),
+                Some(input) => {
+                    let slopes = slopes.as_ref().iter().map(|slope| slope.as_ref().get(input).copied().unwrap_or(0.0));
+                    let changing = slopes.enumerate().filter(|(_, slope)| *slope != 0.0);
+                    changing.for_each(|(entry, slope)| add(row, entry, value * slope));
+                }
+            },
+        )
     }
 
     fn dimension(&self) -> usize {

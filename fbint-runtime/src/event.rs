@@ -77,21 +77,12 @@ impl<'a, X> Event<'a, X> {
     where
         X: From<V> + Into<V> + 'a,
     {
-        self.on(|state: &Vec<f64>| X::from(from_slice::<V>(state)), move |x| x.into().as_ref()[..dimension].to_vec())
-    }
-
-    /// This event on states of another type, which functions change into those of this one and back.
-    #[doc(hidden)]
-    pub fn on<Y>(self, shaped: impl Fn(&Y) -> X + Clone + 'a, back: impl Fn(X) -> Y + 'a) -> Event<'a, Y>
-    where
-        X: 'a,
-        Y: 'a,
-    {
         let Self { name, value, direction, is_terminal, reset } = self;
-        let in_reset = shaped.clone();
-        let reset =
-            reset.map(|reset| -> Reset<'a, Y> { Box::new(move |time, state| back(reset(time, &in_reset(state)))) });
-        let value = Box::new(move |time, state: &Y| value(time, &shaped(state)));
+        let shaped = |state: &Vec<f64>| X::from(from_slice::<V>(state));
+        let reset = reset.map(|reset| -> Reset<'a, Vec<f64>> {
+            Box::new(move |time, state| reset(time, &shaped(state)).into().as_ref()[..dimension].to_vec())
+        });
+        let value = Box::new(move |time, state: &Vec<f64>| value(time, &shaped(state)));
         Event { name, value, direction, is_terminal, reset }
     }
 

@@ -116,8 +116,12 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> Sealed for Feedback<S, K> {}
 
 impl<S: DrivenSystem, K: GainPolicy<S>> TakesInput<S> for Feedback<S, K> {
     #[inline]
-    fn with_input(&self, input: S::Inputs<f64>) -> Self {
-        Self { system: S::with_input(self.system, input), ..*self }
+    fn value_with(&self, input: S::Inputs<f64>, x: &Vector<S>) -> Vector<S> {
+        Self { system: S::with_input(self.system, input), ..*self }.value(x)
+    }
+
+    fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
+        Self { system: S::with_input(self.system, input), ..*self }.jacobian(x, add)
     }
 
     #[inline]

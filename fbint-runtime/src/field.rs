@@ -127,8 +127,12 @@ impl<S: FeedbackSystem> Sealed for PlainField<S> {}
 
 impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
     #[inline]
-    fn with_input(&self, input: S::Inputs<f64>) -> Self {
-        Self(S::with_input(self.0, input))
+    fn value_with(&self, input: S::Inputs<f64>, x: &Vector<S>) -> Vector<S> {
+        Self(S::with_input(self.0, input)).value(x)
+    }
+
+    fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
+        Self(S::with_input(self.0, input)).jacobian(x, add)
     }
 
     #[inline]

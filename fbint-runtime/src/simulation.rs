@@ -307,8 +307,15 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// assert_eq!(run.ended_by().map(|end| end.name.as_str()), Some("fast"));
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
-    pub fn event(mut self, event: Event<'a, S::State>) -> Self {
-        self.setup.events.push(event.flat::<Vector<S>>(self.facts().state.len()));
+    pub fn event(self, event: Event<'a, S::State>) -> Self {
+        let dimension = self.facts().state.len();
+        self.event_on_entries(event.flat::<Vector<S>>(dimension))
+    }
+
+    /// Looks for an [`event`](Self::event) on the entries of the state.
+    #[doc(hidden)]
+    pub fn event_on_entries(mut self, event: Event<'a, Vec<f64>>) -> Self {
+        self.setup.events.push(event);
         self
     }
 
@@ -370,6 +377,20 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         F: 'static,
     {
         let field: Result<Box<dyn Field<Vector = Vector<S>>>, Error> = match self.field {
+            Ok(field) => Ok(Box::new(field)),
+            Err(error) => Err(error),
+        };
+        Simulation { setup: self.setup, field }
+    }
+
+    /// The same before inputs are given.
+    #[doc(hidden)]
+    pub fn boxed_for_inputs(self) -> Simulation<'a, S, Box<dyn TakesInput<S, Vector = Vector<S>>>>
+    where
+        S: DrivenSystem,
+        F: TakesInput<S> + 'static,
+    {
+        let field: Result<Box<dyn TakesInput<S, Vector = Vector<S>>>, Error> = match self.field {
             Ok(field) => Ok(Box::new(field)),
             Err(error) => Err(error),
         };

@@ -9,23 +9,20 @@ use fbint_runtime::{
 
 use crate::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
 use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
-use crate::loaded::{is_in_lanes, vector};
-use crate::{Drawing, Model};
+use crate::loaded::{LoadedSystem, is_in_lanes, vector};
+use crate::{Controller, Drawing, Model};
 
-/// A model that was compiled with the program.
-pub(crate) struct Compiled<S>(pub(crate) S);
-
-impl<S: Model + GeneratedSystem> FlatModel for Compiled<S> {
+impl<S: Model + GeneratedSystem> FlatModel for S {
     fn facts(&self) -> &'static SystemFacts {
         SystemFacts::of::<S>()
     }
 
     fn parameter(&self, index: usize) -> Option<f64> {
-        self.0.parameter(index)
+        FeedbackSystem::parameter(self, index)
     }
 
     fn parameter_mut(&mut self, index: usize) -> Option<&mut f64> {
-        self.0.parameter_mut(index)
+        FeedbackSystem::parameter_mut(self, index)
     }
 
     fn functions(&self) -> &'static dyn FlatFunctions {
@@ -33,30 +30,40 @@ impl<S: Model + GeneratedSystem> FlatModel for Compiled<S> {
     }
 
     fn prepared(&self) -> Vec<f64> {
-        let system = self.0.prepare();
+        let system = self.prepare();
         (0..S::FACTS.prepared_numbers).filter_map(|index| S::number(&system, index)).collect()
     }
 
     fn start(&self) -> Result<Vec<f64>, Error> {
-        let start: Vector<S> = Model::start(&self.0)?.into();
+        let start: Vector<S> = Model::start(self)?.into();
         Ok(start.as_ref().to_vec())
     }
 
     fn drawing(&self, state: &[f64]) -> Drawing {
-        self.0.drawing(&vector::<Vector<S>>(state).into())
+        Model::drawing(self, &vector::<Vector<S>>(state).into())
     }
 
     fn input(&self) -> Option<Box<dyn FlatSignal>> {
-        self.0.input().map(|controller| controller.flat())
+        Model::input(self).map(|controller| controller.flat())
     }
 
     fn events(&self) -> Vec<Event<'_, Vec<f64>>> {
-        self.0.events().into_iter().map(|event| event.flat::<Vector<S>>(Vector::<S>::LEN)).collect()
+        Model::events(self).into_iter().map(|event| event.flat::<Vector<S>>(Vector::<S>::LEN)).collect()
     }
 
     fn geometric_methods(&self) -> Vec<FlatGeometricMethod> {
         let flat = |(scheme, map)| -> FlatGeometricMethod { (scheme, Box::new(OnSlices(map))) };
-        self.0.geometric_methods().into_iter().map(flat).collect()
+        Model::geometric_methods(self).into_iter().map(flat).collect()
+    }
+}
+
+impl<S: Model + GeneratedSystem> LoadedSystem for S {
+    fn flat(&self) -> &dyn FlatModel {
+        self
+    }
+
+    fn controller(&self) -> Option<Controller<S>> {
+        Model::input(self)
     }
 }
 

@@ -55,16 +55,16 @@ trait AnySignal<S: FeedbackSystem> {
     fn prepared(&self, system: S::Prepared<f64>, x: &Vector<S>) -> S::Prepared<f64>;
 }
 
-/// The simulation with these gains and, if there is one, a signal. Gains are of different types, and so are their fields.
-macro_rules! boxed {
-    ($simulation:expr, $feedback:expr $(, $signal:expr)?) => {
+/// The simulation with these gains, which are of different types, and so are their fields until they are boxed.
+macro_rules! with_gains {
+    ($simulation:expr, $feedback:expr, $boxed:ident) => {
         match $feedback {
-            Feedback::None => $simulation$(.input($signal))?.boxed(),
-            Feedback::Uniform(k) => $simulation.gains(uniform(*k))$(.input($signal))?.boxed(),
-            Feedback::Diagonal(gains) => $simulation.gains(Gains::diagonal(vector(gains)))$(.input($signal))?.boxed(),
-            Feedback::Relaxation(tau) => $simulation.gains(Gains::relaxation(*tau))$(.input($signal))?.boxed(),
-            Feedback::DiagonalScaled(rate) => $simulation.gains(Gains::diagonal_scaled(*rate))$(.input($signal))?.boxed(),
-            Feedback::BaeChang(h) => $simulation.gains(Gains::bae_chang(*h))$(.input($signal))?.boxed(),
+            Feedback::None => $simulation.$boxed(),
+            Feedback::Uniform(k) => $simulation.gains(uniform(*k)).$boxed(),
+            Feedback::Diagonal(gains) => $simulation.gains(Gains::diagonal(vector(gains))).$boxed(),
+            Feedback::Relaxation(tau) => $simulation.gains(Gains::relaxation(*tau)).$boxed(),
+            Feedback::DiagonalScaled(rate) => $simulation.gains(Gains::diagonal_scaled(*rate)).$boxed(),
+            Feedback::BaeChang(h) => $simulation.gains(Gains::bae_chang(*h)).$boxed(),
         }
     };
 }
@@ -79,7 +79,7 @@ impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> AnySignal<S> for I {
         if const { matches!(S::KNOWN_FACTS, Some(facts) if fits(facts)) } {
             return undriven(simulation, feedback);
         }
-        boxed!(simulation, feedback, self.clone())
+        with_gains!(simulation, feedback, boxed_for_inputs).input(self.clone()).boxed()
     }
 
     fn prepared(&self, system: S::Prepared<f64>, x: &Vector<S>) -> S::Prepared<f64> {
@@ -121,5 +121,5 @@ pub(super) fn undriven<'a, S: FeedbackSystem>(
     simulation: Simulation<'a, S>,
     feedback: &Feedback,
 ) -> AnySimulation<'a, S> {
-    boxed!(simulation, feedback)
+    with_gains!(simulation, feedback, boxed)
 }

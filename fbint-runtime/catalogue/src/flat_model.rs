@@ -45,6 +45,13 @@ pub trait FlatModel: Sync {
     }
 }
 
+impl dyn FlatModel + '_ {
+    /// The model's own method of a scheme, if it has one.
+    pub(crate) fn geometric_method(&self, scheme: Scheme) -> Option<Box<dyn OneStep<[f64]>>> {
+        self.geometric_methods().into_iter().find_map(|(own, map)| (own == scheme).then_some(map))
+    }
+}
+
 /// A [`GeometricMethod`](crate::GeometricMethod) on slices.
 pub type FlatGeometricMethod = (Scheme, Box<dyn OneStep<[f64]>>);
 

@@ -17,12 +17,11 @@ use std::sync::Arc;
 use std::{error, fmt};
 
 use fbint_runtime::{
-    DenseOutput, Dependence, DynamicalSystem, Error, GeneratedSystem, IntegralDrift, IntegralJump, LargestProjection,
-    Moment, Projection, Settings, Snapshot, StartMove, StateEntry, StateRole, SystemFacts,
+    DenseOutput, Dependence, DynamicalSystem, Error, Event, GeneratedSystem, IntegralDrift, IntegralJump,
+    LargestProjection, Moment, Projection, Settings, Snapshot, StartMove, StateEntry, StateRole, SystemFacts,
 };
 use serde::{Deserialize, Serialize};
 
-use self::compiled::Compiled;
 pub use self::controller::Controller;
 pub use self::drawing::{Drawing, DrawnShape, Position, circle, circle_about};
 pub use self::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
@@ -51,7 +50,7 @@ impl Entry {
     pub fn of<S: Model + GeneratedSystem + Default>() -> Self {
         // What is not called is not even compiled.
         if const { fits(&S::FACTS) } {
-            return Self { name: S::name(), ..Self::flat(Arc::new(|| Box::new(Compiled(S::default())))) };
+            return Self { name: S::name(), ..Self::flat(Arc::new(|| Box::new(S::default()))) };
         }
         let make: fn() -> S = S::default;
         Self { name: S::name(), ..Self::loaded(&S::FACTS, Arc::new(move || Box::new(Loaded::new(make)))) }
@@ -295,6 +294,19 @@ impl Crossing {
             Quantity::Output(index) => model.outputs(state).get(index).copied(),
         };
         value.unwrap_or(f64::NAN)
+    }
+
+    /// The end of a run where the quantity passes the number; `output` gives an output in a state, by its index.
+    fn event<'a>(&self, output: impl Fn(&[f64], usize) -> Option<f64> + 'a) -> Event<'a, Vec<f64>> {
+        let Self { quantity, number, .. } = *self;
+        let event = Event::new(&*self.name, move |_, state: &Vec<f64>| {
+            let value = match quantity {
+                Quantity::Entry(index) => state.get(index).copied(),
+                Quantity::Output(index) => output(state, index),
+            };
+            value.unwrap_or(f64::NAN) - number
+        });
+        if self.is_below { event.falling().terminal() } else { event.rising().terminal() }
     }
 
     /// Whether a value of the quantity is beyond the number.

@@ -1,6 +1,6 @@
 //! A system behind the interface of the catalogue.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Deref};
 
 use fbint_runtime::{
     ConsistentStart, Diagonal, Dual, DynamicalSystem, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem,
@@ -9,8 +9,8 @@ use fbint_runtime::{
 
 use super::controller::{AnySimulation, Controller, undriven};
 use super::{
-    AnyModel, ConstantGains, Crossing, Drawing, EnsembleRun, Feedback, Member, Model, Observer, Plan, Quantity, Run,
-    Sample, Scheme, Steps, Visit,
+    AnyModel, ConstantGains, Crossing, Drawing, EnsembleRun, Feedback, FlatModel, Member, Observer, Plan, Run, Sample,
+    Scheme, Steps, Visit,
 };
 
 /// The most entries of states that ensembles integrate side by side: beyond, compiling that takes minutes.
@@ -21,6 +21,14 @@ pub(super) const fn is_in_lanes(facts: &SystemFacts) -> bool {
     facts.state.len() <= MOST_IN_LANES && facts.feedback_field_operations.fit_lanes()
 }
 
+/// A system that is integrated in its vectors, and is otherwise like any other model.
+pub(super) trait LoadedSystem: FeedbackSystem + Sync {
+    /// The model without the type of its states.
+    fn flat(&self) -> &dyn FlatModel;
+    /// What gives its inputs.
+    fn controller(&self) -> Option<Controller<Self>>;
+}
+
 /// A system with its parameters.
 pub(super) struct Loaded<S, M> {
     system: S,
@@ -28,7 +36,7 @@ pub(super) struct Loaded<S, M> {
     make: M,
 }
 
-impl<S: Model, M: Fn() -> S> Loaded<S, M> {
+impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
     pub(super) fn new(make: M) -> Self {
         Self { system: make(), make }
     }
@@ -45,24 +53,16 @@ impl<S: Model, M: Fn() -> S> Loaded<S, M> {
 
     /// The system with the inputs that it has in a state.
     fn prepared(&self, x: &Vector<S>) -> S::Prepared<f64> {
-        with_inputs(self.system.prepare(), self.system.input().as_ref(), x)
+        with_inputs(self.system.prepare(), self.system.controller().as_ref(), x)
     }
 
     /// The end of a run where a quantity passes a number.
-    fn event(&self, crossing: &Crossing) -> Event<'static, S::State> {
-        let Crossing { name, quantity, is_below, number } = crossing.clone();
-        let (system, controller) = (self.system.prepare(), self.system.input());
-        let event = Event::new(name, move |_, state: &S::State| {
-            let state: Vector<S> = state.clone().into();
-            let value = match quantity {
-                Quantity::Entry(index) => state.as_ref().get(index).copied(),
-                Quantity::Output(index) => {
-                    with_inputs(system, controller.as_ref(), &state).outputs(&state).as_ref().get(index).copied()
-                }
-            };
-            value.unwrap_or(f64::NAN) - number
-        });
-        if is_below { event.falling().terminal() } else { event.rising().terminal() }
+    fn event(&self, crossing: &Crossing) -> Event<'static, Vec<f64>> {
+        let (system, controller) = (self.system.prepare(), self.system.controller());
+        crossing.event(move |state, index| {
+            let x = with_zeros(state);
+            with_inputs(system, controller.as_ref(), &x).outputs(&x).as_ref().get(index).copied()
+        })
     }
 
     /// The vector with the entries of a state; those that are missing are not numbers.
@@ -94,17 +94,13 @@ impl<S: Model, M: Fn() -> S> Loaded<S, M> {
     }
 
     /// The model's own map that a plan names.
-    fn map(&self, plan: &Plan) -> Option<Box<dyn OneStep<Vector<S>>>> {
-        for (scheme, map) in self.system.geometric_methods() {
-            if plan.map == Some(scheme) {
-                return Some(map);
-            }
-        }
-        None
+    fn map(&self, plan: &Plan) -> Option<OnEntries<Box<dyn OneStep<[f64]>>>> {
+        let map = self.system.flat().geometric_method(plan.map?)?;
+        Some(OnEntries { map, entries: self.system.facts().state.len() })
     }
 }
 
-impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
+impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
     fn facts(&self) -> &'static SystemFacts {
         self.system.facts()
     }
@@ -124,7 +120,7 @@ impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
     }
 
     fn start(&self) -> Result<Vec<f64>, Error> {
-        Model::start(&self.system).map(|start| self.flat(start))
+        self.system.flat().start()
     }
 
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error> {
@@ -139,7 +135,7 @@ impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
         observer: &mut Observer<'_>,
     ) -> Result<Run, Error> {
         let map = self.map(plan);
-        let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_deref()).watched(observer);
+        let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_ref()).watched(observer);
         let simulation = match from {
             Some(snapshot) => simulation.from_snapshot(snapshot),
             None => simulation,
@@ -151,7 +147,7 @@ impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
         };
         let simulation = if plan.is_dense { simulation.dense() } else { simulation };
         let simulation = match &plan.until_event {
-            Some(crossing) => simulation.event(self.event(crossing)),
+            Some(crossing) => simulation.event_on_entries(self.event(crossing)),
             None => simulation,
         };
         Ok(simulation.run_flat(&plan.settings)?.into())
@@ -159,20 +155,17 @@ impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
 
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
         let map = self.map(plan);
-        let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_deref());
+        let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_ref());
         simulation.final_state(&plan.settings).map(|end| self.flat(end))
     }
 
     fn further_methods(&self) -> Vec<Scheme> {
-        let own = self.system.geometric_methods().into_iter().map(|(scheme, _)| scheme);
-        let rodas5p = self.facts().has_jacobian.then_some(Scheme::RODAS5P);
-        let gauss = [2, 4, 8].map(|stages| Scheme::of(Method::Gauss { stages, h: 1.0 }));
         let general = if StormerVerlet::new(&self.system).is_ok() {
             Some(Scheme::STORMER_VERLET)
         } else {
             Rattle::new(&self.system).is_ok().then_some(Scheme::RATTLE)
         };
-        rodas5p.into_iter().chain(gauss).chain(general).chain(own).collect()
+        further_methods(self.system.flat(), general)
     }
 
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error> {
@@ -180,7 +173,7 @@ impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
         let simulation = undriven(self.eventful(start)?, &Feedback::None).watched(observer);
         let settings = Settings::new(Method::OneStep { h: steps.h }, steps.until);
         let settings = Settings { every: Some(steps.every), ..settings };
-        let steps = OwnSteps { steps, dimension: start.len() };
+        let steps = OnEntries { map: steps, entries: start.len() };
         Ok(simulation.one_step(&steps).run_flat(&settings)?.into())
     }
 
@@ -210,7 +203,7 @@ impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
             Some(visit) => ensemble.visited_flat(|member, samples| visit(member, &Sample::all(samples))),
             None => ensemble,
         };
-        if systems.iter().any(|system| system.input().is_some() || !system.events().is_empty()) {
+        if systems.iter().any(|system| is_driven_or_eventful(system.flat())) {
             let run = ensemble.run_each_flat(&plan.settings, |member, simulation, settings| {
                 let (system, gain) = (&systems[member], members[member].gain.map(Feedback::Uniform));
                 let simulation = with_events(simulation, system);
@@ -248,39 +241,62 @@ impl<S: Model, M: Fn() -> S> AnyModel for Loaded<S, M> {
     }
 
     fn drawing(&self, state: &[f64]) -> Drawing {
-        self.system.drawing(&self.vector(state).into())
+        self.system.flat().drawing(state)
     }
 }
 
-/// Steps of a state with so many entries.
-struct OwnSteps<'a> {
-    steps: &'a Steps<'a>,
-    dimension: usize,
+/// The methods of a model beside explicit Runge-Kutta ones: one of all that is general, and its own.
+fn further_methods(model: &dyn FlatModel, general: Option<Scheme>) -> Vec<Scheme> {
+    let own = model.geometric_methods().into_iter().map(|(scheme, _)| scheme);
+    let rodas5p = model.facts().has_jacobian.then_some(Scheme::RODAS5P);
+    let gauss = [2, 4, 8].map(|stages| Scheme::of(Method::Gauss { stages, h: 1.0 }));
+    rodas5p.into_iter().chain(gauss).chain(general).chain(own).collect()
 }
 
-impl<V: Entries<f64>> OneStep<V> for OwnSteps<'_> {
+/// Whether members of ensembles of a model run one by one.
+fn is_driven_or_eventful(model: &dyn FlatModel) -> bool {
+    model.input().is_some() || !model.events().is_empty()
+}
+
+/// Steps of the first entries of a vector, of which there are so many.
+struct OnEntries<M> {
+    map: M,
+    entries: usize,
+}
+
+impl<V: Entries<f64>, M: Deref<Target: OneStep<[f64]>>> OneStep<V> for OnEntries<M> {
     fn step(&self, x: &mut V, h: f64) {
-        (self.steps.step)(&mut x.as_mut()[..self.dimension], h);
+        self.map.step(&mut x.as_mut()[..self.entries], h);
     }
 
     fn evaluations_per_step(&self) -> u64 {
-        self.steps.evaluations
+        self.map.evaluations_per_step()
+    }
+}
+
+impl OneStep<[f64]> for Steps<'_> {
+    fn step(&self, x: &mut [f64], h: f64) {
+        (self.step)(x, h);
+    }
+
+    fn evaluations_per_step(&self) -> u64 {
+        self.evaluations
     }
 }
 
 /// The simulation with the events of its system.
-fn with_events<'a, S: Model>(simulation: Simulation<'a, S>, system: &'a S) -> Simulation<'a, S> {
+fn with_events<'a, S: LoadedSystem>(simulation: Simulation<'a, S>, system: &'a S) -> Simulation<'a, S> {
     let mut simulation = simulation;
-    for event in system.events() {
-        simulation = simulation.event(event);
+    for event in system.flat().events() {
+        simulation = simulation.event_on_entries(event);
     }
     simulation
 }
 
 /// The simulation with a map, if there is one.
-fn with_map<'a, S: Model>(
+fn with_map<'a, S: LoadedSystem>(
     simulation: AnySimulation<'a, S>,
-    map: Option<&'a dyn OneStep<Vector<S>>>,
+    map: Option<&'a OnEntries<Box<dyn OneStep<[f64]>>>>,
 ) -> AnySimulation<'a, S> {
     match map {
         Some(map) => simulation.one_step(map),
@@ -289,8 +305,8 @@ fn with_map<'a, S: Model>(
 }
 
 /// The simulation with these gains and the inputs of its system.
-fn driven<'a, S: Model>(simulation: Simulation<'a, S>, system: &S, feedback: &Feedback) -> AnySimulation<'a, S> {
-    match system.input() {
+fn driven<'a, S: LoadedSystem>(simulation: Simulation<'a, S>, system: &S, feedback: &Feedback) -> AnySimulation<'a, S> {
+    match system.controller() {
         Some(controller) => controller.simulation(simulation, feedback),
         None => undriven(simulation, feedback),
     }
@@ -308,6 +324,11 @@ fn with_inputs<S: FeedbackSystem>(
 /// One gain for every integral, of the type of different ones: what is compiled for them serves both.
 pub(super) fn uniform<S: FeedbackSystem>(k: f64) -> Gains<Diagonal<S>> {
     Gains::diagonal(Entries::from_fn(|_| k))
+}
+
+/// The vector with these entries, then zeros.
+pub(super) fn with_zeros<V: Entries<f64>>(entries: &[f64]) -> V {
+    V::from_fn(|i| entries.get(i).copied().unwrap_or(0.0))
 }
 
 /// The vector with these entries; those that are missing are not numbers.

@@ -4,13 +4,14 @@ use std::any::Any;
 use std::{array, fmt, ptr};
 
 use fbint_runtime::{
-    DrivenSystem, Dual, Entry, Error, Event, FeedbackLaw, FeedbackSystem, HamelSteps, HamelSystem, MediumLanes,
-    NarrowLanes, OneStep, PreparedSystem, Scalar, Signal, SystemFacts, Vector,
+    DrivenSystem, Dual, Entry, FeedbackLaw, FeedbackSystem, HamelSteps, HamelSystem, MediumLanes, NarrowLanes,
+    PreparedSystem, Scalar, Signal, SystemFacts, Vector,
 };
 
+use crate::Controller;
 use crate::flat_model::{FlatModel, FlatSignal};
 use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
-use crate::{Controller, Drawing, GeometricMethod, Model};
+use crate::loaded::LoadedSystem;
 
 /// The most entries of a state, and as many inputs and outputs.
 pub const MOST_ENTRIES: usize = 192;
@@ -116,38 +117,15 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
     }
 }
 
-impl<const N: usize, const M: usize> Model for Padded<N, M> {
-    fn start(&self) -> Result<[f64; N], Error> {
-        self.model.start().map(|start| padded(&start))
+impl<const N: usize, const M: usize> LoadedSystem for Padded<N, M> {
+    fn flat(&self) -> &dyn FlatModel {
+        &*self.model
     }
 
-    fn drawing(&self, state: &[f64; N]) -> Drawing {
-        self.model.drawing(&state[..self.facts().state.len()])
-    }
-
-    fn input(&self) -> Option<Controller<Self>> {
+    fn controller(&self) -> Option<Controller<Self>> {
         let entries = self.facts().state.len();
         self.model.input().map(|signal| Controller::new(PaddedSignal { signal, entries }))
     }
-
-    fn events(&self) -> Vec<Event<'_, [f64; N]>> {
-        let entries = self.facts().state.len();
-        let events = self.model.events().into_iter();
-        events.map(|event| event.on(move |x: &[f64; N]| x[..entries].to_vec(), |x| padded(&x))).collect()
-    }
-
-    fn geometric_methods(&self) -> Vec<GeometricMethod<Self>> {
-        let entries = self.facts().state.len();
-        let methods = self.model.geometric_methods().into_iter();
-        methods
-            .map(|(scheme, map)| -> GeometricMethod<Self> { (scheme, Box::new(PaddedMap { map, entries })) })
-            .collect()
-    }
-}
-
-/// The entries, then zeros.
-fn padded<const N: usize>(entries: &[f64]) -> [f64; N] {
-    array::from_fn(|index| entries.get(index).copied().unwrap_or(0.0))
 }
 
 /// A signal for states that have so many entries.
@@ -175,22 +153,6 @@ impl<const N: usize, const M: usize> Signal<Padded<N, M>> for PaddedSignal {
 
     fn range(&self) -> [f64; 2] {
         self.signal.range()
-    }
-}
-
-/// A map of states that have so many entries.
-struct PaddedMap {
-    map: Box<dyn OneStep<[f64]>>,
-    entries: usize,
-}
-
-impl<const N: usize> OneStep<[f64; N]> for PaddedMap {
-    fn step(&self, x: &mut [f64; N], h: f64) {
-        self.map.step(&mut x[..self.entries], h);
-    }
-
-    fn evaluations_per_step(&self) -> u64 {
-        self.map.evaluations_per_step()
     }
 }
 
