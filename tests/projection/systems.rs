@@ -1,8 +1,8 @@
 //! What is integrated: declarations, parameters of the literature, and starts.
 
-#[path = "../../fbint-runtime/tests/problems/henon_heiles.rs"]
+#[path = "../runtime/problems/henon_heiles.rs"]
 mod henon_heiles;
-#[path = "../../fbint-runtime/tests/problems/outer_planets.rs"]
+#[path = "../runtime/problems/outer_planets.rs"]
 mod outer_planets;
 
 use fbint_runtime::feedback_system;

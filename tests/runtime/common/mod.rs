@@ -10,7 +10,6 @@ use fbint_runtime::{
 };
 
 /// An amount that tests can do with, or the one that they were made for where `FBINT_THOROUGH` is set, as `.ci/thorough` sets it.
-#[cfg(feature = "std")]
 pub(crate) fn amount<T>(usual: T, thorough: T) -> T {
     if std::env::var_os("FBINT_THOROUGH").is_some() { thorough } else { usual }
 }

@@ -133,7 +133,6 @@ fn stages_are_predicted_by_the_step_before() {
 }
 
 /// An ensemble has its members in lanes. A run has its stages there if they fill them; with feedback, stages are evaluated one by one.
-#[cfg(feature = "ensemble")]
 #[test]
 fn results_do_not_depend_on_what_is_in_lanes() {
     let members = || (0..27).map(|member| 0.1 + 0.02 * f64::from(member));
@@ -141,7 +140,6 @@ fn results_do_not_depend_on_what_is_in_lanes() {
     assert_ends_of_ensembles(&Angle { g: 1.0 }, members().map(|momentum| [0.5, momentum]).collect());
 }
 
-#[cfg(feature = "ensemble")]
 fn assert_ends_of_ensembles<S: FeedbackSystem + Sync>(system: &S, starts: Vec<Vector<S>>)
 where
     Vector<S>: PartialEq,

@@ -166,7 +166,6 @@ fn what_others_imply_is_not_refused() {
     }
 }
 
-#[cfg(feature = "ensemble")]
 #[test]
 fn members_of_ensembles_are_refused_likewise() {
     for (e, failures) in [(1.0, 0), (1e-6, 2)] {

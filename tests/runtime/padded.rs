@@ -387,7 +387,6 @@ fn alone<S: FeedbackSystem>(found: &mut Found, system: &S, start: Vector<S>) {
 }
 
 /// Ensembles in lanes, by every method.
-#[cfg(feature = "ensemble")]
 fn ensembles<S: FeedbackSystem + Sync>(found: &mut Found, system: &S, start: Vector<S>) {
     use fbint_runtime::Ensemble;
 
@@ -414,7 +413,6 @@ fn everything<S: FeedbackSystem + Sync>(system: &S, start: &[f64]) -> Found {
     let all = &mut found;
     with_all_gains!(all, system, start, |simulation| simulation);
     alone(all, system, start);
-    #[cfg(feature = "ensemble")]
     ensembles(all, system, start);
     found
 }

@@ -6,7 +6,6 @@ use fbint_runtime::{
     Tolerance, feedback_system,
 };
 
-#[cfg(feature = "ensemble")]
 use fbint_runtime::{Ensemble, EnsembleGains, EnsembleRun, Settings};
 
 use super::problems::stiff::{
@@ -408,7 +407,6 @@ fn derivatives_of_runs_follow_an_integrator() {
 }
 
 /// All that members of an ensemble come to, in lanes and one by one: every sample, and what is wrong with those that fail.
-#[cfg(feature = "ensemble")]
 fn in_lanes_and_alone<S: FeedbackSystem + Sync, G: EnsembleGains<S>>(
     ensemble: impl Fn() -> Ensemble<'static, S, G>,
     until: f64,
@@ -425,7 +423,6 @@ fn in_lanes_and_alone<S: FeedbackSystem + Sync, G: EnsembleGains<S>>(
 }
 
 /// More members than lanes, so that some take the lanes of others.
-#[cfg(feature = "ensemble")]
 #[test]
 fn members_of_an_ensemble_take_the_steps_of_their_own_runs() {
     let spread = |member: u32| 1.0 + 0.01 * f64::from(member);
@@ -451,7 +448,6 @@ fn members_of_an_ensemble_take_the_steps_of_their_own_runs() {
 }
 
 /// They are not known where gains follow from the state.
-#[cfg(feature = "ensemble")]
 #[test]
 fn an_ensemble_without_jacobians_says_so_for_each_member() {
     let ensemble = Ensemble::new(&Pendulum, [Pendulum::START; 2]).gains(Gains::relaxation(0.1));
