@@ -4,11 +4,11 @@
 //!
 //! `cargo run --release --example implicit --no-default-features --features std,lanes`, with the name of a problem behind `--` for one.
 
-#[path = "../../tests/runtime/problems/henon_heiles.rs"]
+#[path = "problems/henon_heiles.rs"]
 mod henon_heiles;
-#[path = "../../tests/runtime/problems/outer_planets.rs"]
+#[path = "problems/outer_planets.rs"]
 mod outer_planets;
-#[path = "../../tests/runtime/problems/stiff.rs"]
+#[path = "problems/stiff.rs"]
 mod stiff;
 
 use std::hint::black_box;

@@ -6,9 +6,9 @@
 //! `cargo run --release -p fbint-runtime --example stages --no-default-features --features std,lanes`, for the machine at hand with
 //! `RUSTFLAGS="-C target-cpu=native"` and its `--target`.
 
-#[path = "../../tests/runtime/problems/henon_heiles.rs"]
+#[path = "problems/henon_heiles.rs"]
 mod henon_heiles;
-#[path = "../../tests/runtime/problems/outer_planets.rs"]
+#[path = "problems/outer_planets.rs"]
 mod outer_planets;
 
 use std::hint::black_box;

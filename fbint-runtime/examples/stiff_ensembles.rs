@@ -3,7 +3,7 @@
 //! `cargo run --release -p fbint-runtime --example stiff_ensembles --no-default-features --features std,ensemble`, for the machine at hand with
 //! `RUSTFLAGS="-C target-cpu=native"` and its `--target`.
 
-#[path = "../../tests/runtime/problems/stiff.rs"]
+#[path = "problems/stiff.rs"]
 #[expect(dead_code, reason = "starts and ends that tests need")]
 mod stiff;
 

@@ -383,7 +383,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         Simulation { setup: self.setup, field }
     }
 
-    /// The same before inputs are given.
+    /// As [`boxed`](Self::boxed), for a simulation that is given inputs afterwards.
     #[doc(hidden)]
     pub fn boxed_for_inputs(self) -> Simulation<'a, S, Box<dyn TakesInput<S, Vector = Vector<S>>>>
     where

@@ -14,6 +14,7 @@ mod models;
 mod nearly_dependent;
 mod padded;
 mod policies;
+#[path = "../../fbint-runtime/examples/problems/mod.rs"]
 mod problems;
 mod projection;
 mod resumption;
