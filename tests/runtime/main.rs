@@ -14,8 +14,6 @@ mod models;
 mod nearly_dependent;
 mod padded;
 mod policies;
-#[path = "../../fbint-runtime/examples/problems/mod.rs"]
-mod problems;
 mod projection;
 mod resumption;
 mod rodas5p;
@@ -25,4 +23,6 @@ mod settings;
 mod side_by_side;
 mod simulation;
 mod single_precision;
+#[path = "../../fbint-runtime/examples/problems/stiff.rs"]
+mod stiff;
 mod vectors;

@@ -8,10 +8,8 @@ use fbint_runtime::{
 
 use fbint_runtime::{Ensemble, EnsembleGains, EnsembleRun, Settings};
 
-use super::problems::stiff::{
-    Hires, Pendulum, PendulumState, Robertson, SpringPendulum, SpringPendulumState, VanDerPol,
-};
 use super::resumption::assert_resumes;
+use super::stiff::{Hires, Pendulum, PendulumState, Robertson, SpringPendulum, SpringPendulumState, VanDerPol};
 use super::vectors::{distance, largest};
 
 /// A cart with a motor and a damper, and a pole.
