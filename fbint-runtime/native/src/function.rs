@@ -8,32 +8,34 @@
 //! - it reads entry i of the array k only if i is below `least[k]`, which is collected while it is written, and [`Function::call`] refuses
 //!   shorter arrays;
 //! - it writes the first `results` entries of the results, and [`Function::call`] refuses shorter ones;
-//! - it calls the functions of [`symbols`] alone, with the signatures that they have: elementary functions, which take and return numbers,
-//!   and [`weigh`], with the number of integrals, two slots of its own stack that have room for as many, of which it has written the first
+//! - it calls those functions alone whose [addresses](elementary) are here, with the signatures that they have: elementary functions,
+//!   which take and return numbers, and [`weigh`], with the number of integrals, two slots of its own stack that have room for as many, of which it has written the first
 //!   and reads no more of the second, and with the [`Law`] that [`Function::call`] has passed on, which lives until it returns;
-//! - its memory is never freed, and not written after it was made executable, so that any thread may call it at any time.
+//! - its memory is not written after it was made executable, so that any thread may call it at any time, and is not freed before the last
+//!   [`Function`] in it.
 //!
 //! A panic of the law ends the process, because it must not unwind through code that it knows nothing of.
 #![expect(unsafe_code, reason = "compiled code can be called in no other way")]
 
 use std::mem::transmute;
-use std::slice;
+use std::ops::Range;
+use std::sync::Arc;
+use std::{fmt, io, slice};
 
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::FuncId;
+use fbint_macros_core::expression;
 use fbint_runtime::Scalar;
+use memmap2::{Mmap, MmapMut};
 
 /// The number of arrays that a compiled program may read.
 pub const ARRAYS: usize = 5;
-/// The name of [`weigh`] in compiled code.
-pub(crate) const WEIGH: &str = "weigh";
-
 /// Why a call panics.
 const TOO_SHORT: &str = "arrays that are as long as the program reads and writes";
 
-/// A program before its code is complete.
-pub(crate) struct DeclaredFunction {
-    pub(crate) id: FuncId,
+/// The machine code of a program, which can be anywhere in memory.
+pub(crate) struct WrittenFunction {
+    pub(crate) code: Vec<u8>,
+    /// A multiple of this is its place in memory.
+    pub(crate) alignment: usize,
     /// The least length of each array.
     pub(crate) least: [usize; ARRAYS],
     /// The number of results that it writes.
@@ -50,11 +52,19 @@ type FunctionPointer = unsafe extern "C" fn(Start, Start, Start, Start, Start, *
 type Law<'l> = &'l mut dyn FnMut(&[f64], &mut [f64]);
 
 /// A compiled program.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub struct Function {
     code: FunctionPointer,
     least: [usize; ARRAYS],
     results: usize,
+    /// Where the code is.
+    _memory: Arc<Mmap>,
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Function").field("least", &self.least).field("results", &self.results).finish_non_exhaustive()
+    }
 }
 
 impl Function {
@@ -82,13 +92,33 @@ impl Function {
     }
 }
 
-/// The function whose code is complete.
-pub(crate) fn finished(module: &JITModule, declared: DeclaredFunction) -> Function {
-    let DeclaredFunction { id, least, results } = declared;
-    // SAFETY: the code was defined with a pointer for each array, one for the results and one for the law, and with the calling convention
-    // of C of this target, and is never freed.
-    let code = unsafe { transmute::<*const u8, FunctionPointer>(module.get_finalized_function(id)) };
-    Function { code, least, results }
+/// Functions in memory of their own.
+pub(crate) fn executable(written: Vec<WrittenFunction>) -> io::Result<Vec<Function>> {
+    let mut length = 0;
+    let places: Vec<_> = written
+        .iter()
+        .map(|function| {
+            let start = usize::next_multiple_of(length, function.alignment);
+            length = start + function.code.len();
+            start..length
+        })
+        .collect();
+    let mut memory = MmapMut::map_anon(length)?;
+    for (function, place) in written.iter().zip(&places) {
+        memory[place.clone()].copy_from_slice(&function.code);
+    }
+    let memory = Arc::new(memory.make_exec()?);
+    // SAFETY: this is the memory of the code.
+    unsafe { jit_icache_coherence::clear_cache(memory.as_ptr().cast(), length) }?;
+    jit_icache_coherence::pipeline_flush_mt()?;
+    let function = |(WrittenFunction { least, results, .. }, place): (_, Range<usize>)| {
+        let start = memory[place].as_ptr();
+        // SAFETY: the code was written with a pointer for each array, one for the results and one for the law, and with the calling
+        // convention of C of this target, and is in memory as long as the function.
+        let code = unsafe { transmute::<*const u8, FunctionPointer>(start) };
+        Function { code, least, results, _memory: Arc::clone(&memory) }
+    };
+    Ok(written.into_iter().zip(places).map(function).collect())
 }
 
 /// Calls a law with so many integrals.
@@ -104,34 +134,41 @@ unsafe extern "C" fn weigh(integrals: *const f64, results: *mut f64, law: *mut L
     law(integrals, results);
 }
 
-/// Elementary functions as compiled code calls them: those of the runtime, so that results are the same.
+/// The address of what calls the law.
+pub(crate) fn weigher() -> usize {
+    weigh as *const () as usize
+}
+
+/// The addresses of elementary functions as compiled code calls them: those of the runtime, so that results are the same.
 macro_rules! elementary {
-    ($builder:ident: $($name:ident($($argument:ident),*);)*) => {$(
-        extern "C" fn $name($($argument: f64),*) -> f64 {
-            elementary!(@call $name $($argument)*)
+    ($($function:ident: $name:ident($($argument:ident),*);)*) => {
+        pub(crate) fn elementary(function: expression::Function) -> usize {
+            match function {
+                $(expression::Function::$function => {
+                    extern "C" fn $name($($argument: f64),*) -> f64 {
+                        elementary!(@call $name $($argument)*)
+                    }
+                    $name as *const () as usize
+                })*
+            }
         }
-        $builder.symbol(stringify!($name), $name as *const u8);
-    )*};
+    };
     (@call $name:ident $first:ident $($rest:ident)*) => { Scalar::$name($first $(, $rest)*) };
 }
 
-/// What compiled code may call.
-pub(crate) fn symbols(builder: &mut JITBuilder) {
-    builder.symbol(WEIGH, weigh as *const u8);
-    elementary! {
-        builder:
-        sin(x);
-        cos(x);
-        tan(x);
-        asin(x);
-        acos(x);
-        atan(x);
-        sinh(x);
-        cosh(x);
-        tanh(x);
-        exp(x);
-        ln(x);
-        atan2(y, x);
-        powf(base, exponent);
-    }
+elementary! {
+    Abs: abs(x);
+    Sin: sin(x);
+    Cos: cos(x);
+    Tan: tan(x);
+    Asin: asin(x);
+    Acos: acos(x);
+    Atan: atan(x);
+    Sinh: sinh(x);
+    Cosh: cosh(x);
+    Tanh: tanh(x);
+    Exp: exp(x);
+    Ln: ln(x);
+    Atan2: atan2(y, x);
+    Powf: powf(base, exponent);
 }

@@ -3,9 +3,11 @@
 mod function;
 mod translate;
 
+use std::io;
+
+use cranelift_codegen::CodegenError;
+use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{ModuleError, default_libcall_names};
 use fbint_macros_core::program::{Input, Program};
 
 pub use function::{ARRAYS, Function};
@@ -30,42 +32,34 @@ pub enum Error {
     Input,
     /// The code generator refuses a program.
     #[error("a program cannot be compiled: {0}")]
-    Program(Box<ModuleError>),
-}
-
-impl From<ModuleError> for Error {
-    fn from(error: ModuleError) -> Self {
-        Self::Program(Box::new(error))
-    }
+    Program(#[from] Box<CodegenError>),
+    /// A program takes functions that this processor lacks and the code generator does not bring.
+    #[error("a program takes operations that this processor does not have")]
+    Operation,
+    /// There is no memory for code, or none that may be executed.
+    #[error("no memory for machine code: {0}")]
+    Memory(#[from] io::Error),
 }
 
 /// Compiles programs. `place` says where they find their inputs, or that they are not given.
 ///
-/// The code stays in memory as long as the process runs, as that of the process itself.
+/// The code is in memory as long as one of the functions is.
 ///
 /// # Errors
 ///
-/// If no code can be made for this processor, or for a program, which then reads what has no place, or is too large.
+/// If no code can be made for this processor, or for a program, which then reads what has no place, or is too large, or if there is no
+/// memory for it.
 pub fn compile(programs: &[&Program], place: &dyn Fn(Input) -> Option<Place>) -> Result<Vec<Function>, Error> {
-    let mut module = module()?;
-    let mut context = translate::Translation::new(&mut module)?;
-    let mut declared = Vec::new();
-    for program in programs {
-        declared.push(context.function(&mut module, program, place)?);
-    }
-    module.finalize_definitions()?;
-    Ok(declared.into_iter().map(|shape| function::finished(&module, shape)).collect())
+    let processor = processor()?;
+    let written: Result<Vec<_>, _> =
+        programs.iter().map(|program| translate::function(&*processor, program, place)).collect();
+    Ok(function::executable(written?)?)
 }
 
-/// A module for this processor, with all that it can do, and the functions that programs call.
-fn module() -> Result<JITModule, Error> {
+/// This processor, with all that it can do.
+fn processor() -> Result<OwnedTargetIsa, Error> {
     let mut flags = settings::builder();
-    for (name, value) in [("opt_level", "speed"), ("use_colocated_libcalls", "false"), ("is_pic", "false")] {
-        flags.set(name, value).map_err(|error| Error::Processor(error.to_string()))?;
-    }
-    let isa = cranelift_native::builder().map_err(|error| Error::Processor(error.to_owned()))?;
-    let isa = isa.finish(settings::Flags::new(flags)).map_err(|error| Error::Processor(error.to_string()))?;
-    let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-    function::symbols(&mut builder);
-    Ok(JITModule::new(builder))
+    flags.set("opt_level", "speed").map_err(|error| Error::Processor(error.to_string()))?;
+    let processor = cranelift_native::builder().map_err(|error| Error::Processor(error.to_owned()))?;
+    processor.finish(settings::Flags::new(flags)).map_err(|error| Error::Processor(error.to_string()))
 }

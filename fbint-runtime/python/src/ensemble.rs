@@ -9,13 +9,12 @@ use std::thread;
 use fbint_command::catalogue::{Entry, Statistics, Summary};
 use fbint_command::request::Column;
 use fbint_command::request::ensemble::{CompletedEnsemble, ensemble};
-use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arrays::frozen;
 use crate::contents;
-use crate::entries::frozen;
 use crate::keywords::CommandOption;
 use crate::model::{PATIENCE, Signals};
 
@@ -60,10 +59,10 @@ fn in_another_thread(
 /// The ensemble as Python has it.
 fn made(py: Python<'_>, ensemble: CompletedEnsemble) -> PyResult<Bound<'_, PyAny>> {
     let CompletedEnsemble { names, drawn, ends, errors, statistics } = ensemble;
-    let ends = frozen(py, ends, &[names.len()])?;
+    let ends = frozen(py, &ends, &[names.len()])?;
     let columns = PyDict::new(py);
     for Column { name, values } in drawn {
-        columns.set_item(name, frozen(py, values, &[])?)?;
+        columns.set_item(name, frozen(py, &values, &[])?)?;
     }
     let errors_of_members = PyDict::new(py);
     errors.into_iter().try_for_each(|(member, error)| errors_of_members.set_item(member, error))?;
@@ -73,13 +72,12 @@ fn made(py: Python<'_>, ensemble: CompletedEnsemble) -> PyResult<Bound<'_, PyAny
 
 /// Statistics over the members, each a row for each time and a column for each of so many quantities.
 fn summed_up<'py>(py: Python<'py>, statistics: &[Statistics], quantities: usize) -> PyResult<Bound<'py, PyAny>> {
-    let times = frozen(py, statistics.iter().map(|at| at.time).collect(), &[])?;
+    let times: Vec<f64> = statistics.iter().map(|at| at.time).collect();
     let members: Vec<i64> = statistics.iter().map(|at| at.members.cast_signed()).collect();
-    let members = PyArray1::from_vec(py, members);
-    members.try_readwrite()?.make_nonwriteable();
+    let (times, members) = (frozen(py, &times, &[])?, frozen(py, &members, &[])?);
     let of = |number: fn(&Summary) -> f64| {
-        let numbers = statistics.iter().flat_map(|at| at.quantities.iter().map(number)).collect();
-        frozen(py, numbers, &[quantities])
+        let numbers: Vec<f64> = statistics.iter().flat_map(|at| at.quantities.iter().map(number)).collect();
+        frozen(py, &numbers, &[quantities])
     };
     let summaries = (of(|of| of.mean)?, of(|of| of.variance)?, of(|of| of.min)?, of(|of| of.max)?);
     let (mean, variance, min, max) = summaries;

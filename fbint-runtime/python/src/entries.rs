@@ -2,10 +2,11 @@
 
 use fbint_command::names::{NameGroup, groups};
 use fbint_command::nearest;
-use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
+
+use crate::arrays::{self, Numbers};
 
 /// An entry by its name, with its value.
 pub(crate) type Named = (String, f64);
@@ -55,16 +56,8 @@ fn array<'py>(py: Python<'py>, group: &NameGroup<'_>, all: &[f64]) -> PyResult<B
     let values: Vec<f64> = array.positions.iter().map(|&position| all[position]).collect();
     match (&*array.dimensions, &*values) {
         ([], &[value]) => Ok(value.into_pyobject(py)?.into_any()),
-        _ => Ok(PyArray1::from_vec(py, values).reshape(array.dimensions)?.into_any()),
+        _ => arrays::array(py, &values, &array.dimensions),
     }
-}
-
-/// An array of rows of this shape that cannot be written to.
-pub(crate) fn frozen<'py>(py: Python<'py>, values: Vec<f64>, row: &[usize]) -> PyResult<Bound<'py, PyAny>> {
-    let rows = values.len() / row.iter().product::<usize>().max(1);
-    let entries = PyArray1::from_vec(py, values);
-    entries.try_readwrite()?.make_nonwriteable();
-    Ok(entries.reshape([&[rows], row].concat())?.into_any())
 }
 
 /// The place of each entry among all names, as the arrays that they make up have them one after the other, each row by row.
@@ -78,19 +71,18 @@ pub(crate) fn of_states<'py>(
     places: &[usize],
     shape: &[usize],
     function: impl Fn(&[f64]) -> Vec<f64>,
-) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let n = places.len();
     let fits = |shape: &[usize]| matches!(shape, [entries] | [_, entries] if *entries == n);
     let states = shaped("x", x, &format!("({n},) or (k, {n})"), fits)?;
-    let states = states.as_array();
     let mut state = vec![0.0; n];
     let mut values = Vec::new();
-    for row in states.rows() {
+    for row in states.values.chunks(n) {
         places.iter().zip(row).for_each(|(&place, &value)| state[place] = value);
         values.extend(function(&state));
     }
-    let many = &states.shape()[..states.ndim() - 1];
-    PyArray1::from_vec(x.py(), values).reshape([many, shape].concat())
+    let many = &states.shape[..states.shape.len() - 1];
+    arrays::array(x.py(), &values, &[many, shape].concat())
 }
 
 /// The entries of a matrix, row by row, whose columns are in the order of these places.
@@ -103,24 +95,23 @@ fn numbers(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Ve
     if shape.is_empty() {
         return Ok(vec![number(name, value)?]);
     }
-    let array = shaped(name, value, &tuple(shape), |given| given == shape)?;
-    Ok(array.as_array().iter().copied().collect())
+    Ok(shaped(name, value, &tuple(shape), |given| given == shape)?.values)
 }
 
-/// An array of numbers whose shape fits.
-pub(crate) fn shaped<'py>(
+/// The numbers of an array whose shape fits.
+pub(crate) fn shaped(
     name: &str,
-    value: &Bound<'py, PyAny>,
+    value: &Bound<'_, PyAny>,
     shape: &str,
     fits: impl Fn(&[usize]) -> bool,
-) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
+) -> PyResult<Numbers> {
     let wanted = format!("an array of shape {shape}");
-    let array = array_of_numbers(value).map_err(|error| match error.is_instance_of::<PyException>(value.py()) {
+    let array = Numbers::of(value).map_err(|error| match error.is_instance_of::<PyException>(value.py()) {
         true => PyTypeError::new_err(format!("`{name}` must be {wanted}: {}", error.value(value.py()))),
         false => error,
     })?;
-    if !fits(array.shape()) {
-        let message = format!("`{name}` must be {wanted}, but has the shape {}", tuple(array.shape()));
+    if !fits(&array.shape) {
+        let message = format!("`{name}` must be {wanted}, but has the shape {}", tuple(&array.shape));
         return Err(PyValueError::new_err(message));
     }
     Ok(array)
@@ -135,15 +126,6 @@ pub(crate) fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
         true => PyValueError::new_err(format!("`{name}` is too large: it must be a finite number")),
         false => refused(name, value, "a number"),
     })
-}
-
-/// An array of doubles, unless that would lose something.
-pub(crate) fn array_of_numbers<'py>(value: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
-    let py = value.py();
-    let array = py.import("numpy")?.call_method1("asarray", (value,))?;
-    let settings = PyDict::new(py);
-    settings.set_item("casting", "same_kind")?;
-    array.call_method("astype", ("float64",), Some(&settings))?.extract()
 }
 
 /// The error for a value of a wrong type.

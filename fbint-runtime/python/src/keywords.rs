@@ -5,7 +5,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 
-use crate::entries::{self, array_of_numbers, number, refused, shaped};
+use crate::arrays::Numbers;
+use crate::entries::{self, number, refused, shaped};
 
 /// A keyword.
 pub(crate) struct Keyword {
@@ -106,7 +107,7 @@ impl Keyword {
             }
             KeywordType::Times => {
                 let times = shaped(name, value, "(k,)", |shape| shape.len() == 1)?;
-                options.t_eval = Some(times.as_array().iter().copied().collect());
+                options.t_eval = Some(times.values);
             }
             KeywordType::Dense => options.dense_output = switch(name, value)?,
             KeywordType::Count => of_command.push((name, Some(count(name, value)?))),
@@ -148,6 +149,6 @@ fn gains(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(text) = value.extract() {
         return Ok(text);
     }
-    let gains = array_of_numbers(value).map_err(|_| refused(name, value, "a str, a number or numbers"))?;
-    Ok(gains.as_array().iter().map(|gain| format!("{gain:?}")).collect::<Vec<_>>().join(","))
+    let gains = Numbers::of(value).map_err(|_| refused(name, value, "a str, a number or numbers"))?;
+    Ok(gains.values.iter().map(|gain| format!("{gain:?}")).collect::<Vec<_>>().join(","))
 }

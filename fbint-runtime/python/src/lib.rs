@@ -15,6 +15,7 @@
 //! stable ABI, so that no Python has to be installed to build them (`.cargo/config.toml`). They have no tests in Rust, because a test
 //! program would have to be linked to a Python.
 
+mod arrays;
 mod ensemble;
 mod entries;
 mod keywords;

@@ -10,7 +10,6 @@ use fbint_command::catalogue::{AnyModel, Entry, load};
 use fbint_command::names::{groups, shapes};
 use fbint_command::request::{CompletedRun, Refusal, Request};
 use fbint_command::typography::MAX_LATEX;
-use numpy::PyArrayDyn;
 use pyo3::exceptions::{PyRuntimeWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -160,7 +159,7 @@ impl Model {
     ///     numpy.hstack([numpy.ravel(value) for value in model.start().values()]).
     ///
     /// The rates have the shape of x and the same order.
-    fn field<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+    fn field<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model(py)?;
         let places = entries::places(&model.state_names());
         entries::of_states(x, &places, &[places.len()], |state| {
@@ -174,7 +173,7 @@ impl Model {
     /// x: a state of shape (n,), or many of shape (k, n), as field takes them.
     ///
     /// The values have the shape (m,) or (k, m), in the order of a run's drift.
-    fn integrals<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+    fn integrals<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model(py)?;
         let places = entries::places(&model.state_names());
         entries::of_states(x, &places, &[model.integral_names().len()], |state| model.integrals(state))
@@ -185,7 +184,7 @@ impl Model {
     /// x: a state of shape (n,), or many of shape (k, n), as field takes them.
     ///
     /// The Jacobian has the shape (n, n) or (k, n, n). Inputs that a model gives itself are held at their values in the state.
-    fn field_jacobian<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+    fn field_jacobian<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model(py)?;
         let places = entries::places(&model.state_names());
         entries::of_states(x, &places, &[places.len(); 2], |state| {
@@ -200,7 +199,7 @@ impl Model {
     /// x: a state of shape (n,), or many of shape (k, n), as field takes them.
     ///
     /// The Jacobian has the shape (m, n) or (k, m, n), with the integrals in the order of a run's drift.
-    fn integrals_jacobian<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+    fn integrals_jacobian<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model(py)?;
         let places = entries::places(&model.state_names());
         entries::of_states(x, &places, &[model.integral_names().len(), places.len()], |state| {

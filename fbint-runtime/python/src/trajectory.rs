@@ -7,16 +7,16 @@ use fbint_command::dense::Dense;
 use fbint_command::names::{Array, NameGroup, groups, outputs, quantities_of_state};
 use fbint_command::nearest;
 use fbint_command::request::{Column, CompletedRun, Finished, Request};
-use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
+use crate::arrays::{Numbers, array, frozen};
 use crate::model::{Signals, loaded};
 use crate::{contents, entries};
 
 /// The columns of a trajectory, and the name, the dimensions and the columns of each array that they make up: what Python pickles.
-type Pickled<'py> = (Vec<(String, Bound<'py, PyArray1<f64>>)>, Vec<(String, Vec<usize>, Vec<usize>)>);
+type Pickled<'py> = (Vec<(String, Bound<'py, PyAny>)>, Vec<(String, Vec<usize>, Vec<usize>)>);
 
 /// Samples of a run, from its start on: arrays of doubles by name, which are read-only.
 ///
@@ -82,7 +82,7 @@ impl Trajectory {
     #[pyo3(name = "_unpickled")]
     fn unpickled(py: Python<'_>, pickled: Pickled<'_>) -> PyResult<Self> {
         let (columns, arrays) = pickled;
-        let column = |(name, values): (String, Bound<'_, PyArray1<f64>>)| Ok(Column { name, values: values.to_vec()? });
+        let column = |(name, values): (_, Bound<'_, PyAny>)| Ok(Column { name, values: Numbers::of(&values)?.values });
         let columns: PyResult<Vec<_>> = columns.into_iter().map(column).collect();
         let arrays = arrays.into_iter();
         Ok(Self {
@@ -102,7 +102,7 @@ impl Trajectory {
     }
 
     fn pickled<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
-        let column = |column: &Column| Ok((column.name.clone(), self.array(py, &column.name)?.cast_into()?));
+        let column = |column: &Column| Ok((column.name.clone(), self.array(py, &column.name)?));
         let columns: PyResult<Vec<_>> = self.columns.iter().map(column).collect();
         let arrays = self.arrays.iter().cloned();
         Ok((columns?, arrays.map(|(name, array)| (name, array.dimensions, array.positions)).collect()))
@@ -133,9 +133,10 @@ impl Trajectory {
         };
         let columns: Vec<&[f64]> = positions.iter().map(|&position| &*self.columns[position].values).collect();
         let samples = columns.first().map_or(0, |column| column.len());
-        let values = (0..samples).flat_map(|sample| columns.iter().map(move |column| column[sample])).collect();
+        let values: Vec<f64> =
+            (0..samples).flat_map(|sample| columns.iter().map(move |column| column[sample])).collect();
         // Every access shares it, and what it says of the run must stay so.
-        let array = entries::frozen(py, values, &dimensions)?;
+        let array = frozen(py, &values, &dimensions)?;
         made.set_item(name, &array)?;
         Ok(array)
     }
@@ -200,7 +201,7 @@ impl Run {
     /// Every occurrence of every event of the model, and of until_event, in the order of time.
     #[getter]
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let state = |entries: &Vec<f64>| entries::frozen(py, entries.clone(), &[]);
+        let state = |entries: &Vec<f64>| frozen(py, entries, &[]);
         let event = |(name, time, before, after): &Occurred| {
             let after = after.as_ref().map(state).transpose()?;
             contents(py)?.event.bind(py).call1((name, time, state(before)?, after))
@@ -209,20 +210,20 @@ impl Run {
     }
 
     /// The states at times, in the order in which Model.field takes them.
-    fn __call__<'py>(&self, py: Python<'py>, t: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+    fn __call__<'py>(&self, py: Python<'py>, t: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let Some(dense) = &self.dense else {
             let message = "the run has its samples alone: give run(dense_output=True) to evaluate it at other times";
             return Err(PyValueError::new_err(message));
         };
         let places = entries::places(&loaded(py, self.request.model())?.state_names());
         let times = entries::shaped("t", t, "() or (k,)", |shape| shape.len() < 2)?;
-        let times = times.as_array();
-        let mut values = Vec::with_capacity(times.len() * places.len());
-        for (index, &time) in times.iter().enumerate() {
-            let state = dense.at(time).ok_or_else(|| not_in(dense, time, (times.ndim() > 0).then_some(index)))?;
+        let mut values = Vec::with_capacity(times.values.len() * places.len());
+        for (index, &time) in times.values.iter().enumerate() {
+            let state =
+                dense.at(time).ok_or_else(|| not_in(dense, time, (!times.shape.is_empty()).then_some(index)))?;
             values.extend(places.iter().map(|&place| state[place]));
         }
-        PyArray1::from_vec(py, values).reshape([times.shape(), &[places.len()]].concat())
+        array(py, &values, &[&*times.shape, &[places.len()]].concat())
     }
 
     /// Writes the figure that `fbint run --plot` writes.

@@ -1,0 +1,55 @@
+//! Arrays, which NumPy makes of bytes, and which it reads as bytes.
+
+use bytemuck::{NoUninit, cast_slice};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyDict};
+
+/// What arrays are made of.
+pub(crate) trait Number: NoUninit {
+    /// NumPy's name of the type.
+    const TYPE: &'static str;
+}
+
+impl Number for f64 {
+    const TYPE: &'static str = "float64";
+}
+
+impl Number for i64 {
+    const TYPE: &'static str = "int64";
+}
+
+/// The numbers of an array, row by row.
+pub(crate) struct Numbers {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) values: Vec<f64>,
+}
+
+impl Numbers {
+    /// Those of an array, or of what NumPy takes for one, unless doubles would lose something.
+    pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = value.py();
+        let array = py.import("numpy")?.call_method1("asarray", (value,))?;
+        let settings = PyDict::new(py);
+        settings.set_item("casting", "same_kind")?;
+        let array = array.call_method("astype", (f64::TYPE,), Some(&settings))?;
+        let bytes = array.call_method0("tobytes")?;
+        let (values, _) = bytes.cast::<PyBytes>()?.as_bytes().as_chunks::<{ size_of::<f64>() }>();
+        let values = values.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect();
+        Ok(Self { shape: array.getattr("shape")?.extract()?, values })
+    }
+}
+
+/// An array of this shape.
+pub(crate) fn array<'py>(py: Python<'py>, values: &[f64], shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    of_buffer::<f64>(PyByteArray::new(py, cast_slice(values)).as_any(), shape)
+}
+
+/// An array of rows of this shape that cannot be written to, because bytes cannot.
+pub(crate) fn frozen<'py, N: Number>(py: Python<'py>, values: &[N], row: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    let rows = values.len() / row.iter().product::<usize>().max(1);
+    of_buffer::<N>(PyBytes::new(py, cast_slice(values)).as_any(), &[&[rows], row].concat())
+}
+
+fn of_buffer<'py, N: Number>(buffer: &Bound<'py, PyAny>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    buffer.py().import("numpy")?.call_method1("ndarray", (shape, N::TYPE, buffer))
+}
