@@ -94,9 +94,9 @@ pub(crate) struct Typed<S, R = fn(Simulation<'_, S>, &Settings) -> Result<Run<S>
     pub(crate) run: R,
 }
 
-/// A system without inputs.
+/// A system without inputs. Boxed, because the methods are compiled for each type of field otherwise.
 pub(crate) fn alone<S: FeedbackSystem>(model: S) -> Typed<S> {
-    Typed { model, run: |simulation, settings| simulation.run_with(settings) }
+    Typed { model, run: |simulation, settings| simulation.boxed().run_with(settings) }
 }
 
 impl<S, R> Subject for Typed<S, R>

@@ -359,7 +359,9 @@ impl Corpus {
 fn driven<S: DrivenSystem>(model: S, input: fn(f64, &S::State) -> S::Input) -> impl Subject {
     Typed {
         model,
-        run: move |simulation: Simulation<'_, S>, settings: &Settings| simulation.input(input).run_with(settings),
+        run: move |simulation: Simulation<'_, S>, settings: &Settings| {
+            simulation.input(input).boxed().run_with(settings)
+        },
     }
 }
 
@@ -368,7 +370,7 @@ fn held<S: DrivenSystem>(model: S, inputs: &[(f64, S::Input)], until: f64) -> im
     Typed {
         model,
         run: move |simulation: Simulation<'_, S>, settings: &Settings| {
-            simulation.input(Held::new(inputs, until)?).run_with(settings)
+            simulation.input(Held::new(inputs, until)?).boxed().run_with(settings)
         },
     }
 }
