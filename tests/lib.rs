@@ -78,18 +78,3 @@ impl Random {
         (self.bits() % count as u64) as usize
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::relative_error;
-
-    #[test]
-    fn an_error_is_seen_in_every_entry() {
-        assert_eq!(relative_error(&[1.0, 2.0], &[1.0, 2.0]), 0.0);
-        assert!((relative_error(&[1.0, 2.2], &[1.0, 2.0]) - 0.1).abs() < 1e-12);
-        assert!((relative_error(&[0.001, 2.0], &[0.0, 2.0]) - 0.005).abs() < 1e-12);
-        assert!(relative_error(&[1.0, f64::NAN, 1.0], &[1.0, 1.0, 1.0]).is_nan());
-        assert!(relative_error(&[f64::INFINITY], &[1.0]).is_infinite());
-        assert_eq!(relative_error(&[0.0], &[0.0]), 0.0);
-    }
-}

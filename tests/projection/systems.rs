@@ -1,8 +1,8 @@
 //! What is integrated: declarations, parameters of the literature, and starts.
 
-#[path = "../../fbint-runtime/examples/problems/henon_heiles.rs"]
+#[path = "../../fbint-runtime/benches/problems/henon_heiles.rs"]
 mod henon_heiles;
-#[path = "../../fbint-runtime/examples/problems/outer_planets.rs"]
+#[path = "../../fbint-runtime/benches/problems/outer_planets.rs"]
 mod outer_planets;
 
 use fbint_runtime::feedback_system;

@@ -23,6 +23,6 @@ mod settings;
 mod side_by_side;
 mod simulation;
 mod single_precision;
-#[path = "../../fbint-runtime/examples/problems/stiff.rs"]
+#[path = "../../fbint-runtime/benches/problems/stiff.rs"]
 mod stiff;
 mod vectors;

@@ -208,7 +208,7 @@ fn dampers_and_controllers_may_be_strong() {
     assert!(200 * found.steps() < exact.steps(), "{} and {}", found.steps(), exact.steps());
 }
 
-/// The solution is a Taylor series in 113 bits, of which `examples/implicit.py` has the equations.
+/// The solution is a Taylor series in 113 bits, of which `benches/implicit.py` has the equations.
 #[test]
 fn a_cart_is_held_by_a_strong_damper_and_a_strong_controller() {
     let (cart, exact) = (

@@ -9,8 +9,9 @@
 //!   shorter arrays;
 //! - it writes the first `results` entries of the results, and [`Function::call`] refuses shorter ones;
 //! - it calls those functions alone whose [addresses](elementary) are here, with the signatures that they have: elementary functions,
-//!   which take and return numbers, and [`weigh`], with the number of integrals, two slots of its own stack that have room for as many, of which it has written the first
-//!   and reads no more of the second, and with the [`Law`] that [`Function::call`] has passed on, which lives until it returns;
+//!   which take and return numbers, and [`weigh`], with the number of integrals, two slots of its own stack that have room for as many,
+//!   of which it has written the first and reads no more of the second, and with the [`Law`] that [`Function::call`] has passed on, which
+//!   lives until it returns;
 //! - its memory is not written after it was made executable, so that any thread may call it at any time, and is not freed before the last
 //!   [`Function`] in it.
 //!
@@ -28,6 +29,7 @@ use memmap2::{Mmap, MmapMut};
 
 /// The number of arrays that a compiled program may read.
 pub const ARRAYS: usize = 5;
+
 /// Why a call panics.
 const TOO_SHORT: &str = "arrays that are as long as the program reads and writes";
 

@@ -6,9 +6,10 @@ mod translate;
 use std::io;
 
 use cranelift_codegen::CodegenError;
-use cranelift_codegen::isa::OwnedTargetIsa;
-use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::isa::{self, OwnedTargetIsa};
+use cranelift_codegen::settings::{self, Configurable, SetResult};
 use fbint_macros_core::program::{Input, Program};
+use target_lexicon::Triple;
 
 pub use function::{ARRAYS, Function};
 
@@ -56,10 +57,40 @@ pub fn compile(programs: &[&Program], place: &dyn Fn(Input) -> Option<Place>) ->
     Ok(function::executable(written?)?)
 }
 
-/// This processor, with all that it can do.
+/// This processor, with what of it makes a difference to arithmetic.
 fn processor() -> Result<OwnedTargetIsa, Error> {
     let mut flags = settings::builder();
-    flags.set("opt_level", "speed").map_err(|error| Error::Processor(error.to_string()))?;
-    let processor = cranelift_native::builder().map_err(|error| Error::Processor(error.to_owned()))?;
+    let mut processor = isa::lookup(Triple::host()).map_err(|error| Error::Processor(error.to_string()))?;
+    let set = flags.set("opt_level", "speed").and_then(|()| use_vector_instructions(&mut processor));
+    set.map_err(|error| Error::Processor(error.to_string()))?;
     processor.finish(settings::Flags::new(flags)).map_err(|error| Error::Processor(error.to_string()))
+}
+
+/// Of x86-64, whose first processors have none that name three operands, or multiply and add. Other kinds of processors have them all.
+///
+/// The crate `cranelift-native` would ask for whatever there is, and takes longer to compile than half of the runtime, by way of what it
+/// depends on.
+#[cfg(target_arch = "x86_64")]
+fn use_vector_instructions(processor: &mut isa::Builder) -> SetResult<()> {
+    macro_rules! found {
+        ($($feature:tt $flag:literal,)*) => { [$((is_x86_feature_detected!($feature), $flag)),*] };
+    }
+    let features = found! {
+        "sse3" "has_sse3",
+        "ssse3" "has_ssse3",
+        "sse4.1" "has_sse41",
+        "sse4.2" "has_sse42",
+        "avx" "has_avx",
+        "avx2" "has_avx2",
+        "fma" "has_fma",
+        "avx512f" "has_avx512f",
+        "avx512dq" "has_avx512dq",
+        "avx512vl" "has_avx512vl",
+    };
+    features.into_iter().filter(|(is_found, _)| *is_found).try_for_each(|(_, flag)| processor.enable(flag))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn use_vector_instructions(_: &mut isa::Builder) -> SetResult<()> {
+    Ok(())
 }

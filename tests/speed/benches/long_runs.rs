@@ -12,7 +12,7 @@
 
 #![allow(missing_docs)]
 
-#[path = "../../../fbint-runtime/examples/problems/outer_planets.rs"]
+#[path = "../../../fbint-runtime/benches/problems/outer_planets.rs"]
 mod outer_planets;
 
 use std::error::Error;

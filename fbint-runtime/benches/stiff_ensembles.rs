@@ -1,6 +1,6 @@
 //! What lanes gain for ensembles by Rodas5P: for each problem the time of a member one by one and in lanes, and their ratio, on one thread.
 //!
-//! `cargo run --release -p fbint-runtime --example stiff_ensembles --no-default-features --features std,ensemble`, for the machine at hand with
+//! `cargo bench -p fbint-runtime --bench stiff_ensembles --no-default-features --features std,ensemble`, for the machine at hand with
 //! `RUSTFLAGS="-C target-cpu=native"` and its `--target`.
 
 #[path = "problems/stiff.rs"]

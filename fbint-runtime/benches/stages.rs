@@ -3,7 +3,7 @@
 //!
 //! It decides what `PlainField::in_lanes` in `field.rs` evaluates in lanes: build it with that always, and never, and run both in turns.
 //!
-//! `cargo run --release -p fbint-runtime --example stages --no-default-features --features std,lanes`, for the machine at hand with
+//! `cargo bench -p fbint-runtime --bench stages --no-default-features --features std,lanes`, for the machine at hand with
 //! `RUSTFLAGS="-C target-cpu=native"` and its `--target`.
 
 #[path = "problems/henon_heiles.rs"]

@@ -2,9 +2,9 @@
 
     python3 -m venv target/rivals
     target/rivals/bin/pip install heyoka==7.13.2 pydiffsol==0.6.2 scipy==1.17.1
-    target/rivals/bin/python fbint-runtime/examples/implicit.py
+    target/rivals/bin/python fbint-runtime/benches/implicit.py
 
-It runs the example `implicit` beside it, built for this machine, before the others and after them. The time of a run is the least of
+It runs the bench `implicit` beside it, built for this machine, before the others and after them. The time of a run is the least of
 several by the clock, or the mean time that the thread had a processor, if that is less. Errors are distances from solutions in 113 bits by heyoka, or published ones. The equations of others are
 written with the same numbers as those of the bench, and what they compile before they run is not counted.
 """
@@ -29,8 +29,8 @@ SECONDS = 0.25
 
 
 def bench():
-    """Runs of the example: by problem, the start, the end and the rows (method, setting, steps, seconds, end)."""
-    command = "cargo run --locked --release -p fbint-runtime --no-default-features --features std,lanes --example implicit"
+    """Runs of the bench: by problem, the start, the end and the rows (method, setting, steps, seconds, end)."""
+    command = "cargo bench --locked -p fbint-runtime --no-default-features --features std,lanes --bench implicit"
     target = ["--target", "x86_64-unknown-linux-gnu"]
     environment = {**os.environ, "RUSTFLAGS": "-C target-cpu=native"}
     output = subprocess.run(command.split() + target, env=environment, check=True, stdout=subprocess.PIPE, text=True)
@@ -58,7 +58,7 @@ def merged(first, second):
 
 
 def timed(run):
-    """The time of a run, as the example measures it, and what the last gives. `run` returns a time by the clock and a result."""
+    """The time of a run, as the bench measures it, and what the last gives. `run` returns a time by the clock and a result."""
     least, turns, taken, before = math.inf, 0, 0.0, time.thread_time()
     while taken < SECONDS:
         seconds, result = run()

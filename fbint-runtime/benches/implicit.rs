@@ -2,7 +2,7 @@
 //!
 //! `implicit.py` beside it runs this program, other packages on the same problems, and makes the tables of BENCHMARKS.md of both.
 //!
-//! `cargo run --release --example implicit --no-default-features --features std,lanes`, with the name of a problem behind `--` for one.
+//! `cargo bench -p fbint-runtime --bench implicit --no-default-features --features std,lanes`, with the name of a problem behind `--` for one.
 
 #[path = "problems/henon_heiles.rs"]
 mod henon_heiles;

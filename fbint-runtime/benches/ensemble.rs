@@ -1,6 +1,6 @@
 //! What lanes and threads are worth: 10,000 spherical pendulums with feedback, 10,000 RK4 steps each, of which a part is timed.
 //!
-//! `cargo run --release --features ensemble --example ensemble`, also with `RUSTFLAGS="-C target-cpu=native"`
+//! `cargo bench -p fbint-runtime --features ensemble --bench ensemble`, also with `RUSTFLAGS="-C target-cpu=native"`
 //!
 //! The scalar loop integrates one member after the other. All take turns, and the best of many short rounds counts, which is one
 //! that nothing else disturbed. `Array` is what a compiler makes of loops over plain arrays.
