@@ -34,7 +34,7 @@ pub enum Error {
     /// The code generator refuses a program.
     #[error("a program cannot be compiled: {0}")]
     Program(#[from] Box<CodegenError>),
-    /// A program takes functions that this processor lacks and the code generator does not bring.
+    /// A program takes operations that this processor does not have, and the code generator would call functions for them.
     #[error("a program takes operations that this processor does not have")]
     Operation,
     /// There is no memory for code, or none that may be executed.
@@ -68,8 +68,8 @@ fn processor() -> Result<OwnedTargetIsa, Error> {
 
 /// Of x86-64, whose first processors have none that name three operands, or multiply and add. Other kinds of processors have them all.
 ///
-/// The crate `cranelift-native` would ask for whatever there is, and takes longer to compile than half of the runtime, by way of what it
-/// depends on.
+/// The crate `cranelift-native` finds them, too, but takes half as long to compile as the runtime, with all that it depends on: most of that
+/// reads and writes debugging information.
 #[cfg(target_arch = "x86_64")]
 fn use_vector_instructions(processor: &mut isa::Builder) -> SetResult<()> {
     macro_rules! found {

@@ -213,3 +213,15 @@ fn an_input_without_a_place_is_refused() {
     let beyond = |_| Some(Place { array: ARRAYS, entry: 0 });
     assert!(matches!(compile(&[&program], &beyond), Err(Error::Input)));
 }
+
+#[test]
+fn code_is_in_memory_as_long_as_one_of_its_functions_is() -> Result<(), Error> {
+    let constant = |number| Program { instructions: vec![Instruction::constant(number)], outputs: vec![Value::at(0)] };
+    let mut functions = compile(&[&constant(1.0), &constant(2.0)], &place)?;
+    let last = functions.pop().expect("one for each program").clone();
+    drop(functions);
+    let mut results = [0.0; 2];
+    last.call(&[&[]; ARRAYS], &mut results, &mut law);
+    assert_eq!(results, [2.0, 0.0]);
+    Ok(())
+}
