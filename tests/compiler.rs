@@ -46,9 +46,6 @@ const SHIPPED: [&str; 22] = [
 ];
 const OTHERS: &str = include_str!("systems.rs");
 
-/// The attribute's manual.
-const MANUAL: &str = include_str!("../fbint-macros/src/manual.md");
-
 /// R_i, which a projection adds to the diagonal when programs are tested: small, but large enough to show.
 pub const NOISE: f64 = 1e-3;
 /// S_j, with which a projection moves entry j of the state when programs are tested: no two alike, and none 1.
@@ -122,9 +119,11 @@ impl Declaration {
 
     /// Every model of the attribute's manual.
     pub fn in_manual() -> Vec<Self> {
-        let lines: Vec<&str> = MANUAL.lines().collect();
-        let blocks = lines.split(|line| line.starts_with("```"));
-        let text = |block: &[&str]| block.iter().map(|line| line.trim_start_matches("# ").to_owned() + "\n").collect();
+        let manual = crate::workspaces::home().join("fbint-macros/src/lib.rs");
+        let manual = fs::read_to_string(manual).expect("the attribute has a manual");
+        let lines: Vec<&str> = manual.lines().filter_map(|line| line.strip_prefix("///")).collect();
+        let blocks = lines.split(|line| line.trim().starts_with("```"));
+        let text = |block: &[&str]| block.iter().map(|line| line.trim_start_matches(" # ").to_owned() + "\n").collect();
         let texts = blocks.skip(1).step_by(2).map(text).filter(|text: &String| syn::parse_file(text).is_ok());
         texts.flat_map(|text| Self::all(&text)).collect()
     }

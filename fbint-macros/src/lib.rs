@@ -5,8 +5,472 @@ use fbint_macros_core::compile;
 use fbint_macros_core::prepared::Surroundings;
 use proc_macro::{Span, TokenStream, TokenTree};
 
-// Its examples are tests of the runtime, without which they do not compile.
-#[cfg_attr(not(doctest), doc = include_str!("manual.md"))]
+/// Derives the equations of a constrained mechanical system and generates the code that integrates them.
+///
+/// The attribute stands on a struct whose fields are the model's parameters and declares coordinates, momenta and a Hamiltonian, or
+/// velocities and a Lagrangian, constraints and first integrals. While the crate compiles, the declaration is differentiated symbolically.
+/// The struct stays as it is, and an implementation of
+/// `fbint_runtime::FeedbackSystem` and a state type are added.
+///
+/// ```
+/// use fbint_runtime::{Method, Simulation, feedback_system};
+/// use nalgebra::vector;
+///
+/// /// A point mass on a sphere of radius `l` under gravity.
+/// #[feedback_system(
+///     coordinates(q: [3]),
+///     momenta(p: [3]),
+///     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
+///     constraint(length = q.norm_squared() - l.powi(2)),
+///     invariant(vertical_momentum = q[0] * p[1] - q[1] * p[0]),
+/// )]
+/// pub struct SphericalPendulum { pub m: f64, pub g: f64, pub l: f64 }
+///
+/// let pendulum = SphericalPendulum { m: 1.0, g: 1.0, l: 1.0 };
+/// let start = SphericalPendulumState { q: vector![0.0, 1.0, 0.0], p: vector![1.0, 0.0, 1.0] };
+/// let run = Simulation::new(&pendulum, start)?.run(Method::Rk4 { h: 1e-3 }, 1.0)?;
+/// assert!(run.drift().get("energy").unwrap().max < 1e-14);
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+///
+/// # Keys
+///
+/// `key = value` declares one thing, `key(name = expression, ..)` named things; these may repeat.
+///
+/// | key | meaning |
+/// |---|---|
+/// | `coordinates(x, q: [3], w: [3, 4])` | configuration coordinates: scalars, vectors, matrices |
+/// | `momenta(px, p: [3], pw: [3, 4])` | the conjugate momenta, with the count, shapes and order of the coordinates |
+/// | `hamiltonian = H` | the energy H(q, p); it becomes the integral `energy` |
+/// | `velocities(v: [3], omega)` | velocities, instead of momenta: they move the coordinates, and the state is (q, v) |
+/// | `kinematics(x = expression, ..)` | the rate of every coordinate, linear in the velocities; left out where the velocities are the rates, in the same order and shapes |
+/// | `lagrangian = L` | the Lagrangian L(q, v), which may use `rate(x)`; it adds the integral `energy` = v . dL/dv - L |
+/// | `state(r: [3, 3], w: [3])` | a state that is not canonical, instead of `coordinates` and `momenta` |
+/// | `dynamics(r = expression, ..)` | the rate of every variable of a `state` |
+/// | `poisson = J` | x' = J(x) grad H for a `state` with a `hamiltonian`; J must be antisymmetric and satisfy the Jacobi identity |
+/// | `force(p = expression, ..)` | a generalised force along a momentum, or `force(v = ..)` along a velocity, of its shape |
+/// | `time(t)` | the time, on which everything but `kinematics` may depend; it becomes an entry of the state |
+/// | `input(u: [2], ..)` | numbers that are given from outside at every evaluation; forces, `dynamics` and outputs may depend on them |
+/// | `define(name = expression)` | names a scalar, vector or matrix for use in other expressions |
+/// | `constraint(name = g)` | canonical or Lagrangian: holonomic constraint g(q) = 0, whose rate `name_rate` is derived, unless the velocities keep it by themselves; with `state`: an invariant set g(x) = 0 of the field |
+/// | `phase_constraint(name = f)` | f(q, p) = 0 taken as it stands; their number must be even |
+/// | `velocity_constraint(name = f)` | f = 0, linear in the velocities, or in `rate(x)`: a velocity by its name alone is put to zero, anything else is held by a reaction |
+/// | `invariant(name = expression)` | a first integral: scalar, vector or matrix |
+/// | `invariant(assume name = expression)` | a first integral that algebra does not prove; also `constraint(assume name = g)` with `state` |
+/// | `output(name = expression)` | an additional quantity; it may use `multiplier(constraint)` |
+/// | `name` | the definition of that name, kept, restricted or computed under its own name; in constraints, `invariant` and `output` |
+/// | `name[i in a..b] = expression` | a family, in constraints, `invariant` and `output` |
+/// | `default(m = 1, ..)` | implements `Default` for the struct, with a number, a vector or a matrix for every parameter |
+/// | `start(q = vector![l, 0], ..)` | the state in which a run starts, by parameters, numbers and definitions; the time and the work begin at 0. See `FeedbackSystem::declared_start` |
+/// | `search(degree = 4)` | looks further for what else is conserved: polynomials of that degree in the state and in the functions that occur |
+/// | `derivatives` | generates the derivatives of the field, the integrals and the outputs, see [below](#derivatives) |
+/// | `crate = path` | where `fbint-runtime` is found, if it is renamed or re-exported |
+///
+/// Constraints of a canonical system must be second class: the matrix C of their Poisson brackets must be invertible. Every declared thing must
+/// be used; an unused definition or parameter is an error. Entries of a constraint or an invariant that are equal, such as
+/// the entries of the symmetric r^T r, are kept once and weighted by how often they occur, so that V stays the Frobenius norm.
+///
+/// Parameters may have any finite value: which of them is a mass, or a length, the declaration does not say. A run with a negative mass
+/// is made as it stands. Where a zero or an extreme value makes the start undefined, the error names the parameter.
+///
+/// The reaction force of a holonomic constraint g is `multiplier(name)` times dg/dq: for g = |q|^2 - l^2 the tension of the
+/// rod is `-2 * l * multiplier(name)`.
+///
+/// A `state` with a `poisson` matrix, and definitions:
+///
+/// ```
+/// # use fbint_runtime::{Method, Simulation, feedback_system};
+/// # use nalgebra::{Vector3, vector};
+/// /// A heavy top: the vertical and the angular momentum as the body sees them.
+/// #[feedback_system(
+///     state(vertical: [3], momentum: [3]),
+///     define(rate = momentum.component_div(&inertia)),
+///     poisson = stack![0, hat(vertical); hat(vertical), hat(momentum)],
+///     hamiltonian = momentum.dot(&rate) / 2 + weight.dot(&vertical),
+///     invariant(length = vertical.norm_squared(), vertical_momentum = vertical.dot(&momentum)),
+/// )]
+/// pub struct HeavyTop { pub inertia: Vector3<f64>, pub weight: Vector3<f64> }
+///
+/// let top = HeavyTop { inertia: vector![2.0, 2.0, 1.0], weight: vector![0.0, 0.0, 1.5] };
+/// let start = HeavyTopState { vertical: vector![0.6, 0.0, 0.8], momentum: vector![0.0, 0.1, 3.0] };
+/// let run = Simulation::new(&top, start)?.run(Method::Rk4 { h: 1e-3 }, 5.0)?;
+/// assert!(run.drift().integrals().all(|integral| integral.max < 1e-13));
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+///
+/// A `state` with `dynamics`, and a matrix as a constraint, whose entries are constraints of their own:
+///
+/// ```
+/// # use fbint_runtime::{Method, Simulation, feedback_system};
+/// # use nalgebra::{Matrix3, Vector3, vector};
+/// /// A rigid body that no force acts on: its attitude and its angular velocity.
+/// #[feedback_system(
+///     state(r: [3, 3], omega: [3]),
+///     define(momentum = inertia.component_mul(&omega)),
+///     dynamics(r = r * hat(omega), omega = momentum.cross(&omega).component_div(&inertia)),
+///     constraint(orthonormality = r.transpose() * r - identity(3)),
+///     invariant(spatial_momentum = r * momentum),
+/// )]
+/// pub struct Body { pub inertia: Vector3<f64> }
+///
+/// let body = Body { inertia: vector![3.0, 2.0, 1.0] };
+/// let start = BodyState { r: Matrix3::identity(), omega: vector![1.0, 1.0, 1.0] };
+/// let run = Simulation::new(&body, start)?.run(Method::Rk4 { h: 1e-3 }, 5.0)?;
+/// assert!(run.drift().integrals().all(|integral| integral.max < 1e-13));
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+///
+/// Families of constraints and of outputs, and their multipliers:
+///
+/// ```
+/// # use fbint_runtime::{FeedbackSystem, GeneratedSystem, PreparedSystem, feedback_system};
+/// # use nalgebra::SMatrix;
+/// /// Four point masses on massless links. Column i of q is the position of mass i.
+/// #[feedback_system(
+///     coordinates(q: [3, 4]),
+///     momenta(p: [3, 4]),
+///     hamiltonian = (0..4).map(|i| p.column(i).norm_squared() / (2 * m) + m * g * q[(2, i)]).sum(),
+///     constraint(
+///         anchor = q.column(0).norm_squared() - l.powi(2),
+///         link[i in 1..4] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2),
+///     ),
+///     output(
+///         anchor_tension = -2 * l * multiplier(anchor),
+///         tension[i in 1..4] = -2 * l * multiplier(link[i]),
+///     ),
+/// )]
+/// pub struct Chain { pub m: f64, pub g: f64, pub l: f64 }
+///
+/// let chain = Chain { m: 1.0, g: 9.81, l: 0.5 };
+/// let hanging = SMatrix::from_fn(|row, mass| if row == 2 { -0.5 * (mass + 1) as f64 } else { 0.0 });
+/// let start = ChainState { q: hanging, p: SMatrix::zeros() };
+/// let tensions = chain.prepare().outputs(&start.into());
+/// assert!((tensions[0] - 4.0 * 9.81).abs() < 1e-12 && (tensions[3] - 9.81).abs() < 1e-12);
+/// assert_eq!(Chain::FACTS.output_names[3], "tension[3]");
+/// ```
+///
+/// Phase constraints are taken as they stand, and none is derived from them:
+///
+/// ```
+/// # use fbint_runtime::{GeneratedSystem, feedback_system};
+/// /// A point mass on a sphere, with both constraints as a paper gives them.
+/// #[feedback_system(
+///     coordinates(q: [3]),
+///     momenta(p: [3]),
+///     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
+///     phase_constraint(f1 = q.norm_squared() - l.powi(2), f2 = q.dot(&p)),
+/// )]
+/// pub struct SphericalPendulum { pub m: f64, pub g: f64, pub l: f64 }
+///
+/// let names: Vec<&str> = SphericalPendulum::FACTS.integrals.iter().map(|integral| integral.name).collect();
+/// assert_eq!(names, ["f1", "f2", "energy"]);
+/// ```
+///
+/// A crate that re-exports `fbint-runtime` says where it is:
+///
+/// ```
+/// # mod engine { pub use fbint_runtime; }
+/// # use engine::fbint_runtime::{GeneratedSystem, feedback_system};
+/// /// A mass on a spring.
+/// #[feedback_system(
+///     coordinates(x),
+///     momenta(p),
+///     hamiltonian = p.powi(2) / (2 * m) + k * x.powi(2) / 2,
+///     crate = crate::engine::fbint_runtime,
+/// )]
+/// pub struct Spring { pub m: f64, pub k: f64 }
+///
+/// # fn main() {
+/// assert_eq!(Spring::FACTS.state.len(), 2);
+/// # }
+/// ```
+///
+/// # Velocities
+///
+/// A Lagrangian system has velocities xi with q' = U(q) xi. What they are is read off `kinematics`: rates of the coordinates,
+/// quasi-velocities, the angular velocity of a body in its own frame. The brackets of their directions, the momenta dL/dxi, the mass
+/// matrix, the equations of Euler, Lagrange, Hamel and Poincare, the energy and the reactions follow. `rate(x)` is the rate of a
+/// coordinate, of its shape, and `momentum(v)` is dL/dv. Three rules say what constraints do:
+///
+/// - a velocity constraint that is one of the velocities puts it to zero: the variable leaves the state, and the constraint holds
+///   exactly. It is put to zero after the variations, so that the dependence of L on it counts, and `multiplier(name)` is its reaction;
+/// - any other velocity constraint is held by a reaction A(q)^T lambda, and is an integral that projection and feedback hold. Such
+///   reactions do no work where the constraints hold, and there the energy is conserved;
+/// - a `constraint(g = ..)` that the velocities cannot leave, such as the length of a vector that turns, has no reaction: it is a set
+///   that the motion keeps. Any other `constraint` is holonomic, with a rate and a reaction.
+///
+/// ```
+/// # use fbint_runtime::{GeneratedSystem, Method, Simulation, feedback_system};
+/// /// The Chaplygin sleigh in the frame of its blade: it turns and glides, and does not slip.
+/// #[feedback_system(
+///     coordinates(x, y, theta),
+///     velocities(omega, v, slip),
+///     kinematics(
+///         x = v * theta.cos() - slip * theta.sin(),
+///         y = v * theta.sin() + slip * theta.cos(),
+///         theta = omega,
+///     ),
+///     lagrangian = m * (v.powi(2) + (slip + a * omega).powi(2)) / 2 + j * omega.powi(2) / 2,
+///     velocity_constraint(blade = slip),
+///     output(side_force = multiplier(blade)),
+/// )]
+/// pub struct Sleigh { pub m: f64, pub j: f64, pub a: f64 }
+///
+/// let sleigh = Sleigh { m: 1.0, j: 1.0, a: 0.3 };
+/// let start = SleighState { x: 0.0, y: 0.0, theta: 0.0, omega: 1.0, v: -1.0 };
+/// let run = Simulation::new(&sleigh, start)?.run(Method::DiscreteHamel { h: 0.1 }, 50.0)?;
+/// // It has turned round, and goes straight ahead.
+/// assert!(run.state().v > 1.0 && run.state().omega.abs() < 1e-3);
+/// assert!(Sleigh::FACTS.equations.contains("[u[omega], u[v]] = u[slip]"));
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+///
+/// In canonical systems a velocity constraint is written in `rate(x)`, which is dH/dp there:
+/// `velocity_constraint(blade = -theta.sin() * rate(x) + theta.cos() * rate(y))`.
+///
+/// # Driven systems
+///
+/// Forces, inputs and explicit time change the energy, so that the state gains `work`, whose rate is the power of what drives the
+/// system: of the forces, force times velocity; of the explicit time in H, dH/dt, or in L, -dL/dt; of moving constraints. The integral
+/// is `energy_balance` = H - `work` instead of `energy`. It is conserved by construction, and projection and feedback keep it: by default a
+/// projection corrects the work alone, since the balance says little about the mechanics where forces switch; with
+/// `Projection::onto_balance` it corrects the mechanics, too.
+///
+/// - A force is a covector: its entry along a momentum p adds to p', and its entry along a velocity v does work at the rate force
+///   times v, whatever the coordinates. A force along a velocity that is put to zero adds to the reaction.
+/// - With `time(t)` the time is the entry `t` of the state, with rate 1, and simulations begin at its value. Neither projection nor
+///   feedback moves it. Holonomic constraints and phase constraints may depend on it: a moving pivot, a rotating hoop.
+/// - With `input(..)` a type `NameInput` has a field for each input, and the time is in the state, under the name `time` unless
+///   `time(..)` gives another. Inputs are 0 unless `Simulation::input` gives a function of time and state, or a table. What is
+///   conserved may not depend on them.
+///
+/// ```
+/// # use fbint_runtime::{FeedbackSystem, Method, Simulation, feedback_system};
+/// # use nalgebra::vector;
+/// /// A bead on a hoop that turns about its vertical diameter, with friction and a motor that pushes it.
+/// #[feedback_system(
+///     coordinates(q: [3]),
+///     momenta(p: [3]),
+///     time(t),
+///     input(push: [3]),
+///     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
+///     constraint(sphere = q.norm_squared() - r.powi(2), plane = q[0] * (w * t).sin() - q[1] * (w * t).cos()),
+///     force(p = push - c * rate(q)),
+///     output(power = push.dot(&rate(q))),
+/// )]
+/// pub struct Hoop { pub m: f64, pub g: f64, pub r: f64, pub w: f64, pub c: f64 }
+///
+/// let hoop = Hoop { m: 1.0, g: 9.81, r: 1.0, w: 5.0, c: 0.1 };
+/// let start = HoopState { q: vector![0.6, 0.0, -0.8], p: vector![0.0, 3.0, 0.0], t: 0.0, work: 0.0 };
+/// let upwards = |t: f64, _: &HoopState| HoopInput { push: vector![0.0, 0.0, if t < 1.0 { 2.0 } else { 0.0 }] };
+/// let run = Simulation::new(&hoop, start)?.input(upwards).run(Method::Rk4 { h: 1e-3 }, 2.0)?;
+/// assert!(run.drift().get("energy_balance").unwrap().max < 1e-11);
+/// assert!(run.drift().get("plane").unwrap().max < 1e-12);
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+///
+/// # Derivatives
+///
+/// With the key `derivatives` a model implements `DifferentiableSystem`, too: derivatives of `vector_field`, `feedback_field` with a
+/// constant diagonal K, `integrals` and `outputs` by every entry of the state, every parameter and every input. Of each function f
+/// there are `f_tangent`, which returns f and Df v for a direction v, `f_adjoint`, which returns Df^T w for weights w, and
+/// `f_derivatives`, the entries of Df that do not vanish identically, whose rows and columns are listed in `F_PATTERN`. A tangent and an
+/// adjoint take about three times the operations of f. Without the key nothing of this is generated.
+/// `Method::Rodas5P`, for systems that are stiff, needs the key.
+///
+/// ```
+/// # use fbint_runtime::{DifferentiableSystem, Direction, FeedbackSystem, feedback_system};
+/// /// A point mass on a circle under gravity.
+/// #[feedback_system(
+///     coordinates(q: [2]),
+///     momenta(p: [2]),
+///     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+///     constraint(length = q.norm_squared() - l.powi(2)),
+///     output(tension = -2 * l * multiplier(length)),
+///     derivatives,
+/// )]
+/// pub struct Pendulum { pub m: f64, pub g: f64, pub l: f64 }
+///
+/// // How the tension at the bottom, m g + |p|^2 / (m l), changes with the mass where the momentum is held.
+/// let pendulum = Pendulum { m: 2.0, g: 9.81, l: 0.5 }.prepare();
+/// let gradient = Pendulum::outputs_adjoint(&pendulum, &[0.0, -0.5, 1.0, 0.0], &[1.0]);
+/// assert!((gradient.parameters[0] - (9.81 - 1.0 / (4.0 * 0.5))).abs() < 1e-12);
+/// ```
+///
+/// `Sensitivity` differentiates whole runs with them, those that project states after each step among them, and `Linearisation` has the matrices of the linear system next to a state; the
+/// page `guide::linearisation` of `fbint-runtime` has examples.
+///
+/// # Parameters
+///
+/// The struct's fields are `f64`, `[f64; N]`, or nalgebra's `Vector1..6<f64>`, `SVector<f64, N>`, `Matrix1..6<f64>`,
+/// `Matrix2x3<f64>` and so on, `SMatrix<f64, R, C>`, with numbers for sizes. The struct has no generics. A system without
+/// parameters is a unit struct:
+///
+/// ```
+/// # use fbint_runtime::{FeedbackSystem, GeneratedSystem, Method, Simulation, feedback_system};
+/// /// A star in the field of a galaxy.
+/// #[feedback_system(
+///     coordinates(x, y),
+///     momenta(px, py),
+///     hamiltonian = (px.powi(2) + py.powi(2) + x.powi(2) + y.powi(2)) / 2 + x.powi(2) * y - y.powi(3) / 3,
+/// )]
+/// pub struct HenonHeiles;
+///
+/// let start = HenonHeilesState { x: 0.0, y: 0.1, px: 0.35, py: 0.0 };
+/// let run = Simulation::new(&HenonHeiles, start)?.run(Method::Rk4 { h: 0.01 }, 10.0)?;
+/// assert!(run.drift().get("energy").unwrap().max < 1e-14);
+/// assert!(HenonHeiles::FACTS.parameter_names.is_empty());
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+///
+/// # Expressions
+///
+/// Rust's expression syntax read as mathematics: numbers are exact (`1 / 2` is one half, `0.1` one tenth), `&` means
+/// nothing, indices count from 0, matrices are stored column by column.
+///
+/// | | |
+/// |---|---|
+/// | operators | `+ - * /`, unary `-`; products of scalars, vectors and matrices wherever shapes agree |
+/// | scalars | `.powi(n) .powf(x) .sqrt() .sin() .cos() .tan() .asin() .acos() .atan() .atan2(x) .sinh() .cosh() .tanh() .exp() .ln() .abs() .recip()` |
+/// | vectors | `.dot(&v) .cross(&v) .norm() .norm_squared() .component_mul(&v) .component_div(&v) .x .y .z .w v[i]` |
+/// | matrices | `.transpose() .trace() .determinant() .column(j) .row(i) m[(i, j)]` |
+/// | constructors | `vector![..] matrix![..; ..] identity(n) zeros(r, c) hat(v) PI`, and `stack![a, b; c, 0]` for blocks, in which `0` is a block of zeros |
+/// | mechanics | `rate(coordinate) momentum(velocity)`, and `multiplier(constraint)` in an `output` |
+/// | sums | `(a..b).map(\|i\| expression).sum()` |
+///
+/// `^` is refused, because Rust parses it as a loosely binding exclusive or: write `x.powi(2)`.
+///
+/// # What is generated
+///
+/// The state type `NameState` has a field of the declared shape for each coordinate and momentum, and converts from and
+/// into the flat state, an array `[f64; N]` (coordinates, then momenta; last the time and the work). The constant `FACTS` says what each entry
+/// of the state and each integral is. `NamePrepared<T>`, which `prepare()` returns, holds what depends on the parameters alone;
+/// its functions are the ones that are called step after step.
+///
+/// Names that begin with two underscores are left to generated code: no constant, static or struct next to a model may have one.
+///
+/// The generated functions are straight-line code without allocation, for numbers of any type `T` (`f64`, `f32`, SIMD lanes,
+/// dual numbers): `vector_field` (the Dirac-extended field X, CPV22 eq. 4), `integrals` (F), `integrals_jacobian` (DF),
+/// `multipliers` (c), `outputs`, `potential_gradient` (grad V), `feedback_field` (X - grad V, CPV22 eq. 6) and `projection`, the
+/// Gauss-Newton step onto F = F_target. `FACTS` also has operation counts, the generated code (`source`), and the derivation
+/// as text (`equations`) and as LaTeX (`derivation`). Pages on common tasks are in the module `guide` of `fbint-runtime`. The generated code was checked, while it was generated, against a numerical
+/// evaluation of the derived expressions.
+///
+/// # What is proved
+///
+/// Every integral I is proved to be conserved by the field without feedback, dI.X = 0, before code is generated, or it does not
+/// compile. `FACTS.integrals` says for each where that holds and how it is known, and so do `equations`, `derivation` and the documentation
+/// of the generated implementation:
+///
+/// - everywhere: constraints and energy of a canonical or a Lagrangian system, the energy of a Poisson system, and the balance of
+///   energy and work of driven ones by construction,
+///   anything else because algebra shows that dI.X vanishes in every state in which it is defined;
+/// - where the constraints hold: dI.X vanishes modulo the constraints. An example is the constraint r^T r = 1 of a free
+///   rigid body, whose rate is [r^T r, hat(w)];
+/// - the energy of a system whose velocity constraints are held by reactions: where these constraints hold, by construction;
+/// - what is not conserved is a compile error that shows dI.X and a state in which it does not vanish. A declared energy
+///   with a wrong sign, a vector of which gravity conserves one entry only, and a constraint that is not an invariant set of its
+///   field do not compile;
+/// - what is neither proved nor refuted is a compile error, too, unless `assume` stands before its name. Algebra decides identities
+///   of rational functions, roots, absolute values, exponentials, hyperbolic functions, powers, sine and cosine of sums and multiples,
+///   and these of their inverses. It does not know the signs of factors: ln(x y) is not ln(x) + ln(y), and sqrt(a b) sqrt(c d) is
+///   not sqrt(a c) sqrt(b d). Where constraints hold, it takes r^T r = 1 for a rotation or a reflection, and any other constraint as an
+///   equation for a variable by whose powers nothing has to be divided, or, if a reaction holds it, for a velocity, or else for a
+///   variable that another one multiplies, as in q.w = 0 of a `state`. What that does not reach is expanded and divided by the
+///   constraints, which shows much, but not everything;
+/// - what is assumed is tested in some hundred states in 256 bits, far away, close to where functions change, with states and
+///   parameters of both signs. If one refutes it, it does not compile. `FACTS.integrals`, `equations`, the documentation, the drift
+///   table and the record of a run call it assumed.
+///
+/// What is conserved beside the declared integrals is searched for, of models with up to 24 entries of the state among polynomials of degree 2
+/// in the state and in the functions that occur as far as that takes little work, and of any model to degree d with `search(degree = d)`:
+/// roots, reciprocals and calls count as variables of their own, and so does ln(x) where x is a factor of its own rate. `equations`, `derivation` and the documentation list what was found and
+/// proved, as `invariant` takes it, independent of what is declared, and say what was excluded: "no other polynomial of degree <= 2 in q,
+/// p, for general parameters". There, coefficients are rational in the parameters, functions of what is declared and listed do not count,
+/// functions have the relations that proofs use and no others, and the exclusion fails with a probability that is stated, below 1e-6 always:
+/// it is derived from degrees (Schwartz and Zippel; see `proofs/further/exclusion.rs` of the compiler). A case that is
+/// special for its parameters is found where the declaration has them as numbers, or as one parameter. Where constraints cannot be solved
+/// as proofs solve them, the search is for what is conserved in all states, and says so. `FACTS.undeclared` has what is linear in the
+/// state, and the drift of a run shows it below its table.
+///
+/// Proofs hold for parameters for which everything declared is defined, and for trajectories along which I is: `x.abs() / x` is
+/// conserved where x is not 0, and changes where a trajectory passes 0. No proof divides by a function of parameters that may be 0: write
+/// `x - z` for a set that the field keeps, not `a * (x - z)`, which says nothing of x and z for a = 0.
+///
+/// ```
+/// # use fbint_runtime::{Conservation, GeneratedSystem, feedback_system};
+/// /// The rate of y vanishes where it is defined, which takes logarithms of products to see.
+/// #[feedback_system(
+///     state(x, y),
+///     dynamics(x = a * x, y = (a * x).ln() - a.ln() - x.ln()),
+///     invariant(assume height = y),
+/// )]
+/// pub struct Drifting { pub a: f64 }
+///
+/// assert_eq!(Drifting::FACTS.integrals[0].conservation, Conservation::Assumed);
+/// ```
+///
+/// The derivation also lists the Poisson or Dirac brackets of the integrals, the rank of DF in general position with the
+/// integrals that are functions of the others (Kepler's L and A satisfy L . A = 0), and the pattern of the matrix A of
+/// holonomic constraints. Notes, which are not errors, name such integrals, constraints of the form `q.norm() - l`, whose squares
+/// would do (a root is legal, and its multiplier is the force itself), and everything that looks like a mistake but was not proved
+/// to be one: constraints that no state was found to satisfy, a matrix C that is singular in every state that was tried, a function
+/// that is defined in none of them. The search tries a few hundred states, and what it misses may exist.
+///
+/// The documentation of a model, made by `cargo doc`, shows all of this with its equations, at the implementation of
+/// `FeedbackSystem`.
+///
+/// # When something is wrong
+///
+/// Every mistake is a compile error at the token that makes it, and all mistakes of a declaration are shown at once. The
+/// struct and an empty implementation remain, so that code that uses the model causes no further errors.
+///
+/// The compiler refuses constraints that depend on one another, everywhere or where they hold, constraints that contradict one
+/// another, a constraint that never changes its sign, a constraint whose gradient vanishes where it holds (a square), and a
+/// constraint that is a root, such as the `norm` of a difference: it has no derivative where it vanishes. Functions that are
+/// defined in no state, such as `(-1 - q.powi(2)).ln()`, are refused as well. Each of these is proved by algebra before it is an
+/// error; what cannot be proved is a note.
+///
+/// # Prepared derivations
+///
+/// A crate may keep what is derived in a folder `derivations/` beside its `Cargo.toml`, one text file for each model, committed
+/// and reviewed like snapshots. Whoever compiles the crate then has what algebra made of it without the feature `derive` of
+/// `fbint-runtime`, which is on by default.
+///
+/// ```sh
+/// FBINT_DERIVATIONS=write cargo check --all-targets --features fbint-runtime/derive
+/// ```
+///
+/// writes what is missing or outdated, and removes the files of models that are gone. `FBINT_DERIVATIONS=check` refuses what that
+/// command would change, for CI; with the feature `derive` it derives everything again. Otherwise a file that fits is used, and one
+/// that cannot be used is an error that says why. Only the packages that cargo was told to build are written to, never their
+/// dependencies, and never by an editor.
+///
+/// A file belongs to the mathematics of a declaration: names, comments and formatting may change, and a struct may be renamed. Nothing
+/// in a file is believed. Values, gradients, brackets, C and X are compared with derivatives of the declared expressions, which
+/// are taken automatically, in 256 bits; what is said of conservation is proved again at points modulo primes. What these do not decide is
+/// searched for states that refute it, as if it were assumed, and is shown as the file's word (`Evidence::Kept`):
+/// `FBINT_DERIVATIONS=check` with the feature `derive` tells whether algebra proves it.
+///
+/// A model whose expressions unfold to more than 262,144 parts cannot be kept; a chain of 32 links has 18,416.
+///
+/// # Without algebra
+///
+/// Gradients, brackets and fields are written by exact differentiation of what is declared. Computer algebra makes them shorter, and
+/// proves what numbers leave open. Without the feature `derive`, a model of a crate that keeps no derivations compiles all the same, with
+/// nothing of Symbolica: fields take about as many operations, and conservation is proved at points modulo primes. An invariant that
+/// these do not prove is an error that names it; so far this takes logarithms, or more roots than there are in a few bodies' distances.
+///
+/// # While compiling
+///
+/// With the feature `derive`, expressions are simplified by the computer-algebra system Symbolica, one derivation at a time on the whole
+/// machine: a lock file serialises parallel builds. Each holds it for milliseconds, or for seconds if the model has dozens of bodies. The others
+/// wait for as long as the holder lives, and say on stderr for which process and crate. Programs of the same user that compute
+/// with Symbolica are waited for as well. Symbolica needs a folder for caches that it can write to: where that below the home
+/// folder is read-only, the compile error says to set `XDG_CACHE_HOME`. The README states what Symbolica's licence means for users.
+///
+/// CPV22: D. E. Chang, M. Perlmutter, J. Vankerschaver, *Feedback Integrators for Mechanical Systems with Holonomic
+/// Constraints*, Sensors 22 (2022) 6487.
 #[proc_macro_attribute]
 pub fn feedback_system(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let surroundings = Surroundings::of_build(Span::call_site().local_file());

@@ -202,8 +202,3 @@ struct Readme;
 #[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../README.md")]
 struct OwnReadme;
-
-/// The same of the attribute's manual.
-#[cfg(all(doctest, feature = "std"))]
-#[doc = include_str!("../../fbint-macros/src/manual.md")]
-struct Manual;
