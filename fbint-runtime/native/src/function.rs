@@ -19,7 +19,6 @@
 #![expect(unsafe_code, reason = "compiled code can be called in no other way")]
 
 use std::mem::transmute;
-use std::ops::Range;
 use std::sync::Arc;
 use std::{fmt, io, slice};
 
@@ -96,31 +95,27 @@ impl Function {
 
 /// Functions in memory of their own.
 pub(crate) fn executable(written: Vec<WrittenFunction>) -> io::Result<Vec<Function>> {
-    let mut length = 0;
-    let places: Vec<_> = written
-        .iter()
-        .map(|function| {
-            let start = usize::next_multiple_of(length, function.alignment);
-            length = start + function.code.len();
-            start..length
-        })
-        .collect();
-    let mut memory = MmapMut::map_anon(length)?;
-    for (function, place) in written.iter().zip(&places) {
-        memory[place.clone()].copy_from_slice(&function.code);
+    let mut code = Vec::new();
+    let mut functions = Vec::new();
+    for function in written {
+        code.resize(code.len().next_multiple_of(function.alignment), 0);
+        functions.push((code.len(), function.least, function.results));
+        code.extend(function.code);
     }
+    let mut memory = MmapMut::map_anon(code.len())?;
+    memory.copy_from_slice(&code);
     let memory = Arc::new(memory.make_exec()?);
     // SAFETY: this is the memory of the code.
-    unsafe { jit_icache_coherence::clear_cache(memory.as_ptr().cast(), length) }?;
+    unsafe { jit_icache_coherence::clear_cache(memory.as_ptr().cast(), memory.len()) }?;
     jit_icache_coherence::pipeline_flush_mt()?;
-    let function = |(WrittenFunction { least, results, .. }, place): (_, Range<usize>)| {
-        let start = memory[place].as_ptr();
+    let function = |(start, least, results)| {
+        let start = memory[start..].as_ptr();
         // SAFETY: the code was written with a pointer for each array, one for the results and one for the law, and with the calling
         // convention of C of this target, and is in memory as long as the function.
         let code = unsafe { transmute::<*const u8, FunctionPointer>(start) };
         Function { code, least, results, _memory: Arc::clone(&memory) }
     };
-    Ok(written.into_iter().zip(places).map(function).collect())
+    Ok(functions.into_iter().map(function).collect())
 }
 
 /// Calls a law with so many integrals.
