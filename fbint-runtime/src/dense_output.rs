@@ -28,14 +28,7 @@ impl<V: Entries<f64>> DenseOutput<V> {
         Self { time, h: 0.0, polynomial: Interpolant { start, coefficients: [filled(0.0); 7] } }
     }
 
-    pub(crate) fn new<const STAGES: usize>(
-        pair: &Pair<STAGES>,
-        time: f64,
-        h: f64,
-        start: V,
-        end: &V,
-        stages: &[V; STAGES],
-    ) -> Self {
+    pub(crate) fn new(pair: &Pair, time: f64, h: f64, start: V, end: &V, stages: &[V]) -> Self {
         Self { time, h, polynomial: Interpolant::new(pair, h, start, end, stages) }
     }
 
@@ -71,13 +64,7 @@ impl<V: Entries<f64>> DenseOutput<V> {
 
 impl<V> Interpolant<V> {
     /// Of a step of size `h` with these stages.
-    pub(crate) fn new<T: Scalar, const STAGES: usize>(
-        pair: &Pair<STAGES>,
-        h: T,
-        start: V,
-        end: &V,
-        stages: &[V; STAGES],
-    ) -> Self
+    pub(crate) fn new<T: Scalar>(pair: &Pair, h: T, start: V, end: &V, stages: &[V]) -> Self
     where
         V: Entries<T>,
     {
@@ -91,7 +78,7 @@ impl<V> Interpolant<V> {
         if pair.is_implicit() {
             return Self { start, coefficients: [difference(end, &start), a, b, c, d, zero, zero] };
         }
-        let mut polynomial = Self::cubic(h, start, end, &[stages[0], stages[pair.last()]]);
+        let mut polynomial = Self::cubic(h, start, end, &[stages[0], stages[pair.last]]);
         polynomial.coefficients[3..].copy_from_slice(&further);
         polynomial
     }

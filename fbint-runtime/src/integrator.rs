@@ -122,7 +122,7 @@ impl<'f, F: Field + ?Sized> Integrator<'f, F, { rodas5p::STAGES }> {
 }
 
 impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
-    const PAIR: &'static Pair<STAGES> = &Pair::OF_STAGES;
+    const PAIR: &'static Pair = Pair::of_stages(STAGES);
     /// Known when a step is compiled: what is not called is not even made.
     const IS_IMPLICIT: bool = Self::PAIR.is_implicit();
 
@@ -290,7 +290,12 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         }
         let mut proposed = match self.size {
             Some(size) => size,
-            None => self.first_size(direction, remaining),
+            None => {
+                self.evaluations += 1;
+                let weights = self.tolerance.weights(&self.atol, &self.state, &self.state);
+                let order = Self::PAIR.control.order;
+                first_size(self.field, (&self.state, &self.stages[0]), &weights, order, [direction, remaining])
+            }
         };
         self.knows_derivative = false;
         #[cfg(feature = "std")]
@@ -345,7 +350,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             return DenseOutput::constant(time, start);
         }
         if const { !Self::IS_IMPLICIT } {
-            let last = Self::PAIR.last();
+            let last = Self::PAIR.last;
             self.stages[last] = self.derivative();
             self.knows_derivative = true;
             for i in last + 1..STAGES {
@@ -357,7 +362,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
 
     /// f at the state.
     fn derivative(&mut self) -> F::Vector {
-        if self.knows_derivative { self.stages[Self::PAIR.last()] } else { self.evaluate(&self.state.clone()) }
+        if self.knows_derivative { self.stages[Self::PAIR.last] } else { self.evaluate(&self.state.clone()) }
     }
 
     /// One evaluation between steps. Those in steps are inlined, these are not worth another copy of the field.
@@ -365,36 +370,6 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     fn evaluate(&mut self, x: &F::Vector) -> F::Vector {
         self.evaluations += 1;
         self.field.value(x)
-    }
-
-    /// A first step for an error of about 0.01, if the field and its change along an Euler step say enough about its higher
-    /// derivatives (HNW II.4).
-    fn first_size(&mut self, direction: f64, remaining: f64) -> f64 {
-        let (x, f) = (self.state, self.stages[0]);
-        let weights = self.tolerance.weights(&self.atol, &x, &x);
-        let (size_of_x, size_of_f) = (self.norm(&x, &weights), self.norm(&f, &weights));
-        let guess = if size_of_x <= 1e-5 || size_of_f <= 1e-5 { 1e-6 } else { 0.01 * size_of_x / size_of_f };
-        let guess = guess.min(remaining);
-        let change = difference(&self.evaluate(&sum(&x, direction * guess, &f)), &f);
-        let largest = size_of_f.max(self.norm(&change, &weights) / guess);
-        let size = if largest <= 1e-15 {
-            (guess * 1e-3).max(1e-6)
-        } else {
-            Scalar::powf(0.01 / largest, 1.0 / Self::PAIR.control.order)
-        };
-        size.min(100.0 * guess).min(remaining)
-    }
-
-    fn norm(&self, v: &F::Vector, weights: &F::Vector) -> f64 {
-        norm(v, weights, self.dimension)
-    }
-
-    /// The field at the start, and the size of the first step on the way to `until`.
-    #[cfg(feature = "ensemble")]
-    pub(crate) fn begin(&mut self, until: f64) -> (F::Vector, f64) {
-        self.stages[0] = self.derivative();
-        let size = self.first_size(1.0, until - self.time);
-        (self.stages[0], size)
     }
 
     /// Refuses another attempt after too many or when it would be too short, which has a reason when others were rejected.
@@ -417,7 +392,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             return self.attempt_implicit(h);
         }
         let pair = Self::PAIR;
-        let (last, mut next, mut latest) = (pair.last(), self.state, self.stages[0]);
+        let (last, mut next, mut latest) = (pair.last, self.state, self.stages[0]);
         let rows = last + 1;
         // An embedded method evaluates the field after the step, too.
         let end = if matches!(pair.error, ErrorEstimate::Embedded(_)) { rows } else { last };
@@ -478,7 +453,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if self.matrix.is_singular() {
             return StepFailure::Singular;
         }
-        let place = not_finite(F::Vector::flat(&self.stages[..Self::PAIR.last()]));
+        let place = not_finite(F::Vector::flat(&self.stages[..Self::PAIR.last]));
         match place.map(|place| place % F::Vector::LEN).or(not_finite(next)) {
             Some(entry) if !error.is_finite() => StepFailure::NotFinite { entry },
             _ => StepFailure::Underflow,
@@ -506,7 +481,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         Resumption {
             time: self.time,
             state: self.state,
-            derivative: (self.knows_derivative && !self.is_at_jump()).then(|| self.stages[Self::PAIR.last()]),
+            derivative: (self.knows_derivative && !self.is_at_jump()).then(|| self.stages[Self::PAIR.last]),
             size: self.size,
             last_log_error: self.last_log_error,
             steps: self.steps,
@@ -521,7 +496,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         (self.time, self.state) = (from.time, from.state);
         (self.previous_time, self.previous_state) = (from.time, from.state);
         self.knows_derivative = from.derivative.is_some();
-        self.stages[Self::PAIR.last()] = from.derivative.unwrap_or(filled(0.0));
+        self.stages[Self::PAIR.last] = from.derivative.unwrap_or(filled(0.0));
         self.jump = f64::INFINITY;
         (self.size, self.last_log_error) = (from.size, from.last_log_error);
         (self.steps, self.rejected, self.evaluations) = (from.steps, from.rejected, from.evaluations);
@@ -545,4 +520,23 @@ pub(crate) struct Resumption<V> {
     pub(crate) steps: u64,
     pub(crate) rejected: u64,
     pub(crate) evaluations: u64,
+}
+
+/// A first step of a method of this order for an error of about 0.01, if the field and its change along an Euler step say enough about
+/// its higher derivatives (HNW II.4). Errors are weighed by `weights`; x and f(x) are given.
+pub(crate) fn first_size<F: Field + ?Sized>(
+    field: &F,
+    (x, f): (&F::Vector, &F::Vector),
+    weights: &F::Vector,
+    order: f64,
+    [direction, remaining]: [f64; 2],
+) -> f64 {
+    let size_of = |v: &F::Vector| norm(v, weights, field.dimension());
+    let (size_of_x, size_of_f) = (size_of(x), size_of(f));
+    let guess = if size_of_x <= 1e-5 || size_of_f <= 1e-5 { 1e-6 } else { 0.01 * size_of_x / size_of_f };
+    let guess = guess.min(remaining);
+    let change = difference(&field.value(&sum(x, direction * guess, f)), f);
+    let largest = size_of_f.max(size_of(&change) / guess);
+    let size = if largest <= 1e-15 { (guess * 1e-3).max(1e-6) } else { Scalar::powf(0.01 / largest, 1.0 / order) };
+    size.min(100.0 * guess).min(remaining)
 }

@@ -5,6 +5,8 @@ use crate::facts::SystemFacts;
 use crate::projection::{Hold, Landing, Projection, Projector};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Vector};
+#[cfg(feature = "ensemble")]
+use crate::tableau::{DOP853_PAIR, DORMAND_PRINCE_PAIR, Pair};
 use crate::tableau::{EULER, HEUN, MIDPOINT, RK4, Tableau};
 #[cfg(feature = "ensemble")]
 use crate::tolerance::Larger;
@@ -168,6 +170,17 @@ pub(crate) enum ErrorControl {
     DormandPrince,
     /// Dormand and Prince's method of order 8(5, 3).
     Dop853,
+}
+
+#[cfg(feature = "ensemble")]
+impl ErrorControl {
+    /// Its coefficients.
+    pub(crate) const fn pair(self) -> &'static Pair {
+        match self {
+            Self::DormandPrince => &DORMAND_PRINCE_PAIR,
+            Self::Dop853 => &DOP853_PAIR,
+        }
+    }
 }
 
 /// A method's row of the table: all that is known of it without a system.

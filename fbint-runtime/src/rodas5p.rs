@@ -18,7 +18,7 @@
 
 use crate::entries::Entries;
 use crate::linear::{Pivot, not_finite};
-use crate::tableau::{ControlConstants, ErrorEstimate, Pair, Response, advanced, row, table};
+use crate::tableau::{ControlConstants, ErrorEstimate, Pair, Response, Weights, advanced, row, table};
 
 /// f at the start, and the eight stages.
 pub(crate) const STAGES: usize = 9;
@@ -27,8 +27,9 @@ const GAMMA: f64 = 0.21193756319429014;
 
 /// The points of the stages, from the changes that the stages before are, and what they give to the polynomial of order 4, in the
 /// form of [`DenseOutput`](crate::DenseOutput).
-pub(crate) const RODAS5P: Pair<STAGES> = Pair {
-    a: table([
+pub(crate) const RODAS5P: Pair = Pair {
+    stages: STAGES,
+    a: table(&[
         &[],
         &[],
         &[(1, 3.0)],
@@ -42,7 +43,7 @@ pub(crate) const RODAS5P: Pair<STAGES> = Pair {
     last: 8,
     error: ErrorEstimate::LastStage,
     // Published as (1 - s) (h_1 + s (h_2 + s h_3)) in place of (1 - s) (c_1 + s (c_2 + (1 - s) c_3)).
-    dense: [row(&H_1), plus(row(&H_2), 1.0, row(&H_3)), plus([0.0; STAGES], -1.0, row(&H_3)), [0.0; STAGES]],
+    dense: [row(&H_1), plus(row(&H_2), 1.0, row(&H_3)), plus(row(&[]), -1.0, row(&H_3)), row(&[])],
     control: ControlConstants {
         order: 5.0,
         response: Response::Stabilised { exponent: 0.2, beta: 0.0 },
@@ -60,7 +61,7 @@ const LAST: [(usize, f64); 5] = [
 ];
 
 /// What the stages before add to the right side of the linear system of each stage, in units of 1 / h.
-pub(crate) const C: [[f64; STAGES]; STAGES] = table([
+pub(crate) const C: [[f64; STAGES]; STAGES] = table(&[
     &[],
     &[],
     &[(1, -14.155112264123755)],
@@ -127,9 +128,9 @@ const H_3: [(usize, f64); 8] = [
 ];
 
 /// a + factor b.
-const fn plus(mut a: [f64; STAGES], factor: f64, b: [f64; STAGES]) -> [f64; STAGES] {
+const fn plus(mut a: Weights, factor: f64, b: Weights) -> Weights {
     let mut i = 0;
-    while i < STAGES {
+    while i < b.len() {
         a[i] += factor * b[i];
         i += 1;
     }
@@ -243,25 +244,25 @@ mod tests {
                     gamma[i][j] = GAMMA * (j..i).map(|k| C[i + 1][k + 1] * gamma[k][j]).sum::<f64>();
                 }
             }
-            let row = |weights: &[f64; STAGES]| Self::weights_with(&gamma, weights);
+            let row = |weights: &Weights| Self::weights_with(&gamma, weights);
             let alpha: Square = std::array::from_fn(|i| row(&RODAS5P.a[i + 1]));
             let beta = std::array::from_fn(|i| std::array::from_fn(|j| alpha[i][j] + gamma[i][j]));
             Self { alpha, beta, gamma }
         }
 
-        fn weights_with(gamma: &Square, weights: &[f64; STAGES]) -> [f64; 8] {
+        fn weights_with(gamma: &Square, weights: &[f64]) -> [f64; 8] {
             std::array::from_fn(|j| (0..8).map(|i| weights[i + 1] * gamma[i][j]).sum())
         }
 
         /// The largest defect of the order conditions of each order, of the method that has these weights of u at a point of a step.
-        fn defects(&self, weights: &[f64; STAGES], at: f64, up_to: usize) -> Vec<f64> {
+        fn defects(&self, weights: &[f64], at: f64, up_to: usize) -> Vec<f64> {
             let rows = Rows { of_one: &self.beta, of_several: &self.alpha };
             defects_of(&rows, &Self::weights_with(&self.gamma, weights), at, up_to)
         }
     }
 
     /// The weights of the end, and of the embedded method.
-    fn ends() -> [[f64; STAGES]; 2] {
+    fn ends() -> [Weights; 2] {
         let embedded = RODAS5P.a[8];
         let mut end = embedded;
         end[8] = 1.0;
@@ -282,9 +283,8 @@ mod tests {
     #[test]
     fn dense_output_has_order_4_at_every_point_of_a_step() {
         let (classical, [end, _]) = (Classical::new(), ends());
-        let units: [[f64; STAGES]; STAGES] =
-            std::array::from_fn(|i| std::array::from_fn(|j| if i == j { 1.0 } else { 0.0 }));
-        let dense = DenseOutput::new(&RODAS5P, 0.0, 1.0, [0.0; STAGES], &end, &units);
+        let units: [Weights; STAGES] = std::array::from_fn(|i| row(&[(i, 1.0)]));
+        let dense = DenseOutput::new(&RODAS5P, 0.0, 1.0, row(&[]), &end, &units);
         for step in 1..10 {
             let at = f64::from(step) / 10.0;
             let defects = classical.defects(&dense.at(at), at, 5);

@@ -303,25 +303,33 @@ fn add<V: Entries<T>, T: Scalar>(sum: &mut V, h: T, a: f64, k: &V) {
     }
 }
 
-/// A method with error estimates and dense output, in S stages: those after `last` serve dense output alone.
+/// The number of stages of the pair that has most.
+pub(crate) const MOST_STAGES: usize = 16;
+
+/// The weights of stages; where there are fewer, the last are 0.
+pub(crate) type Weights = [f64; MOST_STAGES];
+
+/// A method with error estimates and dense output.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Pair<const S: usize> {
-    pub(crate) a: [[f64; S]; S],
+pub(crate) struct Pair {
+    /// The number of stages, of which those after `last` serve dense output alone.
+    pub(crate) stages: usize,
+    pub(crate) a: [Weights; MOST_STAGES],
     /// The stage that is f at the end of the step; its row of a is b.
     pub(crate) last: usize,
-    pub(crate) error: ErrorEstimate<S>,
+    pub(crate) error: ErrorEstimate,
     /// What the stages add to the cubic Hermite polynomial, or to the chord where the method is implicit.
-    pub(crate) dense: [[f64; S]; 4],
+    pub(crate) dense: [Weights; 4],
     pub(crate) control: ControlConstants,
 }
 
 /// How the error of a step is estimated from its stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum ErrorEstimate<const S: usize> {
+pub(crate) enum ErrorEstimate {
     /// The difference to an embedded method.
-    Embedded([f64; S]),
+    Embedded(Weights),
     /// DOP853's: a difference of order 5, damped where a second one, of order 3, is larger (HNW II.10).
-    Combined { fifth: [f64; S], third: [f64; S] },
+    Combined { fifth: Weights, third: Weights },
     /// The last stage, as of a Rosenbrock method, whose stages are changes of the state; the first is f at the start.
     #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "the one Rosenbrock method uses the standard library"))]
     LastStage,
@@ -346,33 +354,15 @@ pub(crate) enum Response {
     Stabilised { exponent: f64, beta: f64 },
 }
 
-impl<const S: usize> Pair<S> {
-    /// The pair that has so many stages, 7, 9 or 16, known when a step is compiled.
-    pub(crate) const OF_STAGES: Self = match S {
-        7 => DORMAND_PRINCE_PAIR.resized(),
-        #[cfg(feature = "std")]
-        9 => RODAS5P.resized(),
-        _ => DOP853_PAIR.resized(),
-    };
-
-    /// The same coefficients, in the type of a number of stages that only the caller knows to be the same.
-    const fn resized<const R: usize>(&self) -> Pair<R> {
-        let error = match &self.error {
-            ErrorEstimate::Embedded(difference) => ErrorEstimate::Embedded(resized(difference)),
-            ErrorEstimate::Combined { fifth, third } => {
-                ErrorEstimate::Combined { fifth: resized(fifth), third: resized(third) }
-            }
-            ErrorEstimate::LastStage => ErrorEstimate::LastStage,
-        };
-        let [c3, c4, c5, c6] = &self.dense;
-        let dense = [resized(c3), resized(c4), resized(c5), resized(c6)];
-        let mut a = [[0.0; R]; R];
-        let mut i = 0;
-        while i < R && i < S {
-            a[i] = resized(&self.a[i]);
-            i += 1;
+impl Pair {
+    /// The pair that has so many stages, 7, 9 or 16.
+    pub(crate) const fn of_stages(stages: usize) -> &'static Self {
+        match stages {
+            7 => &DORMAND_PRINCE_PAIR,
+            #[cfg(feature = "std")]
+            9 => &RODAS5P,
+            _ => &DOP853_PAIR,
         }
-        Pair { a, last: self.last, error, dense, control: self.control }
     }
 
     /// Whether it is a Rosenbrock method.
@@ -380,22 +370,10 @@ impl<const S: usize> Pair<S> {
         matches!(self.error, ErrorEstimate::LastStage)
     }
 
-    /// [`last`](Self::last), which the compiler sees to be in range.
-    #[inline]
-    pub(crate) fn last(&self) -> usize {
-        self.last.min(S - 1)
-    }
-
     /// The error of a step of size `h`, entry by entry, and its norm in units of the tolerance, of a state with so many entries. An
     /// embedded method has evaluated the last of the stages, too.
     #[inline(always)]
-    pub(crate) fn error<V: Entries<T>, T: Larger>(
-        &self,
-        stages: &[V; S],
-        h: T,
-        weights: &V,
-        dimension: usize,
-    ) -> (V, T) {
+    pub(crate) fn error<V: Entries<T>, T: Larger>(&self, stages: &[V], h: T, weights: &V, dimension: usize) -> (V, T) {
         let zero: V = filled(T::from_f64(0.0));
         match &self.error {
             ErrorEstimate::Embedded(difference) => {
@@ -404,23 +382,21 @@ impl<const S: usize> Pair<S> {
             }
             // e5 e5 / sqrt(e5 e5 + e3 e3 / 100), with norms e5 and e3 of the two (HNW II.10).
             ErrorEstimate::Combined { fifth, third } => {
-                let stages = &stages[..self.last()];
+                let stages = &stages[..self.last];
                 let error = advanced(&zero, h, stages, fifth);
                 let fifth = mean_square(&error, weights, dimension);
                 let third = mean_square(&advanced(&zero, h, stages, third), weights, dimension);
                 let both = fifth + T::from_f64(0.01) * third;
                 (error, both.if_positive(|| fifth / both.sqrt()))
             }
-            ErrorEstimate::LastStage => (stages[self.last()], norm(&stages[self.last()], weights, dimension)),
+            ErrorEstimate::LastStage => (stages[self.last], norm(&stages[self.last], weights, dimension)),
         }
     }
 
     const fn fixed_step<const R: usize>(&self) -> Tableau<R> {
         let error = match &self.error {
-            ErrorEstimate::Embedded(difference) => {
-                Difference { stages: resized(difference), end: difference[self.last] }
-            }
-            ErrorEstimate::Combined { fifth, .. } => Difference { stages: resized(fifth), end: 0.0 },
+            ErrorEstimate::Embedded(difference) => Difference { stages: first(difference), end: difference[self.last] },
+            ErrorEstimate::Combined { fifth, .. } => Difference { stages: first(fifth), end: 0.0 },
             ErrorEstimate::LastStage => panic!("a Rosenbrock method has no tableau of an explicit one"),
         };
         let (mut a, mut b) = ([[0.0; R]; R], [0.0; R]);
@@ -438,19 +414,21 @@ impl<const S: usize> Pair<S> {
     }
 }
 
-const fn resized<const S: usize, const R: usize>(row: &[f64; S]) -> [f64; R] {
-    let mut resized = [0.0; R];
+/// The first of the weights.
+const fn first<const R: usize>(weights: &Weights) -> [f64; R] {
+    let mut first = [0.0; R];
     let mut i = 0;
-    while i < R && i < S {
-        resized[i] = row[i];
+    while i < R {
+        first[i] = weights[i];
         i += 1;
     }
-    resized
+    first
 }
 
 /// Dormand and Prince 5(4): HNW table II.5.2, with the dense output of order 4 of DOPRI5.
-pub(crate) const DORMAND_PRINCE_PAIR: Pair<7> = Pair {
-    a: table([
+pub(crate) const DORMAND_PRINCE_PAIR: Pair = Pair {
+    stages: 7,
+    a: table(&[
         &[],
         &[(0, 1.0 / 5.0)],
         &[(0, 3.0 / 40.0), (1, 9.0 / 40.0)],
@@ -468,7 +446,7 @@ pub(crate) const DORMAND_PRINCE_PAIR: Pair<7> = Pair {
         (5, 22.0 / 525.0),
         (6, -1.0 / 40.0),
     ])),
-    dense: table([
+    dense: table(&[
         &[
             (0, -12_715_105_075.0 / 11_282_082_432.0),
             (2, 87_487_479_700.0 / 32_700_410_799.0),
@@ -490,8 +468,9 @@ pub(crate) const DORMAND_PRINCE_PAIR: Pair<7> = Pair {
 
 /// Dormand and Prince 8(5, 3), with the dense output of order 7: HNW II.5, II.6 and II.10, to the digits of DOP853.
 #[expect(clippy::excessive_precision, reason = "as published")]
-pub(crate) const DOP853_PAIR: Pair<16> = Pair {
-    a: table([
+pub(crate) const DOP853_PAIR: Pair = Pair {
+    stages: 16,
+    a: table(&[
         &[],
         &[(0, 0.0526001519587677318785587544488)],
         &[(0, 0.0197250569845378994544595329183), (1, 0.0591751709536136983633785987549)],
@@ -611,7 +590,7 @@ pub(crate) const DOP853_PAIR: Pair<16> = Pair {
             ]),
         ),
     },
-    dense: table([
+    dense: table(&[
         &[
             (0, -8.4289382761090128651353491142),
             (5, 0.5667149535193777696253178359),
@@ -684,11 +663,11 @@ const DOP853_WEIGHTS: &[(usize, f64)] = &[
     (11, 0.0447106157277725905176885569043),
 ];
 
-/// A table from its rows' (column, coefficient) pairs.
-pub(crate) const fn table<const R: usize, const S: usize>(rows: [&[(usize, f64)]; R]) -> [[f64; S]; R] {
+/// A table whose first rows are given by (column, coefficient) pairs.
+pub(crate) const fn table<const R: usize, const S: usize>(rows: &[&[(usize, f64)]]) -> [[f64; S]; R] {
     let mut table = [[0.0; S]; R];
     let mut i = 0;
-    while i < R {
+    while i < rows.len() {
         table[i] = row(rows[i]);
         i += 1;
     }
@@ -848,11 +827,11 @@ pub(crate) mod tests {
     }
 
     /// Interpolates with unit vectors as stages, which gives the weights of the stages.
-    fn assert_dense_order<const S: usize>(pair: &Pair<S>, theta: f64, order: usize) {
-        let stages = array::from_fn(|i| array::from_fn(|j| if i == j { 1.0 } else { 0.0 }));
-        let start = [0.0; S];
-        let end = advanced(&start, 1.0, &stages, &pair.a[pair.last]);
-        let weights = DenseOutput::new(pair, 0.0, 1.0, start, &end, &stages).at(theta);
+    fn assert_dense_order(pair: &Pair, theta: f64, order: usize) {
+        let units: [Weights; MOST_STAGES] = array::from_fn(|i| array::from_fn(|j| if i == j { 1.0 } else { 0.0 }));
+        let (start, stages) = ([0.0; MOST_STAGES], &units[..pair.stages]);
+        let end = advanced(&start, 1.0, stages, &pair.a[pair.last]);
+        let weights = DenseOutput::new(pair, 0.0, 1.0, start, &end, stages).at(theta);
         let defects = defects(&pair.a, &weights, theta, order + 1);
         assert!(defects[..order].iter().all(|&defect| defect < 1e-13), "order {order} at {theta}: {defects:?}");
         assert!(defects[order] > 1e-9, "more than order {order} at {theta}: {defects:?}");

@@ -14,7 +14,7 @@ use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
 use crate::dense_output::Interpolant;
 use crate::entries::Entries;
-use crate::integrator::{Integrator, MAX_STEPS};
+use crate::integrator::{MAX_STEPS, first_size};
 use crate::lanes::{Lanes, Mask};
 use crate::linear::filled;
 use crate::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
@@ -22,31 +22,32 @@ use crate::rodas5p::{self, StepMatrix};
 use crate::scalar::Scalar;
 use crate::step_size::LEAST_LOG_ERROR;
 use crate::system::{FeedbackSystem, PreparedSystem, Vector};
-use crate::tableau::{ErrorEstimate, Pair, advanced, extended};
+use crate::tableau::{ErrorEstimate, MOST_STAGES, Pair, advanced, extended};
 use crate::tolerance::{Larger, Tolerance};
 
 /// What holds for all members.
 pub(super) struct Route<'a> {
+    pub(super) pair: &'static Pair,
     /// When samples are taken, the start and the end among them.
     pub(super) times: &'a [f64],
     pub(super) tolerance: Tolerance,
     pub(super) projection: Option<Projection>,
 }
 
-/// Integrates all members of an assignment by the method with so many stages.
-pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
+/// Integrates all members of an assignment.
+pub(super) fn integrate<S: FeedbackSystem, const V: usize>(
     assignment: &mut LaneAssignment<'_, '_, S, V>,
     fields: &mut dyn LaneFields<S, V>,
     route: &Route<'_>,
 ) {
     let &[from, .., until] = route.times else { return };
-    let mut control_loop = ErrorControlLoop::<S, V, STAGES> {
+    let mut control_loop = ErrorControlLoop::<S, V> {
         route,
         fields,
         until: Scalar::from_f64(until),
         time: Scalar::from_f64(from),
         state: filled(Scalar::from_f64(0.0)),
-        stages: [filled(Scalar::from_f64(0.0)); STAGES],
+        stages: [filled(Scalar::from_f64(0.0)); MOST_STAGES],
         knows_derivative: true,
         end: filled(Scalar::from_f64(0.0)),
         knows_end: false,
@@ -75,14 +76,14 @@ pub(super) fn integrate<S: FeedbackSystem, const V: usize, const STAGES: usize>(
 }
 
 /// Where every lane is on its way.
-struct ErrorControlLoop<'a, S: FeedbackSystem, const V: usize, const STAGES: usize> {
+struct ErrorControlLoop<'a, S: FeedbackSystem, const V: usize> {
     route: &'a Route<'a>,
     fields: &'a mut dyn LaneFields<S, V>,
     until: Lanes<V>,
     time: Lanes<V>,
     state: Vector<S, Lanes<V>>,
     /// The first one is f(state), if that is known.
-    stages: [Vector<S, Lanes<V>>; STAGES],
+    stages: [Vector<S, Lanes<V>>; MOST_STAGES],
     knows_derivative: bool,
     /// Where the last attempt ended.
     end: Vector<S, Lanes<V>>,
@@ -109,15 +110,15 @@ struct ErrorControlLoop<'a, S: FeedbackSystem, const V: usize, const STAGES: usi
     unwatched: u64,
 }
 
-impl<S: FeedbackSystem, const V: usize, const STAGES: usize> ErrorControlLoop<'_, S, V, STAGES> {
-    const PAIR: &'static Pair<STAGES> = &Pair::OF_STAGES;
-
+impl<S: FeedbackSystem, const V: usize> ErrorControlLoop<'_, S, V> {
     /// Gives a lane to the next member.
     fn assign(&mut self, assignment: &mut LaneAssignment<'_, '_, S, V>, lane: usize) {
-        let (from, until, tolerance) = (self.route.times[0], self.until.lane(0), self.route.tolerance);
+        let Route { pair, times, tolerance, .. } = self.route;
+        let (from, until) = (times[0], self.until.lane(0));
         let is_taken = assignment.assign(lane, self.fields, &mut |field, start| {
-            let (derivative, size) =
-                Integrator::<_, STAGES>::new(&*field, *start, tolerance).from_time(from).begin(until);
+            let derivative = field.value(start);
+            let weights = tolerance.weights(&filled(tolerance.absolute(1.0)), start, start);
+            let size = first_size(field, (start, &derivative), &weights, pair.control.order, [1.0, until - from]);
             for i in 0..Vector::<S>::LEN {
                 self.state[i].set(lane, start[i]);
                 self.stages[0][i].set(lane, derivative[i]);
@@ -226,7 +227,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> ErrorControlLoop<'_
         if !self.knows_derivative {
             self.fields.value(&self.state, &mut self.stages[0]);
         }
-        let is_singular = if const { Self::PAIR.is_implicit() } {
+        let is_singular = if self.route.pair.is_implicit() {
             self.implicit_stages(size, dimension)
         } else {
             self.explicit_stages(size)
@@ -234,18 +235,18 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> ErrorControlLoop<'_
         let atol = filled(Lanes::from_f64(self.route.tolerance.absolute(1.0)));
         let weights = self.route.tolerance.weights(&atol, &self.state, &self.end);
         let error;
-        (self.error, error) = Self::PAIR.error(&self.stages, size, &weights, dimension);
+        (self.error, error) = self.route.pair.error(&self.stages, size, &weights, dimension);
         is_singular.select(Lanes::from_f64(f64::INFINITY), error)
     }
 
     /// Evaluates the stages after the first, and where steps end; there is no lane in which this fails.
     fn explicit_stages(&mut self, size: Lanes<V>) -> Mask<V> {
-        let (pair, last) = (Self::PAIR, Self::PAIR.last());
+        let Pair { a, last, error, .. } = self.route.pair;
         // An embedded method evaluates the field after the step, too.
-        self.knows_end = matches!(pair.error, ErrorEstimate::Embedded(_));
+        self.knows_end = matches!(error, ErrorEstimate::Embedded(_));
         for i in 1..last + 1 {
-            self.end = extended(&self.state, size, &self.stages[..i - 1], &self.stages[i - 1], &pair.a[i]);
-            if i < last || self.knows_end {
+            self.end = extended(&self.state, size, &self.stages[..i - 1], &self.stages[i - 1], &a[i]);
+            if i < *last || self.knows_end {
                 self.fields.value(&self.end, &mut self.stages[i]);
             }
         }
@@ -281,7 +282,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> ErrorControlLoop<'_
 
     /// Chooses the size of the next step.
     fn resize(&mut self, size: Lanes<V>, is_shortened: Mask<V>, accepted: Mask<V>, error: Lanes<V>) {
-        let changed = size * Self::PAIR.control.change(accepted, error, &mut self.last_log_error);
+        let changed = size * self.route.pair.control.change(accepted, error, &mut self.last_log_error);
         let grown = is_shortened.select(changed.larger(self.size), changed);
         let grown = self.is_shrinking.select(changed.min(size), grown);
         self.size = accepted.select(grown, changed);
@@ -295,7 +296,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> ErrorControlLoop<'_
         accepted.replace_each(&mut self.state, &self.end);
         self.knows_derivative = self.knows_end;
         if self.knows_end {
-            let end = self.stages[Self::PAIR.last()];
+            let end = self.stages[self.route.pair.last];
             accepted.replace_each(&mut self.stages[0], &end);
         }
     }
@@ -309,12 +310,12 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> ErrorControlLoop<'_
         mut due: Mask<V>,
         end_time: Lanes<V>,
     ) {
-        let (pair, last, h) = (Self::PAIR, Self::PAIR.last(), end_time - self.time);
-        if const { !Self::PAIR.is_implicit() } && !self.knows_end {
+        let (pair, last, h) = (self.route.pair, self.route.pair.last, end_time - self.time);
+        if !pair.is_implicit() && !self.knows_end {
             self.fields.value(&self.end, &mut self.stages[last]);
             self.knows_end = true;
         }
-        for i in last + 1..STAGES {
+        for i in last + 1..pair.stages {
             let point = advanced(&self.state, h, &self.stages[..i], &pair.a[i]);
             self.fields.value(&point, &mut self.stages[i]);
         }

@@ -43,12 +43,14 @@ use crate::facts::SystemFacts;
 use crate::gains::Gains;
 use crate::gauss::Coefficients;
 use crate::lanes::Lanes;
-use crate::method::{self, ErrorControl, FixedStep, Method, Settings};
+use crate::method::{self, FixedStep, Method, Settings};
 use crate::policy::GainPolicy;
 use crate::projection::{Hold, Projection};
+use crate::rodas5p::RODAS5P;
 use crate::simulation::samples::FlatSamples;
 use crate::simulation::{FlatRun, Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
 use crate::system::{FeedbackSystem, Vector};
+use crate::tableau::Pair;
 use crate::tolerance::Tolerance;
 use gains::Boxed;
 pub use gains::EnsembleGains;
@@ -451,9 +453,7 @@ enum EnsembleStepping {
     /// All members at once, by collocation with steps that end at the same times.
     Gauss { coefficients: Coefficients, schedule: Schedule },
     /// Every member with steps of its own.
-    Controlled { method: ErrorControl, tolerance: Tolerance },
-    /// Every member with steps of its own, if Jacobians are known.
-    Rodas5P { tolerance: Tolerance },
+    Controlled { pair: &'static Pair, tolerance: Tolerance },
     /// By a method that has no lanes.
     OneByOne,
 }
@@ -484,11 +484,12 @@ impl ResolvedSettings {
                 (EnsembleStepping::OneByOne, Schedule::new(h, span, every)?.sample_times())
             }
             method::Stepping::Rodas5P { tolerances: [rtol, atol] } => {
-                (EnsembleStepping::Rodas5P { tolerance: Tolerance::new(rtol, atol)? }, between_steps()?)
+                let tolerance = Tolerance::new(rtol, atol)?;
+                (EnsembleStepping::Controlled { pair: &RODAS5P, tolerance }, between_steps()?)
             }
             method::Stepping::Controlled { method, tolerances: [rtol, atol] } => {
                 let tolerance = Tolerance::new(rtol, atol)?;
-                (EnsembleStepping::Controlled { method, tolerance }, between_steps()?)
+                (EnsembleStepping::Controlled { pair: method.pair(), tolerance }, between_steps()?)
             }
         };
         Ok(Self { given: Settings { every, ..settings }, times, stepping })

@@ -10,10 +10,9 @@ use super::gains::{AloneField, InLanes, LaneFields};
 use super::samples::{FlatEnsembleRun, Track};
 use super::{EnsembleSetup, EnsembleStepping, ResolvedSettings};
 use crate::lanes::Lanes;
-use crate::method::ErrorControl;
-use crate::rodas5p;
 use crate::simulation::{Schedule, check_stability};
 use crate::system::{FeedbackSystem, Vector};
+use crate::tableau::Pair;
 use crate::tolerance::Tolerance;
 
 /// How many members take a lane of a block under error control, one after the other, where there are enough: the last of them leave
@@ -40,7 +39,7 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
         let lanes = Lanes::<V>::COUNT;
         let block_size = match self.settings.stepping {
             // Enough for lanes to be taken again and again, and few enough for all threads.
-            EnsembleStepping::Controlled { .. } | EnsembleStepping::Rodas5P { .. } => {
+            EnsembleStepping::Controlled { .. } => {
                 let share = self.setup.starts.len() / (BLOCKS_PER_THREAD * rayon::current_num_threads());
                 (share / lanes).clamp(1, MEMBERS_PER_LANE) * lanes
             }
@@ -63,24 +62,19 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
                     collocation::integrate(step_loop, fields, start, *coefficients, schedule.h);
                 })
             }
-            EnsembleStepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
-                self.control::<7>(*tolerance, members)
+            EnsembleStepping::Controlled { pair, tolerance } if !pair.is_implicit() || self.has_jacobian(members) => {
+                self.control(pair, *tolerance, members)
             }
-            EnsembleStepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
-                self.control::<16>(*tolerance, members)
-            }
-            // What is not called is not even made, for all systems without generated derivatives.
-            EnsembleStepping::Rodas5P { tolerance }
-                if const { !matches!(S::KNOWN_FACTS, Some(facts) if !facts.has_jacobian) }
-                    && self.gains.are_constant()
-                    && members.first().is_some_and(|&member| self.setup.system(member).facts().has_jacobian) =>
-            {
-                self.control::<{ rodas5p::STAGES }>(*tolerance, members)
-            }
-            EnsembleStepping::Rodas5P { .. } | EnsembleStepping::OneByOne => {
+            EnsembleStepping::Controlled { .. } | EnsembleStepping::OneByOne => {
                 members.iter().map(|&member| self.track_alone(member)).collect()
             }
         }
+    }
+
+    /// Whether the Jacobian of these members' fields is known in lanes.
+    fn has_jacobian(&self, members: &[usize]) -> bool {
+        let has_jacobian = |&member: &usize| self.setup.system(member).facts().has_jacobian;
+        self.gains.are_constant() && members.first().is_some_and(has_jacobian)
     }
 
     fn track_alone(&self, member: usize) -> Track {
@@ -89,11 +83,11 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
         track
     }
 
-    /// Integrates members under error control by the method with so many stages; each takes a lane where another has ended.
-    fn control<const STAGES: usize>(&self, tolerance: Tolerance, members: &[usize]) -> Vec<Track> {
+    /// Integrates members under error control; each takes a lane where another has ended.
+    fn control(&self, pair: &'static Pair, tolerance: Tolerance, members: &[usize]) -> Vec<Track> {
         let (mut assignment, mut fields) = (LaneAssignment::new(self, members), self.gains.fields());
-        let route = Route { times: &self.settings.times, tolerance, projection: self.settings.given.projection };
-        control::integrate::<S, V, STAGES>(&mut assignment, &mut *fields, &route);
+        let route = Route { pair, times: &self.settings.times, tolerance, projection: self.settings.given.projection };
+        control::integrate(&mut assignment, &mut *fields, &route);
         assignment.into_tracks()
     }
 
