@@ -1,11 +1,13 @@
 //! Compares default runs with plain runs, and both with the truth.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
-use catalogue::comparison::{Group, Motion, RecordedRun, Subject};
-use fbint_runtime::{
-    ConsistentStart, Entries, Error, FeedbackSystem, Method, Projection, Run, Settings, Simulation, StateRole, Vector,
+use catalogue::comparison::{Group, Motion, RecordedRun};
+use fbint_catalogue::{
+    AnyModel, Controller, Entry, FlatFunctions, FlatModel, FlatSignal, generated_functions, prepared_numbers,
 };
+use fbint_runtime::{DrivenSystem, Error, GeneratedSystem, Method, Signal, SystemFacts};
 use fbint_tests::is_thorough;
 use nalgebra::Vector3;
 
@@ -88,48 +90,62 @@ fn allowed(case: &str, method: &str) -> f64 {
 const TRUTH: [f64; 2] = [1e-13, 3e-13];
 const METHODS: [&str; 6] = ["Euler", "midpoint", "Heun", "RK4", "DP5(4)", "DOP853"];
 
-/// A system that is declared in the tests, and how it is run, which gives it its inputs.
-pub(crate) struct Typed<S, R = fn(Simulation<'_, S>, &Settings) -> Result<Run<S>, Error>> {
-    pub(crate) model: S,
-    pub(crate) run: R,
+/// A system without inputs. It is run as a model of the command is, so that nothing but its own functions is compiled for it.
+pub(crate) fn alone<S: GeneratedSystem + Send + Sync + 'static>(model: S) -> Box<dyn AnyModel> {
+    load(model, || None)
 }
 
-/// A system without inputs. Boxed, because the methods are compiled for each type of field otherwise.
-pub(crate) fn alone<S: FeedbackSystem>(model: S) -> Typed<S> {
-    Typed { model, run: |simulation, settings| simulation.boxed().run_with(settings) }
-}
-
-impl<S, R> Subject for Typed<S, R>
+/// A system with the inputs that a signal gives, which is made for each run.
+pub(crate) fn driven<S, I>(model: S, signal: impl Fn() -> I + Send + Sync + 'static) -> Box<dyn AnyModel>
 where
-    S: FeedbackSystem,
-    R: Fn(Simulation<'_, S>, &Settings) -> Result<Run<S>, Error>,
+    S: GeneratedSystem + DrivenSystem + Send + Sync + 'static,
+    I: Signal<S> + Clone + 'static,
 {
-    fn state_names(&self) -> Vec<&'static str> {
-        self.model.facts().state.iter().map(|entry| entry.name).collect()
-    }
-
-    fn state_roles(&self) -> Vec<StateRole> {
-        self.model.facts().state.iter().map(|entry| entry.role).collect()
-    }
-
-    fn default_projection(&self) -> Option<Projection> {
-        Projection::by_default(self.model.facts())
-    }
-
-    fn repair(&self, guess: &[f64]) -> Result<Vec<f64>, Error> {
-        let state: Vector<S> = ConsistentStart::new(&self.model).solve(entries::<S>(guess))?.into();
-        Ok(state.as_ref().to_vec())
-    }
-
-    fn run(&self, start: &[f64], settings: &Settings) -> Result<RecordedRun, Error> {
-        let run = (self.run)(Simulation::new(&self.model, entries::<S>(start))?, settings)?;
-        let (times, states) = run.trajectory().iter().map(|it| (it.time, it.state.as_ref().to_vec())).unzip();
-        Ok(RecordedRun { times, states, drift: run.drift().integrals().collect(), evaluations: run.evaluations() })
-    }
+    load(model, move || Some(Controller::<S>::new(signal()).flat()))
 }
 
-fn entries<S: FeedbackSystem>(state: &[f64]) -> Vector<S> {
-    Vector::<S>::from_fn(|i| state[i])
+fn load<S: GeneratedSystem + Send + Sync + 'static>(
+    model: S,
+    input: impl Fn() -> Option<Box<dyn FlatSignal>> + Send + Sync + 'static,
+) -> Box<dyn AnyModel> {
+    let parts = (Arc::new(model), Arc::new(input));
+    (Entry::flat(Arc::new(move || Box::new(Subject { model: Arc::clone(&parts.0), input: parts.1.clone() }))).load)()
+}
+
+/// A system whose parameters stay as they are, and that starts where the tests say.
+struct Subject<S> {
+    model: Arc<S>,
+    input: Arc<dyn Fn() -> Option<Box<dyn FlatSignal>> + Send + Sync>,
+}
+
+impl<S: GeneratedSystem + Send + Sync> FlatModel for Subject<S> {
+    fn facts(&self) -> &'static SystemFacts {
+        SystemFacts::of::<S>()
+    }
+
+    fn parameter(&self, index: usize) -> Option<f64> {
+        self.model.parameter(index)
+    }
+
+    fn parameter_mut(&mut self, _: usize) -> Option<&mut f64> {
+        None
+    }
+
+    fn functions(&self) -> &'static dyn FlatFunctions {
+        generated_functions::<S>()
+    }
+
+    fn prepared(&self) -> Vec<f64> {
+        prepared_numbers(&*self.model)
+    }
+
+    fn start(&self) -> Result<Vec<f64>, Error> {
+        Err(Error::NoStart { model: S::FACTS.name })
+    }
+
+    fn input(&self) -> Option<Box<dyn FlatSignal>> {
+        (self.input)()
+    }
 }
 
 /// Steps and tolerances of the methods. Every step divides the interval between samples.
@@ -238,7 +254,7 @@ impl<'a> Case<'a> {
     /// A case with every variable, or every body, by itself.
     pub(crate) fn new(
         name: &'static str,
-        system: &'a dyn Subject,
+        system: &'a dyn AnyModel,
         start: impl Into<Vec<f64>>,
         [until, interval]: [f64; 2],
         ladder: Ladder,
@@ -443,18 +459,18 @@ const SAME: f64 = 1e-10;
 
 impl Units<'_> {
     /// Asserts that the trajectory is the same in every unit, for a power of two and another.
-    pub(crate) fn assert_do_not_matter<S: Subject>(
+    pub(crate) fn assert_do_not_matter(
         &self,
-        system: impl Fn(f64) -> S,
+        system: impl Fn(f64) -> Box<dyn AnyModel>,
         start: &[f64],
     ) -> Result<(), Error> {
-        let groups = Group::of_system(&system(1.0));
+        let groups = Group::of_system(&*system(1.0));
         let mut losses = Vec::new();
         for method in self.methods {
             let (label, step) = label(method);
-            let usual = self.trajectories(&system(1.0), start, 1.0, *method)?;
+            let usual = self.trajectories(&*system(1.0), start, 1.0, *method)?;
             for unit in [f64::from(1 << 20), 1e6] {
-                let other = self.trajectories(&system(unit), start, unit, *method)?;
+                let other = self.trajectories(&*system(unit), start, unit, *method)?;
                 for group in &groups {
                     let difference =
                         |which: usize| group.distance(&usual[which], &other[which]) / group.size(&usual[which]);
@@ -476,7 +492,7 @@ impl Units<'_> {
     /// Without feedback and as it comes, in the usual units.
     fn trajectories(
         &self,
-        system: &dyn Subject,
+        system: &dyn AnyModel,
         start: &[f64],
         unit: f64,
         method: Method,

@@ -1,7 +1,8 @@
 //! Wherever a plain run succeeds, the default run succeeds: in every system that is projected by default, by every method, from starts
 //! that are exact, typed with a few digits, at rest, near equilibria and on relative equilibria.
 
-use catalogue::comparison::Subject;
+use catalogue::comparison::RecordedRun;
+use fbint_catalogue::AnyModel;
 use fbint_runtime::{Error, Method, Settings, StateRole};
 use fbint_tests::systems::*;
 use fbint_tests::{Random, amount};
@@ -41,7 +42,7 @@ fn settings(unit: f64) -> Vec<Settings> {
 /// A system, and where it starts.
 struct Place {
     name: String,
-    system: Box<dyn Subject>,
+    system: Box<dyn AnyModel>,
     /// A unit of time in which the motion changes the state little.
     unit: f64,
     start: Vec<f64>,
@@ -51,9 +52,9 @@ struct Place {
 
 impl Place {
     /// A system that starts as near to `guess` as its constraints permit.
-    fn near(name: &str, system: impl Subject + 'static, guess: impl Into<Vec<f64>>) -> Self {
-        let start = system.repair(&guess.into()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        Self { name: name.into(), system: Box::new(system), unit: 1.0, start, steady: Vec::new() }
+    fn near(name: &str, system: Box<dyn AnyModel>, guess: impl Into<Vec<f64>>) -> Self {
+        let start = system.repair(&guess.into(), &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        Self { name: name.into(), system, unit: 1.0, start, steady: Vec::new() }
     }
 
     fn steady(self, steady: &[&[f64]]) -> Self {
@@ -78,7 +79,7 @@ impl Place {
             for distance in DISTANCES {
                 let name = format!("{distance:e} from equilibrium {index}");
                 let moved = self.moved(equilibrium, distance);
-                starts.extend(self.system.repair(&moved).map(|state| (format!("{name}, repaired"), state)));
+                starts.extend(self.system.repair(&moved, &[]).map(|state| (format!("{name}, repaired"), state)));
                 starts.push((name, moved));
             }
         }
@@ -98,7 +99,7 @@ impl Place {
 
     /// A state somewhere near the start, none of whose entries is a round number.
     fn elsewhere(&self) -> Option<Vec<f64>> {
-        self.system.repair(&self.moved(&self.start, 0.2)).ok()
+        self.system.repair(&self.moved(&self.start, 0.2), &[]).ok()
     }
 
     /// A state moved by a distance in units of its entries, the time and the work but for.
@@ -117,7 +118,7 @@ impl Place {
     fn settled(&self) -> Option<Vec<f64>> {
         let roles = self.system.state_roles();
         let run = |state: &[f64], settings: Settings| -> Option<Vec<f64>> {
-            self.system.run(state, &settings).ok()?.states.pop()
+            RecordedRun::of(&*self.system, state, &settings).ok()?.states.pop()
         };
         let mut state = self.at_rest();
         for _ in 0..600 {
@@ -176,7 +177,7 @@ fn shipped() -> Result<Vec<Place>, Error> {
         let (start, steady) = (model.start()?, steady(&entry.name));
         // Its pivot vibrates.
         let unit = if entry.name == "kapitza-pendulum" { 0.1 } else { 1.0 };
-        Ok(Place { name: entry.name, system: Box::new(model), unit, start, steady })
+        Ok(Place { name: entry.name, system: model, unit, start, steady })
     });
     models.collect()
 }
@@ -257,11 +258,11 @@ fn wherever_a_plain_run_succeeds_the_default_run_does() -> Result<(), Error> {
             // From each start a few of the settings, or all.
             let chosen = settings(place.unit).into_iter().skip(index % every).step_by(every);
             for settings in chosen {
-                if place.system.run(&start, &settings).is_err() {
+                if RecordedRun::of(&*place.system, &start, &settings).is_err() {
                     continue;
                 }
                 pairs += 1;
-                if let Err(error) = place.system.run(&start, &Settings { projection, ..settings }) {
+                if let Err(error) = RecordedRun::of(&*place.system, &start, &Settings { projection, ..settings }) {
                     failures.push(format!("{}, {name}, {:?}: {error}", place.name, settings.method));
                 }
             }

@@ -26,12 +26,11 @@ impl<S: Model + GeneratedSystem> FlatModel for S {
     }
 
     fn functions(&self) -> &'static dyn FlatFunctions {
-        &CompiledFunctions::<S>(PhantomData)
+        generated_functions::<S>()
     }
 
     fn prepared(&self) -> Vec<f64> {
-        let system = self.prepare();
-        (0..S::FACTS.prepared_numbers).filter_map(|index| S::number(&system, index)).collect()
+        prepared_numbers(self)
     }
 
     fn start(&self) -> Result<Vec<f64>, Error> {
@@ -82,7 +81,18 @@ impl<V: Entries<f64>> OneStep<[f64]> for OnSlices<V> {
     }
 }
 
-/// The functions that were generated for a system.
+/// The functions that were generated for a system, as [`FlatModel::functions`] gives them.
+pub fn generated_functions<S: GeneratedSystem>() -> &'static dyn FlatFunctions {
+    &CompiledFunctions::<S>(PhantomData)
+}
+
+/// The numbers of a system that depend on parameters alone, as [`FlatModel::prepared`] gives them.
+pub fn prepared_numbers<S: GeneratedSystem>(system: &S) -> Vec<f64> {
+    let prepared = system.prepare();
+    (0..S::FACTS.prepared_numbers).filter_map(|index| S::number(&prepared, index)).collect()
+}
+
+/// They depend on the type of a system alone.
 struct CompiledFunctions<S>(PhantomData<fn() -> S>);
 
 impl<S: GeneratedSystem> FlatFunctions for CompiledFunctions<S> {

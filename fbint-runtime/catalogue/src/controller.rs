@@ -30,8 +30,8 @@ impl<S: FeedbackSystem> Controller<S> {
         self.0.simulation(simulation, feedback)
     }
 
-    /// The same without the type of the system.
-    pub(super) fn flat(&self) -> Box<dyn FlatSignal> {
+    /// The controller on slices, without the type of its system.
+    pub fn flat(&self) -> Box<dyn FlatSignal> {
         self.0.flat()
     }
 

@@ -22,6 +22,7 @@ use fbint_runtime::{
 };
 use serde::{Deserialize, Serialize};
 
+pub use self::compiled::{generated_functions, prepared_numbers};
 pub use self::controller::Controller;
 pub use self::drawing::{Drawing, DrawnShape, Position, circle, circle_about};
 pub use self::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};

@@ -5,29 +5,7 @@
 use std::ops::ControlFlow;
 
 use fbint_command::catalogue::{AnyModel, Feedback, Plan};
-use fbint_runtime::{Error, IntegralDrift, Method, Projection, Settings, StateRole};
-
-/// A system with its parameters and its inputs, whose dimensions are known only at run time.
-pub trait Subject {
-    /// A name for each entry of the state.
-    fn state_names(&self) -> Vec<&'static str>;
-    /// What each entry of the state is.
-    fn state_roles(&self) -> Vec<StateRole>;
-    /// What a run projects for which nothing is chosen.
-    fn default_projection(&self) -> Option<Projection>;
-    /// A state near `guess` that satisfies the constraints.
-    ///
-    /// # Errors
-    ///
-    /// If none is found.
-    fn repair(&self, guess: &[f64]) -> Result<Vec<f64>, Error>;
-    /// Integrates from `start`, without feedback.
-    ///
-    /// # Errors
-    ///
-    /// If the start is refused, or if the run fails.
-    fn run(&self, start: &[f64], settings: &Settings) -> Result<RecordedRun, Error>;
-}
+use fbint_runtime::{Error, IntegralDrift, Method, Settings};
 
 /// What a run left behind.
 #[derive(Clone, Debug)]
@@ -43,41 +21,28 @@ pub struct RecordedRun {
 }
 
 impl RecordedRun {
+    /// Integrates a system from `start`, without feedback.
+    ///
+    /// # Errors
+    ///
+    /// If the start is refused, or if the run fails.
+    pub fn of(system: &dyn AnyModel, start: &[f64], settings: &Settings) -> Result<Self, Error> {
+        let plan = Plan::new(*settings, Feedback::None);
+        let run = system.run(start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
+        let (times, states) = run.trajectory.into_iter().map(|sample| (sample.time, sample.state)).unzip();
+        Ok(Self { times, states, drift: run.drift, evaluations: run.evaluations })
+    }
+
     /// The largest change of any integral at any step.
     pub fn largest_drift(&self) -> f64 {
         self.drift.iter().map(|integral| integral.max).fold(0.0, f64::max)
     }
 }
 
-impl Subject for Box<dyn AnyModel> {
-    fn state_names(&self) -> Vec<&'static str> {
-        (**self).state_names()
-    }
-
-    fn state_roles(&self) -> Vec<StateRole> {
-        (**self).state_roles()
-    }
-
-    fn default_projection(&self) -> Option<Projection> {
-        (**self).default_projection()
-    }
-
-    fn repair(&self, guess: &[f64]) -> Result<Vec<f64>, Error> {
-        (**self).repair(guess, &[])
-    }
-
-    fn run(&self, start: &[f64], settings: &Settings) -> Result<RecordedRun, Error> {
-        let plan = Plan::new(*settings, Feedback::None);
-        let run = (**self).run(start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
-        let (times, states) = run.trajectory.into_iter().map(|sample| (sample.time, sample.state)).unzip();
-        Ok(RecordedRun { times, states, drift: run.drift, evaluations: run.evaluations })
-    }
-}
-
 /// A system on its way from a start, and when it is looked at.
 pub struct Motion<'a> {
     /// The system.
-    pub system: &'a dyn Subject,
+    pub system: &'a dyn AnyModel,
     /// The start, at t = 0.
     pub start: Vec<f64>,
     /// The time at the end.
@@ -91,7 +56,8 @@ impl Motion<'_> {
     pub fn runs(&self, method: Method) -> [Result<RecordedRun, Error>; 2] {
         [None, self.system.default_projection()].map(|projection| {
             let every = Some(self.interval);
-            self.system.run(&self.start, &Settings { every, projection, ..Settings::new(method, self.until) })
+            let settings = Settings { every, projection, ..Settings::new(method, self.until) };
+            RecordedRun::of(self.system, &self.start, &settings)
         })
     }
 
@@ -105,7 +71,7 @@ impl Motion<'_> {
         for sample in 0..self.samples() {
             let [from, until] = [sample, sample + 1].map(|sample| sample as f64 * self.interval);
             let settings = Settings { from, ..Settings::new(Method::Dop853 { rtol, atol }, until) };
-            states.extend(self.system.run(&states[sample], &settings)?.states.pop());
+            states.extend(RecordedRun::of(self.system, &states[sample], &settings)?.states.pop());
         }
         Ok(states)
     }
@@ -133,12 +99,12 @@ impl Group {
     }
 
     /// All entries of the state.
-    pub fn whole(system: &dyn Subject) -> Self {
+    pub fn whole(system: &dyn AnyModel) -> Self {
         Self::new("state", 0..system.state_names().len())
     }
 
     /// A group for each variable and for each column of a matrix, which is a body.
-    pub fn of_system(system: &dyn Subject) -> Vec<Self> {
+    pub fn of_system(system: &dyn AnyModel) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
         for (entry, name) in system.state_names().into_iter().enumerate() {
             let (variable, index) = name.split_once('[').unwrap_or((name, ""));

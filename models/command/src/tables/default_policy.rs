@@ -34,7 +34,7 @@ pub(super) fn fixed_steps() -> Result<Grid, Box<dyn Error>> {
     let mut grid = Grid::new(["", "h", "plain: error", "projected: error", "plain: drift", "projected: drift"]);
     for (name, model, method) in FIXED_STEPS {
         let model = load(model)?;
-        let motion = Motion { system: &model, start: model.start()?, until: 100.0, interval: 1.0 };
+        let motion = Motion { system: &*model, start: model.start()?, until: 100.0, interval: 1.0 };
         let runs = motion.runs(method).map(Result::ok);
         let errors = errors(&motion, &runs, 1e-13)?;
         let drifts = runs.each_ref().map(|run| run.as_ref().map_or_else(fails, |run| change(run.largest_drift())));
@@ -57,7 +57,7 @@ pub(super) fn error_control() -> Result<Grid, Box<dyn Error>> {
     ]);
     for (name, model, tolerance, until) in ERROR_CONTROL {
         let model = load(model)?;
-        let motion = Motion { system: &model, start: model.start()?, until, interval: until };
+        let motion = Motion { system: &*model, start: model.start()?, until, interval: until };
         let [plain, projected] = motion.runs(Method::Dop853 { rtol: tolerance, atol: tolerance });
         let runs = [plain?, projected?];
         let evaluations = runs.each_ref().map(|run| count(run.evaluations));
