@@ -78,7 +78,9 @@ impl<V> Interpolant<V> {
         if pair.is_implicit() {
             return Self { start, coefficients: [difference(end, &start), a, b, c, d, zero, zero] };
         }
-        let mut polynomial = Self::cubic(h, start, end, &[stages[0], stages[pair.last]]);
+        // The compiler does not see that a pair has these stages.
+        let rates = [0, pair.last].map(|stage| stages.get(stage).copied().unwrap_or(zero));
+        let mut polynomial = Self::cubic(h, start, end, &rates);
         polynomial.coefficients[3..].copy_from_slice(&further);
         polynomial
     }

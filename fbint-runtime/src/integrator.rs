@@ -291,10 +291,10 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         let mut proposed = match self.size {
             Some(size) => size,
             None => {
-                self.evaluations += 1;
                 let weights = self.tolerance.weights(&self.atol, &self.state, &self.state);
-                let order = Self::PAIR.control.order;
-                first_size(self.field, (&self.state, &self.stages[0]), &weights, order, [direction, remaining])
+                let (x, rates) = (self.state, self.stages[0]);
+                let beginning = Beginning { x, rates, weights, dimension: self.dimension };
+                beginning.first_size(Self::PAIR.control.order, direction, remaining, &mut |x| self.evaluate(x))
             }
         };
         self.knows_derivative = false;
@@ -522,21 +522,27 @@ pub(crate) struct Resumption<V> {
     pub(crate) evaluations: u64,
 }
 
-/// A first step of a method of this order for an error of about 0.01, if the field and its change along an Euler step say enough about
-/// its higher derivatives (HNW II.4). Errors are weighed by `weights`; x and f(x) are given.
-pub(crate) fn first_size<F: Field + ?Sized>(
-    field: &F,
-    (x, f): (&F::Vector, &F::Vector),
-    weights: &F::Vector,
-    order: f64,
-    [direction, remaining]: [f64; 2],
-) -> f64 {
-    let size_of = |v: &F::Vector| norm(v, weights, field.dimension());
-    let (size_of_x, size_of_f) = (size_of(x), size_of(f));
-    let guess = if size_of_x <= 1e-5 || size_of_f <= 1e-5 { 1e-6 } else { 0.01 * size_of_x / size_of_f };
-    let guess = guess.min(remaining);
-    let change = difference(&field.value(&sum(x, direction * guess, f)), f);
-    let largest = size_of_f.max(size_of(&change) / guess);
-    let size = if largest <= 1e-15 { (guess * 1e-3).max(1e-6) } else { Scalar::powf(0.01 / largest, 1.0 / order) };
-    size.min(100.0 * guess).min(remaining)
+/// Where an integration of x' = f(x) begins, in a state with so many entries, and what errors are weighed by there.
+pub(crate) struct Beginning<V> {
+    pub(crate) x: V,
+    /// f(x).
+    pub(crate) rates: V,
+    pub(crate) weights: V,
+    pub(crate) dimension: usize,
+}
+
+impl<V: Entries<f64>> Beginning<V> {
+    /// A first step of a method of this order for an error of about 0.01, if the field and its change along an Euler step say enough about
+    /// its higher derivatives (HNW II.4).
+    pub(crate) fn first_size(&self, order: f64, direction: f64, remaining: f64, field: &mut dyn FnMut(&V) -> V) -> f64 {
+        let Self { x, rates, weights, dimension } = self;
+        let size_of = |v: &V| norm(v, weights, *dimension);
+        let (size_of_x, size_of_f) = (size_of(x), size_of(rates));
+        let guess = if size_of_x <= 1e-5 || size_of_f <= 1e-5 { 1e-6 } else { 0.01 * size_of_x / size_of_f };
+        let guess = guess.min(remaining);
+        let change = difference(&field(&sum(x, direction * guess, rates)), rates);
+        let largest = size_of_f.max(size_of(&change) / guess);
+        let size = if largest <= 1e-15 { (guess * 1e-3).max(1e-6) } else { Scalar::powf(0.01 / largest, 1.0 / order) };
+        size.min(100.0 * guess).min(remaining)
+    }
 }

@@ -14,7 +14,7 @@ use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
 use crate::dense_output::Interpolant;
 use crate::entries::Entries;
-use crate::integrator::{MAX_STEPS, first_size};
+use crate::integrator::{Beginning, MAX_STEPS};
 use crate::lanes::{Lanes, Mask};
 use crate::linear::filled;
 use crate::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
@@ -116,12 +116,13 @@ impl<S: FeedbackSystem, const V: usize> ErrorControlLoop<'_, S, V> {
         let Route { pair, times, tolerance, .. } = self.route;
         let (from, until) = (times[0], self.until.lane(0));
         let is_taken = assignment.assign(lane, self.fields, &mut |field, start| {
-            let derivative = field.value(start);
+            let (x, rates) = (*start, field.value(start));
             let weights = tolerance.weights(&filled(tolerance.absolute(1.0)), start, start);
-            let size = first_size(field, (start, &derivative), &weights, pair.control.order, [1.0, until - from]);
+            let beginning = Beginning { x, rates, weights, dimension: field.dimension() };
+            let size = beginning.first_size(pair.control.order, 1.0, until - from, &mut |x| field.value(x));
             for i in 0..Vector::<S>::LEN {
                 self.state[i].set(lane, start[i]);
-                self.stages[0][i].set(lane, derivative[i]);
+                self.stages[0][i].set(lane, rates[i]);
                 self.mean[i].set(lane, 0.0);
             }
             self.size.set(lane, size);
