@@ -294,7 +294,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
                 let weights = self.tolerance.weights(&self.atol, &self.state, &self.state);
                 let (x, rates) = (self.state, self.stages[0]);
                 let beginning = Beginning { x, rates, weights, dimension: self.dimension };
-                beginning.first_size(Self::PAIR.control.order, direction, remaining, &mut |x| self.evaluate(x))
+                beginning.first_size(Self::PAIR.control.order, direction, remaining, |x| self.evaluate(x))
             }
         };
         self.knows_derivative = false;
@@ -534,7 +534,7 @@ pub(crate) struct Beginning<V> {
 impl<V: Entries<f64>> Beginning<V> {
     /// A first step of a method of this order for an error of about 0.01, if the field and its change along an Euler step say enough about
     /// its higher derivatives (HNW II.4).
-    pub(crate) fn first_size(&self, order: f64, direction: f64, remaining: f64, field: &mut dyn FnMut(&V) -> V) -> f64 {
+    pub(crate) fn first_size(&self, order: f64, direction: f64, remaining: f64, mut field: impl FnMut(&V) -> V) -> f64 {
         let Self { x, rates, weights, dimension } = self;
         let size_of = |v: &V| norm(v, weights, *dimension);
         let (size_of_x, size_of_f) = (size_of(x), size_of(rates));

@@ -119,7 +119,7 @@ impl<S: FeedbackSystem, const V: usize> ErrorControlLoop<'_, S, V> {
             let (x, rates) = (*start, field.value(start));
             let weights = tolerance.weights(&filled(tolerance.absolute(1.0)), start, start);
             let beginning = Beginning { x, rates, weights, dimension: field.dimension() };
-            let size = beginning.first_size(pair.control.order, 1.0, until - from, &mut |x| field.value(x));
+            let size = beginning.first_size(pair.control.order, 1.0, until - from, |x| field.value(x));
             for i in 0..Vector::<S>::LEN {
                 self.state[i].set(lane, start[i]);
                 self.stages[0][i].set(lane, rates[i]);
