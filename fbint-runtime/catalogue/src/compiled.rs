@@ -92,7 +92,7 @@ pub fn prepared_numbers<S: GeneratedSystem>(system: &S) -> Vec<f64> {
     (0..S::FACTS.prepared_numbers).filter_map(|index| S::number(&prepared, index)).collect()
 }
 
-/// They depend on the type of a system alone.
+/// The functions of the system `S`, whatever its parameters are.
 struct CompiledFunctions<S>(PhantomData<fn() -> S>);
 
 impl<S: GeneratedSystem> FlatFunctions for CompiledFunctions<S> {
