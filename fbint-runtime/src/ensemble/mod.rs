@@ -452,7 +452,7 @@ enum EnsembleStepping {
     Fixed { method: FixedStep, schedule: Schedule },
     /// All members at once, by collocation with steps that end at the same times.
     Gauss { coefficients: Coefficients, schedule: Schedule },
-    /// Every member with steps of its own.
+    /// Every member with steps of its own; by an implicit pair in lanes only if Jacobians are known.
     Controlled { pair: &'static Pair, tolerance: Tolerance },
     /// By a method that has no lanes.
     OneByOne,
