@@ -384,10 +384,7 @@ pub fn interpret<T: Scalar>(program: &Program, input: impl Fn(Input) -> T, weigh
             Instruction::Recip(a) => of(a).recip(),
             Instruction::Sqrt(a) => of(a).sqrt(),
             // Fused where the target has the instruction, as in generated code.
-            Instruction::MulAdd(a, b, c) => of(a).mul_add(of(b), of(c)),
-            Instruction::NegMulAdd(a, b, c) => (-of(a)).mul_add(of(b), of(c)),
-            Instruction::MulSub(a, b, c) => of(a).mul_add(of(b), -of(c)),
-            Instruction::NegMulSub(a, b, c) => (-of(a)).mul_add(of(b), -of(c)),
+            Instruction::MulAdd([product, sum], a, b, c) => product.times(of(a)).mul_add(of(b), sum.times(of(c))),
             Instruction::Unary(function, a) => unary(function, of(a)),
             Instruction::Binary(function, a, b) => match function {
                 Function::Atan2 => of(a).atan2(of(b)),

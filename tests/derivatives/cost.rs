@@ -34,11 +34,7 @@ fn one_by_one(program: &Program) -> f64 {
         let number = |value: Value| f64::from(u8::from(changes[value.index()]));
         let product = |a: Value, b: Value| if a == b { number(a) } else { number(a) + number(b) };
         total += match *instruction {
-            Instruction::Mul(a, b)
-            | Instruction::MulAdd(a, b, _)
-            | Instruction::NegMulAdd(a, b, _)
-            | Instruction::MulSub(a, b, _)
-            | Instruction::NegMulSub(a, b, _) => product(a, b),
+            Instruction::Mul(a, b) | Instruction::MulAdd(_, a, b, _) => product(a, b),
             Instruction::Add(a, b) | Instruction::Sub(a, b) => number(a) * number(b),
             // -(a/b) db and the division; where a does not change, -(1/a) (a/b)^2 db.
             Instruction::Div(a, b) => number(a) + number(b) * (3.0 - 2.0 * number(a)),
@@ -119,9 +115,7 @@ fn fault(instruction: &Instruction) -> Option<Instruction> {
         Instruction::Add(a, b) => Some(Instruction::Sub(a, b)),
         Instruction::Sub(a, b) => Some(Instruction::Add(a, b)),
         Instruction::Mul(a, _) => Some(Instruction::Neg(a)),
-        Instruction::MulAdd(a, b, c) => Some(Instruction::NegMulAdd(a, b, c)),
-        Instruction::NegMulAdd(a, b, c) => Some(Instruction::MulAdd(a, b, c)),
-        Instruction::MulSub(a, b, _) => Some(Instruction::Mul(a, b)),
+        Instruction::MulAdd([product, sum], a, b, c) => Some(Instruction::MulAdd([-product, sum], a, b, c)),
         Instruction::Div(a, b) => Some(Instruction::Mul(a, b)),
         Instruction::Input(Input::Direction(_)) => Some(Instruction::constant(0.0)),
         _ => None,

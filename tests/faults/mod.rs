@@ -16,8 +16,8 @@ use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{Derivation, Field, Hamel, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::program::{
-    FUNCTIONS, GeneratedFunction, INTEGRALS, Input, Instruction, JACOBIAN, OUTPUTS, Program, Programs, VECTOR_FIELD,
-    Value, assemble, verify,
+    FUNCTIONS, GeneratedFunction, INTEGRALS, Input, Instruction, JACOBIAN, OUTPUTS, Program, Programs, Sign,
+    VECTOR_FIELD, Value, assemble, verify,
 };
 use fbint_runtime::GeneratedSystem;
 use fbint_tests::compiler::{Compiled, Declaration, run, solved_field};
@@ -196,12 +196,11 @@ mod programs {
             Instruction::Neg(a) => Instruction::Recip(a),
             Instruction::Recip(a) => Instruction::Neg(a),
             Instruction::Sqrt(a) => Instruction::Recip(a),
-            Instruction::MulAdd(a, b, _) if first => Instruction::Mul(a, b),
-            Instruction::MulAdd(a, b, c) => Instruction::NegMulAdd(a, b, c),
-            Instruction::NegMulAdd(a, b, c) if first => Instruction::NegMulAdd(a, c, b),
-            Instruction::NegMulAdd(a, b, c) => Instruction::MulAdd(a, b, c),
-            Instruction::MulSub(a, b, c) => Instruction::NegMulSub(a, b, c),
-            Instruction::NegMulSub(a, b, c) => Instruction::MulSub(a, b, c),
+            Instruction::MulAdd([Sign::Plus, Sign::Plus], a, b, _) if first => Instruction::Mul(a, b),
+            Instruction::MulAdd(signs @ [Sign::Minus, Sign::Plus], a, b, c) if first => {
+                Instruction::MulAdd(signs, a, c, b)
+            }
+            Instruction::MulAdd([product, sum], a, b, c) => Instruction::MulAdd([-product, sum], a, b, c),
             Instruction::Unary(_, a) => Instruction::Neg(a),
             Instruction::Binary(function, a, b) => Instruction::Binary(function, b, a),
             Instruction::Weigh(integrals) => Instruction::Weigh(integrals.iter().rev().copied().collect()),

@@ -11,7 +11,7 @@ use cranelift_codegen::isa::TargetIsa;
 use fbint_macros_core::derivation::IntegralId;
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::expression;
-use fbint_macros_core::program::{Input, Instruction, Program, Value};
+use fbint_macros_core::program::{Input, Instruction, Program, Sign, Value};
 
 use crate::function::{self, ARRAYS, WrittenFunction};
 use crate::{Error, Place};
@@ -184,20 +184,8 @@ impl<'t> FunctionTranslator<'t> {
                 let a = self.read(a);
                 self.cursor.ins().sqrt(a)
             }
-            Instruction::MulAdd(a, b, c) => {
-                let (a, b, c) = (self.read(a), self.read(b), self.read(c));
-                self.multiplied_and_added(a, b, c)
-            }
-            Instruction::NegMulAdd(a, b, c) => {
-                let (a, b, c) = (self.negated(a), self.read(b), self.read(c));
-                self.multiplied_and_added(a, b, c)
-            }
-            Instruction::MulSub(a, b, c) => {
-                let (a, b, c) = (self.read(a), self.read(b), self.negated(c));
-                self.multiplied_and_added(a, b, c)
-            }
-            Instruction::NegMulSub(a, b, c) => {
-                let (a, b, c) = (self.negated(a), self.read(b), self.negated(c));
+            Instruction::MulAdd([product, sum], a, b, c) => {
+                let (a, b, c) = (self.signed(product, a), self.read(b), self.signed(sum, c));
                 self.multiplied_and_added(a, b, c)
             }
             Instruction::Unary(expression::Function::Abs, a) => {
@@ -220,6 +208,10 @@ impl<'t> FunctionTranslator<'t> {
     ) -> ir::Value {
         let (a, b) = (self.read(a), self.read(b));
         operation(self.cursor.ins(), a, b)
+    }
+
+    fn signed(&mut self, sign: Sign, value: Value) -> ir::Value {
+        if sign == Sign::Minus { self.negated(value) } else { self.read(value) }
     }
 
     fn negated(&mut self, value: Value) -> ir::Value {

@@ -3,7 +3,7 @@
 use fbint_macros_core::derivation::IntegralId;
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::expression::{Function as Elementary, Symbol};
-use fbint_macros_core::program::{Input, Instruction, Program, Value};
+use fbint_macros_core::program::{Input, Instruction, Program, Sign, Value};
 use fbint_native::{ARRAYS, Error, Place, compile};
 use fbint_runtime::Scalar;
 
@@ -63,10 +63,10 @@ fn program(random: &mut Random, length: usize) -> Program {
             4 => Instruction::Neg(a),
             5 => Instruction::Recip(a),
             6 => Instruction::Sqrt(a),
-            7 => Instruction::MulAdd(a, b, c),
-            8 => Instruction::NegMulAdd(a, b, c),
-            9 => Instruction::MulSub(a, b, c),
-            10 => Instruction::NegMulSub(a, b, c),
+            7 => Instruction::MulAdd([Sign::Plus, Sign::Plus], a, b, c),
+            8 => Instruction::MulAdd([Sign::Minus, Sign::Plus], a, b, c),
+            9 => Instruction::MulAdd([Sign::Plus, Sign::Minus], a, b, c),
+            10 => Instruction::MulAdd([Sign::Minus, Sign::Minus], a, b, c),
             11 => Instruction::constant(random.number()),
             index => {
                 let function = all[index - 12];
@@ -101,10 +101,9 @@ fn interpreted(program: &Program, state: &[f64], parameters: &[f64]) -> Vec<f64>
             Instruction::Neg(a) => -of(a),
             Instruction::Recip(a) => Scalar::recip(of(a)),
             Instruction::Sqrt(a) => Scalar::sqrt(of(a)),
-            Instruction::MulAdd(a, b, c) => Scalar::mul_add(of(a), of(b), of(c)),
-            Instruction::NegMulAdd(a, b, c) => Scalar::mul_add(-of(a), of(b), of(c)),
-            Instruction::MulSub(a, b, c) => Scalar::mul_add(of(a), of(b), -of(c)),
-            Instruction::NegMulSub(a, b, c) => Scalar::mul_add(-of(a), of(b), -of(c)),
+            Instruction::MulAdd([product, sum], a, b, c) => {
+                Scalar::mul_add(product.times(of(a)), of(b), sum.times(of(c)))
+            }
             Instruction::Unary(function, a) => function.evaluate(&[of(a)]),
             Instruction::Binary(function, a, b) => function.evaluate(&[of(a), of(b)]),
             Instruction::Weigh(integrals) => {

@@ -286,10 +286,9 @@ impl<'p> Reference<'p> {
                 Instruction::Neg(a) => -of(a),
                 Instruction::Recip(a) => Scalar::recip(of(a)),
                 Instruction::Sqrt(a) => Scalar::sqrt(of(a)),
-                Instruction::MulAdd(a, b, c) => Scalar::mul_add(of(a), of(b), of(c)),
-                Instruction::NegMulAdd(a, b, c) => Scalar::mul_add(-of(a), of(b), of(c)),
-                Instruction::MulSub(a, b, c) => Scalar::mul_add(of(a), of(b), -of(c)),
-                Instruction::NegMulSub(a, b, c) => Scalar::mul_add(-of(a), of(b), -of(c)),
+                Instruction::MulAdd([product, sum], a, b, c) => {
+                    Scalar::mul_add(product.times(of(a)), of(b), sum.times(of(c)))
+                }
                 Instruction::Unary(function, a) => elementary(*function, of(a), 0.0),
                 Instruction::Binary(function, a, b) => elementary(*function, of(a), of(b)),
                 Instruction::Weigh(_) => 0.0,

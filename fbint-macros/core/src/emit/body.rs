@@ -22,7 +22,7 @@ use crate::derivation::table::{Id, Table};
 use crate::derivation::{IntegralId, Symbols};
 use crate::elaborate::{EntryIndex, VariableEntry};
 use crate::expression::Symbol;
-use crate::program::{Form, Input, Instruction, Program, Programs, Trait, Value};
+use crate::program::{Form, Input, Instruction, Program, Programs, Sign, Trait, Value};
 use crate::syntax::plain;
 use crate::work::{STATEMENT, spend_each};
 
@@ -401,15 +401,10 @@ impl<'a> FunctionBody<'a> {
             Instruction::Neg(a) => self.negated(a),
             Instruction::Recip(a) => self.call(self.read(a), "recip", &[]),
             Instruction::Sqrt(a) => self.call(self.read(a), "sqrt", &[]),
-            Instruction::MulAdd(a, b, c) => self.call(self.read(a), "mul_add", &[self.read(b), self.read(c)]),
-            Instruction::NegMulAdd(a, b, c) => {
-                let (a, b) = self.constant_first(a, b);
-                self.call(self.negated(a), "mul_add", &[self.read(b), self.read(c)])
-            }
-            Instruction::MulSub(a, b, c) => self.call(self.read(a), "mul_add", &[self.read(b), self.negated(c)]),
-            Instruction::NegMulSub(a, b, c) => {
-                let (a, b) = self.constant_first(a, b);
-                self.call(self.negated(a), "mul_add", &[self.read(b), self.negated(c)])
+            Instruction::MulAdd([product, sum], a, b, c) => {
+                // The sign of a product costs nothing at a number.
+                let (a, b) = if product == Sign::Minus { self.constant_first(a, b) } else { (a, b) };
+                self.call(self.signed(product, a), "mul_add", &[self.read(b), self.signed(sum, c)])
             }
             Instruction::Unary(function, a) => self.call(self.read(a), function.name(), &[]),
             Instruction::Binary(function, a, b) => self.call(self.read(a), function.name(), &[self.read(b)]),
@@ -424,6 +419,10 @@ impl<'a> FunctionBody<'a> {
     fn product(&self, a: Value, operator: TokenStream, b: Value) -> Piece {
         let (a, b) = (self.read(a).at(Precedence::Product), self.read(b).at(Precedence::Negation));
         Piece { tokens: quote!(#a #operator #b), binding: Precedence::Product }
+    }
+
+    fn signed(&self, sign: Sign, value: Value) -> Piece {
+        if sign == Sign::Minus { self.negated(value) } else { self.read(value) }
     }
 
     fn negated(&self, value: Value) -> Piece {

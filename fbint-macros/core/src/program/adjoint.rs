@@ -4,7 +4,7 @@
 //! read v add to it, each its own adjoint times its derivative by v, from the last instruction to the first.
 
 use super::tangent::{slope, slope_of_root, slopes};
-use super::{Builder, Instruction, Value};
+use super::{Builder, Instruction, Sign, Value};
 
 /// The adjoints of all values before the last of the results, each with its weight. What depends on nothing that `varies` has no
 /// part in them, and what lies before a value that `ends` is not looked at.
@@ -81,8 +81,7 @@ impl Adjoints<'_> {
 
     /// Adds to the adjoints of an instruction's operands what follows from its own.
     fn pass_on(&mut self, builder: &mut Builder, value: Value, adjoint: Value) {
-        let instruction = builder.instruction(value);
-        match instruction {
+        match builder.instruction(value) {
             Instruction::Constant(_) | Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => {}
             Instruction::Add(a, b) => {
                 self.add(builder, a, |_| adjoint);
@@ -106,13 +105,15 @@ impl Adjoints<'_> {
                 builder.mul(adjoint, square)
             }),
             Instruction::Sqrt(a) => self.scaled(builder, a, adjoint, |builder| slope_of_root(builder, value)),
-            Instruction::MulAdd(a, b, c) | Instruction::MulSub(a, b, c) => {
-                self.product(builder, a, b, adjoint);
-                self.last(builder, &instruction, c, adjoint);
-            }
-            Instruction::NegMulAdd(a, b, c) | Instruction::NegMulSub(a, b, c) => {
-                self.opposite_product(builder, a, b, adjoint);
-                self.last(builder, &instruction, c, adjoint);
+            Instruction::MulAdd([product, sum], a, b, c) => {
+                match product {
+                    Sign::Plus => self.product(builder, a, b, adjoint),
+                    Sign::Minus => self.opposite_product(builder, a, b, adjoint),
+                }
+                match sum {
+                    Sign::Plus => self.add(builder, c, |_| adjoint),
+                    Sign::Minus => self.subtract(builder, c, |_| adjoint),
+                }
             }
             Instruction::Unary(function, a) => {
                 self.scaled(builder, a, adjoint, |builder| slope(builder, function, a, value));
@@ -122,14 +123,6 @@ impl Adjoints<'_> {
                 self.scaled(builder, a, adjoint, |_| by_a);
                 self.scaled(builder, b, adjoint, |_| by_b);
             }
-        }
-    }
-
-    /// The adjoint of what is added to a product or subtracted from one.
-    fn last(&mut self, builder: &mut Builder, fused: &Instruction, c: Value, adjoint: Value) {
-        match fused {
-            Instruction::MulSub(..) | Instruction::NegMulSub(..) => self.subtract(builder, c, |_| adjoint),
-            _ => self.add(builder, c, |_| adjoint),
         }
     }
 

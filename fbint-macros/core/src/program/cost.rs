@@ -27,10 +27,7 @@ impl Program {
                 }
                 Instruction::Add(..) | Instruction::Sub(..) | Instruction::Neg(_) => count.additions += 1,
                 Instruction::Mul(..) => count.multiplications += 1,
-                Instruction::MulAdd(..)
-                | Instruction::NegMulAdd(..)
-                | Instruction::MulSub(..)
-                | Instruction::NegMulSub(..) => count.fused += 1,
+                Instruction::MulAdd(..) => count.fused += 1,
                 Instruction::Div(..) | Instruction::Recip(_) => count.divisions += 1,
                 Instruction::Sqrt(_) | Instruction::Unary(..) | Instruction::Binary(..) => count.functions += 1,
             }

@@ -69,10 +69,10 @@ impl<'b> Along<'b> {
             Instruction::Sub(a, b) => [self.scaled(a, 1.0), self.scaled(b, -1.0)].concat(),
             Instruction::Neg(a) => self.scaled(a, -1.0),
             Instruction::Mul(a, b) => self.product(value, a, b),
-            Instruction::MulAdd(a, b, c) => [self.terms(a, b, 1.0), self.scaled(c, 1.0)].concat(),
-            Instruction::NegMulAdd(a, b, c) => [self.terms(a, b, -1.0), self.scaled(c, 1.0)].concat(),
-            Instruction::MulSub(a, b, c) => [self.terms(a, b, 1.0), self.scaled(c, -1.0)].concat(),
-            Instruction::NegMulSub(a, b, c) => [self.terms(a, b, -1.0), self.scaled(c, -1.0)].concat(),
+            Instruction::MulAdd(signs, a, b, c) => {
+                let [product, sum] = signs.map(|sign| sign.times(1.0));
+                [self.terms(a, b, product), self.scaled(c, sum)].concat()
+            }
             // d(a/b) = (da - (a/b) db)/b
             Instruction::Div(a, b) => match self.fixed_over(value) {
                 Some(reciprocal) => self.through(value, reciprocal, Sum::new(), value),

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use super::{Input, Instruction, Program, Value};
+use super::{Input, Instruction, Program, Sign, Value};
 use crate::derivation::IntegralId;
 use crate::derivation::table::Id;
 use crate::numbers::number::Numeric;
@@ -100,10 +100,11 @@ fn apply<'v, N: Numeric + 'v>(instruction: &Instruction, of: &impl Fn(Value) -> 
         Instruction::Neg(a) => of(a).negated(),
         Instruction::Recip(a) => N::exactly(1.0).over(of(a)),
         Instruction::Sqrt(a) => of(a).root(),
-        Instruction::MulAdd(a, b, c) => of(a).times(of(b)).plus(of(c)),
-        Instruction::NegMulAdd(a, b, c) => of(c).minus(&of(a).times(of(b))),
-        Instruction::MulSub(a, b, c) => of(a).times(of(b)).minus(of(c)),
-        Instruction::NegMulSub(a, b, c) => of(a).times(of(b)).negated().minus(of(c)),
+        Instruction::MulAdd([product, sum], a, b, c) => {
+            let exact = of(a).times(of(b));
+            let signed = if product == Sign::Minus { exact.negated() } else { exact };
+            if sum == Sign::Minus { signed.minus(of(c)) } else { signed.plus(of(c)) }
+        }
         Instruction::Unary(function, a) => N::call(function, &[of(a).clone()]).unwrap_or_else(N::undefined),
         Instruction::Binary(function, a, b) => {
             N::call(function, &[of(a).clone(), of(b).clone()]).unwrap_or_else(N::undefined)

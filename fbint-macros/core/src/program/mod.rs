@@ -100,6 +100,30 @@ pub enum Input {
     Target(IntegralId),
 }
 
+/// The sign of a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sign {
+    /// +
+    Plus,
+    /// -
+    Minus,
+}
+
+impl Sign {
+    /// A number with this sign before it.
+    pub fn times<T: std::ops::Neg<Output = T>>(self, number: T) -> T {
+        if self == Self::Minus { -number } else { number }
+    }
+}
+
+impl std::ops::Neg for Sign {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        if self == Self::Plus { Self::Minus } else { Self::Plus }
+    }
+}
+
 /// One operation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Instruction {
@@ -121,14 +145,8 @@ pub enum Instruction {
     Recip(Value),
     /// The square root.
     Sqrt(Value),
-    /// a b + c
-    MulAdd(Value, Value, Value),
-    /// c - a b
-    NegMulAdd(Value, Value, Value),
-    /// a b - c
-    MulSub(Value, Value, Value),
-    /// -a b - c
-    NegMulSub(Value, Value, Value),
+    /// ±a b ± c with one rounding, the signs in this order.
+    MulAdd([Sign; 2], Value, Value, Value),
     /// An elementary function of one argument.
     Unary(expression::Function, Value),
     /// An elementary function of two arguments.
@@ -180,10 +198,7 @@ impl Instruction {
             Self::Neg(a) => Self::Neg(to(a)),
             Self::Recip(a) => Self::Recip(to(a)),
             Self::Sqrt(a) => Self::Sqrt(to(a)),
-            Self::MulAdd(a, b, c) => Self::MulAdd(to(a), to(b), to(c)),
-            Self::NegMulAdd(a, b, c) => Self::NegMulAdd(to(a), to(b), to(c)),
-            Self::MulSub(a, b, c) => Self::MulSub(to(a), to(b), to(c)),
-            Self::NegMulSub(a, b, c) => Self::NegMulSub(to(a), to(b), to(c)),
+            Self::MulAdd(signs, a, b, c) => Self::MulAdd(signs, to(a), to(b), to(c)),
             Self::Unary(function, a) => Self::Unary(function, to(a)),
             Self::Binary(function, a, b) => Self::Binary(function, to(a), to(b)),
             Self::Weigh(integrals) => Self::Weigh(integrals.iter().map(|&value| to(value)).collect()),
@@ -264,10 +279,12 @@ impl std::fmt::Display for Program {
                 Instruction::Neg(a) => format!("-v{}", a.0),
                 Instruction::Recip(a) => format!("1 / v{}", a.0),
                 Instruction::Sqrt(a) => format!("sqrt(v{})", a.0),
-                Instruction::MulAdd(a, b, c) => format!("v{} * v{} + v{}", a.0, b.0, c.0),
-                Instruction::NegMulAdd(a, b, c) => format!("v{} - v{} * v{}", c.0, a.0, b.0),
-                Instruction::MulSub(a, b, c) => format!("v{} * v{} - v{}", a.0, b.0, c.0),
-                Instruction::NegMulSub(a, b, c) => format!("-v{} * v{} - v{}", a.0, b.0, c.0),
+                Instruction::MulAdd([Sign::Minus, Sign::Plus], a, b, c) => format!("v{} - v{} * v{}", c.0, a.0, b.0),
+                Instruction::MulAdd([product, sum], a, b, c) => {
+                    let minus = if *product == Sign::Minus { "-" } else { "" };
+                    let sign = if *sum == Sign::Minus { '-' } else { '+' };
+                    format!("{minus}v{} * v{} {sign} v{}", a.0, b.0, c.0)
+                }
                 Instruction::Unary(function, a) => format!("{}(v{})", function.name(), a.0),
                 Instruction::Binary(function, a, b) => format!("{}(v{}, v{})", function.name(), a.0, b.0),
                 Instruction::Weigh(integrals) => format!("weigh({})", list(integrals)),

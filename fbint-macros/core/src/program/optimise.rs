@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Sign::{Minus, Plus};
 use super::interpret::{results_at, rounding_at};
 use super::schedule::schedule;
 use super::tangent::{Tangent, tangents};
@@ -292,23 +293,20 @@ fn fuse_multiply_add(program: &mut Program) {
         };
         let fused = match program.instructions[index] {
             Instruction::Add(x, y) => match (product(y), product(x)) {
-                (Some((a, b)), _) => Some(Instruction::MulAdd(a, b, x)),
-                (_, Some((a, b))) => Some(Instruction::MulAdd(a, b, y)),
+                (Some((a, b)), _) => Some(Instruction::MulAdd([Plus, Plus], a, b, x)),
+                (_, Some((a, b))) => Some(Instruction::MulAdd([Plus, Plus], a, b, y)),
                 _ => None,
             },
             Instruction::Sub(x, y) => match (product(y), product(x)) {
                 (Some((a, b)), _) => Some(match program.instructions[x.index()] {
-                    Instruction::Neg(c) => Instruction::NegMulSub(a, b, c),
-                    _ => Instruction::NegMulAdd(a, b, x),
+                    Instruction::Neg(c) => Instruction::MulAdd([Minus, Minus], a, b, c),
+                    _ => Instruction::MulAdd([Minus, Plus], a, b, x),
                 }),
-                (_, Some((a, b))) => Some(Instruction::MulSub(a, b, y)),
+                (_, Some((a, b))) => Some(Instruction::MulAdd([Plus, Minus], a, b, y)),
                 _ => None,
             },
             Instruction::Neg(x) if read_once(x) => match program.instructions[x.index()] {
-                Instruction::MulAdd(a, b, c) => Some(Instruction::NegMulSub(a, b, c)),
-                Instruction::NegMulAdd(a, b, c) => Some(Instruction::MulSub(a, b, c)),
-                Instruction::MulSub(a, b, c) => Some(Instruction::NegMulAdd(a, b, c)),
-                Instruction::NegMulSub(a, b, c) => Some(Instruction::MulAdd(a, b, c)),
+                Instruction::MulAdd([product, sum], a, b, c) => Some(Instruction::MulAdd([-product, -sum], a, b, c)),
                 _ => None,
             },
             _ => None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::lower::Lowering;
-use super::{Builder, Input, Instruction, Value};
+use super::{Builder, Input, Instruction, Sign, Value};
 use crate::expression::{Function, Symbol};
 
 /// The derivatives of a value that do not vanish identically, by what they are taken.
@@ -42,8 +42,7 @@ pub(super) fn tangents<K: Copy + Ord>(
 
 fn tangent<K: Copy + Ord>(builder: &mut Builder, value: Value, tangents: &[Tangent<K>]) -> Tangent<K> {
     let of = |value: Value| &tangents[value.index()];
-    let instruction = builder.instruction(value);
-    match instruction {
+    match builder.instruction(value) {
         Instruction::Constant(_) | Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => {
             Tangent::new()
         }
@@ -62,12 +61,17 @@ fn tangent<K: Copy + Ord>(builder: &mut Builder, value: Value, tangents: &[Tange
             let slope = slope_of_root(builder, value);
             scaled(builder, of(a), slope)
         }
-        Instruction::MulAdd(a, b, c)
-        | Instruction::NegMulAdd(a, b, c)
-        | Instruction::MulSub(a, b, c)
-        | Instruction::NegMulSub(a, b, c) => {
+        Instruction::MulAdd(signs, a, b, c) => {
             let product = product(builder, (a, of(a)), (b, of(b)));
-            fused(builder, &instruction, &product, of(c))
+            match signs {
+                [Sign::Plus, Sign::Plus] => combined(builder, &product, of(c), Builder::add),
+                [Sign::Minus, Sign::Plus] => combined(builder, of(c), &product, Builder::sub),
+                [Sign::Plus, Sign::Minus] => combined(builder, &product, of(c), Builder::sub),
+                [Sign::Minus, Sign::Minus] => {
+                    let sum = combined(builder, &product, of(c), Builder::add);
+                    mapped(builder, &sum, Builder::neg)
+                }
+            }
         }
         Instruction::Unary(_, a) if of(a).is_empty() => Tangent::new(),
         Instruction::Unary(function, a) => {
@@ -79,24 +83,6 @@ fn tangent<K: Copy + Ord>(builder: &mut Builder, value: Value, tangents: &[Tange
             let (first, second) = (scaled(builder, of(a), by_a), scaled(builder, of(b), by_b));
             combined(builder, &first, &second, Builder::add)
         }
-    }
-}
-
-/// The tangent of a product and a sum, from those of the product and of what is added.
-fn fused<K: Copy + Ord>(
-    builder: &mut Builder,
-    instruction: &Instruction,
-    product: &Tangent<K>,
-    other: &Tangent<K>,
-) -> Tangent<K> {
-    match instruction {
-        Instruction::NegMulAdd(..) => combined(builder, other, product, Builder::sub),
-        Instruction::MulSub(..) => combined(builder, product, other, Builder::sub),
-        Instruction::NegMulSub(..) => {
-            let sum = combined(builder, product, other, Builder::add);
-            mapped(builder, &sum, Builder::neg)
-        }
-        _ => combined(builder, product, other, Builder::add),
     }
 }
 

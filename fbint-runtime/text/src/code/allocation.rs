@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fbint_catalogue::Source;
 use fbint_macros_core::derivation::table::Id;
-use fbint_macros_core::program::{Instruction, Program, Value};
+use fbint_macros_core::program::{Instruction, Program, Sign, Value};
 
 use super::order::in_runs;
 use super::{
@@ -159,10 +159,7 @@ fn operation(program: &Program, live: &[bool], value: Value, known: &[Operand]) 
         Instruction::Neg(a) => (Opcode::Neg, vec![of(a)]),
         Instruction::Recip(a) => (Opcode::Recip, vec![of(a)]),
         Instruction::Sqrt(a) => (Opcode::Sqrt, vec![of(a)]),
-        Instruction::MulAdd(a, b, c) => (Opcode::MulAdd, vec![of(a), of(b), of(c)]),
-        Instruction::NegMulAdd(a, b, c) => fused(true, constant_first(of(a), of(b)), false, of(c)),
-        Instruction::MulSub(a, b, c) => fused(false, [of(a), of(b)], true, of(c)),
-        Instruction::NegMulSub(a, b, c) => fused(true, constant_first(of(a), of(b)), true, of(c)),
+        Instruction::MulAdd(signs, a, b, c) => fused(signs, of(a), of(b), of(c)),
         Instruction::Unary(function, a) => (Opcode::Call(function), vec![of(a), of(a)]),
         Instruction::Binary(function, a, b) => (Opcode::Call(function), vec![of(a), of(b)]),
         Instruction::Weigh(ref integrals) => {
@@ -192,18 +189,19 @@ fn constant_first(a: Operand, b: Operand) -> [Operand; 2] {
     if matches!(b, Operand::Constant(_)) { [b, a] } else { [a, b] }
 }
 
-/// a b + c, where a and c may be taken with their other signs: constants are.
-fn fused(negates_a: bool, [a, b]: [Operand; 2], negates_c: bool, c: Operand) -> (Opcode, Vec<Operand>) {
-    let signed = |negates: bool, operand: Operand| match negative(operand) {
-        Some(negative) if negates => (false, negative),
-        _ => (negates, operand),
+/// ±a b ± c, where constants take the signs of their terms.
+fn fused([product, sum]: [Sign; 2], a: Operand, b: Operand, c: Operand) -> (Opcode, Vec<Operand>) {
+    let [a, b] = if product == Sign::Minus { constant_first(a, b) } else { [a, b] };
+    let signed = |sign: Sign, operand: Operand| match negative(operand) {
+        Some(negative) if sign == Sign::Minus => (Sign::Plus, negative),
+        _ => (sign, operand),
     };
-    let ((negates_a, a), (negates_c, c)) = (signed(negates_a, a), signed(negates_c, c));
-    let kind = match (negates_a, negates_c) {
-        (false, false) => Opcode::MulAdd,
-        (true, false) => Opcode::NegMulAdd,
-        (false, true) => Opcode::MulSub,
-        (true, true) => Opcode::NegMulSub,
+    let ((product, a), (sum, c)) = (signed(product, a), signed(sum, c));
+    let kind = match (product, sum) {
+        (Sign::Plus, Sign::Plus) => Opcode::MulAdd,
+        (Sign::Minus, Sign::Plus) => Opcode::NegMulAdd,
+        (Sign::Plus, Sign::Minus) => Opcode::MulSub,
+        (Sign::Minus, Sign::Minus) => Opcode::NegMulSub,
     };
     (kind, vec![a, b, c])
 }
