@@ -264,8 +264,12 @@ impl<const V: usize> Mask<V> {
 
 /// The bits of a number that are set: what is written on it is compiled once for any number of lanes.
 #[cfg(feature = "ensemble")]
-fn bits(of: u64) -> impl Iterator<Item = usize> {
-    (0..u64::BITS as usize).filter(move |bit| of >> bit & 1 == 1)
+fn bits(mut of: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let least = of & of.wrapping_neg();
+        of ^= least;
+        least.checked_ilog2().map(|bit| bit as usize)
+    })
 }
 
 /// Which row has the pivot differs from lane to lane: rows are numbers, and are exchanged in the lanes that have them.

@@ -6,10 +6,8 @@ use super::assigned_member::{AssignedMember, Numbers};
 use super::gains::{AloneField, LaneFields};
 use super::samples::Track;
 use super::side_by_side::SideBySide;
-use crate::entries::Entries;
 use crate::error::Error;
 use crate::lanes::Lanes;
-use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// Which members of an ensemble have the lanes: as many as there are lanes have one, and the others wait for one.
@@ -26,6 +24,7 @@ pub(super) struct LaneAssignment<'c, 'm, S: FeedbackSystem, const V: usize> {
 type StartMember<'b, S> = dyn FnMut(AloneField<'_, S>, &Vector<S>) -> Result<(), Error> + 'b;
 
 /// Why a member leaves its lane.
+#[derive(Clone, Copy)]
 pub(super) enum Leave {
     /// It has ended.
     Ended,
@@ -79,19 +78,9 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> LaneAssignment<'c, 'm, S, V> {
         false
     }
 
-    /// The number of lanes that were ever taken.
-    pub(super) fn lanes(&self) -> usize {
-        self.assigned.len()
-    }
-
     /// Who has a lane, or had it last, of which at least one was taken. Lanes that nobody ever took repeat the first.
     fn member_in(&self, lane: usize) -> &AssignedMember<S> {
         &self.assigned.get(lane).unwrap_or(&self.assigned[0]).1
-    }
-
-    /// The starts of the members that have a lane.
-    pub(super) fn starts(&self) -> Vector<S, Lanes<V>> {
-        Entries::from_fn(|i| Lanes::from_lanes(&|lane| self.member_in(lane).start[i]))
     }
 
     /// Puts the numbers of the members that have a lane, or had it last, side by side, and those of their fields.

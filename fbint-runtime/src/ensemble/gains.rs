@@ -3,7 +3,7 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::block::{self, FixedStepLoop};
+use super::fixed::AlikeSteps;
 use crate::error::Error;
 use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
@@ -11,7 +11,7 @@ use crate::gains::Gains;
 use crate::lanes::Lanes;
 use crate::method::FixedStep;
 use crate::policy::GainPolicy;
-use crate::projection::Projection;
+use crate::projection::Projector;
 use crate::sealed::Sealed;
 use crate::simulation::Simulation;
 use crate::system::{FeedbackSystem, Integral, Vector};
@@ -212,13 +212,13 @@ pub(super) trait LaneFields<S: FeedbackSystem, const V: usize> {
     fn jacobian(&self, x: &Vector<S, Lanes<V>>, add: &mut dyn FnMut(usize, usize, Lanes<V>)) -> bool;
     /// [`Field::coordinates`] of them.
     fn coordinates(&self) -> usize;
-    /// Integrates them by a method with a fixed step.
-    fn integrate(
+    /// Makes steps of one size along them, by a method with a fixed step.
+    fn make_steps(
         &self,
-        step_loop: &mut FixedStepLoop<'_, '_, '_, S, V>,
-        start: Vector<S, Lanes<V>>,
         method: FixedStep,
-        projection: Option<Projection>,
+        projector: Option<&mut Projector<S, Lanes<V>>>,
+        steps: &mut AlikeSteps<'_, S, V>,
+        x: &mut Vector<S, Lanes<V>>,
     );
 }
 
@@ -270,21 +270,21 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> LaneFields<S, V> fo
         self.block.as_ref().map_or(0, Field::coordinates)
     }
 
-    fn integrate(
+    fn make_steps(
         &self,
-        step_loop: &mut FixedStepLoop<'_, '_, '_, S, V>,
-        start: Vector<S, Lanes<V>>,
         method: FixedStep,
-        projection: Option<Projection>,
+        projector: Option<&mut Projector<S, Lanes<V>>>,
+        steps: &mut AlikeSteps<'_, S, V>,
+        x: &mut Vector<S, Lanes<V>>,
     ) {
         let Some(field) = &self.block else { return };
         // What is not called is not even made: all gains that follow from the state share one compilation of the methods, and so do all
         // gains of a system of which nothing is known before it runs, as its functions are behind a pointer anyway.
         if const { G::IS_CONSTANT && S::KNOWN_FACTS.is_some() } {
-            block::integrate(step_loop, field, start, method, projection);
+            steps.make(method, projector, field, x);
         } else {
             let field: &dyn Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> = field;
-            block::integrate(step_loop, field, start, method, projection);
+            steps.make(method, projector, field, x);
         }
     }
 }

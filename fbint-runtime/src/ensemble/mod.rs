@@ -21,10 +21,11 @@
 
 mod assigned_member;
 mod assignment;
-mod block;
 mod collocation;
-mod control;
+mod controlled;
+mod fixed;
 mod gains;
+mod lane_loop;
 mod progress;
 mod proportion;
 mod run;

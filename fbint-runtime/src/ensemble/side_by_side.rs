@@ -3,27 +3,22 @@
 use std::vec::Vec;
 
 use super::assignment::LaneAssignment;
-use super::block::FixedStepLoop;
-use super::collocation;
-use super::control::{self, Route};
-use super::gains::{AloneField, InLanes, LaneFields};
+use super::controlled::ControlledLaneSteps;
+use super::fixed::{FixedLaneSteps, FixedMethod};
+use super::gains::InLanes;
+use super::lane_loop::{self, LaneStepper};
 use super::samples::{FlatEnsembleRun, Track};
 use super::{EnsembleSetup, EnsembleStepping, ResolvedSettings};
 use crate::lanes::Lanes;
-use crate::simulation::{Schedule, check_stability};
-use crate::system::{FeedbackSystem, Vector};
-use crate::tableau::Pair;
-use crate::tolerance::Tolerance;
+use crate::method::Settings;
+use crate::simulation::Span;
+use crate::system::FeedbackSystem;
 
 /// How many members take a lane of a block under error control, one after the other, where there are enough: the last of them leave
 /// lanes empty.
 const MEMBERS_PER_LANE: usize = 32;
 /// How many blocks under error control every thread has at least, if lanes can be filled.
 const BLOCKS_PER_THREAD: usize = 4;
-
-/// Makes the steps of members that have lanes.
-type Follow<'a, S, const V: usize> =
-    &'a dyn Fn(&dyn LaneFields<S, V>, &mut FixedStepLoop<'_, '_, '_, S, V>, Vector<S, Lanes<V>>);
 
 /// The runs of members in lanes.
 pub(super) struct SideBySide<'a, 'm, S: FeedbackSystem, const V: usize> {
@@ -50,20 +45,19 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
 
     /// What becomes of the members of a block.
     fn tracks(&self, members: &[usize]) -> Vec<Track> {
+        let Settings { from, until, projection, .. } = self.settings.given;
         match &self.settings.stepping {
             EnsembleStepping::Fixed { method, schedule } => {
-                let projection = self.settings.given.projection;
-                self.integrate(method.stability_interval(), schedule, members, &|fields, step_loop, start| {
-                    fields.integrate(step_loop, start, *method, projection);
-                })
+                let method = FixedMethod::RungeKutta { method: *method, projection, projector: None };
+                self.integrate(members, &mut FixedLaneSteps::new(method, schedule))
             }
             EnsembleStepping::Gauss { coefficients, schedule } => {
-                self.integrate(f64::INFINITY, schedule, members, &|fields, step_loop, start| {
-                    collocation::integrate(step_loop, fields, start, *coefficients, schedule.h);
-                })
+                let method = FixedMethod::Gauss { coefficients: *coefficients, collocations: None };
+                self.integrate(members, &mut FixedLaneSteps::new(method, schedule))
             }
             EnsembleStepping::Controlled { pair, tolerance } if !pair.is_implicit() || self.has_jacobian(members) => {
-                self.control(pair, *tolerance, members)
+                let span = Span { from, until };
+                self.integrate(members, &mut ControlledLaneSteps::new(pair, *tolerance, projection, span))
             }
             EnsembleStepping::Controlled { .. } | EnsembleStepping::OneByOne => {
                 members.iter().map(|&member| self.track_alone(member)).collect()
@@ -83,28 +77,10 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
         track
     }
 
-    /// Integrates members under error control; each takes a lane where another has ended.
-    fn control(&self, pair: &'static Pair, tolerance: Tolerance, members: &[usize]) -> Vec<Track> {
+    /// Integrates members in lanes by these steps.
+    fn integrate(&self, members: &[usize], steps: &mut dyn LaneStepper<S, V>) -> Vec<Track> {
         let (mut assignment, mut fields) = (LaneAssignment::new(self, members), self.gains.fields());
-        let route = Route { pair, times: &self.settings.times, tolerance, projection: self.settings.given.projection };
-        control::integrate(&mut assignment, &mut *fields, &route);
-        assignment.into_tracks()
-    }
-
-    /// Integrates as many members as there are lanes, by steps of one size, for a feedback within a stability interval.
-    fn integrate(&self, interval: f64, schedule: &Schedule, members: &[usize], follow: Follow<'_, S, V>) -> Vec<Track> {
-        let (mut assignment, mut fields) = (LaneAssignment::new(self, members), self.gains.fields());
-        let mut check = |field: AloneField<'_, S>, start: &Vector<S>| {
-            check_stability(schedule.span.from, schedule.h, field.decay_rate(start), interval)
-        };
-        let mut lanes = 0..Lanes::<V>::COUNT;
-        while lanes.next().is_some_and(|lane| assignment.assign(lane, &mut *fields, &mut check)) {}
-        if assignment.lanes() > 0 {
-            let (numbers, starts) = (assignment.gather(&mut *fields), assignment.starts());
-            let mut step_loop = FixedStepLoop::new(&numbers, schedule, &mut assignment);
-            follow(&*fields, &mut step_loop, starts);
-            step_loop.end();
-        }
+        lane_loop::integrate(&mut assignment, &mut *fields, steps, &self.settings.times);
         assignment.into_tracks()
     }
 }

@@ -1,0 +1,254 @@
+//! Steps under error control side by side: every lane has a time and a step of its own.
+//!
+//! An attempt is made in every lane, with the numbers that the [`Integrator`](crate::Integrator) of that member alone has. Where
+//! it is rejected, the lane stays where it was, with a shorter step for the next attempt. No lane waits for another, so that each takes the
+//! very steps of its simulation.
+//!
+//! What stages add up to and the estimate of the error are the functions of the [`Integrator`](crate::Integrator), on other numbers.
+
+use super::assigned_member::{Numbers, is_finite};
+use super::gains::{AloneField, LaneFields};
+use super::lane_loop::{LaneStepper, LaneSteps};
+use super::proportion::out_of_proportion;
+use crate::dense_output::Interpolant;
+use crate::entries::Entries;
+use crate::error::Error;
+use crate::integrator::{Beginning, MAX_STEPS};
+use crate::lanes::{Lanes, Mask};
+use crate::linear::filled;
+use crate::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
+use crate::rodas5p::{self, StepMatrix};
+use crate::scalar::Scalar;
+use crate::simulation::Span;
+use crate::step_size::LEAST_LOG_ERROR;
+use crate::system::{FeedbackSystem, PreparedSystem, Vector};
+use crate::tableau::{ErrorEstimate, MOST_STAGES, Pair, advanced, extended};
+use crate::tolerance::{Larger, Tolerance};
+
+/// Steps of members that each choose their size, and how far every lane is.
+pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
+    pair: &'static Pair,
+    tolerance: Tolerance,
+    projection: Option<Projection>,
+    projector: Option<Projector<S, Lanes<V>>>,
+    span: Span,
+    time: Lanes<V>,
+    state: Vector<S, Lanes<V>>,
+    /// The first one is f(state), if that is known.
+    stages: [Vector<S, Lanes<V>>; MOST_STAGES],
+    knows_derivative: bool,
+    /// Where the last attempt ended.
+    end_time: Lanes<V>,
+    end: Vector<S, Lanes<V>>,
+    /// Whether the last stage is f there.
+    knows_end: bool,
+    /// Dense output of the last attempt, once it is needed.
+    interpolant: Option<Interpolant<Vector<S, Lanes<V>>>>,
+    /// Of a Rosenbrock method, as large as a state from the first step on.
+    matrix: StepMatrix<Lanes<V>>,
+    /// The estimate of its error.
+    error: Vector<S, Lanes<V>>,
+    /// The size of the next step.
+    size: Lanes<V>,
+    last_log_error: Lanes<V>,
+    /// The number of steps, accepted and rejected.
+    attempts: Lanes<V>,
+    /// The lanes in which the last attempt was rejected.
+    is_shrinking: Mask<V>,
+    /// The running means of the squared errors.
+    mean: Vector<S, Lanes<V>>,
+}
+
+impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
+    pub(super) fn new(pair: &'static Pair, tolerance: Tolerance, projection: Option<Projection>, span: Span) -> Self {
+        let zero = Scalar::from_f64(0.0);
+        Self {
+            pair,
+            tolerance,
+            projection,
+            projector: None,
+            span,
+            time: zero,
+            state: filled(zero),
+            stages: [filled(zero); MOST_STAGES],
+            knows_derivative: true,
+            end_time: zero,
+            end: filled(zero),
+            knows_end: false,
+            interpolant: None,
+            matrix: StepMatrix::default(),
+            error: filled(zero),
+            size: zero,
+            last_log_error: zero,
+            attempts: zero,
+            is_shrinking: Mask::none(),
+            mean: filled(zero),
+        }
+    }
+
+    /// The lanes in which no step is short enough, or too many were made.
+    fn is_stuck(&self) -> Mask<V> {
+        let shortest = self.time.abs() * Lanes::from_f64(f64::EPSILON);
+        let too_short = (Lanes::from_f64(0.1) * self.size).is_at_most(shortest);
+        let too_many = Lanes::from_f64(MAX_STEPS as f64).is_at_most(self.attempts);
+        let normal = Lanes::from_f64(f64::MIN_POSITIVE).is_at_most(self.size);
+        too_short.or(too_many).or(Mask::all().and_not(normal))
+    }
+
+    /// Attempts a step of this size in every lane; returns its error in units of the tolerance.
+    #[inline(never)]
+    fn attempt(&mut self, size: Lanes<V>, dimension: usize, fields: &dyn LaneFields<S, V>) -> Lanes<V> {
+        self.interpolant = None;
+        if !self.knows_derivative {
+            fields.value(&self.state, &mut self.stages[0]);
+        }
+        let is_singular = if self.pair.is_implicit() {
+            self.implicit_stages(size, dimension, fields)
+        } else {
+            self.explicit_stages(size, fields)
+        };
+        let atol = filled(Lanes::from_f64(self.tolerance.absolute(1.0)));
+        let weights = self.tolerance.weights(&atol, &self.state, &self.end);
+        let error;
+        (self.error, error) = self.pair.error(&self.stages, size, &weights, dimension);
+        is_singular.select(Lanes::from_f64(f64::INFINITY), error)
+    }
+
+    /// Evaluates the stages after the first, and where steps end; there is no lane in which this fails.
+    fn explicit_stages(&mut self, size: Lanes<V>, fields: &dyn LaneFields<S, V>) -> Mask<V> {
+        let Pair { a, last, error, .. } = self.pair;
+        // An embedded method evaluates the field after the step, too.
+        self.knows_end = matches!(error, ErrorEstimate::Embedded(_));
+        for i in 1..last + 1 {
+            self.end = extended(&self.state, size, &self.stages[..i - 1], &self.stages[i - 1], &a[i]);
+            if i < *last || self.knows_end {
+                fields.value(&self.end, &mut self.stages[i]);
+            }
+        }
+        Mask::none()
+    }
+
+    /// Solves for the stages, and where steps end; returns the lanes in which the matrix is singular.
+    fn implicit_stages(&mut self, size: Lanes<V>, dimension: usize, fields: &dyn LaneFields<S, V>) -> Mask<V> {
+        let Some(stages) = self.stages.first_chunk_mut() else { return Mask::all() };
+        if self.matrix.size() != dimension {
+            self.matrix = StepMatrix::new(dimension);
+        }
+        self.matrix.linearise(|add| fields.jacobian(&self.state, add));
+        self.matrix.factorise(size);
+        self.end = rodas5p::stages(&self.matrix, &self.state, size, stages, |x| {
+            let mut value = *x;
+            fields.value(x, &mut value);
+            value
+        });
+        self.matrix.is_singular()
+    }
+
+    /// Projects the ends of steps, and remembers the errors of those that have arrived; returns the lanes in which projections are out
+    /// of proportion.
+    fn project(&mut self, arrived: Mask<V>) -> Mask<V> {
+        let Some(projector) = &self.projector else { return Mask::none() };
+        let end = self.end;
+        let squares = projector.squares(&self.error, &end);
+        let variances = with_spikes(&self.mean, &squares);
+        let projected = projector.move_back(&variances, &mut self.end);
+        let mean = mean_with(&self.mean, &squares);
+        arrived.replace_each(&mut self.mean, &mean);
+        out_of_proportion::<S, V>(&Landing { end, variances, projected }, MOST)
+    }
+
+    /// Chooses the size of the next step.
+    fn resize(&mut self, size: Lanes<V>, is_shortened: Mask<V>, arrived: Mask<V>, error: Lanes<V>) {
+        let changed = size * self.pair.control.change(arrived, error, &mut self.last_log_error);
+        let grown = is_shortened.select(changed.larger(self.size), changed);
+        let grown = self.is_shrinking.select(changed.min(size), grown);
+        self.size = arrived.select(grown, changed);
+        self.attempts = self.attempts + Lanes::from_f64(1.0);
+    }
+
+    /// The dense output of the last attempt.
+    #[inline(never)]
+    fn interpolate(&mut self, fields: &dyn LaneFields<S, V>) -> Interpolant<Vector<S, Lanes<V>>> {
+        let (pair, last, h) = (self.pair, self.pair.last, self.end_time - self.time);
+        if !pair.is_implicit() && !self.knows_end {
+            fields.value(&self.end, &mut self.stages[last]);
+            self.knows_end = true;
+        }
+        for i in last + 1..pair.stages {
+            let point = advanced(&self.state, h, &self.stages[..i], &pair.a[i]);
+            fields.value(&point, &mut self.stages[i]);
+        }
+        Interpolant::new(pair, h, self.state, &self.end, &self.stages)
+    }
+}
+
+impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneSteps<S, V> {
+    fn begin(&mut self, lane: usize, field: AloneField<'_, S>, start: &Vector<S>) -> Result<(), Error> {
+        let (x, rates) = (*start, field.value(start));
+        let weights = self.tolerance.weights(&filled(self.tolerance.absolute(1.0)), start, start);
+        let beginning = Beginning { x, rates, weights, dimension: field.dimension() };
+        let size = beginning.first_size(self.pair.control.order, 1.0, self.span.length(), |x| field.value(x));
+        for i in 0..Vector::<S>::LEN {
+            self.state[i].set(lane, start[i]);
+            self.stages[0][i].set(lane, rates[i]);
+            self.mean[i].set(lane, 0.0);
+        }
+        self.size.set(lane, size);
+        self.time.set(lane, self.span.from);
+        self.last_log_error.set(lane, LEAST_LOG_ERROR);
+        self.attempts.set(lane, 0.0);
+        self.is_shrinking = self.is_shrinking.with(lane, false);
+        Ok(())
+    }
+
+    fn gather(&mut self, numbers: &Numbers<S, V>, _: &dyn LaneFields<S, V>) {
+        self.projector = self.projection.map(|projection| numbers.projector(projection));
+    }
+
+    /// Attempts a step in every lane.
+    fn advance(&mut self, under_way: Mask<V>, numbers: &Numbers<S, V>, fields: &dyn LaneFields<S, V>) -> LaneSteps<V> {
+        let (until, facts) = (Lanes::from_f64(self.span.until), numbers.system.facts());
+        let stuck = under_way.and(self.is_stuck());
+        let remaining = until - self.time;
+        let is_shortened = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
+        let size = is_shortened.select(remaining, self.size);
+        let error = self.attempt(size, facts.state.len(), fields);
+
+        // Without a finite end, the error is as large as can be.
+        let finite = is_finite(&self.end);
+        let arrived = under_way.and_not(stuck).and(error.is_at_most(Lanes::from_f64(1.0))).and(finite);
+        let out_of_proportion = self.project(arrived);
+        let error = finite.select(error, Lanes::from_f64(f64::INFINITY));
+        self.resize(size, is_shortened, arrived, error);
+        self.is_shrinking = under_way.and_not(arrived);
+
+        self.end_time = is_shortened.select(until, self.time + size);
+        if let Some(index) = facts.clock {
+            self.end[index] = self.end_time;
+        }
+        let lost = stuck.or(arrived.and(out_of_proportion));
+        LaneSteps { number: 1, times: self.end_time, arrived, lost, ended: is_shortened }
+    }
+
+    fn end(&self) -> &Vector<S, Lanes<V>> {
+        &self.end
+    }
+
+    fn within(&mut self, times: Lanes<V>, fields: &dyn LaneFields<S, V>) -> Vector<S, Lanes<V>> {
+        let interpolant = match self.interpolant {
+            Some(interpolant) => interpolant,
+            None => self.interpolate(fields),
+        };
+        self.interpolant.insert(interpolant).at((times - self.time) / (self.end_time - self.time))
+    }
+
+    fn accept(&mut self, arrived: Mask<V>) {
+        self.time = arrived.select(self.end_time, self.time);
+        arrived.replace_each(&mut self.state, &self.end);
+        self.knows_derivative = self.knows_end;
+        if self.knows_end {
+            let end = self.stages[self.pair.last];
+            arrived.replace_each(&mut self.stages[0], &end);
+        }
+    }
+}
