@@ -174,8 +174,9 @@ impl<'a> RunLoop<'a> {
             let largest = self.record.largest_projection;
             stepper.step(until, h).map_err(|reason| self.record.halted(reason))?;
             let landed = stepper.landed();
-            if let Some(landed) = landed {
-                self.record.landed(&landed, stepper)?;
+            // Where it is: what a function has just written entry by entry is not copied in wider pieces without a wait.
+            if let Some(landed) = &landed {
+                self.record.landed(landed, stepper)?;
             }
             let is_projected = landed.is_some();
             if self.search.is_needed()

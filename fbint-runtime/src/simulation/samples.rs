@@ -5,7 +5,7 @@ use std::vec::Vec;
 use super::run::Sample;
 #[cfg(feature = "ensemble")]
 use crate::facts::SystemFacts;
-use crate::linear::from_slice;
+use crate::linear::filled;
 use crate::system::FeedbackSystem;
 #[cfg(feature = "ensemble")]
 use crate::system::{Integrals, Vector};
@@ -103,11 +103,14 @@ impl FlatSamples {
 
     /// The samples of the system `S`.
     pub(crate) fn shaped<S: FeedbackSystem>(&self) -> Vec<Sample<S>> {
-        let sample = |row: SampleRow<'_>| Sample {
-            time: row.time,
-            state: from_slice(row.state),
-            change: from_slice(row.change),
-        };
-        self.iter().map(sample).collect()
+        let mut samples: Vec<Sample<S>> =
+            vec![Sample { time: 0.0, state: filled(0.0), change: filled(0.0) }; self.len()];
+        for (sample, row) in samples.iter_mut().zip(self.iter()) {
+            let (state, change): (&mut [f64], &mut [f64]) = (sample.state.as_mut(), sample.change.as_mut());
+            sample.time = row.time;
+            state[..row.state.len()].copy_from_slice(row.state);
+            change[..row.change.len()].copy_from_slice(row.change);
+        }
+        samples
     }
 }
