@@ -28,7 +28,7 @@ use super::trial::at_most;
 /// The time between two measurements.
 const INTERVAL: f64 = 0.2;
 const MEASUREMENTS: usize = 50;
-const STEPS_PER_INTERVAL: usize = 20;
+const STEPS_PER_INTERVAL: usize = 10;
 /// The standard deviation of the errors of measurement.
 const NOISE: f64 = 0.03;
 /// How many series of errors there are; the first is drawn.
@@ -61,7 +61,7 @@ pub(super) fn pendulum_fit() -> Result<Reproduction, Box<dyn Error>> {
     };
     Ok(Reproduction {
         name: "pendulum-fit",
-        title: "length and friction of a pendulum from 50 angles with errors of 0.03, by RK4 with h = 0.01 and projections",
+        title: "length and friction of a pendulum from 50 angles with errors of 0.03, by RK4 with h = 0.02 and projections",
         words: vec![words(first)],
         figures: vec![picture(first, &exact)?],
         tables: vec![table(first)],
