@@ -101,9 +101,9 @@ fn apply<'v, N: Numeric + 'v>(instruction: &Instruction, of: &impl Fn(Value) -> 
         Instruction::Recip(a) => N::exactly(1.0).over(of(a)),
         Instruction::Sqrt(a) => of(a).root(),
         Instruction::MulAdd([product, sum], a, b, c) => {
-            let exact = of(a).times(of(b));
-            let signed = if product == Sign::Minus { exact.negated() } else { exact };
-            if sum == Sign::Minus { signed.minus(of(c)) } else { signed.plus(of(c)) }
+            let term = of(a).times(of(b));
+            let term = if product == Sign::Minus { term.negated() } else { term };
+            if sum == Sign::Minus { term.minus(of(c)) } else { term.plus(of(c)) }
         }
         Instruction::Unary(function, a) => N::call(function, &[of(a).clone()]).unwrap_or_else(N::undefined),
         Instruction::Binary(function, a, b) => {
