@@ -85,7 +85,80 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
             mean: filled(zero),
         }
     }
+}
 
+impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneSteps<S, V> {
+    fn begin(&mut self, lane: usize, field: AloneField<'_, S>, start: &Vector<S>) -> Result<(), Error> {
+        let (x, rates) = (*start, field.value(start));
+        let weights = self.tolerance.weights(&filled(self.tolerance.absolute(1.0)), start, start);
+        let beginning = Beginning { x, rates, weights, dimension: field.dimension() };
+        let size = beginning.first_size(self.pair.control.order, 1.0, self.span.length(), |x| field.value(x));
+        for i in 0..Vector::<S>::LEN {
+            self.state[i].set(lane, start[i]);
+            self.stages[0][i].set(lane, rates[i]);
+            self.mean[i].set(lane, 0.0);
+        }
+        self.size.set(lane, size);
+        self.time.set(lane, self.span.from);
+        self.last_log_error.set(lane, LEAST_LOG_ERROR);
+        self.attempts.set(lane, 0.0);
+        self.is_shrinking = self.is_shrinking.with(lane, false);
+        Ok(())
+    }
+
+    fn gather(&mut self, numbers: &Numbers<S, V>, _: &dyn LaneFields<S, V>) {
+        self.projector = self.projection.map(|projection| numbers.projector(projection));
+    }
+
+    /// Attempts a step in every lane.
+    fn advance(&mut self, under_way: Mask<V>, numbers: &Numbers<S, V>, fields: &dyn LaneFields<S, V>) -> LaneSteps<V> {
+        let (until, facts) = (Lanes::from_f64(self.span.until), numbers.system.facts());
+        let stuck = under_way.and(self.is_stuck());
+        let remaining = until - self.time;
+        let is_shortened = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
+        let size = is_shortened.select(remaining, self.size);
+        let error = self.attempt(size, facts.state.len(), fields);
+
+        // Without a finite end, the error is as large as can be.
+        let finite = is_finite(&self.end);
+        let arrived = under_way.and_not(stuck).and(error.is_at_most(Lanes::from_f64(1.0))).and(finite);
+        let out_of_proportion = self.project(arrived);
+        let error = finite.select(error, Lanes::from_f64(f64::INFINITY));
+        self.resize(size, is_shortened, arrived, error);
+        self.is_shrinking = under_way.and_not(arrived);
+
+        self.end_time = is_shortened.select(until, self.time + size);
+        if let Some(index) = facts.clock {
+            self.end[index] = self.end_time;
+        }
+        let lost = stuck.or(arrived.and(out_of_proportion));
+        LaneSteps { number: 1, times: self.end_time, arrived, lost, ended: is_shortened }
+    }
+
+    fn end(&self) -> &Vector<S, Lanes<V>> {
+        &self.end
+    }
+
+    fn within(&mut self, times: Lanes<V>, fields: &dyn LaneFields<S, V>) -> Vector<S, Lanes<V>> {
+        let interpolant = match self.interpolant {
+            Some(interpolant) => interpolant,
+            None => self.interpolate(fields),
+        };
+        self.interpolant.insert(interpolant).at((times - self.time) / (self.end_time - self.time))
+    }
+
+    fn accept(&mut self, arrived: Mask<V>) {
+        self.time = arrived.select(self.end_time, self.time);
+        arrived.replace_each(&mut self.state, &self.end);
+        self.knows_derivative = self.knows_end;
+        if self.knows_end {
+            let end = self.stages[self.pair.last];
+            arrived.replace_each(&mut self.stages[0], &end);
+        }
+    }
+}
+
+impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
     /// The lanes in which no step is short enough, or too many were made.
     fn is_stuck(&self) -> Mask<V> {
         let shortest = self.time.abs() * Lanes::from_f64(f64::EPSILON);
@@ -179,76 +252,5 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
             fields.value(&point, &mut self.stages[i]);
         }
         Interpolant::new(pair, h, self.state, &self.end, &self.stages)
-    }
-}
-
-impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneSteps<S, V> {
-    fn begin(&mut self, lane: usize, field: AloneField<'_, S>, start: &Vector<S>) -> Result<(), Error> {
-        let (x, rates) = (*start, field.value(start));
-        let weights = self.tolerance.weights(&filled(self.tolerance.absolute(1.0)), start, start);
-        let beginning = Beginning { x, rates, weights, dimension: field.dimension() };
-        let size = beginning.first_size(self.pair.control.order, 1.0, self.span.length(), |x| field.value(x));
-        for i in 0..Vector::<S>::LEN {
-            self.state[i].set(lane, start[i]);
-            self.stages[0][i].set(lane, rates[i]);
-            self.mean[i].set(lane, 0.0);
-        }
-        self.size.set(lane, size);
-        self.time.set(lane, self.span.from);
-        self.last_log_error.set(lane, LEAST_LOG_ERROR);
-        self.attempts.set(lane, 0.0);
-        self.is_shrinking = self.is_shrinking.with(lane, false);
-        Ok(())
-    }
-
-    fn gather(&mut self, numbers: &Numbers<S, V>, _: &dyn LaneFields<S, V>) {
-        self.projector = self.projection.map(|projection| numbers.projector(projection));
-    }
-
-    /// Attempts a step in every lane.
-    fn advance(&mut self, under_way: Mask<V>, numbers: &Numbers<S, V>, fields: &dyn LaneFields<S, V>) -> LaneSteps<V> {
-        let (until, facts) = (Lanes::from_f64(self.span.until), numbers.system.facts());
-        let stuck = under_way.and(self.is_stuck());
-        let remaining = until - self.time;
-        let is_shortened = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
-        let size = is_shortened.select(remaining, self.size);
-        let error = self.attempt(size, facts.state.len(), fields);
-
-        // Without a finite end, the error is as large as can be.
-        let finite = is_finite(&self.end);
-        let arrived = under_way.and_not(stuck).and(error.is_at_most(Lanes::from_f64(1.0))).and(finite);
-        let out_of_proportion = self.project(arrived);
-        let error = finite.select(error, Lanes::from_f64(f64::INFINITY));
-        self.resize(size, is_shortened, arrived, error);
-        self.is_shrinking = under_way.and_not(arrived);
-
-        self.end_time = is_shortened.select(until, self.time + size);
-        if let Some(index) = facts.clock {
-            self.end[index] = self.end_time;
-        }
-        let lost = stuck.or(arrived.and(out_of_proportion));
-        LaneSteps { number: 1, times: self.end_time, arrived, lost, ended: is_shortened }
-    }
-
-    fn end(&self) -> &Vector<S, Lanes<V>> {
-        &self.end
-    }
-
-    fn within(&mut self, times: Lanes<V>, fields: &dyn LaneFields<S, V>) -> Vector<S, Lanes<V>> {
-        let interpolant = match self.interpolant {
-            Some(interpolant) => interpolant,
-            None => self.interpolate(fields),
-        };
-        self.interpolant.insert(interpolant).at((times - self.time) / (self.end_time - self.time))
-    }
-
-    fn accept(&mut self, arrived: Mask<V>) {
-        self.time = arrived.select(self.end_time, self.time);
-        arrived.replace_each(&mut self.state, &self.end);
-        self.knows_derivative = self.knows_end;
-        if self.knows_end {
-            let end = self.stages[self.pair.last];
-            arrived.replace_each(&mut self.stages[0], &end);
-        }
     }
 }
