@@ -93,7 +93,7 @@ impl<S: FeedbackSystem, const V: usize> LaneLoop<'_, '_, '_, S, V> {
         if number + 1 < self.times.len() { self.times[number] } else { f64::INFINITY }
     }
 
-    /// Makes steps until members leave their lanes, which are returned. When the runs are over, all do.
+    /// Makes steps until members leave lanes for others, which are returned. When the runs are over, all leave, and none is for others.
     fn until_someone_leaves(&mut self, numbers: &Numbers<S, V>) -> Mask<V> {
         loop {
             if self.unwatched >= UNWATCHED {

@@ -174,7 +174,7 @@ impl<'a> RunLoop<'a> {
             let largest = self.record.largest_projection;
             stepper.step(until, h).map_err(|reason| self.record.halted(reason))?;
             let landed = stepper.landed();
-            // Where it is: what a function has just written entry by entry is not copied in wider pieces without a wait.
+            // By reference: a copy in wider pieces would wait for what was just written entry by entry.
             if let Some(landed) = &landed {
                 self.record.landed(landed, stepper)?;
             }

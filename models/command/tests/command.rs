@@ -360,7 +360,7 @@ fn a_reproduction_writes_its_files_and_compares_with_what_is_known() -> Outcome 
     Ok(())
 }
 
-/// Takes most of a minute in the profile of the tests, and a second in that of releases.
+/// Takes half a minute in the profile of the tests, and a second in that of releases.
 #[test]
 fn everything_is_reproduced() -> Outcome {
     let folder = tempdir()?;
