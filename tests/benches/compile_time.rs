@@ -14,7 +14,7 @@ use std::time::Instant;
 use std::{env, fs};
 
 use fbint_macros_core::mechanics;
-use fbint_macros_core::prepared::{self, Key, Order, Surroundings};
+use fbint_macros_core::prepared::{self, Order, Surroundings};
 use fbint_tests::compiler::Declaration;
 use proc_macro2::TokenStream;
 
@@ -69,7 +69,7 @@ fn without_algebra(declaration: &Declaration, folder: &Path) -> TokenStream {
     let derivation = mechanics::prepare(&problem).expect("a derivation");
     let kept = folder.join("derivations");
     fs::create_dir_all(&kept).expect("a folder for derivations");
-    let file = kept.join(format!("{}-{}.txt", problem.name, &Key::of(&problem).to_string()[..16]));
+    let file = kept.join(format!("{}-{}.txt", problem.name, &prepared::key(&problem)[..16]));
     fs::write(file, prepared::write(&problem, None, &derivation, "")).expect("the derivation is written");
     let surroundings = Surroundings {
         package: Some(folder.to_owned()),

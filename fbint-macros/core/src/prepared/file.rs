@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Damage;
-use super::key::{Key, checksum};
+use super::key::{checksum, key};
 use super::notation::{Lines, Reader, excerpt, natural};
 use crate::derivation::table::{Id, Table};
 use crate::derivation::{
@@ -20,7 +20,7 @@ pub const FORMAT: u32 = 3;
 
 /// The text of the file for a model in `source`, a path within the package. `equations` are for people.
 pub fn write(problem: &Problem, source: Option<&str>, prepared: &Prepared, equations: &str) -> String {
-    let mut text = format!("{TITLE}{FORMAT}\nkey {}\nmodel {}\n", Key::of(problem), problem.name);
+    let mut text = format!("{TITLE}{FORMAT}\nkey {}\nmodel {}\n", key(problem), problem.name);
     if let Some(source) = source {
         let _ = writeln!(text, "source {source}");
     }
@@ -43,8 +43,8 @@ pub(super) fn owner(text: &str) -> Option<(&str, Option<&str>)> {
 pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
     check_format(text)?;
     let content = intact(text)?;
-    let key = content.lines().nth(1).and_then(|line| line.strip_prefix("key ")).ok_or("it has no key")?;
-    if key != Key::of(problem).to_string() {
+    let own = content.lines().nth(1).and_then(|line| line.strip_prefix("key ")).ok_or("it has no key")?;
+    if own != key(problem) {
         return Err(Damage::from("it was derived from another declaration"));
     }
     let is_head = |line: &&str| HEAD.iter().any(|word| line.starts_with(word));
@@ -64,12 +64,11 @@ fn check_format(text: &str) -> Result<(), Damage> {
     let format = text.lines().next().and_then(|line| line.strip_prefix(TITLE)).ok_or("it is not a derivation")?;
     match natural(format) {
         Some(format) if format == FORMAT as usize => Ok(()),
-        Some(format) if format > FORMAT as usize => Err(Damage::from(format!(
-            "it has format {format}, and this version of fbint reads {FORMAT}: a newer one wrote it"
-        ))),
-        Some(format) => Err(Damage::from(format!(
-            "it has format {format}, and this version of fbint reads {FORMAT}: an older one wrote it"
-        ))),
+        Some(format) => {
+            let age = if format > FORMAT as usize { "a newer" } else { "an older" };
+            let text = "and this version of fbint reads";
+            Err(Damage(format!("it has format {format}, {text} {FORMAT}: {age} one wrote it")))
+        }
         None => Err(Damage::from(format!("it has format `{}`, not {FORMAT}", excerpt(format)))),
     }
 }
@@ -106,8 +105,8 @@ fn body(prepared: &Prepared) -> String {
         let name = format!("claim {}", id.place());
         match claim {
             Claim::Proved(grade) if derivation.integrals.conserved_by_construction(id) == Some(*grade) => {}
-            Claim::Proved(Conservation::Everywhere(Evidence::Algebra)) => lines.word(name, EVERYWHERE),
-            Claim::Proved(_) => lines.word(name, ON_CONSTRAINTS),
+            Claim::Proved(Conservation::Everywhere(Evidence::Algebra)) => lines.alone(format!("{name} = {EVERYWHERE}")),
+            Claim::Proved(_) => lines.alone(format!("{name} = {ON_CONSTRAINTS}")),
             Claim::Open { rate } => lines.expression(name, rate),
         }
     }
@@ -115,15 +114,15 @@ fn body(prepared: &Prepared) -> String {
     for (a, b, bracket) in &prepared.involution.others {
         let name = format!("pair {} {}", a.place(), b.place());
         match bracket {
-            None => lines.word(name, OPEN),
-            Some(Bracket::Multiple(factor, id)) => lines.word(name, format!("{factor} of {}", id.place())),
+            None => lines.alone(format!("{name} = {OPEN}")),
+            Some(Bracket::Multiple(factor, id)) => lines.alone(format!("{name} = {factor} of {}", id.place())),
             Some(Bracket::Function(function)) => lines.expression(name, function),
         }
     }
     lines.text()
 }
 
-fn add_field<'a>(field: &'a Field, lines: &mut Lines<'a>) {
+fn add_field(field: &Field, lines: &mut Lines) {
     for (place, system) in field.systems.iter().enumerate() {
         lines.alone(format!("system {place} of {}", system.unknowns.len()));
         for (i, unknown) in system.unknowns.iter().enumerate() {
@@ -136,7 +135,7 @@ fn add_field<'a>(field: &'a Field, lines: &mut Lines<'a>) {
 }
 
 /// Adds the entries that do not vanish.
-fn add_matrix<'a>(name: &str, rows: &'a [Vec<Expression>], lines: &mut Lines<'a>) {
+fn add_matrix(name: &str, rows: &[Vec<Expression>], lines: &mut Lines) {
     for (i, row) in rows.iter().enumerate() {
         for (j, entry) in row.iter().enumerate().filter(|(_, entry)| !entry.is_zero()) {
             lines.expression(format!("{name} {i} {j}"), entry);
@@ -144,7 +143,7 @@ fn add_matrix<'a>(name: &str, rows: &'a [Vec<Expression>], lines: &mut Lines<'a>
     }
 }
 
-fn add_vector<'a>(name: &str, entries: impl IntoIterator<Item = &'a Expression>, lines: &mut Lines<'a>) {
+fn add_vector<'a>(name: &str, entries: impl IntoIterator<Item = &'a Expression>, lines: &mut Lines) {
     for (i, entry) in entries.into_iter().enumerate() {
         lines.expression(format!("{name} {i}"), entry);
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proc_macro2::{TokenStream, TokenTree};
 
 use super::file::owner;
-use super::key::Key;
+use super::key::key;
 use crate::derivation::Problem;
 
 /// The folder's name.
@@ -103,15 +103,12 @@ impl Surroundings {
         let variable = |name: &str| std::env::var(name).ok();
         let is_own =
             variable("CARGO_PRIMARY_PACKAGE").is_some() && variable("RUST_ANALYZER_INTERNALS_DO_NOT_USE").is_none();
-        let order = match std::env::var(VARIABLE) {
+        let order = match std::env::var(VARIABLE).as_deref() {
             _ if !is_own => Ok(Order::Use),
-            Err(std::env::VarError::NotPresent) => Ok(Order::Use),
-            Ok(word) if word.is_empty() => Ok(Order::Use),
-            Ok(word) if word == "write" => Ok(Order::Write),
-            Ok(word) if word == "check" => Ok(Order::Check),
-            Ok(_) | Err(_) => {
-                Err(Trouble::Access(format!("the environment variable {VARIABLE} is neither `write` nor `check`")))
-            }
+            Err(std::env::VarError::NotPresent) | Ok("") => Ok(Order::Use),
+            Ok("write") => Ok(Order::Write),
+            Ok("check") => Ok(Order::Check),
+            _ => Err(Trouble::Access(format!("the environment variable {VARIABLE} is neither `write` nor `check`"))),
         };
         let package = variable("CARGO_MANIFEST_DIR").map(PathBuf::from);
         Self { package, name: variable("CARGO_PKG_NAME").unwrap_or_default(), source, order, ..Self::nowhere() }
@@ -121,8 +118,7 @@ impl Surroundings {
     pub fn folder(&self, problem: &Problem) -> Option<Folder> {
         let package = self.package.as_ref()?;
         let source = self.source.as_ref().and_then(|source| within(package, source));
-        let key = Key::of(problem).to_string();
-        let ending = format!("-{}{ENDING}", &key[..DIGITS]);
+        let ending = format!("-{}{ENDING}", &key(problem)[..DIGITS]);
         Some(Folder { package: package.clone(), source, model: problem.name.clone(), ending })
     }
 

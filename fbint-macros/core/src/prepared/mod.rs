@@ -1,6 +1,6 @@
 //! What takes algebra, kept as text beside a crate's sources, so that nobody downstream needs the algebra.
 //!
-//! A crate's folder `derivations/` has a file for each of its models, named after the model and the [`Key`] of its mathematics. A
+//! A crate's folder `derivations/` has a file for each of its models, named after the model and the [key](key()) of its mathematics. A
 //! file has these lines:
 //!
 //! ```text
@@ -41,7 +41,7 @@ mod trust;
 pub use self::file::{FORMAT, read, write};
 pub(crate) use self::folder::VARIABLE;
 pub use self::folder::{Folder, Kept, Order, SizeLimits, Surroundings, Trouble};
-pub use self::key::{Key, checksum};
+pub use self::key::{checksum, key};
 pub use self::trust::{believed, contradiction};
 
 /// Why the text of a file is not a derivation, where it is not.

@@ -25,86 +25,20 @@ const MOST_DIGITS: usize = 10_000;
 /// The place of a part among those that are known.
 type NodeIndex = usize;
 
-/// An expression by its parts: equal expressions have equal nodes.
+/// A part: equal parts have equal nodes.
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Node {
-    Number(BigRational),
-    Pi,
-    Symbol(Symbol),
-    Sum(Vec<NodeIndex>),
-    Product(Vec<NodeIndex>),
-    Power(NodeIndex, BigRational),
-    Call(Function, Vec<NodeIndex>),
+struct Node {
+    /// What its text begins with: all of it where it has no parts of its own.
+    head: String,
+    parts: Vec<NodeIndex>,
+    tail: String,
 }
 
-impl Node {
-    fn parts(&self) -> &[NodeIndex] {
-        match self {
-            Self::Number(_) | Self::Pi | Self::Symbol(_) => &[],
-            Self::Sum(parts) | Self::Product(parts) | Self::Call(_, parts) => parts,
-            Self::Power(base, _) => std::slice::from_ref(base),
-        }
-    }
-}
-
-/// The lines of a text.
+/// The lines of a text, and the parts of the expressions in them.
 #[derive(Default)]
-pub(super) struct Lines<'a>(Vec<(String, Side<'a>)>);
-
-/// The right side of a line.
-enum Side<'a> {
-    Nothing,
-    Word(String),
-    Expression(&'a Expression),
-}
-
-impl<'a> Lines<'a> {
-    /// A line without a right side.
-    pub(super) fn alone(&mut self, name: impl Into<String>) {
-        self.0.push((name.into(), Side::Nothing));
-    }
-
-    /// A line with a word on its right side.
-    pub(super) fn word(&mut self, name: String, word: impl Into<String>) {
-        self.0.push((name, Side::Word(word.into())));
-    }
-
-    /// A line with an expression on its right side.
-    pub(super) fn expression(&mut self, name: impl Into<String>, expression: &'a Expression) {
-        self.0.push((name.into(), Side::Expression(expression)));
-    }
-
-    /// A line for each entry, which has the place of the symbol after its name.
-    pub(super) fn by_symbol(&mut self, name: &str, entries: &'a [(Symbol, Expression)]) {
-        for (symbol, entry) in entries {
-            self.expression(format!("{name} {}", symbol.place()), entry);
-        }
-    }
-
-    /// The text, with a line before for each part that expressions share.
-    pub(super) fn text(self) -> String {
-        let mut writer = ExpressionWriter::default();
-        for (_, side) in &self.0 {
-            if let Side::Expression(expression) = side {
-                writer.announce(expression);
-            }
-        }
-        let mut text = String::new();
-        for (name, side) in self.0 {
-            let side = match side {
-                Side::Nothing => String::new(),
-                Side::Word(word) => format!(" = {word}"),
-                Side::Expression(expression) => format!(" = {}", writer.expression(expression, &mut text)),
-            };
-            let _ = writeln!(text, "{name}{side}");
-        }
-        text
-    }
-}
-
-/// Takes expressions in, and gives their text.
-#[derive(Default)]
-struct ExpressionWriter {
+pub(super) struct Lines {
+    /// The left side of each line, and the expression on the right side if there is one.
+    lines: Vec<(String, Option<NodeIndex>)>,
     known: HashMap<Node, NodeIndex>,
     nodes: Vec<Node>,
     /// The number of occurrences of each part, in others or by itself.
@@ -114,28 +48,42 @@ struct ExpressionWriter {
     named: usize,
 }
 
-impl ExpressionWriter {
-    /// Takes in an expression that will be written.
-    fn announce(&mut self, expression: &Expression) {
+impl Lines {
+    /// A line without an expression.
+    pub(super) fn alone(&mut self, line: impl Into<String>) {
+        self.lines.push((line.into(), None));
+    }
+
+    /// A line with an expression on its right side.
+    pub(super) fn expression(&mut self, name: impl Into<String>, expression: &Expression) {
         let part = self.part(expression);
         self.uses[part] += 1;
+        self.lines.push((name.into(), Some(part)));
+    }
+
+    /// A line for each entry, which has the place of the symbol after its name.
+    pub(super) fn by_symbol(&mut self, name: &str, entries: &[(Symbol, Expression)]) {
+        for (symbol, entry) in entries {
+            self.expression(format!("{name} {}", symbol.place()), entry);
+        }
     }
 
     fn part(&mut self, expression: &Expression) -> NodeIndex {
         let parts: Vec<NodeIndex> = expression.children().map(|child| self.part(child)).collect();
-        let node = match expression {
-            Expression::Number(number) => Node::Number(number.clone()),
-            Expression::Pi => Node::Pi,
-            Expression::Symbol(symbol) => Node::Symbol(*symbol),
-            Expression::Sum(_) => Node::Sum(parts),
-            Expression::Product(_) => Node::Product(parts),
-            Expression::Power(_, exponent) => Node::Power(parts[0], exponent.clone()),
-            Expression::Call(function, _) => Node::Call(*function, parts),
+        let (head, tail) = match expression {
+            Expression::Number(number) => (number.to_string(), String::new()),
+            Expression::Pi => ("pi".to_owned(), String::new()),
+            Expression::Symbol(symbol) => (format!("x{}", symbol.0), String::new()),
+            Expression::Sum(_) => ("(+".to_owned(), ")".to_owned()),
+            Expression::Product(_) => ("(*".to_owned(), ")".to_owned()),
+            Expression::Power(_, exponent) => ("(^".to_owned(), format!(" {exponent})")),
+            Expression::Call(function, _) => (format!("({}", function.name()), ")".to_owned()),
         };
+        let node = Node { head, parts, tail };
         if let Some(part) = self.known.get(&node) {
             return *part;
         }
-        node.parts().iter().for_each(|part| self.uses[*part] += 1);
+        node.parts.iter().for_each(|part| self.uses[*part] += 1);
         self.known.insert(node.clone(), self.nodes.len());
         self.nodes.push(node);
         self.uses.push(0);
@@ -143,27 +91,27 @@ impl ExpressionWriter {
         self.nodes.len() - 1
     }
 
-    /// The text of an expression that was announced. Lines that define the parts that it shares go before.
-    fn expression(&mut self, expression: &Expression, lines: &mut String) -> String {
-        let part = self.part(expression);
-        self.text(part, lines)
+    /// The text, with a line before for each part that expressions share.
+    pub(super) fn text(mut self) -> String {
+        let mut text = String::new();
+        for (name, part) in std::mem::take(&mut self.lines) {
+            let side = part.map_or_else(String::new, |part| format!(" = {}", self.text_of(part, &mut text)));
+            let _ = writeln!(text, "{name}{side}");
+        }
+        text
     }
 
-    fn text(&mut self, part: NodeIndex, lines: &mut String) -> String {
+    /// The text that stands for a part. Lines that define the parts that it shares go before.
+    fn text_of(&mut self, part: NodeIndex, lines: &mut String) -> String {
         if let Some(text) = &self.texts[part] {
             return text.clone();
         }
-        let node = self.nodes[part].clone();
-        let parts: Vec<String> = node.parts().iter().map(|part| self.text(*part, lines)).collect();
-        let mut text = match &node {
-            Node::Number(number) => number.to_string(),
-            Node::Pi => "pi".to_owned(),
-            Node::Symbol(symbol) => format!("x{}", symbol.0),
-            Node::Sum(_) => format!("(+ {})", parts.join(" ")),
-            Node::Product(_) => format!("(* {})", parts.join(" ")),
-            Node::Power(_, exponent) => format!("(^ {} {exponent})", parts[0]),
-            Node::Call(function, _) => format!("({} {})", function.name(), parts.join(" ")),
-        };
+        let Node { head: mut text, parts, tail } = self.nodes[part].clone();
+        for part in parts {
+            text.push(' ');
+            text += &self.text_of(part, lines);
+        }
+        text += &tail;
         if self.uses[part] > 1 && text.len() > SHORT {
             let name = format!("t{}", self.named);
             self.named += 1;
@@ -216,35 +164,33 @@ impl Reader {
     }
 
     fn sized(&self, text: &str) -> Result<Sized, Damage> {
-        let mut open: Vec<(&str, Vec<Sized>)> = Vec::new();
         let mut rest = text;
-        loop {
-            let mut complete = if let Some(inner) = rest.strip_prefix('(') {
-                let (operation, after) = inner.split_once(' ').ok_or("an operation without parts")?;
-                open.push((operation, Vec::new()));
-                rest = after;
-                if open.len() > DEEPEST {
-                    return Err(too_deep());
-                }
-                continue;
-            } else {
-                let end = rest.find([' ', ')']).unwrap_or(rest.len());
-                let (word, after) = rest.split_at(end);
-                rest = after;
-                self.word(word)?
-            };
-            while let Some(after) = rest.strip_prefix(')') {
-                let (operation, mut parts) = open.pop().ok_or("a parenthesis too many")?;
-                parts.push(complete);
-                complete = operated(operation, parts)?;
-                rest = after;
-            }
-            let Some((_, parts)) = open.last_mut() else {
-                return if rest.is_empty() { Ok(complete) } else { Err(Damage::from("text after an expression")) };
-            };
-            parts.push(complete);
-            rest = rest.strip_prefix(' ').ok_or("a parenthesis is missing")?;
+        let part = self.part(&mut rest, 0)?;
+        match rest {
+            "" => Ok(part),
+            _ if rest.starts_with(')') => Err(Damage::from("a parenthesis too many")),
+            _ => Err(Damage::from("text after an expression")),
         }
+    }
+
+    /// The part at the beginning of a text, which is within `depth` others. What comes after it is left.
+    fn part(&self, text: &mut &str, depth: usize) -> Result<Sized, Damage> {
+        let Some(inner) = text.strip_prefix('(') else {
+            let (word, rest) = text.split_at(text.find([' ', ')']).unwrap_or(text.len()));
+            *text = rest;
+            return self.word(word);
+        };
+        let (operation, mut rest) = inner.split_once(' ').ok_or("an operation without parts")?;
+        if depth == DEEPEST {
+            return Err(too_deep());
+        }
+        let mut parts = vec![self.part(&mut rest, depth + 1)?];
+        while !rest.starts_with(')') {
+            rest = rest.strip_prefix(' ').ok_or("a parenthesis is missing")?;
+            parts.push(self.part(&mut rest, depth + 1)?);
+        }
+        *text = &rest[1..];
+        operated(operation, parts)
     }
 
     fn word(&self, word: &str) -> Result<Sized, Damage> {
@@ -266,33 +212,28 @@ impl Reader {
 }
 
 /// An operation on parts.
-fn operated(operation: &str, mut parts: Vec<Sized>) -> Result<Sized, Damage> {
+fn operated(operation: &str, parts: Vec<Sized>) -> Result<Sized, Damage> {
     let size = parts.iter().fold(1, |size: usize, part| size.saturating_add(part.size));
     let depth = 1 + parts.iter().map(|part| part.depth).max().unwrap_or(0);
     if size > LARGEST {
-        return Err(Damage::from(format!("an expression has more than {LARGEST} parts")));
+        return Err(Damage(format!("an expression has more than {LARGEST} parts")));
     }
     if depth > DEEPEST {
         return Err(too_deep());
     }
-    let wrong = || Damage::from(format!("`{}` does not have {} parts", excerpt(operation), parts.len()));
-    let expression = match (operation, parts.len()) {
-        ("+", 2..) => Expression::Sum(parts.into_iter().map(|part| part.expression).collect()),
-        ("*", 2..) => Expression::Product(parts.into_iter().map(|part| part.expression).collect()),
-        ("^", 2) => {
-            let (exponent, base) = (parts.pop(), parts.pop());
-            let exponent = exponent.and_then(|exponent| exponent.expression.as_number().cloned());
-            let (Some(exponent), Some(base)) = (exponent, base) else {
-                return Err(Damage::from("an exponent is not a number"));
-            };
-            Expression::Power(Arc::new(base.expression), exponent)
-        }
-        (name, count) => {
-            let function = Function::ALL.into_iter().find(|function| function.name() == name).ok_or_else(wrong)?;
-            if function.arguments() != count {
-                return Err(wrong());
-            }
-            Expression::Call(function, parts.into_iter().map(|part| part.expression).collect())
+    let parts: Vec<Expression> = parts.into_iter().map(|part| part.expression).collect();
+    let expression = match (operation, &parts[..]) {
+        ("+", [_, _, ..]) => Expression::Sum(parts.into()),
+        ("*", [_, _, ..]) => Expression::Product(parts.into()),
+        ("^", [base, Expression::Number(exponent)]) => Expression::Power(Arc::new(base.clone()), exponent.clone()),
+        ("^", [_, _]) => return Err(Damage::from("an exponent is not a number")),
+        (name, _) => {
+            let is_called = |function: &Function| function.name() == name && function.arguments() == parts.len();
+            let function = Function::ALL
+                .into_iter()
+                .find(is_called)
+                .ok_or_else(|| Damage(format!("`{}` does not have {} parts", excerpt(operation), parts.len())))?;
+            Expression::Call(function, parts.into())
         }
     };
     Ok(Sized { expression, size, depth })
@@ -307,12 +248,7 @@ fn rational(text: &str) -> Option<BigRational> {
     if text.len() > MOST_DIGITS {
         return None;
     }
-    let (numerator, denominator) = text.split_once('/').unwrap_or((text, "1"));
-    let (numerator, denominator) = (numerator.parse().ok()?, denominator.parse().ok()?);
-    if denominator == num_bigint::BigInt::ZERO {
-        return None;
-    }
-    let number = BigRational::new(numerator, denominator);
+    let number: BigRational = text.parse().ok()?;
     (number.to_string() == text).then_some(number)
 }
 

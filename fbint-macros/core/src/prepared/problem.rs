@@ -27,7 +27,7 @@ pub(super) fn text(problem: &Problem) -> String {
     lines.text()
 }
 
-fn add_dynamics<'a>(dynamics: &'a Dynamics, lines: &mut Lines<'a>) {
+fn add_dynamics(dynamics: &Dynamics, lines: &mut Lines) {
     match dynamics {
         Dynamics::Canonical { hamiltonian } => lines.expression("canonical", hamiltonian),
         Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, .. }) => {
