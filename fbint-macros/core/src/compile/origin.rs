@@ -18,20 +18,11 @@ pub(super) struct Provenance {
     pub(super) file: Option<String>,
 }
 
-/// What the package's folder offers for a model.
-enum Offer {
-    /// A derivation that passed every check.
-    Usable(Box<Prepared>, String),
-    /// No derivation.
-    Absent(Trouble),
-    /// A file that is damaged, or that fails a check.
-    Unusable(Trouble),
-}
-
 /// The derivation of a model: from its file if there is one, otherwise from the declaration.
 pub(super) fn origin(messages: Messages<'_>) -> syn::Result<Provenance> {
     let Messages { model: Elaborated { problem, .. }, surroundings, .. } = messages;
-    let order = surroundings.order.clone().map_err(|trouble| messages.trouble(&trouble))?;
+    let trouble = |trouble| messages.trouble(&trouble);
+    let order = surroundings.order.clone().map_err(trouble)?;
     let Some(folder) = surroundings.folder(problem) else { return derived(messages) };
     // A package without the folder keeps nothing. What is kept is what algebra made, also where a file fits: it may be of an older version
     // of fbint.
@@ -39,38 +30,44 @@ pub(super) fn origin(messages: Messages<'_>) -> syn::Result<Provenance> {
     if has_algebra && order == Order::Write || order != Order::Write && !folder.exists() {
         return derived(messages);
     }
-    match offer(&folder, problem) {
-        Offer::Usable(prepared, file) => {
-            if order == Order::Check && has_algebra && !is_derived_again(messages, &prepared)? {
-                let text = format!("`{file}` is not what is derived from this declaration");
-                return Err(messages.trouble(&Trouble::Stale(text)));
-            }
-            Ok(Provenance { doubts: proofs::doubts(&prepared.derivation), prepared: *prepared, file: Some(file) })
-        }
-        Offer::Absent(_) if has_algebra && order == Order::Use => derived(messages),
-        Offer::Absent(trouble) | Offer::Unusable(trouble) => Err(messages.trouble(&trouble)),
+    let (file, text) = match folder.find().map_err(trouble)? {
+        Kept::File { path, text } => (path, text),
+        Kept::Nothing(_) if has_algebra && order == Order::Use => return derived(messages),
+        Kept::Nothing(reason) => return Err(trouble(Trouble::Stale(reason))),
+    };
+    let prepared = believed(&text, problem)
+        .map_err(|Damage(reason)| trouble(Trouble::Stale(format!("`{file}` cannot be used: {reason}"))))?;
+    if order == Order::Check && has_algebra && !is_derived_again(messages, &prepared)? {
+        return Err(trouble(Trouble::Stale(format!("`{file}` is not what is derived from this declaration"))));
     }
+    Ok(Provenance { doubts: proofs::doubts(&prepared.derivation), prepared, file: Some(file) })
+}
+
+/// What a file's text says, if all of it is true of the problem.
+fn believed(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
+    prepared::read(text, problem).and_then(|prepared| prepared::believed(problem, prepared))
 }
 
 /// Makes the folder what it should be, where that was ordered, or says what it should not have. What is written is written each
 /// time: cargo takes its date for a change, and so does what it was told even if no source has changed.
 pub(super) fn settle(messages: Messages<'_>, origin: &mut Provenance, equations: &str) -> syn::Result<()> {
     let Messages { model: Elaborated { problem, .. }, surroundings, .. } = messages;
-    let folder = || surroundings.folder(problem);
-    let settled = match surroundings.order {
-        Ok(Order::Write) => folder().map_or(Ok(()), |folder| {
-            origin.file = Some(written(&folder, problem, &origin.prepared, equations)?);
-            Ok(())
-        }),
-        Ok(Order::Check) => folder().map_or(Ok(()), |folder| without_orphans(&folder)),
-        Ok(Order::Use) | Err(_) => Ok(()),
+    let Ok(order @ (Order::Write | Order::Check)) = surroundings.order else { return Ok(()) };
+    let Some(folder) = surroundings.folder(problem) else { return Ok(()) };
+    let settled = if order == Order::Write {
+        written(&folder, problem, &origin.prepared, equations).map(|file| origin.file = Some(file))
+    } else {
+        without_orphans(&folder)
     };
     settled.map_err(|trouble| messages.trouble(&trouble))
 }
 
 fn written(folder: &Folder, problem: &Problem, prepared: &Prepared, equations: &str) -> Result<String, Trouble> {
     let text = prepared::write(problem, folder.source(), prepared, equations);
-    usable(problem, &text)?;
+    // What could not be used is not written.
+    believed(&text, problem).map_err(|Damage(reason)| {
+        Trouble::Access(format!("the derivation of `{}` cannot be kept: {reason}", problem.name))
+    })?;
     let file = folder.keep(&text)?;
     folder.orphans()?.iter().try_for_each(|path| folder.remove(path))?;
     Ok(file)
@@ -80,35 +77,6 @@ fn without_orphans(folder: &Folder) -> Result<(), Trouble> {
     match folder.orphans()?.first() {
         Some(path) => Err(Trouble::Stale(format!("`{path}` belongs to no model"))),
         None => Ok(()),
-    }
-}
-
-/// Refuses to write a file that could not be used.
-fn usable(problem: &Problem, text: &str) -> Result<(), Trouble> {
-    let believed = prepared::read(text, problem).and_then(|prepared| prepared::believed(problem, prepared));
-    let unusable =
-        |Damage(reason)| Trouble::Access(format!("the derivation of `{}` cannot be kept: {reason}", problem.name));
-    believed.map(|_| ()).map_err(unusable)
-}
-
-fn offer(folder: &Folder, problem: &Problem) -> Offer {
-    let name = &problem.name;
-    let (path, text) = match folder.find() {
-        Ok(Kept::File { path, text }) => (path, text),
-        Ok(Kept::Outdated(path)) => {
-            return Offer::Absent(Trouble::Stale(format!(
-                "the derivation of `{name}` is outdated: `{path}` is of another declaration"
-            )));
-        }
-        Ok(Kept::Nothing) => {
-            return Offer::Absent(Trouble::Stale(format!("`derivations/` has no derivation of `{name}`")));
-        }
-        Err(trouble) => return Offer::Unusable(trouble),
-    };
-    let wrong = |Damage(reason)| Offer::Unusable(Trouble::Stale(format!("`{path}` cannot be used: {reason}")));
-    match prepared::read(&text, problem).and_then(|prepared| prepared::believed(problem, prepared)) {
-        Err(damage) => wrong(damage),
-        Ok(prepared) => Offer::Usable(Box::new(prepared), path),
     }
 }
 

@@ -158,10 +158,8 @@ pub enum Kept {
         /// Its text.
         text: String,
     },
-    /// No file, except this one of a model of the same name with other mathematics.
-    Outdated(String),
-    /// No file.
-    Nothing,
+    /// No file, in words.
+    Nothing(String),
 }
 
 impl Folder {
@@ -189,9 +187,15 @@ impl Folder {
         if let Some(name) = found {
             return Ok(Kept::File { path: path(name), text: self.text(name)? });
         }
-        let stem = format!("{}-", self.model);
-        let of_this_name = |name: &&String| name.strip_prefix(&stem).is_some_and(|rest| !rest.contains('-'));
-        Ok(names.iter().find(of_this_name).map_or(Kept::Nothing, |name| Kept::Outdated(path(name))))
+        let model = &self.model;
+        let of_this_name = |name: &&String| {
+            let rest = name.strip_prefix(model).and_then(|rest| rest.strip_prefix('-'));
+            rest.is_some_and(|rest| !rest.contains('-'))
+        };
+        Ok(Kept::Nothing(match names.iter().find(of_this_name).map(|name| path(name)) {
+            Some(path) => format!("the derivation of `{model}` is outdated: `{path}` is of another declaration"),
+            None => format!("`{FOLDER}/` has no derivation of `{model}`"),
+        }))
     }
 
     /// Writes the model's file, and returns its path within the package. The file has all of the text, or is not there.
