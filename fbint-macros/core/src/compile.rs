@@ -20,12 +20,12 @@ use quote::quote;
 use self::messages::Messages;
 pub(crate) use self::messages::panicked;
 use self::origin::{Provenance, origin, settle};
-use crate::derivation::{Derivation, Doubt, Findings, Prepared};
+use crate::derivation::{Doubt, Findings, Prepared};
 use crate::diagnostics::{Errors, panic_text};
-use crate::elaborate::{self, Elaborated};
-use crate::emit::{self, Compiled};
+use crate::elaborate;
+use crate::emit::{self, CompiledModel};
 use crate::prepared::{Surroundings, VARIABLE};
-use crate::program::{self, Programs};
+use crate::program;
 use crate::syntax::{self, Declaration};
 use crate::{notation, proofs};
 
@@ -75,50 +75,9 @@ fn surface(attribute: TokenStream, item: TokenStream, text: &str) -> TokenStream
 
 fn compile(declaration: &Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<TokenStream> {
     let model = model(declaration, errors, surroundings)?;
-    let code = emit::emit(&model.compiled(declaration));
+    let code = emit::emit(declaration, &model);
     let tracked = tracked(model.file.as_deref());
     Ok(quote!(#code #tracked))
-}
-
-/// A model that was understood, derived, and written as programs, before it becomes Rust.
-#[derive(Debug)]
-pub struct CompiledModel {
-    /// Names and exact expressions.
-    pub elaborated: Elaborated,
-    /// The mathematics.
-    pub derivation: Derivation,
-    /// The functions.
-    pub programs: Programs,
-    /// Everything that is found out about the derivation.
-    pub findings: Findings,
-    /// The derivation in plain text.
-    pub equations: String,
-    /// The derivation in LaTeX.
-    pub latex: String,
-    /// The part of the documentation about the integrals, in Markdown.
-    summary: String,
-    /// Linear functions that are conserved and not declared.
-    pub undeclared: Vec<String>,
-    /// The file that keeps the derivation, by its path within the package.
-    file: Option<String>,
-}
-
-impl CompiledModel {
-    /// What the generated items are made of.
-    pub fn compiled<'a>(&'a self, declaration: &'a Declaration) -> Compiled<'a> {
-        Compiled {
-            declaration,
-            places: &self.elaborated.places,
-            derivation: &self.derivation,
-            beginning: &self.elaborated.beginning,
-            programs: &self.programs,
-            conservation: &self.findings.conservation,
-            latex: &self.latex,
-            equations: &self.equations,
-            summary: &self.summary,
-            undeclared: &self.undeclared,
-        }
-    }
 }
 
 /// The model that is declared, or every mistake of the first phase that finds some.

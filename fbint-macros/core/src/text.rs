@@ -150,8 +150,8 @@ fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings)
         return Err(errors.flush().err().unwrap_or_else(|| syn::Error::new(Span::call_site(), "this is not a struct")));
     };
     let model = compile::model(&declaration, errors, surroundings)?;
-    let source = emit::source(&model.compiled(&declaration));
-    let compile::CompiledModel { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;
+    let source = emit::source(&declaration, &model);
+    let emit::CompiledModel { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;
     let program = |expressions: Vec<Expression>| of_parameters(&expressions, &derivation.symbols);
     Ok(Model {
         name: derivation.name.clone(),

@@ -4,9 +4,9 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::body::Writer;
-use super::{Compiled, implementation, local};
+use super::{implementation, local};
 use crate::program::of_parameters;
-use crate::syntax::{Declaration, Shape};
+use crate::syntax::Shape;
 
 /// The implementation of `Default`, if the declaration has `default(..)`.
 ///
@@ -15,26 +15,25 @@ use crate::syntax::{Declaration, Shape};
 ///     fn default() -> Self { Self { m: 1.0, g: 9.81, inertia: [1.0, 2.0].into() } }
 /// }
 /// ```
-pub(super) fn default(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
-    let Declaration { item, parameters, .. } = compiled.declaration;
-    let defaults = compiled.beginning.defaults.as_ref()?;
-    let (statements, values) = writer.prepare(&of_parameters(defaults, &compiled.derivation.symbols));
+pub(super) fn default(writer: &Writer<'_>) -> Option<TokenStream> {
+    let Writer { name: model_name, declaration, model, .. } = writer;
+    let defaults = model.elaborated.beginning.defaults.as_ref()?;
+    let (statements, values) = writer.prepare(&of_parameters(defaults, &model.derivation.symbols));
     let mut rest = &values[..];
-    let fields = parameters.iter().map(|parameter| {
+    let fields = declaration.parameters.iter().map(|parameter| {
         let (own, others) = rest.split_at(parameter.shape.entries());
         rest = others;
         let (name, value) = (&parameter.name, parameter_value(parameter.shape, own));
         quote!(#name: #value)
     });
     let fields: Vec<TokenStream> = fields.collect();
-    let name = &item.ident;
     let function = quote! {
         fn default() -> Self {
             #statements
             Self { #(#fields),* }
         }
     };
-    Some(implementation(&quote!(::core::default::Default for #name), &function))
+    Some(implementation(&quote!(::core::default::Default for #model_name), &function))
 }
 
 /// A parameter, which is a number, an array, or one of nalgebra's types, from its entries, column by column.
@@ -50,9 +49,9 @@ fn parameter_value(shape: Shape, entries: &[TokenStream]) -> TokenStream {
 }
 
 /// The function that gives the start, if the declaration has `start(..)`.
-pub(super) fn start(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
-    let start = compiled.beginning.start.as_ref()?;
-    let (statements, entries) = writer.prepare(&of_parameters(start, &compiled.derivation.symbols));
+pub(super) fn start(writer: &Writer<'_>) -> Option<TokenStream> {
+    let start = writer.model.elaborated.beginning.start.as_ref()?;
+    let (statements, entries) = writer.prepare(&of_parameters(start, &writer.model.derivation.symbols));
     let (dimension, state) = (Literal::usize_unsuffixed(entries.len()), local("state"));
     Some(quote! {
         fn declared_start(&self) -> ::core::option::Option<Self::State> {

@@ -17,70 +17,62 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use super::local;
+use super::functions::Signatures;
+use super::{CompiledModel, implementation, local};
+use crate::derivation::IntegralId;
 use crate::derivation::table::{Id, Table};
-use crate::derivation::{IntegralId, Symbols};
 use crate::elaborate::{EntryIndex, VariableEntry};
 use crate::expression::Symbol;
-use crate::program::{Form, Input, Instruction, Program, Programs, Sign, Trait, Value};
-use crate::syntax::plain;
+use crate::program::{Argument, Form, GeneratedFunction, Input, Instruction, Program, Sign, Trait, Value};
+use crate::syntax::{Declaration, plain};
 use crate::work::{STATEMENT, spend_each};
 
 /// The arguments of the functions that are derivatives.
 const DERIVATIVE_ARGUMENTS: [&str; 7] =
     ["system", "direction", "variances_direction", "targets_direction", "weights", "gains", "targets"];
 
-/// The common part of all bodies of one model.
+/// The common part of everything that is generated for one model.
 pub(super) struct Writer<'a> {
-    runtime: &'a syn::Path,
-    places: &'a Table<Symbol, VariableEntry>,
+    pub(super) declaration: &'a Declaration,
+    pub(super) model: &'a CompiledModel,
+    /// The path of the runtime.
+    pub(super) runtime: &'a syn::Path,
+    /// The name of the struct.
+    pub(super) name: &'a Ident,
+    pub(super) signatures: Signatures,
     /// Different names for the unknowns.
     names: Table<Symbol, Ident>,
     /// The fields of the prepared model that depend on parameters: the parameter's own name where one is passed on, else `c_0`,
     /// `c_1`, ...
-    prepared: Vec<Ident>,
+    pub(super) prepared: Vec<Ident>,
     /// The fields of the prepared model that are inputs.
-    inputs: Vec<Ident>,
+    pub(super) inputs: Vec<Ident>,
     /// The place of each unknown's change in a direction: a field, and an index.
     directions: Table<Symbol, (&'static str, usize)>,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(
-        runtime: &'a syn::Path,
-        places: &'a Table<Symbol, VariableEntry>,
-        symbols: &Symbols,
-        programs: &Programs,
-    ) -> Self {
-        let prepare = &programs.prepare;
-        let has = |owner: Trait| programs.functions().any(|(function, _)| function.owner == owner);
-        let of_derivatives: &[&str] = if has(Trait::Differentiable) { &DERIVATIVE_ARGUMENTS } else { &[] };
-        let of_lagrangian: &[&str] = if has(Trait::Lagrangian) { &["system", "accelerations"] } else { &[] };
+    pub(super) fn new(declaration: &'a Declaration, model: &'a CompiledModel) -> Self {
+        let (runtime, name) = (&declaration.runtime, &declaration.item.ident);
+        let (symbols, prepare) = (&model.derivation.symbols, &model.programs.prepare);
+        let signatures = Signatures::of_model(declaration, &model.derivation);
+        let of_derivatives: &[&str] = if model.has(Trait::Differentiable) { &DERIVATIVE_ARGUMENTS } else { &[] };
+        let of_lagrangian: &[&str] = if model.has(Trait::Lagrangian) { &["system", "accelerations"] } else { &[] };
         let arguments = ["x", "law", "rows", "variances", "noise"].iter().chain(of_derivatives).chain(of_lagrangian);
         let mut taken: BTreeSet<String> = arguments.map(|name| (*name).to_owned()).collect();
-        let names = places.map(|place| free_name(variable_name(place), &mut taken));
+        let names = model.elaborated.places.map(|place| free_name(variable_name(place), &mut taken));
         let mut computed = 0..;
-        let name = |value: &Value| match prepare.instructions[value.index()] {
+        let field = |value: &Value| match prepare.instructions[value.index()] {
             Instruction::Input(Input::Parameter(symbol)) => names[symbol].clone(),
             _ => format_ident!("c_{}", computed.next().unwrap_or(0usize), span = Span::mixed_site()),
         };
-        let prepared = prepare.outputs.iter().map(name).collect();
+        let prepared = prepare.outputs.iter().map(field).collect();
         let inputs = symbols.inputs().map(|symbol| names[symbol].clone()).collect();
-        let states = (0..symbols.dimension()).map(|index| ("state", index));
-        let parameters = (0..symbols.parameters().count()).map(|index| ("parameters", index));
+        let Signatures { states, parameters, inputs: driving, .. } = signatures;
+        let directions = [("state", states), ("parameters", parameters), ("inputs", driving)];
         let directions =
-            states.chain(parameters).chain((0..symbols.inputs().count()).map(|index| ("inputs", index))).collect();
-        Self { runtime, places, names, prepared, inputs, directions }
-    }
-
-    /// The fields of the prepared model that depend on parameters.
-    pub(super) fn prepared(&self) -> &[Ident] {
-        &self.prepared
-    }
-
-    /// The fields of the prepared model that are inputs.
-    pub(super) fn inputs(&self) -> &[Ident] {
-        &self.inputs
+            directions.into_iter().flat_map(|(field, count)| (0..count).map(move |index| (field, index))).collect();
+        Self { declaration, model, runtime, name, signatures, names, prepared, inputs, directions }
     }
 
     /// The fields of the prepared model.
@@ -88,31 +80,17 @@ impl<'a> Writer<'a> {
         self.prepared.iter().chain(&self.inputs)
     }
 
-    /// The local variable that holds an input.
-    fn input_name(&self, input: Input) -> Ident {
-        match input {
-            Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol) => local(&self.names[symbol]),
-            Input::Prepared(index) => local(&self.prepared[index]),
-            Input::Variance(column) => local(format!("s_{}", column.place())),
-            Input::Noise(row) => local(format!("r_{}", row.place())),
-            // No name that is declared begins with a digit.
-            Input::Direction(symbol) => local(format!("{}_direction", symbol.place())),
-            Input::Change(index) => local(format!("{index}_change")),
-            Input::VarianceDirection(column) => local(format!("{}_variance_direction", column.place())),
-            Input::TargetDirection(row) => local(format!("{}_target_direction", row.place())),
-            Input::Weight(row) => local(format!("{row}_weight")),
-            Input::Acceleration(place) => local(format!("{place}_acceleration")),
-            Input::Gain(row) => local(format!("{}_gain", row.place())),
-            Input::Target(row) => local(format!("{}_target", row.place())),
-        }
+    /// The model's implementation of a trait of the runtime.
+    pub(super) fn implementation(&self, of: &str, items: &TokenStream) -> TokenStream {
+        let (of, runtime, name) = (format_ident!("{of}"), self.runtime, self.name);
+        implementation(&quote!(#runtime::#of for #name), items)
     }
 
     /// The statements that compute the prepared fields from `self`, and their values: in double precision, with no method
     /// that the standard library would have to supply.
     pub(super) fn prepare(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        let body = FunctionBody::new(self, program, NumberType::Doubles, Form::Declared);
-        let (statements, values) = Self::evaluate_in(body, program);
-        let parameters = self.places.iter().filter(|(symbol, _)| {
+        let (statements, values) = self.body(program, Host::Model);
+        let parameters = self.model.elaborated.places.iter().filter(|(symbol, _)| {
             let parameter = Instruction::Input(Input::Parameter(*symbol));
             program.instructions.contains(&parameter)
         });
@@ -123,64 +101,10 @@ impl<'a> Writer<'a> {
         (quote!(#(#parameters)* #statements), values)
     }
 
-    /// The statements and the final expression, an array.
-    pub(super) fn vector(&self, program: &Program, form: Form) -> TokenStream {
-        let (statements, entries) = self.evaluate(program, form);
-        quote!(#statements [#(#entries),*])
-    }
-
-    /// The statements and the final expression of the function that returns factors, scales and offsets: an array of arrays.
-    pub(super) fn normalisation(&self, program: &Program) -> TokenStream {
-        let (statements, numbers) = self.evaluate(program, Form::Declared);
-        let rows = numbers.chunks(3).map(|row| quote!([#(#row),*]));
-        quote!(#statements [#(#rows),*])
-    }
-
-    /// The statements and the final expression, an array of rows, whose outputs are listed row by row. Most entries of a Jacobian
-    /// vanish: only the others are written.
-    pub(super) fn matrix(&self, program: &Program, columns: usize) -> TokenStream {
-        Self::rows(program, columns, self.evaluate(program, Form::Declared))
-    }
-
-    /// See [`matrix`](Self::matrix), from the statements and the entries.
-    pub(super) fn rows(
-        program: &Program,
-        columns: usize,
-        (statements, entries): (TokenStream, Vec<TokenStream>),
-    ) -> TokenStream {
-        let rows = program.outputs.len() / columns.max(1);
-        let zero = Instruction::constant(0.0);
-        let written = program.outputs.iter().zip(entries).enumerate();
-        let written = written.filter(|(_, (value, _))| program.instructions[value.index()] != zero);
-        let matrix = local("rows");
-        let assignments = written.map(|(position, (_, entry))| {
-            let (row, column) = (position / columns, position % columns);
-            let (row, column) = (Literal::usize_unsuffixed(row), Literal::usize_unsuffixed(column));
-            quote!(#matrix[#row][#column] = #entry;)
-        });
-        let (rows, columns) = (Literal::usize_unsuffixed(rows), Literal::usize_unsuffixed(columns));
-        quote! {
-            #statements
-            let mut #matrix = [[T::from_f64(0.0); #columns]; #rows];
-            #(#assignments)*
-            #matrix
-        }
-    }
-
     /// The statements that a program needs, and its outputs.
-    fn evaluate(&self, program: &Program, form: Form) -> (TokenStream, Vec<TokenStream>) {
-        Self::evaluate_in(FunctionBody::new(self, program, NumberType::Scalars, form), program)
-    }
-
-    /// The same for a function whose prepared model is the argument `system`, and whose argument `direction` has the changes of
-    /// everything, or of the state or the parameters alone.
-    pub(super) fn derivative(&self, program: &Program, takes_part: bool) -> (TokenStream, Vec<TokenStream>) {
-        let body = FunctionBody::new(self, program, NumberType::Scalars, Form::Declared);
-        let system = local("system").into_token_stream();
-        Self::evaluate_in(FunctionBody { system, takes_part_of_direction: takes_part, ..body }, program)
-    }
-
-    fn evaluate_in(mut body: FunctionBody<'_>, program: &Program) -> (TokenStream, Vec<TokenStream>) {
+    pub(super) fn body(&self, program: &Program, host: Host) -> (TokenStream, Vec<TokenStream>) {
+        let pieces = vec![None; program.instructions.len()];
+        let mut body = FunctionBody { writer: self, program, host, pieces, statements: Vec::new(), temporaries: 0 };
         body.compute();
         let statements = &body.statements;
         let outputs = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
@@ -254,45 +178,40 @@ impl Piece {
     }
 }
 
-/// The type of the numbers that a body computes with.
+/// The kind of function that a program is the body of.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum NumberType {
-    /// A type `T` that is the runtime's `Scalar` and nothing else.
-    Scalars,
-    /// `f64`, whose own methods are not all there without the standard library.
-    Doubles,
+pub(super) enum Host {
+    /// A function of the model, which computes in `f64`, whose own methods are not all there without the standard library.
+    Model,
+    /// A function of the prepared model, with a type `T` that is the runtime's `Scalar` and nothing else. It hands the integrals to the
+    /// law in this form.
+    Prepared(Form),
+    /// A function with such a type, whose argument `system` is the prepared model.
+    Associated {
+        /// Whether the argument `direction` has the changes of the state alone, or of the parameters alone.
+        takes_part_of_direction: bool,
+    },
+}
+
+impl Host {
+    pub(super) fn of(function: &GeneratedFunction) -> Self {
+        match function.owner {
+            Trait::Prepared => Self::Prepared(function.law().unwrap_or(Form::Declared)),
+            _ => Self::Associated { takes_part_of_direction: function.arguments.contains(&Argument::StateDirection) },
+        }
+    }
 }
 
 struct FunctionBody<'a> {
     writer: &'a Writer<'a>,
     program: &'a Program,
-    numbers: NumberType,
+    host: Host,
     pieces: Vec<Option<Piece>>,
     statements: Vec<TokenStream>,
     temporaries: usize,
-    form: Form,
-    /// The prepared model.
-    system: TokenStream,
-    /// Set if the argument `direction` has the changes of the state alone, or of the parameters alone.
-    takes_part_of_direction: bool,
 }
 
-impl<'a> FunctionBody<'a> {
-    fn new(writer: &'a Writer<'a>, program: &'a Program, numbers: NumberType, form: Form) -> Self {
-        let pieces = vec![None; program.instructions.len()];
-        Self {
-            writer,
-            program,
-            numbers,
-            pieces,
-            statements: Vec::new(),
-            temporaries: 0,
-            form,
-            system: quote!(self),
-            takes_part_of_direction: false,
-        }
-    }
-
+impl FunctionBody<'_> {
     /// Hands the integrals to the law, which gives names to those entries of y that are read.
     fn weigh(&mut self, law: Value, integrals: &[Value]) {
         let is_read =
@@ -301,10 +220,10 @@ impl<'a> FunctionBody<'a> {
             .map(|place| if is_read(place) { weighted_name(place).into_token_stream() } else { quote!(_) });
         let results: Vec<TokenStream> = results.collect();
         let integrals = integrals.iter().map(|&value| self.read(value).tokens);
-        let (law, system) = (local("law"), &self.system);
-        let call = match self.form {
-            Form::Declared => quote!(#law.weigh([#(#integrals),*])),
-            Form::Normalised => quote!(#law.weigh_normalised([#(#integrals),*], #system)),
+        let law = local("law");
+        let call = match self.host {
+            Host::Prepared(Form::Normalised) => quote!(#law.weigh_normalised([#(#integrals),*], self)),
+            _ => quote!(#law.weigh([#(#integrals),*])),
         };
         self.statements.push(quote!(let [#(#results),*] = #call;));
     }
@@ -317,55 +236,55 @@ impl<'a> FunctionBody<'a> {
             if let Instruction::Weigh(integrals) = instruction {
                 self.weigh(Value::at(index), integrals);
             }
-            self.read_input(instruction);
-            let piece = self.piece(instruction);
+            let piece = match instruction {
+                Instruction::Input(input) => self.input(*input),
+                _ => self.piece(instruction),
+            };
             self.pieces[index] = Some(self.bound(instruction, piece));
         }
     }
 
-    /// Binds an entry of the state, a prepared number or a variance where it is needed first: read earlier, it would keep a
-    /// register.
-    fn read_input(&mut self, instruction: &Instruction) {
-        let (Instruction::Input(input), NumberType::Scalars) = (instruction, self.numbers) else { return };
-        let entry = |array: &str, place: usize| {
-            let (array, place) = (local(array), Literal::usize_unsuffixed(place));
-            quote!(#array[#place])
+    /// The name of an input, which is bound where it is needed first: bound earlier, it would keep a register.
+    fn input(&mut self, input: Input) -> Piece {
+        let (name, value) = self.binding(input);
+        self.statements.extend(value.map(|value| quote!(let #name = #value;)));
+        Piece::atom(name.into_token_stream())
+    }
+
+    /// The name of an input, and what it is bound to. Parameters are bound before.
+    fn binding(&self, input: Input) -> (Ident, Option<TokenStream>) {
+        let Writer { names, prepared, directions, .. } = self.writer;
+        let takes_part = self.host == Host::Associated { takes_part_of_direction: true };
+        let (direction, system) = (local("direction"), local("system"));
+        let system = if let Host::Associated { .. } = self.host { quote!(#system) } else { quote!(self) };
+        let field = |name: &Ident| (local(name), Some(quote!(#system.#name)));
+        let entry = |name: String, list: TokenStream, place: usize| {
+            let place = Literal::usize_unsuffixed(place);
+            (local(name), Some(quote!(#list[#place])))
         };
-        let system = &self.system;
-        let value = match *input {
-            Input::State(symbol) => entry("x", symbol.place()),
-            Input::Variance(column) => entry("variances", column.place()),
-            Input::Noise(row) => entry("noise", row.place()),
-            Input::Weight(row) => entry("weights", row),
-            Input::Acceleration(place) => entry("accelerations", place),
-            Input::Gain(row) => entry("gains", row.place()),
-            Input::Target(row) => entry("targets", row.place()),
+        let listed = |name: String, list: &str, place: usize| entry(name, local(list).into_token_stream(), place);
+        // No name that is declared begins with a digit.
+        let numbered = |what: &str, list: &str, place: usize| listed(format!("{place}_{what}"), list, place);
+        match input {
+            Input::Parameter(symbol) => (local(&names[symbol]), None),
+            Input::Driving(symbol) => field(&names[symbol]),
+            Input::Prepared(index) => field(&prepared[index]),
+            Input::State(symbol) => listed(names[symbol].to_string(), "x", symbol.place()),
+            Input::Variance(column) => listed(format!("s_{}", column.place()), "variances", column.place()),
+            Input::Noise(row) => listed(format!("r_{}", row.place()), "noise", row.place()),
+            Input::Weight(row) => numbered("weight", "weights", row),
+            Input::Acceleration(place) => numbered("acceleration", "accelerations", place),
+            Input::Gain(row) => numbered("gain", "gains", row.place()),
+            Input::Target(row) => numbered("target", "targets", row.place()),
+            Input::VarianceDirection(column) => numbered("variance_direction", "variances_direction", column.place()),
+            Input::TargetDirection(row) => numbered("target_direction", "targets_direction", row.place()),
             Input::Direction(symbol) => {
-                let (direction, (field, index)) = (local("direction"), self.writer.directions[symbol]);
-                let (field, index) = (format_ident!("{field}"), Literal::usize_unsuffixed(index));
-                match self.takes_part_of_direction {
-                    true => quote!(#direction[#index]),
-                    false => quote!(#direction.#field[#index]),
-                }
+                let (name, (part, index)) = (format!("{}_direction", symbol.place()), directions[symbol]);
+                let part = format_ident!("{part}");
+                entry(name, if takes_part { quote!(#direction) } else { quote!(#direction.#part) }, index)
             }
-            Input::Change(index) => {
-                let (direction, index) = (local("direction"), Literal::usize_unsuffixed(index));
-                quote!(#direction.prepared[#index])
-            }
-            Input::VarianceDirection(column) => entry("variances_direction", column.place()),
-            Input::TargetDirection(row) => entry("targets_direction", row.place()),
-            Input::Prepared(index) => {
-                let field = &self.writer.prepared[index];
-                quote!(#system.#field)
-            }
-            Input::Driving(symbol) => {
-                let field = &self.writer.names[symbol];
-                quote!(#system.#field)
-            }
-            Input::Parameter(_) => return,
-        };
-        let name = self.writer.input_name(*input);
-        self.statements.push(quote!(let #name = #value;));
+            Input::Change(index) => entry(format!("{index}_change"), quote!(#direction.prepared), index),
+        }
     }
 
     /// A name for what an instruction computes: the order of the statements is the program's.
@@ -387,9 +306,8 @@ impl<'a> FunctionBody<'a> {
     fn piece(&self, instruction: &Instruction) -> Piece {
         match *instruction {
             Instruction::Constant(bits) => self.constant(f64::from_bits(bits)),
-            Instruction::Input(input) => Piece::atom(self.writer.input_name(input).into_token_stream()),
-            // What the law returns is bound entry by entry.
-            Instruction::Weigh(_) => Piece::atom(TokenStream::new()),
+            // What the law returns is bound entry by entry, and inputs have their names.
+            Instruction::Weigh(_) | Instruction::Input(_) => Piece::atom(TokenStream::new()),
             Instruction::Weighed(_, integral) => Piece::atom(weighted_name(integral.place()).into_token_stream()),
             Instruction::Add(a, b) => self.sum(a, quote!(+), b),
             Instruction::Sub(a, b) => self.sum(a, quote!(-), b),
@@ -436,15 +354,12 @@ impl<'a> FunctionBody<'a> {
     fn call(&self, receiver: Piece, name: &str, arguments: &[Piece]) -> Piece {
         let name = format_ident!("{name}");
         let arguments = arguments.iter().map(|argument| &argument.tokens);
-        Piece::atom(match self.numbers {
-            NumberType::Scalars => {
-                let receiver = receiver.at(Precedence::Postfix);
-                quote!(#receiver.#name(#(#arguments),*))
-            }
-            NumberType::Doubles => {
-                let (runtime, receiver) = (self.writer.runtime, receiver.tokens);
-                quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
-            }
+        Piece::atom(if self.host == Host::Model {
+            let (runtime, receiver) = (self.writer.runtime, receiver.tokens);
+            quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
+        } else {
+            let receiver = receiver.at(Precedence::Postfix);
+            quote!(#receiver.#name(#(#arguments),*))
         })
     }
 
@@ -455,10 +370,10 @@ impl<'a> FunctionBody<'a> {
     fn constant(&self, number: f64) -> Piece {
         let magnitude = Literal::f64_unsuffixed(number.abs());
         let signed = if number < 0.0 { quote!(-#magnitude) } else { quote!(#magnitude) };
-        match self.numbers {
-            NumberType::Scalars => Piece::atom(quote!(T::from_f64(#signed))),
-            NumberType::Doubles if number < 0.0 => Piece { tokens: signed, binding: Precedence::Negation },
-            NumberType::Doubles => Piece::atom(signed),
+        match self.host {
+            Host::Model if number < 0.0 => Piece { tokens: signed, binding: Precedence::Negation },
+            Host::Model => Piece::atom(signed),
+            Host::Prepared(_) | Host::Associated { .. } => Piece::atom(quote!(T::from_f64(#signed))),
         }
     }
 

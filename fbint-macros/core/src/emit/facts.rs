@@ -1,10 +1,12 @@
 //! What a model says of itself.
 
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue};
 
-use super::{Compiled, implementation, local};
+use super::body::Writer;
+use super::hamel::hamel_functions;
+use super::{CompiledModel, local, numbers};
 use crate::derivation::table::Id;
 use crate::derivation::{Conservation, Derivation, Evidence, IntegralId, Kind, Role};
 use crate::expression::Symbol;
@@ -41,22 +43,22 @@ fn documentation(attribute: &Attribute) -> Option<String> {
 ///     };
 /// }
 /// ```
-pub(super) fn generated_system(compiled: &Compiled<'_>, source: &str, numbers: &TokenStream) -> TokenStream {
-    let (item, runtime) = (&compiled.declaration.item, &compiled.declaration.runtime);
-    let Compiled { latex, equations, undeclared, .. } = compiled;
-    let Derivation { symbols, outputs, kinetic_energy, .. } = compiled.derivation;
-    let (name, summary, state) = (plain(&item.ident), first_paragraph(&item.attrs), local("state"));
-    let (states, integrals) = (states(compiled), integrals(compiled));
+pub(super) fn generated_system(writer: &Writer<'_>, source: &str) -> TokenStream {
+    let Writer { declaration, runtime, name, model, .. } = writer;
+    let CompiledModel { latex, equations, undeclared, programs, .. } = model;
+    let Derivation { symbols, outputs, kinetic_energy, .. } = &model.derivation;
+    let (name, summary, state) = (plain(name), first_paragraph(&declaration.item.attrs), local("state"));
+    let (states, integrals) = (states(writer), integrals(writer));
     let parameter_names = symbols.parameters().map(|symbol| &symbols[symbol].name);
     let output_names = outputs.iter().map(|output| &output.name);
     let input_names = symbols.inputs().map(|symbol| &symbols[symbol].name);
-    let prepared_numbers = Literal::usize_unsuffixed(compiled.programs.prepare.outputs.len());
+    let prepared_numbers = Literal::usize_unsuffixed(programs.prepare.outputs.len());
     // The runtime's variants have the same names.
     let kinetic_energy = format_ident!("{kinetic_energy:?}");
-    let has_hamel_steps = compiled.programs.functions().any(|(function, _)| function.owner == Trait::Hamel);
-    let has_jacobian = compiled.declaration.derivatives;
+    let (has_hamel_steps, has_jacobian) = (model.has(Trait::Hamel), declaration.derivatives);
     let [field_operations, feedback_operations] =
-        [&VECTOR_FIELD, &FEEDBACK_FIELD].map(|function| operations(runtime, &compiled.programs[function].operations()));
+        [&VECTOR_FIELD, &FEEDBACK_FIELD].map(|function| operations(runtime, &programs[function].operations()));
+    let (hamel_functions, numbers) = (hamel_functions(writer), numbers(writer));
     let facts = quote! {
         const FACTS: #runtime::SystemFacts = {
             let #state: &'static [#runtime::StateEntry] = &[#(#states),*];
@@ -81,15 +83,15 @@ pub(super) fn generated_system(compiled: &Compiled<'_>, source: &str, numbers: &
                 equations: #equations,
             }
         };
+        #hamel_functions
         #numbers
     };
-    let model = &item.ident;
-    implementation(&quote!(#runtime::GeneratedSystem for #model), &facts)
+    writer.implementation("GeneratedSystem", &facts)
 }
 
 /// The kinds of the entries of the state.
-fn states(compiled: &Compiled<'_>) -> Vec<TokenStream> {
-    let (runtime, symbols) = (&compiled.declaration.runtime, &compiled.derivation.symbols);
+fn states(Writer { runtime, model, .. }: &Writer<'_>) -> Vec<TokenStream> {
+    let symbols = &model.derivation.symbols;
     let entry = |symbol: Symbol| {
         let name = &symbols[symbol].name;
         let role = match symbols[symbol].role {
@@ -101,10 +103,10 @@ fn states(compiled: &Compiled<'_>) -> Vec<TokenStream> {
                 let coordinate = Literal::usize_unsuffixed(coordinate.place());
                 quote!(Momentum { coordinate: #coordinate })
             }
-            Role::Position => quote!(Position),
-            Role::Velocity => quote!(Velocity),
-            Role::Time => quote!(Time),
-            Role::Work => quote!(Work),
+            // The runtime's variants have the same names.
+            role @ (Role::Position | Role::Velocity | Role::Time | Role::Work) => {
+                format_ident!("{role:?}").into_token_stream()
+            }
             _ => quote!(Variable),
         };
         quote!(#runtime::StateEntry { name: #name, role: #runtime::StateRole::#role })
@@ -113,10 +115,9 @@ fn states(compiled: &Compiled<'_>) -> Vec<TokenStream> {
 }
 
 /// The kinds of the integrals.
-fn integrals(compiled: &Compiled<'_>) -> Vec<TokenStream> {
-    let runtime = &compiled.declaration.runtime;
+fn integrals(Writer { runtime, model, .. }: &Writer<'_>) -> Vec<TokenStream> {
     let integral = |id: IntegralId| {
-        let integral = &compiled.derivation.integrals[id];
+        let integral = &model.derivation.integrals[id];
         let kind = match integral.kind {
             Kind::Holonomic { rate } => {
                 let rate = Literal::usize_unsuffixed(rate.place());
@@ -132,7 +133,7 @@ fn integrals(compiled: &Compiled<'_>) -> Vec<TokenStream> {
             Kind::Invariant => quote!(Invariant),
         };
         let (name, weight) = (&integral.name, Literal::f64_unsuffixed(f64::from(integral.weight)));
-        let conservation = conservation(runtime, compiled.conservation[id]);
+        let conservation = conservation(runtime, model.findings.conservation[id]);
         quote! {
             #runtime::Integral {
                 name: #name,
@@ -142,26 +143,21 @@ fn integrals(compiled: &Compiled<'_>) -> Vec<TokenStream> {
             }
         }
     };
-    compiled.derivation.integrals.ids().map(integral).collect()
+    model.derivation.integrals.ids().map(integral).collect()
 }
 
 fn conservation(runtime: &syn::Path, grade: Conservation) -> TokenStream {
     // The runtime's variants have the same names.
     let evidence = |evidence: Evidence| {
         let evidence = format_ident!("{evidence:?}");
-        quote!(#runtime::Evidence::#evidence)
+        quote!((#runtime::Evidence::#evidence))
     };
-    match grade {
-        Conservation::Everywhere(how) => {
-            let how = evidence(how);
-            quote!(#runtime::Conservation::Everywhere(#how))
-        }
-        Conservation::OnConstraints(how) => {
-            let how = evidence(how);
-            quote!(#runtime::Conservation::OnConstraints(#how))
-        }
-        Conservation::Assumed => quote!(#runtime::Conservation::Assumed),
-    }
+    let grade = match grade {
+        Conservation::Everywhere(how) => [quote!(Everywhere), evidence(how)],
+        Conservation::OnConstraints(how) => [quote!(OnConstraints), evidence(how)],
+        Conservation::Assumed => [quote!(Assumed), TokenStream::new()],
+    };
+    quote!(#runtime::Conservation::#(#grade)*)
 }
 
 fn operations(runtime: &syn::Path, count: &OperationCount) -> TokenStream {

@@ -4,9 +4,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::body::Writer;
-use super::functions::{Signatures, array, inlining};
-use super::{Compiled, implementation, system_path};
-use crate::program::{GeneratedFunction, HAMEL_FUNCTIONS, LAGRANGIAN_FUNCTIONS, Returns, Trait};
+use super::functions::{Signatures, array, functions};
+use crate::program::Trait;
 
 /// The implementation of `LagrangianSystem`.
 ///
@@ -17,11 +16,15 @@ use crate::program::{GeneratedFunction, HAMEL_FUNCTIONS, LAGRANGIAN_FUNCTIONS, R
 ///     ..
 /// }
 /// ```
-pub(super) fn lagrangian(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures) -> Option<TokenStream> {
-    let items = items(compiled, writer, signatures, Trait::Lagrangian)?;
-    let (runtime, name) = (&signatures.runtime, system_path(&compiled.declaration.item.ident));
-    let velocities = velocities(signatures);
-    Some(implementation(&quote!(#runtime::LagrangianSystem for #name), &quote!(#velocities #items)))
+pub(super) fn lagrangian(writer: &Writer<'_>) -> Option<TokenStream> {
+    let (velocities, functions) = (velocities(&writer.signatures), functions(writer, Trait::Lagrangian));
+    let items = quote!(#velocities #functions);
+    writer.model.has(Trait::Lagrangian).then(|| writer.implementation("LagrangianSystem", &items))
+}
+
+pub(super) fn velocities(signatures: &Signatures) -> TokenStream {
+    let (runtime, velocities) = (&signatures.runtime, array(signatures.velocities));
+    quote!(type Velocities<T: #runtime::Entry> = #velocities;)
 }
 
 /// The implementation of `HamelSystem`.
@@ -32,39 +35,25 @@ pub(super) fn lagrangian(compiled: &Compiled<'_>, writer: &Writer<'_>, signature
 ///     ..
 /// }
 /// ```
-pub(super) fn hamel(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures) -> Option<TokenStream> {
-    let items = items(compiled, writer, signatures, Trait::Hamel)?;
-    let (runtime, name) = (&signatures.runtime, system_path(&compiled.declaration.item.ident));
-    Some(implementation(&quote!(#runtime::HamelSystem for #name), &items))
+pub(super) fn hamel(writer: &Writer<'_>) -> Option<TokenStream> {
+    writer.model.has(Trait::Hamel).then(|| writer.implementation("HamelSystem", &functions(writer, Trait::Hamel)))
 }
 
-/// The functions of a trait, if the model has it.
-fn items(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures, owner: Trait) -> Option<TokenStream> {
-    let functions = compiled.programs.functions().filter(|(function, _)| function.owner == owner);
-    let item = |(function, program)| {
-        let (signature, inlining) = (signatures.of(function), inlining(function, program));
-        let (statements, entries) = writer.derivative(program, false);
-        let body = match function.returns {
-            Returns::Matrix(_, columns) => Writer::rows(program, signatures.count(columns), (statements, entries)),
-            _ => quote!(#statements [#(#entries),*]),
-        };
-        quote!(#inlining #signature { #body })
+/// The steps of the discrete Hamel integrator, for simulations, whose methods are chosen at run time.
+pub(super) fn hamel_steps(Writer { runtime, model, .. }: &Writer<'_>) -> Option<TokenStream> {
+    let function = quote! {
+        fn hamel_steps(&self) -> ::core::option::Option<#runtime::HamelSteps<Self>> {
+            ::core::option::Option::Some(#runtime::HamelSteps::OF_SYSTEM)
+        }
     };
-    let items: Vec<TokenStream> = functions.map(item).collect();
-    (!items.is_empty()).then(|| quote!(#(#items)*))
+    model.has(Trait::Hamel).then_some(function)
 }
 
-fn velocities(signatures: &Signatures) -> TokenStream {
-    let (runtime, velocities) = (&signatures.runtime, array(signatures.velocities));
-    quote!(type Velocities<T: #runtime::Entry> = #velocities;)
-}
-
-/// The functions of these traits for a mistaken model, each with this body.
-pub(super) fn without_content(signatures: &Signatures, body: &TokenStream) -> [TokenStream; 2] {
-    let functions = |of: &[&GeneratedFunction]| {
-        let functions = of.iter().map(|function| signatures.of(function));
-        quote!(#(#functions #body)*)
+/// The functions of the discrete Hamel integrator, for the same.
+pub(super) fn hamel_functions(Writer { runtime, model, .. }: &Writer<'_>) -> Option<TokenStream> {
+    let functions = quote! {
+        const HAMEL_FUNCTIONS: ::core::option::Option<#runtime::HamelFunctions<Self>> =
+            ::core::option::Option::Some(#runtime::HamelFunctions::OF_SYSTEM);
     };
-    let (velocities, of_lagrangian) = (velocities(signatures), functions(&LAGRANGIAN_FUNCTIONS));
-    [quote!(#velocities #of_lagrangian), functions(&HAMEL_FUNCTIONS)]
+    model.has(Trait::Hamel).then_some(functions)
 }

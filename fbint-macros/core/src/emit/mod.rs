@@ -15,71 +15,64 @@ mod stub;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{IdentFragment, format_ident, quote};
 
-use crate::derivation::table::Table;
-use crate::derivation::{Conservation, Derivation, IntegralId, Role};
-use crate::elaborate::{Beginning, VariableEntry};
-use crate::expression::Symbol;
-use crate::program::Programs;
+use crate::derivation::{Derivation, Findings};
+use crate::elaborate::Elaborated;
+use crate::program::{Programs, Trait};
 use crate::syntax::{Declaration, plain};
 use body::{Writer, place};
 use derivatives::derivatives;
 pub use facts::first_paragraph;
 use functions::{Signatures, functions};
-use hamel::{hamel, lagrangian};
+use hamel::{hamel, hamel_steps, lagrangian};
 use state::{input_type, state_type};
 pub use stub::stub;
 
-/// Everything that the generated items are made of.
+/// A model that was understood, derived, and written as programs, before it becomes Rust.
 #[derive(Debug)]
-pub struct Compiled<'a> {
-    /// The declaration.
-    pub declaration: &'a Declaration,
-    /// The places of the entries of the state and of the parameters in the declaration.
-    pub places: &'a Table<Symbol, VariableEntry>,
+pub struct CompiledModel {
+    /// Names and exact expressions.
+    pub elaborated: Elaborated,
     /// The mathematics.
-    pub derivation: &'a Derivation,
-    /// Where a run begins.
-    pub beginning: &'a Beginning,
+    pub derivation: Derivation,
     /// The functions.
-    pub programs: &'a Programs,
-    /// The grade of each integral: where it is conserved, and by which evidence.
-    pub conservation: &'a Table<IntegralId, Conservation>,
-    /// The derivation in LaTeX.
-    pub latex: &'a str,
+    pub programs: Programs,
+    /// Everything that is found out about the derivation.
+    pub findings: Findings,
     /// The derivation in plain text.
-    pub equations: &'a str,
+    pub equations: String,
+    /// The derivation in LaTeX.
+    pub latex: String,
     /// The part of the documentation about the integrals, in Markdown.
-    pub summary: &'a str,
+    pub summary: String,
     /// Linear functions that are conserved and not declared.
-    pub undeclared: &'a [String],
+    pub undeclared: Vec<String>,
+    /// The file that keeps the derivation, by its path within the package.
+    pub file: Option<String>,
+}
+
+impl CompiledModel {
+    /// Whether the model has functions of a trait.
+    fn has(&self, owner: Trait) -> bool {
+        self.programs.functions().any(|(function, _)| function.owner == owner)
+    }
 }
 
 /// The struct, the state's type, the prepared model, and the implementations of the runtime's traits.
-pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
-    let item = &compiled.declaration.item;
-    let writer = writer(compiled);
-    let state = state_type(compiled.declaration);
-    let driven = driven(compiled, &writer);
-    let functions = GeneratedFunctions::of(compiled, &writer);
-    let hamel_steps = functions.hamel.as_ref().map(|_| hamel_steps(&compiled.declaration.runtime));
-    let (default, start) = (beginning::default(compiled, &writer), beginning::start(compiled, &writer));
-    let prepare = &functions.prepare;
-    let system = feedback_system(compiled, &writer, &quote!(#prepare #start #hamel_steps));
-    let hamel_functions = functions.hamel.as_ref().map(|_| hamel_functions(&compiled.declaration.runtime));
-    let numbers = numbers(compiled, &writer);
-    let facts = facts::generated_system(compiled, &functions.source(compiled), &quote!(#hamel_functions #numbers));
+pub fn emit(declaration: &Declaration, model: &CompiledModel) -> TokenStream {
+    let writer = Writer::new(declaration, model);
+    let (item, state) = (&declaration.item, state_type(declaration));
+    let (default, driven) = (beginning::default(&writer), driven(&writer));
+    let functions = GeneratedFunctions::of(&writer);
+    let system = feedback_system(&writer, &functions.prepare);
+    let facts = facts::generated_system(&writer, &functions.source(&writer));
     let GeneratedFunctions { prepared, lagrangian, hamel, derivatives, .. } = functions;
     quote!(#item #default #state #prepared #system #facts #driven #lagrangian #hamel #derivatives)
 }
 
 /// The functions that compute, pretty-printed.
-pub fn source(compiled: &Compiled<'_>) -> String {
-    GeneratedFunctions::of(compiled, &writer(compiled)).source(compiled)
-}
-
-fn writer<'a>(compiled: &Compiled<'a>) -> Writer<'a> {
-    let Compiled { declaration, places, derivation, programs, .. } = *compiled;
-    Writer::new(&declaration.runtime, places, &derivation.symbols, programs)
+pub fn source(declaration: &Declaration, model: &CompiledModel) -> String {
+    let writer = Writer::new(declaration, model);
+    GeneratedFunctions::of(&writer).source(&writer)
 }
 
 /// The functions that compute, and the implementations that have them.
@@ -92,20 +85,18 @@ struct GeneratedFunctions {
 }
 
 impl GeneratedFunctions {
-    fn of(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Self {
-        let signatures = signatures(compiled);
+    fn of(writer: &Writer<'_>) -> Self {
         Self {
-            prepare: prepare(compiled, writer),
-            prepared: prepared(compiled, writer, &signatures),
-            lagrangian: lagrangian(compiled, writer, &signatures),
-            hamel: hamel(compiled, writer, &signatures),
-            derivatives: derivatives(compiled, writer, &signatures),
+            prepare: prepare(writer),
+            prepared: prepared(writer),
+            lagrangian: lagrangian(writer),
+            hamel: hamel(writer),
+            derivatives: derivatives(writer),
         }
     }
 
     /// All of them, pretty-printed.
-    fn source(&self, compiled: &Compiled<'_>) -> String {
-        let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
+    fn source(&self, Writer { runtime, name, .. }: &Writer<'_>) -> String {
         let Self { prepare, prepared, lagrangian, hamel, derivatives } = self;
         let file = quote! {
             impl #runtime::FeedbackSystem for #name { #prepare }
@@ -118,27 +109,9 @@ impl GeneratedFunctions {
     }
 }
 
-/// The steps of the discrete Hamel integrator, for simulations, whose methods are chosen at run time.
-fn hamel_steps(runtime: &syn::Path) -> TokenStream {
-    quote! {
-        fn hamel_steps(&self) -> ::core::option::Option<#runtime::HamelSteps<Self>> {
-            ::core::option::Option::Some(#runtime::HamelSteps::OF_SYSTEM)
-        }
-    }
-}
-
-/// The functions of the discrete Hamel integrator, for the same.
-fn hamel_functions(runtime: &syn::Path) -> TokenStream {
-    quote! {
-        const HAMEL_FUNCTIONS: ::core::option::Option<#runtime::HamelFunctions<Self>> =
-            ::core::option::Option::Some(#runtime::HamelFunctions::OF_SYSTEM);
-    }
-}
-
 /// The numbers of the prepared model, one by one: for systems whose vectors are longer than their state.
-fn numbers(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
-    let runtime = &compiled.declaration.runtime;
-    let prepared = prepared_name(&compiled.declaration.item.ident);
+fn numbers(writer: &Writer<'_>) -> TokenStream {
+    let (runtime, prepared) = (writer.runtime, prepared_name(writer.name));
     let fields: Vec<&Ident> = writer.fields().collect();
     let indices: Vec<Literal> = (0..fields.len()).map(Literal::usize_unsuffixed).collect();
     let (system, number, index) = (local("system"), local("number"), local("index"));
@@ -159,12 +132,11 @@ fn numbers(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
 }
 
 /// The function that computes what depends on parameters alone.
-fn prepare(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
-    let prepared = prepared_name(&compiled.declaration.item.ident);
-    let (statements, values) = writer.prepare(&compiled.programs.prepare);
-    let (fields, inputs) = (writer.prepared(), writer.inputs());
-    let fields = fields.iter().zip(values).map(|(field, value)| quote!(#field: #value));
-    let fields = fields.chain(inputs.iter().map(|input| quote!(#input: 0.0)));
+fn prepare(writer: &Writer<'_>) -> TokenStream {
+    let prepared = prepared_name(writer.name);
+    let (statements, values) = writer.prepare(&writer.model.programs.prepare);
+    let fields = writer.prepared.iter().zip(values).map(|(field, value)| quote!(#field: #value));
+    let fields = fields.chain(writer.inputs.iter().map(|input| quote!(#input: 0.0)));
     quote! {
         #[inline]
         fn prepare(&self) -> Self::Prepared<::core::primitive::f64> {
@@ -180,21 +152,17 @@ fn prepare(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
 /// pub struct PendulumPrepared<T> { m: T, c_0: T }
 /// impl<T: Scalar> PreparedSystem<T> for PendulumPrepared<T> { .. }
 /// ```
-fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures) -> TokenStream {
-    let (runtime, visibility) = (&compiled.declaration.runtime, &compiled.declaration.item.vis);
-    let name = prepared_name(&compiled.declaration.item.ident);
-    let doc = format!(
-        " [`{}`] with everything computed that depends on its parameters alone.",
-        plain(&compiled.declaration.item.ident)
-    );
-    let fields: Vec<&Ident> = writer.fields().collect();
-    let system = system_path(&compiled.declaration.item.ident);
-    let functions = functions(compiled, writer, signatures);
-    let jacobian = compiled.declaration.derivatives.then(|| jacobian(signatures));
-    let facts = facts(runtime, &system);
-    let arguments = prepared_arguments(writer, &quote!(T));
+fn prepared(writer: &Writer<'_>) -> TokenStream {
+    let (runtime, visibility) = (writer.runtime, &writer.declaration.item.vis);
+    let (name, system) = (prepared_name(writer.name), system_path(writer.name));
+    let doc = format!(" [`{}`] with everything computed that depends on its parameters alone.", plain(writer.name));
+    let fields = writer.fields();
+    let (normalisation, functions) = (functions::normalisation(writer), functions(writer, Trait::Prepared));
+    let jacobian = writer.declaration.derivatives.then(|| jacobian(&writer.signatures));
+    let (facts, arguments) = (facts(runtime, &system), prepared_arguments(writer));
     let of = quote!(<T: #runtime::Scalar> #runtime::PreparedSystem<T> for #name #arguments);
-    let implementation = implementation(&of, &quote!(type System = #system; #facts #functions #jacobian));
+    let items = quote!(type System = #system; #facts #normalisation #functions #jacobian);
+    let implementation = implementation(&of, &items);
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
@@ -222,42 +190,14 @@ fn jacobian(signatures: &Signatures) -> TokenStream {
     }
 }
 
-fn signatures(compiled: &Compiled<'_>) -> Signatures {
-    let runtime = &compiled.declaration.runtime;
-    let system = system_path(&compiled.declaration.item.ident);
-    Signatures {
-        states: compiled.derivation.dimension(),
-        integrals: compiled.derivation.integrals.len(),
-        outputs: compiled.derivation.outputs.len(),
-        velocities: compiled.derivation.symbols.with(|role| role == Role::Velocity).len(),
-        runtime: runtime.clone(),
-        law: quote!(#runtime::FeedbackLaw<#system, T>),
-    }
-}
-
-/// The numbers of unknowns of each kind.
-#[derive(Clone, Copy)]
-struct Lengths {
-    state: usize,
-    parameters: usize,
-    inputs: usize,
-}
-
-impl Lengths {
-    fn all(self) -> usize {
-        self.state + self.parameters + self.inputs
-    }
-}
-
 /// The argument of the prepared model's type. There is none if the type holds no number, since a generic parameter must be used.
-fn prepared_arguments(writer: &Writer<'_>, number: &TokenStream) -> Option<TokenStream> {
-    writer.fields().next().is_some().then(|| quote!(<#number>))
+fn prepared_arguments(writer: &Writer<'_>) -> Option<TokenStream> {
+    writer.fields().next().map(|_| quote!(<T>))
 }
 
 /// The function that brings prepared models together, one for each lane.
-fn gathered(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
-    let runtime = &compiled.declaration.runtime;
-    let prepared = prepared_name(&compiled.declaration.item.ident);
+fn gathered(writer: &Writer<'_>) -> TokenStream {
+    let (runtime, prepared) = (writer.runtime, prepared_name(writer.name));
     let fields = writer.fields();
     let (member, lane) = (local("member"), local("lane"));
     quote! {
@@ -271,14 +211,13 @@ fn gathered(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
 }
 
 /// The type of the inputs and the implementation that gives them to the prepared model, if there are any.
-fn driven(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
-    let (runtime, name) = (&compiled.declaration.runtime, &compiled.declaration.item.ident);
-    let (input_type, input) = (input_type(compiled.declaration)?, input_name(name));
-    let number = Literal::usize_unsuffixed(writer.inputs().len());
+fn driven(writer: &Writer<'_>) -> Option<TokenStream> {
+    let Writer { runtime, name, inputs, .. } = writer;
+    let (input_type, input) = (input_type(writer.declaration)?, input_name(name));
+    let number = Literal::usize_unsuffixed(inputs.len());
     let (system, entries) = (local("system"), local("input"));
     let places = (0..).map(Literal::usize_unsuffixed);
-    let assignments =
-        writer.inputs().iter().zip(places).map(|(field, place)| quote!(#system.#field = #entries[#place];));
+    let assignments = inputs.iter().zip(places).map(|(field, place)| quote!(#system.#field = #entries[#place];));
     let items = quote! {
         type Inputs<T: #runtime::Entry> = [T; #number];
         type Input = #input;
@@ -291,20 +230,18 @@ fn driven(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
             #system
         }
     };
-    let implementation = implementation(&quote!(#runtime::DrivenSystem for #name), &items);
+    let implementation = writer.implementation("DrivenSystem", &items);
     Some(quote!(#input_type #implementation))
 }
 
-/// The implementation that every model has. `own` is the part that the caller has written.
-fn feedback_system(compiled: &Compiled<'_>, writer: &Writer<'_>, own: &TokenStream) -> TokenStream {
-    let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
-    let (state, prepared) = (state_name(name), prepared_name(name));
-    let arguments = prepared_arguments(writer, &quote!(T));
-    let Derivation { symbols, integrals, outputs, .. } = compiled.derivation;
-    let [n, m, outputs] = [symbols.dimension(), integrals.len(), outputs.len()].map(Literal::usize_unsuffixed);
-    let (facts, parameters, gathered) =
-        (facts(runtime, &quote!(Self)), parameters(compiled), gathered(compiled, writer));
-    let doc = format!("{}\n# Equations\n\n```text\n{}```", compiled.summary, compiled.equations);
+/// The implementation that every model has, with the function that computes what depends on parameters alone.
+fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
+    let Writer { name, runtime, model, signatures, .. } = writer;
+    let (state, prepared, arguments) = (state_name(name), prepared_name(name), prepared_arguments(writer));
+    let [n, m, outputs] = [signatures.states, signatures.integrals, signatures.outputs].map(Literal::usize_unsuffixed);
+    let (facts, parameters) = (facts(runtime, &quote!(Self)), parameters(writer));
+    let (start, hamel_steps, gathered) = (beginning::start(writer), hamel_steps(writer), gathered(writer));
+    let doc = format!("{}\n# Equations\n\n```text\n{}```", model.summary, model.equations);
     let items = quote! {
         type Vector<T: #runtime::Entry> = [T; #n];
         type Integrals<T: #runtime::Entry> = [T; #m];
@@ -315,10 +252,12 @@ fn feedback_system(compiled: &Compiled<'_>, writer: &Writer<'_>, own: &TokenStre
             ::core::option::Option::Some(#runtime::SystemFacts::of::<Self>());
         #facts
         #parameters
-        #own
+        #prepare
+        #start
+        #hamel_steps
         #gathered
     };
-    let implementation = implementation(&quote!(#runtime::FeedbackSystem for #name), &items);
+    let implementation = writer.implementation("FeedbackSystem", &items);
     quote!(#[doc = #doc] #implementation)
 }
 
@@ -333,17 +272,16 @@ fn facts(runtime: &syn::Path, system: &TokenStream) -> TokenStream {
 }
 
 /// The functions that give and change parameters by their places.
-fn parameters(compiled: &Compiled<'_>) -> TokenStream {
-    let parameters = compiled.derivation.symbols.parameters();
-    let places: Vec<TokenStream> = parameters.map(|symbol| place(&compiled.places[symbol])).collect();
-    let indices = || (0..places.len()).map(Literal::usize_unsuffixed);
-    let (read_indices, write_indices) = (indices(), indices());
+fn parameters(Writer { model, .. }: &Writer<'_>) -> TokenStream {
+    let parameters = model.derivation.symbols.parameters();
+    let places: Vec<TokenStream> = parameters.map(|symbol| place(&model.elaborated.places[symbol])).collect();
+    let indices: Vec<Literal> = (0..places.len()).map(Literal::usize_unsuffixed).collect();
     let index = local("index");
     quote! {
         #[inline]
         fn parameter(&self, #index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> {
             match #index {
-                #(#read_indices => ::core::option::Option::Some(self.#places),)*
+                #(#indices => ::core::option::Option::Some(self.#places),)*
                 _ => ::core::option::Option::None,
             }
         }
@@ -353,7 +291,7 @@ fn parameters(compiled: &Compiled<'_>) -> TokenStream {
             #index: ::core::primitive::usize,
         ) -> ::core::option::Option<&mut ::core::primitive::f64> {
             match #index {
-                #(#write_indices => ::core::option::Option::Some(&mut self.#places),)*
+                #(#indices => ::core::option::Option::Some(&mut self.#places),)*
                 _ => ::core::option::Option::None,
             }
         }

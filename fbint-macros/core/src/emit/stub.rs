@@ -8,10 +8,9 @@ use quote::quote;
 use syn::punctuated::Punctuated;
 use syn::{DeriveInput, GenericParam, Generics};
 
-use super::functions::{Signatures, without_content};
-use super::{
-    Lengths, derivatives, hamel, input_name, input_type, local, prepared_name, state_name, state_type, system_path,
-};
+use super::functions::Signatures;
+use super::{derivatives, hamel, input_name, input_type, local, prepared_name, state_name, state_type, system_path};
+use crate::program::{DERIVATIVES, FUNCTIONS, HAMEL_FUNCTIONS, LAGRANGIAN_FUNCTIONS};
 use crate::syntax::{Declaration, NamedExpression, Variable};
 
 /// The type that carries the attribute, the state's type and an implementation without content.
@@ -52,6 +51,8 @@ impl Stub<'_> {
             integrals: number_of_integrals(declaration),
             outputs: 0,
             velocities: entries(&declaration.velocities),
+            parameters: entries(&declaration.parameters),
+            inputs: entries(&declaration.inputs),
             runtime: (*runtime).clone(),
             law: quote!(#runtime::FeedbackLaw<#system #arguments, T>),
         }
@@ -128,12 +129,16 @@ impl Stub<'_> {
 
     fn prepared_system(&self, signatures: &Signatures) -> TokenStream {
         let Self { runtime, name, instance: Instance { sizes, arguments, size_arguments }, .. } = self;
-        let (system, prepared) = (system_path(name), prepared_name(name));
-        let functions = without_content(signatures, &self.none);
+        let (system, prepared, none) = (system_path(name), prepared_name(name), &self.none);
+        let (functions, m) =
+            (signatures.without_content(&FUNCTIONS, none), Literal::usize_unsuffixed(signatures.integrals));
         quote! {
             #[automatically_derived]
             impl<T: #runtime::Scalar, #sizes> #runtime::PreparedSystem<T> for #prepared<#size_arguments> {
                 type System = #system #arguments;
+                fn facts(&self) -> &'static #runtime::SystemFacts #none
+                fn zero_targets(&self) -> [::core::primitive::bool; #m] #none
+                fn normalisation(&self) -> [[T; 3]; #m] #none
                 #functions
             }
         }
@@ -158,16 +163,17 @@ impl Stub<'_> {
 
     /// The implementations that Lagrangian systems have.
     fn frame(&self, signatures: &Signatures) -> Option<TokenStream> {
-        let [of_lagrangian, of_hamel] = hamel::without_content(signatures, &self.none);
-        let of_lagrangian = self.implementation(&quote!(LagrangianSystem), &of_lagrangian);
+        let velocities = hamel::velocities(signatures);
+        let [of_lagrangian, of_hamel] = [&LAGRANGIAN_FUNCTIONS[..], &HAMEL_FUNCTIONS]
+            .map(|functions| signatures.without_content(functions, &self.none));
+        let of_lagrangian = self.implementation(&quote!(LagrangianSystem), &quote!(#velocities #of_lagrangian));
         let of_hamel = self.implementation(&quote!(HamelSystem), &of_hamel);
         (!self.declaration.velocities.is_empty()).then(|| quote!(#of_lagrangian #of_hamel))
     }
 
     fn differentiable(&self, signatures: &Signatures) -> Option<TokenStream> {
-        let (parameters, inputs) = (entries(&self.declaration.parameters), entries(&self.declaration.inputs));
-        let lengths = Lengths { state: signatures.states, parameters, inputs };
-        let items = derivatives::without_content(signatures, lengths, &self.none);
+        let functions = signatures.without_content(&DERIVATIVES, &self.none);
+        let items = derivatives::items(signatures, 0, &self.none, &functions);
         self.declaration.derivatives.then(|| self.implementation(&quote!(DifferentiableSystem), &items))
     }
 }
