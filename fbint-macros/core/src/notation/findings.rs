@@ -1,6 +1,6 @@
 //! Findings about a derivation in print: as equations in the derivation, and as a list in the documentation.
 
-use super::{Equation, Notation, Section, Style, short, source};
+use super::{Equation, Notation, Section, Style, quoted, short, source};
 use crate::derivation::table::Table;
 use crate::derivation::{
     BoundSet, Bracket, Conservation, Derivation, Doubt, Evidence, Findings, Further, FurtherIntegral, IntegralId,
@@ -108,12 +108,13 @@ impl Notation<'_> {
         }
         let notes = self.notes(findings);
         if !notes.is_empty() {
-            sections.push((
-                "Notes".to_owned(),
-                notes.iter().map(|note| (self.printer.text(note), String::new())).collect(),
-            ));
+            sections.push(("Notes".to_owned(), notes.iter().map(|note| self.remark(note)).collect()));
         }
         sections
+    }
+
+    fn remark(&self, text: &str) -> Equation {
+        (self.printer.text(text), String::new())
     }
 
     fn conservation(&self, findings: &Findings) -> Vec<Equation> {
@@ -136,8 +137,7 @@ impl Notation<'_> {
                 )
             }
         };
-        let excluded = self.printer.text(&self.excluded(further));
-        further.found.iter().map(found).chain([(excluded, String::new())]).collect()
+        further.found.iter().map(found).chain([self.remark(&self.excluded(further))]).collect()
     }
 
     /// What was looked for and not found.
@@ -184,8 +184,7 @@ impl Notation<'_> {
         }
         let listed = lines.len();
         if involution.others.len() > listed {
-            let text = format!("{} more pairs do not commute", involution.others.len() - listed);
-            lines.push((self.printer.text(&text), String::new()));
+            lines.push(self.remark(&format!("{} more pairs do not commute", involution.others.len() - listed)));
         }
         let commuting = involution.pairs - involution.others.len();
         let text = match (commuting, involution.others.is_empty()) {
@@ -195,7 +194,7 @@ impl Notation<'_> {
             (1, false) => "the other pair commutes".to_owned(),
             (count, false) => format!("the other {count} pairs commute"),
         };
-        lines.push((self.printer.text(&text), String::new()));
+        lines.push(self.remark(&text));
         lines
     }
 
@@ -229,7 +228,7 @@ impl Notation<'_> {
     fn pattern(&self, a: &[Vec<Expression>]) -> Vec<Equation> {
         let k = a.len();
         let count = a.iter().flatten().filter(|entry| !entry.is_zero()).count();
-        let counted = self.printer.text(&format!("{count} of {} entries of A do not vanish", k * k));
+        let counted = self.remark(&format!("{count} of {} entries of A do not vanish", k * k));
         let (zero, nonzero) = self.style.choose((".", "x"), ("\\cdot", "\\times"));
         let mark = |entry: &Expression| if entry.is_zero() { zero } else { nonzero };
         let row = |row: &Vec<Expression>| row.iter().map(mark).collect::<Vec<_>>();
@@ -242,7 +241,7 @@ impl Notation<'_> {
                 vec![("A".to_owned(), matrix)]
             }
         };
-        [(counted, String::new())].into_iter().chain(drawing).collect()
+        [counted].into_iter().chain(drawing).collect()
     }
 
     fn notes(&self, findings: &Findings) -> Vec<String> {
@@ -254,12 +253,11 @@ impl Notation<'_> {
             notes.push(format!("{} {verb} proved: `assume` is not needed", self.quoted(&needless)));
         }
         if let Some(VelocityConstraints { names, are_holonomic: true }) = &findings.velocity_constraints {
-            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let (verb, what) = if names.len() == 1 { ("is", "it as a") } else { ("are", "each as a") };
             notes.push(format!(
                 "{} {verb} holonomic in disguise: functions of the coordinates stay what they are at the start; declare {what} \
                  `constraint` to fix them",
-                names.join(", ")
+                quoted(names)
             ));
         }
         for &id in &findings.roots {
@@ -284,12 +282,10 @@ impl Notation<'_> {
             (others, true) => {
                 format!("an equation binds {last} to {}: {near}; DF does not have full rank", self.quoted(others))
             }
-            (others, false) => {
-                format!(
-                    "in all states that were tried, the gradient of {last} is a combination of those of {}",
-                    self.quoted(others)
-                )
-            }
+            (others, false) => format!(
+                "in all states that were tried, the gradient of {last} is a combination of those of {}",
+                self.quoted(others)
+            ),
         })
     }
 
@@ -324,13 +320,10 @@ impl Notation<'_> {
                 if *everywhere { "tried" } else { "found to satisfy the constraints" },
                 self.quoted(members)
             ),
-            Doubt::Unverified(functions) => {
-                let functions: Vec<String> = functions.iter().map(|function| format!("`{function}`")).collect();
-                format!(
-                    "no state was found in which the generated {} could be compared with the derivation",
-                    functions.join(", ")
-                )
-            }
+            Doubt::Unverified(functions) => format!(
+                "no state was found in which the generated {} could be compared with the derivation",
+                quoted(functions)
+            ),
         }
     }
 
@@ -344,9 +337,7 @@ impl Notation<'_> {
     }
 
     fn quoted(&self, members: &[IntegralId]) -> String {
-        let members: Vec<String> =
-            members.iter().map(|&id| format!("`{}`", self.derivation.integrals[id].name)).collect();
-        members.join(", ")
+        quoted(members.iter().map(|&id| &self.derivation.integrals[id].name))
     }
 
     fn list(&self, members: &[IntegralId]) -> String {

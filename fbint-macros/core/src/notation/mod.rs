@@ -55,6 +55,11 @@ pub fn source(expression: &Expression, symbols: &Symbols) -> String {
     Printer::new(Style::Plain, symbols).source(expression)
 }
 
+/// These names in quotes.
+pub fn quoted(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 /// The sides of an equation; a remark has no right side.
 type Equation = (String, String);
 

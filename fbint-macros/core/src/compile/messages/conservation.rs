@@ -1,7 +1,7 @@
 //! The wording for integrals that are not conserved.
 
 use super::Messages;
-use crate::derivation::{Derivation, Kind, Role};
+use crate::derivation::{Derivation, IntegralId, Kind, Role};
 use crate::diagnostics::Errors;
 use crate::expression::Symbol;
 use crate::notation;
@@ -59,21 +59,17 @@ impl Messages<'_> {
     fn reactions(&self, derivation: &Derivation, violation: &Violation) -> String {
         let symbols = violation.rate.symbols();
         let held = |symbol: &Symbol| derivation.symbols.constraint(*symbol);
-        let all: Vec<String> = symbols
-            .iter()
-            .filter_map(held)
-            .filter(|id| derivation.integrals[*id].kind == Kind::Velocity)
-            .map(|id| self.name(id))
-            .collect();
+        let held = symbols.iter().filter_map(held);
+        let all: Vec<IntegralId> = held.filter(|id| derivation.integrals[*id].kind == Kind::Velocity).collect();
         match &all[..] {
             [] => String::new(),
-            [one] => format!("; the reaction of {one} changes it"),
-            _ => format!("; the reactions of {} change it", all.join(", ")),
+            [one] => format!("; the reaction of {} changes it", self.name(*one)),
+            _ => format!("; the reactions of {} change it", self.names(all)),
         }
     }
 
     fn violation(&self, derivation: &Derivation, violation: &Violation, others: &[Violation]) -> String {
-        let name = |violation: &Violation| self.name(violation.integral);
+        let name = self.name(violation.integral);
         let is_set = derivation.integrals[violation.integral].kind.is_constraint();
         let restricted = derivation.integrals.constraints().next().is_some();
         let what = match (is_set, restricted) {
@@ -94,12 +90,12 @@ impl Messages<'_> {
         let witness = witness(derivation, violation, found);
         let also = match others {
             [] => String::new(),
-            [other] => format!("; {} is not conserved either", name(other)),
-            _ => format!("; {} are not conserved either", others.iter().map(name).collect::<Vec<_>>().join(", ")),
+            [other] => format!("; {} is not conserved either", self.name(other.integral)),
+            _ => format!("; {} are not conserved either", self.names(others.iter().map(|other| other.integral))),
         };
         let remedy =
             if is_set { "; correct it or the field, or remove it" } else { "; correct its expression, or remove it" };
-        format!("{} {what} d/dt = {rate}{legend}, which is {value} {witness}{reactions}{also}{remedy}", name(violation))
+        format!("{name} {what} d/dt = {rate}{legend}, which is {value} {witness}{reactions}{also}{remedy}")
     }
 }
 

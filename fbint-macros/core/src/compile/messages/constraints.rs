@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::Span;
-
 use super::Messages;
 use crate::derivation::{Derivation, Doubt, IntegralId, Kind};
 use crate::diagnostics::Errors;
@@ -14,8 +12,10 @@ impl Messages<'_> {
     pub(in crate::compile) fn constraints(&self, derivation: &Derivation, mistakes: &[Doubt]) -> syn::Result<()> {
         let errors = Errors::new();
         self.constants(derivation, &errors);
-        if errors.is_empty() {
-            self.unfit(derivation, mistakes, &errors);
+        if errors.is_empty()
+            && let Some((constraint, text)) = self.unfit(derivation, mistakes)
+        {
+            errors.push(self.model.spans[constraint], text);
         }
         errors.flush()
     }
@@ -31,28 +31,33 @@ impl Messages<'_> {
         }
     }
 
-    fn unfit(&self, derivation: &Derivation, mistakes: &[Doubt], errors: &Errors) {
+    /// The first mistake, and the constraint at which it is shown.
+    fn unfit(&self, derivation: &Derivation, mistakes: &[Doubt]) -> Option<(IntegralId, String)> {
         match mistakes {
-            [.., Doubt::OneSign { member, positive }] => self.one_sign(derivation, *member, *positive, errors),
+            [.., Doubt::OneSign { member, positive }] => Some((*member, self.one_sign(derivation, *member, *positive))),
             [Doubt::Singular { members, everywhere: true }, Doubt::Unsatisfied(_)] => {
                 let reason =
                     |names: &str| format!("{names} contradict one another: no state satisfies all of them; remove one");
-                self.singular(derivation, members, "everywhere", &reason, errors);
+                self.singular(derivation, members, "everywhere", &reason)
             }
             [Doubt::Singular { members, everywhere }, ..] => {
                 let place = if *everywhere { "everywhere" } else { "wherever the constraints hold" };
                 let reason = |names: &str| format!("{names} depend on one another; remove one of them");
-                self.singular(derivation, members, place, &reason, errors);
+                self.singular(derivation, members, place, &reason)
             }
-            [Doubt::Unsatisfied(members), ..] => self.contradiction(members, errors),
-            [Doubt::NoGradient(member), ..] => self.flat(derivation, *member, errors),
-            _ => {}
+            [Doubt::Unsatisfied(members), ..] => {
+                let names = self.names(members.iter().copied());
+                let reason = "no state satisfies all of them; correct or remove one";
+                Some((*members.last()?, format!("{names} contradict one another: {reason}")))
+            }
+            [Doubt::NoGradient(member), ..] => Some((*member, self.flat(derivation, *member))),
+            _ => None,
         }
     }
 
-    fn one_sign(&self, derivation: &Derivation, member: IntegralId, positive: bool, errors: &Errors) {
+    fn one_sign(&self, derivation: &Derivation, member: IntegralId, positive: bool) -> String {
         let name = self.name(member);
-        let text = if is_never_zero(&derivation.integrals[member].value) {
+        if is_never_zero(&derivation.integrals[member].value) {
             let sign = if positive { "positive" } else { "negative" };
             format!("{name} is {sign} in every state, so it is never 0 and no motion satisfies it: check its signs")
         } else {
@@ -61,24 +66,15 @@ impl Messages<'_> {
             format!(
                 "{name} is never {sign}, so that its gradient vanishes wherever {name} does and {consequence}: check its signs"
             )
-        };
-        errors.push(self.model.spans[member], text);
+        }
     }
 
-    fn contradiction(&self, members: &[IntegralId], errors: &Errors) {
-        let names = self.names(members.iter().copied());
-        let text = format!("{names} contradict one another: no state satisfies all of them; correct or remove one");
-        let span = members.last().map_or_else(Span::call_site, |&last| self.model.spans[last]);
-        errors.push(span, text);
-    }
-
-    fn flat(&self, derivation: &Derivation, member: IntegralId, errors: &Errors) {
+    fn flat(&self, derivation: &Derivation, member: IntegralId) -> String {
         let (name, consequence) = (self.name(member), consequence(derivation));
-        let text = format!(
+        format!(
             "the gradient of {name} vanishes wherever {name} does, so that {consequence}: drop the power, or whatever \
              makes {name} touch 0 without crossing it"
-        );
-        errors.push(self.model.spans[member], text);
+        )
     }
 
     fn singular(
@@ -87,12 +83,11 @@ impl Messages<'_> {
         members: &[IntegralId],
         place: &str,
         several: &dyn Fn(&str) -> String,
-        errors: &Errors,
-    ) {
+    ) -> Option<(IntegralId, String)> {
         // A rate stands for the constraint that it is the rate of: users declare only that.
         let culprits: BTreeSet<IntegralId> =
             members.iter().map(|&member| derivation.integrals.declared(member)).collect();
-        let Some(&last) = culprits.last() else { return };
+        let &last = culprits.last()?;
         let names = self.names(culprits.iter().copied());
         let reason = match (culprits.len(), derivation.integrals[last].kind) {
             (1, Kind::Holonomic { .. }) => format!(
@@ -107,8 +102,7 @@ impl Messages<'_> {
         };
         let matrix =
             if derivation.has_brackets() { "C of the constraints' Poisson brackets" } else { "of the reactions" };
-        let text = format!("the matrix {matrix} is singular {place}: {reason}");
-        errors.push(self.model.spans[last], text);
+        Some((last, format!("the matrix {matrix} is singular {place}: {reason}")))
     }
 }
 

@@ -12,6 +12,7 @@ use crate::derivation::{Derivation, Further, IntegralId, VelocityConstraints};
 use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
 use crate::mechanics::motion::are_integrable;
+use crate::notation;
 use crate::prepared::{SizeLimits, Surroundings, Trouble};
 use crate::program::Fault;
 use crate::proofs::{self, MOST_MONOMIALS};
@@ -28,16 +29,16 @@ pub(super) struct Messages<'a> {
 impl Messages<'_> {
     /// An error about the package's derivations, with the command that mends it.
     pub(super) fn trouble(&self, trouble: &Trouble) -> syn::Error {
-        let text = match trouble {
+        match trouble {
             Trouble::Stale(text) => {
                 let has_algebra = self.surroundings.has_algebra();
                 let reason = if has_algebra { "" } else { ", and this build of fbint has no algebra" };
                 let command = self.surroundings.command(&self.runtime());
-                format!("{text}{reason}; to bring `derivations/` up to date, run `{command}`")
+                let text = format!("{text}{reason}; to bring `derivations/` up to date, run `{command}`");
+                error(self.declaration, text)
             }
-            Trouble::Access(text) => text.clone(),
-        };
-        syn::Error::new(self.declaration.item.ident.span(), text)
+            Trouble::Access(text) => error(self.declaration, text),
+        }
     }
 
     /// Refuses a model with more entries than the surroundings allow.
@@ -52,7 +53,7 @@ impl Messages<'_> {
         ];
         let Some((what, count, most)) = lists.into_iter().find(|(_, count, most)| count > most) else { return Ok(()) };
         let text = format!("the model has {count} {what}, and one from text has at most {most}: declare it in a crate");
-        Err(syn::Error::new(self.declaration.item.ident.span(), text))
+        Err(error(self.declaration, text))
     }
 
     /// The package's name for the runtime, as far as the declaration tells.
@@ -112,12 +113,17 @@ impl Messages<'_> {
     }
 
     fn names(&self, integrals: impl IntoIterator<Item = IntegralId>) -> String {
-        integrals.into_iter().map(|integral| self.name(integral)).collect::<Vec<_>>().join(", ")
+        notation::quoted(integrals.into_iter().map(|integral| &self.model.problem.integrals[integral].name))
     }
 }
 
+/// A mistake of the model as a whole.
+fn error(declaration: &Declaration, text: impl std::fmt::Display) -> syn::Error {
+    syn::Error::new(declaration.item.ident.span(), text)
+}
+
 pub(super) fn no_model(declaration: &Declaration) -> syn::Error {
-    syn::Error::new(declaration.item.ident.span(), "internal error: no model and no mistake")
+    error(declaration, "internal error: no model and no mistake")
 }
 
 /// A panic of the compiler.
@@ -131,7 +137,7 @@ pub(crate) fn panicked(text: &str) -> String {
 /// A bug of the compiler, or of its computer-algebra system.
 pub(super) fn disagreement(declaration: &Declaration, quantity: &str) -> syn::Error {
     let text = format!("internal error: {quantity} as derived disagrees with the declaration; please report it");
-    syn::Error::new(declaration.item.ident.span(), text)
+    error(declaration, text)
 }
 
 /// A bug of the compiler.
@@ -141,5 +147,5 @@ pub(super) fn fault(declaration: &Declaration, fault: &Fault) -> syn::Error {
         None => format!("`{}`", fault.function),
     };
     let text = format!("internal error: {function} as generated disagrees with its derivation; please report it");
-    syn::Error::new(declaration.item.ident.span(), text)
+    error(declaration, text)
 }

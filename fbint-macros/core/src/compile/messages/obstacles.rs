@@ -17,7 +17,7 @@ impl Messages<'_> {
 
     #[cfg(feature = "derive")]
     pub(in crate::compile) fn session(&self, error: &SessionError) -> syn::Error {
-        syn::Error::new(self.declaration.item.ident.span(), error)
+        super::error(self.declaration, error)
     }
 
     pub(in crate::compile) fn underived(&self, underived: &Underived) -> syn::Error {
