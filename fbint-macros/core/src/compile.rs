@@ -49,27 +49,23 @@ pub fn caught(
 fn expanded(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> TokenStream {
     let errors = Errors::new();
     let Some(declaration) = syntax::parse(attribute, item.clone(), &errors) else {
-        let messages = errors.flush().err().map(|error| error.to_compile_error());
-        return quote!(#item #messages);
+        return mistaken(None, item, errors.flush().err());
     };
-    match compile(&declaration, errors, surroundings) {
-        Ok(tokens) => tokens,
-        Err(error) => {
-            let stub = emit::stub(&declaration);
-            let messages = error.to_compile_error();
-            quote!(#stub #messages)
-        }
-    }
+    compile(&declaration, errors, surroundings).unwrap_or_else(|error| mistaken(Some(&declaration), item, Some(error)))
 }
 
-/// The expansion in place of one that panicked with this text: the struct, a stub where it can be parsed, and one `compile_error!` at the
-/// attribute.
+/// The expansion in place of one that panicked with this text, which is said at the attribute.
 fn surface(attribute: TokenStream, item: TokenStream, text: &str) -> TokenStream {
     let errors = Errors::new();
     let declaration = syntax::parse(attribute, item.clone(), &errors);
-    let surface = declaration.map_or(item, |declaration| emit::stub(&declaration));
     errors.push(Span::call_site(), panicked(text));
-    let messages = errors.flush().err().map(|error| error.to_compile_error());
+    mistaken(declaration.as_ref(), item, errors.flush().err())
+}
+
+/// The struct, a stub where it can be parsed, and one `compile_error!` for each mistake.
+fn mistaken(declaration: Option<&Declaration>, item: TokenStream, mistakes: Option<syn::Error>) -> TokenStream {
+    let surface = declaration.map_or(item, emit::stub);
+    let messages = mistakes.map(|error| error.to_compile_error());
     quote!(#surface #messages)
 }
 

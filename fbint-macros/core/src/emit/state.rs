@@ -15,16 +15,16 @@ use crate::syntax::{Declaration, Shape, Variable, plain};
 /// ```
 pub(super) fn state_type(declaration: &Declaration) -> TokenStream {
     let model = &declaration.item.ident;
+    let kinds = [
+        (&declaration.coordinates[..], "coordinate"),
+        (&declaration.momenta, "momentum"),
+        (&declaration.velocities, "velocity"),
+        (declaration.time.as_slice(), "time"),
+        (declaration.work.as_slice(), "work done on the system,"),
+    ];
     let kind = |variable: &Variable| {
-        let is_one_of = |variables: &[Variable]| variables.iter().any(|other| other.name == variable.name);
-        match () {
-            () if is_one_of(&declaration.coordinates) => "coordinate",
-            () if is_one_of(&declaration.momenta) => "momentum",
-            () if is_one_of(&declaration.velocities) => "velocity",
-            () if is_one_of(declaration.time.as_slice()) => "time",
-            () if is_one_of(declaration.work.as_slice()) => "work done on the system,",
-            () => "variable",
-        }
+        let is_its = |variables: &[Variable]| variables.iter().any(|other| other.name == variable.name);
+        kinds.iter().find(|(variables, _)| is_its(variables)).map_or("variable", |(_, kind)| kind)
     };
     let doc = format!(" A state of [`{}`].", plain(model));
     record(declaration, &state_name(model), &doc, declaration.state_variables().collect(), kind)
