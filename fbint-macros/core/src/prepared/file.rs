@@ -7,8 +7,8 @@ use super::key::{checksum, key};
 use super::notation::{Lines, Reader, excerpt, natural};
 use crate::derivation::table::{Id, Table};
 use crate::derivation::{
-    Bracket, Claim, Conservation, Dynamics, Evidence, Field, FrameBracket, Hamel, Integral, IntegralId, Integrals,
-    Involution, LinearSystem, Prepared, Problem,
+    Bracket, Claim, Conservation, Derivation, Dynamics, Evidence, Field, FrameBracket, Hamel, Integral, IntegralId,
+    Integrals, Involution, LinearSystem, Prepared, Problem,
 };
 use crate::expression::{Expression, Symbol};
 use crate::proofs::kinetic_energy;
@@ -50,7 +50,16 @@ pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
     let is_head = |line: &&str| HEAD.iter().any(|word| line.starts_with(word));
     let head = content.lines().take_while(is_head).count();
     let lines: Vec<&str> = content.lines().skip(head).collect();
-    let prepared = FileContents::read(&lines, head + 1, problem)?;
+    let mut reader = FileReader { problem, lines: &lines, expressions: Reader::new(problem.symbols.len()) };
+    let prepared = reader.prepared();
+    let number = head + lines.len() - reader.lines.len();
+    let prepared = prepared.map_err(|Damage(text)| Damage(format!("line {number}: {text}")))?;
+    if let Some(line) = reader.lines.first() {
+        return Err(Damage(format!("line {}: `{}` is not understood", number + 1, excerpt(line))));
+    }
+    if !has_meant_systems(problem, &prepared.derivation) {
+        return Err(Damage::from("its linear systems are not those for the multipliers of the constraints"));
+    }
     if lines.into_iter().flat_map(|line| [line, "\n"]).collect::<String>() != body(&prepared) {
         return Err(Damage::from("its lines are not in the order and form in which they are written"));
     }
@@ -156,159 +165,98 @@ const ON_CONSTRAINTS: &str = "on constraints";
 /// Conservation is neither proved nor refuted.
 const OPEN: &str = "open";
 
-/// The contents of the lines so far.
-struct FileContents<'a> {
+/// The lines that are left, which are read in the order in which they are written.
+struct FileReader<'a> {
     problem: &'a Problem,
-    reader: Reader,
-    values: Vec<Expression>,
-    gradients: Vec<Vec<(Symbol, Expression)>>,
-    systems: Vec<LinearSystem>,
-    rates: Vec<Expression>,
-    lagrangian: Option<Expression>,
-    momenta: Vec<(Symbol, Expression)>,
-    forces: Vec<(Symbol, Expression)>,
-    brackets: Vec<FrameBracket>,
-    claims: Vec<Option<Claim>>,
-    involution: Involution,
+    lines: &'a [&'a str],
+    expressions: Reader,
 }
 
-impl<'a> FileContents<'a> {
-    fn read(lines: &[&str], first: usize, problem: &'a Problem) -> Result<Prepared, Damage> {
-        let count = problem.integrals.len();
-        let mut body = Self {
-            problem,
-            reader: Reader::new(problem.symbols.len()),
-            values: Vec::new(),
-            gradients: vec![Vec::new(); count],
-            systems: Vec::new(),
-            rates: Vec::new(),
-            lagrangian: None,
-            momenta: Vec::new(),
-            forces: Vec::new(),
-            brackets: Vec::new(),
-            claims: vec![None; count],
-            involution: Involution::default(),
+impl<'a> FileReader<'a> {
+    fn prepared(&mut self) -> Result<Prepared, Damage> {
+        let problem = self.problem;
+        let integrals = problem.integrals.iter().map(|(id, declared)| {
+            let value = self.expression(&format!("integral {}", id.place()))?;
+            let gradient = self.by_symbol(&format!("gradient {} by", id.place()))?;
+            let is_by_state = gradient.iter().all(|(symbol, _)| problem.symbols.is_state(*symbol));
+            let wrong = || Damage(format!("the gradient of `{}` is by what is no entry of the state", declared.name));
+            is_by_state.then(|| declared.derived(value, gradient)).ok_or_else(wrong)
+        });
+        let integrals: Integrals = integrals.collect::<Result<_, _>>()?;
+        let field = self.field()?;
+        let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
+        let mut derivation = problem.derivation(integrals, field, kinetic_energy);
+        if let Dynamics::Lagrangian(_) = &problem.dynamics {
+            derivation.hamel = Some(self.hamel()?);
+        }
+        let claims = self.claims(&derivation.integrals)?;
+        let involution = self.involution()?;
+        Ok(Prepared { derivation, claims, involution })
+    }
+
+    fn field(&mut self) -> Result<Field, Damage> {
+        let symbols = &self.problem.symbols;
+        let mut systems = Vec::new();
+        while let Some((size, _)) = self.next(&format!("system {} of", systems.len()))? {
+            let size = natural(size).filter(|size| *size <= symbols.len());
+            systems.push(self.system(size.ok_or("the size of a linear system is no number of symbols")?)?);
+        }
+        let rates = (0..symbols.dimension()).map(|i| self.expression(&format!("rate {i}")));
+        Ok(Field { systems, rates: rates.collect::<Result<_, _>>()? })
+    }
+
+    fn system(&mut self, size: usize) -> Result<LinearSystem, Damage> {
+        let unknown = |i: usize| {
+            let (symbol, _) = self.required(&format!("unknown {i}"))?;
+            self.symbol(symbol)
         };
-        for (number, line) in (first..).zip(lines) {
-            body.line(line).map_err(|Damage(text)| Damage(format!("line {number}: {text}")))?;
+        let unknowns = (0..size).map(unknown).collect::<Result<_, _>>()?;
+        let mut matrix = vec![vec![Expression::zero(); size]; size];
+        while let Some((place, value)) = self.next("k")? {
+            let place = place.split_once(' ').and_then(|(i, j)| natural(i).zip(natural(j)));
+            let entry = place.and_then(|(i, j)| matrix.get_mut(i)?.get_mut(j));
+            *entry.ok_or("there is no such entry of the matrix")? = self.expressions.expression(value)?;
         }
-        body.end()
+        let right_side = (0..size).map(|i| self.expression(&format!("b {i}"))).collect::<Result<_, _>>()?;
+        Ok(LinearSystem { unknowns, matrix, right_side })
     }
 
-    fn line(&mut self, line: &str) -> Result<(), Damage> {
-        if let Some(defined) = self.reader.define(line) {
-            return defined;
+    fn hamel(&mut self) -> Result<Hamel, Damage> {
+        let lagrangian = self.expression("lagrangian")?;
+        let (momenta, forces) = (self.by_symbol("momentum")?, self.by_symbol("force")?);
+        let mut brackets = Vec::new();
+        while let Some((of, _)) = self.next("bracket")? {
+            let (i, j) = of.split_once(' ').unwrap_or_default();
+            let of = (self.symbol(i)?, self.symbol(j)?);
+            brackets.push(FrameBracket { of, coefficients: self.by_symbol("coefficient")? });
         }
-        let (name, value) = line.split_once(" = ").unwrap_or((line, ""));
-        let words: Vec<&str> = name.split(' ').take(5).collect();
-        let is_understood = match words[0] {
-            "integral" | "gradient" => self.line_of_integral(&words, value)?,
-            "lagrangian" | "momentum" | "force" | "bracket" | "coefficient" => self.line_of_frame(&words, value)?,
-            "claim" | "pairs" | "pair" => self.line_of_findings(&words, value)?,
-            _ => self.line_of_field(&words, value)?,
+        Ok(Hamel { lagrangian, momenta, forces, brackets })
+    }
+
+    fn claims(&mut self, integrals: &Integrals) -> Result<Table<IntegralId, Claim>, Damage> {
+        let claim = |(id, integral): (IntegralId, &Integral)| {
+            Ok(match self.next(&format!("claim {}", id.place()))? {
+                Some((_, EVERYWHERE)) => Claim::Proved(Conservation::Everywhere(Evidence::Algebra)),
+                Some((_, ON_CONSTRAINTS)) => Claim::Proved(Conservation::OnConstraints(Evidence::Algebra)),
+                Some((_, rate)) => Claim::Open { rate: self.expressions.expression(rate)? },
+                None => {
+                    let missing = || Damage(format!("nothing is said of the conservation of `{}`", integral.name));
+                    Claim::Proved(integrals.conserved_by_construction(id).ok_or_else(missing)?)
+                }
+            })
         };
-        is_understood.ok_or_else(|| Damage::from(format!("`{}` is not understood", excerpt(name))))
+        integrals.iter().map(claim).collect()
     }
 
-    fn line_of_integral(&mut self, words: &[&str], value: &str) -> Result<Option<()>, Damage> {
-        match *words {
-            ["integral", _] => self.values.push(self.reader.expression(value)?),
-            ["gradient", id, "by", state] => {
-                let id = self.integral(id)?;
-                let state = natural(state).map(Symbol::at).filter(|state| self.problem.symbols.is_state(*state));
-                let Some(state) = state else { return Ok(None) };
-                let entry = self.reader.expression(value)?;
-                self.gradients[id.place()].push((state, entry));
-            }
-            _ => return Ok(None),
+    fn involution(&mut self) -> Result<Involution, Damage> {
+        let (pairs, _) = self.required("pairs")?;
+        let pairs = natural(pairs).ok_or("the pairs of integrals are not counted")?;
+        let mut others = Vec::new();
+        while let Some((pair, bracket)) = self.next("pair")? {
+            let (a, b) = pair.split_once(' ').unwrap_or_default();
+            others.push((self.integral(a)?, self.integral(b)?, self.bracket(bracket)?));
         }
-        Ok(Some(()))
-    }
-
-    fn line_of_field(&mut self, words: &[&str], value: &str) -> Result<Option<()>, Damage> {
-        match *words {
-            ["system", place, "of", size] if natural(place) == Some(self.systems.len()) => {
-                let Some(size) = natural(size).filter(|size| *size <= self.problem.symbols.len()) else {
-                    return Ok(None);
-                };
-                let matrix = vec![vec![Expression::zero(); size]; size];
-                self.systems.push(LinearSystem { unknowns: Vec::new(), matrix, right_side: Vec::new() });
-            }
-            ["unknown", _, symbol] => {
-                let symbol = self.symbol(symbol)?;
-                self.system()?.unknowns.push(symbol);
-            }
-            ["b", _] => {
-                let entry = self.reader.expression(value)?;
-                self.system()?.right_side.push(entry);
-            }
-            ["rate", _] => self.rates.push(self.reader.expression(value)?),
-            ["k", i, j] => {
-                let entry = self.reader.expression(value)?;
-                let place = natural(i).zip(natural(j));
-                let place = place.and_then(|(i, j)| self.systems.last_mut()?.matrix.get_mut(i)?.get_mut(j));
-                return Ok(place.map(|place| *place = entry));
-            }
-            _ => return Ok(None),
-        }
-        Ok(Some(()))
-    }
-
-    fn line_of_frame(&mut self, words: &[&str], value: &str) -> Result<Option<()>, Damage> {
-        match *words {
-            ["lagrangian"] => self.lagrangian = Some(self.reader.expression(value)?),
-            ["bracket", i, j] => {
-                let of = (self.symbol(i)?, self.symbol(j)?);
-                self.brackets.push(FrameBracket { of, coefficients: Vec::new() });
-            }
-            [kind @ ("momentum" | "force" | "coefficient"), velocity] => {
-                let entry = (self.symbol(velocity)?, self.reader.expression(value)?);
-                let list = match kind {
-                    "momentum" => Some(&mut self.momenta),
-                    "force" => Some(&mut self.forces),
-                    _ => self.brackets.last_mut().map(|bracket| &mut bracket.coefficients),
-                };
-                return Ok(list.map(|list| list.push(entry)));
-            }
-            _ => return Ok(None),
-        }
-        Ok(Some(()))
-    }
-
-    fn line_of_findings(&mut self, words: &[&str], value: &str) -> Result<Option<()>, Damage> {
-        match *words {
-            ["claim", id] => {
-                let id = self.integral(id)?;
-                let claim = match value {
-                    EVERYWHERE => Claim::Proved(Conservation::Everywhere(Evidence::Algebra)),
-                    ON_CONSTRAINTS => Claim::Proved(Conservation::OnConstraints(Evidence::Algebra)),
-                    rate => Claim::Open { rate: self.reader.expression(rate)? },
-                };
-                self.claims[id.place()] = Some(claim);
-            }
-            ["pairs", count] => return Ok(natural(count).map(|count| self.involution.pairs = count)),
-            ["pair", a, b] => {
-                let pair = (self.integral(a)?, self.integral(b)?);
-                let bracket = self.bracket(value)?;
-                self.involution.others.push((pair.0, pair.1, bracket));
-            }
-            _ => return Ok(None),
-        }
-        Ok(Some(()))
-    }
-
-    fn symbol(&self, word: &str) -> Result<Symbol, Damage> {
-        let place = natural(word).filter(|place| *place < self.problem.symbols.len());
-        place.map(Symbol::at).ok_or_else(|| Damage::from(format!("there is no symbol `{}`", excerpt(word))))
-    }
-
-    fn system(&mut self) -> Result<&mut LinearSystem, Damage> {
-        self.systems.last_mut().ok_or_else(|| Damage::from("there is no linear system"))
-    }
-
-    fn integral(&self, word: &str) -> Result<IntegralId, Damage> {
-        let place = natural(word).filter(|place| *place < self.problem.integrals.len());
-        place.map(IntegralId::at).ok_or_else(|| Damage::from(format!("there is no integral `{}`", excerpt(word))))
+        Ok(Involution { pairs, others })
     }
 
     fn bracket(&mut self, value: &str) -> Result<Option<Bracket>, Damage> {
@@ -316,49 +264,68 @@ impl<'a> FileContents<'a> {
             return Ok(None);
         }
         if let Some((factor, id)) = value.split_once(" of ") {
-            let factor = factor.parse().map_err(|_| Damage::from(format!("`{}` is not a number", excerpt(factor))))?;
+            let factor = factor.parse().map_err(|_| Damage(format!("`{}` is not a number", excerpt(factor))))?;
             return Ok(Some(Bracket::Multiple(factor, self.integral(id)?)));
         }
-        Ok(Some(Bracket::Function(self.reader.expression(value)?)))
+        Ok(Some(Bracket::Function(self.expressions.expression(value)?)))
     }
 
-    fn end(self) -> Result<Prepared, Damage> {
-        let problem = self.problem;
-        if self.values.len() != problem.integrals.len() {
-            return Err(Damage::from("an integral is missing"));
-        }
-        if self.rates.len() != problem.symbols.dimension() {
-            return Err(Damage::from("the field is not complete"));
-        }
-        let field = Field { systems: self.systems, rates: self.rates.into_iter().collect() };
-        let parts = problem.integrals.rows().zip(self.values).zip(self.gradients);
-        let integrals: Integrals =
-            parts.map(|((declared, value), gradient)| declared.derived(value, gradient)).collect();
-        let claim = |((id, integral), claim): ((IntegralId, &Integral), Option<Claim>)| {
-            let by_construction = || integrals.conserved_by_construction(id).map(Claim::Proved);
-            let missing = || Damage::from(format!("nothing is said of the conservation of `{}`", integral.name));
-            claim.or_else(by_construction).ok_or_else(missing)
-        };
-        let claims: Table<IntegralId, Claim> =
-            integrals.iter().zip(self.claims).map(claim).collect::<Result<_, _>>()?;
-        let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
-        let mut derivation = problem.derivation(integrals, field, kinetic_energy);
-        if let Dynamics::Lagrangian(_) = &problem.dynamics {
-            let lagrangian = self.lagrangian.ok_or("the Lagrangian is missing")?;
-            let (momenta, forces, brackets) = (self.momenta, self.forces, self.brackets);
-            derivation.hamel = Some(Hamel { lagrangian, momenta, forces, brackets });
-        }
-        let members = problem.constraints();
-        let (constraints, rates): (Vec<_>, Vec<_>) = problem.holonomic_pairs().into_iter().unzip();
-        let solved: Vec<_> = derivation.field.systems.iter().map(|system| derivation.solved_by(system)).collect();
-        let are_meant = match &solved[..] {
-            [] => members.is_empty(),
-            [all] => *all == members,
-            blocks => *blocks == [rates, constraints] && blocks.concat().len() == members.len(),
-        };
-        if derivation.constraints().is_some() && !are_meant {
-            return Err(Damage::from("its linear systems are not those for the multipliers of the constraints"));
-        }
-        Ok(Prepared { derivation, claims, involution: self.involution })
+    fn symbol(&self, word: &str) -> Result<Symbol, Damage> {
+        let place = natural(word).filter(|place| *place < self.problem.symbols.len());
+        place.map(Symbol::at).ok_or_else(|| Damage(format!("there is no symbol `{}`", excerpt(word))))
     }
+
+    fn integral(&self, word: &str) -> Result<IntegralId, Damage> {
+        let place = natural(word).filter(|place| *place < self.problem.integrals.len());
+        place.map(IntegralId::at).ok_or_else(|| Damage(format!("there is no integral `{}`", excerpt(word))))
+    }
+
+    /// The expression of the next line, which has this name.
+    fn expression(&mut self, name: &str) -> Result<Expression, Damage> {
+        let (_, value) = self.required(name)?;
+        self.expressions.expression(value)
+    }
+
+    /// The expressions of the next lines that have this name, and then the place of a symbol.
+    fn by_symbol(&mut self, name: &str) -> Result<Vec<(Symbol, Expression)>, Damage> {
+        let mut entries = Vec::new();
+        while let Some((symbol, value)) = self.next(name)? {
+            entries.push((self.symbol(symbol)?, self.expressions.expression(value)?));
+        }
+        Ok(entries)
+    }
+
+    fn required(&mut self, name: &str) -> Result<(&'a str, &'a str), Damage> {
+        self.next(name)?.ok_or_else(|| Damage(format!("`{name}` should follow")))
+    }
+
+    /// What follows the name of the next line, and its right side, if it has this name.
+    fn next(&mut self, name: &str) -> Result<Option<(&'a str, &'a str)>, Damage> {
+        while let Some((line, others)) = self.lines.split_first() {
+            if let Some(defined) = self.expressions.define(line) {
+                self.lines = others;
+                defined?;
+                continue;
+            }
+            let (left, right) = line.split_once(" = ").unwrap_or((line, ""));
+            let rest = left.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with(' '));
+            let Some(rest) = rest else { break };
+            self.lines = others;
+            return Ok(Some((rest.trim_start(), right)));
+        }
+        Ok(None)
+    }
+}
+
+/// Returns `true` if the linear systems of a canonical system are those for the multipliers of its constraints.
+fn has_meant_systems(problem: &Problem, derivation: &Derivation) -> bool {
+    let members = problem.constraints();
+    let (constraints, rates): (Vec<_>, Vec<_>) = problem.holonomic_pairs().into_iter().unzip();
+    let solved: Vec<_> = derivation.field.systems.iter().map(|system| derivation.solved_by(system)).collect();
+    let are_meant = match &solved[..] {
+        [] => members.is_empty(),
+        [all] => *all == members,
+        blocks => *blocks == [rates, constraints] && blocks.concat().len() == members.len(),
+    };
+    derivation.constraints().is_none() || are_meant
 }
