@@ -1,5 +1,6 @@
 //! Expressions as people write them.
 
+use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
@@ -150,23 +151,7 @@ impl Printer {
     }
 
     fn source_of_product(&self, factors: &[Expression], enclosed: impl Fn(&Expression) -> String) -> String {
-        let (mut above, mut below, mut sign) = (Vec::new(), Vec::new(), "");
-        for factor in factors {
-            match factor {
-                Expression::Power(base, exponent) if exponent.is_negative() => {
-                    below.push(base.as_ref().clone().power(-exponent.clone()).unwrap_or_else(|_| factor.clone()));
-                }
-                Expression::Number(number) => {
-                    sign = if number.is_negative() { "-" } else { "" };
-                    above.push(Expression::Number(number.numer().abs().into()));
-                    below.push(Expression::Number(number.denom().clone().into()));
-                }
-                _ => above.push(factor.clone()),
-            }
-        }
-        let is_one = |factor: &Expression| factor.as_number().is_some_and(One::is_one);
-        above.retain(|factor| !is_one(factor));
-        below.retain(|factor| !is_one(factor));
+        let Fraction { sign, above, below } = Fraction::of(factors);
         let above: Vec<String> = above.iter().map(&enclosed).collect();
         let above = if above.is_empty() { "1".to_owned() } else { above.join(" * ") };
         let quotient = below.iter().fold(above, |quotient, factor| format!("{quotient} / {}", enclosed(factor)));
@@ -188,34 +173,19 @@ impl Printer {
         joined(terms.iter().map(|term| self.print(term).0))
     }
 
-    /// Factors with negative exponents go below the line.
     fn product(&self, factors: &[Expression]) -> (String, Binding) {
-        let (mut above, mut below) = (Vec::new(), Vec::new());
-        let mut negative = false;
-        for factor in factors {
-            match factor {
-                Expression::Number(number) => {
-                    negative ^= number.is_negative();
-                    if !number.numer().magnitude().is_one() {
-                        above.push((number.numer().magnitude().to_string(), Binding::Atom));
-                    }
-                    if !number.denom().is_one() {
-                        below.push((number.denom().to_string(), Binding::Atom));
-                    }
-                }
-                Expression::Power(base, exponent) if exponent.is_negative() => {
-                    below.push(self.power(base, &-exponent.clone()));
-                }
-                Expression::Power(base, exponent) => above.push(self.power(base, exponent)),
-                other => above.push(self.print(other)),
-            }
-        }
-        let sign = if negative { "-" } else { "" };
+        let Fraction { sign, above, below } = Fraction::of(factors);
+        let factor = |factor: &Expression| match factor {
+            Expression::Number(number) => self.number(number),
+            Expression::Power(base, exponent) => self.power(base, exponent),
+            other => self.print(other),
+        };
+        let [mut above, below] = [above, below].map(|factors| factors.iter().map(factor).collect::<Vec<_>>());
         if above.is_empty() {
             above.push(("1".to_owned(), Binding::Atom));
         }
         if below.is_empty() {
-            let binding = if above.len() == 1 && !negative { above[0].1 } else { Binding::Product };
+            let binding = if above.len() == 1 && sign.is_empty() { above[0].1 } else { Binding::Product };
             return (format!("{sign}{}", self.times(&above)), binding);
         }
         let text = match self.style {
@@ -239,9 +209,6 @@ impl Printer {
     }
 
     fn power(&self, base: &Expression, exponent: &BigRational) -> (String, Binding) {
-        if exponent.is_one() {
-            return self.print(base);
-        }
         if *exponent == BigRational::new(1.into(), 2.into()) {
             let (base, _) = self.print(base);
             let text = self.style.choose(format!("sqrt({base})"), format!("\\sqrt{{{base}}}"));
@@ -272,6 +239,36 @@ impl Printer {
             (Style::Plain, _) => function.name().to_owned(),
         };
         (format!("{name}{}", self.enclosed(arguments.join(", "), true)), Binding::Atom)
+    }
+}
+
+/// A product as people write it: factors with negative exponents are below the line, and numbers are natural.
+#[derive(Default)]
+struct Fraction {
+    sign: &'static str,
+    above: Vec<Expression>,
+    below: Vec<Expression>,
+}
+
+impl Fraction {
+    fn of(factors: &[Expression]) -> Self {
+        let mut fraction = Self::default();
+        for factor in factors {
+            match factor {
+                Expression::Number(number) => {
+                    let natural = |part: BigInt| (!part.is_one()).then(|| Expression::Number(part.into()));
+                    fraction.sign = if number.is_negative() { "-" } else { "" };
+                    fraction.above.extend(natural(number.numer().abs()));
+                    fraction.below.extend(natural(number.denom().clone()));
+                }
+                Expression::Power(base, exponent) if (-exponent).is_one() => fraction.below.push((**base).clone()),
+                Expression::Power(base, exponent) if exponent.is_negative() => {
+                    fraction.below.push(Expression::Power(base.clone(), -exponent));
+                }
+                _ => fraction.above.push(factor.clone()),
+            }
+        }
+        fraction
     }
 }
 
