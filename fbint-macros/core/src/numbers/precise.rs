@@ -126,23 +126,13 @@ fn size(value: &BigFloat) -> f64 {
     nearest(value).abs()
 }
 
-fn rational(number: &BigRational, constants: &mut Consts) -> Real {
-    let mut integer = |part: &BigInt| match part.to_i64() {
+fn integer(number: &BigInt) -> Real {
+    let parsed =
+        |constants: &mut Consts| BigFloat::parse(&number.to_string(), Radix::Dec, PRECISION, ROUNDING, constants);
+    match number.to_i64() {
         Some(small) => Real { value: BigFloat::from_i64(small, PRECISION), error: 0.0 },
-        None => Real::rounded(BigFloat::parse(&part.to_string(), Radix::Dec, PRECISION, ROUNDING, constants), 0.0),
-    };
-    let numerator = integer(number.numer());
-    if number.denom().is_one() { numerator } else { &numerator / &integer(number.denom()) }
-}
-
-fn power(base: &Real, exponent: &BigRational, constants: &mut Consts) -> Option<Real> {
-    let size = match exponent.denom().to_u32() {
-        Some(1) => integer_power(base, exponent.numer())?,
-        Some(2) => integer_power(&root(base)?, exponent.numer())?,
-        _ => real_power(base, &rational(&exponent.abs(), constants), constants)?,
-    };
-    let size = size.in_range()?;
-    Some(if exponent.is_negative() { &Real::from(1.0) / &size } else { size })
+        None => Real::rounded(CONSTANTS.with_borrow_mut(parsed), 0.0),
+    }
 }
 
 /// The power with the size of the exponent.
@@ -167,43 +157,45 @@ fn root(base: &Real) -> Option<Real> {
 }
 
 /// e^(exponent ln base), where the base is positive.
-fn real_power(base: &Real, exponent: &Real, constants: &mut Consts) -> Option<Real> {
+fn real_power(base: &Real, exponent: &Real) -> Option<Real> {
     if !base.value.is_positive() {
         return None;
     }
-    let logarithm = call(Function::Ln, std::slice::from_ref(base), constants)?;
-    call(Function::Exp, &[&logarithm * exponent], constants)
+    let logarithm = call(Function::Ln, std::slice::from_ref(base))?;
+    call(Function::Exp, &[&logarithm * exponent])
 }
 
-fn call(function: Function, arguments: &[Real], constants: &mut Consts) -> Option<Real> {
+fn call(function: Function, arguments: &[Real]) -> Option<Real> {
     spend(PRECISE_FUNCTION);
     let Real { value: x, error } = &arguments[0];
     let error = *error;
     let exponent = if x.is_zero() { 0 } else { x.exponent()? };
-    let (p, rm) = (PRECISION, ROUNDING);
+    let applied = |operation: fn(&BigFloat, usize, RoundingMode, &mut Consts) -> BigFloat| {
+        CONSTANTS.with_borrow_mut(|constants| operation(x, PRECISION, ROUNDING, constants))
+    };
     let is_huge = exponent > LARGEST_ARGUMENT;
     let value = match function {
         Function::Abs => x.abs(),
         Function::Sin | Function::Cos | Function::Tan if exponent > 64 => return None,
-        Function::Sin => x.sin(p, rm, constants),
-        Function::Cos => x.cos(p, rm, constants),
-        Function::Tan => x.tan(p, rm, constants),
-        Function::Asin => x.asin(p, rm, constants),
-        Function::Acos => x.acos(p, rm, constants),
-        Function::Atan => x.atan(p, rm, constants),
+        Function::Sin => applied(BigFloat::sin),
+        Function::Cos => applied(BigFloat::cos),
+        Function::Tan => applied(BigFloat::tan),
+        Function::Asin => applied(BigFloat::asin),
+        Function::Acos => applied(BigFloat::acos),
+        Function::Atan => applied(BigFloat::atan),
         Function::Exp if is_huge && x.is_negative() => return Some(Real::zero().within(TINY)),
         Function::Tanh if is_huge => {
             return Some(Real::from(if x.is_negative() { -1.0 } else { 1.0 }).within(TINY));
         }
         Function::Sinh | Function::Cosh | Function::Exp if is_huge => return None,
-        Function::Sinh => x.sinh(p, rm, constants),
-        Function::Cosh => x.cosh(p, rm, constants),
-        Function::Tanh => x.tanh(p, rm, constants),
-        Function::Exp => x.exp(p, rm, constants),
+        Function::Sinh => applied(BigFloat::sinh),
+        Function::Cosh => applied(BigFloat::cosh),
+        Function::Tanh => applied(BigFloat::tanh),
+        Function::Exp => applied(BigFloat::exp),
         Function::Ln if !arguments[0].is_nonzero() => return None,
-        Function::Ln => x.ln(p, rm, constants),
-        Function::Atan2 => return angle(&arguments[0], &arguments[1], constants),
-        Function::Powf => return real_power(&arguments[0], &arguments[1], constants),
+        Function::Ln => applied(BigFloat::ln),
+        Function::Atan2 => return angle(&arguments[0], &arguments[1]),
+        Function::Powf => return real_power(&arguments[0], &arguments[1]),
     };
     if error == 0.0 {
         return Some(Real::rounded(value, 0.0));
@@ -230,9 +222,9 @@ fn steepness(function: Function, argument: &Real, value: f64) -> Option<f64> {
 }
 
 /// atan2(y, x), unless the errors leave open on which side of its cut the point is.
-fn angle(y: &Real, x: &Real, constants: &mut Consts) -> Option<Real> {
-    let pi = Real::rounded(constants.pi(PRECISION, ROUNDING), 0.0);
-    let mut arctangent = |quotient: Real| call(Function::Atan, &[quotient], constants);
+fn angle(y: &Real, x: &Real) -> Option<Real> {
+    let pi = Real::pi();
+    let arctangent = |quotient: Real| call(Function::Atan, &[quotient]);
     if x.abs().to_f64() >= y.abs().to_f64() {
         let near = arctangent(y / x)?;
         match (x.value.is_negative(), y.value.is_negative()) {
@@ -314,7 +306,8 @@ impl From<Real> for f64 {
 
 impl Number for Real {
     fn rational(number: &BigRational) -> Self {
-        CONSTANTS.with_borrow_mut(|constants| rational(number, constants))
+        let numerator = integer(number.numer());
+        if number.denom().is_one() { numerator } else { &numerator / &integer(number.denom()) }
     }
 
     fn pi() -> Self {
@@ -330,11 +323,17 @@ impl Number for Real {
     }
 
     fn power(&self, exponent: &BigRational) -> Option<Self> {
-        CONSTANTS.with_borrow_mut(|constants| power(self, exponent, constants))?.in_range()
+        let size = match exponent.denom().to_u32() {
+            Some(1) => integer_power(self, exponent.numer())?,
+            Some(2) => integer_power(&root(self)?, exponent.numer())?,
+            _ => real_power(self, &Self::rational(&exponent.abs()))?,
+        };
+        let size = size.in_range()?;
+        if exponent.is_negative() { (&Self::from(1.0) / &size).in_range() } else { Some(size) }
     }
 
     fn call(function: Function, arguments: &[Self]) -> Option<Self> {
-        CONSTANTS.with_borrow_mut(|constants| call(function, arguments, constants))?.in_range()
+        call(function, arguments)?.in_range()
     }
 
     fn negated(&self) -> Self {
