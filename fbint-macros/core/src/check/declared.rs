@@ -7,7 +7,7 @@ use super::motion::ExpectedMotion;
 use crate::derivation::table::Table;
 use crate::derivation::{Dynamics, IntegralId, Kind, Problem, Role};
 use crate::expression::{Expression, Symbol};
-use crate::numbers::derivative::{At, Differentiated, add, dot};
+use crate::numbers::derivative::{Differentiated, add, differentiate, dot};
 use crate::numbers::dual::Dual;
 use crate::numbers::number::Number;
 use crate::numbers::points::Point;
@@ -148,8 +148,7 @@ impl<'a> DeclaredAtPoint<'a> {
 
     /// By the entries of the state and by all velocities.
     pub(super) fn differentiate(&self, expression: &Expression) -> Option<Differentiated<Real>> {
-        let value = |symbol| Real::from(self.value(symbol));
-        At { value, is_variable: |symbol| self.is_variable(symbol) }.differentiate(expression)
+        differentiate(expression, &|symbol| Real::from(self.value(symbol)), &|symbol| self.is_variable(symbol))
     }
 
     fn is_variable(&self, symbol: Symbol) -> bool {
@@ -171,10 +170,9 @@ impl<'a> DeclaredAtPoint<'a> {
     ) -> Option<Covector> {
         let along = |symbol| v.get(&symbol).map(|entry| ((), entry.clone())).into_iter().collect();
         let value = |symbol| Dual { value: Real::from(values(symbol)), gradient: along(symbol) };
-        let at = At { value, is_variable: |symbol| self.is_variable(symbol) };
         let mut derivative = Covector::new();
         for term in f.terms().iter().filter(|term| term.symbols().iter().any(|symbol| v.contains_key(symbol))) {
-            for (symbol, slope) in at.differentiate(term)?.gradient {
+            for (symbol, slope) in differentiate(term, &value, &|symbol| self.is_variable(symbol))?.gradient {
                 slope.gradient.into_values().for_each(|entry| add(&mut derivative, symbol, entry));
             }
         }

@@ -17,39 +17,34 @@ pub(crate) struct Differentiated<T> {
     pub(crate) gradient: BTreeMap<Symbol, T>,
 }
 
-/// A point: the value of every symbol, and which of them are variables to differentiate by.
-pub(crate) struct At<V, I> {
-    pub(crate) value: V,
-    pub(crate) is_variable: I,
+/// The value and the gradient by variables of an expression, where all of it is defined.
+pub(crate) fn differentiate<T: Number>(
+    expression: &Expression,
+    value: &impl Fn(Symbol) -> T,
+    is_variable: &impl Fn(Symbol) -> bool,
+) -> Option<Differentiated<T>> {
+    let evaluated = evaluated(expression, value, is_variable)?;
+    let mut gradient = BTreeMap::new();
+    if evaluated.varies {
+        propagate(expression, &evaluated, T::integer(1), &mut gradient)?;
+    }
+    Some(Differentiated { value: evaluated.value, gradient })
 }
 
-impl<V, I: Fn(Symbol) -> bool> At<V, I> {
-    /// The value and the gradient of an expression, where all of it is defined.
-    pub(crate) fn differentiate<T: Number>(&self, expression: &Expression) -> Option<Differentiated<T>>
-    where
-        V: Fn(Symbol) -> T,
-    {
-        let evaluated = self.parts(expression)?;
-        let mut gradient = BTreeMap::new();
-        if evaluated.varies {
-            propagate(expression, &evaluated, T::integer(1), &mut gradient)?;
-        }
-        Some(Differentiated { value: evaluated.value, gradient })
-    }
-
-    fn parts<T: Number>(&self, expression: &Expression) -> Option<Evaluated<T>>
-    where
-        V: Fn(Symbol) -> T,
-    {
-        let parts: Vec<Evaluated<T>> = expression.children().map(|part| self.parts(part)).collect::<Option<_>>()?;
-        let values: Vec<&T> = parts.iter().map(|part| &part.value).collect();
-        let value = value_of(expression, &values, &self.value)?;
-        let varies = match expression {
-            Expression::Symbol(symbol) => (self.is_variable)(*symbol),
-            _ => parts.iter().any(|part| part.varies),
-        };
-        Some(Evaluated { value, varies, parts })
-    }
+fn evaluated<T: Number>(
+    expression: &Expression,
+    value: &impl Fn(Symbol) -> T,
+    is_variable: &impl Fn(Symbol) -> bool,
+) -> Option<Evaluated<T>> {
+    let parts = expression.children().map(|part| evaluated(part, value, is_variable));
+    let parts: Vec<Evaluated<T>> = parts.collect::<Option<_>>()?;
+    let values: Vec<&T> = parts.iter().map(|part| &part.value).collect();
+    let value = value_of(expression, &values, value)?;
+    let varies = match expression {
+        Expression::Symbol(symbol) => is_variable(*symbol),
+        _ => parts.iter().any(|part| part.varies),
+    };
+    Some(Evaluated { value, varies, parts })
 }
 
 /// The value of an expression from those of its parts, where it is defined.
@@ -248,8 +243,7 @@ mod tests {
         let point = |symbol: Symbol| Real::from([0.6, 0.3][symbol.0 as usize]);
         for sample in samples() {
             let derived = gradient(&sample, |_| true).expect("the sample is smooth");
-            let at = At { value: point, is_variable: |_| true };
-            let in_numbers = at.differentiate(&sample).expect("the sample is smooth").gradient;
+            let in_numbers = differentiate(&sample, &point, &|_| true).expect("the sample is smooth").gradient;
             for symbol in [Symbol(0), Symbol(1)] {
                 let shifted = |step: f64| {
                     let value = |other| if other == symbol { &point(other) + &Real::from(step) } else { point(other) };

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use num_rational::BigRational;
 
-use super::derivative::{At, add, slope, slope_of_power};
+use super::derivative::{add, differentiate, slope, slope_of_power};
 use super::linear::Balanced;
 use super::number::{Number, Numeric};
 use super::points::Unknown;
@@ -21,10 +21,6 @@ pub(crate) struct Dual<K> {
 }
 
 impl<K: Ord + Copy> Dual<K> {
-    fn constant(value: Real) -> Self {
-        Self { value, gradient: BTreeMap::new() }
-    }
-
     /// Whether the number is 0 wherever it is taken, as most entries of a Jacobian are.
     fn is_nothing(&self) -> bool {
         self.gradient.is_empty() && self.value.is_zero()
@@ -45,17 +41,17 @@ impl<K: Ord + Copy> Dual<K> {
 
 impl<K: Ord + Copy> From<Real> for Dual<K> {
     fn from(value: Real) -> Self {
-        Self::constant(value)
+        Self { value, gradient: BTreeMap::new() }
     }
 }
 
 impl<K: Ord + Copy> Number for Dual<K> {
     fn rational(number: &BigRational) -> Self {
-        Self::constant(Real::rational(number))
+        Self::from(Real::rational(number))
     }
 
     fn pi() -> Self {
-        Self::constant(Real::pi())
+        Self::from(Real::pi())
     }
 
     fn plus(&self, other: &Self) -> Self {
@@ -69,7 +65,7 @@ impl<K: Ord + Copy> Number for Dual<K> {
 
     fn times(&self, other: &Self) -> Self {
         if self.is_nothing() || other.is_nothing() {
-            return Self::constant(Real::zero());
+            return Self::from(Real::zero());
         }
         Self::composed(&self.value * &other.value, [(self, other.value.clone()), (other, self.value.clone())])
     }
@@ -77,7 +73,7 @@ impl<K: Ord + Copy> Number for Dual<K> {
     fn power(&self, exponent: &BigRational) -> Option<Self> {
         let value = self.value.power(exponent)?;
         if self.gradient.is_empty() {
-            return Some(Self::constant(value));
+            return Some(Self::from(value));
         }
         Some(Self::composed(value, [(self, slope_of_power(&self.value, exponent)?)]))
     }
@@ -100,7 +96,7 @@ impl Numeric for Dual<Unknown> {
     const SMALLEST_SHARE: f64 = Real::SMALLEST_SHARE;
 
     fn exactly(value: f64) -> Self {
-        Self::constant(Real::exactly(value))
+        Self::from(Real::exactly(value))
     }
 
     fn to_f64(&self) -> f64 {
@@ -119,8 +115,8 @@ impl Numeric for Dual<Unknown> {
     }
 
     fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
-        let at = At { value: |symbol| value(symbol).value, is_variable: |_| true };
-        let Some(differentiated) = at.differentiate(expression) else { return Self::undefined() };
+        let differentiated = differentiate(expression, &|symbol| value(symbol).value, &|_| true);
+        let Some(differentiated) = differentiated else { return Self::undefined() };
         let parts: Vec<(Self, Real)> =
             differentiated.gradient.into_iter().map(|(symbol, slope)| (value(symbol), slope)).collect();
         Self::composed(differentiated.value, parts.iter().map(|(part, slope)| (part, slope.clone())))
@@ -149,7 +145,7 @@ impl Numeric for Dual<Unknown> {
         for (place, row) in a.iter().enumerate() {
             row.iter().zip(&solution).for_each(|(entry, x)| subtract(place, entry, x));
         }
-        let mut solution: Vec<Self> = solution.into_iter().map(Self::constant).collect();
+        let mut solution: Vec<Self> = solution.into_iter().map(Self::from).collect();
         for (unknown, right) in right_sides {
             for (entry, slope) in solution.iter_mut().zip(factors.solve(&right)) {
                 entry.gradient.insert(unknown, slope);

@@ -8,7 +8,7 @@ use super::projection::DAMPING;
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Output, Role};
 use crate::expression::{Expression, Symbol};
-use crate::numbers::derivative::At;
+use crate::numbers::derivative::differentiate;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Draw, Point, Unknown};
 use crate::numbers::precise::Real;
@@ -132,10 +132,9 @@ impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
     pub(super) fn derivatives(&self, expressions: &[Expression]) -> Vec<N> {
         let symbols = &self.derivation.symbols;
         let value = |symbol| Real::from(self.point.symbol(symbol));
-        let at = At { value, is_variable: |symbol| symbols.is_state(symbol) };
         let error = || 1.0 + self.errors.map_or(0.0, |error| error());
         let row = |expression: &Expression| {
-            let differentiated = at.differentiate(expression);
+            let differentiated = differentiate(expression, &value, &|symbol| symbols.is_state(symbol));
             let entry = |state: Symbol| match &differentiated {
                 Some(of) => of.gradient.get(&state).cloned().map_or_else(N::zero, N::from).times(&N::exactly(error())),
                 None => N::undefined(),
