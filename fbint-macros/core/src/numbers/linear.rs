@@ -146,13 +146,6 @@ pub(crate) fn solution<A: Arithmetic>(arithmetic: A, rows: Vec<Vec<A::Entry>>) -
     Some(echelon.combination(width).into_iter().map(|(_, entry)| entry).collect())
 }
 
-/// The solution of A x = b; not a number where A is singular or leaves the range of a double.
-pub(crate) fn solve<N: Numeric>(a: Vec<Vec<N>>, b: &[N]) -> Vec<N> {
-    let is_in_range = a.iter().flatten().all(|entry| entry.is_zero() || entry.to_f64().is_normal());
-    let factors = if is_in_range { Balanced::of(a).and_then(|a| a.factored(0.0)) } else { None };
-    factors.map_or_else(|| vec![N::undefined(); b.len()], |factors| factors.solve(b))
-}
-
 /// A matrix of numbers whose rows and columns are brought to size one, by powers of two, which round nothing.
 pub(crate) struct Balanced<N: Numeric> {
     echelon: Echelon<NumericArithmetic<N>>,

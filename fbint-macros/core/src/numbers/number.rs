@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::linear;
+use super::linear::Balanced;
 use super::points::{Point, Unknown};
 use crate::expression::{Expression, Function, Symbol};
 
@@ -52,7 +52,9 @@ pub(crate) trait Numeric: Number {
 
     /// The solution of A x = b; not a number where A is singular or leaves the range of a double.
     fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
-        linear::solve(a, b)
+        let is_in_range = a.iter().flatten().all(|entry| entry.is_zero() || entry.to_f64().is_normal());
+        let factors = if is_in_range { Balanced::of(a).and_then(|a| a.factored(0.0)) } else { None };
+        factors.map_or_else(|| vec![Self::undefined(); b.len()], |factors| factors.solve(b))
     }
 
     fn minus(&self, other: &Self) -> Self {
