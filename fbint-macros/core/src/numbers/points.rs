@@ -18,7 +18,6 @@ pub struct Point<'a> {
 /// How large the values of a point are.
 #[derive(Clone, Copy, Debug)]
 enum Size<'a> {
-    One,
     /// One size for all symbols.
     Common(f64),
     /// From 1e-3 to 1e3, for each symbol another.
@@ -117,7 +116,7 @@ impl Draw {
 
 /// The points that every numerical test uses.
 pub fn sample_points() -> impl Iterator<Item = Point<'static>> {
-    (1..=6).map(|seed| Point { seed, size: Size::One, signed: None })
+    (1..=6).map(|seed| Point { seed, size: Size::Common(1.0), signed: None })
 }
 
 /// Points among which those are looked for where a model is defined: of size one first, then of sizes from 1e-12 to 1e12
@@ -126,7 +125,7 @@ pub fn search_points(symbols: &Symbols) -> impl Iterator<Item = Point<'_>> {
     (1..=500).map(move |seed| {
         let signed = (seed % 2 == 0).then_some(symbols);
         let size = match seed {
-            0..=100 => Size::One,
+            0..=100 => Size::Common(1.0),
             101..=300 => {
                 let spread = (seed - 100) as f64 * 0.06;
                 Size::Common(10_f64.powf(if seed % 4 < 2 { spread } else { -spread }))
@@ -146,7 +145,6 @@ impl<'a> Point<'a> {
     /// How large the value of a symbol is.
     pub fn size(&self, symbol: Symbol) -> f64 {
         match self.size {
-            Size::One => 1.0,
             Size::Common(size) => size,
             Size::Own => 10_f64.powf(6.0 * (self.number(Draw::Size(symbol)) - 1.0)),
             Size::Listed(sizes) => sizes.unknowns.get(symbol).copied().unwrap_or(1.0),
@@ -157,7 +155,7 @@ impl<'a> Point<'a> {
     pub fn integral_sizes(&self, integral: IntegralId) -> IntegralSizes {
         match self.size {
             Size::Listed(sizes) => sizes.integrals[integral],
-            Size::One | Size::Common(_) | Size::Own => IntegralSizes::ONE,
+            Size::Common(_) | Size::Own => IntegralSizes::ONE,
         }
     }
 
