@@ -4,6 +4,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
+use super::derivative::slope;
 use super::number::{Number, Numeric};
 use super::scaled::Scaled;
 use crate::expression::{Expression, Function, Symbol, to_f64};
@@ -69,17 +70,13 @@ impl Expression {
             Self::Product(factors) => result.abs() * factors.iter().map(relative).sum::<f64>(),
             Self::Power(base, exponent) => result.abs() * (1.0 + to_f64(&exponent.abs()) * relative(base)),
             Self::Call(function, arguments) => {
-                let mut values: Vec<f64> = arguments.iter().map(|argument| argument.evaluate(value)).collect();
-                let mut size = result.abs();
-                for (place, argument) in arguments.iter().enumerate() {
-                    let (at, error) = argument.evaluate_with_size(value);
-                    let step = 1e-7 * error;
-                    values[place] = at + step;
-                    let slope = (function.evaluate(&values) - result) / 1e-7;
-                    values[place] = at;
-                    size += if slope.is_finite() { slope.abs() } else { 0.0 };
-                }
-                size
+                let parts: Vec<(f64, f64)> = arguments.iter().map(|part| part.evaluate_with_size(value)).collect();
+                let values: Vec<f64> = parts.iter().map(|(value, _)| *value).collect();
+                let passed_on = parts
+                    .iter()
+                    .enumerate()
+                    .map(|(place, (_, size))| slope(*function, &values, place).map_or(0.0, |slope| slope.abs() * size));
+                result.abs() + passed_on.filter(|size| size.is_finite()).sum::<f64>()
             }
         };
         (result, size)
