@@ -97,15 +97,19 @@ pub(crate) fn evaluate(expression: &Expression, state: &Values) -> f64 {
 /// The state on the constraint set that is near `start`, if the search for one converges.
 pub(crate) fn consistent(derivation: &Derivation, start: Values) -> Option<State> {
     let members: Vec<IntegralId> = derivation.integrals.constraints().map(|(id, _)| id).collect();
-    let equations = equations(derivation, &members);
-    refine(&equations, &solve(&equations, start)?)
+    common_zero(&equations(derivation, &members), start)
+}
+
+/// The state in which these functions vanish that is near `start`, if the search for one converges.
+pub(crate) fn common_zero(equations: &[VanishingFunction<'_>], start: Values) -> Option<State> {
+    refine(equations, &solve(equations, start)?)
 }
 
 /// A function that is to vanish, with the entries of its gradient that do not.
 #[derive(Clone, Copy)]
-pub(super) struct VanishingFunction<'a> {
-    pub(super) value: &'a Expression,
-    pub(super) gradient: &'a [(Symbol, Expression)],
+pub(crate) struct VanishingFunction<'a> {
+    pub(crate) value: &'a Expression,
+    pub(crate) gradient: &'a [(Symbol, Expression)],
 }
 
 /// Integrals that are to vanish.

@@ -5,18 +5,16 @@ use std::collections::BTreeMap;
 
 use super::frame::{CLOSE, first_combination};
 use super::hamel::directions;
-use super::{Row, along, by_time, entry, motion, rows};
-use crate::derivation::{
-    Derivation, Drive, Dynamics, Field, FrameBracket, Integral, IntegralId, Integrals, Kind, KineticEnergy, Lagrangian,
-    Problem, Role, Structure, Symbols,
-};
+use super::{Row, along, by_time, entry, motion, rows, slopes};
+use crate::derivation::{Dynamics, FrameBracket, IntegralId, Lagrangian, Problem, Role, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::bounds::Range;
-use crate::numbers::derivative;
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Point, sample_points};
-use crate::proofs::{DependentColumns, State, consistent, dependence, general, vanishes_identically};
+use crate::proofs::{
+    DependentColumns, State, VanishingFunction, common_zero, dependence, general, vanishes_identically,
+};
 
 /// States on the constraint set at which rates are evaluated, of those that are tried.
 const STATES: usize = 3;
@@ -27,17 +25,19 @@ const MOST: usize = 256;
 /// Which of several constraints, each with all of its entries, the velocities keep by themselves wherever all of them hold.
 pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[Vec<&Expression>]) -> Vec<bool> {
     let nothing = vec![false; constraints.len()];
-    let Some(directions) = directions(symbols, lagrangian) else { return nothing };
-    let rate = |constraint: &Expression| {
-        let slopes = derivative::gradient(constraint, |symbol| symbols.is_state(symbol))?;
+    let gradients = constraints.iter().map(|entries| entries.iter().map(|entry| slopes(symbols, entry)).collect());
+    let (Some(gradients), Some(directions)) =
+        (gradients.collect::<Option<Vec<Vec<Row>>>>(), directions(symbols, lagrangian))
+    else {
+        return nothing;
+    };
+    let rate = |slopes: &Row| {
         let free = directions.iter().filter(|(velocity, _)| symbols[**velocity].role == Role::Velocity);
         let moved =
-            free.map(|(velocity, direction)| Expression::from(*velocity) * along(direction, |x| entry(&slopes, x)));
-        Some(Expression::sum(moved.chain([by_time(symbols, &slopes)])))
+            free.map(|(velocity, direction)| Expression::from(*velocity) * along(direction, |x| entry(slopes, x)));
+        Expression::sum(moved.chain([by_time(symbols, slopes)]))
     };
-    let rates: Option<Vec<Vec<Expression>>> =
-        constraints.iter().map(|entries| entries.iter().map(|entry| rate(entry)).collect()).collect();
-    let Some(rates) = rates else { return nothing };
+    let rates: Vec<Vec<Expression>> = gradients.iter().map(|rows| rows.iter().map(rate).collect()).collect();
     if rates.iter().flatten().all(vanishes_identically) {
         return vec![true; constraints.len()];
     }
@@ -46,8 +46,10 @@ pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[V
     if rates.iter().flatten().count() > positions.min(MOST) {
         return rates.iter().map(|entries| entries.iter().all(vanishes_identically)).collect();
     }
-    let Some(sets) = as_sets(symbols, constraints) else { return nothing };
-    let states = general(symbols).take(TRIED).filter_map(|start| consistent(&sets, start)).take(STATES);
+    let gradients: Vec<Vec<_>> = gradients.into_iter().flatten().map(|row| row.into_iter().collect()).collect();
+    let functions = constraints.iter().flatten().zip(&gradients);
+    let sets: Vec<_> = functions.map(|(value, gradient)| VanishingFunction { value, gradient }).collect();
+    let states = general(symbols).take(TRIED).filter_map(|start| common_zero(&sets, start)).take(STATES);
     let states: Vec<State> = states.collect();
     let stays = |rate: &Expression| {
         vanishes_identically(rate)
@@ -55,34 +57,6 @@ pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[V
                 && states.iter().all(|state| state.evaluate(rate).is_some_and(|rate| !rate.is_nonzero()))
     };
     rates.iter().map(|entries| entries.iter().all(stays)).collect()
-}
-
-/// The constraints as sets of a system that does not move.
-fn as_sets(symbols: &Symbols, constraints: &[Vec<&Expression>]) -> Option<Derivation> {
-    let set = |value: &&Expression| {
-        let gradient = derivative::gradient(value, |symbol| symbols.is_state(symbol))?;
-        Some(Integral {
-            name: String::new(),
-            latex: String::new(),
-            kind: Kind::InvariantSet,
-            weight: 1,
-            assumed: false,
-            value: Expression::clone(value),
-            gradient: gradient.into_iter().collect(),
-        })
-    };
-    let integrals: Integrals = constraints.iter().flatten().map(set).collect::<Option<_>>()?;
-    Some(Derivation {
-        name: String::new(),
-        symbols: symbols.clone(),
-        structure: Structure::None,
-        drive: Drive::default(),
-        integrals,
-        field: Field::of_rates(symbols.over_states(|_| Expression::zero())),
-        hamel: None,
-        kinetic_energy: KineticEnergy::General,
-        outputs: Vec::new(),
-    })
 }
 
 /// What is wrong with a mass matrix.
@@ -114,9 +88,15 @@ pub(crate) fn unsound_mass(problem: &Problem) -> Option<Unsound> {
             Some(Unsound::Singular(velocities.into_iter().zip(kernel).collect()))
         }
         Some(DependentColumns { is_proved: false, .. }) => Some(Unsound::Doubtful { is_indefinite: false }),
-        None if is_certainly_indefinite(&matrix) => Some(Unsound::Indefinite),
+        None if is_indefinite(&matrix, have_both_signs, Expression::is_zero) => Some(Unsound::Indefinite),
         None => {
-            let is_indefinite = sample_points().all(|point| is_indefinite(&matrix, &|entry| point.evaluate(entry)));
+            let is_indefinite = sample_points().all(|point| {
+                let have_both_signs = |a: &Expression, b: &Expression| {
+                    let (a, b) = (point.evaluate(a), point.evaluate(b));
+                    a.min(b) < 0.0 && a.max(b) > 0.0
+                };
+                is_indefinite(&matrix, have_both_signs, |entry| point.evaluate(entry) == 0.0)
+            });
             is_indefinite.then_some(Unsound::Doubtful { is_indefinite })
         }
     }
@@ -140,24 +120,21 @@ fn whole_kernel(matrix: &[Vec<Expression>]) -> Option<Vec<i64>> {
 
 /// Whether the diagonal of a symmetric matrix has both signs, or a zero in a row that does not vanish: then no other entries make the
 /// matrix definite. A matrix of parameters may be definite for some and not for others.
-fn is_indefinite(matrix: &[Vec<Expression>], value: &impl Fn(&Expression) -> f64) -> bool {
-    let diagonal: Vec<f64> = matrix.iter().enumerate().map(|(i, row)| value(&row[i])).collect();
-    let has_both_signs = diagonal.iter().any(|entry| *entry > 0.0) && diagonal.iter().any(|entry| *entry < 0.0);
-    has_both_signs
-        || matrix.iter().zip(&diagonal).any(|(row, own)| *own == 0.0 && row.iter().any(|entry| value(entry) != 0.0))
+fn is_indefinite(
+    matrix: &[Vec<Expression>],
+    have_both_signs: impl Fn(&Expression, &Expression) -> bool,
+    vanishes: impl Fn(&Expression) -> bool,
+) -> bool {
+    let mut rows = matrix.iter().enumerate();
+    rows.any(|(i, row)| {
+        let is_bare = || vanishes(&row[i]) && !row.iter().all(&vanishes);
+        is_bare() || (0..i).any(|j| have_both_signs(&matrix[j][j], &row[i]))
+    })
 }
 
-/// Whether that holds in every state: entries that vanish are known, and the product of two entries of the diagonal is never positive.
-fn is_certainly_indefinite(matrix: &[Vec<Expression>]) -> bool {
-    let diagonal = || matrix.iter().enumerate().map(|(i, row)| &row[i]);
-    let is_bare =
-        |(own, row): (&Expression, &Vec<Expression>)| own.is_zero() && row.iter().any(|entry| !entry.is_zero());
-    let have_both_signs = |(i, a): (usize, &Expression)| {
-        diagonal()
-            .skip(i + 1)
-            .any(|b| !a.is_zero() && !b.is_zero() && Range::of(&(a.clone() * b.clone())).is_below(0, false))
-    };
-    diagonal().zip(matrix).any(is_bare) || diagonal().enumerate().any(have_both_signs)
+/// Whether one of two entries is positive and the other is negative in every state: zeros are known, and the product is never positive.
+fn have_both_signs(a: &Expression, b: &Expression) -> bool {
+    !a.is_zero() && !b.is_zero() && Range::of(&(a.clone() * b.clone())).is_below(0, false)
 }
 
 /// Constraints that depend on one another in every state.
@@ -233,7 +210,7 @@ impl OfFrame<'_> {
     /// d w (u_i, u_j)
     fn derivative(&self, form: &Row, i: Symbol, j: Symbol) -> Option<Expression> {
         let moved = |by: Symbol, of: Symbol| {
-            let slopes = derivative::gradient(&entry(form, of), |symbol| self.symbols.is_state(symbol))?;
+            let slopes = slopes(self.symbols, &entry(form, of))?;
             Some(along(&self.directions[&by], |x| entry(&slopes, x)))
         };
         let bracket = self.brackets.iter().find(|bracket| bracket.of == (i, j));
