@@ -14,101 +14,73 @@ use num_traits::{One, Zero};
 use super::{LagrangianMotion, ReactionForce, Row, along, by_time, driving_force, entry, forces, slopes};
 use crate::derivation::{Field, Hamel, IntegralId, Lagrangian, LinearSystem, Problem, Role, Symbols};
 use crate::expression::{Expression, Symbol};
-use crate::numbers::derivative;
+use crate::numbers::derivative::{self, Differentiated};
 
 pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<LagrangianMotion> {
     let frame = LagrangianFrame::of(problem, declared)?;
     let symbols = &problem.symbols;
     let mut derived = BTreeMap::new();
     for ReactionForce { kept, row, .. } in frame.forces.iter().filter(|force| force.is_holonomic) {
-        derived.insert(*kept, frame.contracted(row) + by_time(symbols, row));
+        derived.insert(*kept, frame.contracted(row, |j| j) + by_time(symbols, row));
     }
     derived.insert(problem.energy()?, problem.balanced(frame.energy()?));
-    let value = |id: IntegralId| derived.get(&id).or(problem.integrals[id].value.as_ref());
-    let kept: Vec<(Expression, Row)> = frame
-        .forces
-        .iter()
-        .map(|force| {
-            let value = value(force.kept)?.clone();
-            let slopes = slopes(symbols, &value)?;
-            Some((value, slopes))
-        })
-        .collect::<Option<_>>()?;
-    let field = HamelEquations::new(&frame, problem, &kept).field()?;
+    let reactions = frame.forces.iter().map(|force| {
+        let value = derived.get(&force.kept).or(problem.integrals[force.kept].value.as_ref())?;
+        Some(KeepingReaction { force, kept: with_slopes(symbols, value.clone())? })
+    });
+    let field = HamelEquations::new(&frame, problem, reactions.collect::<Option<_>>()?).field();
     let hamel = Hamel {
-        lagrangian: frame.lagrangian.clone(),
+        lagrangian: frame.lagrangian.value.clone(),
         momenta: frame.momenta.iter().map(|(velocity, momentum)| (*velocity, momentum.value.clone())).collect(),
-        forces: frame.free.iter().map(|&j| (j, frame.force(j, &Expression::from, &|_| None))).collect(),
+        forces: frame.free.iter().map(|&j| (j, frame.force(j, &Expression::from, &|_| Expression::zero()))).collect(),
         brackets: declared.brackets.clone(),
     };
     Some(LagrangianMotion { field, hamel, derived })
 }
 
 /// An expression with its derivatives by the entries of the state.
-struct Momentum {
-    value: Expression,
-    slopes: Row,
+type WithSlopes = Differentiated<Expression>;
+
+fn with_slopes(symbols: &Symbols, value: Expression) -> Option<WithSlopes> {
+    Some(WithSlopes { gradient: slopes(symbols, &value)?, value })
 }
 
 /// U, L, the momenta and the rows A, with the vanishing velocities put to zero.
 struct LagrangianFrame<'a> {
     declared: &'a Lagrangian,
-    positions: Vec<Symbol>,
     /// The velocities that do not vanish.
     free: Vec<Symbol>,
-    vanishing: Vec<(Symbol, Symbol)>,
-    lagrangian: Expression,
-    slopes_of_lagrangian: Row,
+    lagrangian: WithSlopes,
     /// u_a by the velocity a: its entries by coordinates.
     directions: BTreeMap<Symbol, Row>,
-    momenta: BTreeMap<Symbol, Momentum>,
+    momenta: BTreeMap<Symbol, WithSlopes>,
     forces: Vec<ReactionForce>,
 }
 
 impl<'a> LagrangianFrame<'a> {
     fn of(problem: &Problem, declared: &'a Lagrangian) -> Option<Self> {
         let symbols = &problem.symbols;
-        let positions = symbols.with(|role| role == Role::Position);
-        let free = symbols.with(|role| role == Role::Velocity);
-        let vanishing = symbols.iter().filter_map(|(symbol, info)| match info.role {
-            Role::Vanishing { reaction } => Some((symbol, reaction)),
-            _ => None,
-        });
-        let vanishing: Vec<(Symbol, Symbol)> = vanishing.collect();
         let directions = directions(symbols, declared)?;
-        let is_velocity = |symbol: Symbol| directions.contains_key(&symbol);
-        let lagrangian = without(symbols, &declared.lagrangian);
-        let mut momenta = BTreeMap::new();
-        let slopes_by_velocity = derivative::gradient(&declared.lagrangian, is_velocity)?;
-        for &velocity in directions.keys() {
-            let value = without(symbols, &entry(&slopes_by_velocity, velocity));
-            let slopes = slopes(symbols, &value)?;
-            momenta.insert(velocity, Momentum { value, slopes });
-        }
+        let by_velocities = derivative::gradient(&declared.lagrangian, |symbol| directions.contains_key(&symbol))?;
+        let momentum = |&velocity: &Symbol| {
+            Some((velocity, with_slopes(symbols, without(symbols, &entry(&by_velocities, velocity)))?))
+        };
+        let momenta = directions.keys().map(momentum).collect::<Option<_>>()?;
+        let lagrangian = with_slopes(symbols, without(symbols, &declared.lagrangian))?;
         let forces = forces(problem, |constraint| {
             let slope = slopes(symbols, constraint)?;
             let by_velocities = directions.iter().map(|(a, direction)| (*a, along(direction, |x| entry(&slope, x))));
             let by_time = slope.iter().filter(|(symbol, _)| symbols[**symbol].role == Role::Time);
             Some(by_velocities.chain(by_time.map(|(time, entry)| (*time, entry.clone()))).collect())
         })?;
-        let slopes_of_lagrangian = slopes(symbols, &lagrangian)?;
-        let frame = Self {
-            declared,
-            positions,
-            free,
-            vanishing,
-            lagrangian,
-            slopes_of_lagrangian,
-            directions,
-            momenta,
-            forces,
-        };
-        Some(frame)
+        let free = symbols.with(|role| role == Role::Velocity);
+        Some(Self { declared, free, lagrangian, directions, momenta, forces })
     }
 
-    /// A xi
-    fn contracted(&self, row: &Row) -> Expression {
-        Expression::sum(self.free.iter().map(|&j| entry(row, j) * Expression::from(j)))
+    /// A v, where these symbols are the entries of v along the velocities that do not vanish.
+    fn contracted(&self, row: &Row, v: impl Fn(Symbol) -> Symbol) -> Expression {
+        let velocities = self.free.iter();
+        Expression::sum(velocities.filter_map(|&j| Some(row.get(&j)?.clone() * Expression::from(v(j)))))
     }
 
     /// xi . dL/dxi - L, term by term: (d - 1) times what is homogeneous of degree d in the velocities (Euler), so that it keeps its form.
@@ -121,7 +93,7 @@ impl<'a> LagrangianFrame<'a> {
                 Some(along(&slopes, Expression::from) - term.clone())
             }
         };
-        Some(Expression::sum(self.lagrangian.terms().iter().map(of_term).collect::<Option<Vec<_>>>()?))
+        Some(Expression::sum(self.lagrangian.value.terms().iter().map(of_term).collect::<Option<Vec<_>>>()?))
     }
 
     /// sum over i and a of c^a_ij p_a v^i
@@ -142,17 +114,8 @@ impl<'a> LagrangianFrame<'a> {
     }
 
     /// F_j, where `extra` is added to dL/dx.
-    fn force(
-        &self,
-        j: Symbol,
-        v: &impl Fn(Symbol) -> Expression,
-        extra: &impl Fn(Symbol) -> Option<Expression>,
-    ) -> Expression {
-        let slope = |x: Symbol| {
-            let slope = entry(&self.slopes_of_lagrangian, x);
-            extra(x).map_or(slope.clone(), |extra| slope + extra)
-        };
-        self.gyroscopic(j, v) + along(&self.directions[&j], slope)
+    fn force(&self, j: Symbol, v: &impl Fn(Symbol) -> Expression, extra: &impl Fn(Symbol) -> Expression) -> Expression {
+        self.gyroscopic(j, v) + along(&self.directions[&j], |x| entry(&self.lagrangian.gradient, x) + extra(x))
     }
 }
 
@@ -199,95 +162,96 @@ fn without(symbols: &Symbols, expression: &Expression) -> Expression {
     })
 }
 
+/// A reaction with what it keeps.
+struct KeepingReaction<'a> {
+    force: &'a ReactionForce,
+    kept: WithSlopes,
+}
+
 /// The linear systems and the rates.
 struct HamelEquations<'a> {
     frame: &'a LagrangianFrame<'a>,
     problem: &'a Problem,
-    symbols: &'a Symbols,
     /// The symbols of roles that only one symbol has.
     roles: BTreeMap<Role, Symbol>,
-    /// The value and the gradient of what each force keeps.
-    kept: &'a [(Expression, Row)],
-    /// The forces whose rows are gradients of holonomic constraints. Where there are any, velocities are shifted by y.
-    dirac: Vec<usize>,
-    /// q'
-    rates_of_positions: BTreeMap<Symbol, Expression>,
+    /// The reactions, those of holonomic constraints first.
+    reactions: Vec<KeepingReaction<'a>>,
+    /// y = W c2, by which velocities are shifted where there are holonomic constraints.
+    shift: Row,
+    /// q', and the rate of the time.
+    rates_of_positions: Row,
 }
 
 impl<'a> HamelEquations<'a> {
-    fn new(frame: &'a LagrangianFrame<'a>, problem: &'a Problem, kept: &'a [(Expression, Row)]) -> Self {
+    fn new(frame: &'a LagrangianFrame<'a>, problem: &'a Problem, reactions: Vec<KeepingReaction<'a>>) -> Self {
         let symbols = &problem.symbols;
         let roles = symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
-        let dirac = (0..frame.forces.len()).filter(|&r| frame.forces[r].is_holonomic).collect();
-        let rates_of_positions = BTreeMap::new();
-        let mut field = Self { frame, problem, symbols, roles, kept, dirac, rates_of_positions };
-        field.rates_of_positions = frame.positions.iter().map(|&x| (x, field.moved(x))).collect();
+        let mut field = Self { frame, problem, roles, reactions, shift: Row::new(), rates_of_positions: Row::new() };
+        let shift = frame.free.iter().map(|&j| (j, field.pushed(j, field.dirac(), |force| force.kept)));
+        field.shift = shift.filter(|(_, entry)| !entry.is_zero()).collect();
+        let positions = symbols.with(|role| role == Role::Position).into_iter();
+        field.rates_of_positions = positions.map(|x| (x, field.moved(x))).collect();
+        field.rates_of_positions.extend(symbols.only(Role::Time).map(|time| (time, Expression::one())));
         field
     }
 
-    fn field(&self) -> Option<Field> {
-        let mut systems = self.responses()?;
-        systems.extend(self.shifts()?);
-        systems.push(self.accelerations()?);
-        systems.extend(self.reactions()?);
-        systems.extend(self.frame.vanishing.iter().map(|&(velocity, reaction)| self.held(velocity, reaction)));
-        Some(Field { systems, rates: self.symbols.states().map(|symbol| self.rate(symbol)).collect() })
+    fn field(&self) -> Field {
+        let symbols = &self.problem.symbols;
+        let mut systems: Vec<LinearSystem> = self.reactions.iter().map(|reaction| self.responses(reaction)).collect();
+        systems.extend([self.shifts(), self.accelerations(), self.multipliers()]);
+        systems.retain(|system| !system.unknowns.is_empty());
+        systems.extend(symbols.iter().filter_map(|(symbol, info)| match info.role {
+            Role::Vanishing { reaction } => Some(self.held(symbol, reaction)),
+            _ => None,
+        }));
+        Field { systems, rates: symbols.over_states(|symbol| self.rate(symbol)) }
     }
 
-    /// W = M^-1 A^T, row by row of A.
-    fn responses(&self) -> Option<Vec<LinearSystem>> {
-        let LagrangianFrame { free, forces, .. } = self.frame;
-        let system = |force: &ReactionForce| {
-            let unknowns = free.iter().map(|&of| self.response(of, force)).collect::<Option<_>>()?;
-            Some(self.with_mass(unknowns, free.iter().map(|&j| entry(&force.row, j)).collect()))
-        };
-        forces.iter().map(system).collect()
+    /// The reactions whose rows are gradients of holonomic constraints.
+    fn dirac(&self) -> &[KeepingReaction<'a>] {
+        &self.reactions[..self.reactions.partition_point(|reaction| reaction.force.is_holonomic)]
+    }
+
+    /// A row of W = M^-1 A^T
+    fn responses(&self, reaction: &KeepingReaction<'_>) -> LinearSystem {
+        self.with_mass(|of| self.response(of, reaction), |j| entry(&reaction.force.row, j))
     }
 
     /// A W c2 = f
-    fn shifts(&self) -> Option<Option<LinearSystem>> {
-        if self.dirac.is_empty() {
-            return Some(None);
+    fn shifts(&self) -> LinearSystem {
+        let dirac = self.dirac();
+        LinearSystem {
+            unknowns: dirac.iter().map(|reaction| self.multiplier(reaction.force.kept)).collect(),
+            matrix: self.compliance(dirac),
+            right_side: dirac.iter().map(|reaction| reaction.kept.value.clone()).collect(),
         }
-        let forces = &self.frame.forces;
-        let unknowns = self.dirac.iter().map(|&r| self.multiplier(forces[r].kept)).collect::<Option<_>>()?;
-        let right_side = self.dirac.iter().map(|&r| self.kept[r].0.clone()).collect();
-        Some(Some(LinearSystem { unknowns, matrix: self.compliance(&self.dirac), right_side }))
     }
 
     /// M a = F - (dp/dq) q' - dp/dt
-    fn accelerations(&self) -> Option<LinearSystem> {
-        let free = &self.frame.free;
-        let unknowns = free.iter().map(|&of| self.acceleration(of)).collect::<Option<_>>()?;
-        let inertial = |j: Symbol| along(&self.frame.momenta[&j].slopes, |x| self.rate_of_position(x));
-        Some(self.with_mass(unknowns, free.iter().map(|&j| self.force(j) - inertial(j)).collect()))
+    fn accelerations(&self) -> LinearSystem {
+        let inertial = |j: Symbol| self.along_positions(&self.frame.momenta[&j].gradient);
+        self.with_mass(|of| self.acceleration(of), |j| self.force(j) - inertial(j))
     }
 
     /// A W c1 = -(df/dq q' + df/dt + A a)
-    fn reactions(&self) -> Option<Option<LinearSystem>> {
-        let LagrangianFrame { free, forces, .. } = self.frame;
-        if forces.is_empty() {
-            return Some(None);
-        }
-        let right_side = |(force, (_, slopes)): (&ReactionForce, &(Expression, Row))| {
-            let accelerated =
-                free.iter().filter_map(|&j| Some(force.row.get(&j)?.clone() * Expression::from(self.acceleration(j)?)));
-            -(along(slopes, |x| self.rate_of_position(x)) + Expression::sum(accelerated))
+    fn multipliers(&self) -> LinearSystem {
+        let right_side = |KeepingReaction { force, kept }: &KeepingReaction<'_>| {
+            let accelerated = self.frame.contracted(&force.row, |j| self.acceleration(j));
+            -(self.along_positions(&kept.gradient) + accelerated)
         };
-        let all: Vec<usize> = (0..forces.len()).collect();
-        Some(Some(LinearSystem {
-            unknowns: forces.iter().map(|force| self.multiplier(force.constraint)).collect::<Option<_>>()?,
-            matrix: self.compliance(&all),
-            right_side: forces.iter().zip(self.kept).map(right_side).collect(),
-        }))
+        LinearSystem {
+            unknowns: self.reactions.iter().map(|reaction| self.multiplier(reaction.force.constraint)).collect(),
+            matrix: self.compliance(&self.reactions),
+            right_side: self.reactions.iter().map(right_side).collect(),
+        }
     }
 
     /// What holds a velocity at zero: p' - F - A^T c1 along it.
     fn held(&self, velocity: Symbol, reaction: Symbol) -> LinearSystem {
-        let others = self.frame.forces.iter().filter_map(|force| {
-            Some(force.row.get(&velocity)?.clone() * Expression::from(self.multiplier(force.constraint)?))
+        let others = self.reactions.iter().filter_map(|KeepingReaction { force, .. }| {
+            Some(force.row.get(&velocity)?.clone() * Expression::from(self.multiplier(force.constraint)))
         });
-        let momentum = along(&self.frame.momenta[&velocity].slopes, |symbol| self.rate(symbol));
+        let momentum = along(&self.frame.momenta[&velocity].gradient, |symbol| self.rate(symbol));
         LinearSystem {
             unknowns: vec![reaction],
             matrix: vec![vec![Expression::one()]],
@@ -296,56 +260,50 @@ impl<'a> HamelEquations<'a> {
     }
 
     fn rate(&self, symbol: Symbol) -> Expression {
-        match self.symbols[symbol].role {
-            Role::Velocity => self.rate_of_velocity(symbol),
+        match self.problem.symbols[symbol].role {
+            // a + W c1
+            Role::Velocity => {
+                let pushed = self.pushed(symbol, &self.reactions, |force| force.constraint);
+                Expression::from(self.acceleration(symbol)) + pushed
+            }
             Role::Work => self.power(),
-            _ => self.rate_of_position(symbol),
+            _ => entry(&self.rates_of_positions, symbol),
         }
     }
 
-    /// a + W c1
-    fn rate_of_velocity(&self, j: Symbol) -> Expression {
-        let responses = self.frame.forces.iter().filter_map(|force| {
-            Some(Expression::from(self.response(j, force)?) * Expression::from(self.multiplier(force.constraint)?))
-        });
-        let acceleration = self.acceleration(j).map_or_else(Expression::zero, Expression::from);
-        Expression::sum([acceleration].into_iter().chain(responses))
-    }
-
-    fn rate_of_position(&self, x: Symbol) -> Expression {
-        match self.symbols[x].role {
-            Role::Time => Expression::one(),
-            _ => self.rates_of_positions.get(&x).cloned().unwrap_or_else(Expression::zero),
-        }
+    /// The scalar product of a row with q' and the rate of the time.
+    fn along_positions(&self, row: &Row) -> Expression {
+        along(row, |x| entry(&self.rates_of_positions, x))
     }
 
     /// U (xi - y); as it is declared, where the velocities are not shifted.
     fn moved(&self, x: Symbol) -> Expression {
         let LagrangianFrame { free, directions, declared, .. } = self.frame;
-        if self.is_shifted() {
+        if !self.shift.is_empty() {
             let directions = free.iter().filter_map(|j| Some((*j, directions[j].get(&x)?)));
             return Expression::sum(directions.map(|(j, entry)| entry.clone() * self.velocity(j)));
         }
         let declared = declared.kinematics.iter().find(|(coordinate, _)| *coordinate == x);
-        declared.map_or_else(Expression::zero, |(_, rate)| without(self.symbols, rate))
+        declared.map_or_else(Expression::zero, |(_, rate)| without(&self.problem.symbols, rate))
     }
 
-    fn is_shifted(&self) -> bool {
-        !self.dirac.is_empty()
-    }
-
-    /// y = W c2
-    fn shift(&self, j: Symbol) -> Expression {
-        let responses = self.dirac.iter().filter_map(|&r| {
-            let force = &self.frame.forces[r];
-            Some(Expression::from(self.response(j, force)?) * Expression::from(self.multiplier(force.kept)?))
-        });
-        Expression::sum(responses)
+    /// What reactions do to a velocity, by the multipliers of these constraints.
+    fn pushed(
+        &self,
+        j: Symbol,
+        by: &[KeepingReaction<'_>],
+        constraint: impl Fn(&ReactionForce) -> IntegralId,
+    ) -> Expression {
+        let response = |reaction: &KeepingReaction<'_>| {
+            let multiplier = self.multiplier(constraint(reaction.force));
+            Expression::from(self.response(j, reaction)) * Expression::from(multiplier)
+        };
+        Expression::sum(by.iter().map(response))
     }
 
     /// xi - y
     fn velocity(&self, j: Symbol) -> Expression {
-        if self.is_shifted() { Expression::from(j) - self.shift(j) } else { Expression::from(j) }
+        Expression::from(j) - entry(&self.shift, j)
     }
 
     /// F_j
@@ -354,65 +312,61 @@ impl<'a> HamelEquations<'a> {
     }
 
     /// What the shift adds to dL/dx: df/dx c2 - (dp/dx) . y
-    fn extra(&self, x: Symbol) -> Option<Expression> {
-        let forces = &self.frame.forces;
-        let by_rates = self
-            .dirac
-            .iter()
-            .filter_map(|&r| Some(Expression::from(self.multiplier(forces[r].kept)?) * entry(&self.kept[r].1, x)));
-        let momenta = self.frame.free.iter();
-        let by_momenta = momenta.map(|j| -(entry(&self.frame.momenta[j].slopes, x) * self.shift(*j)));
-        self.is_shifted().then(|| Expression::sum(by_rates.chain(by_momenta)))
+    fn extra(&self, x: Symbol) -> Expression {
+        let by_rates = self.dirac().iter().map(|KeepingReaction { force, kept }| {
+            Expression::from(self.multiplier(force.kept)) * entry(&kept.gradient, x)
+        });
+        let by_momenta = self.shift.iter().map(|(j, y)| -(entry(&self.frame.momenta[j].gradient, x) * y.clone()));
+        Expression::sum(by_rates.chain(by_momenta))
     }
 
     /// Q . (xi - y) - dL/dt + y . dp/dt - c1 dg/dt - c2 df/dt
     fn power(&self) -> Expression {
-        let LagrangianFrame { free, forces, momenta, slopes_of_lagrangian, .. } = self.frame;
+        let LagrangianFrame { free, momenta, lagrangian, .. } = self.frame;
+        let by_time = |row: &Row| by_time(&self.problem.symbols, row);
         let acting = self.problem.forces.iter().filter(|(j, _)| free.contains(j));
         let of_forces = acting.map(|(j, force)| force.clone() * self.velocity(*j));
-        let of_momenta = free.iter().filter(|_| self.is_shifted()).map(|j| {
-            let by_time = by_time(self.symbols, &momenta[j].slopes);
-            if by_time.is_zero() { by_time } else { by_time * self.shift(*j) }
+        let of_momenta = self.shift.iter().map(|(j, y)| by_time(&momenta[j].gradient) * y.clone());
+        let of_constraints = self.dirac().iter().flat_map(|KeepingReaction { force, kept }| {
+            let rows = [(force.constraint, &force.row), (force.kept, &kept.gradient)];
+            rows.map(|(id, row)| -(Expression::from(self.multiplier(id)) * by_time(row)))
         });
-        let of_constraints = self.dirac.iter().flat_map(|&r| {
-            let ReactionForce { constraint, kept, row, .. } = &forces[r];
-            let rows = [(constraint, row), (kept, &self.kept[r].1)];
-            rows.map(|(id, row)| Some(-(Expression::from(self.multiplier(*id)?) * by_time(self.symbols, row))))
-        });
-        let of_lagrangian = -by_time(self.symbols, slopes_of_lagrangian);
-        let others = [of_lagrangian].into_iter().chain(of_momenta).chain(of_constraints.flatten());
+        let of_lagrangian = -by_time(&lagrangian.gradient);
+        let others = [of_lagrangian].into_iter().chain(of_momenta).chain(of_constraints);
         Expression::sum(of_forces.chain(others))
     }
 
     /// M z = b
-    fn with_mass(&self, unknowns: Vec<Symbol>, right_side: Vec<Expression>) -> LinearSystem {
+    fn with_mass(&self, z: impl Fn(Symbol) -> Symbol, b: impl Fn(Symbol) -> Expression) -> LinearSystem {
         let LagrangianFrame { free, momenta, .. } = self.frame;
-        let row = |j: &Symbol| free.iter().map(|i| entry(&momenta[j].slopes, *i)).collect();
-        LinearSystem { unknowns, matrix: free.iter().map(row).collect(), right_side }
+        let row = |j: &Symbol| free.iter().map(|i| entry(&momenta[j].gradient, *i)).collect();
+        LinearSystem {
+            unknowns: free.iter().map(|&j| z(j)).collect(),
+            matrix: free.iter().map(row).collect(),
+            right_side: free.iter().map(|&j| b(j)).collect(),
+        }
     }
 
     /// A M^-1 A^T
-    fn compliance(&self, rows: &[usize]) -> Vec<Vec<Expression>> {
-        let LagrangianFrame { free, forces, .. } = self.frame;
+    fn compliance(&self, rows: &[KeepingReaction<'_>]) -> Vec<Vec<Expression>> {
+        // The matrix is symmetric: one entry stands for both.
         let entry = |r: usize, s: usize| {
-            // The matrix is symmetric: one entry stands for both.
-            let (r, s) = (r.min(s), r.max(s));
-            Expression::sum(free.iter().filter_map(|&j| {
-                Some(forces[r].row.get(&j)?.clone() * Expression::from(self.response(j, &forces[s])?))
-            }))
+            let (first, last) = (&rows[r.min(s)], &rows[r.max(s)]);
+            self.frame.contracted(&first.force.row, |j| self.response(j, last))
         };
-        rows.iter().map(|&r| rows.iter().map(|&s| entry(r, s)).collect()).collect()
+        let places = 0..rows.len();
+        places.clone().map(|r| places.clone().map(|s| entry(r, s)).collect()).collect()
     }
 
-    fn response(&self, of: Symbol, force: &ReactionForce) -> Option<Symbol> {
-        self.roles.get(&Role::Response { of, to: force.kept }).copied()
+    fn response(&self, of: Symbol, reaction: &KeepingReaction<'_>) -> Symbol {
+        self.roles[&Role::Response { of, to: reaction.force.kept }]
     }
 
-    fn acceleration(&self, of: Symbol) -> Option<Symbol> {
-        self.roles.get(&Role::Acceleration { of }).copied()
+    fn acceleration(&self, of: Symbol) -> Symbol {
+        self.roles[&Role::Acceleration { of }]
     }
 
-    fn multiplier(&self, constraint: IntegralId) -> Option<Symbol> {
-        self.roles.get(&Role::Multiplier(constraint)).copied()
+    fn multiplier(&self, constraint: IntegralId) -> Symbol {
+        self.roles[&Role::Multiplier(constraint)]
     }
 }
