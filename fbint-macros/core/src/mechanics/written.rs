@@ -21,20 +21,15 @@ pub(super) struct Written {
 impl Written {
     pub(super) fn of(problem: &Problem) -> Self {
         let mut written = Self { sums: BTreeMap::new() };
-        problem
-            .integrals
-            .rows()
-            .filter_map(|integral| integral.value.as_ref())
-            .for_each(|value| written.collect(value));
-        problem.dynamics.hamiltonian().into_iter().for_each(|hamiltonian| written.collect(hamiltonian));
-        match &problem.dynamics {
-            Dynamics::Given { rates } => rates.iter().for_each(|rate| written.collect(rate)),
+        let integrals = problem.integrals.rows().filter_map(|integral| integral.value.as_ref());
+        let of_dynamics: Vec<&Expression> = match &problem.dynamics {
+            Dynamics::Canonical { hamiltonian } | Dynamics::Poisson { hamiltonian, .. } => vec![hamiltonian],
             Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, .. }) => {
-                written.collect(lagrangian);
-                kinematics.iter().for_each(|(_, rate)| written.collect(rate));
+                [lagrangian].into_iter().chain(kinematics.iter().map(|(_, rate)| rate)).collect()
             }
-            Dynamics::Canonical { .. } | Dynamics::Poisson { .. } => {}
-        }
+            Dynamics::Given { rates } => rates.iter().collect(),
+        };
+        integrals.chain(of_dynamics).for_each(|declared| written.collect(declared));
         written
     }
 
