@@ -48,6 +48,13 @@ impl Field {
         let of_systems = self.systems.iter().flat_map(LinearSystem::expressions);
         of_systems.chain(self.rates.rows())
     }
+
+    /// The same, to be changed.
+    pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expression> {
+        let systems = self.systems.iter_mut();
+        let of_systems = systems.flat_map(|system| system.matrix.iter_mut().flatten().chain(&mut system.right_side));
+        of_systems.chain(self.rates.rows_mut())
+    }
 }
 
 /// A Lagrangian system in the frame of its velocities, after the vanishing ones were put to zero.

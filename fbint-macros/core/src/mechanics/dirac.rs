@@ -2,91 +2,86 @@
 
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::table::Table;
-use crate::derivation::{
-    Drive, Force, IntegralId, Integrals, Kind, LinearSystem, Problem, Reaction, Role, Structure, column_of,
-};
+use crate::derivation::{Force, IntegralId, Integrals, Kind, LinearSystem, Problem, Reaction, Role, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::sample_points;
 
-/// The systems for the multipliers: two with the matrix A where all constraints are holonomic and A is definite, or where reactions hold
-/// velocity constraints, else one with the whole of C; `None` where a bracket is not a finite real expression.
-///
-/// A velocity constraint f = A q' has A in the place of the gradient of g, and f in the place of g'.
-pub(super) fn systems(
-    space: &PhaseSpace<'_>,
-    hamiltonian: &Observable,
-    problem: &Problem,
-    observables: &Table<IntegralId, Observable>,
-    integrals: &Integrals,
-) -> Option<Vec<LinearSystem>> {
-    let (members, pairs) = (problem.constraints(), problem.holonomic_pairs());
-    let observed = |ids: &[IntegralId]| ids.iter().map(|id| &observables[*id]).collect::<Vec<_>>();
-    let multipliers = |ids: &[IntegralId]| ids.iter().map(|id| problem.symbols.multiplier(*id)).collect::<Option<_>>();
-    let bracket = |f: &Observable, g: &Observable| space.bracket(f, g);
-    let held: Vec<IntegralId> = problem.reactions.iter().map(|reaction| reaction.constraint).collect();
-    if members.len() == 2 * pairs.len() + held.len() {
-        let (mut constraints, rates): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
-        let along: Vec<Observable> =
-            problem.reactions.iter().map(|reaction| Observable::along(&reaction.along)).collect();
-        let acting: Vec<&Observable> = observed(&constraints).into_iter().chain(&along).collect();
-        let kept = observed(&[&rates[..], &held].concat());
-        constraints.extend(&held);
-        let matrix = symmetric(&acting, &kept, bracket)?;
-        if !held.is_empty() || is_definite(&matrix) {
-            let of_rates = LinearSystem {
-                unknowns: multipliers(&rates)?,
-                matrix: matrix[..rates.len()].iter().map(|row| row[..rates.len()].to_vec()).collect(),
-                right_side: rates.iter().map(|rate| integrals[*rate].value.clone()).collect(),
-            };
-            let b = antisymmetric(&observed(&rates), &kept[rates.len()..], bracket)?;
-            let with_energy = with_energy(space, hamiltonian, &kept)?;
-            let right_side = with_energy.into_iter().zip(&b).map(|(free, row)| {
-                let terms = row.iter().zip(&of_rates.unknowns).filter(|(entry, _)| !entry.is_zero());
-                let terms = terms.map(|(entry, unknown)| entry.clone() * Expression::from(*unknown));
-                Expression::sum([free].into_iter().chain(terms))
-            });
-            let right_side = right_side.collect();
-            let of_constraints = LinearSystem { unknowns: multipliers(&constraints)?, matrix, right_side };
-            let systems = [of_rates, of_constraints].into_iter();
-            return Some(systems.filter(|system| !system.unknowns.is_empty()).collect());
-        }
-    }
-    let observed = observed(&members);
-    let c = antisymmetric(&observed, &[], bracket)?;
-    let transposed = (0..c.len()).map(|j| c.iter().map(|row| row[j].clone()).collect()).collect();
-    let right_side = with_energy(space, hamiltonian, &observed)?;
-    Some(vec![LinearSystem { unknowns: multipliers(&members)?, matrix: transposed, right_side }])
-}
-
 /// J v, with v = grad H - Df^T c, what drives the system, and A^T c along the momenta, which holds velocity constraints.
 pub(super) struct Flow<'a> {
     pub(super) problem: &'a Problem,
-    pub(super) structure: &'a Structure,
-    pub(super) drive: &'a Drive,
+    pub(super) space: &'a PhaseSpace<'a>,
     pub(super) integrals: &'a Integrals,
 }
 
 impl Flow<'_> {
+    /// The systems for the multipliers: two with the matrix A where all constraints are holonomic and A is definite, or where reactions hold
+    /// velocity constraints, else one with the whole of C; `None` where a bracket is not a finite real expression.
+    ///
+    /// A velocity constraint f = A q' has A in the place of the gradient of g, and f in the place of g'.
+    pub(super) fn systems(&self, observables: &Table<IntegralId, Observable>) -> Option<Vec<LinearSystem>> {
+        let Flow { problem, space, integrals } = self;
+        let hamiltonian = &observables[problem.energy()?];
+        let (members, pairs) = (problem.constraints(), problem.holonomic_pairs());
+        let observed = |ids: &[IntegralId]| ids.iter().map(|id| &observables[*id]).collect::<Vec<_>>();
+        let multipliers =
+            |ids: &[IntegralId]| ids.iter().map(|id| problem.symbols.multiplier(*id)).collect::<Option<_>>();
+        let bracket = |f: &Observable, g: &Observable| space.bracket(f, g);
+        let held: Vec<IntegralId> = problem.reactions.iter().map(|reaction| reaction.constraint).collect();
+        if members.len() == 2 * pairs.len() + held.len() {
+            let (mut constraints, rates): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+            let along: Vec<Observable> =
+                problem.reactions.iter().map(|reaction| Observable::along(&reaction.along)).collect();
+            let acting: Vec<&Observable> = observed(&constraints).into_iter().chain(&along).collect();
+            let kept = observed(&[&rates[..], &held].concat());
+            constraints.extend(&held);
+            let matrix = symmetric(&acting, &kept, bracket)?;
+            if !held.is_empty() || is_definite(&matrix) {
+                let of_rates = LinearSystem {
+                    unknowns: multipliers(&rates)?,
+                    matrix: matrix[..rates.len()].iter().map(|row| row[..rates.len()].to_vec()).collect(),
+                    right_side: rates.iter().map(|rate| integrals[*rate].value.clone()).collect(),
+                };
+                let b = antisymmetric(&observed(&rates), &kept[rates.len()..], bracket)?;
+                let with_energy = with_energy(space, hamiltonian, &kept)?;
+                let right_side = with_energy.into_iter().zip(&b).map(|(free, row)| {
+                    let terms = row.iter().zip(&of_rates.unknowns).filter(|(entry, _)| !entry.is_zero());
+                    let terms = terms.map(|(entry, unknown)| entry.clone() * Expression::from(*unknown));
+                    Expression::sum([free].into_iter().chain(terms))
+                });
+                let right_side = right_side.collect();
+                let of_constraints = LinearSystem { unknowns: multipliers(&constraints)?, matrix, right_side };
+                let systems = [of_rates, of_constraints].into_iter();
+                return Some(systems.filter(|system| !system.unknowns.is_empty()).collect());
+            }
+        }
+        let observed = observed(&members);
+        let c = antisymmetric(&observed, &[], bracket)?;
+        let transposed = (0..c.len()).map(|j| c.iter().map(|row| row[j].clone()).collect()).collect();
+        let right_side = with_energy(space, hamiltonian, &observed)?;
+        Some(vec![LinearSystem { unknowns: multipliers(&members)?, matrix: transposed, right_side }])
+    }
+
     pub(super) fn rates(&self) -> Table<Symbol, Expression> {
         self.problem.symbols.over_states(|state| Expression::sum(self.component(state)))
     }
 
     /// The terms of a rate.
     fn component(&self, state: Symbol) -> Vec<Expression> {
-        match self.problem.symbols[state].role {
+        let PhaseSpace { symbols, structure, drive, .. } = self.space;
+        match symbols[state].role {
             Role::Time => return vec![Expression::one()],
             Role::Work => {
                 let power = |force: &Force| force.value.clone() * Expression::sum(self.component(force.coordinate));
-                let by_time = self.drive.time.into_iter().flat_map(|time| self.slope(time, &Expression::one()));
-                return self.drive.forces.iter().map(power).chain(by_time).collect();
+                let by_time = drive.time.into_iter().flat_map(|time| self.slope(time, &Expression::one()));
+                return drive.forces.iter().map(power).chain(by_time).collect();
             }
             _ => {}
         }
-        let row = self.structure.row(&self.problem.symbols, state).into_iter();
+        let row = structure.row(symbols, state).into_iter();
         let along = row.flat_map(|(column, entry)| self.slope(column, &entry.expression()));
-        let acting = self.drive.forces.iter().filter(|force| force.momentum == state);
+        let acting = drive.forces.iter().filter(|force| force.momentum == state);
         along.chain(acting.map(|force| force.value.clone())).chain(self.reactions(state)).collect()
     }
 

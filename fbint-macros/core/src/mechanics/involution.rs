@@ -9,10 +9,7 @@ use crate::derivation::table::Table;
 use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution};
 use crate::expression::Expression;
 use crate::numbers::points::sample_points;
-use crate::proofs::{State, general, involution, vanishes_identically};
-
-/// States in which a bracket is shown not to vanish.
-const STATES: usize = 100;
+use crate::proofs::{involution, vanishes_identically};
 
 /// The brackets of all pairs. What is known to be conserved commutes with the energy.
 pub fn involution(derivation: &Derivation, claims: &Table<IntegralId, Claim>, simplify: &dyn Simplify) -> Involution {
@@ -29,17 +26,12 @@ pub fn involution(derivation: &Derivation, claims: &Table<IntegralId, Claim>, si
         match bracket {
             Some(bracket) if bracket.is_zero() => {}
             // Neither is known.
-            Some(bracket) if !is_nonzero_somewhere(derivation, &bracket) => continue,
+            Some(bracket) if !brackets.space.is_nonzero_somewhere(&bracket) => continue,
             bracket => others.push((a, b, bracket.map(|bracket| brackets.recognised(bracket)))),
         }
         pairs += 1;
     }
     Involution { pairs, others }
-}
-
-fn is_nonzero_somewhere(derivation: &Derivation, bracket: &Expression) -> bool {
-    let mut states = general(&derivation.symbols).take(STATES).map(|values| State::new(&values));
-    states.any(|state| state.evaluate(bracket).is_some_and(|value| value.is_nonzero()))
 }
 
 /// Whether an expression is real and known to vanish.

@@ -13,6 +13,7 @@ mod shorter;
 mod simplify;
 mod written;
 
+use dirac::Flow;
 pub use extent::{DerivedExpression, Overlong};
 pub use involution::involution;
 use phase_space::{Observable, PhaseSpace};
@@ -87,61 +88,62 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
         _ => Structure::of(problem),
     };
     let drive = Drive::of(problem);
-    let space = PhaseSpace::new(&problem.symbols, &structure, &drive, simplify);
-    if let Structure::Matrix(rows) = &structure
-        && let Some(reason) = poisson::not_poisson(&space, &problem.symbols, rows)
+    let space = PhaseSpace { symbols: &problem.symbols, structure: &structure, drive: &drive, simplify };
+    if let Dynamics::Poisson { matrix, .. } = &problem.dynamics
+        && let Some(reason) = poisson::not_poisson(&space, matrix)
     {
         return Err(Underived::NotPoisson(reason));
     }
     let motion = motion(&shorter::in_lowest_terms(problem, simplify).ok_or(Unreal::Lagrangian)?);
-    let energy = problem.energy_function();
     let functions = functions(problem, motion.as_ref());
-    let observed = |function: &Option<Expression>| function.as_ref().map(|function| space.observable(function));
-    let hamiltonian = observed(&energy);
-    let declared: Table<IntegralId, Option<Option<Observable>>> = functions.map(observed);
-    let unreal = unreal(problem, &space, &hamiltonian, &declared);
+    let known = functions.map(|function| space.observable(function.as_ref()?));
+    let unreal = unreal(problem, &space, &functions, &known);
     if !unreal.is_empty() {
         return Err(Underived::Unreal(unreal));
     }
-    let (hamiltonian, declared) = (hamiltonian.flatten(), declared.map(|observable| observable.clone().flatten()));
-    let observables = observables(problem, &space, hamiltonian.as_ref(), &declared)?;
+    let observables = observables(problem, &space, &known)?;
     // Of a Lagrangian system brackets are not derived.
     let constraints = if motion.is_some() { Vec::new() } else { problem.constraints() };
     extent::check_observables(&space, &observables, &constraints)?;
     let written = Written::of(problem);
-    let integrals = integrals(problem, energy.as_ref(), &observables, &written);
-    let flow = dirac::Flow { problem, structure: &structure, drive: &drive, integrals: &integrals };
-    let field = match &motion {
-        Some(motion) => shorter::field(&motion.field, &written, simplify).ok_or(Unreal::Lagrangian)?,
-        None => field(&flow, &space, hamiltonian.as_ref(), &observables, &written)?,
+    let integrals = integrals(problem, &observables, &written);
+    let mut hamel = None;
+    let field = match motion {
+        Some(motion) => {
+            hamel = Some(motion.hamel);
+            shorter::field(motion.field, &written, simplify).ok_or(Unreal::Lagrangian)?
+        }
+        None => field(&Flow { problem, space: &space, integrals: &integrals }, &observables, &written)?,
     };
     extent::check_field(&field)?;
     let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
     let mut derivation = problem.derivation(integrals, field, kinetic_energy);
-    if let Some(motion) = motion {
-        derivation.hamel = Some(shorter::hamel(&motion.hamel, &written, simplify).ok_or(Unreal::Lagrangian)?);
+    if let Some(hamel) = hamel {
+        derivation.hamel = Some(shorter::hamel(hamel, &written, simplify).ok_or(Unreal::Lagrangian)?);
     }
     Ok(derivation)
 }
 
-/// The functions of integrals that are declared, or follow from the motion of a Lagrangian system.
+/// The functions of integrals that are declared, H, and what follows from the motion of a Lagrangian system.
 fn functions(problem: &Problem, motion: Option<&LagrangianMotion>) -> Table<IntegralId, Option<Expression>> {
-    let derived = |id: IntegralId| motion?.derived.get(&id).cloned();
-    let function = |(id, integral): (IntegralId, &Declared)| integral.value.clone().or_else(|| derived(id));
+    let function = |(id, integral): (IntegralId, &Declared)| match (integral.kind, motion) {
+        (Kind::Energy, None) => problem.energy_function(),
+        _ => integral.value.clone().or_else(|| motion?.derived.get(&id).cloned()),
+    };
     problem.integrals.iter().map(function).collect()
 }
 
-/// Every declared quantity that has no finite real derivative. What is observed of a function is `None` where it has none.
+/// Every declared quantity that has no finite real derivative: functions that are not observable among them.
 fn unreal(
     problem: &Problem,
     space: &PhaseSpace<'_>,
-    hamiltonian: &Option<Option<Observable>>,
-    declared: &Table<IntegralId, Option<Option<Observable>>>,
+    functions: &Table<IntegralId, Option<Expression>>,
+    observables: &Table<IntegralId, Option<Observable>>,
 ) -> Vec<Unreal> {
-    let is_unreal = |observed: &Option<Option<Observable>>| matches!(observed, Some(None));
-    let integrals = declared.iter().filter(|(_, observed)| is_unreal(observed));
-    let mut all: Vec<Unreal> = integrals.map(|(id, _)| Unreal::Integral(id)).collect();
-    all.extend(is_unreal(hamiltonian).then_some(Unreal::Hamiltonian));
+    let is_hamiltonian = |id| problem.energy() == Some(id) && problem.dynamics.hamiltonian().is_some();
+    let integral = |id| if is_hamiltonian(id) { Unreal::Hamiltonian } else { Unreal::Integral(id) };
+    let integrals = functions.iter().filter(|(id, function)| function.is_some() && observables[*id].is_none());
+    let mut all: Vec<Unreal> = integrals.map(|(id, _)| integral(id)).collect();
     let is_unreal = |expression: &Expression| space.simplified(expression).is_none();
     match &problem.dynamics {
         Dynamics::Canonical { .. } => {}
@@ -166,37 +168,29 @@ fn unreal(
 fn observables(
     problem: &Problem,
     space: &PhaseSpace<'_>,
-    hamiltonian: Option<&Observable>,
-    declared: &Table<IntegralId, Option<Observable>>,
+    known: &Table<IntegralId, Option<Observable>>,
 ) -> Result<Table<IntegralId, Observable>, Unreal> {
-    let observable = |(id, integral): (IntegralId, &Declared)| match (&declared[id], integral.kind) {
+    let hamiltonian = || problem.energy().and_then(|energy| known[energy].as_ref());
+    let observable = |(id, integral): (IntegralId, &Declared)| match (&known[id], integral.kind) {
         (Some(observable), _) => Ok(observable.clone()),
         (None, Kind::Rate { of }) => {
-            let constraint = declared[of].as_ref().ok_or(Unreal::Integral(of))?;
+            let constraint = known[of].as_ref().ok_or(Unreal::Integral(of))?;
             // What is derived from real quantities fails to be real only where H itself is to blame.
-            let rate = space.free_rate(constraint, hamiltonian.ok_or(Unreal::Hamiltonian)?);
+            let rate = hamiltonian().and_then(|hamiltonian| space.free_rate(constraint, hamiltonian));
             rate.and_then(|rate| space.observable(&rate)).ok_or(Unreal::Hamiltonian)
         }
-        (None, Kind::Energy) => hamiltonian.cloned().ok_or(Unreal::Hamiltonian),
         (None, _) => Err(Unreal::Integral(id)),
     };
     problem.integrals.iter().map(observable).collect()
 }
 
 /// X
-fn field(
-    flow: &dirac::Flow<'_>,
-    space: &PhaseSpace<'_>,
-    hamiltonian: Option<&Observable>,
-    observables: &Table<IntegralId, Observable>,
-    written: &Written,
-) -> Result<Field, Unreal> {
-    let problem = flow.problem;
+fn field(flow: &Flow<'_>, observables: &Table<IntegralId, Observable>, written: &Written) -> Result<Field, Unreal> {
+    let Flow { problem, space, .. } = flow;
     let rates = match &problem.dynamics {
         Dynamics::Canonical { .. } => {
-            let hamiltonian = hamiltonian.ok_or(Unreal::Hamiltonian)?;
-            let systems = dirac::systems(space, hamiltonian, problem, observables, flow.integrals);
-            return Ok(Field { systems: systems.ok_or(Unreal::Hamiltonian)?, rates: flow.rates() });
+            let systems = flow.systems(observables).ok_or(Unreal::Hamiltonian)?;
+            return Ok(Field { systems, rates: flow.rates() });
         }
         // Its field follows from Hamel's equations.
         Dynamics::Lagrangian(_) => return Err(Unreal::Lagrangian),
@@ -216,14 +210,10 @@ fn field(
 }
 
 /// F, with DF in the gradients.
-fn integrals(
-    problem: &Problem,
-    energy: Option<&Expression>,
-    observables: &Table<IntegralId, Observable>,
-    written: &Written,
-) -> Integrals {
+fn integrals(problem: &Problem, observables: &Table<IntegralId, Observable>, written: &Written) -> Integrals {
+    let energy = problem.energy_function();
     let integral = |(declared, observable): (&Declared, &Observable)| {
-        let form = if declared.kind == Kind::Energy { energy } else { declared.value.as_ref() };
+        let form = if declared.kind == Kind::Energy { energy.as_ref() } else { declared.value.as_ref() };
         let value = &observable.value;
         let value = form.map_or_else(|| written.restored(value), |form| written.form(form, value));
         let gradient = observable.slopes().map(|(symbol, entry)| (symbol, written.restored(entry)));

@@ -6,13 +6,17 @@ use super::simplify::Simplify;
 use crate::derivation::{Coefficient, Derivation, Drive, Integral, Structure, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
+use crate::proofs::{State, general};
+
+/// States in which it is looked for that something does not vanish.
+const STATES: usize = 100;
 
 /// The states of a model, with their bracket.
 pub(crate) struct PhaseSpace<'a> {
-    symbols: &'a Symbols,
-    structure: &'a Structure,
-    drive: &'a Drive,
-    simplify: &'a dyn Simplify,
+    pub(super) symbols: &'a Symbols,
+    pub(super) structure: &'a Structure,
+    pub(super) drive: &'a Drive,
+    pub(super) simplify: &'a dyn Simplify,
 }
 
 /// A function on phase space and the entries of its gradient that do not vanish.
@@ -23,18 +27,10 @@ pub(crate) struct Observable {
 }
 
 impl<'a> PhaseSpace<'a> {
-    pub(crate) fn new(
-        symbols: &'a Symbols,
-        structure: &'a Structure,
-        drive: &'a Drive,
-        simplify: &'a dyn Simplify,
-    ) -> Self {
-        Self { symbols, structure, drive, simplify }
-    }
-
     /// The phase space of a system that was derived.
     pub(crate) fn of(derivation: &'a Derivation, simplify: &'a dyn Simplify) -> Self {
-        Self::new(&derivation.symbols, &derivation.structure, &derivation.drive, simplify)
+        let Derivation { symbols, structure, drive, .. } = derivation;
+        Self { symbols, structure, drive, simplify }
     }
 
     /// A shorter form; `None` where the expression is not finite and real.
@@ -50,6 +46,12 @@ impl<'a> PhaseSpace<'a> {
         }
         gradient.retain(|_, entry| !entry.is_zero());
         Some(Observable { value: self.simplify.simplified(function)?, gradient })
+    }
+
+    /// Whether an expression is certainly not 0 in some state in general position. That none is found proves nothing.
+    pub(super) fn is_nonzero_somewhere(&self, expression: &Expression) -> bool {
+        let mut states = general(self.symbols).take(STATES).map(|values| State::new(&values));
+        states.any(|state| state.evaluate(expression).is_some_and(|value| value.is_nonzero()))
     }
 
     /// {f, g}; `None` where it is not a finite real expression.

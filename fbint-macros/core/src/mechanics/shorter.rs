@@ -2,40 +2,25 @@
 
 use super::simplify::Simplify;
 use super::written::Written;
-use crate::derivation::{Dynamics, Field, FrameBracket, Hamel, LinearSystem, Problem};
-use crate::expression::{Expression, Symbol};
+use crate::derivation::{Dynamics, Field, Hamel, Problem};
+use crate::expression::Expression;
 
 /// `None` where something in it is not a finite real expression.
-pub(super) fn field(motion: &Field, written: &Written, simplify: &dyn Simplify) -> Option<Field> {
-    let simplest = |expression: &Expression| simplest(expression, written, simplify);
-    let system = |system: &LinearSystem| {
-        let row = |row: &Vec<Expression>| row.iter().map(simplest).collect();
-        Some(LinearSystem {
-            unknowns: system.unknowns.clone(),
-            matrix: system.matrix.iter().map(row).collect::<Option<_>>()?,
-            right_side: system.right_side.iter().map(simplest).collect::<Option<_>>()?,
-        })
-    };
-    Some(Field {
-        systems: motion.systems.iter().map(system).collect::<Option<_>>()?,
-        rates: motion.rates.rows().map(simplest).collect::<Option<_>>()?,
-    })
+pub(super) fn field(mut field: Field, written: &Written, simplify: &dyn Simplify) -> Option<Field> {
+    for expression in field.expressions_mut() {
+        *expression = simplest(expression, written, simplify)?;
+    }
+    Some(field)
 }
 
 /// `None` where something in it is not a finite real expression.
-pub(super) fn hamel(hamel: &Hamel, written: &Written, simplify: &dyn Simplify) -> Option<Hamel> {
-    let all = |list: &[(Symbol, Expression)]| {
-        let all = list.iter().map(|(symbol, value)| Some((*symbol, simplest(value, written, simplify)?)));
-        all.collect::<Option<Vec<_>>>()
-    };
-    let bracket =
-        |bracket: &FrameBracket| Some(FrameBracket { of: bracket.of, coefficients: all(&bracket.coefficients)? });
-    Some(Hamel {
-        lagrangian: hamel.lagrangian.clone(),
-        momenta: all(&hamel.momenta)?,
-        forces: all(&hamel.forces)?,
-        brackets: hamel.brackets.iter().map(bracket).collect::<Option<_>>()?,
-    })
+pub(super) fn hamel(mut hamel: Hamel, written: &Written, simplify: &dyn Simplify) -> Option<Hamel> {
+    let Hamel { momenta, forces, brackets, .. } = &mut hamel;
+    let coefficients = brackets.iter_mut().flat_map(|bracket| &mut bracket.coefficients);
+    for (_, expression) in momenta.iter_mut().chain(forces).chain(coefficients) {
+        *expression = simplest(expression, written, simplify)?;
+    }
+    Some(hamel)
 }
 
 /// The problem with the brackets of its frame in their lowest terms. Cramer's rule divides by determinants that cancel, and what is not
