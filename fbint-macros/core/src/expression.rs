@@ -343,6 +343,11 @@ impl Expression {
         if let Self::Sum(terms) = self { terms } else { std::slice::from_ref(self) }
     }
 
+    /// The factors of a product; of anything else, itself.
+    pub fn factors(&self) -> &[Self] {
+        if let Self::Product(factors) = self { factors } else { std::slice::from_ref(self) }
+    }
+
     /// The direct sub-expressions, in order.
     pub fn children(&self) -> impl Iterator<Item = &Self> {
         spend(LOOK);

@@ -100,7 +100,7 @@ fn split(sum: &Expression, unknowns: &[Symbol]) -> (Vec<Expression>, Expression)
     let mut coefficients = vec![Expression::zero(); unknowns.len()];
     let mut rest = Vec::new();
     for term in sum.terms() {
-        let factors = if let Expression::Product(factors) = term { factors } else { std::slice::from_ref(term) };
+        let factors = term.factors();
         let unknown = factors.last().and_then(|last| unknowns.iter().position(|of| *last == Expression::from(*of)));
         match unknown {
             Some(place) => {

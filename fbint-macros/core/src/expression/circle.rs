@@ -33,7 +33,7 @@ fn pair(terms: &[Expression]) -> Option<(usize, usize, Expression)> {
 
 /// The arguments of the squares of a function among the factors of a term, each with the product of the other factors.
 fn squares(term: &Expression, function: Function) -> Vec<(Expression, Expression)> {
-    let factors = if let Expression::Product(factors) = term { &factors[..] } else { std::slice::from_ref(term) };
+    let factors = term.factors();
     let two = BigRational::from_integer(BigInt::from(2));
     let square = |(place, factor): (usize, &Expression)| {
         let Expression::Power(base, exponent) = factor else { return None };
