@@ -37,7 +37,7 @@ impl Range {
     /// The bounds of an expression.
     pub(crate) fn of(expression: &Expression) -> Self {
         match expression {
-            Expression::Number(number) => Self::new(Some((number.clone(), false)), Some((number.clone(), false))),
+            Expression::Number(number) => Self::between(number.clone(), number.clone(), false),
             Expression::Pi => Self::between(ratio(3, 1), ratio(22, 7), true),
             Expression::Symbol(_) => Self::default(),
             Expression::Sum(terms) => {

@@ -118,28 +118,22 @@ impl Kinematics {
 
     /// The rows of U and, at their ends, of a vector, at points in general position.
     fn stacked(&self, vector: &Row) -> Vec<Vec<f64>> {
-        let row = |point: &Point, x: Symbol| {
-            let of_directions = self.directions.values().map(|direction| direction.get(&x));
-            let values = of_directions.chain([vector.get(&x)]);
-            values.map(|entry| entry.map_or(0.0, |entry| point.evaluate(entry))).collect()
+        let row = |point: Point, x: Symbol| {
+            let columns = self.directions.values().chain([vector]);
+            columns.map(|column| column.get(&x).map_or(0.0, |entry| point.evaluate(entry))).collect()
         };
-        sample_points()
-            .flat_map(|point| self.coordinates.iter().map(move |&x| row(&point, x)).collect::<Vec<_>>())
-            .collect()
+        sample_points().flat_map(|point| self.coordinates.iter().map(move |&x| row(point, x))).collect()
     }
 
     /// Velocities whose directions are a combination of one another with constant coefficients, if there are such.
     fn dependent(&self) -> Option<Vec<Symbol>> {
         let velocities: Vec<Symbol> = self.directions.keys().copied().collect();
-        let rows = self.stacked(&Row::new()).into_iter().map(|mut row| {
-            row.truncate(velocities.len());
-            row
-        });
-        let (place, factors) = first_combination(rows.collect())?;
-        let involved = exact(&velocities, factors)?;
+        // Where no direction depends on others, the vector 0 is the first column that does.
+        let (place, factors) = first_combination(self.stacked(&Row::new()))?;
+        let (dependent, involved) = (*velocities.get(place)?, exact(&velocities, factors)?);
         // Directions may differ by less than doubles tell.
-        let is_proved = self.is_combination(&self.directions[&velocities[place]], &involved);
-        is_proved.then(|| involved.into_iter().map(|(velocity, _)| velocity).chain([velocities[place]]).collect())
+        let is_proved = self.is_combination(&self.directions[&dependent], &involved);
+        is_proved.then(|| involved.into_iter().map(|(velocity, _)| velocity).chain([dependent]).collect())
     }
 
     /// Constant coefficients of a vector in the frame.
@@ -159,8 +153,7 @@ impl Kinematics {
             rows.retain(|x| !group.rows.contains(x));
             groups.push(group);
         }
-        let within: Row = vector.iter().filter(|(x, _)| rows.contains(x)).map(|(x, b)| (*x, b.clone())).collect();
-        let Some(mut coefficients) = self.of_rest(&rest, &rows, &within)? else { return Ok(None) };
+        let Some(mut coefficients) = self.of_rest(&rest, &rows, vector)? else { return Ok(None) };
         for EquationGroup { directions, rows } in groups.into_iter().rev() {
             let remainder = |x: &Symbol| {
                 let known = |(b, c): (&Symbol, &Expression)| Some(self.directions[b].get(x)?.clone() * c.clone());
@@ -203,13 +196,14 @@ impl Kinematics {
             coordinates: self.coordinates.iter().filter(|x| rows.contains(x)).copied().collect(),
             directions: rest.iter().map(|a| (*a, within(&self.directions[a]))).collect(),
         };
-        if let Some(constants) = frame.constants(vector) {
+        let vector = within(vector);
+        if let Some(constants) = frame.constants(&vector) {
             return Ok(Some(constants.into_iter().collect()));
         }
         let dot = |a: &Row, b: &Row| settled(super::along(a, |x| entry(b, x)));
         let columns = || frame.directions.values();
         let gram: Vec<Vec<Expression>> = columns().map(|a| columns().map(|b| dot(a, b)).collect()).collect();
-        let right: Vec<Expression> = columns().map(|a| dot(a, vector)).collect();
+        let right: Vec<Expression> = columns().map(|a| dot(a, &vector)).collect();
         let solution = by_cramer(&gram, &right)?;
         Ok(solution.map(|solution| rest.iter().copied().zip(solution).filter(|(_, c)| !c.is_zero()).collect()))
     }

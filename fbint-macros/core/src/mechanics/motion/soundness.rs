@@ -174,11 +174,16 @@ pub(crate) fn are_integrable(problem: &Problem) -> Option<bool> {
         }
     };
     let frame = OfFrame { symbols, directions: frame, brackets };
-    let forms: Vec<OneForm> = forms.iter().map(|form| frame.form(form)).collect::<Option<_>>()?;
+    let axes: Vec<Symbol> = frame.directions.keys().copied().collect();
+    let pairs = || (0..axes.len()).flat_map(|i| (i + 1..axes.len()).map(move |j| (i, j)));
+    let derivative = |form: &Row| {
+        pairs().map(|(i, j)| Some((i, j, frame.derivative(form, axes[i], axes[j])?))).collect::<Option<Vec<_>>>()
+    };
+    let derivatives: Vec<_> = forms.iter().map(derivative).collect::<Option<_>>()?;
     Some(sample_points().all(|point| {
-        let value = |entry: &Expression| point.evaluate(entry);
-        let allowed = kernel(forms.iter().map(|form| form.entries.iter().map(value).collect()).collect());
-        allowed.is_some_and(|allowed| forms.iter().all(|form| form.is_closed_on(&allowed, &value)))
+        let row = |form: &Row| axes.iter().map(|axis| point.evaluate(&entry(form, *axis))).collect();
+        let allowed = kernel(forms.iter().map(row).collect());
+        allowed.is_some_and(|allowed| derivatives.iter().all(|form| vanishes_on(form, &allowed, point)))
     }))
 }
 
@@ -189,24 +194,7 @@ struct OfFrame<'a> {
     brackets: &'a [FrameBracket],
 }
 
-/// w_i, and d w (u_i, u_j) by the places i < j.
-struct OneForm {
-    entries: Vec<Expression>,
-    derivative: Vec<(usize, usize, Expression)>,
-}
-
 impl OfFrame<'_> {
-    fn form(&self, row: &Row) -> Option<OneForm> {
-        let axes: Vec<Symbol> = self.directions.keys().copied().collect();
-        let mut derivative = Vec::new();
-        for (place, &i) in axes.iter().enumerate() {
-            for (other, &j) in axes.iter().enumerate().skip(place + 1) {
-                derivative.push((place, other, self.derivative(row, i, j)?));
-            }
-        }
-        Some(OneForm { entries: axes.iter().map(|axis| entry(row, *axis)).collect(), derivative })
-    }
-
     /// d w (u_i, u_j)
     fn derivative(&self, form: &Row, i: Symbol, j: Symbol) -> Option<Expression> {
         let moved = |by: Symbol, of: Symbol| {
@@ -220,18 +208,15 @@ impl OfFrame<'_> {
     }
 }
 
-impl OneForm {
-    /// Whether d w (X, Y) = 0 for all of these vectors at a point.
-    fn is_closed_on(&self, allowed: &[Vec<f64>], value: &impl Fn(&Expression) -> f64) -> bool {
-        let terms: Vec<(usize, usize, f64)> =
-            self.derivative.iter().map(|(i, j, entry)| (*i, *j, value(entry))).collect();
-        let scale = terms.iter().fold(1.0, |scale: f64, (.., entry)| scale.max(entry.abs()));
-        let mut pairs = allowed.iter().enumerate().flat_map(|(k, x)| allowed[k + 1..].iter().map(move |y| (x, y)));
-        pairs.all(|(x, y)| {
-            let product = |(i, j, entry): &(usize, usize, f64)| entry * (x[*i] * y[*j] - x[*j] * y[*i]);
-            terms.iter().map(product).sum::<f64>().abs() <= f64::NEGLIGIBLE * scale
-        })
-    }
+/// Whether a form of two vectors, given by its entries above the diagonal, is 0 for all of these at a point.
+fn vanishes_on(form: &[(usize, usize, Expression)], vectors: &[Vec<f64>], point: Point<'_>) -> bool {
+    let terms: Vec<(usize, usize, f64)> = form.iter().map(|(i, j, entry)| (*i, *j, point.evaluate(entry))).collect();
+    let scale = terms.iter().fold(1.0, |scale: f64, (.., entry)| scale.max(entry.abs()));
+    let mut pairs = vectors.iter().enumerate().flat_map(|(k, x)| vectors[k + 1..].iter().map(move |y| (x, y)));
+    pairs.all(|(x, y)| {
+        let product = |(i, j, entry): &(usize, usize, f64)| entry * (x[*i] * y[*j] - x[*j] * y[*i]);
+        terms.iter().map(product).sum::<f64>().abs() <= f64::NEGLIGIBLE * scale
+    })
 }
 
 /// Vectors that span what a matrix takes to zero; nothing where an entry is not finite.
