@@ -7,7 +7,7 @@ use super::motion::ExpectedMotion;
 use crate::derivation::table::Table;
 use crate::derivation::{Dynamics, IntegralId, Kind, Problem, Role};
 use crate::expression::{Expression, Symbol};
-use crate::numbers::derivative::{Differentiated, add, differentiate, dot};
+use crate::numbers::derivative::{Differentiated, add, differentiate, dot, entry};
 use crate::numbers::dual::Dual;
 use crate::numbers::number::Number;
 use crate::numbers::points::Point;
@@ -178,10 +178,6 @@ impl<'a> DeclaredAtPoint<'a> {
         }
         Some(derivative)
     }
-}
-
-pub(super) fn entry(gradient: &Covector, symbol: Symbol) -> Real {
-    gradient.get(&symbol).cloned().unwrap_or_else(Real::zero)
 }
 
 pub(super) fn add_multiple(gradient: &mut Covector, factor: &Real, other: &Covector) {

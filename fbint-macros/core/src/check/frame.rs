@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::declared::{Covector, DeclaredAtPoint, add_multiple, entry};
+use super::declared::{Covector, DeclaredAtPoint, add_multiple};
 use crate::derivation::{IntegralId, Lagrangian, Role};
 use crate::expression::Symbol;
-use crate::numbers::derivative::{Differentiated, add, dot};
+use crate::numbers::derivative::{Differentiated, add, dot, entry};
 use crate::numbers::number::Number;
 use crate::numbers::precise::Real;
 use crate::proofs::solve;

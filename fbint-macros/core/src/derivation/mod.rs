@@ -42,7 +42,7 @@ pub use findings::{
     Searched, VelocityConstraints,
 };
 pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};
-pub use structure::{Coefficient, SparseRow, Structure, column_of};
+pub use structure::{SparseRow, Structure, column_of};
 pub use symbols::{Role, SymbolInfo, Symbols};
 
 use crate::derivation::table::Table;
@@ -91,11 +91,6 @@ impl Problem {
         }
     }
 
-    /// Whether forces, inputs or the time change the energy, so that the state has the work that they do.
-    pub fn is_driven(&self) -> bool {
-        self.symbols.is_driven()
-    }
-
     /// Each holonomic constraint and its rate.
     pub fn holonomic_pairs(&self) -> Vec<(IntegralId, IntegralId)> {
         let pair = |(id, integral): (IntegralId, &Declared)| match integral.kind {
@@ -107,7 +102,7 @@ impl Problem {
 
     /// The derivation with these integrals, this field, and how H depends on the momenta; the rest is as declared.
     pub fn derivation(&self, integrals: Integrals, field: Field, kinetic_energy: KineticEnergy) -> Derivation {
-        let is_free = self.reactions.is_empty() && !self.is_driven();
+        let is_free = self.reactions.is_empty() && !self.symbols.is_driven();
         let kinetic_energy = if is_free { kinetic_energy } else { KineticEnergy::General };
         Derivation {
             name: self.name.clone(),
@@ -244,8 +239,7 @@ impl Derivation {
 
     /// The entry of DF in the row of an integral and the column of a state, unless it vanishes.
     pub fn entry(&self, integral: IntegralId, state: Symbol) -> Option<&Expression> {
-        let gradient = &self.integrals[integral].gradient;
-        gradient.iter().find(|(column, _)| *column == state).map(|(_, entry)| entry)
+        column_of(&self.integrals[integral].gradient, state)
     }
 
     /// The matrix by which the multipliers of a canonical system are determined, row by row, and the constraints of its columns.

@@ -15,28 +15,6 @@ pub enum Structure {
     None,
 }
 
-/// An entry of J.
-#[derive(Clone, Copy, Debug)]
-pub enum Coefficient<'a> {
-    /// 1
-    One,
-    /// -1
-    MinusOne,
-    /// Any other one.
-    Function(&'a Expression),
-}
-
-impl Coefficient<'_> {
-    /// The entry, written out.
-    pub fn expression(self) -> Expression {
-        match self {
-            Self::One => Expression::one(),
-            Self::MinusOne => -Expression::one(),
-            Self::Function(function) => function.clone(),
-        }
-    }
-}
-
 impl Structure {
     /// The bracket that a problem declares.
     pub fn of(problem: &Problem) -> Self {
@@ -63,24 +41,22 @@ impl Structure {
     }
 
     /// Row x of J: each y with {x, y}, where that does not vanish.
-    pub fn row<'a>(&'a self, symbols: &Symbols, x: Symbol) -> Vec<(Symbol, Coefficient<'a>)> {
+    pub fn row(&self, symbols: &Symbols, x: Symbol) -> Vec<(Symbol, Expression)> {
         match (self, symbols[x].role) {
-            (Self::Canonical, Role::Coordinate { momentum }) => vec![(momentum, Coefficient::One)],
-            (Self::Canonical, Role::Momentum { coordinate }) => vec![(coordinate, Coefficient::MinusOne)],
-            (Self::Matrix(rows), role) if role.is_state() => {
-                rows[x].iter().map(|(y, entry)| (*y, Coefficient::Function(entry))).collect()
-            }
+            (Self::Canonical, Role::Coordinate { momentum }) => vec![(momentum, Expression::one())],
+            (Self::Canonical, Role::Momentum { coordinate }) => vec![(coordinate, -Expression::one())],
+            (Self::Matrix(rows), role) if role.is_state() => rows[x].clone(),
             _ => Vec::new(),
         }
     }
 
     /// The terms f_x J_xy g_y of {f, g}, from the entries of the gradients that do not vanish.
-    pub fn bracket<'a, F: Clone, G>(
-        &'a self,
+    pub fn bracket<F: Clone, G>(
+        &self,
         symbols: &Symbols,
         f: impl IntoIterator<Item = (Symbol, F)>,
         g: impl Fn(Symbol) -> Option<G>,
-    ) -> Vec<(F, Coefficient<'a>, G)> {
+    ) -> Vec<(F, Expression, G)> {
         let mut terms = Vec::new();
         for (x, slope) in f {
             for (y, entry) in self.row(symbols, x) {

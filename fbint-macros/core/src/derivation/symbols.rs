@@ -154,7 +154,7 @@ impl Symbols {
         self.iter().find(|(_, symbol)| symbol.role == role).map(|(id, _)| id)
     }
 
-    /// Whether the state has the work that is done on the system.
+    /// Whether forces, inputs or the time change the energy, so that the state has the work that they do.
     pub fn is_driven(&self) -> bool {
         self.only(Role::Work).is_some()
     }

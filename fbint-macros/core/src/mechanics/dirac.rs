@@ -28,6 +28,9 @@ impl Flow<'_> {
         let multipliers =
             |ids: &[IntegralId]| ids.iter().map(|id| problem.symbols.multiplier(*id)).collect::<Option<_>>();
         let bracket = |f: &Observable, g: &Observable| space.bracket(f, g);
+        let with_energy = |members: &[&Observable]| -> Option<Vec<Expression>> {
+            members.iter().map(|member| space.negative_free_rate(member, hamiltonian)).collect()
+        };
         let held: Vec<IntegralId> = problem.reactions.iter().map(|reaction| reaction.constraint).collect();
         if members.len() == 2 * pairs.len() + held.len() {
             let (mut constraints, rates): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
@@ -44,8 +47,7 @@ impl Flow<'_> {
                     right_side: rates.iter().map(|rate| integrals[*rate].value.clone()).collect(),
                 };
                 let b = antisymmetric(&observed(&rates), &kept[rates.len()..], bracket)?;
-                let with_energy = with_energy(space, hamiltonian, &kept)?;
-                let right_side = with_energy.into_iter().zip(&b).map(|(free, row)| {
+                let right_side = with_energy(&kept)?.into_iter().zip(&b).map(|(free, row)| {
                     let terms = row.iter().zip(&of_rates.unknowns).filter(|(entry, _)| !entry.is_zero());
                     let terms = terms.map(|(entry, unknown)| entry.clone() * Expression::from(*unknown));
                     Expression::sum([free].into_iter().chain(terms))
@@ -59,7 +61,7 @@ impl Flow<'_> {
         let observed = observed(&members);
         let c = antisymmetric(&observed, &[], bracket)?;
         let transposed = (0..c.len()).map(|j| c.iter().map(|row| row[j].clone()).collect()).collect();
-        let right_side = with_energy(space, hamiltonian, &observed)?;
+        let right_side = with_energy(&observed)?;
         Some(vec![LinearSystem { unknowns: multipliers(&members)?, matrix: transposed, right_side }])
     }
 
@@ -80,7 +82,7 @@ impl Flow<'_> {
             _ => {}
         }
         let row = structure.row(symbols, state).into_iter();
-        let along = row.flat_map(|(column, entry)| self.slope(column, &entry.expression()));
+        let along = row.flat_map(|(column, entry)| self.slope(column, &entry));
         let acting = drive.forces.iter().filter(|force| force.momentum == state);
         along.chain(acting.map(|force| force.value.clone())).chain(self.reactions(state)).collect()
     }
@@ -122,10 +124,6 @@ fn symmetric(
         }
     }
     Some(matrix)
-}
-
-fn with_energy(space: &PhaseSpace<'_>, hamiltonian: &Observable, members: &[&Observable]) -> Option<Vec<Expression>> {
-    members.iter().map(|member| space.negative_free_rate(member, hamiltonian)).collect()
 }
 
 /// The brackets of members, which are antisymmetric, and below them those of others with the members.

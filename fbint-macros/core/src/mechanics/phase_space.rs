@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::simplify::Simplify;
-use crate::derivation::{Coefficient, Derivation, Drive, Integral, Structure, Symbols};
+use crate::derivation::{Derivation, Drive, Integral, Structure, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 use crate::proofs::{State, general};
@@ -61,7 +61,7 @@ impl<'a> PhaseSpace<'a> {
 
     fn unsimplified_bracket(&self, f: &Observable, g: &Observable) -> Expression {
         let terms = self.terms_of_bracket(f, g).into_iter();
-        Expression::sum(terms.map(|(f, entry, g)| f.clone() * g.clone() * entry.expression()))
+        Expression::sum(terms.map(|(f, entry, g)| f.clone() * g.clone() * entry))
     }
 
     /// y(f), the rate of a function that does not depend on the work, where there are no constraints; `None` where it is not a finite real
@@ -93,7 +93,7 @@ impl<'a> PhaseSpace<'a> {
         &'e self,
         f: &'e Observable,
         g: &'e Observable,
-    ) -> Vec<(&'e Expression, Coefficient<'e>, &'e Expression)> {
+    ) -> Vec<(&'e Expression, Expression, &'e Expression)> {
         self.structure.bracket(self.symbols, f.slopes(), |symbol| g.derivative(symbol))
     }
 }

@@ -143,6 +143,11 @@ pub(crate) fn add<K: Ord, T: Number>(gradient: &mut BTreeMap<K, T>, key: K, term
     gradient.insert(key, sum);
 }
 
+/// An entry of a gradient.
+pub(crate) fn entry<K: Ord, T: Number>(gradient: &BTreeMap<K, T>, key: K) -> T {
+    gradient.get(&key).cloned().unwrap_or_else(|| T::integer(0))
+}
+
 /// The inner product of two gradients.
 pub(crate) fn dot<K: Ord, T: Number>(one: &BTreeMap<K, T>, other: &BTreeMap<K, T>) -> T {
     let terms = one.iter().filter_map(|(key, entry)| Some(entry.times(other.get(key)?)));

@@ -17,7 +17,7 @@ use num_traits::One;
 
 use super::lower::{Lowering, TermOrder};
 use super::monomial::Monomial;
-use super::multipliers::{constraint_multipliers, times_entry, weights};
+use super::multipliers::{constraint_multipliers, weights};
 use super::normalise::Normalised;
 use super::systems::{solve, solve_system};
 use super::{Program, Value};
@@ -274,7 +274,7 @@ fn add_flow(
         let slope = |column: Symbol| column_of(&normalised.rows[*id], column).map(|entry| entry.clone().times(weight));
         for state in derivation.symbols.states() {
             for ((), entry, term) in derivation.structure.bracket(&derivation.symbols, [(state, ())], slope) {
-                rows[state].push(times_entry(lowering, entry, term));
+                rows[state].push(lowering.monomial(&entry).times(&term));
             }
         }
     }

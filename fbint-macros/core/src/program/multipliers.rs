@@ -4,7 +4,7 @@ use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric, symmetric}
 use super::lower::Lowering;
 use super::monomial::Monomial;
 use super::normalise::Normalised;
-use crate::derivation::{Coefficient, Derivation, IntegralId, Unknowns, column_of};
+use crate::derivation::{Derivation, IntegralId, Unknowns, column_of};
 use crate::expression::Symbol;
 
 /// c, from the weights of the normalised rows.
@@ -45,7 +45,7 @@ impl BracketsOfRows<'_> {
         let slopes = self.normalised.rows[f].iter().map(|(column, entry)| (*column, entry));
         let other = |column: Symbol| column_of(&self.normalised.rows[g], column);
         let terms = self.derivation.structure.bracket(&self.derivation.symbols, slopes, other).into_iter();
-        let terms = terms.map(|(f, entry, g)| times_entry(lowering, entry, f.clone().times(g))).collect();
+        let terms = terms.map(|(f, entry, g)| lowering.monomial(&entry).times(f).times(g)).collect();
         let sum = lowering.sum(terms);
         (!sum.is_zero()).then_some(sum)
     }
@@ -164,15 +164,6 @@ fn solve_general(
         members.iter().map(|&f| brackets.with_energy(lowering, f).map(|entry| lowering.materialise(&entry))).collect();
     let solution = solve_antisymmetric(lowering, &c, &right);
     solution.into_iter().map(|value| value.map(|value| lowering.scalar(value))).collect()
-}
-
-/// A term that an entry of J multiplies.
-pub(super) fn times_entry(lowering: &mut Lowering, entry: Coefficient, term: Monomial) -> Monomial {
-    match entry {
-        Coefficient::One => term,
-        Coefficient::MinusOne => term.negated(),
-        Coefficient::Function(function) => lowering.monomial(function).times(&term),
-    }
 }
 
 #[cfg(test)]

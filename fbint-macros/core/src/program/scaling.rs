@@ -8,8 +8,8 @@
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
+use crate::derivation::Derivation;
 use crate::derivation::table::Table;
-use crate::derivation::{Coefficient, Derivation};
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::numbers::points::{IntegralSizes, Sizes};
 use crate::numbers::scaled::{magnitude, power_of_two};
@@ -129,9 +129,7 @@ fn equations(derivation: &Derivation) -> Vec<Magnitude> {
     derivation.field.expressions().for_each(|part| collect(part, &mut found));
     for state in derivation.symbols.states() {
         for (_, entry) in derivation.structure.row(&derivation.symbols, state) {
-            if let Coefficient::Function(entry) = entry {
-                collect(entry, &mut found);
-            }
+            collect(&entry, &mut found);
         }
     }
     let known = |symbol: &Symbol| symbol.0 < derivation.symbols.unknowns().count() as u32;

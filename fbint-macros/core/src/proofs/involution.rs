@@ -4,7 +4,7 @@ use super::identities::vanishes_identically;
 use super::states::{State, general};
 use super::velocity::{bracket, row};
 use crate::derivation::table::Table;
-use crate::derivation::{Bracket, Claim, Coefficient, Derivation, IntegralId, Involution, Kind, SparseRow};
+use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution, Kind, SparseRow};
 use crate::expression::Expression;
 use crate::numbers::precise::Real;
 
@@ -129,9 +129,8 @@ impl BracketSamples<'_> {
         let slopes = self.derivation.integrals[a].gradient.iter().map(|(symbol, slope)| (*symbol, slope));
         let terms =
             self.derivation.structure.bracket(&self.derivation.symbols, slopes, |y| self.derivation.entry(b, y));
-        let term = |(f, entry, g): (&Expression, Coefficient<'_>, &Expression)| {
-            Expression::product([f.clone(), entry.expression(), g.clone()])
-        };
+        let term =
+            |(f, entry, g): (&Expression, Expression, &Expression)| Expression::product([f.clone(), entry, g.clone()]);
         vanishes_identically(&Expression::sum(terms.into_iter().map(term)))
     }
 }

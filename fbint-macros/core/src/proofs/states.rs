@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use num_traits::Signed;
 
 use crate::derivation::table::Table;
-use crate::derivation::{Coefficient, Derivation, IntegralId, SparseRow, Symbols};
+use crate::derivation::{Derivation, IntegralId, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol, to_f64};
 use crate::numbers::linear::Balanced;
 use crate::numbers::points::search_points;
@@ -51,15 +51,6 @@ impl State {
     pub(super) fn evaluate_with(&self, expression: &Expression, solved: &BTreeMap<Symbol, Real>) -> Option<Real> {
         let value = |symbol| solved.get(&symbol).or(self.values.get(symbol)).cloned().unwrap_or_else(Real::undefined);
         Real::evaluate(expression, &value)
-    }
-
-    /// The value of an entry of J, where it is defined.
-    pub(super) fn entry(&self, entry: Coefficient) -> Option<Real> {
-        match entry {
-            Coefficient::One => Some(Real::from(1.0)),
-            Coefficient::MinusOne => Some(Real::from(-1.0)),
-            Coefficient::Function(function) => self.evaluate(function),
-        }
     }
 
     /// Adds a number to an entry. Wherever that leads is a state of its own, which is exact.

@@ -81,5 +81,5 @@ pub(super) fn bracket(
     let slopes = f.iter().map(|(symbol, slope)| (*symbol, slope));
     let other = |symbol: Symbol| column_of(g, symbol);
     let terms = derivation.structure.bracket(&derivation.symbols, slopes, other);
-    terms.into_iter().try_fold(Real::zero(), |sum, (f, entry, g)| Some(&sum + &(&state.entry(entry)? * &(f * g))))
+    terms.into_iter().try_fold(Real::zero(), |sum, (f, entry, g)| Some(&sum + &(&state.evaluate(&entry)? * &(f * g))))
 }

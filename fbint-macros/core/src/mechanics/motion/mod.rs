@@ -24,7 +24,7 @@ pub(crate) use self::frame::{Misfit, brackets};
 pub(crate) use self::soundness::{Dependent, Unsound, are_integrable, dependent_rows, keeps, unsound_mass};
 use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Problem, Role, Symbols};
 use crate::expression::{Expression, Symbol};
-use crate::numbers::derivative;
+use crate::numbers::derivative::{self, entry};
 
 /// The field of a Lagrangian system, and what else follows from the declaration.
 pub(crate) struct LagrangianMotion {
@@ -68,11 +68,6 @@ type Row = BTreeMap<Symbol, Expression>;
 /// The derivatives of an expression by entries of the state.
 fn slopes(symbols: &Symbols, expression: &Expression) -> Option<Row> {
     derivative::gradient(expression, |symbol| symbols.is_state(symbol))
-}
-
-/// An entry of a row.
-fn entry(row: &Row, symbol: Symbol) -> Expression {
-    row.get(&symbol).cloned().unwrap_or_else(Expression::zero)
 }
 
 /// The scalar product of a row with what belongs to each symbol.
