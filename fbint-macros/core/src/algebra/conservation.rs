@@ -14,7 +14,7 @@ use crate::derivation::table::Table;
 use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId, LinearSystem};
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::RateParts;
-use crate::numbers::determinant::determinant;
+use crate::numbers::determinant::{determinant, determinant_with};
 use crate::proofs::grades;
 
 /// What algebra says to every integral. Runs within a session.
@@ -77,12 +77,7 @@ fn vanishes_without_multipliers(derivation: &Derivation, parts: &RateParts, set:
 /// What a system is solved for, by Cramer's rule. The multipliers A^-1 g' of the rates of holonomic constraints have to vanish where A
 /// has an inverse, and where it does not, too: there, a common factor of A and g' may have been divided out.
 fn solution(system: &LinearSystem, place: usize) -> Option<Expression> {
-    let replaced = system.matrix.iter().zip(&system.right_side).map(|(row, right)| {
-        let mut row = row.clone();
-        row[place] = right.clone();
-        row
-    });
-    determinant(&replaced.collect::<Vec<_>>()).divide(determinant(&system.matrix)).ok()
+    determinant_with(&system.matrix, place, &system.right_side).divide(determinant(&system.matrix)).ok()
 }
 
 /// det [[M, b], [r, h]], from the rows of M and b.

@@ -11,6 +11,13 @@ pub(crate) fn determinant(matrix: &[Vec<Expression>]) -> Expression {
     by_minors(matrix.len(), Expression::one(), term, Expression::sum)
 }
 
+/// The determinant of a square matrix with another column in this place, as in Cramer's rule.
+pub(crate) fn determinant_with(matrix: &[Vec<Expression>], place: usize, column: &[Expression]) -> Expression {
+    let mut replaced = matrix.to_vec();
+    replaced.iter_mut().zip(column).for_each(|(row, entry)| row[place] = entry.clone());
+    determinant(&replaced)
+}
+
 /// A determinant of this size by expansion along its rows: `term` gives a sign times the entry in a row and a column times a minor, or
 /// nothing if that is 0.
 pub(crate) fn by_minors<T: Clone>(

@@ -16,7 +16,7 @@ use super::{Row, entry};
 use crate::derivation::{FrameBracket, Lagrangian, Role, Symbols};
 use crate::expression::{Expression, Symbol, to_f64};
 use crate::numbers::derivative;
-use crate::numbers::determinant::determinant;
+use crate::numbers::determinant::{determinant, determinant_with};
 use crate::numbers::linear::Balanced;
 use crate::numbers::points::{Point, sample_points};
 use crate::proofs::vanishes_identically;
@@ -278,9 +278,7 @@ fn by_cramer(matrix: &[Vec<Expression>], right: &[Expression]) -> Result<Option<
     }
     let whole = determinant(matrix);
     let solution = (0..matrix.len()).map(|place| {
-        let mut replaced = matrix.to_vec();
-        replaced.iter_mut().zip(right).for_each(|(row, right)| row[place] = right.clone());
-        let numerator = determinant(&replaced);
+        let numerator = determinant_with(matrix, place, right);
         if vanishes_identically(&numerator) {
             return Some(Expression::zero());
         }
