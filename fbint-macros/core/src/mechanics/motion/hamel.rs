@@ -11,12 +11,14 @@ use std::collections::BTreeMap;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-use super::{LagrangianMotion, ReactionForce, Row, along, by_time, driving_force, entry, forces, slopes};
-use crate::derivation::{Field, Hamel, IntegralId, Lagrangian, LinearSystem, Problem, Role, Symbols};
+use super::{LagrangianMotion, ReactionForce, Row, along, by_time, entry, forces, slopes};
+use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Lagrangian, LinearSystem, Problem, Role, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{self, Differentiated};
 
-pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<LagrangianMotion> {
+/// The motion of a Lagrangian system. `None` for any other system, or if something in it cannot be differentiated.
+pub(crate) fn motion(problem: &Problem) -> Option<LagrangianMotion> {
+    let Dynamics::Lagrangian(declared) = &problem.dynamics else { return None };
     let frame = LagrangianFrame::of(problem, declared)?;
     let symbols = &problem.symbols;
     let mut derived = BTreeMap::new();
@@ -308,7 +310,8 @@ impl<'a> HamelEquations<'a> {
 
     /// F_j
     fn force(&self, j: Symbol) -> Expression {
-        driving_force(self.problem, j) + self.frame.force(j, &|i| self.velocity(i), &|x| self.extra(x))
+        let acting = self.problem.forces.iter().filter(|(along, _)| *along == j).map(|(_, force)| force.clone());
+        Expression::sum(acting) + self.frame.force(j, &|i| self.velocity(i), &|x| self.extra(x))
     }
 
     /// What the shift adds to dL/dx: df/dx c2 - (dp/dx) . y

@@ -21,6 +21,7 @@ mod soundness;
 use std::collections::BTreeMap;
 
 pub(crate) use self::frame::{Misfit, brackets};
+pub(crate) use self::hamel::motion;
 pub(crate) use self::soundness::{Dependent, Unsound, are_integrable, dependent_rows, keeps, unsound_mass};
 use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Problem, Role, Symbols};
 use crate::expression::{Expression, Symbol};
@@ -34,14 +35,6 @@ pub(crate) struct LagrangianMotion {
     pub(crate) derived: BTreeMap<IntegralId, Expression>,
 }
 
-/// The motion of a Lagrangian system. `None` for any other system, or if something in it cannot be differentiated.
-pub(crate) fn motion(problem: &Problem) -> Option<LagrangianMotion> {
-    match &problem.dynamics {
-        Dynamics::Lagrangian(lagrangian) => hamel::motion(problem, lagrangian),
-        Dynamics::Canonical { .. } | Dynamics::Poisson { .. } | Dynamics::Given { .. } => None,
-    }
-}
-
 /// The rows along which reactions act, by the constraints that have the multipliers.
 fn rows(problem: &Problem) -> Option<Vec<(IntegralId, Row)>> {
     let forces = match &problem.dynamics {
@@ -49,12 +42,6 @@ fn rows(problem: &Problem) -> Option<Vec<(IntegralId, Row)>> {
         _ => forces(problem, |constraint| slopes(&problem.symbols, constraint))?,
     };
     Some(forces.into_iter().map(|force| (force.constraint, force.row)).collect())
-}
-
-/// The generalised force along a momentum or a velocity.
-fn driving_force(problem: &Problem, along: Symbol) -> Expression {
-    let acting = problem.forces.iter().filter(|(symbol, _)| *symbol == along);
-    Expression::sum(acting.map(|(_, force)| force.clone()))
 }
 
 /// The partial derivative by the time, from the slopes of an expression.
