@@ -107,20 +107,16 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
     extent::check_observables(&space, &observables, &constraints)?;
     let written = Written::of(problem);
     let integrals = integrals(problem, &observables, &written);
-    let mut hamel = None;
-    let field = match motion {
-        Some(motion) => {
-            hamel = Some(motion.hamel);
-            shorter::field(motion.field, &written, simplify).ok_or(Unreal::Lagrangian)?
-        }
-        None => field(&Flow { problem, space: &space, integrals: &integrals }, &observables, &written)?,
+    let simplified = |field| shorter::field(field, &written, simplify).ok_or(Unreal::Lagrangian);
+    let (field, hamel) = match motion {
+        Some(LagrangianMotion { field, hamel, .. }) => (simplified(field)?, Some(hamel)),
+        None => (field(&Flow { problem, space: &space, integrals: &integrals }, &observables, &written)?, None),
     };
     extent::check_field(&field)?;
     let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
     let mut derivation = problem.derivation(integrals, field, kinetic_energy);
-    if let Some(hamel) = hamel {
-        derivation.hamel = Some(shorter::hamel(hamel, &written, simplify).ok_or(Unreal::Lagrangian)?);
-    }
+    let simplified = |hamel| shorter::hamel(hamel, &written, simplify).ok_or(Unreal::Lagrangian);
+    derivation.hamel = hamel.map(simplified).transpose()?;
     Ok(derivation)
 }
 

@@ -23,23 +23,14 @@ pub(super) fn not_poisson(space: &PhaseSpace<'_>, matrix: &[Vec<Expression>]) ->
     let j: Vec<Vec<Observable>> = matrix.iter().map(row).collect::<Option<_>>()?;
     let states: Vec<Symbol> = space.symbols.states().collect();
     let is_refuted = |quantity: Expression| is_refuted(space, &quantity);
-    for a in 0..j.len() {
-        for b in 0..=a {
-            if is_refuted(j[a][b].value.clone() + j[b][a].value.clone()) {
-                return Some(NotPoisson::NotAntisymmetric(states[b], states[a]));
-            }
-        }
+    let n = j.len();
+    let mut pairs = (0..n).flat_map(|b| (0..=b).map(move |a| (a, b)));
+    if let Some((a, b)) = pairs.find(|&(a, b)| is_refuted(j[b][a].value.clone() + j[a][b].value.clone())) {
+        return Some(NotPoisson::NotAntisymmetric(states[a], states[b]));
     }
-    for a in 0..j.len() {
-        for b in a + 1..j.len() {
-            for c in b + 1..j.len() {
-                if is_refuted(jacobi(&states, &j, [a, b, c])) {
-                    return Some(NotPoisson::JacobiFails(states[a], states[b], states[c]));
-                }
-            }
-        }
-    }
-    None
+    let mut triples = (0..n).flat_map(|a| (a + 1..n).flat_map(move |b| (b + 1..n).map(move |c| [a, b, c])));
+    let [a, b, c] = triples.find(|triple| is_refuted(jacobi(&states, &j, *triple)))?.map(|place| states[place]);
+    Some(NotPoisson::JacobiFails(a, b, c))
 }
 
 /// Whether something that has to vanish does not, in a state that shows it. That it was not simplified to 0 shows nothing: no
