@@ -11,12 +11,10 @@ use crate::expression::Expression;
 /// The expression where every sum is the product of what its terms share (numbers, and powers of one sign) and the sum of
 /// what remains: a x / m + a y / m is a (x + y) / m.
 pub fn factored(expression: &Expression) -> Expression {
-    match expression {
-        Expression::Number(_) | Expression::Pi | Expression::Symbol(_) => expression.clone(),
-        Expression::Sum(terms) => factor_sum(terms.iter().map(factored).map(Factors::of).collect()),
-        Expression::Product(factors) => Expression::product(factors.iter().map(factored)),
-        Expression::Power(base, exponent) => Expression::Power(Arc::new(factored(base)), exponent.clone()),
-        Expression::Call(function, arguments) => Expression::call(*function, arguments.iter().map(factored)),
+    let expression = expression.mapped(&factored);
+    match &expression {
+        Expression::Sum(terms) => factor_sum(terms.iter().cloned().map(Factors::of).collect()),
+        _ => expression,
     }
 }
 
