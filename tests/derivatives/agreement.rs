@@ -4,7 +4,7 @@
 
 use fbint_macros_core::derivation::Symbols;
 use fbint_macros_core::derivation::table::Id;
-use fbint_macros_core::program::{Derivative, Form, GeneratedFunction, Input, OUTPUTS, Programs};
+use fbint_macros_core::program::{Derivative, Form, GeneratedFunction, Input, OUTPUTS, Programs, Unknown};
 use fbint_macros_core::program::{
     FEEDBACK_FIELD, FEEDBACK_FIELD_ADJOINT, FEEDBACK_FIELD_DERIVATIVES, FEEDBACK_FIELD_STATE_TANGENT,
     FEEDBACK_FIELD_TANGENT, INTEGRALS, INTEGRALS_ADJOINT, INTEGRALS_DERIVATIVES, INTEGRALS_TANGENT, OUTPUTS_ADJOINT,
@@ -107,9 +107,9 @@ impl<'a> Place<'a> {
         let of = |place: usize| self.unknowns[place];
         let prepared = self.prepared(of);
         let read = |wanted| match wanted {
-            Input::Direction(symbol) => self.direction[symbol.place()],
-            Input::VarianceDirection(state) => self.direction[self.symbols + state.place()],
-            Input::TargetDirection(integral) => self.direction[self.symbols + self.states + integral.place()],
+            Input::Direction(Unknown::Symbol(symbol)) => self.direction[symbol.place()],
+            Input::Direction(Unknown::Variance(state)) => self.direction[self.symbols + state.place()],
+            Input::Direction(Unknown::Target(row)) => self.direction[self.symbols + self.states + row.place()],
             Input::Weight(row) => self.weights[row],
             other => self.read(other, of, &prepared),
         };

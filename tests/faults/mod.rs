@@ -16,7 +16,7 @@ use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{Derivation, Field, Hamel, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::program::{
-    FUNCTIONS, GeneratedFunction, INTEGRALS, Input, Instruction, JACOBIAN, OUTPUTS, Program, Programs, Sign,
+    FUNCTIONS, GeneratedFunction, INTEGRALS, Input, Instruction, JACOBIAN, OUTPUTS, Program, Programs, Sign, Unknown,
     VECTOR_FIELD, Value, assemble, verify,
 };
 use fbint_runtime::GeneratedSystem;
@@ -163,7 +163,11 @@ mod programs {
     fn other_input(input: Input, prepared: usize, symbols: std::ops::Range<usize>, random: &mut Random) -> Input {
         let other_row = |row: IntegralId| IntegralId::at(if row.place() == 0 { 1 } else { row.place() - 1 });
         match input {
-            Input::State(_) | Input::Variance(_) | Input::Driving(_) | Input::Direction(_) => {
+            Input::Direction(Unknown::Target(row)) => Input::Target(row),
+            Input::Change(_) | Input::Direction(Unknown::Variance(_)) => {
+                Input::Direction(Unknown::Symbol(Symbol::at(symbols.start + random.index(symbols.len()))))
+            }
+            Input::State(_) | Input::Variance(_) | Input::Driving(_) | Input::Direction(Unknown::Symbol(_)) => {
                 Input::State(Symbol::at(symbols.start + random.index(symbols.len())))
             }
             Input::Parameter(_) => Input::Parameter(Symbol::at(symbols.start + random.index(symbols.len()))),
@@ -173,10 +177,6 @@ mod programs {
             Input::Target(row) => Input::Target(other_row(row)),
             Input::Weight(place) => Input::Weight(place + 1),
             Input::Acceleration(place) => Input::Acceleration(place + 1),
-            Input::Change(_) | Input::VarianceDirection(_) => {
-                Input::Direction(Symbol::at(symbols.start + random.index(symbols.len())))
-            }
-            Input::TargetDirection(row) => Input::Target(row),
         }
     }
 

@@ -23,7 +23,7 @@ use crate::derivation::IntegralId;
 use crate::derivation::table::{Id, Table};
 use crate::elaborate::{EntryIndex, VariableEntry};
 use crate::expression::Symbol;
-use crate::program::{Argument, Form, GeneratedFunction, Input, Instruction, Program, Sign, Trait, Value};
+use crate::program::{Argument, Form, GeneratedFunction, Input, Instruction, Program, Sign, Trait, Unknown, Value};
 use crate::syntax::{Declaration, plain};
 use crate::work::{STATEMENT, spend_each};
 
@@ -276,9 +276,11 @@ impl FunctionBody<'_> {
             Input::Acceleration(place) => numbered("acceleration", "accelerations", place),
             Input::Gain(row) => numbered("gain", "gains", row.place()),
             Input::Target(row) => numbered("target", "targets", row.place()),
-            Input::VarianceDirection(column) => numbered("variance_direction", "variances_direction", column.place()),
-            Input::TargetDirection(row) => numbered("target_direction", "targets_direction", row.place()),
-            Input::Direction(symbol) => {
+            Input::Direction(Unknown::Variance(column)) => {
+                numbered("variance_direction", "variances_direction", column.place())
+            }
+            Input::Direction(Unknown::Target(row)) => numbered("target_direction", "targets_direction", row.place()),
+            Input::Direction(Unknown::Symbol(symbol)) => {
                 let (name, (part, index)) = (format!("{}_direction", symbol.place()), directions[symbol]);
                 let part = format_ident!("{part}");
                 entry(name, if takes_part { quote!(#direction) } else { quote!(#direction.#part) }, index)

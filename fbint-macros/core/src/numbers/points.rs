@@ -52,7 +52,7 @@ impl IntegralSizes {
 }
 
 /// What derivatives are taken by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unknown {
     /// An entry of the state, of a parameter or of an input.
     Symbol(Symbol),

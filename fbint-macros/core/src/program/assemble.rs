@@ -72,13 +72,11 @@ fn assembled(derivation: &Derivation, with_derivatives: bool) -> Result<Programs
     let mut functions: Vec<(&'static GeneratedFunction, Program)> = Vec::new();
     for function in functions_of(derivation, with_derivatives) {
         let mut program = (function.build)(&parts);
-        match function.derivative() {
-            Some(derivative) if derivative.is_tangent() => {
+        if let Some(derivative) = function.derivative() {
+            if derivative.is_tangent() {
                 optimiser.optimise(function.name, &mut program)?;
-                program = function.tangent_of(derivative, &program);
             }
-            Some(derivative) => program = function.derivative_of(derivative, program, derivation),
-            None => {}
+            program = derivative.of(program, &function.unknowns(derivation));
         }
         optimiser.optimise(function.name, &mut program)?;
         functions.push((function, program));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use num_traits::{One, Zero};
 
-use super::{Input, Instruction, Program, Value};
+use super::{Input, Instruction, Program, Sign, Value};
 use crate::numbers::power;
 use crate::work::{PART, spend};
 
@@ -19,6 +19,11 @@ pub(crate) struct Builder {
 impl Builder {
     pub(crate) fn finish(self, outputs: Vec<Value>) -> Program {
         Program { instructions: self.instructions, outputs }
+    }
+
+    /// The program so far.
+    pub(crate) fn program(&self, outputs: Vec<Value>) -> Program {
+        Program { instructions: self.instructions.clone(), outputs }
     }
 
     /// The number of instructions.
@@ -79,6 +84,14 @@ impl Builder {
             (_, Instruction::Neg(inner)) => self.sub(a, inner),
             (Instruction::Neg(inner), _) => self.sub(b, inner),
             _ => self.push(Instruction::Add(a, b).ordered()),
+        }
+    }
+
+    /// A sum plus or minus a term.
+    pub(crate) fn add_signed(&mut self, sum: Value, sign: Sign, term: Value) -> Value {
+        match sign {
+            Sign::Plus => self.add(sum, term),
+            Sign::Minus => self.sub(sum, term),
         }
     }
 

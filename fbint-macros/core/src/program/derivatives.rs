@@ -15,9 +15,8 @@ use super::fields::{self, FunctionParts};
 use super::functions::{Argument, Expected, GeneratedFunction, Returns, Rows, Trait, functions};
 use super::optimise::eliminate_dead_values;
 use super::projection;
-use super::tangent::{Tangent, tangents};
+use super::tangent::{Tangent, jacobian, tangents};
 use super::{Builder, Input, Instruction, Program, Value};
-use crate::derivation::Derivation;
 use crate::derivation::table::Id;
 use crate::numbers::dual::Dual;
 use crate::numbers::points::Unknown;
@@ -172,182 +171,87 @@ fn copy(
     program.outputs.iter().map(|value| copied[value.index()]).collect()
 }
 
-impl GeneratedFunction {
-    /// The program of a derivative that goes backwards or by everything, from the program of its function, in which no law takes part.
-    pub(super) fn derivative_of(
-        &self,
-        derivative: Derivative,
-        mut program: Program,
-        derivation: &Derivation,
-    ) -> Program {
-        eliminate_dead_values(&mut program);
-        let mut differentiated = DifferentiatedProgram::new(&program, self.moves_targets());
-        let unknowns = self.unknowns(derivation);
-        let outputs = match derivative {
-            Derivative::Adjoint => differentiated.gradient(&unknowns),
-            _ => differentiated.jacobian(&unknowns),
-        };
-        differentiated.builder.finish(outputs)
-    }
-
-    /// The program of a tangent, from the program of its function after all passes.
-    pub(super) fn tangent_of(&self, derivative: Derivative, program: &Program) -> Program {
-        let mut builder = Builder::default();
-        let mut outputs = copy(&mut builder, program, |_, _, _| None);
-        let everything = derivative == Derivative::Tangent;
-        let mut along = Along::new(&mut builder, &outputs, |builder, input| {
-            let change = match input {
-                Input::State(symbol) => Input::Direction(symbol),
-                Input::Driving(symbol) if everything => Input::Direction(symbol),
-                Input::Prepared(index) if everything => Input::Change(index),
-                Input::Variance(state) => Input::VarianceDirection(state),
-                Input::Target(integral) if self.moves_targets() => Input::TargetDirection(integral),
-                _ => return None,
-            };
-            Some(builder.input(change))
-        });
-        let tangents: Vec<Value> = outputs.iter().map(|result| along.of(*result)).collect();
-        outputs.extend(tangents);
-        builder.finish(outputs)
-    }
-}
-
 impl Derivative {
     /// Whether the derivative is one along a direction.
     pub(super) fn is_tangent(self) -> bool {
         matches!(self, Self::Tangent | Self::StateTangent)
     }
 
-    /// What the derivative should return, from the results of the function with their derivatives.
+    /// The program of the derivative by these unknowns, from the program of its function, in which no law takes part: of a tangent after
+    /// all passes, of others before them.
+    pub(super) fn of(self, mut program: Program, unknowns: &[Unknown]) -> Program {
+        eliminate_dead_values(&mut program);
+        let mut builder = Builder::default();
+        let results = copy(&mut builder, &program, |_, _, _| None);
+        let outputs = match self {
+            Self::Tangent | Self::StateTangent => self.along_a_direction(&mut builder, results, unknowns),
+            Self::Adjoint | Self::Jacobian => self.by_each(&mut builder, results, unknowns),
+        };
+        builder.finish(outputs)
+    }
+
+    fn along_a_direction(self, builder: &mut Builder, mut results: Vec<Value>, unknowns: &[Unknown]) -> Vec<Value> {
+        let mut along = Along::new(builder, &results, |builder, input| {
+            let change = match input {
+                Input::Prepared(index) if self == Self::Tangent => Input::Change(index),
+                _ => Input::Direction(input.unknown().filter(|unknown| unknowns.contains(unknown))?),
+            };
+            Some(builder.input(change))
+        });
+        let changes: Vec<Value> = results.iter().map(|result| along.of(*result)).collect();
+        results.extend(changes);
+        results
+    }
+
+    fn by_each(self, builder: &mut Builder, results: Vec<Value>, unknowns: &[Unknown]) -> Vec<Value> {
+        let is_unknown = |unknown: Unknown| unknowns.contains(&unknown);
+        let program = builder.program(results);
+        let unprepared = program.depending(|input| !matches!(input, Input::Parameter(_)));
+        let is_parametric = |value: Value| !unprepared[value.index()];
+        // Before everything else, so that what depends on parameters alone has one order in all derivatives.
+        let inner = tangents(builder, unprepared.len(), is_unknown, is_parametric);
+        if self == Self::Jacobian {
+            return jacobian(builder, &program.outputs, unknowns);
+        }
+        let varies = program.depending(|input| input.unknown().is_some_and(is_unknown));
+        let weights = (0..program.outputs.len()).map(|row| builder.input(Input::Weight(row))).collect::<Vec<_>>();
+        let weighted: Vec<(Value, Value)> = program.outputs.into_iter().zip(weights).collect();
+        let adjoints = adjoints(builder, &weighted, &varies, is_parametric);
+        let zero = builder.constant(0.0);
+        let mut gradient = Tangent::new();
+        // dc/dp^T a
+        for (adjoint, slopes) in adjoints.into_iter().zip(&inner).filter(|(adjoint, _)| *adjoint != zero) {
+            for (unknown, slope) in slopes {
+                let term = builder.mul(*slope, adjoint);
+                let sum = gradient.entry(*unknown).or_insert(zero);
+                *sum = builder.add(*sum, term);
+            }
+        }
+        unknowns.iter().map(|unknown| gradient.get(unknown).copied().unwrap_or(zero)).collect()
+    }
+
+    /// What the derivative by these unknowns should return, from the results of the function with their derivatives.
     pub(super) fn expected(
         self,
         results: &[Dual<Unknown>],
-        derivation: &Derivation,
         unknowns: &[Unknown],
         direction: impl Fn(Unknown) -> Real,
         weight: impl Fn(usize) -> Real,
     ) -> Vec<Real> {
+        let slope = |row: &Dual<Unknown>, by: Unknown| row.gradient.get(&by).cloned().unwrap_or_else(Real::zero);
         let sum = |terms: &mut dyn Iterator<Item = Real>| terms.fold(Real::zero(), |sum, term| &sum + &term);
-        let is_state =
-            |unknown: &Unknown| matches!(unknown, Unknown::Symbol(symbol) if derivation.symbols.is_state(*symbol));
         match self {
             Self::Tangent | Self::StateTangent => {
-                let along = |row: &Dual<Unknown>| {
-                    let slopes = row.gradient.iter();
-                    let moved = slopes.filter(|(unknown, _)| self == Self::Tangent || is_state(unknown));
-                    sum(&mut moved.map(|(unknown, slope)| slope * &direction(*unknown)))
-                };
-                results.iter().map(|row| row.value.clone()).chain(results.iter().map(along)).collect()
+                let change = |row| sum(&mut unknowns.iter().map(|by| &slope(row, *by) * &direction(*by)));
+                results.iter().map(|row| row.value.clone()).chain(results.iter().map(change)).collect()
             }
             Self::Adjoint => {
-                let by = |unknown: &Unknown| {
-                    let terms = results.iter().enumerate();
-                    sum(&mut terms.filter_map(|(i, row)| Some(row.gradient.get(unknown)? * &weight(i))))
-                };
+                let rows = || results.iter().enumerate();
+                let by = |by: &Unknown| sum(&mut rows().map(|(i, row)| &slope(row, *by) * &weight(i)));
                 unknowns.iter().map(by).collect()
             }
-            Self::Jacobian => {
-                let row = |row: &Dual<Unknown>| -> Vec<Real> {
-                    let by = |unknown| row.gradient.get(unknown).cloned().unwrap_or_else(Real::zero);
-                    unknowns.iter().map(by).collect()
-                };
-                results.iter().flat_map(row).collect()
-            }
+            Self::Jacobian => results.iter().flat_map(|row| unknowns.iter().map(|by| slope(row, *by))).collect(),
         }
-    }
-}
-
-/// A program to which derivatives are added.
-struct DifferentiatedProgram {
-    builder: Builder,
-    results: Vec<Value>,
-    /// Which values depend on parameters and numbers alone.
-    parametric: Vec<bool>,
-    /// Which values depend on some unknown.
-    varies: Vec<bool>,
-    /// The derivatives by parameters of the values that depend on parameters alone.
-    by_parameters: Vec<Tangent<Unknown>>,
-    /// Whether derivatives are taken by F_target, too.
-    moves_targets: bool,
-}
-
-/// What an input is as an unknown, unless it is a parameter, or held.
-fn by_input(input: Input, moves_targets: bool) -> Option<Unknown> {
-    match input {
-        Input::State(symbol) | Input::Driving(symbol) => Some(Unknown::Symbol(symbol)),
-        Input::Variance(state) => Some(Unknown::Variance(state)),
-        Input::Target(integral) if moves_targets => Some(Unknown::Target(integral)),
-        _ => None,
-    }
-}
-
-impl DifferentiatedProgram {
-    /// Of a program whose targets vary or are held.
-    fn new(program: &Program, moves_targets: bool) -> Self {
-        let mut builder = Builder::default();
-        let results = copy(&mut builder, program, |_, _, _| None);
-        let instructions = builder.len();
-        let (mut parametric, mut varies): (Vec<bool>, Vec<bool>) = (Vec::new(), Vec::new());
-        for instruction in (0..instructions).map(|index| builder.instruction(Value::at(index))) {
-            let (is_parametric, is_unknown) = match &instruction {
-                Instruction::Constant(_) => (true, false),
-                Instruction::Input(input) => (
-                    matches!(input, Input::Parameter(_)),
-                    matches!(input, Input::Parameter(_)) || by_input(*input, moves_targets).is_some(),
-                ),
-                other => (other.operands().all(|operand| parametric[operand.index()]), false),
-            };
-            varies.push(is_unknown || instruction.operands().any(|operand| varies[operand.index()]));
-            parametric.push(is_parametric);
-        }
-        let by_parameters = tangents(&mut builder, instructions, |builder, value| match builder.instruction(value) {
-            Instruction::Input(Input::Parameter(symbol)) => {
-                Some(Tangent::from([(Unknown::Symbol(symbol), builder.constant(1.0))]))
-            }
-            _ => (!parametric[value.index()]).then(Tangent::new),
-        });
-        Self { builder, results, parametric, varies, by_parameters, moves_targets }
-    }
-
-    /// The derivatives of the weighted sum of the results by all unknowns.
-    fn gradient(&mut self, unknowns: &[Unknown]) -> Vec<Value> {
-        let Self { builder, results, parametric, varies, by_parameters, moves_targets } = self;
-        let weights = (0..results.len()).map(|row| builder.input(Input::Weight(row))).collect::<Vec<_>>();
-        let weighted: Vec<(Value, Value)> = results.iter().copied().zip(weights).collect();
-        let adjoints = adjoints(builder, &weighted, varies, |value| parametric[value.index()]);
-        let mut gradient: Tangent<Unknown> = Tangent::new();
-        for value in (0..varies.len()).map(Value::at) {
-            let Some(adjoint) = adjoints.of(value) else { continue };
-            if let Instruction::Input(input) = builder.instruction(value)
-                && let Some(unknown) = by_input(input, *moves_targets)
-            {
-                gradient.insert(unknown, adjoint);
-            }
-            // dc/dp^T a
-            for (parameter, slope) in &by_parameters[value.index()] {
-                let term = builder.mul(*slope, adjoint);
-                let sum = gradient.get(parameter).map_or(term, |sum| builder.add(*sum, term));
-                gradient.insert(*parameter, sum);
-            }
-        }
-        let zero = builder.constant(0.0);
-        unknowns.iter().map(|unknown| gradient.get(unknown).copied().unwrap_or(zero)).collect()
-    }
-
-    /// The derivatives of each result by all unknowns, result by result; the number 0 where they vanish identically.
-    fn jacobian(&mut self, unknowns: &[Unknown]) -> Vec<Value> {
-        let Self { builder, results, parametric, by_parameters, moves_targets, .. } = self;
-        let tangents = tangents(builder, parametric.len(), |builder, value| match builder.instruction(value) {
-            Instruction::Input(input) if !parametric[value.index()] => {
-                let unknown = by_input(input, *moves_targets);
-                Some(unknown.map(|unknown| (unknown, builder.constant(1.0))).into_iter().collect())
-            }
-            _ => parametric[value.index()].then(|| by_parameters[value.index()].clone()),
-        });
-        let zero = builder.constant(0.0);
-        let entry = |result: &Value, unknown| tangents[result.index()].get(unknown).copied().unwrap_or(zero);
-        let row = |result| unknowns.iter().map(move |unknown| entry(result, unknown));
-        results.iter().flat_map(row).collect()
     }
 }
 

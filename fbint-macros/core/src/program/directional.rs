@@ -8,8 +8,8 @@
 //! takes three multiplications (Alder and Strassen, *On the algorithmic complexity of associative algebras*, Theoretical Computer
 //! Science 15, 1981: at least 2 dim A - t for an algebra A with t maximal ideals).
 
-use super::tangent::{slope, slopes};
-use super::{Builder, Input, Instruction, Program, Value};
+use super::tangent::{Partial, partials};
+use super::{Builder, Input, Instruction, Value};
 
 /// k u v, or k u.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +39,7 @@ impl<'b> Along<'b> {
         mut seed: impl FnMut(&mut Builder, Input) -> Option<Value>,
     ) -> Self {
         let last = builder.len();
-        let instructions = (0..last).map(|index| builder.instruction(Value::at(index))).collect();
-        let uses = Program { instructions, outputs: results.to_vec() }.uses();
+        let uses = builder.program(results.to_vec()).uses();
         let is_shared = uses.iter().map(|&uses| uses > 1).collect();
         let mut along = Along { builder, sums: Vec::with_capacity(last), is_shared };
         for value in (0..last).map(Value::at) {
@@ -61,44 +60,37 @@ impl<'b> Along<'b> {
     }
 
     fn derivative(&mut self, value: Value) -> Sum {
-        match self.builder.instruction(value) {
-            Instruction::Constant(_) | Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => {
-                Sum::new()
-            }
-            Instruction::Add(a, b) => [self.scaled(a, 1.0), self.scaled(b, 1.0)].concat(),
-            Instruction::Sub(a, b) => [self.scaled(a, 1.0), self.scaled(b, -1.0)].concat(),
-            Instruction::Neg(a) => self.scaled(a, -1.0),
+        let instruction = self.builder.instruction(value);
+        if instruction.operands().all(|operand| self.vanishes(operand)) {
+            return Sum::new();
+        }
+        if let (Instruction::Div(..) | Instruction::Recip(_), Some(reciprocal)) = (&instruction, self.fixed_over(value))
+        {
+            return self.through(value, reciprocal, Sum::new(), value);
+        }
+        match instruction {
             Instruction::Mul(a, b) => self.product(value, a, b),
             Instruction::MulAdd(signs, a, b, c) => {
                 let [product, sum] = signs.map(|sign| sign.times(1.0));
                 [self.terms(a, b, product), self.scaled(c, sum)].concat()
             }
             // d(a/b) = (da - (a/b) db)/b
-            Instruction::Div(a, b) => match self.fixed_over(value) {
-                Some(reciprocal) => self.through(value, reciprocal, Sum::new(), value),
-                None => {
-                    let numerator = [self.scaled(a, 1.0), self.times(b, value, -1.0)].concat();
-                    self.divided(numerator, b)
-                }
-            },
-            Instruction::Recip(_) => match self.fixed_over(value) {
-                Some(reciprocal) => self.through(value, reciprocal, Sum::new(), value),
-                None => Sum::new(),
-            },
+            Instruction::Div(a, b) => {
+                let numerator = [self.scaled(a, 1.0), self.times(b, value, -1.0)].concat();
+                self.divided(numerator, b)
+            }
             // d sqrt(a) = da / (2 sqrt(a))
             Instruction::Sqrt(a) => {
                 let halved = self.scaled(a, 0.5);
                 self.divided(halved, value)
             }
-            Instruction::Unary(function, a) if !self.vanishes(a) => {
-                let slope = slope(self.builder, function, a, value);
-                self.times(a, slope, 1.0)
-            }
-            Instruction::Unary(..) => Sum::new(),
-            Instruction::Binary(_, a, b) if self.vanishes(a) && self.vanishes(b) => Sum::new(),
-            Instruction::Binary(function, a, b) => {
-                let [by_a, by_b] = slopes(self.builder, function, a, b, value);
-                [self.times(a, by_a, 1.0), self.times(b, by_b, 1.0)].concat()
+            _ => {
+                let partials = partials(self.builder, value).into_iter();
+                let terms = partials.map(|Partial { by, sign, slope }| match slope {
+                    Some(slope) => self.times(by, slope, sign.times(1.0)),
+                    None => self.scaled(by, sign.times(1.0)),
+                });
+                terms.flatten().collect()
             }
         }
     }

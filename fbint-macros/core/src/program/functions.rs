@@ -252,6 +252,9 @@ impl GeneratedFunction {
 
     /// What its derivatives are taken by, where it is a derivative.
     pub(super) fn unknowns(&self, derivation: &Derivation) -> Vec<Unknown> {
+        if self.derivative() == Some(Derivative::StateTangent) {
+            return derivation.symbols.states().map(Unknown::Symbol).collect();
+        }
         let mut unknowns: Vec<Unknown> = derivation.symbols.unknowns().map(Unknown::Symbol).collect();
         if self.moves_targets() {
             unknowns.extend(derivation.symbols.states().map(Unknown::Variance));

@@ -6,6 +6,7 @@ use super::tangent::jacobian;
 use super::{Program, Value};
 use crate::derivation::{Derivation, Hamel, Role};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::points::Unknown;
 
 /// Whether a system has a discrete Hamel integrator: a Lagrangian system without reactions that is not driven.
 pub(super) fn is_discretised(derivation: &Derivation) -> bool {
@@ -68,8 +69,8 @@ fn values(parts: &FunctionParts<'_>, expressions: &[Expression]) -> Program {
 fn derivatives(parts: &FunctionParts<'_>, expressions: &[Expression]) -> Program {
     let mut lowering = parts.lowering();
     let values = lowered(&mut lowering, expressions);
-    let states: Vec<Symbol> = parts.derivation.symbols.states().collect();
-    let outputs = jacobian(&mut lowering, &values, &states);
+    let states: Vec<Unknown> = parts.derivation.symbols.states().map(Unknown::Symbol).collect();
+    let outputs = jacobian(&mut lowering.builder, &values, &states);
     lowering.builder.finish(outputs)
 }
 

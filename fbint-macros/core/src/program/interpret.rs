@@ -7,7 +7,7 @@ use super::{Input, Instruction, Program, Sign, Value};
 use crate::derivation::IntegralId;
 use crate::derivation::table::Id;
 use crate::numbers::number::Numeric;
-use crate::numbers::points::{Draw, Point, Unknown};
+use crate::numbers::points::{Draw, Point};
 use crate::work::{EVALUATION, spend_each};
 
 /// Relative errors that are put into every operation to learn what rounding does, how often that is tried, and by how much more
@@ -124,9 +124,7 @@ pub(super) fn inputs<N: Numeric>(point: &Point, preparation: &Program) -> impl F
         Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol) => Some(Draw::Value(symbol)),
         Input::Variance(column) => Some(Draw::Variance(column)),
         Input::Noise(row) => Some(Draw::Noise(row)),
-        Input::Direction(symbol) => Some(Draw::Direction(Unknown::Symbol(symbol))),
-        Input::VarianceDirection(state) => Some(Draw::Direction(Unknown::Variance(state))),
-        Input::TargetDirection(integral) => Some(Draw::Direction(Unknown::Target(integral))),
+        Input::Direction(unknown) => Some(Draw::Direction(unknown)),
         // Any: what these are is known once there are all programs.
         Input::Change(index) => Some(Draw::Change(index)),
         Input::Weight(row) | Input::Acceleration(row) => Some(Draw::Weight(row)),

@@ -49,6 +49,7 @@ pub use verify::verify;
 use crate::derivation::IntegralId;
 use crate::derivation::table::Id;
 use crate::expression::{self, Symbol};
+pub use crate::numbers::points::Unknown;
 
 /// The result of the instruction of this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,14 +83,10 @@ pub enum Input {
     /// R_i, the variance of rounding in an integral that a projection takes.
     Noise(IntegralId),
     /// The change of an unknown in the direction along which a tangent is taken.
-    Direction(Symbol),
+    Direction(Unknown),
     /// The change of a result of the program that prepares, in that direction: in a tangent, a result of the program that prepares
     /// directions.
     Change(usize),
-    /// The change of S_j in that direction.
-    VarianceDirection(Symbol),
-    /// The change of an entry of F_target in that direction.
-    TargetDirection(IntegralId),
     /// The weight w_i of a result whose adjoint is taken.
     Weight(usize),
     /// The acceleration of a velocity, by its place among them.
@@ -98,6 +95,18 @@ pub enum Input {
     Gain(IntegralId),
     /// The entry of F_target that belongs to an integral.
     Target(IntegralId),
+}
+
+impl Input {
+    /// What it is among what derivatives can be taken by.
+    pub(crate) fn unknown(self) -> Option<Unknown> {
+        match self {
+            Self::State(symbol) | Self::Parameter(symbol) | Self::Driving(symbol) => Some(Unknown::Symbol(symbol)),
+            Self::Variance(state) => Some(Unknown::Variance(state)),
+            Self::Target(integral) => Some(Unknown::Target(integral)),
+            _ => None,
+        }
+    }
 }
 
 /// The sign of a term.
@@ -236,6 +245,19 @@ impl Program {
         uses
     }
 
+    /// Which values depend on an input of some kind, or on what the feedback law returns.
+    pub(crate) fn depending(&self, on: impl Fn(Input) -> bool) -> Vec<bool> {
+        let mut depending = Vec::with_capacity(self.instructions.len());
+        for instruction in &self.instructions {
+            depending.push(match instruction {
+                Instruction::Input(input) => on(*input),
+                Instruction::Weigh(_) => true,
+                other => other.operands().any(|operand| depending[operand.index()]),
+            });
+        }
+        depending
+    }
+
     /// Which values some result depends on.
     pub fn live(&self) -> Vec<bool> {
         let mut live = vec![false; self.instructions.len()];
@@ -262,12 +284,14 @@ impl std::fmt::Display for Program {
                 Instruction::Input(Input::Prepared(index)) => format!("prepared {index}"),
                 Instruction::Input(Input::Variance(state)) => format!("variance {}", state.place()),
                 Instruction::Input(Input::Noise(integral)) => format!("noise {}", integral.place()),
-                Instruction::Input(Input::Direction(symbol)) => format!("direction {}", symbol.0),
-                Instruction::Input(Input::Change(index)) => format!("change {index}"),
-                Instruction::Input(Input::VarianceDirection(state)) => format!("variance direction {}", state.place()),
-                Instruction::Input(Input::TargetDirection(integral)) => {
+                Instruction::Input(Input::Direction(Unknown::Symbol(symbol))) => format!("direction {}", symbol.0),
+                Instruction::Input(Input::Direction(Unknown::Variance(state))) => {
+                    format!("variance direction {}", state.place())
+                }
+                Instruction::Input(Input::Direction(Unknown::Target(integral))) => {
                     format!("target direction {}", integral.place())
                 }
+                Instruction::Input(Input::Change(index)) => format!("change {index}"),
                 Instruction::Input(Input::Weight(row)) => format!("weight {row}"),
                 Instruction::Input(Input::Acceleration(place)) => format!("acceleration {place}"),
                 Instruction::Input(Input::Gain(integral)) => format!("gain {}", integral.place()),

@@ -8,7 +8,6 @@ use super::interpret::{results_at, rounding_at};
 use super::schedule::schedule;
 use super::tangent::{Tangent, tangents};
 use super::{Builder, Fault, Input, Instruction, Program, Value};
-use crate::expression::Symbol;
 use crate::numbers::points::{Point, sample_points};
 
 /// How a pass is done.
@@ -118,26 +117,21 @@ struct Preparation {
 impl Preparation {
     /// The program that prepares, so far.
     fn program(&self) -> Program {
-        self.builder.clone().finish(self.outputs.clone())
+        self.builder.program(self.outputs.clone())
     }
 
     /// Every value that depends on parameters alone and is read by one that does not becomes an input.
     fn hoist_parameters(&mut self, program: &mut Program) {
+        let unprepared = program.depending(|input| !matches!(input, Input::Parameter(_) | Input::Prepared(_)));
         // The value in the program that prepares, for those that depend on parameters or numbers alone.
-        let mut prepared: Vec<Option<Value>> = Vec::with_capacity(program.instructions.len());
-        for instruction in &program.instructions {
-            // What is prepared already.
-            if let Instruction::Input(Input::Prepared(index)) = instruction {
-                prepared.push(Some(self.outputs[*index]));
-                continue;
-            }
-            let parametric = match instruction {
-                Instruction::Input(input) => matches!(input, Input::Parameter(_)),
-                Instruction::Weigh(_) => false,
-                other => other.operands().all(|operand| prepared[operand.index()].is_some()),
-            };
+        let mut prepared: Vec<Option<Value>> = Vec::with_capacity(unprepared.len());
+        for (instruction, unprepared) in program.instructions.iter().zip(unprepared) {
             let moved = |operand: Value| prepared[operand.index()].unwrap_or(operand);
-            prepared.push(parametric.then(|| self.builder.push(instruction.clone().map(moved).ordered())));
+            prepared.push(match instruction {
+                // What is prepared already.
+                Instruction::Input(Input::Prepared(index)) => Some(self.outputs[*index]),
+                other => (!unprepared).then(|| self.builder.push(other.clone().map(moved).ordered())),
+            });
         }
         let mut read = vec![false; program.instructions.len()];
         for (instruction, prepared) in program.instructions.iter().zip(&prepared) {
@@ -158,14 +152,14 @@ impl Preparation {
     fn changes(&mut self, read: &BTreeSet<usize>) -> Program {
         let slopes = self.slopes(read);
         let mut builder = Builder::default();
-        let mut change = |slopes: &Tangent<Symbol>| {
+        let mut change = |slopes: &Tangent| {
             let mut sum = builder.constant(0.0);
-            for (parameter, slope) in slopes {
+            for (unknown, slope) in slopes {
                 let slope = match self.builder.instruction(*slope) {
                     Instruction::Constant(bits) => builder.constant(f64::from_bits(bits)),
                     _ => builder.input(Input::Prepared(self.output(*slope))),
                 };
-                let direction = builder.input(Input::Direction(*parameter));
+                let direction = builder.input(Input::Direction(*unknown));
                 let term = builder.mul(slope, direction);
                 sum = builder.add(sum, term);
             }
@@ -179,15 +173,12 @@ impl Preparation {
     }
 
     /// dc/dp of each of these results c. Nothing else is added to the program: passes look at how often a value is read.
-    fn slopes(&mut self, read: &BTreeSet<usize>) -> Vec<Tangent<Symbol>> {
+    fn slopes(&mut self, read: &BTreeSet<usize>) -> Vec<Tangent> {
         let (mut differentiated, last) = (self.builder.clone(), self.builder.len());
-        let by_parameters = tangents(&mut differentiated, last, |builder, value| match builder.instruction(value) {
-            Instruction::Input(Input::Parameter(symbol)) => Some(Tangent::from([(symbol, builder.constant(1.0))])),
-            _ => None,
-        });
+        let by_parameters = tangents(&mut differentiated, last, |_| true, |_| true);
         let wanted = || read.iter().map(|index| &by_parameters[self.outputs[*index].index()]);
         let program = differentiated.finish(wanted().flat_map(Tangent::values).copied().collect());
-        let slopes: Vec<Tangent<Symbol>> = wanted().cloned().collect();
+        let slopes: Vec<Tangent> = wanted().cloned().collect();
         let live = program.live();
         let mut copies: Vec<Value> = (0..live.len()).map(Value::at).collect();
         for (index, instruction) in program.instructions.into_iter().enumerate().skip(last) {
@@ -196,8 +187,7 @@ impl Preparation {
                 copies[index] = self.builder.push(copied.ordered());
             }
         }
-        let copied =
-            |slopes: Tangent<Symbol>| slopes.into_iter().map(|(by, slope)| (by, copies[slope.index()])).collect();
+        let copied = |slopes: Tangent| slopes.into_iter().map(|(by, slope)| (by, copies[slope.index()])).collect();
         slopes.into_iter().map(copied).collect()
     }
 

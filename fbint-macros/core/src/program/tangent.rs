@@ -1,100 +1,113 @@
-//! Derivatives of programs, by automatic differentiation forwards: the rules of differentiation applied to instructions.
+//! Derivatives of programs: the rules of differentiation applied to instructions, and automatic differentiation forwards.
 
 use std::collections::BTreeMap;
 
-use super::lower::Lowering;
-use super::{Builder, Input, Instruction, Sign, Value};
-use crate::expression::{Function, Symbol};
+use super::Sign::{self, Minus, Plus};
+use super::{Builder, Instruction, Value};
+use crate::expression::Function;
+use crate::numbers::points::Unknown;
 
 /// The derivatives of a value that do not vanish identically, by what they are taken.
-pub(super) type Tangent<K> = BTreeMap<K, Value>;
+pub(super) type Tangent = BTreeMap<Unknown, Value>;
 
-/// The derivative of each value by each of the entries of the state, value by value. Nothing depends on a feedback law.
-pub(super) fn jacobian(lowering: &mut Lowering, values: &[Value], states: &[Symbol]) -> Vec<Value> {
-    let builder = &mut lowering.builder;
-    let last = values.iter().map(|value| value.index()).max().map_or(0, |last| last + 1);
-    let tangents = tangents(builder, last, |builder, value| match builder.instruction(value) {
-        Instruction::Input(Input::State(symbol)) => Some(Tangent::from([(symbol, builder.constant(1.0))])),
-        _ => None,
-    });
+/// The derivatives of each value by each of the unknowns, value by value; the number 0 where they vanish identically. Nothing depends on
+/// a feedback law.
+pub(super) fn jacobian(builder: &mut Builder, values: &[Value], unknowns: &[Unknown]) -> Vec<Value> {
+    let last = values.iter().map(|value| value.index() + 1).max().unwrap_or(0);
+    let tangents = tangents(builder, last, |unknown| unknowns.contains(&unknown), |_| true);
     let zero = builder.constant(0.0);
-    let row = |value: &Value| {
-        let tangent = &tangents[value.index()];
-        states.iter().map(|state| tangent.get(state).copied().unwrap_or(zero)).collect::<Vec<_>>()
-    };
-    values.iter().flat_map(row).collect()
+    let entry = |value: Value, unknown| tangents[value.index()].get(unknown).copied().unwrap_or(zero);
+    values.iter().flat_map(|value| unknowns.iter().map(|unknown| entry(*value, unknown))).collect()
 }
 
-/// The tangents of the values before `last`: what `seed` gives, or what follows from those of the operands. Other inputs have none.
-pub(super) fn tangents<K: Copy + Ord>(
+/// The tangents of the values before `last` by the inputs that are unknowns; of what is computed, those that are `wanted`.
+pub(super) fn tangents(
     builder: &mut Builder,
     last: usize,
-    mut seed: impl FnMut(&mut Builder, Value) -> Option<Tangent<K>>,
-) -> Vec<Tangent<K>> {
-    let mut tangents: Vec<Tangent<K>> = Vec::with_capacity(last);
-    for index in 0..last {
-        let value = Value::at(index);
-        let tangent = seed(builder, value).unwrap_or_else(|| tangent(builder, value, &tangents));
-        tangents.push(tangent);
+    is_unknown: impl Fn(Unknown) -> bool,
+    wanted: impl Fn(Value) -> bool,
+) -> Vec<Tangent> {
+    let one = builder.constant(1.0);
+    let mut tangents: Vec<Tangent> = Vec::with_capacity(last);
+    for value in (0..last).map(Value::at) {
+        tangents.push(match builder.instruction(value) {
+            Instruction::Input(input) => {
+                input.unknown().filter(|of| is_unknown(*of)).map(|of| (of, one)).into_iter().collect()
+            }
+            _ if wanted(value) => tangent(builder, value, &tangents),
+            _ => Tangent::new(),
+        });
     }
     tangents
 }
 
-fn tangent<K: Copy + Ord>(builder: &mut Builder, value: Value, tangents: &[Tangent<K>]) -> Tangent<K> {
-    let of = |value: Value| &tangents[value.index()];
-    match builder.instruction(value) {
-        Instruction::Constant(_) | Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => {
-            Tangent::new()
+fn tangent(builder: &mut Builder, value: Value, tangents: &[Tangent]) -> Tangent {
+    let mut tangent = Tangent::new();
+    if builder.instruction(value).operands().all(|operand| tangents[operand.index()].is_empty()) {
+        return tangent;
+    }
+    let partials = partials(builder, value);
+    let scaled = |partial: &Partial| -> Tangent {
+        let tangent = tangents[partial.by.index()].clone().into_iter();
+        tangent.map(|(by, entry)| (by, partial.slope.map_or(entry, |slope| builder.mul(slope, entry)))).collect()
+    };
+    let scaled: Vec<Tangent> = partials.iter().map(scaled).collect();
+    let zero = builder.constant(0.0);
+    for (partial, terms) in partials.iter().zip(scaled) {
+        for (unknown, term) in terms {
+            let sum = tangent.entry(unknown).or_insert(zero);
+            *sum = builder.add_signed(*sum, partial.sign, term);
         }
-        Instruction::Add(a, b) => combined(builder, of(a), of(b), Builder::add),
-        Instruction::Sub(a, b) => combined(builder, of(a), of(b), Builder::sub),
-        Instruction::Neg(a) => mapped(builder, of(a), Builder::neg),
-        Instruction::Mul(a, b) => product(builder, (a, of(a)), (b, of(b))),
-        Instruction::Div(a, b) => quotient(builder, value, of(a), (b, of(b))),
+    }
+    tangent
+}
+
+/// The partial derivative of a value by one of its operands.
+pub(super) struct Partial {
+    /// The operand.
+    pub(super) by: Value,
+    pub(super) sign: Sign,
+    /// The derivative without its sign; none stands for 1.
+    pub(super) slope: Option<Value>,
+}
+
+/// The partial derivatives of a value by its operands, one for each place where it has one. Nothing depends on a feedback law.
+pub(super) fn partials(builder: &mut Builder, value: Value) -> Vec<Partial> {
+    let partials = match builder.instruction(value) {
+        Instruction::Constant(_) | Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => vec![],
+        Instruction::Add(a, b) => vec![(a, Plus, None), (b, Plus, None)],
+        Instruction::Sub(a, b) => vec![(a, Plus, None), (b, Minus, None)],
+        Instruction::Neg(a) => vec![(a, Minus, None)],
+        Instruction::Mul(a, b) => vec![(b, Plus, Some(a)), (a, Plus, Some(b))],
+        Instruction::MulAdd([product, sum], a, b, c) => {
+            vec![(a, product, Some(b)), (b, product, Some(a)), (c, sum, None)]
+        }
+        // d(a/b) = da/b - (a/b) db/b
+        Instruction::Div(a, b) => {
+            let reciprocal = builder.recip(b);
+            vec![(a, Plus, Some(reciprocal)), (b, Minus, Some(builder.mul(value, reciprocal)))]
+        }
         // d(1/a) = -(1/a)^2 da
         Instruction::Recip(a) => {
             let square = builder.mul(value, value);
-            let slope = builder.neg(square);
-            scaled(builder, of(a), slope)
+            vec![(a, Plus, Some(builder.neg(square)))]
         }
+        // d sqrt(a) = da / (2 sqrt(a))
         Instruction::Sqrt(a) => {
-            let slope = slope_of_root(builder, value);
-            scaled(builder, of(a), slope)
+            let (reciprocal, half) = (builder.recip(value), builder.constant(0.5));
+            vec![(a, Plus, Some(builder.mul(half, reciprocal)))]
         }
-        Instruction::MulAdd(signs, a, b, c) => {
-            let product = product(builder, (a, of(a)), (b, of(b)));
-            match signs {
-                [Sign::Plus, Sign::Plus] => combined(builder, &product, of(c), Builder::add),
-                [Sign::Minus, Sign::Plus] => combined(builder, of(c), &product, Builder::sub),
-                [Sign::Plus, Sign::Minus] => combined(builder, &product, of(c), Builder::sub),
-                [Sign::Minus, Sign::Minus] => {
-                    let sum = combined(builder, &product, of(c), Builder::add);
-                    mapped(builder, &sum, Builder::neg)
-                }
-            }
-        }
-        Instruction::Unary(_, a) if of(a).is_empty() => Tangent::new(),
-        Instruction::Unary(function, a) => {
-            let slope = slope(builder, function, a, value);
-            scaled(builder, of(a), slope)
-        }
+        Instruction::Unary(function, a) => vec![(a, Plus, Some(slope(builder, function, a, value)))],
         Instruction::Binary(function, a, b) => {
             let [by_a, by_b] = slopes(builder, function, a, b, value);
-            let (first, second) = (scaled(builder, of(a), by_a), scaled(builder, of(b), by_b));
-            combined(builder, &first, &second, Builder::add)
+            vec![(a, Plus, Some(by_a)), (b, Plus, Some(by_b))]
         }
-    }
-}
-
-/// d sqrt(a) = da / (2 sqrt(a)), from the root.
-pub(super) fn slope_of_root(builder: &mut Builder, root: Value) -> Value {
-    let reciprocal = builder.recip(root);
-    let half = builder.constant(0.5);
-    builder.mul(half, reciprocal)
+    };
+    partials.into_iter().map(|(by, sign, slope)| Partial { by, sign, slope }).collect()
 }
 
 /// The derivative of a function of one argument.
-pub(super) fn slope(builder: &mut Builder, function: Function, a: Value, value: Value) -> Value {
+fn slope(builder: &mut Builder, function: Function, a: Value, value: Value) -> Value {
     let one = builder.constant(1.0);
     let call = |builder: &mut Builder, function| builder.push(Instruction::Unary(function, a));
     match function {
@@ -135,7 +148,7 @@ pub(super) fn slope(builder: &mut Builder, function: Function, a: Value, value: 
 }
 
 /// The derivatives of a function of two arguments.
-pub(super) fn slopes(builder: &mut Builder, function: Function, a: Value, b: Value, value: Value) -> [Value; 2] {
+fn slopes(builder: &mut Builder, function: Function, a: Value, b: Value, value: Value) -> [Value; 2] {
     if function == Function::Atan2 {
         let (y, x) = (builder.mul(a, a), builder.mul(b, b));
         let square = builder.add(x, y);
@@ -149,56 +162,4 @@ pub(super) fn slopes(builder: &mut Builder, function: Function, a: Value, b: Val
     let power = builder.push(Instruction::Binary(Function::Powf, a, lower));
     let logarithm = builder.push(Instruction::Unary(Function::Ln, a));
     [builder.mul(b, power), builder.mul(value, logarithm)]
-}
-
-fn scaled<K: Copy + Ord>(builder: &mut Builder, tangent: &Tangent<K>, factor: Value) -> Tangent<K> {
-    mapped(builder, tangent, |builder, entry| builder.mul(factor, entry))
-}
-
-fn mapped<K: Copy + Ord>(
-    builder: &mut Builder,
-    tangent: &Tangent<K>,
-    map: impl Fn(&mut Builder, Value) -> Value,
-) -> Tangent<K> {
-    let mut mapped = tangent.clone();
-    mapped.values_mut().for_each(|entry| *entry = map(builder, *entry));
-    mapped
-}
-
-/// a db + b da
-fn product<K: Copy + Ord>(
-    builder: &mut Builder,
-    (a, da): (Value, &Tangent<K>),
-    (b, db): (Value, &Tangent<K>),
-) -> Tangent<K> {
-    let (first, second) = (scaled(builder, db, a), scaled(builder, da, b));
-    combined(builder, &first, &second, Builder::add)
-}
-
-/// d(a/b) = (da - (a/b) db)/b
-fn quotient<K: Copy + Ord>(
-    builder: &mut Builder,
-    value: Value,
-    da: &Tangent<K>,
-    (b, db): (Value, &Tangent<K>),
-) -> Tangent<K> {
-    let moved = scaled(builder, db, value);
-    let numerator = combined(builder, da, &moved, Builder::sub);
-    mapped(builder, &numerator, |builder, entry| builder.push(Instruction::Div(entry, b)))
-}
-
-/// The sum or the difference of two tangents.
-fn combined<K: Copy + Ord>(
-    builder: &mut Builder,
-    a: &Tangent<K>,
-    b: &Tangent<K>,
-    combine: fn(&mut Builder, Value, Value) -> Value,
-) -> Tangent<K> {
-    let mut all = a.clone();
-    for (by, &entry) in b {
-        let zero = builder.constant(0.0);
-        let own = all.get(by).copied().unwrap_or(zero);
-        all.insert(*by, combine(builder, own, entry));
-    }
-    all
 }

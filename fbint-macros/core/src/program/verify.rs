@@ -137,7 +137,7 @@ impl ModelAtPoint<'_> {
         let direction = |unknown| Real::from(self.point.draw(Draw::Direction(unknown)));
         let weight = |row| Real::from(self.point.draw(Draw::Weight(row)));
         let unknowns = function.unknowns(self.derivation);
-        derivative.expected(results, self.derivation, &unknowns, direction, weight)
+        derivative.expected(results, &unknowns, direction, weight)
     }
 
     /// What programs read, where these prepare: in a projection, targets by which the violation is consistent.
