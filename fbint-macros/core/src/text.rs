@@ -173,6 +173,13 @@ fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings)
 mod tests {
     use super::*;
 
+    /// At about half of the points at which programs are compared, x is larger than 1.
+    #[test]
+    fn derivatives_need_not_be_defined_where_their_function_is_not() {
+        let text = "#[feedback_system(state(x, y), dynamics(x = -x, y = (1 - x).sqrt()), derivatives)] struct Edge;";
+        models(text).expect("a model");
+    }
+
     /// Dense constraints, which the tests of `fbint-text` give the whole budget where they are thorough.
     #[test]
     fn work_beyond_the_budget_is_refused() {

@@ -238,7 +238,11 @@ impl Derivative {
         direction: impl Fn(Unknown) -> Real,
         weight: impl Fn(usize) -> Real,
     ) -> Vec<Real> {
-        let slope = |row: &Dual<Unknown>, by: Unknown| row.gradient.get(&by).cloned().unwrap_or_else(Real::zero);
+        let slope = |row: &Dual<Unknown>, by: Unknown| match row.gradient.get(&by) {
+            Some(slope) => slope.clone(),
+            None if row.value.to_f64().is_finite() => Real::zero(),
+            None => Real::undefined(),
+        };
         let sum = |terms: &mut dyn Iterator<Item = Real>| terms.fold(Real::zero(), |sum, term| &sum + &term);
         match self {
             Self::Tangent | Self::StateTangent => {
