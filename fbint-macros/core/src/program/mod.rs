@@ -245,6 +245,17 @@ impl Program {
         uses
     }
 
+    /// The program with these instructions alone, each after those that it reads.
+    pub(crate) fn reordered(&self, order: impl IntoIterator<Item = Value>) -> Self {
+        let mut new = vec![Value(0); self.instructions.len()];
+        let mut instructions = Vec::new();
+        for value in order {
+            new[value.index()] = Value::at(instructions.len());
+            instructions.push(self.instructions[value.index()].clone().map(|operand| new[operand.index()]));
+        }
+        Self { instructions, outputs: self.outputs.iter().map(|value| new[value.index()]).collect() }
+    }
+
     /// Which values depend on an input of some kind, or on what the feedback law returns.
     pub(crate) fn depending(&self, on: impl Fn(Input) -> bool) -> Vec<bool> {
         let mut depending = Vec::with_capacity(self.instructions.len());

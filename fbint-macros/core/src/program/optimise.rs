@@ -10,42 +10,35 @@ use super::tangent::{Tangent, tangents};
 use super::{Builder, Fault, Input, Instruction, Program, Value};
 use crate::numbers::points::{Point, sample_points};
 
-/// How a pass is done.
-enum Rewrite {
-    /// To one program alone.
-    Alone(fn(&mut Program)),
-    /// With the program that prepares.
-    Hoist,
-}
+/// A rewriting of a program, which may move something into the program that prepares.
+type Pass = fn(&mut Optimiser, &mut Program);
 
-const PASSES: [(&str, Rewrite); 5] = [
-    ("turn differences", Rewrite::Alone(turn_differences)),
-    ("hoist parameters", Rewrite::Hoist),
-    ("divide", Rewrite::Alone(divide)),
-    ("fuse", Rewrite::Alone(fuse_multiply_add)),
-    ("schedule", Rewrite::Alone(schedule)),
+const PASSES: [(&str, Pass); 5] = [
+    ("turn differences", |_, program| turn_differences(program)),
+    ("hoist parameters", Optimiser::hoist_parameters),
+    ("divide", |_, program| divide(program)),
+    ("fuse", |_, program| fuse_multiply_add(program)),
+    ("schedule", |_, program| schedule(program)),
 ];
 
 /// Relative difference up to which rounding explains that a pass changed a result.
 const TOLERANCE: f64 = 1e-9;
 
-/// All passes over several programs, and the program that prepares.
+/// All passes over several programs, and the program that prepares: what they compute from parameters alone.
 #[derive(Default)]
 pub(super) struct Optimiser {
-    preparation: Preparation,
+    builder: Builder,
+    outputs: Vec<Value>,
 }
 
 impl Optimiser {
     /// All passes over a program. `Err` names the first pass that changed a result.
     pub(super) fn optimise(&mut self, function: &'static str, program: &mut Program) -> Result<(), Fault> {
-        let expected = Original::of(&self.preparation, program);
+        let expected = Original::of(&self.preparation(), program);
         for (name, rewrite) in PASSES {
-            match rewrite {
-                Rewrite::Alone(rewrite) => rewrite(program),
-                Rewrite::Hoist => self.preparation.hoist_parameters(program),
-            }
+            rewrite(self, program);
             eliminate_dead_values(program);
-            if !expected.is_met(&self.preparation, program) {
+            if !expected.is_met(&self.preparation(), program) {
                 return Err(Fault { function, pass: Some(name) });
             }
         }
@@ -66,57 +59,19 @@ impl Optimiser {
                 *instruction = Instruction::Input(Input::Change(places[&index]));
             }
         }
-        self.preparation.changes(&read)
+        self.changes(&read)
     }
 
     /// The program that prepares.
     pub(super) fn prepare(self) -> Program {
-        let mut prepare = self.preparation.program();
+        let mut prepare = self.preparation();
         divide(&mut prepare);
         fuse_multiply_add(&mut prepare);
         eliminate_dead_values(&mut prepare);
         prepare
     }
-}
-
-/// A program before the passes, and its results at the first point where all are finite.
-struct Original {
-    program: Program,
-    prepare: Program,
-    results: Vec<(Point<'static>, Vec<f64>)>,
-}
-
-impl Original {
-    fn of(preparation: &Preparation, program: &Program) -> Self {
-        let prepare = preparation.program();
-        let results = sample_points().filter_map(|point| Some((point, results_at(&point, &prepare, program)?)));
-        let results = results.take(1).collect();
-        Self { program: program.clone(), prepare, results }
-    }
-
-    fn is_met(&self, preparation: &Preparation, program: &Program) -> bool {
-        let prepare = preparation.program();
-        self.results.iter().all(|(point, expected)| {
-            let scale = expected.iter().fold(1.0, |scale: f64, result| scale.max(result.abs()));
-            results_at(point, &prepare, program).is_some_and(|obtained| {
-                let agree = |tolerance: f64| obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= tolerance);
-                let rounding = || rounding_at(point, &self.prepare, &self.program).into_iter().fold(0.0, f64::max);
-                obtained.len() == expected.len() && (agree(TOLERANCE * scale) || agree(rounding()))
-            })
-        })
-    }
-}
-
-/// Collects what several programs compute from parameters alone.
-#[derive(Default)]
-struct Preparation {
-    builder: Builder,
-    outputs: Vec<Value>,
-}
-
-impl Preparation {
     /// The program that prepares, so far.
-    fn program(&self) -> Program {
+    fn preparation(&self) -> Program {
         self.builder.program(self.outputs.clone())
     }
 
@@ -200,26 +155,40 @@ impl Preparation {
     }
 }
 
+/// A program before the passes, and its results at the first point where all are finite.
+struct Original {
+    program: Program,
+    prepare: Program,
+    results: Option<(Point<'static>, Vec<f64>)>,
+}
+
+impl Original {
+    fn of(prepare: &Program, program: &Program) -> Self {
+        let results = sample_points().find_map(|point| Some((point, results_at(&point, prepare, program)?)));
+        Self { program: program.clone(), prepare: prepare.clone(), results }
+    }
+
+    fn is_met(&self, prepare: &Program, program: &Program) -> bool {
+        let Some((point, expected)) = &self.results else { return true };
+        let Some(obtained) = results_at(point, prepare, program) else { return false };
+        let scale = expected.iter().fold(1.0, |scale: f64, result| scale.max(result.abs()));
+        let agree = |tolerance: f64| obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= tolerance);
+        let rounding = || rounding_at(point, &self.prepare, &self.program).into_iter().fold(0.0, f64::max);
+        obtained.len() == expected.len() && (agree(TOLERANCE * scale) || agree(rounding()))
+    }
+}
+
 /// Drops instructions that no result depends on, and renumbers.
 pub(super) fn eliminate_dead_values(program: &mut Program) {
     let live = program.live();
-    let mut new = vec![Value(0); program.instructions.len()];
-    let mut instructions = Vec::new();
-    for (index, instruction) in program.instructions.iter().enumerate() {
-        if live[index] {
-            new[index] = Value(instructions.len() as u32);
-            instructions.push(instruction.clone().map(|operand| new[operand.index()]));
-        }
-    }
-    let outputs = program.outputs.iter().map(|value| new[value.index()]).collect();
-    *program = Program { instructions, outputs };
+    *program = program.reordered((0..live.len()).filter(|index| live[*index]).map(Value::at));
 }
 
 /// -(a (x - y)) is a (y - x) where nothing else reads the product or the difference. A cross product has such terms: the field of
 /// Euler's top takes six operations in place of eight.
 fn turn_differences(program: &mut Program) {
     let uses = program.uses();
-    let mut instead: Vec<Value> = (0..program.instructions.len()).map(|index| Value(index as u32)).collect();
+    let mut instead: Vec<Value> = (0..program.instructions.len()).map(Value::at).collect();
     for index in 0..program.instructions.len() {
         program.instructions[index] = program.instructions[index].clone().map(|operand| instead[operand.index()]);
         let Instruction::Neg(product) = program.instructions[index] else { continue };

@@ -18,26 +18,23 @@ pub(super) fn schedule(program: &mut Program) {
         let own = usize::from(program.instructions[index].computes());
         depth[index] = operands.iter().map(|operand| depth[operand.index()] + own).max().unwrap_or(0);
     }
-    let mut new: Vec<Option<Value>> = vec![None; reads.len()];
-    let mut instructions = Vec::with_capacity(reads.len());
+    let (mut is_placed, mut order) = (vec![false; reads.len()], Vec::with_capacity(reads.len()));
     // What is left to do; a value returns to the list below its operands.
     let mut pending: Vec<Value> = program.outputs.iter().rev().copied().collect();
     while let Some(value) = pending.pop() {
-        if new[value.index()].is_some() {
+        if is_placed[value.index()] {
             continue;
         }
-        let mut missing: Vec<Value> =
-            reads[value.index()].iter().copied().filter(|operand| new[operand.index()].is_none()).collect();
+        let operands = reads[value.index()].iter().copied();
+        let mut missing: Vec<Value> = operands.filter(|operand| !is_placed[operand.index()]).collect();
         if missing.is_empty() {
-            new[value.index()] = Some(Value(instructions.len() as u32));
-            let placed = |operand: Value| new[operand.index()].unwrap_or(operand);
-            instructions.push(program.instructions[value.index()].clone().map(placed));
+            is_placed[value.index()] = true;
+            order.push(value);
             continue;
         }
         missing.sort_by_key(|operand| Reverse(depth[operand.index()]));
         pending.push(value);
         pending.extend(missing.into_iter().rev());
     }
-    let outputs = program.outputs.iter().filter_map(|value| new[value.index()]).collect();
-    *program = Program { instructions, outputs };
+    *program = program.reordered(order);
 }
