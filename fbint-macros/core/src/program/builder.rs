@@ -66,6 +66,11 @@ impl Builder {
         self.push(Instruction::Input(input))
     }
 
+    /// Whether a value is the number 0.
+    pub(crate) fn is_zero(&self, value: Value) -> bool {
+        self.as_constant(value) == Some(0.0)
+    }
+
     fn as_constant(&self, value: Value) -> Option<f64> {
         match self.instruction(value) {
             Instruction::Constant(bits) => Some(f64::from_bits(bits)),

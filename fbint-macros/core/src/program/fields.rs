@@ -132,8 +132,7 @@ pub(super) fn squared_gradients(parts: &FunctionParts<'_>) -> Program {
         let gradient = integral.gradient.iter();
         let gradient = gradient.filter(|(column, _)| derivation.symbols[*column].role != Role::Time);
         let row: SparseRow<Monomial> = gradient.map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
-        let square = lowering.sum_unless_zero(dot_product(&row, &row));
-        outputs.push(square.unwrap_or_else(|| lowering.builder.constant(0.0)));
+        outputs.push(lowering.value_of_sum(dot_product(&row, &row)));
     }
     lowering.builder.finish(outputs)
 }

@@ -112,8 +112,13 @@ impl<'a> Lowering<'a> {
     fn signed(&self, value: Value) -> Monomial {
         match self.builder.instruction(value) {
             Instruction::Neg(inner) => Monomial::value(inner).negated(),
-            _ => Monomial::value(value),
+            _ => self.value(value),
         }
+    }
+
+    /// A value as a term.
+    pub(super) fn value(&self, value: Value) -> Monomial {
+        if self.builder.is_zero(value) { Monomial::zero() } else { Monomial::value(value) }
     }
 
     /// Whether a monomial depends on parameters and numbers alone.
@@ -282,10 +287,10 @@ impl<'a> Lowering<'a> {
         shared
     }
 
-    /// The value of the sum, unless everything in it cancels.
-    pub(super) fn sum_unless_zero(&mut self, terms: Vec<Monomial>) -> Option<Value> {
+    /// The value of the sum.
+    pub(super) fn value_of_sum(&mut self, terms: Vec<Monomial>) -> Value {
         let sum = self.sum(terms);
-        (!sum.coefficient.is_zero()).then(|| self.materialise(&sum))
+        self.materialise(&sum)
     }
 
     /// Terms of the state first, so that sums which differ in parameters alone begin alike.

@@ -40,6 +40,9 @@ impl Monomial {
     }
 
     pub(super) fn times(mut self, other: &Self) -> Self {
+        if self.is_zero() || other.is_zero() {
+            return Self::zero();
+        }
         // Exact arithmetic takes time, and most coefficients are 1.
         if !other.coefficient.is_one() {
             self.coefficient *= &other.coefficient;

@@ -1,6 +1,7 @@
 //! The multipliers c, from C^T c = b or the holonomic blocks, and the brackets that C and b are made of.
 
-use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric, symmetric};
+use super::Value;
+use super::factor::{Ldl, Matrix, Pivots, blocks, restricted, solve_antisymmetric, symmetric};
 use super::lower::Lowering;
 use super::monomial::Monomial;
 use super::normalise::Normalised;
@@ -29,8 +30,7 @@ pub(super) fn weights(
         None => solve_holonomic(lowering, normalised, &brackets, &derivation.holonomic_pairs()),
         Some(_) => solve_general(lowering, &brackets, &constraints),
     };
-    let weight = |coefficient: Option<Monomial>| coefficient.map_or_else(Monomial::zero, Monomial::negated);
-    constraints.into_iter().zip(solution.into_iter().map(weight)).collect()
+    constraints.into_iter().zip(solution.into_iter().map(Monomial::negated)).collect()
 }
 
 /// Brackets of what the normalised rows are gradients of, as sums of products that exist already.
@@ -40,30 +40,27 @@ struct BracketsOfRows<'a> {
 }
 
 impl BracketsOfRows<'_> {
-    /// {f, g}; `None` where it vanishes.
-    fn of_rows(&self, lowering: &mut Lowering, f: IntegralId, g: IntegralId) -> Option<Monomial> {
+    /// {f, g}
+    fn of_rows(&self, lowering: &mut Lowering, f: IntegralId, g: IntegralId) -> Monomial {
         let slopes = self.normalised.rows[f].iter().map(|(column, entry)| (*column, entry));
         let other = |column: Symbol| column_of(&self.normalised.rows[g], column);
         let terms = self.derivation.structure.bracket(&self.derivation.symbols, slopes, other).into_iter();
         let terms = terms.map(|(f, entry, g)| lowering.monomial(&entry).times(f).times(g)).collect();
-        let sum = lowering.sum(terms);
-        (!sum.is_zero()).then_some(sum)
+        lowering.sum(terms)
     }
 
-    /// {H, F} without the factor of F's row, or -y(F) of a driven system; `None` where it vanishes.
-    fn with_energy(&self, lowering: &mut Lowering, f: IntegralId) -> Option<Monomial> {
-        let energy = self.derivation.integrals.energy()?;
-        let bracket = self.of_rows(lowering, energy, f);
-        let bracket = bracket.map(|bracket| bracket.times(&self.normalised.factors[energy]));
+    /// {H, F} without the factor of F's row, or -y(F) of a driven system.
+    fn with_energy(&self, lowering: &mut Lowering, f: IntegralId) -> Monomial {
+        let Some(energy) = self.derivation.integrals.energy() else { return Monomial::zero() };
+        let bracket = self.of_rows(lowering, energy, f).times(&self.normalised.factors[energy]);
         let row = &self.normalised.rows[f];
         let driven = self.derivation.drive.terms(|column| column_of(row, column)).into_iter();
         let driven = driven.map(|(slope, force)| match force {
             Some(force) => slope.clone().times(&lowering.monomial(force)).negated(),
             None => slope.clone().negated(),
         });
-        let terms = bracket.into_iter().chain(driven).collect();
-        let sum = lowering.sum(terms);
-        (!sum.is_zero()).then_some(sum)
+        let terms = [bracket].into_iter().chain(driven).collect();
+        lowering.sum(terms)
     }
 }
 
@@ -74,22 +71,22 @@ fn solve_holonomic(
     normalised: &Normalised,
     brackets: &BracketsOfRows<'_>,
     pairs: &[(IntegralId, IntegralId)],
-) -> Vec<Option<Monomial>> {
+) -> Vec<Monomial> {
     let a = symmetric(pairs.len(), |i, j| {
-        let entry = brackets.of_rows(lowering, pairs[i].0, pairs[j].1)?;
-        Some(lowering.materialise(&entry))
+        let entry = brackets.of_rows(lowering, pairs[i].0, pairs[j].1);
+        lowering.materialise(&entry)
     });
     let rate = |&(constraint, rate): &(IntegralId, IntegralId)| {
-        Some(normalised.value(lowering, rate).times(&normalised.factors[constraint].inverse()))
+        normalised.value(lowering, rate).times(&normalised.factors[constraint].inverse())
     };
     let rates: Vec<_> = pairs.iter().map(rate).collect();
     let energy: Vec<_> = pairs.iter().map(|(_, rate)| brackets.with_energy(lowering, *rate)).collect();
+    let blocks = blocks(&lowering.builder, &a);
     let factored = |rows: Vec<usize>| {
-        let block: Matrix = rows.iter().map(|&i| rows.iter().map(|&j| a[i][j]).collect()).collect();
-        let ldl = Ldl::factor(&mut lowering.builder, &block, Pivots::Single);
+        let ldl = Ldl::factor(&mut lowering.builder, &restricted(&a, &rows), Pivots::Single);
         (rows, ldl)
     };
-    let blocks: Vec<(Vec<usize>, Ldl)> = blocks(&a).into_iter().map(factored).collect();
+    let blocks: Vec<(Vec<usize>, Ldl)> = blocks.into_iter().map(factored).collect();
     let second = solve_blocks(lowering, &blocks, &rates);
     let right = energy.iter().enumerate().map(|(i, free)| right_side(lowering, brackets, free, pairs, i, &second));
     let right: Vec<_> = right.collect();
@@ -98,24 +95,21 @@ fn solve_holonomic(
 }
 
 /// The solution of A x = b, where A falls into blocks. Its entries multiply whole gradients.
-fn solve_blocks(
-    lowering: &mut Lowering,
-    blocks: &[(Vec<usize>, Ldl)],
-    b: &[Option<Monomial>],
-) -> Vec<Option<Monomial>> {
-    let mut x = vec![None; b.len()];
+fn solve_blocks(lowering: &mut Lowering, blocks: &[(Vec<usize>, Ldl)], b: &[Monomial]) -> Vec<Monomial> {
+    let mut x = b.to_vec();
     for (rows, ldl) in blocks {
         let values = if let [i] = rows[..] {
             // Factors of the right side meet those of the inverse.
             let one = lowering.builder.constant(1.0);
-            let inverse = ldl.solve(&mut lowering.builder, &[Some(one)])[0].map(|inverse| lowering.scalar(inverse));
-            vec![b[i].as_ref().zip(inverse).map(|(b, inverse)| lowering.materialise(&b.clone().times(&inverse)))]
+            let inverse = ldl.solve(&mut lowering.builder, &[one])[0];
+            let inverse = lowering.scalar(inverse);
+            vec![lowering.materialise(&b[i].clone().times(&inverse))]
         } else {
-            let b: Vec<_> = rows.iter().map(|&i| b[i].as_ref().map(|b| lowering.materialise(b))).collect();
+            let b: Vec<Value> = rows.iter().map(|&i| lowering.materialise(&b[i])).collect();
             ldl.solve(&mut lowering.builder, &b)
         };
         for (&i, value) in rows.iter().zip(values) {
-            x[i] = value.map(|value| lowering.scalar(value));
+            x[i] = lowering.scalar(value);
         }
     }
     x
@@ -125,53 +119,47 @@ fn solve_blocks(
 fn right_side(
     lowering: &mut Lowering,
     brackets: &BracketsOfRows<'_>,
-    energy: &Option<Monomial>,
+    energy: &Monomial,
     pairs: &[(IntegralId, IntegralId)],
     i: usize,
-    c_2: &[Option<Monomial>],
-) -> Option<Monomial> {
-    let mut terms: Vec<Monomial> = energy.iter().cloned().collect();
+    c_2: &[Monomial],
+) -> Monomial {
+    let mut terms = vec![energy.clone()];
     for (j, value) in c_2.iter().enumerate() {
         // One of B_ij and B_ji = -B_ij, so that both rows share it.
         let entry = brackets.of_rows(lowering, pairs[i.min(j)].1, pairs[i.max(j)].1);
-        if let (Some(entry), Some(value)) = (entry, value) {
-            let entry = if i < j { entry } else { entry.negated() };
-            // As one factor: the product must not be multiplied out.
-            let entry = lowering.opaque(&entry);
-            terms.push(entry.times(value));
-        }
+        let entry = if i < j { entry } else { entry.negated() };
+        // As one factor: the product must not be multiplied out.
+        terms.push(lowering.opaque(&entry).times(value));
     }
-    let sum = lowering.sum(terms);
-    (!sum.is_zero()).then_some(sum)
+    lowering.sum(terms)
 }
 
 /// c from C^T c = {H, f}.
-fn solve_general(
-    lowering: &mut Lowering,
-    brackets: &BracketsOfRows<'_>,
-    members: &[IntegralId],
-) -> Vec<Option<Monomial>> {
+fn solve_general(lowering: &mut Lowering, brackets: &BracketsOfRows<'_>, members: &[IntegralId]) -> Vec<Monomial> {
     let m = members.len();
-    let mut c: Matrix = vec![vec![None; m]; m];
+    let mut c: Matrix = vec![vec![lowering.builder.constant(0.0); m]; m];
     for i in 0..m {
         for j in 0..i {
             let entry = brackets.of_rows(lowering, members[j], members[i]);
-            c[j][i] = entry.map(|entry| lowering.materialise(&entry));
-            c[i][j] = c[j][i].map(|entry| lowering.builder.neg(entry));
+            c[j][i] = lowering.materialise(&entry);
+            c[i][j] = lowering.builder.neg(c[j][i]);
         }
     }
-    let right: Vec<_> =
-        members.iter().map(|&f| brackets.with_energy(lowering, f).map(|entry| lowering.materialise(&entry))).collect();
-    let solution = solve_antisymmetric(lowering, &c, &right);
-    solution.into_iter().map(|value| value.map(|value| lowering.scalar(value))).collect()
+    let right = |f: &IntegralId| {
+        let entry = brackets.with_energy(lowering, *f);
+        lowering.materialise(&entry)
+    };
+    let right: Vec<Value> = members.iter().map(right).collect();
+    let solution = solve_antisymmetric(&mut lowering.builder, &c, &right);
+    solution.into_iter().map(|value| lowering.scalar(value)).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Value;
+    use super::super::Builder;
     use super::super::interpret::interpret;
     use super::*;
-    use crate::derivation::Symbols;
 
     /// Solves C^T c = b by the emitted instructions, for random antisymmetric C, and puts the solution back.
     #[test]
@@ -184,17 +172,11 @@ mod tests {
                 let value = if i == j || !kept { 0.0 } else { raw + raw.signum() };
                 if i < j { value } else { -value }
             };
-            let symbols = Symbols::new();
-            let mut lowering = Lowering::new(&symbols);
-            let mut constant = |x: f64| {
-                let symbol = lowering.builder.constant(x);
-                (x != 0.0).then_some(symbol)
-            };
-            let c: Matrix = (0..m).map(|i| (0..m).map(|j| constant(entry(i, j))).collect()).collect();
-            let b: Vec<_> = (0..m).map(|i| constant(0.3 + i as f64)).collect();
-            let solution = solve_antisymmetric(&mut lowering, &c, &b);
-            let outputs: Vec<Value> = solution.into_iter().map(|value| value.expect("no zero entry")).collect();
-            let program = lowering.builder.finish(outputs);
+            let mut builder = Builder::default();
+            let c: Matrix = (0..m).map(|i| (0..m).map(|j| builder.constant(entry(i, j))).collect()).collect();
+            let b: Vec<Value> = (0..m).map(|i| builder.constant(0.3 + i as f64)).collect();
+            let solution = solve_antisymmetric(&mut builder, &c, &b);
+            let program = builder.finish(solution);
             let x = interpret(&program, &|_| 0.0, &|_| Vec::new());
             for i in 0..m {
                 let left: f64 = (0..m).map(|j| entry(j, i) * x[j]).sum();

@@ -5,7 +5,7 @@
 //! wait for equally many divisions are eliminated as a pair, which makes the chain of divisions half as long, and after the last division
 //! only a product and a sum are left.
 
-use super::factor::{Ldl, Matrix, Pivots, add, product, symmetric};
+use super::factor::{Ldl, Matrix, Pivots, symmetric};
 use super::fields::{FunctionParts, dot_product};
 use super::lower::Lowering;
 use super::monomial::Monomial;
@@ -33,7 +33,7 @@ pub(super) fn projection(parts: &FunctionParts<'_>) -> Program {
             integral.gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
         let factor = lowering.take_constant_factor(row.iter_mut().map(|(_, entry)| entry));
         let violation = lowering.weighed(law, id).times(&factor.to_power(-1));
-        violations.push(Some(lowering.materialise(&violation)));
+        violations.push(lowering.materialise(&violation));
         let variance = lowering.noise(id).times(&factor.to_power(-2));
         noise.push(lowering.materialise(&variance));
         rows.push(row);
@@ -46,30 +46,28 @@ pub(super) fn projection(parts: &FunctionParts<'_>) -> Program {
     let waiting = pulled(&mut lowering, derivation, &moved, &solution.waiting);
     let outputs = known.rows().zip(waiting.rows()).map(|(&known, &waiting)| {
         // Nothing but this product and this sum waits for the last division.
-        let last = product(&mut lowering.builder, waiting, solution.inverse);
-        let moved = add(&mut lowering.builder, known, last);
-        moved.unwrap_or_else(|| lowering.builder.constant(0.0))
+        let last = lowering.builder.mul(waiting, solution.inverse);
+        lowering.builder.add(known, last)
     });
     let outputs = outputs.collect();
     lowering.builder.finish(outputs)
 }
 
-/// S DF^T y, of which entries that vanish identically are missing.
+/// S DF^T y
 fn pulled(
     lowering: &mut Lowering,
     derivation: &Derivation,
     moved: &[SparseRow<Monomial>],
-    y: &[Option<Value>],
-) -> Table<Symbol, Option<Value>> {
+    y: &[Value],
+) -> Table<Symbol, Value> {
     let mut sums = derivation.symbols.over_states(|_| Vec::new());
     for (row, y) in moved.iter().zip(y) {
-        let Some(y) = *y else { continue };
-        let y = lowering.scalar(y);
+        let y = lowering.scalar(*y);
         for (column, entry) in row {
             sums[*column].push(entry.clone().times(&y));
         }
     }
-    sums.map(|terms| lowering.sum_unless_zero(terms.clone()))
+    sums.map(|terms| lowering.value_of_sum(terms.clone()))
 }
 
 /// DF S, each entry computed once: every row of the Gram matrix from this one on reads it.
@@ -93,22 +91,18 @@ fn damped_gram_matrix(
         if i != j {
             return product;
         }
-        Some(product.map_or(noise[i], |diagonal| {
-            let factor = lowering.builder.constant(1.0 + DAMPING);
-            let damped = lowering.builder.mul(diagonal, factor);
-            lowering.builder.add(damped, noise[i])
-        }))
+        let factor = lowering.builder.constant(1.0 + DAMPING);
+        let damped = lowering.builder.mul(product, factor);
+        lowering.builder.add(damped, noise[i])
     })
 }
 
-/// The value of a sum, unless everything in it cancels. Of many terms, of which no two cancel, the halves are added up at once.
-fn sum_in_halves(lowering: &mut Lowering, mut terms: Vec<Monomial>) -> Option<Value> {
+/// The value of a sum. Of many terms, of which no two cancel, the halves are added up at once.
+fn sum_in_halves(lowering: &mut Lowering, mut terms: Vec<Monomial>) -> Value {
     if terms.len() < 4 {
-        return lowering.sum_unless_zero(terms);
+        return lowering.value_of_sum(terms);
     }
     let second = terms.split_off(terms.len() / 2);
-    match (lowering.sum_unless_zero(terms), lowering.sum_unless_zero(second)) {
-        (Some(first), Some(second)) => Some(lowering.builder.add(first, second)),
-        (first, second) => first.or(second),
-    }
+    let (first, second) = (lowering.value_of_sum(terms), lowering.value_of_sum(second));
+    lowering.builder.add(first, second)
 }
