@@ -79,10 +79,7 @@ pub(super) fn feedback_field(parts: &FunctionParts<'_>) -> Program {
 
 /// F
 pub(super) fn integrals(parts: &FunctionParts<'_>) -> Program {
-    let derivation = parts.derivation;
-    let mut lowering = parts.lowering();
-    let outputs = derivation.integrals.rows().map(|integral| lowering.lower(&integral.value)).collect();
-    lowering.builder.finish(outputs)
+    parts.lowering().program(parts.derivation.integrals.rows().map(|integral| &integral.value))
 }
 
 /// DF, row by row.
@@ -111,16 +108,12 @@ pub(super) fn multipliers(parts: &FunctionParts<'_>) -> Program {
 
 /// The declared outputs.
 pub(super) fn outputs(parts: &FunctionParts<'_>) -> Program {
-    let mut lowering = parts.lowering_with_multipliers();
-    let outputs = parts.derivation.outputs.iter().map(|output| lowering.lower(&output.value)).collect();
-    lowering.builder.finish(outputs)
+    parts.lowering_with_multipliers().program(parts.derivation.outputs.iter().map(|output| &output.value))
 }
 
 /// Expressions of parameters and numbers.
 pub fn of_parameters(expressions: &[Expression], symbols: &Symbols) -> Program {
-    let mut lowering = Lowering::new(symbols);
-    let outputs = expressions.iter().map(|expression| lowering.lower(expression)).collect();
-    lowering.builder.finish(outputs)
+    Lowering::new(symbols).program(expressions)
 }
 
 /// |dF_i|^2 without the derivative by the time, which no feedback moves.

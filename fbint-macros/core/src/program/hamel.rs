@@ -1,7 +1,6 @@
 //! What a discrete Hamel integrator takes: (q, p) and its rates as functions of (q, xi), and their derivatives.
 
 use super::fields::FunctionParts;
-use super::lower::Lowering;
 use super::tangent::jacobian;
 use super::{Program, Value};
 use crate::derivation::{Derivation, Hamel, Role};
@@ -61,19 +60,13 @@ pub(super) fn momentum_rates_jacobian(parts: &FunctionParts<'_>) -> Program {
 }
 
 fn values(parts: &FunctionParts<'_>, expressions: &[Expression]) -> Program {
-    let mut lowering = parts.lowering();
-    let outputs = lowered(&mut lowering, expressions);
-    lowering.builder.finish(outputs)
+    parts.lowering().program(expressions)
 }
 
 fn derivatives(parts: &FunctionParts<'_>, expressions: &[Expression]) -> Program {
     let mut lowering = parts.lowering();
-    let values = lowered(&mut lowering, expressions);
+    let values: Vec<Value> = expressions.iter().map(|expression| lowering.lower(expression)).collect();
     let states: Vec<Unknown> = parts.derivation.symbols.states().map(Unknown::Symbol).collect();
     let outputs = jacobian(&mut lowering.builder, &values, &states);
     lowering.builder.finish(outputs)
-}
-
-fn lowered(lowering: &mut Lowering, expressions: &[Expression]) -> Vec<Value> {
-    expressions.iter().map(|expression| lowering.lower(expression)).collect()
 }

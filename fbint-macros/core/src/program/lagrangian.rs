@@ -3,22 +3,18 @@
 //! Where no constraint reacts, M xi' = b. So tau = M a - b, added to the forces that are declared, gives the accelerations a; where
 //! these keep to the constraints, no constraint reacts then.
 
-use super::Program;
 use super::fields::FunctionParts;
 use super::lower::TermOrder;
 use super::monomial::Monomial;
 use super::systems::solve_system;
-use super::{Input, Value};
+use super::{Input, Program};
 use crate::derivation::{Derivation, LinearSystem, Role};
 use crate::expression::Symbol;
 
 /// M, row by row.
 pub(super) fn mass_matrix(parts: &FunctionParts<'_>) -> Program {
-    let mut lowering = parts.lowering();
-    let equations = equations(parts.derivation).map(|(_, equations)| &equations.matrix);
-    let entries = equations.into_iter().flatten().flatten();
-    let outputs: Vec<Value> = entries.map(|entry| lowering.lower(entry)).collect();
-    lowering.builder.finish(outputs)
+    let matrix = equations(parts.derivation).map(|(_, equations)| &equations.matrix);
+    parts.lowering().program(matrix.into_iter().flatten().flatten())
 }
 
 /// tau

@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, HashMap};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use super::monomial::{FactorKey, Monomial, is_moderate, merge_like_terms, take_shared};
-use super::{Builder, Input, Instruction, Value};
+use super::monomial::{Factors, Monomial, is_moderate, merge_like_terms, take_shared};
+use super::{Builder, Input, Instruction, Program, Sign, Value};
 use crate::derivation::{IntegralId, Role, Symbols};
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::numbers::scaled;
@@ -51,7 +51,7 @@ pub(super) struct Lowering<'a> {
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,
     /// Those sums by the factors of their first terms, in the order in which they were lowered; for look-up alone.
-    sums_that_begin: HashMap<FactorKey, Vec<Vec<Monomial>>>,
+    sums_that_begin: HashMap<Factors, Vec<Vec<Monomial>>>,
 }
 
 impl<'a> Lowering<'a> {
@@ -70,6 +70,12 @@ impl<'a> Lowering<'a> {
     pub(super) fn lower(&mut self, expression: &Expression) -> Value {
         let monomial = self.monomial(expression);
         self.materialise(&monomial)
+    }
+
+    /// The program that returns the values of these expressions.
+    pub(super) fn program<'e>(mut self, expressions: impl IntoIterator<Item = &'e Expression>) -> Program {
+        let outputs = expressions.into_iter().map(|expression| self.lower(expression)).collect();
+        self.builder.finish(outputs)
     }
 
     /// Lets a symbol stand for a monomial.
@@ -143,16 +149,6 @@ impl<'a> Lowering<'a> {
     /// y_i
     pub(super) fn weighed(&mut self, y: Value, integral: IntegralId) -> Monomial {
         Monomial::value(self.builder.push(Instruction::Weighed(y, integral)))
-    }
-
-    /// R_i
-    pub(super) fn noise(&mut self, integral: IntegralId) -> Monomial {
-        Monomial::value(self.builder.input(Input::Noise(integral)))
-    }
-
-    /// S_j
-    pub(super) fn variance(&mut self, column: Symbol) -> Monomial {
-        Monomial::value(self.builder.input(Input::Variance(column)))
     }
 
     /// The expression as one monomial: a sum becomes what its terms share, times a value.
@@ -235,7 +231,7 @@ impl<'a> Lowering<'a> {
         while let Some(shorter) = self.with_a_known_sum(&terms) {
             terms = shorter;
         }
-        let shared = take_shared(&mut terms);
+        let shared = take_shared(&mut terms.iter_mut().collect::<Vec<_>>(), |_, _| true);
         let count = terms.len();
         terms = self.collect(terms);
         let result = if terms.len() == 1 {
@@ -250,7 +246,7 @@ impl<'a> Lowering<'a> {
             let value = self.add_up(&terms, &sign);
             shared.times(&Monomial::value(value)).times(&Monomial::number(sign))
         };
-        self.sums_that_begin.entry(key[0].key()).or_default().push(key.clone());
+        self.sums_that_begin.entry(key[0].factors.clone()).or_default().push(key.clone());
         self.sums.insert(key, result.clone());
         result
     }
@@ -259,7 +255,7 @@ impl<'a> Lowering<'a> {
     fn with_a_known_sum(&self, terms: &[Monomial]) -> Option<Vec<Monomial>> {
         let mut best: Option<(&Vec<Monomial>, BigRational)> = None;
         for first in terms {
-            for known in self.sums_that_begin.get(&first.key()).into_iter().flatten() {
+            for known in self.sums_that_begin.get(&first.factors).into_iter().flatten() {
                 let factor = &first.coefficient / &known[0].coefficient;
                 let has = |term: &Monomial| terms.contains(&term.clone().times(&Monomial::number(factor.clone())));
                 let longer = best.as_ref().is_none_or(|(best, _)| known.len() > best.len());
@@ -276,15 +272,8 @@ impl<'a> Lowering<'a> {
 
     /// Divides the entries of a vector by what all of them share, and returns it: a number, and parameters that divide. What
     /// parameters multiply stays, because they may be 0.
-    pub(super) fn take_constant_factor<'m>(&mut self, entries: impl Iterator<Item = &'m mut Monomial>) -> Monomial {
-        let mut entries: Vec<&mut Monomial> = entries.collect();
-        let Some(first) = entries.first() else { return Monomial::number(BigRational::one()) };
-        let mut shared = entries[1..].iter().fold((*first).clone(), |shared, entry| shared.shared_with(entry));
-        shared.factors.retain(|&value, exponent| *exponent < 0 && self.kind(value) == DependsOn::Parameter);
-        shared.coefficient = shared.coefficient.abs();
-        let inverse = shared.to_power(-1);
-        entries.iter_mut().for_each(|entry| **entry = entry.clone().times(&inverse));
-        shared
+    pub(super) fn take_constant_factor(&mut self, entries: &mut [&mut Monomial]) -> Monomial {
+        take_shared(entries, |value, exponent| exponent < 0 && self.kind(value) == DependsOn::Parameter)
     }
 
     /// The value of the sum.
@@ -297,25 +286,20 @@ impl<'a> Lowering<'a> {
     pub(super) fn arrange(&mut self, terms: &mut [Monomial]) {
         terms.sort_by_cached_key(|term| {
             let kinds = term.factors.keys().map(|&value| self.kind(value));
-            (kinds.min().unwrap_or(DependsOn::Parameter), term.key())
+            (kinds.min().unwrap_or(DependsOn::Parameter), term.factors.clone())
         });
     }
 
     /// The sum of the terms, times the sign: those first that leave no sign in front.
     pub(super) fn add_up(&mut self, terms: &[Monomial], sign: &BigRational) -> Value {
-        let mut sum: Option<Value> = None;
+        let mut sum = self.builder.constant(0.0);
         for term in terms {
             let coefficient = &term.coefficient * sign;
-            let magnitude = Monomial { coefficient: coefficient.abs(), factors: term.factors.clone() };
-            let value = self.materialise(&magnitude);
-            sum = Some(match (sum, coefficient.is_negative()) {
-                (None, false) => value,
-                (None, true) => self.builder.neg(value),
-                (Some(sum), false) => self.builder.add(sum, value),
-                (Some(sum), true) => self.builder.sub(sum, value),
-            });
+            let sign = if coefficient.is_negative() { Sign::Minus } else { Sign::Plus };
+            let value = self.materialise(&Monomial { coefficient: coefficient.abs(), factors: term.factors.clone() });
+            sum = self.builder.add_signed(sum, sign, value);
         }
-        sum.unwrap_or_else(|| self.builder.constant(0.0))
+        sum
     }
 
     /// Takes out factors, as long as two terms share one.
@@ -392,7 +376,7 @@ impl<'a> Lowering<'a> {
         if !magnitude.is_one() || monomial.factors.is_empty() {
             groups[0] = Some(self.builder.constant(to_f64(&magnitude)));
         }
-        let mut powers = monomial.key();
+        let mut powers: Vec<(Value, i32)> = monomial.factors.clone().into_iter().collect();
         powers.sort_by_key(|&(_, exponent)| exponent == 2);
         for (value, exponent) in powers {
             let group = match self.kind(value) {

@@ -12,11 +12,11 @@ use crate::numbers::scaled::{magnitude, power_of_two};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Monomial {
     pub(super) coefficient: BigRational,
-    pub(super) factors: BTreeMap<Value, i32>,
+    pub(super) factors: Factors,
 }
 
 /// Values and their exponents.
-pub(super) type FactorKey = Vec<(Value, i32)>;
+pub(super) type Factors = BTreeMap<Value, i32>;
 
 impl Monomial {
     pub(super) fn number(coefficient: BigRational) -> Self {
@@ -87,7 +87,8 @@ impl Monomial {
     /// double hardly earlier than its value does, which x^12 and y^7 may do long before. `None` where there is at most one power,
     /// and a coefficient that is a double as it is.
     pub(super) fn as_power(&self) -> Option<(Self, i32, Self)> {
-        let powers: Vec<(Value, i32)> = self.key().into_iter().filter(|(_, exponent)| exponent.abs() >= 2).collect();
+        let powers: Vec<(Value, i32)> =
+            self.factors.clone().into_iter().filter(|(_, exponent)| exponent.abs() >= 2).collect();
         if powers.len() < if is_moderate(&self.coefficient) { 2 } else { 1 } {
             return None;
         }
@@ -118,11 +119,6 @@ impl Monomial {
             factors: self.factors.iter().filter_map(smaller).collect(),
         }
     }
-
-    /// The factors, by which like terms are found.
-    pub(super) fn key(&self) -> FactorKey {
-        self.factors.iter().map(|(&value, &exponent)| (value, exponent)).collect()
-    }
 }
 
 /// Whether a number and its square are well within the range of a double.
@@ -132,10 +128,10 @@ pub(super) fn is_moderate(number: &BigRational) -> bool {
 
 /// The terms in their order, one for all that differ in their coefficients alone.
 pub(super) fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
-    let mut places: HashMap<FactorKey, usize> = HashMap::new();
+    let mut places: HashMap<Factors, usize> = HashMap::new();
     let mut merged: Vec<Monomial> = Vec::new();
     for term in terms {
-        let place = *places.entry(term.key()).or_insert(merged.len());
+        let place = *places.entry(term.factors.clone()).or_insert(merged.len());
         match merged.get_mut(place) {
             Some(known) => known.coefficient += &term.coefficient,
             None => merged.push(term),
@@ -145,12 +141,14 @@ pub(super) fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
     merged
 }
 
-/// Divides the terms by what all of them share, and returns it.
-pub(super) fn take_shared(terms: &mut [Monomial]) -> Monomial {
-    let mut shared = terms[1..].iter().fold(terms[0].clone(), |shared, term| shared.shared_with(term));
+/// Divides the terms by what all of them share, of which these powers alone, and returns it.
+pub(super) fn take_shared(terms: &mut [&mut Monomial], mut takes: impl FnMut(Value, i32) -> bool) -> Monomial {
+    let Some((first, others)) = terms.split_first() else { return Monomial::number(BigRational::one()) };
+    let mut shared = others.iter().fold(Monomial::clone(first), |shared, term| shared.shared_with(term));
     shared.coefficient = shared.coefficient.abs();
-    let inverse = shared.to_power(-1);
-    terms.iter_mut().for_each(|term| *term = term.clone().times(&inverse));
+    shared.factors.retain(|value, exponent| takes(*value, *exponent));
+    let inverse = shared.inverse();
+    terms.iter_mut().for_each(|term| **term = term.clone().times(&inverse));
     shared
 }
 

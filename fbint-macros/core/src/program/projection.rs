@@ -9,7 +9,7 @@ use super::factor::{Ldl, Matrix, Pivots, symmetric};
 use super::fields::{FunctionParts, dot_product};
 use super::lower::Lowering;
 use super::monomial::Monomial;
-use super::{Program, Value};
+use super::{Input, Program, Value};
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, SparseRow};
 use crate::expression::Symbol;
@@ -31,10 +31,10 @@ pub(super) fn projection(parts: &FunctionParts<'_>) -> Program {
     for (id, integral) in derivation.integrals.iter() {
         let mut row: SparseRow<Monomial> =
             integral.gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
-        let factor = lowering.take_constant_factor(row.iter_mut().map(|(_, entry)| entry));
+        let factor = lowering.take_constant_factor(&mut row.iter_mut().map(|(_, entry)| entry).collect::<Vec<_>>());
         let violation = lowering.weighed(law, id).times(&factor.to_power(-1));
         violations.push(lowering.materialise(&violation));
-        let variance = lowering.noise(id).times(&factor.to_power(-2));
+        let variance = Monomial::value(lowering.builder.input(Input::Noise(id))).times(&factor.to_power(-2));
         noise.push(lowering.materialise(&variance));
         rows.push(row);
     }
@@ -73,7 +73,8 @@ fn pulled(
 /// DF S, each entry computed once: every row of the Gram matrix from this one on reads it.
 fn moved_rows(lowering: &mut Lowering, rows: &[SparseRow<Monomial>]) -> Vec<SparseRow<Monomial>> {
     let mut moved = |(column, entry): &(Symbol, Monomial)| {
-        let product = entry.clone().times(&lowering.variance(*column));
+        let variance = lowering.builder.input(Input::Variance(*column));
+        let product = entry.clone().times(&Monomial::value(variance));
         (*column, lowering.opaque(&product))
     };
     rows.iter().map(|row| row.iter().map(&mut moved).collect()).collect()
