@@ -307,9 +307,9 @@ impl Expression {
         }
     }
 
-    /// The number of nodes, counted with repetition and saturating.
+    /// The number of nodes, counted with repetition.
     pub fn size(&self) -> usize {
-        self.children().fold(1, |size, child| size.saturating_add(child.size()))
+        self.nodes().count()
     }
 
     /// The number of operations of an evaluation that shares nothing, saturating.
@@ -324,18 +324,8 @@ impl Expression {
 
     /// The symbols that occur, in their order.
     pub fn symbols(&self) -> BTreeSet<Symbol> {
-        let mut found = BTreeSet::new();
-        self.collect_symbols(&mut found);
-        found
-    }
-
-    fn collect_symbols(&self, found: &mut BTreeSet<Symbol>) {
-        if let Self::Symbol(symbol) = self {
-            found.insert(*symbol);
-        }
-        for child in self.children() {
-            child.collect_symbols(found);
-        }
+        let symbol = |node: &Self| if let Self::Symbol(symbol) = node { Some(*symbol) } else { None };
+        self.nodes().filter_map(symbol).collect()
     }
 
     /// The terms of a sum; of anything else, itself.
@@ -348,8 +338,18 @@ impl Expression {
         if let Self::Product(factors) = self { factors } else { std::slice::from_ref(self) }
     }
 
+    /// The expression and all that it is made of, each before its parts.
+    pub fn nodes(&self) -> impl Iterator<Item = &Self> {
+        let mut open = vec![self];
+        std::iter::from_fn(move || {
+            let node = open.pop()?;
+            open.extend(node.children().rev());
+            Some(node)
+        })
+    }
+
     /// The direct sub-expressions, in order.
-    pub fn children(&self) -> impl Iterator<Item = &Self> {
+    pub fn children(&self) -> std::slice::Iter<'_, Self> {
         spend(LOOK);
         let children: &[Self] = match self {
             Self::Number(_) | Self::Pi | Self::Symbol(_) => &[],

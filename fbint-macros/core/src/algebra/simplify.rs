@@ -26,14 +26,6 @@ impl Simplify for Algebra {
 
 /// Different calls of functions, each of which costs as much as tens of other operations, and those.
 fn cost(expression: &Expression) -> (usize, usize) {
-    let mut calls = BTreeSet::new();
-    collect_calls(expression, &mut calls);
-    (calls.len(), expression.operations())
-}
-
-fn collect_calls<'a>(expression: &'a Expression, found: &mut BTreeSet<&'a Expression>) {
-    if matches!(expression, Expression::Call(..)) {
-        found.insert(expression);
-    }
-    expression.children().for_each(|child| collect_calls(child, found));
+    let calls = expression.nodes().filter(|node| matches!(node, Expression::Call(..)));
+    (calls.collect::<BTreeSet<_>>().len(), expression.operations())
 }

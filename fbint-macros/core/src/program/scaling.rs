@@ -125,8 +125,8 @@ fn equations(derivation: &Derivation) -> Vec<Magnitude> {
     let mut found = Vec::new();
     let integrals = derivation.integrals.rows().map(|integral| &integral.value);
     let outputs = derivation.outputs.iter().map(|output| &output.value);
-    integrals.chain(outputs).for_each(|expression| collect(expression, &mut found));
-    derivation.field.expressions().for_each(|part| collect(part, &mut found));
+    let all = integrals.chain(outputs).chain(derivation.field.expressions());
+    all.for_each(|expression| collect(expression, &mut found));
     for state in derivation.symbols.states() {
         for (_, entry) in derivation.structure.row(&derivation.symbols, state) {
             collect(&entry, &mut found);

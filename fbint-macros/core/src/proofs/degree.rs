@@ -6,7 +6,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
-use super::linear_form::terms;
+use super::linear_form::{exponent, terms};
 use crate::derivation::LinearSystem;
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::derivative::gradient;
@@ -127,14 +127,9 @@ impl Degrees {
 
 /// How often the unit of an exponential or an angle is multiplied with itself, at most.
 fn multiplicity(function: Function, arguments: &[Expression]) -> u64 {
-    let argument = match function {
-        Function::Sin | Function::Cos | Function::Tan => &arguments[0],
-        Function::Exp | Function::Sinh | Function::Cosh | Function::Tanh => &arguments[0],
-        Function::Powf => &arguments[1],
-        _ => return 1,
-    };
-    let size = |part: &BigInt| part.abs().to_u64().unwrap_or(u64::MAX);
+    let Some(argument) = exponent(function, arguments) else { return 1 };
     let Some(terms) = terms(argument) else { return u64::MAX };
+    let size = |part: &BigInt| part.abs().to_u64().unwrap_or(u64::MAX);
     // The common denominator comes on top, for all functions of an identity at once.
     let powers = terms.iter().map(|(factor, _)| size(factor.numer()));
     powers.fold(1_u64, u64::saturating_add).saturating_mul(4)

@@ -26,7 +26,7 @@ use num_traits::{One, ToPrimitive};
 use siphasher::sip::SipHasher24;
 
 use super::degree::Degree;
-use super::linear_form::denominators;
+use super::linear_form::factors;
 use super::point::{ModularPoint, Set, roots};
 use super::rotation;
 use crate::expression::Expression;
@@ -98,10 +98,8 @@ pub(super) fn seed_and_scale(parts: &[&Expression]) -> Option<(u64, u64)> {
 
 /// The common denominator of the rational factors in exponents and angles.
 fn common_denominator(parts: &[&Expression]) -> Option<u64> {
-    let mut common = BigInt::one();
-    for part in parts {
-        denominators(part, &mut |denominator| common = common.lcm(denominator));
-    }
+    let factors = parts.iter().flat_map(|part| factors(part));
+    let common = factors.fold(BigInt::one(), |common, factor| common.lcm(factor.denom()));
     common.to_u64().filter(|common| *common <= LARGEST_DENOMINATOR)
 }
 

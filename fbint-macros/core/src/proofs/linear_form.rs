@@ -1,6 +1,5 @@
 //! Exponents and angles as sums of rational multiples of terms.
 
-use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive};
 
@@ -46,18 +45,21 @@ fn multiplied(
     (a.len() * b.len() <= MOST_TERMS).then(|| pairs().collect())
 }
 
-/// The denominators of the rational factors in all exponents and angles of an expression.
-pub(super) fn denominators(expression: &Expression, found: &mut impl FnMut(&BigInt)) {
-    if let Expression::Call(function, arguments) = expression {
-        let form = match function {
-            Function::Sin | Function::Cos | Function::Tan => terms(&arguments[0]),
-            Function::Exp | Function::Sinh | Function::Cosh | Function::Tanh => terms(&arguments[0]),
-            Function::Powf => terms(&arguments[1]),
-            _ => None,
-        };
-        form.into_iter().flatten().for_each(|(factor, _)| found(factor.denom()));
+/// What a function takes as an exponent or an angle, if it does.
+pub(super) fn exponent(function: Function, arguments: &[Expression]) -> Option<&Expression> {
+    match function {
+        Function::Sin | Function::Cos | Function::Tan => Some(&arguments[0]),
+        Function::Exp | Function::Sinh | Function::Cosh | Function::Tanh => Some(&arguments[0]),
+        Function::Powf => Some(&arguments[1]),
+        _ => None,
     }
-    for child in expression.children() {
-        denominators(child, found);
-    }
+}
+
+/// The rational factors in all exponents and angles of an expression.
+pub(super) fn factors(expression: &Expression) -> impl Iterator<Item = BigRational> {
+    let form = |node: &Expression| match node {
+        Expression::Call(function, arguments) => terms(exponent(*function, arguments)?),
+        _ => None,
+    };
+    expression.nodes().filter_map(form).flatten().map(|(factor, _)| factor)
 }

@@ -158,7 +158,8 @@ impl<'a> Search<'a> {
     /// How many states of each kind are tried.
     fn count(&self, integral: IntegralId) -> usize {
         let solved: usize = self.derivation.field.systems.iter().map(|system| system.unknowns.len().pow(2)).sum();
-        let cost = self.expressions(integral).into_iter().map(cost).sum::<usize>() + 10 * solved;
+        let nodes = self.expressions(integral).into_iter().flat_map(Expression::nodes);
+        let cost = nodes.map(cost).sum::<usize>() + 10 * solved;
         (WORK / cost.max(1)).clamp(FEWEST, MOST)
     }
 
@@ -170,9 +171,8 @@ impl<'a> Search<'a> {
     }
 }
 
-fn cost(expression: &Expression) -> usize {
-    let own = if matches!(expression, Expression::Call(..)) { COST_OF_FUNCTION } else { 1 };
-    own + expression.children().map(cost).sum::<usize>()
+fn cost(node: &Expression) -> usize {
+    if matches!(node, Expression::Call(..)) { COST_OF_FUNCTION } else { 1 }
 }
 
 /// The state itself, or the one on the constraint set that it leads to.

@@ -69,7 +69,11 @@ fn raised(base: Expression, power: usize) -> Option<Expression> {
 pub(super) fn atoms(derivation: &Derivation, parts: &[Expression]) -> Vec<Expression> {
     let mut atoms = Vec::new();
     let values = derivation.integrals.rows().map(|integral| &integral.value);
-    parts.iter().chain(values).for_each(|part| collect(part, derivation, &mut atoms));
+    for atom in parts.iter().chain(values).flat_map(Expression::nodes).filter_map(|node| atom(node, derivation)) {
+        if !atoms.contains(&atom) {
+            atoms.push(atom);
+        }
+    }
     if derivation.constraints().is_none()
         && derivation.field.systems.is_empty()
         && let Some((seed, scale)) = seed_and_scale(&parts.iter().collect::<Vec<_>>())
@@ -84,20 +88,17 @@ pub(super) fn atoms(derivation: &Derivation, parts: &[Expression]) -> Vec<Expres
     atoms
 }
 
-fn collect(expression: &Expression, derivation: &Derivation, atoms: &mut Vec<Expression>) {
-    if !expression.symbols().iter().any(|symbol| derivation.symbols.is_state(*symbol)) {
-        return;
-    }
-    let atom = match expression {
+/// The root, the reciprocal or the call itself, if it depends on the state.
+fn atom(node: &Expression, derivation: &Derivation) -> Option<Expression> {
+    let atom = match node {
         Expression::Power(base, exponent) if !exponent.is_integer() || exponent.is_negative() => {
             let sign = if exponent.is_negative() { -BigInt::one() } else { BigInt::one() };
             (**base).clone().power(BigRational::new(sign, exponent.denom().clone())).ok()
         }
-        Expression::Call(..) => Some(expression.clone()),
+        Expression::Call(..) => Some(node.clone()),
         _ => None,
     };
-    atoms.extend(atom.filter(|atom| !atoms.contains(atom)));
-    expression.children().for_each(|child| collect(child, derivation, atoms));
+    atom.filter(|atom| atom.symbols().iter().any(|symbol| derivation.symbols.is_state(*symbol)))
 }
 
 /// Whether x divides its own rate, so that the rate of ln x is a polynomial where that of x is.
