@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::regularity::{deficient, find_singularity, is_regular};
 use super::states::{self, State, Values};
 use crate::derivation::{Derivation, Doubt, Integral, IntegralId};
-use crate::expression::{Expression, Symbol};
+use crate::expression::Symbol;
 use crate::numbers::derivative::dot;
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
@@ -22,6 +22,8 @@ const STARTS: usize = 24;
 const STRIDE: usize = 10;
 /// States that are looked at, if there are as many.
 const STATES: usize = 4;
+/// The values from which a sign is read.
+const ENOUGH: usize = 100;
 /// More constraints than this are not looked at, and more than the second number not in pairs.
 const MOST_CONSTRAINTS: usize = 64;
 const MOST_IN_PAIRS: usize = 12;
@@ -83,7 +85,8 @@ fn search<'a>(
 ) -> impl Iterator<Item = (Values, Values)> + use<'a> {
     let first = states::general(&derivation.symbols).take(STARTS);
     let starts = first.chain(states::general(&derivation.symbols).skip(STARTS).step_by(STRIDE));
-    starts.filter_map(|start| Some((start.clone(), states::descend(derivation, members, start)?)))
+    let equations: Vec<_> = members.iter().map(|&member| (&derivation.integrals[member]).into()).collect();
+    starts.filter_map(move |start| Some((start.clone(), states::solve(&equations, start)?)))
 }
 
 /// What is to be said of the smallest set of constraints that no state was found for.
@@ -107,14 +110,9 @@ fn sign(derivation: &Derivation, member: IntegralId) -> Option<bool> {
     let values =
         states::general(&derivation.symbols).map(|state| states::evaluate(&derivation.integrals[member].value, &state));
     let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-    let positive = values.iter().filter(|value| **value > 0.0).count();
-    let negative = values.iter().filter(|value| **value < 0.0).count();
-    let enough = values.len() >= 100;
-    match (enough, positive == values.len(), negative == values.len()) {
-        (true, true, _) => Some(true),
-        (true, _, true) => Some(false),
-        _ => None,
-    }
+    let is_positive = *values.first()? > 0.0;
+    let has_sign = |value: &f64| if is_positive { *value > 0.0 } else { *value < 0.0 };
+    (values.len() >= ENOUGH && values.iter().all(has_sign)).then_some(is_positive)
 }
 
 /// Whether Newton's steps in precise numbers only ever lower the constraint by a constant factor, or do worse: then it is not a
@@ -125,9 +123,7 @@ fn is_multiple_zero(derivation: &Derivation, member: IntegralId, state: &Values)
     let rounding = PRECISE * states::magnitude(&integral.value, &state.doubles());
     let mut before = f64::INFINITY;
     for _ in 0..PRECISE_STEPS {
-        let gradient = integral.gradient.iter().map(|(symbol, entry)| Some((*symbol, state.evaluate(entry)?)));
-        let (Some(value), Some(gradient)) = (state.evaluate(&integral.value), gradient.collect::<Option<Vec<_>>>())
-        else {
+        let (Some(value), Some(gradient)) = (state.evaluate(&integral.value), state.slopes(&integral.gradient)) else {
             return false;
         };
         let size = value.abs().to_f64();
@@ -162,8 +158,7 @@ fn precise_state(derivation: &Derivation, near: &Values) -> Option<State> {
         if values.iter().zip(&members).all(is_zero) {
             return Some(state);
         }
-        let entry = |(symbol, entry): &(Symbol, Expression)| Some((*symbol, state.evaluate(entry)?));
-        let row = |member: &&Integral| member.gradient.iter().map(entry).collect();
+        let row = |member: &&Integral| Some(state.slopes(&member.gradient)?.into_iter().collect());
         let rows: Vec<BTreeMap<Symbol, Real>> = members.iter().map(row).collect::<Option<_>>()?;
         let gram = rows.iter().map(|a| rows.iter().map(|b| dot(a, b)).collect()).collect();
         let factors = Balanced::of(gram)?.factored(Real::NEGLIGIBLE)?;

@@ -1,11 +1,10 @@
 //! Which integrals commute, held against numbers.
 
 use super::identities::vanishes_identically;
-use super::states::{State, general};
-use super::velocity::{bracket, row};
+use super::states::{State, Values, general};
 use crate::derivation::table::Table;
-use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution, Kind, SparseRow};
-use crate::expression::Expression;
+use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution, Kind, SparseRow, column_of};
+use crate::expression::{Expression, Symbol};
 use crate::numbers::precise::Real;
 
 /// More integrals than this are not compared: their pairs would be too many to print, or to wait for.
@@ -34,83 +33,72 @@ pub fn beside_energy(derivation: &Derivation, (a, b): (IntegralId, IntegralId)) 
 
 /// Whether an involution is not what the gradients of the integrals say.
 pub fn is_contradicted(derivation: &Derivation, claims: &Table<IntegralId, Claim>, involution: &Involution) -> bool {
-    let states = general(&derivation.symbols).take(TRIED);
-    let states = states.filter_map(|values| StateGradients::at(derivation, State::new(&values))).take(STATES);
-    let samples = BracketSamples { derivation, states: states.collect() };
-    let pairs = pairs(derivation);
+    let samples = BracketSamples::of(derivation);
     let mut others = involution.others.iter().peekable();
     let (mut known, mut proved) = (0, 0);
-    for &pair in &pairs {
+    for pair in pairs(derivation) {
         let listed = others.next_if(|(a, b, _)| (*a, *b) == pair).map(|(.., bracket)| bracket);
-        let knowledge = match (beside_energy(derivation, pair), listed) {
-            (Some(other), None) => match claims[other] {
-                Claim::Proved(_) => Knowledge::Proved,
-                Claim::Open { .. } => Knowledge::Unknown,
-            },
-            (Some(_), Some(_)) => return true,
-            (None, Some(bracket)) if samples.agrees(pair, bracket.as_ref()) => Knowledge::Proved,
-            (None, Some(_)) => return true,
-            (None, None) if samples.vanishes(pair) => Knowledge::Known,
-            (None, None) => return true,
+        let (is_known, is_proved) = match (beside_energy(derivation, pair), listed) {
+            (Some(other), None) => {
+                let is_proved = matches!(claims[other], Claim::Proved(_));
+                (is_proved, is_proved)
+            }
+            (None, Some(bracket)) if samples.agrees(pair, bracket.as_ref()) => (true, true),
+            (None, None) if samples.vanishes(pair) => (true, samples.is_proved(pair)),
+            _ => return true,
         };
-        known += usize::from(knowledge != Knowledge::Unknown);
-        proved +=
-            usize::from(knowledge == Knowledge::Proved || knowledge == Knowledge::Known && samples.is_proved(pair));
+        known += usize::from(is_known);
+        proved += usize::from(is_proved);
     }
     others.next().is_some() || !(proved..=known).contains(&involution.pairs)
 }
 
-/// What is known of a pair.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Knowledge {
-    Proved,
-    Known,
-    Unknown,
-}
-
 /// A state with DF in it.
-struct StateGradients {
-    state: State,
-    rows: Table<IntegralId, SparseRow<Real>>,
-}
-
-impl StateGradients {
-    /// `None` where some entry is not defined.
-    fn at(derivation: &Derivation, state: State) -> Option<Self> {
-        let rows = derivation.integrals.ids().map(|id| row(derivation, &state, id)).collect::<Option<_>>()?;
-        Some(Self { state, rows })
-    }
-
-    /// {f, g}
-    fn bracket(&self, derivation: &Derivation, f: IntegralId, g: IntegralId) -> Option<Real> {
-        bracket(derivation, &self.state, &self.rows[f], &self.rows[g])
-    }
-}
+type StateGradients = (State, Table<IntegralId, SparseRow<Real>>);
 
 struct BracketSamples<'a> {
     derivation: &'a Derivation,
     states: Vec<StateGradients>,
 }
 
-impl BracketSamples<'_> {
+impl<'a> BracketSamples<'a> {
+    fn of(derivation: &'a Derivation) -> Self {
+        let gradients = |values: Values| {
+            let state = State::new(&values);
+            let rows = derivation.integrals.rows().map(|integral| state.slopes(&integral.gradient));
+            let rows = rows.collect::<Option<_>>()?;
+            Some((state, rows))
+        };
+        let states = general(&derivation.symbols).take(TRIED).filter_map(gradients).take(STATES);
+        Self { derivation, states: states.collect() }
+    }
+
+    /// {f, g}
+    fn bracket(&self, (state, rows): &StateGradients, f: IntegralId, g: IntegralId) -> Option<Real> {
+        let slopes = rows[f].iter().map(|(symbol, slope)| (*symbol, slope));
+        let other = |symbol: Symbol| column_of(&rows[g], symbol);
+        let mut terms = self.derivation.structure.bracket(&self.derivation.symbols, slopes, other).into_iter();
+        terms.try_fold(Real::zero(), |sum, (f, entry, g)| Some(&sum + &(&state.evaluate(&entry)? * &(f * g))))
+    }
+
     /// Whether the bracket of two integrals vanishes in all states.
     fn vanishes(&self, (a, b): (IntegralId, IntegralId)) -> bool {
-        let mut brackets = self.states.iter().filter_map(|state| state.bracket(self.derivation, a, b));
+        let mut brackets = self.states.iter().filter_map(|state| self.bracket(state, a, b));
         brackets.all(|bracket| !bracket.is_nonzero())
     }
 
     /// Whether the bracket of two integrals may be this one; `None` if it takes the inverse of C.
     fn agrees(&self, (a, b): (IntegralId, IntegralId), stated: Option<&Bracket>) -> bool {
-        let value = |state: &StateGradients| match stated? {
+        let value = |state: &State| match stated? {
             Bracket::Multiple(factor, id) => {
-                let value = state.state.evaluate(&self.derivation.integrals[*id].value)?;
+                let value = state.evaluate(&self.derivation.integrals[*id].value)?;
                 Some(&value * &Real::from(*factor as f64))
             }
-            Bracket::Function(function) => state.state.evaluate(function),
+            Bracket::Function(function) => state.evaluate(function),
         };
-        let differs = |state: &StateGradients| {
-            let bracket = state.bracket(self.derivation, a, b)?;
-            Some((&bracket - &value(state)?).is_nonzero())
+        let differs = |sample: &StateGradients| {
+            let bracket = self.bracket(sample, a, b)?;
+            Some((&bracket - &value(&sample.0)?).is_nonzero())
         };
         match stated {
             Some(_) => !self.vanishes((a, b)) && !self.states.iter().any(|state| differs(state) == Some(true)),

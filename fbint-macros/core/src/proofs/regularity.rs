@@ -9,6 +9,7 @@ use super::states::State;
 use crate::derivation::{Derivation, IntegralId};
 use crate::expression::Expression;
 use crate::numbers::linear::Balanced;
+use crate::numbers::number::Numeric;
 use crate::numbers::points::sample_points;
 use crate::numbers::precise::Real;
 
@@ -25,11 +26,10 @@ pub(crate) fn dependence(rows: &[Vec<Expression>]) -> Option<DependentColumns> {
     let mut may_be_lost = false;
     for point in sample_points() {
         let doubles = rows.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect();
-        let columns = match rank(doubles) {
-            ColumnRank::Full => return None,
-            ColumnRank::Undefined => continue,
-            ColumnRank::Deficient(columns) => columns,
-        };
+        let Some(columns) = dependent_columns(doubles) else { continue };
+        if columns.is_empty() {
+            return None;
+        }
         let value = |entry: &Expression| Real::evaluate(entry, &|symbol| Real::from(point.symbol(symbol)));
         let precise = rows.iter().map(|row| row.iter().map(value).collect()).collect::<Option<Vec<Vec<Real>>>>();
         // (x / 10)^400 at x = 1 is below the range of precise numbers, which do not tell whether it vanishes.
@@ -61,10 +61,8 @@ pub(crate) fn is_singular(derivation: &Derivation, members: &[IntegralId]) -> bo
 /// The constraints that a vector of the null space involves, if there is one where expressions have these values.
 pub(super) fn deficient(derivation: &Derivation, value: &impl Fn(&Expression) -> f64) -> Option<Vec<IntegralId>> {
     let (members, rows) = derivation.multiplier_matrix();
-    match rank(rows.iter().map(|row| row.iter().map(value).collect()).collect()) {
-        ColumnRank::Deficient(columns) => Some(columns.into_iter().map(|column| members[column]).collect()),
-        ColumnRank::Full | ColumnRank::Undefined => None,
-    }
+    let columns = dependent_columns(rows.iter().map(|row| row.iter().map(value).collect()).collect())?;
+    (!columns.is_empty()).then(|| columns.into_iter().map(|column| members[column]).collect())
 }
 
 /// Whether precise numbers show that multipliers are determined in a state.
@@ -74,24 +72,14 @@ pub(super) fn is_regular(derivation: &Derivation, state: &State) -> bool {
     rows.collect::<Option<_>>().is_some_and(has_full_rank)
 }
 
-/// The rank of the columns of a matrix in doubles.
-enum ColumnRank {
-    Full,
-    /// The columns that a vector of the null space involves.
-    Deficient(Vec<usize>),
-    /// Some entry is not finite.
-    Undefined,
-}
-
-fn rank(rows: Vec<Vec<f64>>) -> ColumnRank {
-    let Some(mut matrix) = Balanced::of(rows) else { return ColumnRank::Undefined };
-    match matrix.dependent() {
-        Some(column) => ColumnRank::Deficient(matrix.involved(column).into_iter().chain([column]).collect()),
-        None => ColumnRank::Full,
-    }
-}
-
 /// Whether the columns of a matrix are independent, as far as precise numbers tell.
 fn has_full_rank(rows: Vec<Vec<Real>>) -> bool {
-    Balanced::of(rows).is_some_and(|mut matrix| matrix.dependent().is_none())
+    dependent_columns(rows).is_some_and(|columns| columns.is_empty())
+}
+
+/// The columns of a matrix that a vector of the null space involves, if there is one; `None` where some entry is not finite.
+fn dependent_columns<N: Numeric>(rows: Vec<Vec<N>>) -> Option<Vec<usize>> {
+    let mut matrix = Balanced::of(rows)?;
+    let column = matrix.dependent();
+    Some(column.map_or(Vec::new(), |column| matrix.involved(column).into_iter().chain([column]).collect()))
 }

@@ -12,7 +12,7 @@
 //! Where there are constraints, only states that satisfy them count. How many states are tried follows from how large the
 //! expressions are.
 
-use super::states::{self, State, Values};
+use super::states::{self, Values};
 use super::trials;
 use super::velocity::Velocity;
 use crate::derivation::{Derivation, IntegralId};
@@ -132,7 +132,7 @@ impl<'a> Search<'a> {
         let derivation = self.derivation;
         let first = self.first.get_or_insert_with(|| {
             let states = states::general(&derivation.symbols).take(4 * STATES);
-            let states = states.filter_map(|start| allowed(derivation, start));
+            let states = states.filter_map(|start| states::consistent(derivation, start));
             states.filter_map(|state| Velocity::new(derivation, state)).take(STATES).collect()
         });
         first.iter().filter_map(|velocity| trial(derivation, integral, velocity, None)).collect()
@@ -151,7 +151,7 @@ impl<'a> Search<'a> {
 
     /// The rate in the state on the constraint set that a start leads to.
     fn trial(&self, integral: IntegralId, start: Values) -> Option<RateTrial> {
-        let state = allowed(self.derivation, start.clone())?;
+        let state = states::consistent(self.derivation, start.clone())?;
         trial(self.derivation, integral, &Velocity::new(self.derivation, state)?, Some(start))
     }
 
@@ -173,14 +173,6 @@ impl<'a> Search<'a> {
 
 fn cost(node: &Expression) -> usize {
     if matches!(node, Expression::Call(..)) { COST_OF_FUNCTION } else { 1 }
-}
-
-/// The state itself, or the one on the constraint set that it leads to.
-fn allowed(derivation: &Derivation, start: Values) -> Option<State> {
-    if derivation.integrals.constraints().next().is_none() {
-        return Some(State::new(&start));
-    }
-    states::consistent(derivation, start)
 }
 
 fn trial(

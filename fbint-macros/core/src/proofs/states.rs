@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use num_traits::Signed;
 
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, IntegralId, SparseRow, Symbols};
+use crate::derivation::{Derivation, Integral, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol, to_f64};
 use crate::numbers::linear::Balanced;
 use crate::numbers::points::search_points;
@@ -45,6 +45,11 @@ impl State {
     /// The value of an expression, where it is defined.
     pub(crate) fn evaluate(&self, expression: &Expression) -> Option<Real> {
         Real::evaluate(expression, &|symbol| self.values[symbol].clone())
+    }
+
+    /// The entries of a gradient, where all of them are defined.
+    pub(super) fn slopes(&self, gradient: &[(Symbol, Expression)]) -> Option<SparseRow<Real>> {
+        gradient.iter().map(|(symbol, entry)| Some((*symbol, self.evaluate(entry)?))).collect()
     }
 
     /// The value of an expression that may contain what is solved for on the way to a field.
@@ -85,10 +90,9 @@ pub(crate) fn evaluate(expression: &Expression, state: &Values) -> f64 {
     expression.evaluate(&|symbol| state[symbol])
 }
 
-/// The state on the constraint set that is near `start`, if the search for one converges.
+/// The state on the constraint set that is near `start`, if the search for one converges: the state itself where there are no constraints.
 pub(crate) fn consistent(derivation: &Derivation, start: Values) -> Option<State> {
-    let members: Vec<IntegralId> = derivation.integrals.constraints().map(|(id, _)| id).collect();
-    common_zero(&equations(derivation, &members), start)
+    common_zero(&constraints(derivation), start)
 }
 
 /// The state in which these functions vanish that is near `start`, if the search for one converges.
@@ -103,19 +107,19 @@ pub(crate) struct VanishingFunction<'a> {
     pub(crate) gradient: &'a [(Symbol, Expression)],
 }
 
-/// Integrals that are to vanish.
-pub(super) fn equations<'a>(derivation: &'a Derivation, members: &[IntegralId]) -> Vec<VanishingFunction<'a>> {
-    let integrals = members.iter().map(|&member| &derivation.integrals[member]);
-    integrals.map(|integral| VanishingFunction { value: &integral.value, gradient: &integral.gradient }).collect()
+impl<'a> From<&'a Integral> for VanishingFunction<'a> {
+    fn from(Integral { value, gradient, .. }: &'a Integral) -> Self {
+        Self { value, gradient }
+    }
 }
 
-/// The state in which these integrals vanish that is near `start`, if the search for one converges.
-pub(super) fn descend(derivation: &Derivation, members: &[IntegralId], start: Values) -> Option<Values> {
-    solve(&equations(derivation, members), start)
+/// All constraints.
+pub(super) fn constraints(derivation: &Derivation) -> Vec<VanishingFunction<'_>> {
+    derivation.integrals.constraints().map(|(_, constraint)| constraint.into()).collect()
 }
 
-/// Gauss-Newton steps for F = 0, damped as much as they must be to lower |F|, where each function whose first value is small is divided
-/// by it.
+/// The state near `start` in which these functions vanish, if the search for one converges: Gauss-Newton steps for F = 0, damped as much as
+/// they must be to lower |F|, where each function whose first value is small is divided by it.
 pub(super) fn solve(equations: &[VanishingFunction<'_>], mut x: Values) -> Option<Values> {
     let mut damping = 1e-9;
     let first = values(equations, &x);
@@ -212,7 +216,7 @@ fn stepped(x: &Values, rows: &[SparseRow<f64>], damping: f64, residual: &[f64]) 
 }
 
 fn normal_equations(rows: &[SparseRow<f64>], damping: f64) -> Option<Balanced<f64>> {
-    if rows.iter().all(Vec::is_empty) {
+    if !rows.is_empty() && rows.iter().all(Vec::is_empty) {
         return None;
     }
     let entry = |row: &SparseRow<f64>, symbol: Symbol| {

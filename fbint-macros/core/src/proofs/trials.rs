@@ -81,8 +81,7 @@ pub(super) fn critical(derivation: &Derivation, expressions: &[&Expression], mos
 fn across(derivation: &Derivation, part: &Expression, source: &Values) -> Vec<Values> {
     let gradient = derivative::gradient(part, |symbol| derivation.symbols.is_state(symbol));
     let gradient: Vec<(Symbol, Expression)> = gradient.into_iter().flatten().collect();
-    let members: Vec<_> = derivation.integrals.constraints().map(|(id, _)| id).collect();
-    let mut equations = states::equations(derivation, &members);
+    let mut equations = states::constraints(derivation);
     equations.push(VanishingFunction { value: part, gradient: &gradient });
     let Some(zero) = states::solve(&equations, source.clone()) else { return Vec::new() };
     let slopes: Vec<(Symbol, f64)> =
@@ -132,15 +131,15 @@ fn collect<'a>(expression: &'a Expression, inside: bool, parts: &mut Vec<&'a Exp
 
 /// States in which a part is 0, or as small as it becomes, on the constraint set or close to it.
 fn zeros(derivation: &Derivation, part: &Expression, symbol: Symbol, source: &Values) -> Vec<Values> {
-    let members: Vec<_> = derivation.integrals.constraints().map(|(id, _)| id).collect();
+    let constraints = states::constraints(derivation);
     let along = |state: &Values| zeros_along(part, symbol, state);
     let mut found = along(source);
-    if members.is_empty() {
+    if constraints.is_empty() {
         return found;
     }
     for _ in 0..TURNS {
         found.truncate(1);
-        let near = found.into_iter().filter_map(|state| states::descend(derivation, &members, state));
+        let near = found.into_iter().filter_map(|state| states::solve(&constraints, state));
         found = near.collect::<Vec<_>>().iter().flat_map(|state| along(state).into_iter().take(1)).collect();
     }
     found

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::states::State;
+use crate::derivation::Derivation;
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, IntegralId, SparseRow, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::Balanced;
 use crate::numbers::precise::Real;
@@ -16,12 +16,6 @@ pub(crate) struct Velocity {
     field: Table<Symbol, (Real, f64)>,
     /// What is solved for on the way to X: multipliers, and the unknowns of linear systems.
     pub(crate) solved: BTreeMap<Symbol, Real>,
-}
-
-/// A row of DF in a state, where it is defined.
-pub(super) fn row(derivation: &Derivation, state: &State, integral: IntegralId) -> Option<SparseRow<Real>> {
-    let entries = derivation.integrals[integral].gradient.iter();
-    entries.map(|(symbol, entry)| Some((*symbol, state.evaluate(entry)?))).collect()
 }
 
 impl Velocity {
@@ -69,17 +63,4 @@ impl Velocity {
 pub(crate) fn solve(mut rows: Vec<Vec<Real>>) -> Option<Vec<Real>> {
     let right: Vec<Real> = rows.iter_mut().filter_map(Vec::pop).collect();
     Some(Balanced::of(rows)?.factored(0.0)?.solve(&right))
-}
-
-/// {f, g}, from the entries of the gradients that do not vanish.
-pub(super) fn bracket(
-    derivation: &Derivation,
-    state: &State,
-    f: &SparseRow<Real>,
-    g: &SparseRow<Real>,
-) -> Option<Real> {
-    let slopes = f.iter().map(|(symbol, slope)| (*symbol, slope));
-    let other = |symbol: Symbol| column_of(g, symbol);
-    let terms = derivation.structure.bracket(&derivation.symbols, slopes, other);
-    terms.into_iter().try_fold(Real::zero(), |sum, (f, entry, g)| Some(&sum + &(&state.evaluate(&entry)? * &(f * g))))
 }
