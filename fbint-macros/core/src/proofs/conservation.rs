@@ -19,8 +19,8 @@ use super::search::{Found, Search};
 use super::states::{State, consistent, general};
 use super::velocity::Velocity;
 use crate::derivation::table::Table;
-use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId};
-use crate::expression::Expression;
+use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId, column_of};
+use crate::expression::{Expression, Symbol};
 
 /// States in which what is said to hold everywhere is tested.
 const STATES: usize = 8;
@@ -46,28 +46,32 @@ pub(crate) fn grades(derivation: &Derivation) -> Table<IntegralId, Option<Conser
 }
 
 /// The grade of an integral where points modulo primes, or the form of the system, prove one.
-pub(super) fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> {
-    if let Some(grade) = derivation.integrals.conserved_by_construction(integral) {
-        return Some(grade);
-    }
-    if vanishes_everywhere(derivation, integral) {
+fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> {
+    let by_construction = derivation.integrals.conserved_by_construction(integral);
+    by_construction.or_else(|| proved_grade(derivation, &derivation.integrals[integral].gradient))
+}
+
+/// The grade of a function that has this gradient where points modulo primes prove one.
+pub(super) fn proved_grade(derivation: &Derivation, gradient: &[(Symbol, Expression)]) -> Option<Conservation> {
+    if vanishes_everywhere(derivation, gradient) {
         return Some(Conservation::Everywhere(Evidence::Algebra));
     }
-    if vanishes_on_constraints(derivation, integral) {
+    if vanishes_on_constraints(derivation, gradient) {
         return Some(Conservation::OnConstraints(Evidence::Algebra));
     }
     // The constraint set, on which the energy of a rolling body is conserved, may have no points modulo primes.
-    let energy = derivation.integrals.energy().filter(|energy| differ_by_constant(derivation, integral, *energy))?;
+    let energy = derivation.integrals.energy().filter(|energy| is_gradient_of(derivation, gradient, *energy))?;
     derivation.integrals.conserved_by_construction(energy).map(|grade| match grade {
         Conservation::Everywhere(_) => Conservation::Everywhere(Evidence::Algebra),
         _ => Conservation::OnConstraints(Evidence::Algebra),
     })
 }
 
-/// Whether two integrals have the same gradient in every state.
-fn differ_by_constant(derivation: &Derivation, one: IntegralId, other: IntegralId) -> bool {
-    let slope = |of: IntegralId, symbol| derivation.entry(of, symbol).cloned().unwrap_or_else(Expression::zero);
-    derivation.symbols.states().all(|symbol| vanishes_identically(&(slope(one, symbol) - slope(other, symbol))))
+/// Whether an integral has this gradient in every state.
+fn is_gradient_of(derivation: &Derivation, gradient: &[(Symbol, Expression)], integral: IntegralId) -> bool {
+    let own = &derivation.integrals[integral].gradient;
+    let slope = |row, symbol| column_of(row, symbol).cloned().unwrap_or_else(Expression::zero);
+    derivation.symbols.states().all(|symbol| vanishes_identically(&(slope(gradient, symbol) - slope(own, symbol))))
 }
 
 /// An integral that the form of the system is said to keep, and that the field changes in some state: a fault of the compiler.
@@ -155,7 +159,6 @@ pub fn prove(
 mod tests {
     use super::*;
     use crate::derivation::{Drive, Field, Integral, Kind, KineticEnergy, Role, Structure, SymbolInfo};
-    use crate::expression::Symbol;
 
     /// An oscillator whose second rate has this factor, and its energy.
     fn oscillator(factor: i64) -> Derivation {

@@ -8,20 +8,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::identities::vanish_on;
 use super::point::{Constraint, ModularPoint, Set};
 use super::rotation::Rotation;
-use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role};
+use crate::derivation::{Derivation, Field, LinearSystem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::solution;
 use crate::numbers::ring::{Element, LARGEST_DIMENSION};
 
-/// Whether dI.X is proved to vanish in every state where it is defined.
-pub(super) fn vanishes_everywhere(derivation: &Derivation, integral: IntegralId) -> bool {
-    vanishes(derivation, integral, &Set::default())
+/// Whether dI.X is proved to vanish in every state where it is defined, from the gradient dI.
+pub(super) fn vanishes_everywhere(derivation: &Derivation, gradient: &[(Symbol, Expression)]) -> bool {
+    vanishes(derivation, gradient, &Set::default())
 }
 
 /// Whether dI.X is proved to vanish wherever all constraints hold and it is defined.
-pub(super) fn vanishes_on_constraints(derivation: &Derivation, integral: IntegralId) -> bool {
+pub(super) fn vanishes_on_constraints(derivation: &Derivation, gradient: &[(Symbol, Expression)]) -> bool {
     let parts = constraint_set(derivation);
-    !parts.is_empty() && parts.iter().all(|part| vanishes(derivation, integral, part))
+    !parts.is_empty() && parts.iter().all(|part| vanishes(derivation, gradient, part))
 }
 
 /// The parts of the constraint set, each by itself; none where there are no constraints.
@@ -50,8 +50,7 @@ pub(super) fn parts_of_field(derivation: &Derivation) -> Vec<Expression> {
     derivation.field.expressions().cloned().collect()
 }
 
-fn vanishes(derivation: &Derivation, integral: IntegralId, set: &Set<'_>) -> bool {
-    let slopes = &derivation.integrals[integral].gradient;
+fn vanishes(derivation: &Derivation, slopes: &[(Symbol, Expression)], set: &Set<'_>) -> bool {
     let relevant: Vec<&Expression> = slopes.iter().map(|(state, _)| &derivation.field.rates[*state]).collect();
     let systems = needed(&derivation.field, &relevant);
     let entries = systems.iter().flat_map(|system| system.expressions());

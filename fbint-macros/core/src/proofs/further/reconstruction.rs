@@ -11,11 +11,12 @@ use super::kernel::{Combination, combined};
 use super::monomials::{factors, products};
 use super::samples::Samples;
 use super::{Slopes, Space};
-use crate::derivation::{Conservation, Derivation, FurtherIntegral, Integral, Kind, Role, SparseRow, SymbolInfo};
+use crate::derivation::table::Id;
+use crate::derivation::{Conservation, FurtherIntegral, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 use crate::numbers::field::PrimeField;
-use crate::proofs::conservation::grade;
+use crate::proofs::conservation::proved_grade;
 
 /// The most numbers in all coefficients together.
 const MOST_NUMBERS: usize = 300;
@@ -52,23 +53,23 @@ impl Space<'_> {
     /// Those of these functions that are proved to be conserved. They are conserved everywhere if and only if their sum with parameters as
     /// factors is, whose proof takes as long as that for one of them. Where that is not so, there is a proof for each.
     fn graded(&self, values: Vec<Expression>) -> Vec<Option<FurtherIntegral>> {
-        let mut derivation = self.basis.derivation.clone();
-        let is_state = |symbol| self.basis.derivation.symbols.is_state(symbol);
+        let derivation = self.basis.derivation;
+        let is_state = |symbol| derivation.symbols.is_state(symbol);
         let gradients = values.iter().map(|value| gradient(value, is_state)).collect::<Option<Vec<Slopes>>>();
         let Some(gradients) = gradients else { return vec![None; values.len()] };
         let mut sum: BTreeMap<Symbol, Vec<Expression>> = BTreeMap::new();
-        for gradient in &gradients {
-            let info = SymbolInfo { name: String::new(), latex: String::new(), role: Role::Parameter };
-            let factor = Expression::from(derivation.symbols.push(info));
+        for (place, gradient) in gradients.iter().enumerate() {
+            let factor = Expression::from(Symbol::at(derivation.symbols.len() + place));
             for (state, slope) in gradient {
                 sum.entry(*state).or_default().push(factor.clone() * slope.clone());
             }
         }
-        let sum = sum.into_iter().map(|(state, terms)| (state, Expression::sum(terms))).collect();
-        let of_all = grade_of(&mut derivation, sum).filter(|grade| matches!(grade, Conservation::Everywhere(_)));
+        let sum: SparseRow<Expression> =
+            sum.into_iter().map(|(state, terms)| (state, Expression::sum(terms))).collect();
+        let of_all = proved_grade(derivation, &sum).filter(|grade| matches!(grade, Conservation::Everywhere(_)));
         let graded = |(value, gradient): (Expression, Slopes)| {
             let gradient: SparseRow<Expression> = gradient.into_iter().collect();
-            let grade = of_all.or_else(|| grade_of(&mut derivation, gradient.clone()))?;
+            let grade = of_all.or_else(|| proved_grade(derivation, &gradient))?;
             Some(FurtherIntegral { value, gradient, grade })
         };
         values.into_iter().zip(gradients).map(graded).collect()
@@ -119,14 +120,6 @@ impl Space<'_> {
         };
         Some(Expression::sum(terms.into_iter().map(term)))
     }
-}
-
-/// The grade of a function that has this gradient, by the proof for what is declared.
-fn grade_of(derivation: &mut Derivation, gradient: SparseRow<Expression>) -> Option<Conservation> {
-    let (name, latex, value) = (String::new(), String::new(), Expression::zero());
-    let function = Integral { name, latex, kind: Kind::Invariant, weight: 1, assumed: false, value, gradient };
-    let function = derivation.integrals.push(function);
-    grade(derivation, function)
 }
 
 /// Monomials with the numbers by which their coefficients are multiples of the first one's.
