@@ -3,7 +3,7 @@
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::{Signed, ToPrimitive, Zero};
 
 use super::linear_form::terms;
 use super::point::{ElementMeaning, ModularPoint};
@@ -21,7 +21,7 @@ impl ModularPoint {
                 let (cosine, sine) = self.angle(argument)?;
                 Some(self.ring.multiply(&sine, &self.ring.inverse(&cosine)?))
             }
-            Function::Exp => self.exponential(argument),
+            Function::Exp => self.exponential(None, argument),
             Function::Sinh | Function::Cosh | Function::Tanh => self.hyperbolic(function, argument),
             Function::Abs => {
                 let value = self.evaluate(argument)?;
@@ -42,13 +42,13 @@ impl ModularPoint {
                 let arguments = [self.evaluate(argument)?, self.evaluate(&arguments[1])?];
                 Some(self.known(ElementMeaning::Function(Function::Atan2, arguments.into())))
             }
-            Function::Powf => self.symbolic_power(argument, &arguments[1]),
+            Function::Powf => self.exponential(Some(argument), &arguments[1]),
         }
     }
 
     /// Hyperbolic sine, cosine or tangent.
     fn hyperbolic(&mut self, function: Function, argument: &Expression) -> Option<Element> {
-        let grown = self.exponential(argument)?;
+        let grown = self.exponential(None, argument)?;
         let decayed = self.ring.inverse(&grown)?;
         let sine = self.ring.subtract(&grown, &decayed);
         let cosine = self.ring.add(&grown, &decayed);
@@ -82,12 +82,10 @@ impl ModularPoint {
             }
             _ => {
                 let value = self.evaluate(argument)?;
-                let is_one = value == self.ring.one();
-                Some(if is_one {
-                    Element::new()
-                } else {
-                    self.known(ElementMeaning::Function(Function::Ln, vec![value]))
-                })
+                if value == self.ring.one() {
+                    return Some(Element::new());
+                }
+                Some(self.known(ElementMeaning::Function(Function::Ln, vec![value])))
             }
         }
     }
@@ -115,31 +113,21 @@ impl ModularPoint {
         scaled.is_integer().then(|| scaled.to_integer())
     }
 
-    fn exponential(&mut self, argument: &Expression) -> Option<Element> {
-        let mut product = self.ring.one();
-        for (factor, term, element) in self.linear(argument)? {
-            let power = match &term {
-                Expression::Call(Function::Ln, inner) => self.power(&inner[0], &factor)?,
-                _ => {
-                    let unit = self.known(ElementMeaning::Exponential(element));
-                    self.integer_power(&unit, &self.scaled(&factor)?)?
-                }
-            };
-            product = self.ring.multiply(&product, &power);
-        }
-        Some(product)
-    }
-
-    /// b^e, where the rational part of e makes a power as any other.
-    fn symbolic_power(&mut self, base: &Expression, exponent: &Expression) -> Option<Element> {
-        let value = self.evaluate(base)?;
+    /// b^t, where the rational part of t makes a power as any other; without b, the exponential of t, where multiples of logarithms do.
+    fn exponential(&mut self, base: Option<&Expression>, exponent: &Expression) -> Option<Element> {
+        let value = match base {
+            Some(base) => Some(self.evaluate(base)?),
+            None => None,
+        };
         let mut product = self.ring.one();
         for (factor, term, element) in self.linear(exponent)? {
-            let power = if term.as_number().is_some_and(One::is_one) {
-                self.power(base, &factor)?
-            } else {
-                let unit = self.known(ElementMeaning::Power(value.clone(), element));
-                self.integer_power(&unit, &self.scaled(&factor)?)?
+            let power = match (base, &term) {
+                (Some(base), Expression::Number(_)) => self.power(base, &factor)?,
+                (None, Expression::Call(Function::Ln, inner)) => self.power(&inner[0], &factor)?,
+                _ => {
+                    let unit = self.known(ElementMeaning::Power(value.clone(), element));
+                    self.integer_power(&unit, &self.scaled(&factor)?)?
+                }
             };
             product = self.ring.multiply(&product, &power);
         }
@@ -150,55 +138,48 @@ impl ModularPoint {
     fn angle(&mut self, argument: &Expression) -> Option<(Element, Element)> {
         let mut turned = (self.ring.one(), Element::new());
         for (factor, term, element) in self.linear(argument)? {
-            let part = match self.known_angle(&factor, &term)? {
-                Some(part) => part,
-                None => {
-                    let power = self.scaled(&factor)?;
-                    let unit = self.unit(element)?;
-                    self.turned(unit, &power)?
-                }
-            };
-            turned = self.composed(&turned, &part);
+            let (unit, times) = self.unit(&factor, &term, element)?;
+            turned = self.composed(&turned, &self.turned(unit, &times)?);
         }
         Some(turned)
     }
 
-    /// Cosine and sine of quarter turns and of multiples of inverse functions.
-    fn known_angle(&mut self, factor: &BigRational, term: &Expression) -> Option<Option<(Element, Element)>> {
+    /// Cosine and sine of an angle of which a term with this factor is a multiple, and how often: of quarter turns, inverse functions, or what
+    /// else the term is.
+    fn unit(
+        &mut self,
+        factor: &BigRational,
+        term: &Expression,
+        element: Element,
+    ) -> Option<((Element, Element), BigInt)> {
         let quarters = factor * BigRational::from_integer(2.into());
-        if *term == Expression::Pi && quarters.is_integer() {
-            let quarter = (Element::new(), self.ring.one());
-            return Some(Some(self.turned(quarter, &quarters.to_integer().mod_floor(&4.into()))?));
-        }
-        let Expression::Call(function, arguments) = term else { return Some(None) };
-        if !factor.is_integer() {
-            return Some(None);
-        }
-        let unit = match function {
-            Function::Asin | Function::Acos => {
+        match term {
+            Expression::Pi if quarters.is_integer() => {
+                let quarter = (Element::new(), self.ring.one());
+                Some((quarter, quarters.to_integer().mod_floor(&4.into())))
+            }
+            Expression::Call(function @ (Function::Asin | Function::Acos), arguments) if factor.is_integer() => {
                 let value = self.evaluate(&arguments[0])?;
                 let square = self.ring.multiply(&value, &value);
                 let other = self.root_of(self.ring.subtract(&self.ring.one(), &square), 2)?;
-                if *function == Function::Asin { (other, value) } else { (value, other) }
+                let unit = if *function == Function::Asin { (other, value) } else { (value, other) };
+                Some((unit, factor.to_integer()))
             }
-            Function::Atan | Function::Atan2 => {
+            Expression::Call(Function::Atan | Function::Atan2, arguments) if factor.is_integer() => {
                 let y = self.evaluate(&arguments[0])?;
-                let x = match arguments.get(1) {
-                    Some(x) => self.evaluate(x)?,
-                    None => self.ring.one(),
-                };
+                let x = arguments.get(1).map_or(Some(self.ring.one()), |x| self.evaluate(x))?;
                 let square = self.ring.add(&self.ring.multiply(&x, &x), &self.ring.multiply(&y, &y));
                 let length = self.root_of(square, 2)?;
                 let reciprocal = self.ring.inverse(&length)?;
-                (self.ring.multiply(&x, &reciprocal), self.ring.multiply(&y, &reciprocal))
+                let unit = (self.ring.multiply(&x, &reciprocal), self.ring.multiply(&y, &reciprocal));
+                Some((unit, factor.to_integer()))
             }
-            _ => return Some(None),
-        };
-        Some(Some(self.turned(unit, factor.numer())?))
+            _ => Some((self.circle_point(element)?, self.scaled(factor)?)),
+        }
     }
 
     /// Cosine and sine of an angle t / scale, from the tangent u of its half: (1 - u^2, 2 u) / (1 + u^2).
-    fn unit(&mut self, angle: Element) -> Option<(Element, Element)> {
+    fn circle_point(&mut self, angle: Element) -> Option<(Element, Element)> {
         let half = self.known(ElementMeaning::HalfAngle(angle));
         let square = self.ring.multiply(&half, &half);
         let reciprocal = self.ring.inverse(&self.ring.add(&self.ring.one(), &square))?;

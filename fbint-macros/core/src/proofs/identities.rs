@@ -31,10 +31,10 @@ use super::point::{ModularPoint, Set, roots};
 use super::rotation;
 use crate::expression::Expression;
 use crate::numbers::field::primes;
-use crate::numbers::ring::{Element, LARGEST_DIMENSION};
+use crate::numbers::ring::LARGEST_DIMENSION;
 
 /// Points that an identity has to hold at.
-pub(super) const POINTS: usize = 8;
+const POINTS: usize = 8;
 /// Points at most, those among them at which it is not defined.
 const TRIED: usize = 12;
 /// An identity of a higher degree is not tried: (2^32 / 2^60)^8 is below 1e-60.
@@ -45,41 +45,43 @@ const LARGEST_DENOMINATOR: u64 = 1 << 20;
 /// Whether an expression is proved to vanish wherever it is defined.
 pub(crate) fn vanishes_identically(expression: &Expression) -> bool {
     expression.is_zero()
-        || vanish_on(&[expression], &Set::default(), LARGEST_DIMENSION as u64, |point| point.evaluate(expression))
+        || holds_on(&[expression], &Set::default(), LARGEST_DIMENSION as u64, |point| {
+            Some(point.evaluate(expression)?.is_empty())
+        })
 }
 
-/// Whether `identity` is 0 at enough random points of a set: a proof that it vanishes there. It is made of `parts`, its degree at
-/// most `factor` times the degrees of all of them.
-pub(super) fn vanish_on(
+/// Whether an identity holds at enough random points of a set: a proof that it does everywhere there. What has to be 0 is made of `parts`,
+/// and its degree is at most `factor` times the degrees of all of them.
+pub(super) fn holds_on(
     parts: &[&Expression],
     set: &Set<'_>,
     factor: u64,
-    identity: impl Fn(&mut ModularPoint) -> Option<Element>,
+    identity: impl Fn(&mut ModularPoint) -> Option<bool>,
 ) -> bool {
     let constraints = set.constraints.iter().map(|constraint| constraint.value);
     let all: Vec<&Expression> = parts.iter().copied().chain(constraints).collect();
-    let mut zeros = 0;
+    let mut count = 0;
     let factor = if set.rotations.is_empty() { factor } else { factor.saturating_mul(rotation::DEGREE) };
     let roots = roots(all.iter().copied());
     for (place, mut point) in points(&all, factor).enumerate() {
         let bound = point.satisfy(set);
         roots.iter().for_each(|root| drop(point.evaluate(root)));
         match bound.and_then(|()| identity(&mut point)) {
-            Some(element) if element.is_empty() => zeros += 1,
-            Some(_) => return false,
+            Some(true) => count += 1,
+            Some(false) => return false,
             None => {}
         }
         // What is undefined at the first points is undefined everywhere, or nearly.
-        if zeros >= POINTS || zeros == 0 && place > 2 {
+        if count >= POINTS || count == 0 && place > 2 {
             break;
         }
     }
-    zeros >= POINTS
+    count >= POINTS
 }
 
 /// The points for an identity that is made of these expressions, its degree at most `factor` times the degrees of all of them; none
 /// where that is too high.
-pub(super) fn points(parts: &[&Expression], factor: u64) -> impl Iterator<Item = ModularPoint> {
+fn points(parts: &[&Expression], factor: u64) -> impl Iterator<Item = ModularPoint> {
     let degree = parts.iter().map(|part| Degree::of(part).total()).fold(0, u64::saturating_add).saturating_mul(factor);
     let low = seed_and_scale(parts).filter(|(_, scale)| degree.saturating_mul(*scale) <= HIGHEST_DEGREE);
     let points = low.map(|(seed, scale)| {
@@ -237,7 +239,7 @@ mod tests {
         let vanishes = |expression: &Expression, constraint: &Expression| {
             let constraints = vec![Constraint { value: constraint, is_velocity: false, has_reaction: false }];
             let set = Set { constraints, variables: states.to_vec(), ..Set::default() };
-            vanish_on(&[expression], &set, 64, |point| point.evaluate(expression))
+            holds_on(&[expression], &set, 64, |point| Some(point.evaluate(expression)?.is_empty()))
         };
         assert!(vanishes(&ratio(square(x()) - square(z()) + square(y()), x() * y()), &circle));
         assert!(!vanishes(&(x() * x() - square(z())), &circle));

@@ -4,33 +4,23 @@
 //! residues (Schwartz and Zippel). So what is dependent at a few points is dependent everywhere, no matter how badly conditioned the
 //! matrix is in doubles. Functions satisfy the relations of [`identities`](super::identities).
 
-use super::identities::{POINTS, points};
-use super::point::ModularPoint;
+use super::identities::holds_on;
+use super::point::{ModularPoint, Set};
 use crate::expression::Expression;
 use crate::numbers::linear::Echelon;
-use crate::numbers::ring::{Element, LARGEST_DIMENSION};
+use crate::numbers::ring::LARGEST_DIMENSION;
 
 /// Whether these columns of a matrix, given by its rows, are proved to be linearly dependent in every state.
 pub(super) fn are_dependent(rows: &[Vec<Expression>], columns: &[usize]) -> bool {
     let parts: Vec<&Expression> = rows.iter().flat_map(|row| columns.iter().map(|&column| &row[column])).collect();
     let factor = LARGEST_DIMENSION * columns.len();
-    let ranks = points(&parts, factor as u64).filter_map(|mut point| rank(&mut point, rows, columns)).take(POINTS);
-    let mut dependent = 0;
-    for rank in ranks {
-        if rank == columns.len() {
-            return false;
-        }
-        dependent += 1;
-    }
-    dependent == POINTS
+    holds_on(&parts, &Set::default(), factor as u64, |point| Some(rank(point, rows, columns)? < columns.len()))
 }
 
 /// `None` where an entry is not defined, or elimination meets no pivot that has an inverse.
 fn rank(point: &mut ModularPoint, rows: &[Vec<Expression>], columns: &[usize]) -> Option<usize> {
-    let mut entries = Vec::new();
-    for row in rows {
-        entries.push(columns.iter().map(|&column| point.evaluate(&row[column])).collect::<Option<Vec<Element>>>()?);
-    }
+    let entries = rows.iter().map(|row| point.evaluate_all(columns.iter().map(|&column| &row[column])));
+    let entries = entries.collect::<Option<_>>()?;
     let mut matrix = Echelon::new(&point.ring, entries);
     (0..columns.len()).try_fold(0, |rank, column| Some(rank + usize::from(matrix.pivot(column, 0.0)?)))
 }

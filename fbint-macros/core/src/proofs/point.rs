@@ -118,12 +118,10 @@ pub(super) struct ModularPoint {
 pub(super) enum ElementMeaning {
     Pi,
     Root(Element, u64),
-    /// e^(t / scale)
-    Exponential(Element),
     /// tan(t / (2 scale))
     HalfAngle(Element),
-    /// b^(t / scale)
-    Power(Element, Element),
+    /// b^(t / scale); without b, e^(t / scale).
+    Power(Option<Element>, Element),
     Function(Function, Vec<Element>),
 }
 
@@ -305,12 +303,8 @@ impl ModularPoint {
         let (highest, others) = coefficients.split_last()?;
         let highest = self.evaluate(highest)?;
         let factor = self.ring.negative(&self.ring.inverse(&highest)?);
-        let mut relation = Vec::new();
-        for coefficient in others {
-            let coefficient = self.evaluate(coefficient)?;
-            relation.push(self.ring.multiply(&coefficient, &factor));
-        }
-        Some(relation)
+        let others = self.evaluate_all(others.iter())?;
+        Some(others.iter().map(|coefficient| self.ring.multiply(coefficient, &factor)).collect())
     }
 
     /// `None` where it is not defined, or not understood.
@@ -320,24 +314,23 @@ impl ModularPoint {
             Expression::Pi => Some(self.known(ElementMeaning::Pi)),
             Expression::Symbol(symbol) => Some(self.symbol(*symbol)),
             Expression::Sum(terms) => {
-                let mut sum = Element::new();
-                for term in terms.iter() {
-                    let term = self.evaluate(term)?;
-                    sum = self.ring.add(&sum, &term);
-                }
-                Some(sum)
+                let terms = self.evaluate_all(terms.iter())?;
+                Some(terms.iter().fold(Element::new(), |sum, term| self.ring.add(&sum, term)))
             }
             Expression::Product(factors) => {
-                let mut product = self.ring.one();
-                for factor in factors.iter() {
-                    let factor = self.evaluate(factor)?;
-                    product = self.ring.multiply(&product, &factor);
-                }
-                Some(product)
+                let factors = self.evaluate_all(factors.iter())?;
+                Some(factors.iter().fold(self.ring.one(), |product, factor| self.ring.multiply(&product, factor)))
             }
             Expression::Power(base, exponent) => self.power(base, exponent),
             Expression::Call(function, arguments) => self.call(*function, arguments),
         }
+    }
+
+    pub(super) fn evaluate_all<'a>(
+        &mut self,
+        expressions: impl Iterator<Item = &'a Expression>,
+    ) -> Option<Vec<Element>> {
+        expressions.map(|expression| self.evaluate(expression)).collect()
     }
 
     /// b^(n/d) = s^n with s^d = b, and of a positive number b = n / m the root of n m^(d - 1), over m.

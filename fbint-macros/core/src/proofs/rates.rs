@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::identities::vanish_on;
+use super::identities::holds_on;
 use super::point::{Constraint, ModularPoint, Set};
 use super::rotation::Rotation;
 use crate::derivation::{Derivation, Field, LinearSystem, Role};
@@ -63,9 +63,9 @@ fn vanishes(derivation: &Derivation, slopes: &[(Symbol, Expression)], set: &Set<
             let (slope, velocity) = (point.evaluate(slope)?, point.evaluate(velocity)?);
             rate = point.ring.add(&rate, &point.ring.multiply(&slope, &velocity));
         }
-        Some(rate)
+        Some(rate.is_empty())
     };
-    vanish_on(&parts, set, growth(&systems).saturating_mul(LARGEST_DIMENSION as u64), rate)
+    holds_on(&parts, set, growth(&systems).saturating_mul(LARGEST_DIMENSION as u64), rate)
 }
 
 /// A bound for the degree of what is made of the solutions of systems, relative to the degrees of all of their entries. A solution is a
@@ -101,10 +101,7 @@ fn needed<'a>(field: &'a Field, expressions: &[&Expression]) -> Vec<&'a LinearSy
 /// Solves linear systems, each of which may contain what those before it are solved for.
 fn bind_solutions<'a>(point: &mut ModularPoint, systems: impl IntoIterator<Item = &'a LinearSystem>) -> Option<()> {
     for system in systems {
-        let mut rows = Vec::new();
-        for row in system.rows() {
-            rows.push(row.map(|entry| point.evaluate(entry)).collect::<Option<Vec<Element>>>()?);
-        }
+        let rows = system.rows().map(|row| point.evaluate_all(row)).collect::<Option<_>>()?;
         let solution = solution(&point.ring, rows)?;
         system.unknowns.iter().zip(solution).for_each(|(unknown, element)| point.bind(*unknown, element));
     }
