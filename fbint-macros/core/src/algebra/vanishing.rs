@@ -109,7 +109,7 @@ fn order<'a>(expressions: impl Iterator<Item = &'a Expression>) -> Vec<Symbol> {
 }
 
 fn degree(polynomial: &Expression) -> usize {
-    usize::try_from(Degree::of(polynomial).total()).unwrap_or(usize::MAX)
+    Degree::of(polynomial).total() as usize
 }
 
 /// Unknowns that stand for functions, and what binds them.

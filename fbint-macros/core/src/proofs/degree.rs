@@ -14,8 +14,8 @@ use crate::numbers::derivative::gradient;
 /// Bounds on degrees in the unknowns: f = N / M, where N and M have no poles but at infinity, of at most these orders there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Degree {
-    numerator: u64,
-    denominator: u64,
+    numerator: f64,
+    denominator: f64,
 }
 
 impl Degree {
@@ -24,33 +24,31 @@ impl Degree {
         Degrees::default().of(expression)
     }
 
-    pub(crate) fn total(self) -> u64 {
-        self.numerator.saturating_add(self.denominator)
+    pub(crate) fn total(self) -> f64 {
+        self.numerator + self.denominator
     }
 
-    fn polynomial(degree: u64) -> Self {
-        Self { numerator: degree, denominator: 0 }
+    fn polynomial(degree: f64) -> Self {
+        Self { numerator: degree, denominator: 0.0 }
     }
 
     fn sum(self, other: Self) -> Self {
-        let crossed = |a: Self, b: Self| a.numerator.saturating_add(b.denominator);
-        let numerator = crossed(self, other).max(crossed(other, self));
-        Self { numerator, denominator: self.denominator.saturating_add(other.denominator) }
+        let numerator = f64::max(self.numerator + other.denominator, other.numerator + self.denominator);
+        Self { numerator, denominator: self.denominator + other.denominator }
     }
 
     pub(super) fn product(self, other: Self) -> Self {
-        let numerator = self.numerator.saturating_add(other.numerator);
-        Self { numerator, denominator: self.denominator.saturating_add(other.denominator) }
+        Self { numerator: self.numerator + other.numerator, denominator: self.denominator + other.denominator }
     }
 
-    fn raised(self, power: u64) -> Self {
-        Self { numerator: self.numerator.saturating_mul(power), denominator: self.denominator.saturating_mul(power) }
+    fn raised(self, power: f64) -> Self {
+        Self { numerator: self.numerator * power, denominator: self.denominator * power }
     }
 
     /// s^d = N / M: (M s)^d = N M^(d - 1).
-    fn root(self, index: u64) -> Self {
-        let numerator = self.denominator.saturating_mul(index - 1).saturating_add(self.numerator).div_ceil(index);
-        Self { numerator, denominator: self.denominator }
+    fn root(self, index: f64) -> Self {
+        let numerator = ((self.denominator * (index - 1.0) + self.numerator) / index).ceil();
+        Self { numerator, ..self }
     }
 
     fn inverted(self) -> Self {
@@ -58,8 +56,8 @@ impl Degree {
     }
 
     /// The degree of numerators over one common denominator.
-    pub(super) fn common(degrees: impl IntoIterator<Item = Self>) -> u64 {
-        degrees.into_iter().fold(Self::polynomial(0), Self::sum).numerator
+    pub(super) fn common(degrees: impl IntoIterator<Item = Self>) -> f64 {
+        degrees.into_iter().fold(Self::polynomial(0.0), Self::sum).numerator
     }
 }
 
@@ -74,26 +72,25 @@ pub(super) struct Degrees {
 impl Degrees {
     /// Degrees in all other symbols, for fixed values of these and of all functions.
     pub(super) fn with_fixed(symbols: impl Iterator<Item = Symbol>) -> Self {
-        Self { bound: symbols.map(|symbol| (symbol, Degree::polynomial(0))).collect(), are_functions_fixed: true }
+        Self { bound: symbols.map(|symbol| (symbol, Degree::polynomial(0.0))).collect(), are_functions_fixed: true }
     }
 
     pub(super) fn of(&self, expression: &Expression) -> Degree {
         match expression {
-            Expression::Number(_) => Degree::polynomial(0),
-            Expression::Pi => Degree::polynomial(1),
-            Expression::Symbol(symbol) => self.bound.get(symbol).copied().unwrap_or(Degree::polynomial(1)),
-            Expression::Sum(terms) => terms.iter().map(|term| self.of(term)).fold(Degree::polynomial(0), Degree::sum),
+            Expression::Number(_) => Degree::polynomial(0.0),
+            Expression::Pi => Degree::polynomial(1.0),
+            Expression::Symbol(symbol) => self.bound.get(symbol).copied().unwrap_or(Degree::polynomial(1.0)),
+            Expression::Sum(terms) => terms.iter().map(|term| self.of(term)).fold(Degree::polynomial(0.0), Degree::sum),
             Expression::Product(factors) => {
-                factors.iter().map(|factor| self.of(factor)).fold(Degree::polynomial(0), Degree::product)
+                factors.iter().map(|factor| self.of(factor)).fold(Degree::polynomial(0.0), Degree::product)
             }
             Expression::Power(base, exponent) => {
-                let size = |part: &BigInt| part.abs().to_u64().unwrap_or(u64::MAX);
                 let power = self.of(base).root(size(exponent.denom())).raised(size(exponent.numer()));
                 if exponent.is_negative() { power.inverted() } else { power }
             }
-            Expression::Call(..) if self.are_functions_fixed => Degree::polynomial(0),
+            Expression::Call(..) if self.are_functions_fixed => Degree::polynomial(0.0),
             Expression::Call(function, arguments) => {
-                let inner = arguments.iter().map(|argument| self.of(argument).total()).fold(1, u64::saturating_add);
+                let inner = 1.0 + arguments.iter().map(|argument| self.of(argument).total()).sum::<f64>();
                 Degree { numerator: inner, denominator: inner }.raised(multiplicity(*function, arguments))
             }
         }
@@ -103,8 +100,7 @@ impl Degrees {
     /// entries. The determinant by which all are divided is left out: a polynomial in the solutions times a power of it has at most twice
     /// the degree that counts here.
     pub(super) fn solve(&mut self, system: &LinearSystem) {
-        let rows = system.rows().map(|row| Degree::common(row.map(|entry| self.of(entry))));
-        let determinant = rows.fold(0, u64::saturating_add);
+        let determinant = system.rows().map(|row| Degree::common(row.map(|entry| self.of(entry)))).sum();
         self.bound.extend(system.unknowns.iter().map(|unknown| (*unknown, Degree::polynomial(determinant))));
     }
 
@@ -112,27 +108,29 @@ impl Degrees {
     /// y^e + a(e - 1) y^(e - 1) + .. + a(i) a(e)^(e - 1 - i) y^i + .. = 0, and has no poles but at infinity.
     pub(super) fn bind(&mut self, symbol: Symbol, coefficients: &[Expression]) {
         let degrees: Vec<Degree> = coefficients.iter().map(|coefficient| self.of(coefficient)).collect();
-        let common = degrees.iter().map(|degree| degree.denominator).fold(0, u64::saturating_add);
-        let without = |degree: &Degree| degree.numerator.saturating_add(common - degree.denominator);
+        let common: f64 = degrees.iter().map(|degree| degree.denominator).sum();
+        let without = |degree: &Degree| degree.numerator + (common - degree.denominator);
         let Some((leading, others)) = degrees.split_last() else { return };
         let denominator = without(leading);
-        let order = |(i, degree): (u64, &Degree)| {
-            let e = others.len() as u64;
-            without(degree).saturating_add(denominator.saturating_mul(e - 1 - i)).div_ceil(e - i)
+        let order = |(i, degree): (usize, &Degree)| {
+            let rest = (others.len() - i) as f64;
+            ((without(degree) + denominator * (rest - 1.0)) / rest).ceil()
         };
-        let numerator = (0..).zip(others).map(order).max().unwrap_or(0);
+        let numerator = others.iter().enumerate().map(order).fold(0.0, f64::max);
         self.bound.insert(symbol, Degree { numerator, denominator });
     }
 }
 
 /// How often the unit of an exponential or an angle is multiplied with itself, at most.
-fn multiplicity(function: Function, arguments: &[Expression]) -> u64 {
-    let Some(argument) = exponent(function, arguments) else { return 1 };
-    let Some(terms) = terms(argument) else { return u64::MAX };
-    let size = |part: &BigInt| part.abs().to_u64().unwrap_or(u64::MAX);
+fn multiplicity(function: Function, arguments: &[Expression]) -> f64 {
+    let Some(argument) = exponent(function, arguments) else { return 1.0 };
+    let Some(terms) = terms(argument) else { return f64::INFINITY };
     // The common denominator comes on top, for all functions of an identity at once.
-    let powers = terms.iter().map(|(factor, _)| size(factor.numer()));
-    powers.fold(1_u64, u64::saturating_add).saturating_mul(4)
+    4.0 * (1.0 + terms.iter().map(|(factor, _)| size(factor.numer())).sum::<f64>())
+}
+
+fn size(number: &BigInt) -> f64 {
+    number.abs().to_f64().unwrap_or(f64::INFINITY)
 }
 
 /// The degree of a polynomial in one symbol; `None` of what is not polynomial in it.
@@ -206,16 +204,16 @@ mod tests {
             [numerator, denominator]
         };
         let mut degrees = Degrees::default();
-        assert_eq!(degree(&degrees, &squares().sqrt()), [1, 0]);
-        assert_eq!(degree(&degrees, &(of(y).divide(squares().sqrt()).unwrap() + of(z))), [2, 1]);
-        assert_eq!(degree(&degrees, &of(y).divide(of(z)).unwrap().sqrt()), [1, 1]);
+        assert_eq!(degree(&degrees, &squares().sqrt()), [1.0, 0.0]);
+        assert_eq!(degree(&degrees, &(of(y).divide(squares().sqrt()).unwrap() + of(z))), [2.0, 1.0]);
+        assert_eq!(degree(&degrees, &of(y).divide(of(z)).unwrap().sqrt()), [1.0, 1.0]);
         // z x^2 + x + y^4 = 0: (z x)^2 + z x + y^4 z = 0
         degrees.bind(x, &[(of(y) * of(y)) * (of(y) * of(y)), Expression::one(), of(z)]);
-        assert_eq!(degree(&degrees, &of(x)), [3, 1]);
+        assert_eq!(degree(&degrees, &of(x)), [3.0, 1.0]);
         // (y z, y; y, 1 / y) x = (1, 1): rows of the degrees 2 and 2
         let matrix = vec![vec![of(y) * of(z), of(y)], vec![of(y), Expression::one().divide(of(y)).unwrap()]];
         let right_side = vec![Expression::one(), Expression::one()];
         degrees.solve(&LinearSystem { unknowns: vec![x], matrix, right_side });
-        assert_eq!(degree(&degrees, &of(x)), [4, 0]);
+        assert_eq!(degree(&degrees, &of(x)), [4.0, 0.0]);
     }
 }

@@ -38,14 +38,14 @@ const POINTS: usize = 8;
 /// Points at most, those among them at which it is not defined.
 const TRIED: usize = 12;
 /// An identity of a higher degree is not tried: (2^32 / 2^60)^8 is below 1e-60.
-const HIGHEST_DEGREE: u64 = 1 << 32;
+const HIGHEST_DEGREE: f64 = 4_294_967_296.0;
 /// The largest common denominator of rational numbers in exponents.
 const LARGEST_DENOMINATOR: u64 = 1 << 20;
 
 /// Whether an expression is proved to vanish wherever it is defined.
 pub(crate) fn vanishes_identically(expression: &Expression) -> bool {
     expression.is_zero()
-        || holds_on(&[expression], &Set::default(), LARGEST_DIMENSION as u64, |point| {
+        || holds_on(&[expression], &Set::default(), LARGEST_DIMENSION as f64, |point| {
             Some(point.evaluate(expression)?.is_empty())
         })
 }
@@ -55,13 +55,13 @@ pub(crate) fn vanishes_identically(expression: &Expression) -> bool {
 pub(super) fn holds_on(
     parts: &[&Expression],
     set: &Set<'_>,
-    factor: u64,
+    factor: f64,
     identity: impl Fn(&mut ModularPoint) -> Option<bool>,
 ) -> bool {
     let constraints = set.constraints.iter().map(|constraint| constraint.value);
     let all: Vec<&Expression> = parts.iter().copied().chain(constraints).collect();
     let mut count = 0;
-    let factor = if set.rotations.is_empty() { factor } else { factor.saturating_mul(rotation::DEGREE) };
+    let factor = if set.rotations.is_empty() { factor } else { factor * rotation::DEGREE };
     let roots = roots(all.iter().copied());
     for (place, mut point) in points(&all, factor).enumerate() {
         let bound = point.satisfy(set);
@@ -81,9 +81,9 @@ pub(super) fn holds_on(
 
 /// The points for an identity that is made of these expressions, its degree at most `factor` times the degrees of all of them; none
 /// where that is too high.
-fn points(parts: &[&Expression], factor: u64) -> impl Iterator<Item = ModularPoint> {
-    let degree = parts.iter().map(|part| Degree::of(part).total()).fold(0, u64::saturating_add).saturating_mul(factor);
-    let low = seed_and_scale(parts).filter(|(_, scale)| degree.saturating_mul(*scale) <= HIGHEST_DEGREE);
+fn points(parts: &[&Expression], factor: f64) -> impl Iterator<Item = ModularPoint> {
+    let degree = factor * parts.iter().map(|part| Degree::of(part).total()).sum::<f64>();
+    let low = seed_and_scale(parts).filter(|(_, scale)| degree * *scale as f64 <= HIGHEST_DEGREE);
     let points = low.map(|(seed, scale)| {
         let numbered = primes(seed).zip(1..).take(TRIED);
         numbered.map(move |(field, number)| ModularPoint::new(field, seed ^ number << 32, scale))
@@ -221,7 +221,7 @@ mod tests {
         let x = || Expression::from(Symbol(0));
         let mersenne = (1_i64 << 61) - 1;
         assert!(!vanishes_identically(&(Expression::integer(mersenne) * x())));
-        for PrimeField(prime) in points(&[&x()], 1).map(|point| point.ring.field) {
+        for PrimeField(prime) in points(&[&x()], 1.0).map(|point| point.ring.field) {
             let prime = prime as i64;
             assert!(!vanishes_identically(&(Expression::integer(prime) * x())), "{prime}");
             assert!(!vanishes_identically(&(powers(x(), prime, 1) - x())), "{prime}");
@@ -239,7 +239,7 @@ mod tests {
         let vanishes = |expression: &Expression, constraint: &Expression| {
             let constraints = vec![Constraint { value: constraint, is_velocity: false, has_reaction: false }];
             let set = Set { constraints, variables: states.to_vec(), ..Set::default() };
-            holds_on(&[expression], &set, 64, |point| Some(point.evaluate(expression)?.is_empty()))
+            holds_on(&[expression], &set, 64.0, |point| Some(point.evaluate(expression)?.is_empty()))
         };
         assert!(vanishes(&ratio(square(x()) - square(z()) + square(y()), x() * y()), &circle));
         assert!(!vanishes(&(x() * x() - square(z())), &circle));

@@ -13,8 +13,8 @@ use crate::numbers::ring::LARGEST_DIMENSION;
 /// Whether these columns of a matrix, given by its rows, are proved to be linearly dependent in every state.
 pub(super) fn are_dependent(rows: &[Vec<Expression>], columns: &[usize]) -> bool {
     let parts: Vec<&Expression> = rows.iter().flat_map(|row| columns.iter().map(|&column| &row[column])).collect();
-    let factor = LARGEST_DIMENSION * columns.len();
-    holds_on(&parts, &Set::default(), factor as u64, |point| Some(rank(point, rows, columns)? < columns.len()))
+    let factor = (LARGEST_DIMENSION * columns.len()) as f64;
+    holds_on(&parts, &Set::default(), factor, |point| Some(rank(point, rows, columns)? < columns.len()))
 }
 
 /// `None` where an entry is not defined, or elimination meets no pivot that has an inverse.

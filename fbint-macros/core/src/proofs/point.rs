@@ -92,8 +92,8 @@ pub(super) struct Step {
 
 impl Step {
     /// The degree of the constraint in the symbol.
-    pub(super) fn degree(&self) -> u64 {
-        self.coefficients.len() as u64 - 1
+    pub(super) fn degree(&self) -> usize {
+        self.coefficients.len() - 1
     }
 }
 

@@ -65,24 +65,24 @@ fn vanishes(derivation: &Derivation, slopes: &[(Symbol, Expression)], set: &Set<
         }
         Some(rate.is_empty())
     };
-    holds_on(&parts, set, growth(&systems).saturating_mul(LARGEST_DIMENSION as u64), rate)
+    holds_on(&parts, set, growth(&systems) * LARGEST_DIMENSION as f64, rate)
 }
 
 /// A bound for the degree of what is made of the solutions of systems, relative to the degrees of all of their entries. A solution is a
 /// quotient of minors, and the degree of an entry grows with what it contains.
-fn growth(systems: &[&LinearSystem]) -> u64 {
-    let mut degrees: BTreeMap<Symbol, u64> = BTreeMap::new();
+fn growth(systems: &[&LinearSystem]) -> f64 {
+    let mut degrees: BTreeMap<Symbol, f64> = BTreeMap::new();
     for system in systems {
         let degree = |entries: &mut dyn Iterator<Item = &Expression>| {
             let symbols = entries.flat_map(Expression::symbols);
-            symbols.filter_map(|symbol| degrees.get(&symbol).copied()).max().unwrap_or(0).saturating_add(1)
+            1.0 + symbols.filter_map(|symbol| degrees.get(&symbol).copied()).fold(0.0, f64::max)
         };
         let of_matrix = degree(&mut system.matrix.iter().flatten());
         let of_right_side = degree(&mut system.right_side.iter());
-        let solved = of_matrix.saturating_mul(system.unknowns.len() as u64 + 1).saturating_add(of_right_side);
+        let solved = of_matrix * (system.unknowns.len() + 1) as f64 + of_right_side;
         degrees.extend(system.unknowns.iter().map(|unknown| (*unknown, solved)));
     }
-    degrees.into_values().max().unwrap_or(0).saturating_add(1)
+    1.0 + degrees.into_values().fold(0.0, f64::max)
 }
 
 /// The systems whose solutions these expressions contain, or that such systems contain.

@@ -9,7 +9,7 @@ use crate::expression::{Expression, Symbol};
 
 /// How many times the degree of an expression in the entries its degree in a quaternion is, at most: entries are quotients of
 /// quadratic forms.
-pub(super) const DEGREE: u64 = 4;
+pub(super) const DEGREE: f64 = 4.0;
 
 /// More matrices are not looked at: each doubles the number of parts of the set.
 const MOST: usize = 4;

@@ -64,9 +64,9 @@ impl Exclusion {
         // N, and U A.
         let norm = of_constants.iter().chain(&of_points).product::<f64>();
         let draws = |indices: &[f64]| indices.iter().fold(UNDEFINED as f64, |draws, index| draws * 2.0 * index);
-        let mut degree = basis.degree_of_minors(steps, &calls) as f64 * scale as f64;
+        let mut degree = basis.degree_of_minors(steps, &calls) * scale as f64;
         if !set.rotations.is_empty() {
-            degree *= rotation::DEGREE as f64;
+            degree *= rotation::DEGREE;
         }
         let single = norm * degree / 2_f64.powi(60);
         let of_parameters = if of_constants.is_empty() { single } else { draws(&of_constants) * single };
@@ -79,24 +79,20 @@ impl Exclusion {
 
 impl Basis<'_> {
     /// D, and the degrees of the differences of arguments.
-    fn degree_of_minors(&self, steps: &[Step], calls: &[&Expression]) -> u64 {
+    fn degree_of_minors(&self, steps: &[Step], calls: &[&Expression]) -> f64 {
         let mut degrees = Degrees::default();
         steps.iter().for_each(|step| degrees.bind(step.symbol, &step.coefficients));
         let slopes = self.gradients.iter().flat_map(BTreeMap::values).map(|slope| degrees.of(slope));
         let slopes = self.of_products(Degree::common(slopes), &degrees);
-        let column = self.coefficients(steps).saturating_add(DEGREE_IN_PARAMETERS as u64).saturating_add(slopes);
-        let declared = self
-            .derivation
-            .integrals
-            .rows()
-            .map(|integral| Degree::common(integral.gradient.iter().map(|(_, slope)| degrees.of(slope))));
-        let arguments = calls.iter().map(|call| degrees.of(call).total().saturating_mul(calls.len() as u64));
-        let columns = column.saturating_mul(self.derivation.dimension() as u64);
-        declared.chain(arguments).fold(columns, u64::saturating_add)
+        let column = self.coefficients(steps) + DEGREE_IN_PARAMETERS as f64 + slopes;
+        let gradients = self.derivation.integrals.rows().map(|integral| &integral.gradient);
+        let declared = gradients.map(|gradient| Degree::common(gradient.iter().map(|(_, slope)| degrees.of(slope))));
+        let arguments = calls.iter().map(|call| degrees.of(call).total() * calls.len() as f64);
+        column * self.derivation.dimension() as f64 + declared.chain(arguments).sum::<f64>()
     }
 
     /// w r, where what constraints are solved for depends on the parameters, too.
-    fn coefficients(&self, steps: &[Step]) -> u64 {
+    fn coefficients(&self, steps: &[Step]) -> f64 {
         let symbols = &self.derivation.symbols;
         let mut degrees = Degrees::with_fixed(symbols.states().chain(symbols.inputs()));
         steps.iter().for_each(|step| degrees.bind(step.symbol, &step.coefficients));
@@ -105,14 +101,14 @@ impl Basis<'_> {
             degrees.of(slope).product(degrees.of(&self.derivation.field.rates[*state]))
         };
         let rates = Degree::common(self.gradients.iter().flatten().map(rate));
-        let all = self.of_products(rates, &degrees).saturating_mul(self.monomials.len() as u64);
-        self.derivation.field.systems.iter().fold(all, |degree, _| degree.saturating_mul(2))
+        let of_systems = 2_f64.powi(self.derivation.field.systems.len() as i32);
+        self.of_products(rates, &degrees) * self.monomials.len() as f64 * of_systems
     }
 
     /// The degree of what is multiplied with monomials, with the degree of these.
-    fn of_products(&self, degree: u64, degrees: &Degrees) -> u64 {
+    fn of_products(&self, degree: f64, degrees: &Degrees) -> f64 {
         let values = Degree::common(self.values.iter().map(|value| degrees.of(value)));
-        values.saturating_mul(self.degree as u64).saturating_add(degree)
+        values * self.degree as f64 + degree
     }
 }
 
