@@ -62,17 +62,10 @@ impl Turn {
     fn wait_at(path: &Path, silence: Duration, mut say: impl FnMut(&str)) -> Result<Self, SessionError> {
         let remedy = "every user who compiles models needs to read this file; remove it and build again";
         let unavailable = |error: io::Error| SessionError::of_file("the lock file", path, &error, remedy);
-        let mut said = None;
-        let mut waiting = || {
-            let text = format!("waiting for the computer-algebra system, which {} uses", holder(path));
-            if said.as_ref() != Some(&text) {
-                say(&text);
-                said = Some(text);
-            }
-        };
+        let awaited = || format!("waiting for the computer-algebra system, which {} uses", holder(path));
         loop {
             let file = open_lock_file(path).map_err(unavailable)?;
-            let file = locked(file, silence, &mut waiting).map_err(unavailable)?;
+            let file = locked(file, silence, &mut say, awaited).map_err(unavailable)?;
             // A lock on a file that was deleted keeps out nobody who comes later.
             if is_at(&file, path) {
                 return Ok(Self::of(file));
@@ -100,8 +93,13 @@ fn lock_path() -> PathBuf {
     folder.join("fbint-algebra.lock")
 }
 
-/// Takes the lock on a file, and calls `waiting` each time that `silence` has passed until it has it.
-pub(super) fn locked(file: File, silence: Duration, mut waiting: impl FnMut()) -> io::Result<File> {
+/// Takes the lock on a file. Each time that `silence` has passed until it has it, says what is awaited, if that is something else than before.
+pub(super) fn locked(
+    file: File,
+    silence: Duration,
+    mut say: impl FnMut(&str),
+    awaited: impl Fn() -> String,
+) -> io::Result<File> {
     match file.try_lock() {
         Ok(()) => return Ok(file),
         Err(TryLockError::Error(error)) => return Err(error),
@@ -110,10 +108,17 @@ pub(super) fn locked(file: File, silence: Duration, mut waiting: impl FnMut()) -
     // A thread that blocks takes its turn; one that polls may never be served.
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new().spawn(move || sender.send(file.lock().map(|()| file)))?;
+    let mut said = String::new();
     loop {
         match receiver.recv_timeout(silence) {
             Ok(result) => return result,
-            Err(RecvTimeoutError::Timeout) => waiting(),
+            Err(RecvTimeoutError::Timeout) => {
+                let text = awaited();
+                if text != said {
+                    say(&text);
+                    said = text;
+                }
+            }
             Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("nobody waits for the lock")),
         }
     }

@@ -37,23 +37,17 @@ fn folder(caches: Option<OsString>, home: Option<PathBuf>) -> Option<PathBuf> {
     Some(caches.join("symbolica").join("locks"))
 }
 
-fn wait_in(folder: &Path, silence: Duration, mut say: impl FnMut(&str)) -> Result<(), SessionError> {
+fn wait_in(folder: &Path, silence: Duration, say: impl FnMut(&str)) -> Result<(), SessionError> {
     let path = folder.join(FILE);
     let remedy = "it needs a file that it can write to: set XDG_CACHE_HOME to the absolute path of such a folder, in the \
                   environment or under `[env]` in `.cargo/config.toml`";
     let unavailable = |error: io::Error| SessionError::of_file("its own lock file", &path, &error, remedy);
     let file = open(folder, &path).map_err(unavailable)?;
-    let mut said = false;
-    let waiting = || {
-        if !said {
-            say(&format!(
-                "waiting for another program of this user that computes with Symbolica (it holds the lock on {})",
-                path.display()
-            ));
-            said = true;
-        }
+    let awaited = || {
+        let path = path.display();
+        format!("waiting for another program of this user that computes with Symbolica (it holds the lock on {path})")
     };
-    locked(file, silence, waiting).map(drop).map_err(unavailable)
+    locked(file, silence, say, awaited).map(drop).map_err(unavailable)
 }
 
 /// Folder and file are readable by nobody else, as Symbolica makes them.
