@@ -64,8 +64,10 @@ fn vanishes_without_multipliers(derivation: &Derivation, parts: &RateParts, set:
         let is_solved = |symbol| before.iter().any(|system| system.unknowns.contains(&symbol));
         let on_set = |symbol| if is_solved(symbol) { Expression::zero() } else { Expression::from(symbol) };
         let right_side = system.right_side.iter().map(|entry| entry.substituted(&on_set));
-        let rate = bordered(system.matrix.iter().cloned().zip(right_side), &own, &parts.free);
-        is_zero(&rate.divide(whole.clone()).ok()?)
+        let above = system.matrix.iter().zip(right_side).map(|(row, entry)| [&row[..], &[entry]].concat());
+        let last = own.iter().chain([&parts.free]).cloned().collect();
+        let bordered: Vec<Vec<Expression>> = above.chain([last]).collect();
+        is_zero(&determinant(&bordered).divide(whole.clone()).ok()?)
     };
     let mut solutions = Vec::new();
     for system in before {
@@ -78,19 +80,4 @@ fn vanishes_without_multipliers(derivation: &Derivation, parts: &RateParts, set:
 /// has an inverse, and where it does not, too: there, a common factor of A and g' may have been divided out.
 fn solution(system: &LinearSystem, place: usize) -> Option<Expression> {
     determinant_with(&system.matrix, place, &system.right_side).divide(determinant(&system.matrix)).ok()
-}
-
-/// det [[M, b], [r, h]], from the rows of M and b.
-fn bordered(
-    rows: impl Iterator<Item = (Vec<Expression>, Expression)>,
-    last: &[Expression],
-    corner: &Expression,
-) -> Expression {
-    let with = |mut row: Vec<Expression>, entry: Expression| {
-        row.push(entry);
-        row
-    };
-    let mut matrix: Vec<Vec<Expression>> = rows.map(|(row, entry)| with(row, entry)).collect();
-    matrix.push(with(last.to_vec(), corner.clone()));
-    determinant(&matrix)
 }

@@ -75,10 +75,6 @@ pub struct Expr(Atom);
 pub struct NotReal;
 
 impl Expr {
-    fn polynomial(&self, variables: &Arc<Vec<PolyVariable>>) -> Polynomial<LexOrder> {
-        self.0.to_polynomial(&Q, variables.clone())
-    }
-
     /// Takes an expression in.
     pub fn read(expression: &Expression) -> Self {
         Self(match expression {
@@ -130,71 +126,61 @@ impl Expr {
 
 type Polynomial<Order> = MultivariatePolynomial<RationalField, u16, Order>;
 
-/// A quotient of polynomials in some variables, the first of which are eliminated first, in its lowest terms.
+/// A quotient of polynomials in some variables, the first of which are eliminated first, in its lowest terms, and polynomials that vanish.
 pub struct Fraction {
     numerator: Polynomial<LexOrder>,
     denominator: Polynomial<LexOrder>,
-    variables: Arc<Vec<PolyVariable>>,
+    relations: Vec<Polynomial<LexOrder>>,
 }
 
 impl Fraction {
-    /// `None` if the denominator is 0.
-    pub fn new(numerator: &Expr, denominator: &Expr, variables: &[Symbol]) -> Option<Self> {
-        let variables = polynomial_variables(variables);
-        let (numerator, denominator) = (numerator.polynomial(&variables), denominator.polynomial(&variables));
+    /// The quotient of a numerator and a denominator; `None` if the latter is 0.
+    pub fn new<'a>(
+        quotient: [&Expression; 2],
+        relations: impl Iterator<Item = &'a Expression>,
+        variables: &[Symbol],
+    ) -> Option<Self> {
+        // Symbolica orders terms by the registration of symbols, which must be that of the indices.
+        variables.iter().max().map(|symbol| state_symbol(*symbol));
+        let variables = Arc::new(variables.iter().map(|symbol| PolyVariable::from(state_symbol(*symbol))).collect());
+        let polynomial = |of: &Expression| Expr::read(of).0.to_polynomial(&Q, Arc::clone(&variables));
+        let [numerator, denominator] = quotient.map(polynomial);
         if denominator.is_zero() {
             return None;
         }
         let common = numerator.gcd(&denominator);
         let (numerator, denominator) = (numerator.try_div(&common)?, denominator.try_div(&common)?);
-        Some(Self { numerator, denominator, variables })
+        Some(Self { numerator, denominator, relations: relations.map(polynomial).collect() })
     }
 
-    /// Whether division of the numerator by `relations` leaves nothing: a proof that it vanishes where they all do.
-    pub fn vanishes_by_division(&self, relations: &[Expr]) -> bool {
-        let relations: Vec<Polynomial<LexOrder>> =
-            relations.iter().map(|relation| relation.polynomial(&self.variables)).collect();
-        self.numerator.is_zero() || self.numerator.reduce(&relations).is_zero()
+    /// Whether division of the numerator by the relations leaves nothing: a proof that it vanishes where they all do.
+    pub fn vanishes_by_division(&self) -> bool {
+        self.numerator.is_zero() || self.numerator.reduce(&self.relations).is_zero()
     }
 
-    /// Whether the numerator is a combination of `generators` at all, by a Groebner basis, whose remainders are unique.
-    pub fn vanishes_by_basis(&self, generators: &[Expr]) -> bool {
-        let read = |member: &Expr| -> Polynomial<GrevLexOrder> { member.polynomial(&self.variables).reorder() };
-        let basis = GroebnerBasis::new(&generators.iter().map(read).collect::<Vec<_>>(), false);
+    /// Whether the numerator is a combination of the relations at all, by a Groebner basis, whose remainders are unique. Where it is 1, they
+    /// have no common zero.
+    pub fn vanishes_by_basis(&self) -> bool {
+        let relations: Vec<_> = self.relations.iter().map(|relation| relation.reorder::<GrevLexOrder>()).collect();
+        let basis = GroebnerBasis::new(&relations, false);
         self.numerator.reorder::<GrevLexOrder>().reduce(&basis.system).is_zero()
     }
 
-    /// Whether division of one of the first powers of the denominator by `relations` leaves nothing.
-    pub fn divides_by_zero(&self, relations: &[Expr]) -> bool {
-        let relations: Vec<Polynomial<LexOrder>> =
-            relations.iter().map(|relation| relation.polynomial(&self.variables)).collect();
+    /// Whether division of one of the first powers of the denominator by the relations leaves nothing.
+    pub fn divides_by_zero(&self) -> bool {
         let mut power = self.denominator.clone();
         for _ in 1..HIGHEST_POWER {
             if power.is_constant() {
                 return power.is_zero();
             }
-            power = power.reduce(&relations);
+            power = power.reduce(&self.relations);
             if power.is_zero() {
                 return true;
             }
             power = &power * &self.denominator;
         }
-        power.reduce(&relations).is_zero()
+        power.reduce(&self.relations).is_zero()
     }
-}
-
-/// Whether 1 is a combination of `generators`, by a Groebner basis: then they have no common zero.
-pub fn contradict(generators: &[Expr], variables: &[Symbol]) -> bool {
-    let variables = polynomial_variables(variables);
-    let read = |member: &Expr| -> Polynomial<GrevLexOrder> { member.polynomial(&variables).reorder() };
-    let basis = GroebnerBasis::new(&generators.iter().map(read).collect::<Vec<_>>(), false);
-    read(&Expr(Atom::one())).reduce(&basis.system).is_zero()
-}
-
-fn polynomial_variables(symbols: &[Symbol]) -> Arc<Vec<PolyVariable>> {
-    // Symbolica orders terms by the registration of symbols, which must be that of the indices.
-    symbols.iter().max().map(|symbol| state_symbol(*symbol));
-    Arc::new(symbols.iter().map(|symbol| PolyVariable::from(state_symbol(*symbol))).collect())
 }
 
 fn model_symbol(symbol: symbolica::atom::Symbol) -> Option<Symbol> {

@@ -20,7 +20,7 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};
 
-use crate::algebra::symbolic::{self, Expr, Fraction};
+use crate::algebra::symbolic::{self, Fraction};
 use crate::expression::{Expression, Function, Symbol};
 use crate::proofs::{Degree, degree_in, vanishes_identically};
 
@@ -40,7 +40,8 @@ pub(super) fn vanishes_where(expression: &Expression, constraints: &[&Expression
     unknowns.zeros = constraints.iter().copied().cloned().collect();
     let (polynomial, divisor) = unknowns.quotient(expression);
     let constraints: Vec<Expression> = constraints.iter().map(|constraint| unknowns.quotient(constraint).0).collect();
-    let all = || constraints.iter().chain(&unknowns.relations);
+    let relations = unknowns.relations();
+    let all = || constraints.iter().chain(&relations);
     let is_long = |polynomial: &Expression| terms(polynomial) > MOST_TERMS;
     if !unknowns.is_division_short(&polynomial, &constraints)
         || all().any(is_long)
@@ -50,12 +51,9 @@ pub(super) fn vanishes_where(expression: &Expression, constraints: &[&Expression
         return false;
     }
     let variables = order(all().chain([&polynomial, &divisor]));
-    let relations: Vec<Expr> = all().map(Expr::read).collect();
-    let quotient = (Expr::read(&polynomial), Expr::read(&divisor));
-    let Some(fraction) = Fraction::new(&quotient.0, &quotient.1, &variables) else { return false };
-    let is_rational = unknowns.relations.is_empty();
-    (fraction.vanishes_by_division(&relations) || is_basis_small(all()) && fraction.vanishes_by_basis(&relations))
-        && (is_rational || !fraction.divides_by_zero(&relations))
+    let Some(fraction) = Fraction::new([&polynomial, &divisor], all(), &variables) else { return false };
+    (fraction.vanishes_by_division() || is_basis_small(all()) && fraction.vanishes_by_basis())
+        && (relations.is_empty() || !fraction.divides_by_zero())
 }
 
 /// What a function is where its argument vanishes.
@@ -76,12 +74,11 @@ fn is_multiple(one: &Expression, other: &Expression) -> bool {
 pub(super) fn contradict(expressions: &[Expression]) -> bool {
     let mut unknowns = FunctionUnknowns::above(expressions);
     let polynomials: Vec<Expression> = expressions.iter().map(|expression| unknowns.quotient(expression).0).collect();
-    let all = || polynomials.iter().chain(&unknowns.relations);
-    if !is_basis_small(all()) {
-        return false;
-    }
-    let variables = order(all());
-    symbolic::contradict(&all().map(Expr::read).collect::<Vec<_>>(), &variables)
+    let relations = unknowns.relations();
+    let all = || polynomials.iter().chain(&relations);
+    let one = Expression::one();
+    is_basis_small(all())
+        && Fraction::new([&one, &one], all(), &order(all())).is_some_and(|one| one.vanishes_by_basis())
 }
 
 fn is_basis_small<'a>(members: impl Iterator<Item = &'a Expression> + Clone) -> bool {
@@ -113,16 +110,15 @@ fn degree(polynomial: &Expression) -> usize {
 }
 
 /// Unknowns that stand for functions, and what binds them.
+#[derive(Default)]
 struct FunctionUnknowns {
+    /// The first of them.
     first: u32,
-    next: u32,
     /// What vanishes: functions of it, or of its negative, are numbers.
     zeros: Vec<Expression>,
-    /// What each unknown stands for that has been met.
-    known: Vec<(UnknownMeaning, Symbol)>,
-    /// Polynomials that vanish.
-    relations: Vec<Expression>,
-    /// Those of the form u^d = v.
+    /// What each unknown stands for.
+    known: Vec<UnknownMeaning>,
+    /// What binds unknowns u: d and v with u^d = v.
     substitutions: Vec<(Symbol, usize, Expression)>,
     /// Each unknown that stands for a reciprocal, with its polynomial divisor.
     reciprocals: Vec<(Symbol, Expression)>,
@@ -142,32 +138,29 @@ impl FunctionUnknowns {
     /// Unknowns beyond every symbol of `expressions`.
     fn above<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Self {
         let last = expressions.into_iter().filter_map(|expression| expression.symbols().last().copied()).max();
-        let first = last.map_or(0, |symbol| symbol.0 + 1);
-        Self {
-            first,
-            next: first,
-            zeros: Vec::new(),
-            known: Vec::new(),
-            relations: Vec::new(),
-            substitutions: Vec::new(),
-            reciprocals: Vec::new(),
-        }
+        Self { first: last.map_or(0, |symbol| symbol.0 + 1), ..Self::default() }
+    }
+
+    /// The polynomials that vanish because of what unknowns stand for.
+    fn relations(&self) -> Vec<Expression> {
+        let relation = |(unknown, power, value): &(Symbol, usize, Expression)| {
+            positive_power(Expression::from(*unknown), *power as u64) - value.clone()
+        };
+        self.substitutions.iter().map(relation).collect()
     }
 
     /// Whether division makes few terms: every relation u^d = .. is used as often as the degree in u allows, and multiplies
     /// the terms each time.
     fn is_division_short(&self, polynomial: &Expression, constraints: &[Expression]) -> bool {
         let mut bound = terms(polynomial);
-        let mut degrees: Vec<usize> = (self.first..self.next)
-            .map(|unknown| degree_in(polynomial, Symbol(unknown)).unwrap_or(usize::MAX))
-            .collect();
+        let degree_of =
+            |index: usize, of: &Expression| degree_in(of, Symbol(self.first + index as u32)).unwrap_or(usize::MAX);
+        let mut degrees: Vec<usize> = (0..self.known.len()).map(|index| degree_of(index, polynomial)).collect();
         for (unknown, power, value) in self.substitutions.iter().rev() {
             let times = degrees[(unknown.0 - self.first) as usize] / power;
             bound = bound.saturating_mul(symbolic::terms_of_power(terms(value), times));
             for (index, degree) in degrees.iter_mut().enumerate() {
-                let more =
-                    times.saturating_mul(degree_in(value, Symbol(self.first + index as u32)).unwrap_or(usize::MAX));
-                *degree = degree.saturating_add(more);
+                *degree = degree.saturating_add(times.saturating_mul(degree_of(index, value)));
             }
         }
         let degree = degree(polynomial);
@@ -182,10 +175,8 @@ impl FunctionUnknowns {
         match expression {
             Expression::Number(_) | Expression::Symbol(_) => expression.clone(),
             Expression::Pi => self.opaque(expression),
-            Expression::Sum(terms) => Expression::sum(terms.iter().map(|term| self.replace(term)).collect::<Vec<_>>()),
-            Expression::Product(factors) => {
-                Expression::product(factors.iter().map(|factor| self.replace(factor)).collect::<Vec<_>>())
-            }
+            Expression::Sum(terms) => Expression::sum(terms.iter().map(|term| self.replace(term))),
+            Expression::Product(factors) => Expression::product(factors.iter().map(|factor| self.replace(factor))),
             Expression::Power(base, exponent) => self.power(expression, base, exponent),
             Expression::Call(function, arguments) => self.call(expression, *function, &arguments[0]),
         }
@@ -220,34 +211,27 @@ impl FunctionUnknowns {
             // Not the number itself: a product with 0 would hide what is divided by.
             return self.bound(UnknownMeaning::Itself(expression.clone()), 1, Expression::integer(value));
         }
-        match function {
-            Function::Sin | Function::Cos => {
-                let (sine, cosine) = self.pair([Function::Sin, Function::Cos], argument, 1);
-                if function == Function::Sin { sine } else { cosine }
-            }
-            Function::Sinh | Function::Cosh => {
-                let (sine, cosine) = self.pair([Function::Sinh, Function::Cosh], argument, -1);
-                if function == Function::Sinh { sine } else { cosine }
-            }
-            Function::Tan => {
-                let (sine, cosine) = self.pair([Function::Sin, Function::Cos], argument, 1);
-                sine * self.reciprocal(cosine)
-            }
-            Function::Tanh => {
-                let (sine, cosine) = self.pair([Function::Sinh, Function::Cosh], argument, -1);
-                sine * self.reciprocal(cosine)
+        let (sine, cosine) = match function {
+            Function::Sin | Function::Cos | Function::Tan => self.pair([Function::Sin, Function::Cos], argument, 1),
+            Function::Sinh | Function::Cosh | Function::Tanh => {
+                self.pair([Function::Sinh, Function::Cosh], argument, -1)
             }
             Function::Abs => {
                 let argument = self.replace(argument);
-                self.root(argument.clone() * argument, 2)
+                return self.root(argument.clone() * argument, 2);
             }
-            _ => self.opaque(expression),
+            _ => return self.opaque(expression),
+        };
+        match function {
+            Function::Sin | Function::Sinh => sine,
+            Function::Cos | Function::Cosh => cosine,
+            _ => sine * self.reciprocal(cosine),
         }
     }
 
     /// s and c with c^2 = 1 - sign s^2.
     fn pair(&mut self, [odd, even]: [Function; 2], argument: &Expression, sign: i64) -> (Expression, Expression) {
-        let sine = self.unknown(UnknownMeaning::Function(odd, argument.clone()));
+        let sine = Expression::from(self.unknown(UnknownMeaning::Function(odd, argument.clone())).0);
         let square = Expression::integer(-sign) * positive_power(sine.clone(), 2) + Expression::one();
         let cosine = self.bound(UnknownMeaning::Function(even, argument.clone()), 2, square);
         (sine, cosine)
@@ -280,48 +264,44 @@ impl FunctionUnknowns {
                 positive_power(inverse, exponent.to_integer().to_u64().unwrap_or(1))
             }
             factor => {
-                let before = self.next;
-                let inverse = self.unknown(UnknownMeaning::Reciprocal(factor.clone()));
-                if self.next > before {
-                    self.reciprocals.push((Symbol(before), factor));
+                let (inverse, is_new) = self.unknown(UnknownMeaning::Reciprocal(factor.clone()));
+                if is_new {
+                    self.reciprocals.push((inverse, factor));
                 }
-                inverse
+                Expression::from(inverse)
             }
         }
     }
 
     /// A function that nothing is known of.
     fn opaque(&mut self, expression: &Expression) -> Expression {
-        self.unknown(UnknownMeaning::Itself(expression.clone()))
+        Expression::from(self.unknown(UnknownMeaning::Itself(expression.clone())).0)
     }
 
     /// u with u^d = value.
     fn bound(&mut self, key: UnknownMeaning, power: usize, value: Expression) -> Expression {
-        let before = self.next;
-        let unknown = self.unknown(key);
-        if self.next > before {
-            self.relations.push(positive_power(unknown.clone(), power as u64) - value.clone());
-            self.substitutions.push((Symbol(before), power, value));
+        let (unknown, is_new) = self.unknown(key);
+        if is_new {
+            self.substitutions.push((unknown, power, value));
         }
-        unknown
+        Expression::from(unknown)
     }
 
-    fn unknown(&mut self, key: UnknownMeaning) -> Expression {
-        if let Some((_, symbol)) = self.known.iter().find(|(known, _)| *known == key) {
-            return Expression::from(*symbol);
+    /// The unknown that stands for this, and whether it is a new one.
+    fn unknown(&mut self, key: UnknownMeaning) -> (Symbol, bool) {
+        let known = self.known.iter().position(|known| *known == key);
+        let place = known.unwrap_or(self.known.len());
+        if known.is_none() {
+            self.known.push(key);
         }
-        let symbol = Symbol(self.next);
-        self.next += 1;
-        self.known.push((key, symbol));
-        Expression::from(symbol)
+        (Symbol(self.first + place as u32), known.is_none())
     }
 
     /// The expression as a quotient of polynomials, the first of which vanishes where it does.
     fn quotient(&mut self, expression: &Expression) -> (Expression, Expression) {
         let polynomial = self.replace(expression);
         let (numerator, powers) = self.fraction(&polynomial);
-        let divisor = self.divisors(&powers);
-        (numerator, divisor)
+        (numerator, self.divisors(&powers))
     }
 
     /// What contains reciprocals over one denominator: the numerator, and each reciprocal that it lacks with its power.
@@ -345,7 +325,7 @@ impl FunctionUnknowns {
                     rest.filter(|(_, power)| *power > 0).collect()
                 };
                 let terms = terms.into_iter().map(|(numerator, powers)| numerator * self.divisors(&missing(&powers)));
-                (Expression::sum(terms.collect::<Vec<_>>()), common)
+                (Expression::sum(terms), common)
             }
             Expression::Product(factors) => {
                 let (mut numerators, mut all) = (Vec::new(), Powers::new());
@@ -372,7 +352,7 @@ impl FunctionUnknowns {
     fn divisors(&self, powers: &Powers) -> Expression {
         let divisor =
             |(inverse, divisor): &(Symbol, Expression)| Some(positive_power(divisor.clone(), *powers.get(inverse)?));
-        Expression::product(self.reciprocals.iter().filter_map(divisor).collect::<Vec<_>>())
+        Expression::product(self.reciprocals.iter().filter_map(divisor))
     }
 }
 
@@ -380,8 +360,7 @@ impl FunctionUnknowns {
 type Powers = BTreeMap<Symbol, u64>;
 
 fn reciprocals(powers: &Powers) -> Expression {
-    let powers = powers.iter().map(|(symbol, power)| positive_power(Expression::from(*symbol), *power));
-    Expression::product(powers.collect::<Vec<_>>())
+    Expression::product(powers.iter().map(|(symbol, power)| positive_power(Expression::from(*symbol), *power)))
 }
 
 fn positive_power(base: Expression, exponent: u64) -> Expression {
