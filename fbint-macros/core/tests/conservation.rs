@@ -35,7 +35,7 @@ fn prove(attribute: &str, item: &str) -> (Derivation, Result<Vec<Conservation>, 
     let problem = model.expect("no mistakes").problem;
     let (derivation, claims) = session(|| {
         let derivation = mechanics::derive(&problem, &algebra::Algebra).expect("a derivation");
-        let claims = algebra::claims(&derivation);
+        let claims = algebra::claims(&derivation, &proofs::grades(&derivation));
         (derivation, claims)
     })
     .expect("a session");
@@ -425,7 +425,7 @@ fn problems_are_plain_data() {
     };
     let (derivation, claims) = session(|| {
         let derivation = mechanics::derive(&problem, &algebra::Algebra).unwrap();
-        let claims = algebra::claims(&derivation);
+        let claims = algebra::claims(&derivation, &proofs::grades(&derivation));
         (derivation, claims)
     })
     .unwrap();

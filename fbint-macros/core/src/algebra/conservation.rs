@@ -15,18 +15,9 @@ use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId, L
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::RateParts;
 use crate::numbers::determinant::{determinant, determinant_with};
-use crate::proofs::grades;
 
-/// What algebra says to every integral. Runs within a session.
-pub fn claims(derivation: &Derivation) -> Table<IntegralId, Claim> {
-    claims_beside(derivation, &grades(derivation))
-}
-
-/// What algebra says to every integral of which numbers prove nothing. Runs within a session.
-pub(super) fn claims_beside(
-    derivation: &Derivation,
-    grades: &Table<IntegralId, Option<Conservation>>,
-) -> Table<IntegralId, Claim> {
+/// What algebra says to every integral of which numbers prove no grade. Runs within a session.
+pub fn claims(derivation: &Derivation, grades: &Table<IntegralId, Option<Conservation>>) -> Table<IntegralId, Claim> {
     let claim = |integral| grades[integral].map_or_else(|| claim(derivation, integral), Claim::Proved);
     derivation.integrals.ids().map(claim).collect()
 }

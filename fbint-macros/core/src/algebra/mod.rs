@@ -35,7 +35,7 @@ pub fn prepare(problem: &Problem) -> Result<Prepared, Obstacle> {
     let derivation = derived.map_err(Obstacle::Underived)?;
     let grades = grades(&derivation);
     let found = || {
-        let claims = conservation::claims_beside(&derivation, &grades);
+        let claims = claims(&derivation, &grades);
         let involution = involution(&derivation, &claims, &Algebra);
         (claims, involution)
     };

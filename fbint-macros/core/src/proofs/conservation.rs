@@ -13,6 +13,8 @@
 //! What algebra does not prove does not compile, unless the declaration assumes it. In both cases states are searched for that refute
 //! it.
 
+use std::cell::LazyCell;
+
 use super::identities::vanishes_identically;
 use super::rates::{vanishes_everywhere, vanishes_on_constraints};
 use super::search::{Found, Search};
@@ -41,7 +43,7 @@ pub struct Violation {
 }
 
 /// The grade of each integral for which numbers prove one.
-pub(crate) fn grades(derivation: &Derivation) -> Table<IntegralId, Option<Conservation>> {
+pub fn grades(derivation: &Derivation) -> Table<IntegralId, Option<Conservation>> {
     derivation.integrals.ids().map(|integral| grade(derivation, integral)).collect()
 }
 
@@ -76,34 +78,26 @@ fn is_gradient_of(derivation: &Derivation, gradient: &[(Symbol, Expression)], in
 
 /// An integral that the form of the system is said to keep, and that the field changes in some state: a fault of the compiler.
 pub(crate) fn changed_by_field(derivation: &Derivation) -> Option<IntegralId> {
-    let grade = |id: &IntegralId| derivation.integrals.conserved_by_construction(*id);
-    let (everywhere, on_constraints): (Vec<IntegralId>, Vec<IntegralId>) = derivation
-        .integrals
-        .ids()
-        .filter(|id| grade(id).is_some())
-        .partition(|id| matches!(grade(id), Some(Conservation::Everywhere(_))));
     let starts = || general(&derivation.symbols).take(TRIED);
-    let states = || starts().map(|values| State::new(&values));
-    let consistent = || starts().filter_map(|start| consistent(derivation, start));
-    changed_in(derivation, everywhere, states(), STATES_OF_CONSTRUCTION)
-        .or_else(|| changed_in(derivation, on_constraints, consistent(), STATES_OF_CONSTRUCTION))
+    let field = |states: &mut dyn Iterator<Item = State>| velocities(derivation, states, STATES_OF_CONSTRUCTION);
+    let everywhere = LazyCell::new(|| field(&mut starts().map(|values| State::new(&values))));
+    let on_constraints = LazyCell::new(|| field(&mut starts().filter_map(|start| consistent(derivation, start))));
+    derivation.integrals.ids().find(|id| match derivation.integrals.conserved_by_construction(*id) {
+        Some(Conservation::Everywhere(_)) => changes(derivation, *id, &everywhere),
+        Some(_) => changes(derivation, *id, &on_constraints),
+        None => false,
+    })
 }
 
-/// The first of these integrals that changes in one of so many states in which the field is defined.
-fn changed_in(
-    derivation: &Derivation,
-    integrals: Vec<IntegralId>,
-    states: impl Iterator<Item = State>,
-    count: usize,
-) -> Option<IntegralId> {
-    if integrals.is_empty() {
-        return None;
-    }
-    let velocities: Vec<Velocity> = states.filter_map(|state| Velocity::new(derivation, state)).take(count).collect();
-    let changes = |id: &IntegralId, velocity: &Velocity| {
-        velocity.rate(&derivation.integrals[*id].gradient).is_some_and(|(rate, _)| rate.is_nonzero())
-    };
-    integrals.into_iter().find(|id| velocities.iter().any(|velocity| changes(id, velocity)))
+/// The field in the first of these states in which it is defined.
+fn velocities(derivation: &Derivation, states: impl Iterator<Item = State>, count: usize) -> Vec<Velocity> {
+    states.filter_map(|state| Velocity::new(derivation, state)).take(count).collect()
+}
+
+/// Whether an integral certainly changes somewhere.
+fn changes(derivation: &Derivation, integral: IntegralId, velocities: &[Velocity]) -> bool {
+    let rate = |velocity: &Velocity| velocity.rate(&derivation.integrals[integral].gradient);
+    velocities.iter().filter_map(rate).any(|(rate, _)| rate.is_nonzero())
 }
 
 /// What is to be believed of the claims of a kept derivation: what points modulo primes do not prove again is searched for states that
@@ -132,7 +126,7 @@ pub fn believed(
 /// Whether an integral changes in a state in general position.
 fn changes_somewhere(derivation: &Derivation, integral: IntegralId) -> bool {
     let states = general(&derivation.symbols).map(|values| State::new(&values));
-    changed_in(derivation, vec![integral], states, STATES).is_some()
+    changes(derivation, integral, &velocities(derivation, states, STATES))
 }
 
 /// The grade of every integral; those that are not conserved, or not known to be, if there are any.

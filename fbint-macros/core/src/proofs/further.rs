@@ -37,7 +37,7 @@ use self::sieve::Sieve;
 use self::tape::{Tape, residue};
 use super::identities::seed_and_scale;
 use super::point::{ModularPoint, Set, Step, roots};
-use super::rates::{constraint_set, parts_of_field};
+use super::rates::constraint_set;
 use crate::derivation::table::Id;
 use crate::derivation::{Derivation, Further, FurtherIntegral, Searched, column_of};
 use crate::expression::{Expression, Symbol};
@@ -73,13 +73,12 @@ pub fn further(derivation: &Derivation, asked: Option<usize>) -> Further {
 }
 
 fn searched(derivation: &Derivation, asked: Option<usize>) -> Option<Further> {
-    let parts = parts_of_field(derivation);
-    let size = parts.iter().map(Expression::size).fold(1, usize::saturating_add);
+    let size = 1 + derivation.field.expressions().map(Expression::size).sum::<usize>();
     let [most_size, most_work] = [SIZES, WORK].map(|most| most[usize::from(asked.is_some())]);
     if size > most_size {
         return None;
     }
-    let atoms = atoms(derivation, &parts);
+    let atoms = atoms(derivation);
     let ranges = match asked {
         Some(degree) => vec![(degree, &atoms[..])],
         None => vec![(DEGREE, &atoms[..]), (DEGREE, &[]), (1, &[])],
@@ -102,7 +101,7 @@ fn searched(derivation: &Derivation, asked: Option<usize>) -> Option<Further> {
 
 /// The number of monomials that a search takes which is asked for.
 pub fn monomials_up_to(derivation: &Derivation, degree: usize) -> usize {
-    monomials(derivation.dimension() + atoms(derivation, &parts_of_field(derivation)).len(), degree)
+    monomials(derivation.dimension() + atoms(derivation).len(), degree)
 }
 
 /// The derivatives by the state.

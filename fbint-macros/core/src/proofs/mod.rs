@@ -31,8 +31,8 @@ mod states;
 mod trials;
 mod velocity;
 
-pub use conservation::{Violation, believed, prove};
-pub(crate) use conservation::{changed_by_field, grades};
+pub(crate) use conservation::changed_by_field;
+pub use conservation::{Violation, believed, grades, prove};
 #[cfg(feature = "derive")]
 pub(crate) use degree::{Degree, degree_in};
 pub use feasibility::doubts;

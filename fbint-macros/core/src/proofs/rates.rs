@@ -45,11 +45,6 @@ pub(super) fn constraint_set(derivation: &Derivation) -> Vec<Set<'_>> {
     (0..1 << rotations.len()).map(part).collect()
 }
 
-/// What X is made of.
-pub(super) fn parts_of_field(derivation: &Derivation) -> Vec<Expression> {
-    derivation.field.expressions().cloned().collect()
-}
-
 fn vanishes(derivation: &Derivation, slopes: &[(Symbol, Expression)], set: &Set<'_>) -> bool {
     let relevant: Vec<&Expression> = slopes.iter().map(|(state, _)| &derivation.field.rates[*state]).collect();
     let systems = needed(&derivation.field, &relevant);

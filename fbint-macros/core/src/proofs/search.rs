@@ -92,19 +92,18 @@ impl<'a> Search<'a> {
         }
         let count = self.count(integral);
         let mut random = Random(0);
-        let wide = trials::wide(&self.derivation.symbols).take(count);
-        let wide: Vec<RateTrial> = wide.filter_map(|start| self.trial(integral, start)).collect();
-        if let Some(witness) = remote(&wide) {
-            return Found::Witness(witness);
+        let wide = || trials::wide(&self.derivation.symbols).take(count).collect();
+        let expressions: Vec<&Expression> = self.expressions(integral).into_iter().chain([rate]).collect();
+        let near = || trials::critical(self.derivation, &expressions, count);
+        let kinds: [&dyn Fn() -> Vec<Values>; 2] = [&wide, &near];
+        let mut all: Vec<RateTrial> = Vec::new();
+        for starts in kinds {
+            all.extend(starts().into_iter().filter_map(|start| self.trial(integral, start)));
+            if let Some(witness) = remote(&all) {
+                return Found::Witness(witness);
+            }
         }
-        let critical: Vec<&Expression> = self.expressions(integral).into_iter().chain([rate]).collect();
-        let near = trials::critical(self.derivation, &critical, count);
-        let near: Vec<RateTrial> = near.into_iter().filter_map(|start| self.trial(integral, start)).collect();
-        if let Some(witness) = remote(&near) {
-            return Found::Witness(witness);
-        }
-        let mut found = first.len() + wide.len() + near.len();
-        let mut all: Vec<RateTrial> = wide.into_iter().chain(near).collect();
+        let mut found = first.len() + all.len();
         all.sort_by(|a, b| b.significance().total_cmp(&a.significance()));
         all.truncate(CLIMBERS);
         for best in &mut all {
@@ -135,7 +134,7 @@ impl<'a> Search<'a> {
             let states = states.filter_map(|start| states::consistent(derivation, start));
             states.filter_map(|state| Velocity::new(derivation, state)).take(STATES).collect()
         });
-        first.iter().filter_map(|velocity| trial(derivation, integral, velocity, None)).collect()
+        first.iter().filter_map(|velocity| trial(derivation, integral, velocity, velocity.state.doubles())).collect()
     }
 
     /// A witness whose numbers have two digits.
@@ -152,7 +151,7 @@ impl<'a> Search<'a> {
     /// The rate in the state on the constraint set that a start leads to.
     fn trial(&self, integral: IntegralId, start: Values) -> Option<RateTrial> {
         let state = states::consistent(self.derivation, start.clone())?;
-        trial(self.derivation, integral, &Velocity::new(self.derivation, state)?, Some(start))
+        trial(self.derivation, integral, &Velocity::new(self.derivation, state)?, start)
     }
 
     /// How many states of each kind are tried.
@@ -175,15 +174,9 @@ fn cost(node: &Expression) -> usize {
     if matches!(node, Expression::Call(..)) { COST_OF_FUNCTION } else { 1 }
 }
 
-fn trial(
-    derivation: &Derivation,
-    integral: IntegralId,
-    velocity: &Velocity,
-    start: Option<Values>,
-) -> Option<RateTrial> {
+fn trial(derivation: &Derivation, integral: IntegralId, velocity: &Velocity, start: Values) -> Option<RateTrial> {
     let (rate, size) = velocity.rate(&derivation.integrals[integral].gradient)?;
-    let state = velocity.state.doubles();
-    Some(RateTrial { start: start.unwrap_or_else(|| state.clone()), state, rate, size })
+    Some(RateTrial { start, state: velocity.state.doubles(), rate, size })
 }
 
 /// A witness that is far away, or close to where something changes.

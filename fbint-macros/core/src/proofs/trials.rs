@@ -59,7 +59,7 @@ pub(super) fn critical(derivation: &Derivation, expressions: &[&Expression], mos
                 symbols.into_iter().partition(|symbol| derivation.symbols.is_state(*symbol));
             for symbol in own.into_iter().chain(given).take(3) {
                 for zero in zeros(derivation, part, symbol, &source) {
-                    starts.extend(around(zero, symbol));
+                    starts.extend(around(&zero, &[symbol]));
                 }
             }
             if starts.len() >= most {
@@ -107,12 +107,7 @@ fn joint(derivation: &Derivation, parts: &[&Expression], source: &Values) -> Vec
         state = zero;
         settled.push(symbol);
     }
-    let moved = |distance: f64| {
-        let mut state = state.clone();
-        settled.iter().for_each(|symbol| state[*symbol] += distance * state[*symbol].abs().max(1.0));
-        state
-    };
-    if settled.len() < 2 { Vec::new() } else { on_either_side(moved) }
+    if settled.len() < 2 { Vec::new() } else { around(&state, &settled) }
 }
 
 /// Sums and symbols within functions and powers that are not natural.
@@ -188,15 +183,13 @@ fn smallest_between(value: &impl Fn(f64) -> f64, mut low: f64, mut high: f64) ->
     0.5 * (low + high)
 }
 
-/// A state, and states at several distances on either side of it.
-fn around(zero: Values, symbol: Symbol) -> Vec<Values> {
-    let scale = zero[symbol].abs().max(1.0);
-    let moved = |distance: f64| {
+/// States that differ from one in these symbols, by several distances on either side of it.
+fn around(zero: &Values, symbols: &[Symbol]) -> Vec<Values> {
+    on_either_side(|distance| {
         let mut state = zero.clone();
-        state[symbol] += distance * scale;
+        symbols.iter().for_each(|symbol| state[*symbol] += distance * zero[*symbol].abs().max(1.0));
         state
-    };
-    on_either_side(moved)
+    })
 }
 
 fn on_either_side(moved: impl Fn(f64) -> Values) -> Vec<Values> {

@@ -66,21 +66,24 @@ fn raised(base: Expression, power: usize) -> Option<Expression> {
 }
 
 /// The functions of the state that occur: roots, reciprocals, and calls.
-pub(super) fn atoms(derivation: &Derivation, parts: &[Expression]) -> Vec<Expression> {
+pub(super) fn atoms(derivation: &Derivation) -> Vec<Expression> {
+    let parts: Vec<&Expression> = derivation.field.expressions().collect();
     let mut atoms = Vec::new();
     let values = derivation.integrals.rows().map(|integral| &integral.value);
-    for atom in parts.iter().chain(values).flat_map(Expression::nodes).filter_map(|node| atom(node, derivation)) {
+    for atom in
+        parts.iter().copied().chain(values).flat_map(Expression::nodes).filter_map(|node| atom(node, derivation))
+    {
         if !atoms.contains(&atom) {
             atoms.push(atom);
         }
     }
     if derivation.constraints().is_none()
         && derivation.field.systems.is_empty()
-        && let Some((seed, scale)) = seed_and_scale(&parts.iter().collect::<Vec<_>>())
+        && let Some((seed, scale)) = seed_and_scale(&parts)
         && let Some(field) = primes(seed).next()
     {
         let is_factor =
-            |state: &Symbol| is_factor_of_rate(&parts[state.place()], *state, || ModularPoint::new(field, seed, scale));
+            |state: &Symbol| is_factor_of_rate(parts[state.place()], *state, || ModularPoint::new(field, seed, scale));
         let logarithm = |state: Symbol| Expression::call(Function::Ln, [Expression::from(state)]);
         let logarithms: Vec<Expression> = derivation.symbols.states().filter(is_factor).map(logarithm).collect();
         atoms.extend(logarithms.into_iter().filter(|logarithm| !atoms.contains(logarithm)).collect::<Vec<_>>());
