@@ -1,6 +1,6 @@
 //! Points at which identities are tested: an element of a ring for each unknown, and so for each expression.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -90,13 +90,6 @@ pub(super) struct Step {
     open: Vec<Symbol>,
 }
 
-impl Step {
-    /// The degree of the constraint in the symbol.
-    pub(super) fn degree(&self) -> usize {
-        self.coefficients.len() - 1
-    }
-}
-
 /// Residues that are tried for what a constraint leaves open.
 const TRIED: usize = 40;
 
@@ -108,8 +101,7 @@ pub(super) struct ModularPoint {
     random: Random,
     /// What exponents are multiplied with to become integers.
     pub(super) scale: u64,
-    /// By their numbers.
-    symbols: Vec<Option<Element>>,
+    symbols: BTreeMap<Symbol, Element>,
     functions: HashMap<ElementMeaning, Element>,
 }
 
@@ -128,7 +120,14 @@ pub(super) enum ElementMeaning {
 impl ModularPoint {
     pub(super) fn new(field: PrimeField, seed: u64, scale: u64) -> Self {
         let ring = Ring::new(field);
-        Self { ring, has_residues: false, random: Random(seed), scale, symbols: Vec::new(), functions: HashMap::new() }
+        Self {
+            ring,
+            has_residues: false,
+            random: Random(seed),
+            scale,
+            symbols: BTreeMap::new(),
+            functions: HashMap::new(),
+        }
     }
 
     /// A point whose roots are residues, and whose square roots have both signs: any point of a ring with all of them is some such points.
@@ -142,7 +141,7 @@ impl ModularPoint {
     }
 
     fn symbol(&mut self, symbol: Symbol) -> Element {
-        if let Some(Some(element)) = self.symbols.get(symbol.0 as usize) {
+        if let Some(element) = self.symbols.get(&symbol) {
             return element.clone();
         }
         let element = self.random();
@@ -152,18 +151,12 @@ impl ModularPoint {
 
     /// Gives a symbol this element.
     pub(super) fn bind(&mut self, symbol: Symbol, element: Element) {
-        let place = symbol.0 as usize;
-        if self.symbols.len() <= place {
-            self.symbols.resize(place + 1, None);
-        }
-        self.symbols[place] = Some(element);
+        self.symbols.insert(symbol, element);
     }
 
     /// Draws an unknown anew.
     pub(super) fn forget(&mut self, symbol: Symbol) {
-        if let Some(element) = self.symbols.get_mut(symbol.0 as usize) {
-            *element = None;
-        }
+        self.symbols.remove(&symbol);
     }
 
     pub(super) fn known(&mut self, key: ElementMeaning) -> Element {
@@ -237,15 +230,10 @@ impl ModularPoint {
     /// have at most as many dimensions less than the space as there are constraints, and where y = 0, those before take one less each, and
     /// this one does not vanish on any part of what is left.
     fn is_divisor(&self, y: &Expression, set: &Set<'_>, place: usize) -> bool {
-        let symbol = match y {
-            Expression::Product(factors) => match &factors[..] {
-                [Expression::Number(_), Expression::Symbol(symbol)] => *symbol,
-                _ => return false,
-            },
-            Expression::Symbol(symbol) => *symbol,
-            _ => return false,
+        let ([Expression::Symbol(symbol)] | [Expression::Number(_), Expression::Symbol(symbol)]) = y.factors() else {
+            return false;
         };
-        let is_turned = set.rotations.iter().flat_map(Rotation::symbols).any(|other| other == symbol);
+        let is_turned = set.rotations.iter().flat_map(Rotation::symbols).any(|other| other == *symbol);
         if is_turned || set.constraints.iter().any(|constraint| constraint.has_reaction) {
             return false;
         }
@@ -253,8 +241,8 @@ impl ModularPoint {
             Self { has_residues: self.has_residues, ..Self::new(self.ring.field, !self.random.0, self.scale) };
         point.symbols = self.symbols.clone();
         set.variables.iter().for_each(|variable| point.forget(*variable));
-        point.bind(symbol, Element::new());
-        let steps = point.first_steps(set, place, Some(symbol));
+        point.bind(*symbol, Element::new());
+        let steps = point.first_steps(set, place, Some(*symbol));
         let value = steps.and_then(|steps| point.follow(set, &steps));
         let value = value.and_then(|()| point.evaluate(set.constraints[place].value));
         value.is_some_and(|value| point.ring.inverse(&value).is_some())
@@ -336,20 +324,7 @@ impl ModularPoint {
     /// b^(n/d) = s^n with s^d = b, and of a positive number b = n / m the root of n m^(d - 1), over m.
     pub(super) fn power(&mut self, base: &Expression, exponent: &BigRational) -> Option<Element> {
         let index = exponent.denom().to_u64()?;
-        let root = match base {
-            _ if index == 1 => self.evaluate(base)?,
-            Expression::Product(factors) => match &factors[0] {
-                // Of a product with a positive number, the root is the product of roots.
-                Expression::Number(number) if number.is_positive() => {
-                    let rest = Expression::product(factors[1..].iter().cloned());
-                    let (number, rest) = (self.root_of_number(number, index)?, self.root(&rest, index)?);
-                    self.ring.multiply(&number, &rest)
-                }
-                _ => self.root(base, index)?,
-            },
-            Expression::Number(number) if number.is_positive() => self.root_of_number(number, index)?,
-            _ => self.root(base, index)?,
-        };
+        let root = if index == 1 { self.evaluate(base)? } else { self.root(base, index)? };
         if index == 1 || !exponent.is_negative() {
             return self.integer_power(&root, exponent.numer());
         }
@@ -365,6 +340,17 @@ impl ModularPoint {
     }
 
     fn root(&mut self, base: &Expression, index: u64) -> Option<Element> {
+        // Of a product with a positive number, the root is the product of roots.
+        if let [Expression::Number(number), rest @ ..] = base.factors()
+            && number.is_positive()
+        {
+            let number = self.root_of_number(number, index)?;
+            if rest.is_empty() {
+                return Some(number);
+            }
+            let rest = self.root(&Expression::product(rest.iter().cloned()), index)?;
+            return Some(self.ring.multiply(&number, &rest));
+        }
         if let Expression::Product(factors) = base
             && let Some(roots) = factors.iter().map(|factor| self.known_root(factor, index)).collect::<Option<Vec<_>>>()
         {
@@ -387,16 +373,17 @@ impl ModularPoint {
 
     fn root_of_number(&mut self, number: &BigRational, index: u64) -> Option<Element> {
         let power = u32::try_from(index).ok().filter(|index| *index <= 64)?;
+        let field = self.ring.field;
+        let residue = |integer: BigInt| field.residue(&BigRational::from_integer(integer));
         let radicand = number.numer() * number.denom().pow(power - 1);
         let whole = radicand.nth_root(power);
         let root = if whole.pow(power) == radicand {
-            self.ring.number(self.ring.field.residue(&BigRational::from_integer(whole))?)
+            self.ring.number(residue(whole)?)
         } else {
-            let value = self.ring.number(self.ring.field.residue(&BigRational::from_integer(radicand))?);
-            self.root_of(value, index)?
+            self.root_of(self.ring.number(residue(radicand)?), index)?
         };
-        let divisor = self.ring.number(self.ring.field.residue(&number.denom().clone().into())?);
-        Some(self.ring.multiply(&root, &self.ring.inverse(&divisor)?))
+        let divisor = field.inverse(residue(number.denom().clone())?)?;
+        Some(self.ring.multiply(&root, &[divisor]))
     }
 
     pub(super) fn root_of(&mut self, value: Element, index: u64) -> Option<Element> {

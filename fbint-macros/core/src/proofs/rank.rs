@@ -30,9 +30,10 @@ pub fn rank(derivation: &Derivation) -> Rank {
             break;
         }
     }
-    let rank = fewest.as_ref().map(|sets| derivation.integrals.len() - sets.len());
-    let sets = fewest.into_iter().flatten();
-    Rank { rank, sets: sets.map(|members| BoundSet { is_proved: are_bound(derivation, &members), members }).collect() }
+    let Some(sets) = fewest else { return Rank::default() };
+    let rank = Some(derivation.integrals.len() - sets.len());
+    let set = |members: Vec<IntegralId>| BoundSet { is_proved: are_bound(derivation, &members), members };
+    Rank { rank, sets: sets.into_iter().map(set).collect() }
 }
 
 /// Whether the gradients of these integrals are proved to be dependent in every state: where a force is far away, an energy may look

@@ -186,10 +186,7 @@ fn refine(equations: &[VanishingFunction<'_>], x: &Values) -> Option<State> {
             return Some(state);
         }
         for (row, weight) in rows.iter().zip(weights) {
-            for &(symbol, entry) in row {
-                let value = &state.values[symbol] - &Real::from(weight * entry);
-                state.values[symbol] = value.within(0.0);
-            }
+            row.iter().for_each(|(symbol, entry)| state.shift(*symbol, &Real::from(-(weight * entry))));
         }
     }
     None

@@ -59,7 +59,8 @@ impl Exclusion {
         let (constant, others): (Vec<&Expression>, Vec<_>) =
             roots.into_iter().partition(|root| is_constant(basis.derivation, root));
         let of_constants: Vec<f64> = constant.into_iter().map(index).collect();
-        let of_steps = steps.iter().map(|step| step.degree() as f64).filter(|degree| *degree > 1.0);
+        // The degree of a constraint in what it is solved for.
+        let of_steps = steps.iter().map(|step| (step.coefficients.len() - 1) as f64).filter(|degree| *degree > 1.0);
         let of_points: Vec<f64> = others.into_iter().map(index).chain(of_steps).collect();
         // N, and U A.
         let norm = of_constants.iter().chain(&of_points).product::<f64>();
@@ -133,17 +134,15 @@ fn index(root: &Expression) -> f64 {
 /// The roots that occur, and the functions, each once.
 fn extensions(parts: &[Expression]) -> (Vec<&Expression>, Vec<&Expression>) {
     let (mut roots, mut calls): (Vec<&Expression>, Vec<&Expression>) = (Vec::new(), Vec::new());
-    let mut open: Vec<&Expression> = parts.iter().collect();
-    while let Some(expression) = open.pop() {
-        open.extend(expression.children());
-        let found = match expression {
+    for node in parts.iter().flat_map(Expression::nodes) {
+        let found = match node {
             Expression::Power(_, exponent) if !exponent.is_integer() => &mut roots,
             Expression::Call(Function::Abs, _) => &mut roots,
             Expression::Call(..) => &mut calls,
             _ => continue,
         };
-        if !found.iter().any(|known| is_power_of_same_root(known, expression)) {
-            found.push(expression);
+        if !found.iter().any(|known| is_power_of_same_root(known, node)) {
+            found.push(node);
         }
     }
     (roots, calls)
