@@ -57,7 +57,7 @@ fn default(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpression)
     refuse(scope, named, value, "a default is a number", |_| false)?;
     let undefined = |entry: &Expression| !entry.evaluate(&|_| f64::NAN).is_finite();
     if value.entries().iter().any(|entry| undefined(&entry.expression)) {
-        return Err(scope.fail(&named.value, format!("the default of `{}` is not a finite number", named.name)));
+        return scope.fail(&named.value, format!("the default of `{}` is not a finite number", named.name));
     }
     Ok(())
 }
@@ -79,7 +79,7 @@ fn refuse(
     match symbols.find(|symbol| !scope.role(*symbol).is_some_and(is_allowed)) {
         Some(symbol) => {
             let name = &scope.symbols[symbol].name;
-            Err(scope.fail(&named.value, format!("{rule}, and `{}` contains `{name}`", named.name)))
+            scope.fail(&named.value, format!("{rule}, and `{}` contains `{name}`", named.name))
         }
         None => Ok(()),
     }

@@ -25,12 +25,12 @@ impl Scope<'_> {
         }
         if self.work > MAX_WORK {
             self.exhausted = true;
-            return Err(self.fail(expression, format!("this model takes more than {MAX_WORK} steps to write out")));
+            return self.fail(expression, format!("this model takes more than {MAX_WORK} steps to write out"));
         }
         if self.level == MAX_LEVEL {
             self.exhausted = true;
             let message = "this is nested too deeply; name inner parts with `define`, each before its use";
-            return Err(self.fail(expression, message));
+            return self.fail(expression, message);
         }
         self.level += 1;
         let value = self.dispatch(expression);
@@ -42,7 +42,7 @@ impl Scope<'_> {
         match expression {
             Expr::Lit(literal) => match numbers::exact(&literal.lit) {
                 Ok(number) => Ok(SizedExpression::number(number).into()),
-                Err(message) => Err(self.fail(literal, message)),
+                Err(message) => self.fail(literal, message),
             },
             Expr::Path(path) => self.path(path),
             Expr::Paren(inner) => self.evaluate(&inner.expr),
@@ -50,17 +50,14 @@ impl Scope<'_> {
             Expr::Reference(inner) if inner.mutability.is_none() => self.evaluate(&inner.expr),
             Expr::Block(block) if block.label.is_none() => match &block.block.stmts[..] {
                 [Stmt::Expr(inner, None)] => self.evaluate(inner),
-                _ => {
-                    Err(self.fail(block, "a block holds one expression here; name intermediate results with `define`"))
-                }
+                _ => self.fail(block, "a block holds one expression here; name intermediate results with `define`"),
             },
             Expr::Unary(unary) => match unary.op {
                 UnOp::Neg(_) => Ok(self.evaluate(&unary.expr)?.map(SizedExpression::negate)),
                 UnOp::Deref(star) => {
-                    Err(self
-                        .fail(star, "a `*` in front of an operand has no meaning here; a power is written `x.powi(2)`"))
+                    self.fail(star, "a `*` in front of an operand has no meaning here; a power is written `x.powi(2)`")
                 }
-                op => Err(self.fail(op, format!("`{}` has no meaning for real numbers", op.to_token_stream()))),
+                op => self.fail(op, format!("`{}` has no meaning for real numbers", op.to_token_stream())),
             },
             Expr::Binary(binary) => self.binary(binary),
             Expr::Index(index) => self.index(index),
@@ -68,12 +65,12 @@ impl Scope<'_> {
             Expr::MethodCall(call) => self.method(call),
             Expr::Call(call) => self.call(call),
             Expr::Macro(call) => self.macro_call(&call.mac),
-            other => Err(self.no_mathematics(other)),
+            other => self.no_mathematics(other),
         }
     }
 
     /// Reports syntax that is not part of the language, with what to write instead.
-    fn no_mathematics(&mut self, expression: &Expr) -> Poison {
+    fn no_mathematics<T>(&self, expression: &Expr) -> Reported<T> {
         match expression {
             Expr::Cast(cast) => self.fail(cast.as_token, "every number is real and exact here: drop the cast"),
             Expr::Array(array) => self.fail(array, "a vector is written `vector![..]`, a matrix `matrix![..; ..]`"),
@@ -92,7 +89,7 @@ impl Scope<'_> {
         if path.qself.is_none() {
             if let Some(name) = path.path.get_ident() {
                 if name == "self" {
-                    return Err(self.fail(name, "parameters are used by their bare names: write `m`, not `self.m`"));
+                    return self.fail(name, "parameters are used by their bare names: write `m`, not `self.m`");
                 }
                 return self.resolve(name);
             }
@@ -103,7 +100,7 @@ impl Scope<'_> {
                 return Ok(SizedExpression::pi().into());
             }
         }
-        Err(self.fail(path, "paths have no meaning here, because the macro cannot look behind them; pass the number as a field of the struct"))
+        self.fail(path, "paths have no meaning here, because the macro cannot look behind them; pass the number as a field of the struct")
     }
 
     /// Chains of one precedence are read in a loop, not by recursion: sums may be long.
@@ -111,7 +108,7 @@ impl Scope<'_> {
         let class = precedence(&binary.op);
         let (first, links) = match class {
             Some(class) => chain(binary, class),
-            None => return Err(self.no_arithmetic(binary)),
+            None => return self.no_arithmetic(binary),
         };
         // All operands are evaluated before any mistake ends this: each of them is reported.
         let first = self.evaluate(first);
@@ -126,7 +123,7 @@ impl Scope<'_> {
                     let (left, right) = (terms[0].shape(), operand.shape());
                     if left != right {
                         let verb = if matches!(op, BinOp::Add(_)) { "added" } else { "subtracted" };
-                        return Err(self.fail(op, format!("{left} and {right} cannot be {verb}")));
+                        return self.fail(op, format!("{left} and {right} cannot be {verb}"));
                     }
                     terms.push(if matches!(op, BinOp::Sub(_)) {
                         operand.map(SizedExpression::negate)
@@ -135,8 +132,8 @@ impl Scope<'_> {
                     });
                 }
                 BinOp::Mul(_) => {
-                    let product = so_far.clone().multiply(operand).map_err(|message| self.fail(op, message))?;
-                    fits(product.nodes()).map_err(|message| self.fail(op, message))?;
+                    let product = so_far.clone().multiply(operand).or_else(|message| self.fail(op, message))?;
+                    self.fits(product.nodes(), op)?;
                     terms = vec![product];
                 }
                 _ => {
@@ -146,7 +143,7 @@ impl Scope<'_> {
             }
         }
         let nodes = terms.iter().fold(0, |sum: usize, term| sum.saturating_add(term.nodes()));
-        fits(nodes).map_err(|message| self.fail(binary.op, message))?;
+        self.fits(nodes, binary.op)?;
         Ok(if terms.len() == 1 { terms.remove(0) } else { ShapedExpression::sum(terms) })
     }
 
@@ -158,16 +155,16 @@ impl Scope<'_> {
     ) -> Reported<ShapedExpression> {
         let Some(scalar) = divisor.as_scalar() else {
             let message = format!("{} cannot divide: only scalars can", divisor.shape());
-            return Err(self.fail(written, format!("{message}; `a.component_div(&b)` divides by components")));
+            return self.fail(written, format!("{message}; `a.component_div(&b)` divides by components"));
         };
         let Some(reciprocal) = scalar.clone().reciprocal() else {
             let message = format!("this divisor is 0{}: correct it, or drop the quotient", self.circumstances());
-            return Err(self.fail(written, message));
+            return self.fail(written, message);
         };
-        dividend.multiply(reciprocal.into()).map_err(|message| self.fail(written, message))
+        dividend.multiply(reciprocal.into()).or_else(|message| self.fail(written, message))
     }
 
-    fn no_arithmetic(&mut self, binary: &ExprBinary) -> Poison {
+    fn no_arithmetic<T>(&self, binary: &ExprBinary) -> Reported<T> {
         let op = binary.op;
         let symbol = op.to_token_stream().to_string();
         match op {
@@ -189,16 +186,16 @@ impl Scope<'_> {
                 let (row, column) = (self.integer(&pair.elems[0]), self.integer(&pair.elems[1]));
                 ((&pair.elems[0], row?), Some((&pair.elems[1], column?)))
             }
-            Expr::Tuple(tuple) => return Err(self.fail(tuple, "a matrix has two indices: `m[(row, column)]`")),
+            Expr::Tuple(tuple) => return self.fail(tuple, "a matrix has two indices: `m[(row, column)]`"),
             Expr::Range(range) => {
-                return Err(self.fail(range, "parts of a vector cannot be taken; write `vector![..]` of its entries"));
+                return self.fail(range, "parts of a vector cannot be taken; write `vector![..]` of its entries");
             }
             single => ((single, self.integer(single)?), None),
         };
         let value = value?;
         let (rows, columns) = value.shape().extent();
         match (value.shape(), column) {
-            (Shape::Scalar, _) => Err(self.fail(index, "a scalar has no entries to be indexed")),
+            (Shape::Scalar, _) => self.fail(index, "a scalar has no entries to be indexed"),
             (_, Some(column)) => {
                 let shape = value.shape();
                 let row = self.within(row, rows, format_args!("{shape} has {rows} row{}", plural(rows)))?;
@@ -209,7 +206,7 @@ impl Scope<'_> {
             (Shape::Matrix { rows, .. }, None) if rows > 1 => {
                 let message =
                     format!("{} has two indices: `m[(row, column)]`; `m.column(j)` is a column", value.shape());
-                Err(self.fail(&index.index, message))
+                self.fail(&index.index, message)
             }
             (shape, None) => {
                 let entries = shape.entries();
@@ -235,7 +232,7 @@ impl Scope<'_> {
             _ => {
                 let message =
                     format!("index {index} is out of range{}: {extent}, counted from 0", self.circumstances());
-                Err(self.fail(written, message))
+                self.fail(written, message)
             }
         }
     }
@@ -246,7 +243,7 @@ impl Scope<'_> {
             && path.path.is_ident("self")
         {
             let name = field.member.to_token_stream();
-            return Err(self.fail(field, format!("parameters are used by their bare names: write `{name}`")));
+            return self.fail(field, format!("parameters are used by their bare names: write `{name}`"));
         }
         let value = self.evaluate(&field.base)?;
         let place = match &field.member {
@@ -257,16 +254,16 @@ impl Scope<'_> {
             (Some(place), Shape::Vector(length)) if place < length => Ok(value.entries()[place].clone().into()),
             (Some(_), shape @ Shape::Vector(_)) => {
                 let message = format!("{shape} has no `.{}`", field.member.to_token_stream());
-                Err(self.fail(&field.member, message))
+                self.fail(&field.member, message)
             }
             (Some(_), shape) => {
-                Err(self.fail(&field.member, format!("only a vector has `.x`, `.y`, `.z`; this is {shape}")))
+                self.fail(&field.member, format!("only a vector has `.x`, `.y`, `.z`; this is {shape}"))
             }
             (None, _) => {
                 let member = field.member.to_token_stream();
                 let message =
                     format!("there is no field `{member}`: the entries of a vector are `.x`, `.y`, `.z` or `[i]`");
-                Err(self.fail(&field.member, message))
+                self.fail(&field.member, message)
             }
         }
     }
@@ -276,7 +273,7 @@ impl Scope<'_> {
         let value = self.evaluate(expression)?;
         let Some(number) = value.as_number() else {
             let message = "an integer is needed here, made of literals and the indices of sums and families";
-            return Err(self.fail(expression, message));
+            return self.fail(expression, message);
         };
         let integer = number.is_integer().then(|| number.to_integer().to_i64()).flatten();
         match integer {
@@ -284,7 +281,7 @@ impl Scope<'_> {
             _ => {
                 let message = format!("an integer is needed here, and this is {}", show(number));
                 let message = format!("{message}{}", self.circumstances());
-                Err(self.fail(expression, message))
+                self.fail(expression, message)
             }
         }
     }
@@ -292,27 +289,32 @@ impl Scope<'_> {
     /// The integers of a range, of which there may be at most [`MAX_ENTRIES`](crate::syntax::MAX_ENTRIES).
     pub(super) fn range(&mut self, range: &syn::ExprRange) -> Reported<std::ops::Range<i64>> {
         let (Some(start), Some(end)) = (&range.start, &range.end) else {
-            return Err(self.fail(range, "this range needs both bounds: `(0..8)`"));
+            return self.fail(range, "this range needs both bounds: `(0..8)`");
         };
         let (start, end) = (self.integer(start), self.integer(end));
         let (start, end) = (start?, end?);
         let end = if matches!(range.limits, RangeLimits::Closed(_)) { end + 1 } else { end };
         if end.saturating_sub(start) > crate::syntax::MAX_ENTRIES as i64 {
-            return Err(self.fail(range, format!("this range has more than {} members", crate::syntax::MAX_ENTRIES)));
+            return self.fail(range, format!("this range has more than {} members", crate::syntax::MAX_ENTRIES));
         }
         Ok(start..end)
+    }
+
+    /// Refuses a value that would be too large, before it is built.
+    pub(super) fn fits(&self, nodes: usize, written: impl ToTokens) -> Reported<()> {
+        fits(nodes).or_else(|message| self.fail(written, message))
     }
 
     /// Refuses a value that is too deep for later phases.
     fn limited(&mut self, value: ShapedExpression, expression: &Expr) -> Reported<ShapedExpression> {
         self.work += value.entries().len();
-        fits(value.nodes()).map_err(|message| self.fail(expression, message))?;
+        self.fits(value.nodes(), expression)?;
         if value.entries().iter().any(|entry| entry.depth > MAX_DEPTH) {
             let message = format!("this is nested more than {MAX_DEPTH} deep when its definitions are written out");
-            return Err(self.fail(expression, message));
+            return self.fail(expression, message);
         }
         if !value.entries().iter().all(|entry| representable(&entry.expression)) {
-            return Err(self.fail(expression, "this number is out of reach of double precision"));
+            return self.fail(expression, "this number is out of reach of double precision");
         }
         Ok(value)
     }

@@ -94,7 +94,7 @@ fn energy(scope: &mut Scope, expression: &Expr) -> Reported<Expression> {
     scope.refuse_inputs(expression, &value, "the Hamiltonian")?;
     match value.as_scalar() {
         Some(energy) => Ok(energy.expression.clone()),
-        None => Err(scope.fail(expression, format!("the Hamiltonian is a scalar, and this is {}", value.shape()))),
+        None => scope.fail(expression, format!("the Hamiltonian is a scalar, and this is {}", value.shape())),
     }
 }
 
@@ -108,7 +108,7 @@ fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Rep
     if value.shape().extent() != (dimension, dimension) {
         let expected = Shape::Matrix { rows: dimension, columns: dimension };
         let message = format!("the Poisson matrix of this state is {expected}, and this is {}", value.shape());
-        return Err(scope.fail(expression, message));
+        return scope.fail(expression, message);
     }
     let row = |row: usize| (0..dimension).map(|column| value.entry(row, column).expression.clone()).collect();
     Ok((0..dimension).map(row).collect())

@@ -7,7 +7,7 @@ use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Token}
 use super::evaluate::peel;
 use super::methods::{BuiltinMethod, Fold, arguments};
 use super::scope::{Poison, Reported, Scope};
-use super::value::{ShapedExpression, SizedExpression, fits};
+use super::value::{ShapedExpression, SizedExpression};
 use crate::syntax::{MAX_ENTRIES, Shape, nearest, plain};
 
 /// A function of the expression language that is not a method.
@@ -63,13 +63,13 @@ impl Scope<'_> {
     pub(super) fn series(&mut self, call: &ExprMethodCall, series: Fold) -> Reported<ShapedExpression> {
         let name = plain(&call.method);
         let usage = format!("`{name}` ends a series over a range: `(a..b).map(|i| ..).{name}()`");
-        let Expr::MethodCall(map) = peel(&call.receiver) else { return Err(self.fail(&call.method, usage)) };
-        let Expr::Range(range) = peel(&map.receiver) else { return Err(self.fail(&call.method, usage)) };
+        let Expr::MethodCall(map) = peel(&call.receiver) else { return self.fail(&call.method, usage) };
+        let Expr::Range(range) = peel(&map.receiver) else { return self.fail(&call.method, usage) };
         let (Some(Expr::Closure(closure)), 1, true) = (map.args.first(), map.args.len(), map.method == "map") else {
-            return Err(self.fail(&map.method, usage));
+            return self.fail(&map.method, usage);
         };
         if !call.args.is_empty() {
-            return Err(self.fail(&call.args, format!("`{name}` takes no argument")));
+            return self.fail(&call.args, format!("`{name}` takes no argument"));
         }
         let index = self.closure_index(closure)?;
         let members = self.range(range)?;
@@ -83,15 +83,15 @@ impl Scope<'_> {
         match series {
             Fold::Sum => {
                 let nodes = values.iter().fold(0, |sum: usize, value| sum.saturating_add(value.nodes()));
-                fits(nodes).map_err(|message| self.fail(&call.method, message))?;
+                self.fits(nodes, &call.method)?;
                 Ok(ShapedExpression::sum(values))
             }
             Fold::Product => {
                 let mut factors = values.into_iter();
                 let first = factors.next().ok_or(Poison)?;
                 factors.try_fold(first, |product, factor| {
-                    let product = product.multiply(factor).map_err(|message| self.fail(&call.method, message))?;
-                    fits(product.nodes()).map_err(|message| self.fail(&call.method, message))?;
+                    let product = product.multiply(factor).or_else(|message| self.fail(&call.method, message))?;
+                    self.fits(product.nodes(), &call.method)?;
                     Ok(product)
                 })
             }
@@ -113,10 +113,10 @@ impl Scope<'_> {
                 && first.shape() != value.shape()
             {
                 let message = format!("the members of this series differ: {} and {}", first.shape(), value.shape());
-                return Err(self.fail(body, message));
+                return self.fail(body, message);
             }
             let nodes = values.last().map_or(0, ShapedExpression::nodes).saturating_add(value.nodes());
-            fits(nodes).map_err(|message| self.fail(&call.method, message))?;
+            self.fits(nodes, &call.method)?;
             values.push(value);
         }
         Ok(values)
@@ -125,8 +125,8 @@ impl Scope<'_> {
     fn closure_index(&mut self, closure: &ExprClosure) -> Reported<Ident> {
         let index = match closure.inputs.first() {
             Some(Pat::Ident(index)) if closure.inputs.len() == 1 && index.subpat.is_none() => &index.ident,
-            Some(Pat::Type(_)) => return Err(self.fail(&closure.inputs, "an index needs no type: `|i| ..`")),
-            _ => return Err(self.fail(closure, "a series has one index: `(a..b).map(|i| ..)`")),
+            Some(Pat::Type(_)) => return self.fail(&closure.inputs, "an index needs no type: `|i| ..`"),
+            _ => return self.fail(closure, "a series has one index: `(a..b).map(|i| ..)`"),
         };
         self.check_index(index)?;
         Ok(index.clone())
@@ -152,7 +152,7 @@ impl Scope<'_> {
         let path = match peel(&call.func) {
             Expr::Path(path) => &path.path,
             other => {
-                return Err(self.fail(other, format!("this cannot be called; the functions are {USAGE}")));
+                return self.fail(other, format!("this cannot be called; the functions are {USAGE}"));
             }
         };
         let Some(word) = path.segments.last() else { return Err(Poison) };
@@ -170,12 +170,12 @@ impl Scope<'_> {
                 } else {
                     format!("unknown function `{written}`; the functions are {USAGE}")
                 };
-                return Err(self.fail(path, advice));
+                return self.fail(path, advice);
             }
         };
         if call.args.len() != function.arguments() {
             let message = format!("`{name}` takes {}, not {}", arguments(function.arguments()), call.args.len());
-            return Err(self.fail(path, message));
+            return self.fail(path, message);
         }
         match function {
             Builtin::Multiplier => self.multiplier(path, &call.args[0]),
@@ -196,7 +196,7 @@ impl Scope<'_> {
     fn hat(&mut self, argument: &Expr) -> Reported<ShapedExpression> {
         let value = self.evaluate(argument)?;
         if value.shape() != Shape::Vector(3) {
-            return Err(self.fail(argument, format!("`hat` takes a vector of 3, and this is {}", value.shape())));
+            return self.fail(argument, format!("`hat` takes a vector of 3, and this is {}", value.shape()));
         }
         Ok(value.hat())
     }
@@ -209,7 +209,7 @@ impl Scope<'_> {
         entry: impl Fn(usize, usize) -> i64,
     ) -> Reported<ShapedExpression> {
         if rows * columns > MAX_ENTRIES {
-            return Err(self.fail(call, format!("a matrix has at most {MAX_ENTRIES} entries")));
+            return self.fail(call, format!("a matrix has at most {MAX_ENTRIES} entries"));
         }
         Ok(ShapedExpression::from_fn(rows, columns, |row, column| SizedExpression::integer(entry(row, column))))
     }
@@ -217,7 +217,7 @@ impl Scope<'_> {
     fn size(&mut self, written: &Expr) -> Reported<usize> {
         match usize::try_from(self.integer(written)?) {
             Ok(size @ 1..=MAX_ENTRIES) => Ok(size),
-            _ => Err(self.fail(written, format!("a size lies between 1 and {MAX_ENTRIES}"))),
+            _ => self.fail(written, format!("a size lies between 1 and {MAX_ENTRIES}")),
         }
     }
 
@@ -231,22 +231,21 @@ impl Scope<'_> {
                     format!("unknown macro `{name}!`; there are `vector![..]`, `matrix![..; ..]` and `stack![..; ..]`")
                 }
             };
-            return Err(self.fail(&call.path, message));
+            return self.fail(&call.path, message);
         };
         let rows = self.rows(call, &name)?;
         let width = rows[0].len();
         if constructor == Constructor::Vector && rows.len() > 1 {
-            return Err(
-                self.fail(&rows[1], "a vector has one row of entries, separated by commas; `matrix![..; ..]` has more")
-            );
+            return self
+                .fail(&rows[1], "a vector has one row of entries, separated by commas; `matrix![..; ..]` has more");
         }
         if let Some(row) = rows.iter().find(|row| row.len() != width) {
             let message =
                 format!("the rows of a matrix have one length: the first has {width}, this one {}", row.len());
-            return Err(match row.is_empty() {
+            return match row.is_empty() {
                 true => self.fail(&call.path, message),
                 false => self.fail(row, message),
-            });
+            };
         }
         if constructor == Constructor::Stack {
             return self.stack(call, &rows);
@@ -269,10 +268,10 @@ impl Scope<'_> {
     fn rows(&self, call: &Macro, name: &str) -> Reported<Vec<Punctuated<Expr, Token![,]>>> {
         let rows = call
             .parse_body_with(rows)
-            .map_err(|error| self.fail_at(error.span(), format!("this is not a list of expressions: {error}")))?;
+            .or_else(|error| self.fail_at(error.span(), format!("this is not a list of expressions: {error}")))?;
         match rows.first() {
             Some(first) if !first.is_empty() => Ok(rows),
-            _ => Err(self.fail(&call.path, format!("`{name}!` needs at least one entry"))),
+            _ => self.fail(&call.path, format!("`{name}!` needs at least one entry")),
         }
     }
 
@@ -294,7 +293,7 @@ impl Scope<'_> {
         let heights = heights.into_iter().collect::<Reported<Vec<usize>>>()?;
         let [height, width] = [&heights, &widths].map(|extents| extents.iter().sum::<usize>());
         if height.saturating_mul(width) > MAX_ENTRIES {
-            return Err(self.fail(&call.path, format!("a matrix has at most {MAX_ENTRIES} entries")));
+            return self.fail(&call.path, format!("a matrix has at most {MAX_ENTRIES} entries"));
         }
         Ok(ShapedExpression::from_fn(height, width, |row, column| {
             let ((i, row), (j, column)) = (within_blocks(&heights, row), within_blocks(&widths, column));
@@ -314,12 +313,12 @@ impl Scope<'_> {
         let Some((_, first)) = sized.next() else {
             let written = blocks.into_iter().next().map(|block| block.written);
             let message = format!("all blocks of this {line} are 0: write one as `zeros(r, c)`, which has a size");
-            return Err(self.fail(written, message));
+            return self.fail(written, message);
         };
         match sized.find(|(_, shape)| of(shape.extent()) != of(first.extent())) {
             Some((block, shape)) => {
                 let message = format!("the blocks of this {line} do not fit together: {first} and {shape}");
-                Err(self.fail(block.written, message))
+                self.fail(block.written, message)
             }
             None => Ok(of(first.extent())),
         }
@@ -331,7 +330,7 @@ impl Scope<'_> {
             None => {
                 let remedy = if name == "matrix" { "; blocks are put together by `stack![..; ..]`" } else { "" };
                 let message = format!("an entry of `{name}!` is a scalar, and this is {}{remedy}", value.shape());
-                Err(self.fail(written, message))
+                self.fail(written, message)
             }
         }
     }

@@ -27,7 +27,7 @@ impl Scope<'_> {
         let Some(rates) = self.stand_ins(&value, stand_in) else {
             let written = argument.to_token_stream().to_string();
             let message = format!("`{written}` is not a coordinate; only coordinates have a `rate`");
-            return Err(self.fail(argument, message));
+            return self.fail(argument, message);
         };
         let written = format!("rate({})", argument.to_token_stream());
         self.motion(word, &written, None, VariableKind::Velocity)?;
@@ -46,7 +46,7 @@ impl Scope<'_> {
                     "only the velocities of a Lagrangian system have a `momentum`".to_owned()
                 }
             };
-            return Err(self.fail(argument, message));
+            return self.fail(argument, message);
         };
         let written = format!("momentum({})", argument.to_token_stream());
         self.motion(word, &written, None, VariableKind::Velocity)?;
@@ -73,7 +73,7 @@ impl Scope<'_> {
     ) -> Reported<()> {
         let mut symbols = value.entries().iter().flat_map(|entry| entry.expression.symbols());
         match symbols.any(|symbol| is_refused(self.symbols[symbol].role)) {
-            true => Err(self.fail(written, message)),
+            true => self.fail(written, message),
             false => Ok(()),
         }
     }
@@ -103,14 +103,14 @@ impl Scope<'_> {
                 }
             };
             let message = format!("{subject} is not linear in the velocities: {evidence}{why_linear}");
-            return Err(self.fail(written, message));
+            return self.fail(written, message);
         }
         let rest = value
             .substituted(&|symbol| if is_variable(symbol) { Expression::zero() } else { Expression::from(symbol) });
         if !vanishes_identically(&rest) {
             let rest = notation::short(&rest, self.symbols);
             let message = format!("{subject} has a part without velocities, `{rest}`: {why_homogeneous}");
-            return Err(self.fail(written, message));
+            return self.fail(written, message);
         }
         // Nothing of the variables is left in the coefficients, even if it only cancels.
         let constant = |slope: &Expression| {
@@ -128,10 +128,11 @@ impl Scope<'_> {
         is_variable: &impl Fn(Symbol) -> bool,
         subject: &str,
     ) -> Reported<BTreeMap<Symbol, Expression>> {
-        derivative::gradient(value, is_variable).ok_or_else(|| {
+        let Some(gradient) = derivative::gradient(value, is_variable) else {
             let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
-            self.fail(written, format!("{subject} has no finite real derivative: {reason}"))
-        })
+            return self.fail(written, format!("{subject} has no finite real derivative: {reason}"));
+        };
+        Ok(gradient)
     }
 
     /// The function of a velocity constraint, and the row along which its reaction acts.
@@ -192,7 +193,7 @@ pub(super) fn lagrangian(scope: &mut Scope, declaration: &Declaration, coordinat
         scope.refuse_inputs(written, &value, "the Lagrangian")?;
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.expression.clone()),
-            None => Err(scope.fail(written, format!("the Lagrangian is a scalar, and this is {}", value.shape()))),
+            None => scope.fail(written, format!("the Lagrangian is a scalar, and this is {}", value.shape())),
         }
     });
     let (kinematics, lagrangian) = (kinematics?, lagrangian.ok_or(Poison)??);
@@ -282,7 +283,7 @@ fn rate(scope: &mut Scope, declaration: &Declaration, named: &NamedExpression) -
 /// The brackets of the frame. Reports a frame that has none.
 fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) -> Reported<Vec<FrameBracket>> {
     let symbols = scope.symbols;
-    brackets(symbols, lagrangian).map_err(|misfit| {
+    brackets(symbols, lagrangian).or_else(|misfit| {
         let span = match &misfit {
             Misfit::Dependent(velocities) => {
                 let last = velocities.last().map(|last| plain_stem(&symbols[*last].name)).unwrap_or_default();
@@ -360,7 +361,7 @@ pub(super) fn sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints: &[Re
 pub(super) fn refuse_assumptions(scope: &mut Scope, constraints: &[Reported<Flattened>], is_set: &[bool]) {
     for ((named, constraint), is_set) in scope.declaration.constraints.iter().zip(constraints).zip(is_set) {
         let Some(word) = named.assume.as_ref().filter(|_| constraint.is_ok() && !is_set) else { continue };
-        scope.fail_at(word.span(), format!("`{}` {KEPT}: remove `{ASSUME}`", named.name));
+        scope.errors.push(word.span(), format_args!("`{}` {KEPT}: remove `{ASSUME}`", named.name));
     }
 }
 

@@ -6,7 +6,7 @@ use num_traits::{One, Signed, Zero};
 use syn::{Expr, ExprMethodCall, Ident};
 
 use super::scope::{Poison, Reported, Scope};
-use super::value::{ShapedExpression, SizedExpression, fits, plural};
+use super::value::{ShapedExpression, SizedExpression, plural};
 use crate::expression::{Expression, Function, to_f64};
 use crate::syntax::{Shape, nearest, plain};
 
@@ -190,24 +190,24 @@ impl Scope<'_> {
             return Ok(series);
         }
         if let Some(turbofish) = &call.turbofish {
-            return Err(self.fail(turbofish, "types have no meaning here: drop `::<..>`"));
+            return self.fail(turbofish, "types have no meaning here: drop `::<..>`");
         }
         if name == "map" {
-            return Err(self.fail(&call.method, "`map` belongs into a sum: `(a..b).map(|i| ..).sum()`"));
+            return self.fail(&call.method, "`map` belongs into a sum: `(a..b).map(|i| ..).sum()`");
         }
         let Some(method) = method else {
             let _ = self.evaluate(&call.receiver);
-            return Err(self.unknown_method(&call.method));
+            return self.unknown_method(&call.method);
         };
         if call.args.len() != method.arguments() {
             let _ = self.evaluate(&call.receiver);
             let message = format!("`{name}` takes {}, not {}", arguments(method.arguments()), call.args.len());
-            return Err(self.fail(&call.method, message));
+            return self.fail(&call.method, message);
         }
         Ok(method)
     }
 
-    fn unknown_method(&mut self, method: &Ident) -> Poison {
+    fn unknown_method<T>(&self, method: &Ident) -> Reported<T> {
         let name = plain(method);
         let message = match FOREIGN.iter().find(|(foreign, _)| *foreign == name) {
             Some((_, advice)) => format!("there is no method `{name}` here: {advice}"),
@@ -241,9 +241,9 @@ impl Scope<'_> {
                         "a determinant is written out up to {MAX_DETERMINANT} x {MAX_DETERMINANT}, and this is {}",
                         value.shape()
                     );
-                    return Err(self.fail(method, message));
+                    return self.fail(method, message);
                 }
-                Ok(value.determinant().map_err(|message| self.fail(method, message))?.into())
+                Ok(value.determinant().or_else(|message| self.fail(method, message))?.into())
             }
         }
     }
@@ -252,7 +252,7 @@ impl Scope<'_> {
         if value.shape() == Shape::Scalar {
             let name = plain(method);
             let message = format!("`{name}` takes a vector or a matrix, and this is a scalar: use `abs` or `powi(2)`");
-            return Err(self.fail(method, message));
+            return self.fail(method, message);
         }
         Ok(value.norm_squared())
     }
@@ -262,7 +262,7 @@ impl Scope<'_> {
         let (rows, columns) = value.shape().extent();
         if value.shape() == Shape::Scalar || rows != columns {
             let message = format!("`{}` takes a square matrix, and this is {}", plain(method), value.shape());
-            return Err(self.fail(method, message));
+            return self.fail(method, message);
         }
         Ok(rows)
     }
@@ -292,7 +292,7 @@ impl Scope<'_> {
         };
         if let Some(complaint) = complaint {
             let complaint = format!("{complaint}{}", self.circumstances());
-            return Err(self.fail(written, complaint));
+            return self.fail(written, complaint);
         }
         Ok(match (function, number) {
             (Elementary::Root, _) => root(argument).into(),
@@ -312,7 +312,7 @@ impl Scope<'_> {
         let shape = value.shape();
         let (rows, columns) = shape.extent();
         let matrix = |scope: &mut Self| match shape {
-            Shape::Scalar => Err(scope.fail(method, format!("`{method}` takes a matrix, and this is a scalar"))),
+            Shape::Scalar => scope.fail(method, format!("`{method}` takes a matrix, and this is a scalar")),
             _ => Ok(()),
         };
         match indexed {
@@ -338,28 +338,28 @@ impl Scope<'_> {
     fn power(&mut self, base: SizedExpression, exponent: BigRational, written: &Expr) -> Reported<ShapedExpression> {
         if to_f64(&exponent).abs() > MAX_EXPONENT {
             let text = format!("an exponent lies between -{MAX_EXPONENT} and {MAX_EXPONENT}");
-            return Err(self.fail(written, text));
+            return self.fail(written, text);
         }
         let nested = nested_exponent(&base.expression) * to_f64(&exponent).abs();
         if nested > MAX_EXPONENT {
             let text =
                 format!("powers of powers multiply: here up to {nested:.0}, and at most {MAX_EXPONENT} is possible");
-            return Err(self.fail(written, text));
+            return self.fail(written, text);
         }
         if let Some(number) = base.expression.as_number() {
             // Exact powers of numbers are taken at once: they must not outgrow the memory.
             let bits = number.numer().bits().max(number.denom().bits());
             let size = exponent.to_integer().abs() * BigInt::from(bits);
             if exponent.is_integer() && size > BigInt::from(8_192) {
-                return Err(self.fail(written, "this power is out of reach of double precision"));
+                return self.fail(written, "this power is out of reach of double precision");
             }
             if number.is_negative() && !exponent.is_integer() {
-                return Err(self.fail(written, "a negative number has no real power with this exponent"));
+                return self.fail(written, "a negative number has no real power with this exponent");
             }
         }
         match base.power(exponent) {
             Some(power) => Ok(power.into()),
-            None => Err(self.fail(written, "division by zero: zero has no negative power")),
+            None => self.fail(written, "division by zero: zero has no negative power"),
         }
     }
 
@@ -377,7 +377,7 @@ impl Scope<'_> {
                 Some(number) => self.power(one, number.clone(), written),
                 None => Ok(SizedExpression::call(Function::Powf, vec![one, other]).into()),
             },
-            OfScalars::Angle if one.is_zero() && other.is_zero() => Err(self.fail(method, "the origin has no angle")),
+            OfScalars::Angle if one.is_zero() && other.is_zero() => self.fail(method, "the origin has no angle"),
             OfScalars::Angle => Ok(SizedExpression::call(Function::Atan2, vec![one, other]).into()),
         }
     }
@@ -393,15 +393,15 @@ impl Scope<'_> {
         let three = matches!(one, Shape::Vector(3) | Shape::Matrix { rows: 1, columns: 3 });
         if pairwise == Pairwise::Cross && !(three && one == other) {
             let message = format!("`cross` takes two vectors of 3, and these are {one} and {other}");
-            return Err(self.fail(method, message));
+            return self.fail(method, message);
         }
         if one != other || one == Shape::Scalar {
             let name = plain(method);
             let message =
                 format!("`{name}` takes two vectors or matrices of one shape, and these are {one} and {other}");
-            return Err(self.fail(method, message));
+            return self.fail(method, message);
         }
-        fits(left.nodes().saturating_add(right.nodes())).map_err(|message| self.fail(method, message))?;
+        self.fits(left.nodes().saturating_add(right.nodes()), method)?;
         match pairwise {
             Pairwise::Cross => Ok(left.cross(&right)),
             Pairwise::Dot => Ok(left.dot(right).into()),
@@ -417,7 +417,7 @@ impl Scope<'_> {
         written: &Expr,
     ) -> Reported<ShapedExpression> {
         if let Some(place) = right.entries().iter().position(SizedExpression::is_zero) {
-            return Err(self.fail(written, format!("division by zero: entry {place} of the divisor is 0")));
+            return self.fail(written, format!("division by zero: entry {place} of the divisor is 0"));
         }
         Ok(left.zip(right, |a, b| match b.reciprocal() {
             Some(reciprocal) => SizedExpression::product(vec![a, reciprocal]),
@@ -428,7 +428,7 @@ impl Scope<'_> {
     fn scalar(&mut self, value: &ShapedExpression, method: &Ident) -> Reported<SizedExpression> {
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.clone()),
-            None => Err(self.fail(method, format!("`{method}` takes a scalar, and this is {}", value.shape()))),
+            None => self.fail(method, format!("`{method}` takes a scalar, and this is {}", value.shape())),
         }
     }
 
@@ -436,8 +436,7 @@ impl Scope<'_> {
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.clone()),
             None => {
-                Err(self
-                    .fail(written, format!("the argument of `{method}` is a scalar, and this is {}", value.shape())))
+                self.fail(written, format!("the argument of `{method}` is a scalar, and this is {}", value.shape()))
             }
         }
     }

@@ -62,25 +62,25 @@ impl<'a> Scope<'a> {
         if self.multipliers.is_none() {
             let message = "`multiplier` has a value only in an `output`";
             let reason = "the multipliers follow from the equations that this expression is part of";
-            return Err(self.fail(function, format!("{message}: {reason}")));
+            return self.fail(function, format!("{message}: {reason}"));
         }
         if !self.declaration.has_reactions() {
             let message = "there is no multiplier here: only a canonical or a Lagrangian system has forces that hold its \
                            constraints";
             let reason = "beside `state` a constraint is an invariant set of the field";
-            return Err(self.fail(function, format!("{message}, {reason}")));
+            return self.fail(function, format!("{message}, {reason}"));
         }
         match peel(argument) {
             Expr::Path(path) => self.multiplier_of(path, None),
             Expr::Index(index) => match peel(&index.expr) {
                 Expr::Path(path) => self.multiplier_of(path, Some(index)),
-                _ => Err(self.no_constraint_name(argument)),
+                _ => self.no_constraint_name(argument),
             },
-            _ => Err(self.no_constraint_name(argument)),
+            _ => self.no_constraint_name(argument),
         }
     }
 
-    fn no_constraint_name(&mut self, argument: &Expr) -> Poison {
+    fn no_constraint_name<T>(&self, argument: &Expr) -> Reported<T> {
         let usage = "as in `multiplier(length)`, or `multiplier(link[3])` in a family";
         self.fail(argument, format!("`multiplier` takes the name of a constraint, {usage}"))
     }
@@ -89,10 +89,10 @@ impl<'a> Scope<'a> {
         let name = path.path.get_ident().map(plain).unwrap_or_default();
         if self.sets.contains(&name) {
             let message = format!("`{name}` has no multiplier: the velocities keep it by themselves");
-            return Err(self.fail(path, message));
+            return self.fail(path, message);
         }
         let Some(named) = self.constraint(&name).map(|(named, _)| *named) else {
-            return Err(self.no_constraint(path));
+            return self.no_constraint(path);
         };
         let member = match (&named.family, index) {
             (None, None) => 0,
@@ -100,13 +100,13 @@ impl<'a> Scope<'a> {
             (Some(family), None) => {
                 let (start, last) = (family.range.start, family.range.end - 1);
                 let message = format!("`{name}` is a family of constraints, numbered {start} to {last}");
-                return Err(self.fail(path, format!("{message}: say which, as in `multiplier({name}[{start}])`")));
+                return self.fail(path, format!("{message}: say which, as in `multiplier({name}[{start}])`"));
             }
             (None, Some(index)) => {
                 let number = index.index.to_token_stream();
                 let message = format!("the constraint `{name}` is not a family: write `multiplier({name})`");
                 let remedy = format!("and `multiplier({name})[{number}]` for an entry if it is a vector");
-                return Err(self.fail(index, format!("{message}, {remedy}")));
+                return self.fail(index, format!("{message}, {remedy}"));
             }
         };
         let (_, values) = self.constraint(&name).ok_or(Poison)?;
@@ -125,13 +125,13 @@ impl<'a> Scope<'a> {
             return Ok((index - start) as usize);
         }
         let message = format!("index {index} is out of range{}", self.circumstances());
-        Err(self.fail(written, format!("{message}: the constraints `{name}` are numbered {start} to {last}")))
+        self.fail(written, format!("{message}: the constraints `{name}` are numbered {start} to {last}"))
     }
 
-    fn no_constraint(&mut self, path: &ExprPath) -> Poison {
+    fn no_constraint<T>(&self, path: &ExprPath) -> Reported<T> {
         let written = path.to_token_stream().to_string();
         if self.is_obscure(&written) {
-            return Poison;
+            return Err(Poison);
         }
         let known: Vec<&str> = self.multipliers.iter().flat_map(|table| table.keys()).map(|it| &it[..]).collect();
         let message = format!("`{written}` is not a constraint");

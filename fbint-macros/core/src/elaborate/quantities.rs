@@ -128,7 +128,7 @@ fn member(
         }
     }
     if let Some(constant) = quantities.iter().find(|quantity| is_constant(&quantity.value, kind, symbols)) {
-        return Err(scope.fail_at(named.name.span(), constancy(&constant.name, kind, has_vanished)));
+        return scope.fail_at(named.name.span(), constancy(&constant.name, kind, has_vanished));
     }
     let places = if merges(kind, shape) {
         merge(quantities, &mut all.kept)

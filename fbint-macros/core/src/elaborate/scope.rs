@@ -233,7 +233,7 @@ impl<'a> Scope<'a> {
         let input = symbols.find(|symbol| self.role(*symbol) == Some(Role::Input));
         let Some(input) = input else { return Ok(()) };
         let message = format!("{what} contains the input `{}`, whose rate is not known", self.symbols[input].name);
-        Err(self.fail(written, format!("{message}: inputs act by a `force`, or by `dynamics`")))
+        self.fail(written, format!("{message}: inputs act by a `force`, or by `dynamics`"))
     }
 
     /// Runs `body` while `index` has `value`.
@@ -247,7 +247,7 @@ impl<'a> Scope<'a> {
     /// Refuses an index whose name already has a meaning.
     pub(super) fn check_index(&mut self, index: &Ident) -> Reported<()> {
         if self.names.contains_key(&plain(index)) || plain(index) == "PI" {
-            return Err(self.fail_at(index.span(), format!("`{index}` already has a meaning: choose another index")));
+            return self.fail_at(index.span(), format!("`{index}` already has a meaning: choose another index"));
         }
         Ok(())
     }
@@ -272,7 +272,7 @@ impl<'a> Scope<'a> {
         if key == "PI" {
             return Ok(SizedExpression::pi().into());
         }
-        let Some(&meaning) = self.names.get(&key) else { return Err(self.unknown(name)) };
+        let Some(&meaning) = self.names.get(&key) else { return self.unknown(name) };
         self.used.insert(key);
         match meaning {
             Meaning::Variable(unknown) => {
@@ -290,16 +290,16 @@ impl<'a> Scope<'a> {
             }
             Meaning::Quantity(kind) => {
                 let remedy = "name its expression with `define` and use that name in both places";
-                Err(self.fail_at(name.span(), format!("`{name}` is {kind}, which has no value here: {remedy}")))
+                self.fail_at(name.span(), format!("`{name}` is {kind}, which has no value here: {remedy}"))
             }
             Meaning::Output => {
                 let message = format!("`{name}` is an output, which nothing else can use");
-                Err(self.fail_at(name.span(), format!("{message}: name the expression with `define`")))
+                self.fail_at(name.span(), format!("{message}: name the expression with `define`"))
             }
             Meaning::Work => {
                 let message =
                     "is the work that is done on the system, an entry of its state on which nothing else depends";
-                Err(self.fail_at(name.span(), format!("`{name}` {message}")))
+                self.fail_at(name.span(), format!("`{name}` {message}"))
             }
             Meaning::Broken => Err(Poison),
         }
@@ -327,7 +327,7 @@ impl<'a> Scope<'a> {
                 self.progress[index] = Evaluation::Done(Err(Poison));
                 let name = &define.name;
                 let message = format!("the definition of `{name}` needs `{name}` itself, directly or by way of others");
-                return Err(self.fail_at(name.span(), format!("{message}: write one of them out")));
+                return self.fail_at(name.span(), format!("{message}: write one of them out"));
             }
             Evaluation::Done(value) => {
                 self.progress[index] = Evaluation::Done(value.clone());
@@ -387,9 +387,9 @@ impl<'a> Scope<'a> {
         Err(Poison)
     }
 
-    fn unknown(&mut self, name: &Ident) -> Poison {
+    fn unknown<T>(&mut self, name: &Ident) -> Reported<T> {
         if self.declaration.hidden_names {
-            return Poison;
+            return Err(Poison);
         }
         let key = plain(name);
         let indices = self.indices.iter().map(|(index, _)| index.as_str());
@@ -412,15 +412,15 @@ impl<'a> Scope<'a> {
     }
 
     /// Records a mistake.
-    pub(super) fn fail_at(&self, span: Span, message: impl std::fmt::Display) -> Poison {
+    pub(super) fn fail_at<T>(&self, span: Span, message: impl std::fmt::Display) -> Reported<T> {
         self.errors.push(span, message);
-        Poison
+        Err(Poison)
     }
 
     /// Records a mistake at all of `tokens`.
-    pub(super) fn fail(&self, tokens: impl quote::ToTokens, message: impl std::fmt::Display) -> Poison {
+    pub(super) fn fail<T>(&self, tokens: impl quote::ToTokens, message: impl std::fmt::Display) -> Reported<T> {
         self.errors.push_spanned(tokens, message);
-        Poison
+        Err(Poison)
     }
 
     /// Records a mistake if a value does not have the shape of its variable. `what` names the value.
@@ -437,7 +437,7 @@ impl<'a> Scope<'a> {
             return Ok(());
         }
         let message = format!("{what} `{name}` is {shape}, and `{name}` is {expected}");
-        Err(self.fail(tokens, format!("{message}: they must have the same shape")))
+        self.fail(tokens, format!("{message}: they must have the same shape"))
     }
 
     /// The names that are used anywhere.
