@@ -7,7 +7,7 @@ use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, Member, Range
 
 use super::numbers;
 use super::scope::{Poison, Reported, Scope};
-use super::value::{ShapedExpression, SizedExpression, fits, plural, representable};
+use super::value::{ShapedExpression, SizedExpression, fits, representable};
 use crate::syntax::Shape;
 
 /// The deepest recursion. Definitions within definitions count with everything that is open in them.
@@ -198,9 +198,8 @@ impl Scope<'_> {
             (Shape::Scalar, _) => self.fail(index, "a scalar has no entries to be indexed"),
             (_, Some(column)) => {
                 let shape = value.shape();
-                let row = self.within(row, rows, format_args!("{shape} has {rows} row{}", plural(rows)))?;
-                let column =
-                    self.within(column, columns, format_args!("{shape} has {columns} column{}", plural(columns)))?;
+                let row = self.within(row, rows, shape, ["row", "rows"])?;
+                let column = self.within(column, columns, shape, ["column", "columns"])?;
                 Ok(value.entry(row, column).clone().into())
             }
             (Shape::Matrix { rows, .. }, None) if rows > 1 => {
@@ -209,30 +208,27 @@ impl Scope<'_> {
                 self.fail(&index.index, message)
             }
             (shape, None) => {
-                let entries = shape.entries();
-                let entry = self.within(
-                    row,
-                    entries,
-                    format_args!("{shape} has {entries} entr{}", if entries == 1 { "y" } else { "ies" }),
-                )?;
+                let entry = self.within(row, shape.entries(), shape, ["entry", "entries"])?;
                 Ok(value.entries()[entry].clone().into())
             }
         }
     }
 
-    /// The index, counted from 0, if it is less than `length`; `extent` says what was indexed.
+    /// The index, counted from 0, if it is less than `length`, the number of rows, columns or entries of what is indexed. `[one, many]`
+    /// are the words for them.
     pub(super) fn within(
         &mut self,
         (written, index): (&Expr, i64),
         length: usize,
-        extent: impl std::fmt::Display,
+        shape: Shape,
+        [one, many]: [&str; 2],
     ) -> Reported<usize> {
         match usize::try_from(index) {
             Ok(index) if index < length => Ok(index),
             _ => {
-                let message =
-                    format!("index {index} is out of range{}: {extent}, counted from 0", self.circumstances());
-                self.fail(written, message)
+                let counted = if length == 1 { one } else { many };
+                let message = format!("index {index} is out of range{}", self.circumstances());
+                self.fail(written, format!("{message}: {shape} has {length} {counted}, counted from 0"))
             }
         }
     }

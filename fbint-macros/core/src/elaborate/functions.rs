@@ -2,7 +2,7 @@
 
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
-use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Token};
+use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Path, Token};
 
 use super::evaluate::peel;
 use super::methods::{BuiltinMethod, Fold, arguments};
@@ -10,36 +10,20 @@ use super::scope::{Poison, Reported, Scope};
 use super::value::{ShapedExpression, SizedExpression};
 use crate::syntax::{MAX_ENTRIES, Shape, nearest, plain};
 
-/// A function of the expression language that is not a method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Builtin {
-    Identity,
-    Zeros,
-    Hat,
-    Multiplier,
-    Rate,
-    Momentum,
-}
-
-impl Builtin {
-    /// The number of arguments.
-    fn arguments(self) -> usize {
-        match self {
-            Self::Identity | Self::Hat | Self::Multiplier | Self::Rate | Self::Momentum => 1,
-            Self::Zeros => 2,
-        }
-    }
-}
+/// A function of the expression language that is not a method: its name, the number of its arguments, and the value of a call, of
+/// which the first argument is the name as it is written.
+type Builtin = (&'static str, usize, fn(&mut Scope, &Ident, &ExprCall) -> Reported<ShapedExpression>);
 
 /// The functions, in the order in which messages list them.
-const FUNCTIONS: [(&str, Builtin); 6] = [
-    ("identity", Builtin::Identity),
-    ("zeros", Builtin::Zeros),
-    ("hat", Builtin::Hat),
-    ("rate", Builtin::Rate),
-    ("momentum", Builtin::Momentum),
-    ("multiplier", Builtin::Multiplier),
+const FUNCTIONS: [Builtin; 6] = [
+    ("identity", 1, |scope, _, call| scope.identity(call)),
+    ("zeros", 2, |scope, _, call| scope.zeros(call)),
+    ("hat", 1, |scope, _, call| scope.hat(&call.args[0])),
+    ("rate", 1, |scope, word, call| scope.rate(word, &call.args[0])),
+    ("momentum", 1, |scope, word, call| scope.momentum(word, &call.args[0])),
+    ("multiplier", 1, |scope, word, call| scope.multiplier(word, &call.args[0])),
 ];
+
 /// A macro of the expression language, by its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Constructor {
@@ -157,40 +141,39 @@ impl Scope<'_> {
         };
         let Some(word) = path.segments.last() else { return Err(Poison) };
         let name = plain(&word.ident);
-        let function = match FUNCTIONS.iter().find(|(function, _)| *function == name && path.segments.len() == 1) {
-            Some((_, function)) => *function,
-            None => {
-                let written: Vec<String> = path.segments.iter().map(|segment| plain(&segment.ident)).collect();
-                let written = written.join("::");
-                let advice = if let Some(method) = BuiltinMethod::named(&name) {
-                    let inner = if method.arguments() == 0 { "" } else { ".." };
-                    format!("`{name}` is a method: write `x.{name}({inner})`")
-                } else if let Some(near) = nearest(&name, FUNCTIONS.iter().map(|(function, _)| *function)) {
-                    format!("unknown function `{written}`; did you mean `{near}`?")
-                } else {
-                    format!("unknown function `{written}`; the functions are {USAGE}")
-                };
-                return self.fail(path, advice);
-            }
+        let is_meant = |(function, ..): &&Builtin| *function == name && path.segments.len() == 1;
+        let Some((_, count, function)) = FUNCTIONS.iter().find(is_meant) else {
+            return self.unknown_function(path, &name);
         };
-        if call.args.len() != function.arguments() {
-            let message = format!("`{name}` takes {}, not {}", arguments(function.arguments()), call.args.len());
+        if call.args.len() != *count {
+            let message = format!("`{name}` takes {}, not {}", arguments(*count), call.args.len());
             return self.fail(path, message);
         }
-        match function {
-            Builtin::Multiplier => self.multiplier(path, &call.args[0]),
-            Builtin::Rate => self.rate(&word.ident, &call.args[0]),
-            Builtin::Momentum => self.momentum(&word.ident, &call.args[0]),
-            Builtin::Hat => self.hat(&call.args[0]),
-            Builtin::Identity => {
-                let size = self.size(&call.args[0])?;
-                self.constant_matrix(call, size, size, |row, column| i64::from(row == column))
-            }
-            Builtin::Zeros => {
-                let (rows, columns) = (self.size(&call.args[0]), self.size(&call.args[1]));
-                self.constant_matrix(call, rows?, columns?, |_, _| 0)
-            }
-        }
+        function(self, &word.ident, call)
+    }
+
+    fn unknown_function<T>(&self, path: &Path, name: &str) -> Reported<T> {
+        let written: Vec<String> = path.segments.iter().map(|segment| plain(&segment.ident)).collect();
+        let written = written.join("::");
+        let advice = if let Some(method) = BuiltinMethod::named(name) {
+            let inner = if method.arguments() == 0 { "" } else { ".." };
+            format!("`{name}` is a method: write `x.{name}({inner})`")
+        } else if let Some(near) = nearest(name, FUNCTIONS.iter().map(|(function, ..)| *function)) {
+            format!("unknown function `{written}`; did you mean `{near}`?")
+        } else {
+            format!("unknown function `{written}`; the functions are {USAGE}")
+        };
+        self.fail(path, advice)
+    }
+
+    fn identity(&mut self, call: &ExprCall) -> Reported<ShapedExpression> {
+        let size = self.size(&call.args[0])?;
+        self.constant_matrix(call, size, size, |row, column| i64::from(row == column))
+    }
+
+    fn zeros(&mut self, call: &ExprCall) -> Reported<ShapedExpression> {
+        let (rows, columns) = (self.size(&call.args[0]), self.size(&call.args[1]));
+        self.constant_matrix(call, rows?, columns?, |_, _| 0)
     }
 
     fn hat(&mut self, argument: &Expr) -> Reported<ShapedExpression> {

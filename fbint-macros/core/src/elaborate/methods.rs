@@ -2,11 +2,11 @@
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One, Signed, Zero};
+use num_traits::{One, Signed};
 use syn::{Expr, ExprMethodCall, Ident};
 
-use super::scope::{Poison, Reported, Scope};
-use super::value::{ShapedExpression, SizedExpression, plural};
+use super::scope::{Reported, Scope};
+use super::value::{ShapedExpression, SizedExpression};
 use crate::expression::{Expression, Function, to_f64};
 use crate::syntax::{Shape, nearest, plain};
 
@@ -15,61 +15,25 @@ const MAX_EXPONENT: f64 = 1_024.0;
 /// The largest matrix whose determinant is written out.
 const MAX_DETERMINANT: usize = 6;
 
+/// The value of a call.
+type Value = Reported<ShapedExpression>;
+
 /// A method, by the arguments that it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum BuiltinMethod {
     /// A function of a scalar.
-    Elementary(Elementary),
-    /// A property of a vector or a matrix, without arguments.
-    Reduction(Reduction),
+    Elementary(Function),
+    /// Anything else that takes no argument.
+    Unary(fn(&mut Scope, &ExprMethodCall, ShapedExpression) -> Value),
     /// A value and an integer that is known while compiling.
-    Indexed(Indexed),
-    /// Two scalars.
-    OfScalars(OfScalars),
-    /// Two vectors or matrices of one shape.
-    Pairwise(Pairwise),
+    Indexed(fn(&mut Scope, &ExprMethodCall, ShapedExpression, i64) -> Value),
+    /// Two values.
+    Binary(fn(&mut Scope, &ExprMethodCall, ShapedExpression, ShapedExpression) -> Value),
     /// The end of a series over a range.
     Series(Fold),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Elementary {
-    Root,
-    Reciprocal,
-    Function(Function),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reduction {
-    Norm,
-    NormSquared,
-    Transpose,
-    Trace,
-    Determinant,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Indexed {
-    Power,
-    Column,
-    Row,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OfScalars {
-    RealPower,
-    Angle,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pairwise {
-    Dot,
-    Cross,
-    Multiply,
-    Divide,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum Fold {
     Sum,
     Product,
@@ -79,8 +43,8 @@ impl BuiltinMethod {
     /// The number of arguments.
     pub(super) fn arguments(self) -> usize {
         match self {
-            Self::Elementary(_) | Self::Reduction(_) | Self::Series(_) => 0,
-            Self::Indexed(_) | Self::OfScalars(_) | Self::Pairwise(_) => 1,
+            Self::Elementary(_) | Self::Unary(_) | Self::Series(_) => 0,
+            Self::Indexed(_) | Self::Binary(_) => 1,
         }
     }
 
@@ -92,34 +56,34 @@ impl BuiltinMethod {
 
 /// The methods, in the order in which messages list them.
 const METHODS: [(&str, BuiltinMethod); 30] = [
-    ("powi", BuiltinMethod::Indexed(Indexed::Power)),
-    ("powf", BuiltinMethod::OfScalars(OfScalars::RealPower)),
-    ("sqrt", BuiltinMethod::Elementary(Elementary::Root)),
-    ("sin", BuiltinMethod::Elementary(Elementary::Function(Function::Sin))),
-    ("cos", BuiltinMethod::Elementary(Elementary::Function(Function::Cos))),
-    ("tan", BuiltinMethod::Elementary(Elementary::Function(Function::Tan))),
-    ("asin", BuiltinMethod::Elementary(Elementary::Function(Function::Asin))),
-    ("acos", BuiltinMethod::Elementary(Elementary::Function(Function::Acos))),
-    ("atan", BuiltinMethod::Elementary(Elementary::Function(Function::Atan))),
-    ("atan2", BuiltinMethod::OfScalars(OfScalars::Angle)),
-    ("sinh", BuiltinMethod::Elementary(Elementary::Function(Function::Sinh))),
-    ("cosh", BuiltinMethod::Elementary(Elementary::Function(Function::Cosh))),
-    ("tanh", BuiltinMethod::Elementary(Elementary::Function(Function::Tanh))),
-    ("exp", BuiltinMethod::Elementary(Elementary::Function(Function::Exp))),
-    ("ln", BuiltinMethod::Elementary(Elementary::Function(Function::Ln))),
-    ("abs", BuiltinMethod::Elementary(Elementary::Function(Function::Abs))),
-    ("recip", BuiltinMethod::Elementary(Elementary::Reciprocal)),
-    ("dot", BuiltinMethod::Pairwise(Pairwise::Dot)),
-    ("cross", BuiltinMethod::Pairwise(Pairwise::Cross)),
-    ("norm", BuiltinMethod::Reduction(Reduction::Norm)),
-    ("norm_squared", BuiltinMethod::Reduction(Reduction::NormSquared)),
-    ("transpose", BuiltinMethod::Reduction(Reduction::Transpose)),
-    ("trace", BuiltinMethod::Reduction(Reduction::Trace)),
-    ("determinant", BuiltinMethod::Reduction(Reduction::Determinant)),
-    ("column", BuiltinMethod::Indexed(Indexed::Column)),
-    ("row", BuiltinMethod::Indexed(Indexed::Row)),
-    ("component_mul", BuiltinMethod::Pairwise(Pairwise::Multiply)),
-    ("component_div", BuiltinMethod::Pairwise(Pairwise::Divide)),
+    ("powi", BuiltinMethod::Indexed(|scope, call, value, integer| scope.integer_power(call, value, integer))),
+    ("powf", BuiltinMethod::Binary(|scope, call, left, right| scope.real_power(call, left, right))),
+    ("sqrt", BuiltinMethod::Unary(|scope, call, value| scope.square_root(call, value))),
+    ("sin", BuiltinMethod::Elementary(Function::Sin)),
+    ("cos", BuiltinMethod::Elementary(Function::Cos)),
+    ("tan", BuiltinMethod::Elementary(Function::Tan)),
+    ("asin", BuiltinMethod::Elementary(Function::Asin)),
+    ("acos", BuiltinMethod::Elementary(Function::Acos)),
+    ("atan", BuiltinMethod::Elementary(Function::Atan)),
+    ("atan2", BuiltinMethod::Binary(|scope, call, left, right| scope.angle(call, left, right))),
+    ("sinh", BuiltinMethod::Elementary(Function::Sinh)),
+    ("cosh", BuiltinMethod::Elementary(Function::Cosh)),
+    ("tanh", BuiltinMethod::Elementary(Function::Tanh)),
+    ("exp", BuiltinMethod::Elementary(Function::Exp)),
+    ("ln", BuiltinMethod::Elementary(Function::Ln)),
+    ("abs", BuiltinMethod::Elementary(Function::Abs)),
+    ("recip", BuiltinMethod::Unary(|scope, call, value| scope.reciprocal(call, value))),
+    ("dot", BuiltinMethod::Binary(|scope, call, left, right| scope.dot(call, left, right))),
+    ("cross", BuiltinMethod::Binary(|scope, call, left, right| scope.cross(call, left, right))),
+    ("norm", BuiltinMethod::Unary(|scope, call, value| scope.norm(call, value))),
+    ("norm_squared", BuiltinMethod::Unary(|scope, call, value| scope.norm_squared(call, value))),
+    ("transpose", BuiltinMethod::Unary(|scope, call, value| scope.transpose(call, value))),
+    ("trace", BuiltinMethod::Unary(|scope, call, value| scope.trace(call, value))),
+    ("determinant", BuiltinMethod::Unary(|scope, call, value| scope.determinant(call, value))),
+    ("column", BuiltinMethod::Indexed(|scope, call, value, integer| scope.column(call, value, integer))),
+    ("row", BuiltinMethod::Indexed(|scope, call, value, integer| scope.row(call, value, integer))),
+    ("component_mul", BuiltinMethod::Binary(|scope, call, left, right| scope.component_mul(call, left, right))),
+    ("component_div", BuiltinMethod::Binary(|scope, call, left, right| scope.component_div(call, left, right))),
     ("sum", BuiltinMethod::Series(Fold::Sum)),
     ("product", BuiltinMethod::Series(Fold::Product)),
 ];
@@ -153,31 +117,24 @@ const FOREIGN: [(&str, &str); 16] = [
 
 impl Scope<'_> {
     /// `receiver.method(arguments)`.
-    pub(super) fn method(&mut self, call: &ExprMethodCall) -> Reported<ShapedExpression> {
-        let method = self.method_called(call)?;
-        if let BuiltinMethod::Series(series) = method {
-            return self.series(call, series);
-        }
-        let receiver = self.evaluate(&call.receiver);
-        match method {
+    pub(super) fn method(&mut self, call: &ExprMethodCall) -> Value {
+        match self.method_called(call)? {
             BuiltinMethod::Series(series) => self.series(call, series),
             BuiltinMethod::Elementary(function) => {
-                let receiver = receiver?;
-                let argument = self.scalar(&receiver, &call.method)?;
-                self.elementary(function, argument, &call.receiver)
+                let value = self.evaluate(&call.receiver)?;
+                self.elementary(function, call, &value)
             }
-            BuiltinMethod::Reduction(reduction) => self.reduction(reduction, &call.method, receiver?),
+            BuiltinMethod::Unary(method) => {
+                let value = self.evaluate(&call.receiver)?;
+                method(self, call, value)
+            }
             BuiltinMethod::Indexed(method) => {
-                let integer = self.integer(&call.args[0]);
-                self.indexed(method, &call.method, receiver?, (&call.args[0], integer?))
+                let (value, integer) = (self.evaluate(&call.receiver), self.integer(&call.args[0]));
+                method(self, call, value?, integer?)
             }
-            BuiltinMethod::OfScalars(method) => {
-                let argument = self.evaluate(&call.args[0]);
-                self.of_scalars(method, &call.method, &receiver?, (&call.args[0], &argument?))
-            }
-            BuiltinMethod::Pairwise(method) => {
-                let argument = self.evaluate(&call.args[0]);
-                self.pairwise(method, &call.method, (receiver?, argument?), &call.args[0])
+            BuiltinMethod::Binary(method) => {
+                let (left, right) = (self.evaluate(&call.receiver), self.evaluate(&call.args[0]));
+                method(self, call, left?, right?)
             }
         }
     }
@@ -221,40 +178,34 @@ impl Scope<'_> {
         self.fail(method, message)
     }
 
-    fn reduction(
-        &mut self,
-        reduction: Reduction,
-        method: &Ident,
-        value: ShapedExpression,
-    ) -> Reported<ShapedExpression> {
-        match reduction {
-            Reduction::Transpose => Ok(if value.shape() == Shape::Scalar { value } else { value.transpose() }),
-            Reduction::Norm => Ok(root(self.norm_squared(method, value)?).into()),
-            Reduction::NormSquared => Ok(self.norm_squared(method, value)?.into()),
-            Reduction::Trace => {
-                self.square(method, &value)?;
-                Ok(value.trace().into())
-            }
-            Reduction::Determinant => {
-                if self.square(method, &value)? > MAX_DETERMINANT {
-                    let message = format!(
-                        "a determinant is written out up to {MAX_DETERMINANT} x {MAX_DETERMINANT}, and this is {}",
-                        value.shape()
-                    );
-                    return self.fail(method, message);
-                }
-                Ok(value.determinant().or_else(|message| self.fail(method, message))?.into())
-            }
-        }
+    fn transpose(&mut self, _: &ExprMethodCall, value: ShapedExpression) -> Value {
+        Ok(if value.shape() == Shape::Scalar { value } else { value.transpose() })
     }
 
-    fn norm_squared(&mut self, method: &Ident, value: ShapedExpression) -> Reported<SizedExpression> {
+    fn norm(&mut self, call: &ExprMethodCall, value: ShapedExpression) -> Value {
+        Ok(self.norm_squared(call, value)?.map(root))
+    }
+
+    fn norm_squared(&mut self, call: &ExprMethodCall, value: ShapedExpression) -> Value {
         if value.shape() == Shape::Scalar {
-            let name = plain(method);
+            let name = plain(&call.method);
             let message = format!("`{name}` takes a vector or a matrix, and this is a scalar: use `abs` or `powi(2)`");
-            return self.fail(method, message);
+            return self.fail(&call.method, message);
         }
-        Ok(value.norm_squared())
+        Ok(value.norm_squared().into())
+    }
+
+    fn trace(&mut self, call: &ExprMethodCall, value: ShapedExpression) -> Value {
+        self.square(&call.method, &value)?;
+        Ok(value.trace().into())
+    }
+
+    fn determinant(&mut self, call: &ExprMethodCall, value: ShapedExpression) -> Value {
+        if self.square(&call.method, &value)? > MAX_DETERMINANT {
+            let message = format!("a determinant is written out up to {MAX_DETERMINANT} x {MAX_DETERMINANT}");
+            return self.fail(&call.method, format!("{message}, and this is {}", value.shape()));
+        }
+        Ok(value.determinant().or_else(|message| self.fail(&call.method, message))?.into())
     }
 
     /// The number of rows of a square matrix.
@@ -267,72 +218,77 @@ impl Scope<'_> {
         Ok(rows)
     }
 
-    /// Elementary functions of one scalar. Numbers outside the domain are refused.
-    fn elementary(
-        &mut self,
-        function: Elementary,
-        argument: SizedExpression,
-        written: &Expr,
-    ) -> Reported<ShapedExpression> {
-        let number = argument.expression.as_number();
-        let complaint = match (function, number) {
-            (Elementary::Root, Some(number)) if number.is_negative() => {
-                Some("the square root of a negative number is not real")
-            }
-            (Elementary::Function(Function::Ln), Some(number)) if !number.is_positive() => {
-                Some("only positive numbers have a logarithm")
-            }
-            (Elementary::Function(Function::Asin | Function::Acos), Some(number))
-                if number.abs() > BigRational::one() =>
-            {
-                Some("sine and cosine lie between -1 and 1: there is no such angle")
-            }
-            (Elementary::Reciprocal, Some(number)) if number.is_zero() => Some("0 has no reciprocal"),
-            _ => None,
-        };
-        if let Some(complaint) = complaint {
-            let complaint = format!("{complaint}{}", self.circumstances());
-            return self.fail(written, complaint);
+    fn square_root(&mut self, call: &ExprMethodCall, value: ShapedExpression) -> Value {
+        let argument = self.scalar(&value, &call.method)?;
+        if argument.expression.as_number().is_some_and(BigRational::is_negative) {
+            return self.out_of_domain(call, "the square root of a negative number is not real");
         }
-        Ok(match (function, number) {
-            (Elementary::Root, _) => root(argument).into(),
-            (Elementary::Reciprocal, _) => argument.reciprocal().ok_or(Poison)?.into(),
-            (Elementary::Function(Function::Abs), Some(number)) => SizedExpression::number(number.abs()).into(),
-            (Elementary::Function(function), _) => SizedExpression::call(function, vec![argument]).into(),
-        })
+        Ok(root(argument).into())
     }
 
-    fn indexed(
-        &mut self,
-        indexed: Indexed,
-        method: &Ident,
-        value: ShapedExpression,
-        (written, integer): (&Expr, i64),
-    ) -> Reported<ShapedExpression> {
-        let shape = value.shape();
-        let (rows, columns) = shape.extent();
-        let matrix = |scope: &mut Self| match shape {
-            Shape::Scalar => scope.fail(method, format!("`{method}` takes a matrix, and this is a scalar")),
-            _ => Ok(()),
-        };
-        match indexed {
-            Indexed::Power => {
-                let base = self.scalar(&value, method)?;
-                self.power(base, BigRational::from_integer(BigInt::from(integer)), written)
-            }
-            Indexed::Column => {
-                matrix(self)?;
-                let extent = format!("{shape} has {columns} column{}", plural(columns));
-                let column = self.within((written, integer), columns, extent)?;
-                Ok(ShapedExpression::from_fn(rows, 1, |row, _| value.entry(row, column).clone()))
-            }
-            Indexed::Row => {
-                matrix(self)?;
-                let extent = format!("{shape} has {rows} row{}", plural(rows));
-                let row = self.within((written, integer), rows, extent)?;
-                Ok(ShapedExpression::from_fn(1, columns, |_, column| value.entry(row, column).clone()))
-            }
+    fn reciprocal(&mut self, call: &ExprMethodCall, value: ShapedExpression) -> Value {
+        match self.scalar(&value, &call.method)?.reciprocal() {
+            Some(reciprocal) => Ok(reciprocal.into()),
+            None => self.out_of_domain(call, "0 has no reciprocal"),
         }
+    }
+
+    /// Elementary functions of one scalar. Numbers outside the domain are refused.
+    fn elementary(&mut self, function: Function, call: &ExprMethodCall, value: &ShapedExpression) -> Value {
+        let argument = self.scalar(value, &call.method)?;
+        let complaint = match (function, argument.expression.as_number()) {
+            (Function::Ln, Some(number)) if !number.is_positive() => "only positive numbers have a logarithm",
+            (Function::Asin | Function::Acos, Some(number)) if number.abs() > BigRational::one() => {
+                "sine and cosine lie between -1 and 1: there is no such angle"
+            }
+            (Function::Abs, Some(number)) => return Ok(SizedExpression::number(number.abs()).into()),
+            _ => return Ok(SizedExpression::call(function, vec![argument]).into()),
+        };
+        self.out_of_domain(call, complaint)
+    }
+
+    fn out_of_domain<T>(&self, call: &ExprMethodCall, complaint: &str) -> Reported<T> {
+        self.fail(&call.receiver, format!("{complaint}{}", self.circumstances()))
+    }
+
+    fn column(&mut self, call: &ExprMethodCall, value: ShapedExpression, index: i64) -> Value {
+        let (rows, columns) = self.extent_of_matrix(&call.method, &value)?;
+        let column = self.within((&call.args[0], index), columns, value.shape(), ["column", "columns"])?;
+        Ok(ShapedExpression::from_fn(rows, 1, |row, _| value.entry(row, column).clone()))
+    }
+
+    fn row(&mut self, call: &ExprMethodCall, value: ShapedExpression, index: i64) -> Value {
+        let (rows, columns) = self.extent_of_matrix(&call.method, &value)?;
+        let row = self.within((&call.args[0], index), rows, value.shape(), ["row", "rows"])?;
+        Ok(ShapedExpression::from_fn(1, columns, |_, column| value.entry(row, column).clone()))
+    }
+
+    fn extent_of_matrix(&mut self, method: &Ident, value: &ShapedExpression) -> Reported<(usize, usize)> {
+        match value.shape() {
+            Shape::Scalar => self.fail(method, format!("`{method}` takes a matrix, and this is a scalar")),
+            shape => Ok(shape.extent()),
+        }
+    }
+
+    fn integer_power(&mut self, call: &ExprMethodCall, base: ShapedExpression, exponent: i64) -> Value {
+        let base = self.scalar(&base, &call.method)?;
+        self.power(base, BigRational::from_integer(BigInt::from(exponent)), &call.args[0])
+    }
+
+    fn real_power(&mut self, call: &ExprMethodCall, base: ShapedExpression, exponent: ShapedExpression) -> Value {
+        let (base, exponent) = self.scalars(call, &base, &exponent)?;
+        match exponent.expression.as_number() {
+            Some(number) => self.power(base, number.clone(), &call.args[0]),
+            None => Ok(SizedExpression::call(Function::Powf, vec![base, exponent]).into()),
+        }
+    }
+
+    fn angle(&mut self, call: &ExprMethodCall, y: ShapedExpression, x: ShapedExpression) -> Value {
+        let (y, x) = self.scalars(call, &y, &x)?;
+        if y.is_zero() && x.is_zero() {
+            return self.fail(&call.method, "the origin has no angle");
+        }
+        Ok(SizedExpression::call(Function::Atan2, vec![y, x]).into())
     }
 
     fn power(&mut self, base: SizedExpression, exponent: BigRational, written: &Expr) -> Reported<ShapedExpression> {
@@ -363,61 +319,30 @@ impl Scope<'_> {
         }
     }
 
-    fn of_scalars(
-        &mut self,
-        of_scalars: OfScalars,
-        method: &Ident,
-        left: &ShapedExpression,
-        (written, right): (&Expr, &ShapedExpression),
-    ) -> Reported<ShapedExpression> {
-        let one = self.scalar(left, method)?;
-        let other = self.scalar_argument(right, &plain(method), written)?;
-        match of_scalars {
-            OfScalars::RealPower => match other.expression.as_number() {
-                Some(number) => self.power(one, number.clone(), written),
-                None => Ok(SizedExpression::call(Function::Powf, vec![one, other]).into()),
-            },
-            OfScalars::Angle if one.is_zero() && other.is_zero() => self.fail(method, "the origin has no angle"),
-            OfScalars::Angle => Ok(SizedExpression::call(Function::Atan2, vec![one, other]).into()),
-        }
-    }
-
-    fn pairwise(
-        &mut self,
-        pairwise: Pairwise,
-        method: &Ident,
-        (left, right): (ShapedExpression, ShapedExpression),
-        written: &Expr,
-    ) -> Reported<ShapedExpression> {
+    fn cross(&mut self, call: &ExprMethodCall, left: ShapedExpression, right: ShapedExpression) -> Value {
         let (one, other) = (left.shape(), right.shape());
-        let three = matches!(one, Shape::Vector(3) | Shape::Matrix { rows: 1, columns: 3 });
-        if pairwise == Pairwise::Cross && !(three && one == other) {
+        if one != other || !matches!(one, Shape::Vector(3) | Shape::Matrix { rows: 1, columns: 3 }) {
             let message = format!("`cross` takes two vectors of 3, and these are {one} and {other}");
-            return self.fail(method, message);
+            return self.fail(&call.method, message);
         }
-        if one != other || one == Shape::Scalar {
-            let name = plain(method);
-            let message =
-                format!("`{name}` takes two vectors or matrices of one shape, and these are {one} and {other}");
-            return self.fail(method, message);
-        }
-        self.fits(left.nodes().saturating_add(right.nodes()), method)?;
-        match pairwise {
-            Pairwise::Cross => Ok(left.cross(&right)),
-            Pairwise::Dot => Ok(left.dot(right).into()),
-            Pairwise::Multiply => Ok(left.zip(right, |a, b| SizedExpression::product(vec![a, b]))),
-            Pairwise::Divide => self.component_div(left, right, written),
-        }
+        self.pair(&call.method, &left, &right)?;
+        Ok(left.cross(&right))
     }
 
-    fn component_div(
-        &mut self,
-        left: ShapedExpression,
-        right: ShapedExpression,
-        written: &Expr,
-    ) -> Reported<ShapedExpression> {
+    fn dot(&mut self, call: &ExprMethodCall, left: ShapedExpression, right: ShapedExpression) -> Value {
+        self.pair(&call.method, &left, &right)?;
+        Ok(left.dot(right).into())
+    }
+
+    fn component_mul(&mut self, call: &ExprMethodCall, left: ShapedExpression, right: ShapedExpression) -> Value {
+        self.pair(&call.method, &left, &right)?;
+        Ok(left.zip(right, |a, b| SizedExpression::product(vec![a, b])))
+    }
+
+    fn component_div(&mut self, call: &ExprMethodCall, left: ShapedExpression, right: ShapedExpression) -> Value {
+        self.pair(&call.method, &left, &right)?;
         if let Some(place) = right.entries().iter().position(SizedExpression::is_zero) {
-            return self.fail(written, format!("division by zero: entry {place} of the divisor is 0"));
+            return self.fail(&call.args[0], format!("division by zero: entry {place} of the divisor is 0"));
         }
         Ok(left.zip(right, |a, b| match b.reciprocal() {
             Some(reciprocal) => SizedExpression::product(vec![a, reciprocal]),
@@ -425,19 +350,38 @@ impl Scope<'_> {
         }))
     }
 
+    /// Refuses two values that are not vectors or matrices of one shape.
+    fn pair(&mut self, method: &Ident, left: &ShapedExpression, right: &ShapedExpression) -> Reported<()> {
+        let (one, other) = (left.shape(), right.shape());
+        if one != other || one == Shape::Scalar {
+            let name = plain(method);
+            let message =
+                format!("`{name}` takes two vectors or matrices of one shape, and these are {one} and {other}");
+            return self.fail(method, message);
+        }
+        self.fits(left.nodes().saturating_add(right.nodes()), method)
+    }
+
+    /// The receiver and the argument, which are scalars.
+    fn scalars(
+        &mut self,
+        call: &ExprMethodCall,
+        receiver: &ShapedExpression,
+        argument: &ShapedExpression,
+    ) -> Reported<(SizedExpression, SizedExpression)> {
+        let receiver = self.scalar(receiver, &call.method)?;
+        let Some(scalar) = argument.as_scalar() else {
+            let name = plain(&call.method);
+            let message = format!("the argument of `{name}` is a scalar, and this is {}", argument.shape());
+            return self.fail(&call.args[0], message);
+        };
+        Ok((receiver, scalar.clone()))
+    }
+
     fn scalar(&mut self, value: &ShapedExpression, method: &Ident) -> Reported<SizedExpression> {
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.clone()),
             None => self.fail(method, format!("`{method}` takes a scalar, and this is {}", value.shape())),
-        }
-    }
-
-    fn scalar_argument(&mut self, value: &ShapedExpression, method: &str, written: &Expr) -> Reported<SizedExpression> {
-        match value.as_scalar() {
-            Some(scalar) => Ok(scalar.clone()),
-            None => {
-                self.fail(written, format!("the argument of `{method}` is a scalar, and this is {}", value.shape()))
-            }
         }
     }
 }

@@ -321,7 +321,7 @@ pub(super) fn fits(nodes: usize) -> Result<(), String> {
 }
 
 /// The ending of a plural.
-pub(super) fn plural(count: usize) -> &'static str {
+fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
