@@ -43,7 +43,7 @@ fn entries<'d>(
         // What is missing was reported by `syntax`.
         let named = given.iter().find(|named| plain(&named.name) == plain(&variable.name)).ok_or(Poison)?;
         let value = scope.evaluate(&named.value)?;
-        scope.same_shape(what, variable, &value, &named.value)?;
+        scope.fits_variable(what, std::slice::from_ref(variable), named, &value)?;
         check(scope, named, &value)?;
         Ok(value.into_entries())
     };
@@ -54,7 +54,7 @@ fn entries<'d>(
 
 /// Refuses anything but numbers.
 fn default(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpression) -> Reported<()> {
-    refuse(scope, named, value, "a default is a number", |_| false)?;
+    refuse(scope, named, value, "a default is a number", |_| true)?;
     let undefined = |entry: &Expression| !entry.evaluate(&|_| f64::NAN).is_finite();
     if value.entries().iter().any(|entry| undefined(&entry.expression)) {
         return scope.fail(&named.value, format!("the default of `{}` is not a finite number", named.name));
@@ -64,23 +64,19 @@ fn default(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpression)
 
 /// Refuses anything but functions of the parameters.
 fn in_parameters(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpression) -> Reported<()> {
-    refuse(scope, named, value, "a start is given by parameters and numbers", |role| role == Role::Parameter)
+    refuse(scope, named, value, "a start is given by parameters and numbers", |role| role != Role::Parameter)
 }
 
-/// Refuses symbols whose role is none of these.
+/// Refuses symbols with one of these roles.
 fn refuse(
     scope: &mut Scope,
     named: &NamedExpression,
     value: &ShapedExpression,
     rule: &str,
-    is_allowed: fn(Role) -> bool,
+    is_refused: fn(Role) -> bool,
 ) -> Reported<()> {
-    let mut symbols = value.entries().iter().flat_map(|entry| entry.expression.symbols());
-    match symbols.find(|symbol| !scope.role(*symbol).is_some_and(is_allowed)) {
-        Some(symbol) => {
-            let name = &scope.symbols[symbol].name;
-            scope.fail(&named.value, format!("{rule}, and `{}` contains `{name}`", named.name))
-        }
+    match scope.contained(value, is_refused) {
+        Some(name) => scope.fail(&named.value, format!("{rule}, and `{}` contains `{name}`", named.name)),
         None => Ok(()),
     }
 }

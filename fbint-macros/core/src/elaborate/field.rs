@@ -12,9 +12,11 @@ use crate::numbers::derivative;
 use crate::syntax::{Declaration, Formalism, NamedExpression, Shape, plain};
 
 /// The field of the declaration. Determines what `rate(..)` and `momentum(..)` stand for.
-pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Reported<Dynamics> {
-    let symbols = scope.symbols;
-    let hamiltonian = declaration.hamiltonian.as_ref().map(|expression| energy(scope, expression));
+pub(super) fn field(scope: &mut Scope) -> Reported<Dynamics> {
+    let (declaration, symbols) = (scope.declaration, scope.symbols);
+    let is_rate = |role| matches!(role, Role::Rate { .. });
+    let hamiltonian = declaration.hamiltonian.as_ref();
+    let hamiltonian = hamiltonian.map(|written| scope.energy(written, "the Hamiltonian", is_rate, "rate"));
     match declaration.formalism {
         Formalism::Canonical => {
             let hamiltonian = hamiltonian.ok_or(Poison)??;
@@ -23,13 +25,13 @@ pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Reported<Dy
         }
         Formalism::Lagrangian => {
             let positions = symbols.with(|role| role == Role::Position);
-            return lagrangian(scope, declaration, &positions);
+            return lagrangian(scope, &positions);
         }
         Formalism::Poisson | Formalism::Given => scope.settlement = Some(Settlement::default()),
     }
     let variables = symbols.with(|role| role == Role::State).len();
     let matrix = declaration.poisson.as_ref().map(|expression| poisson_matrix(scope, expression, variables));
-    let rates = rates(scope, declaration);
+    let rates = rates(scope);
     match (matrix, hamiltonian) {
         (Some(matrix), Some(hamiltonian)) => Ok(Dynamics::Poisson { matrix: matrix?, hamiltonian: hamiltonian? }),
         (None, None) => Ok(Dynamics::Given { rates: rates? }),
@@ -39,19 +41,16 @@ pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Reported<Dy
 }
 
 /// The entries of the forces by the momenta or velocities along which they act.
-pub(super) fn forces(scope: &mut Scope, declaration: &Declaration) -> Reported<Vec<(Symbol, Expression)>> {
-    let all: Vec<Reported<Vec<(Symbol, Expression)>>> =
-        declaration.forces.iter().map(|named| force(scope, declaration, named)).collect();
+pub(super) fn forces(scope: &mut Scope) -> Reported<Vec<(Symbol, Expression)>> {
+    let all: Vec<_> = scope.declaration.forces.iter().map(|named| force(scope, named)).collect();
     Ok(all.into_iter().collect::<Reported<Vec<_>>>()?.concat())
 }
 
-fn force(scope: &mut Scope, declaration: &Declaration, named: &NamedExpression) -> Reported<Vec<(Symbol, Expression)>> {
+fn force(scope: &mut Scope, named: &NamedExpression) -> Reported<Vec<(Symbol, Expression)>> {
     let value = scope.evaluate(&named.value)?;
-    let along =
-        if declaration.formalism == Formalism::Canonical { &declaration.momenta } else { &declaration.velocities };
-    // What acts along nothing was reported by `syntax`.
-    let variable = along.iter().find(|variable| plain(&variable.name) == plain(&named.name)).ok_or(Poison)?;
-    scope.same_shape("the force along", variable, &value, &named.value)?;
+    let Declaration { momenta, velocities, formalism, .. } = scope.declaration;
+    let along = if *formalism == Formalism::Canonical { momenta } else { velocities };
+    scope.fits_variable("the force along", along, named, &value)?;
     let mut entries = Vec::new();
     for (entry, force) in scope.resolve(&named.name)?.into_entries().into_iter().zip(value.into_entries()) {
         let force = scope.settled(&force.expression)?;
@@ -82,22 +81,6 @@ fn velocities(symbols: &Symbols, hamiltonian: &Expression) -> Option<Settlement>
     Some(settlement)
 }
 
-fn energy(scope: &mut Scope, expression: &Expr) -> Reported<Expression> {
-    let value = scope.evaluate(expression)?;
-    let stands_for = |role| matches!(role, Role::Rate { .. });
-    scope.refuse_stand_ins(
-        expression,
-        &value,
-        stands_for,
-        "the Hamiltonian cannot contain `rate(..)`, which follows from it",
-    )?;
-    scope.refuse_inputs(expression, &value, "the Hamiltonian")?;
-    match value.as_scalar() {
-        Some(energy) => Ok(energy.expression.clone()),
-        None => scope.fail(expression, format!("the Hamiltonian is a scalar, and this is {}", value.shape())),
-    }
-}
-
 /// J, row by row.
 fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Reported<Vec<Vec<Expression>>> {
     let value = scope.evaluate(expression)?;
@@ -115,32 +98,20 @@ fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Rep
 }
 
 /// The rates of all entries in the order of the state.
-fn rates(scope: &mut Scope, declaration: &Declaration) -> Reported<Vec<Expression>> {
-    let all: Vec<(String, Reported<ShapedExpression>)> = declaration
-        .dynamics
-        .iter()
-        .map(|rate| (plain(&rate.name), rate_value(scope, declaration, &plain(&rate.name), &rate.value)))
-        .collect();
-    let rate_of = |name: String| all.iter().find(|(other, _)| *other == name).map(|(_, value)| value.clone());
+fn rates(scope: &mut Scope) -> Reported<Vec<Expression>> {
+    let Declaration { dynamics, states, time, .. } = scope.declaration;
+    let all: Vec<Reported<ShapedExpression>> = dynamics.iter().map(|named| rate(scope, named)).collect();
     let mut rates = Vec::new();
-    for variable in &declaration.states {
-        let value = rate_of(plain(&variable.name)).ok_or(Poison)??;
-        rates.extend(value.into_entries().into_iter().map(|entry| entry.expression));
+    for variable in states {
+        let place = dynamics.iter().position(|named| plain(&named.name) == plain(&variable.name)).ok_or(Poison)?;
+        rates.extend(all[place].clone()?.into_entries().into_iter().map(|entry| entry.expression));
     }
-    rates.extend(declaration.time.iter().map(|_| Expression::one()));
+    rates.extend(time.iter().map(|_| Expression::one()));
     Ok(rates)
 }
 
-fn rate_value(
-    scope: &mut Scope,
-    declaration: &Declaration,
-    name: &str,
-    expression: &Expr,
-) -> Reported<ShapedExpression> {
-    let value = scope.evaluate(expression)?;
-    let Some(variable) = declaration.states.iter().find(|variable| plain(&variable.name) == name) else {
-        return Err(Poison);
-    };
-    scope.same_shape("the rate of", variable, &value, expression)?;
+fn rate(scope: &mut Scope, named: &NamedExpression) -> Reported<ShapedExpression> {
+    let value = scope.evaluate(&named.value)?;
+    scope.fits_variable("the rate of", &scope.declaration.states, named, &value)?;
     Ok(value)
 }

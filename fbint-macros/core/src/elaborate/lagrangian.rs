@@ -17,40 +17,38 @@ use crate::mechanics::motion::{Misfit, brackets, keeps};
 use crate::notation;
 use crate::numbers::derivative;
 use crate::proofs::vanishes_identically;
-use crate::syntax::{ASSUME, AttributeKey, Declaration, Formalism, KEPT, NamedExpression, plain};
+use crate::syntax::{ASSUME, AttributeKey, Formalism, KEPT, NamedExpression, plain};
 
 impl Scope<'_> {
     /// `rate(q)`, of the shape of q.
     pub(super) fn rate(&mut self, word: &Ident, argument: &Expr) -> Reported<ShapedExpression> {
-        let value = self.evaluate(argument)?;
-        let stand_in = |symbol: Symbol| Role::Rate { of: symbol };
-        let Some(rates) = self.stand_ins(&value, stand_in) else {
-            let written = argument.to_token_stream().to_string();
-            let message = format!("`{written}` is not a coordinate; only coordinates have a `rate`");
-            return self.fail(argument, message);
-        };
-        let written = format!("rate({})", argument.to_token_stream());
-        self.motion(word, &written, None, VariableKind::Velocity)?;
-        Ok(ShapedExpression::new(value.shape(), rates))
+        let message = format!("`{}` is not a coordinate; only coordinates have a `rate`", argument.to_token_stream());
+        self.stand_in(word, argument, |of| Role::Rate { of }, &message)
     }
 
     /// `momentum(v)`, of the shape of v.
     pub(super) fn momentum(&mut self, word: &Ident, argument: &Expr) -> Reported<ShapedExpression> {
-        let value = self.evaluate(argument)?;
-        let stand_in = |symbol: Symbol| Role::Conjugate { of: symbol };
-        let Some(momenta) = self.stand_ins(&value, stand_in) else {
-            let written = argument.to_token_stream().to_string();
-            let message = match self.declaration.formalism {
-                Formalism::Lagrangian => format!("`{written}` is not a velocity; only velocities have a `momentum`"),
-                Formalism::Canonical | Formalism::Poisson | Formalism::Given => {
-                    "only the velocities of a Lagrangian system have a `momentum`".to_owned()
-                }
-            };
-            return self.fail(argument, message);
+        let message = if self.declaration.formalism == Formalism::Lagrangian {
+            format!("`{}` is not a velocity; only velocities have a `momentum`", argument.to_token_stream())
+        } else {
+            "only the velocities of a Lagrangian system have a `momentum`".to_owned()
         };
-        let written = format!("momentum({})", argument.to_token_stream());
+        self.stand_in(word, argument, |of| Role::Conjugate { of }, &message)
+    }
+
+    /// What stands for the rates or the momenta of the argument's entries, of its shape. `complaint` is about entries that have none.
+    fn stand_in(
+        &mut self,
+        word: &Ident,
+        argument: &Expr,
+        role: fn(Symbol) -> Role,
+        complaint: &str,
+    ) -> Reported<ShapedExpression> {
+        let value = self.evaluate(argument)?;
+        let Some(entries) = self.stand_ins(&value, role) else { return self.fail(argument, complaint) };
+        let written = format!("{word}({})", argument.to_token_stream());
         self.motion(word, &written, None, VariableKind::Velocity)?;
-        Ok(ShapedExpression::new(value.shape(), momenta))
+        Ok(ShapedExpression::new(value.shape(), entries))
     }
 
     /// The replacement of each entry, if every entry is a symbol that has one.
@@ -61,21 +59,6 @@ impl Scope<'_> {
             _ => None,
         };
         value.entries().iter().map(entry).collect()
-    }
-
-    /// Reports an expression that contains the quantity that it defines.
-    pub(super) fn refuse_stand_ins(
-        &mut self,
-        written: &Expr,
-        value: &ShapedExpression,
-        is_refused: fn(Role) -> bool,
-        message: &str,
-    ) -> Reported<()> {
-        let mut symbols = value.entries().iter().flat_map(|entry| entry.expression.symbols());
-        match symbols.any(|symbol| is_refused(self.symbols[symbol].role)) {
-            true => self.fail(written, message),
-            false => Ok(()),
-        }
     }
 
     /// The coefficients of an expression that is linear and homogeneous in some symbols. `subject` says what it is in words.
@@ -179,24 +162,12 @@ pub(super) struct LinearForm<'a> {
 }
 
 /// L and the kinematics. Determines what rates and momenta stand for.
-pub(super) fn lagrangian(scope: &mut Scope, declaration: &Declaration, coordinates: &[Symbol]) -> Reported<Dynamics> {
-    let kinematics = kinematics(scope, declaration, coordinates);
-    let lagrangian = declaration.lagrangian.as_ref().map(|written| {
-        let value = scope.evaluate(written)?;
-        let is_momentum = |role| matches!(role, Role::Conjugate { .. });
-        scope.refuse_stand_ins(
-            written,
-            &value,
-            is_momentum,
-            "the Lagrangian cannot contain `momentum(..)`, which follows from it",
-        )?;
-        scope.refuse_inputs(written, &value, "the Lagrangian")?;
-        match value.as_scalar() {
-            Some(scalar) => Ok(scalar.expression.clone()),
-            None => scope.fail(written, format!("the Lagrangian is a scalar, and this is {}", value.shape())),
-        }
-    });
-    let (kinematics, lagrangian) = (kinematics?, lagrangian.ok_or(Poison)??);
+pub(super) fn lagrangian(scope: &mut Scope, coordinates: &[Symbol]) -> Reported<Dynamics> {
+    let kinematics = kinematics(scope, coordinates);
+    let written = scope.declaration.lagrangian.as_ref().ok_or(Poison)?;
+    let is_momentum = |role| matches!(role, Role::Conjugate { .. });
+    let lagrangian = scope.energy(written, "the Lagrangian", is_momentum, "momentum");
+    let (kinematics, lagrangian) = (kinematics?, lagrangian?);
     let symbols = scope.symbols;
     let mut settlement = Settlement::default();
     for (coordinate, rate) in &kinematics {
@@ -204,7 +175,6 @@ pub(super) fn lagrangian(scope: &mut Scope, declaration: &Declaration, coordinat
     }
     let lagrangian = settlement.applied(&lagrangian);
     let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
-    let written = declaration.lagrangian.as_ref().ok_or(Poison)?;
     let momenta = scope.gradient(written, &lagrangian, &is_velocity, "the Lagrangian")?;
     for (symbol, info) in symbols.iter() {
         if let Role::Conjugate { of } = info.role {
@@ -214,56 +184,42 @@ pub(super) fn lagrangian(scope: &mut Scope, declaration: &Declaration, coordinat
     }
     scope.settlement = Some(settlement);
     let mut lagrangian = Lagrangian { lagrangian, kinematics, brackets: Vec::new() };
-    lagrangian.brackets = frame(scope, declaration, &lagrangian)?;
+    lagrangian.brackets = frame(scope, &lagrangian)?;
     Ok(Dynamics::Lagrangian(lagrangian))
 }
 
 /// The rates of all coordinates.
-fn kinematics(
-    scope: &mut Scope,
-    declaration: &Declaration,
-    coordinates: &[Symbol],
-) -> Reported<Vec<(Symbol, Expression)>> {
-    if declaration.kinematics.is_empty() {
-        let symbols = scope.symbols;
+fn kinematics(scope: &mut Scope, coordinates: &[Symbol]) -> Reported<Vec<(Symbol, Expression)>> {
+    if scope.declaration.kinematics.is_empty() {
         // A velocity that is put to zero has its place among the others.
         let velocities = scope.velocities();
-        if velocities.len() != coordinates.len() || symbols.is_empty() {
+        if velocities.len() != coordinates.len() || scope.symbols.is_empty() {
             return Err(Poison);
         }
         return Ok(coordinates.iter().copied().zip(velocities.into_iter().map(Expression::from)).collect());
     }
-    let mut rates: BTreeMap<Symbol, Expression> = BTreeMap::new();
-    let mut poisoned = false;
-    for named in &declaration.kinematics {
-        match rate(scope, declaration, named) {
-            Ok(entries) => rates.extend(entries),
-            Err(Poison) => poisoned = true,
-        }
-    }
-    let complete = coordinates.iter().all(|coordinate| rates.contains_key(coordinate));
-    if poisoned || !complete { Err(Poison) } else { Ok(coordinates.iter().map(|x| (*x, rates[x].clone())).collect()) }
+    let all: Vec<_> = scope.declaration.kinematics.iter().map(|named| rate(scope, named)).collect();
+    let rates: BTreeMap<Symbol, Expression> =
+        all.into_iter().collect::<Reported<Vec<_>>>()?.into_iter().flatten().collect();
+    coordinates.iter().map(|x| Ok((*x, rates.get(x).ok_or(Poison)?.clone()))).collect()
 }
 
 /// The rates of the entries of one coordinate.
-fn rate(scope: &mut Scope, declaration: &Declaration, named: &NamedExpression) -> Reported<Vec<(Symbol, Expression)>> {
-    let name = plain(&named.name);
+fn rate(scope: &mut Scope, named: &NamedExpression) -> Reported<Vec<(Symbol, Expression)>> {
+    let subject = format!("the rate of `{}`", plain(&named.name));
     let value = scope.evaluate(&named.value)?;
     let stands_for = |role| matches!(role, Role::Rate { .. } | Role::Conjugate { .. });
     let message = "a rate cannot contain `rate(..)` or `momentum(..)`, which follow from it";
-    scope.refuse_stand_ins(&named.value, &value, stands_for, message)?;
-    scope.refuse_inputs(&named.value, &value, &format!("the rate of `{name}`"))?;
-    let depends_on_time = |role| role == Role::Time;
-    let message = format!("the rate of `{name}` depends on the time: moving frames are not supported");
-    scope.refuse_stand_ins(&named.value, &value, depends_on_time, &message)?;
-    let variable = declaration.coordinates.iter().find(|variable| plain(&variable.name) == name).ok_or(Poison)?;
+    scope.refuse(&named.value, &value, stands_for, message)?;
+    scope.refuse_inputs(&named.value, &value, &subject)?;
+    let message = format!("{subject} depends on the time: moving frames are not supported");
+    scope.refuse(&named.value, &value, |role| role == Role::Time, &message)?;
     if scope.velocities().is_empty() {
         return Err(Poison);
     }
-    scope.same_shape("the rate of", variable, &value, &named.value)?;
+    scope.fits_variable("the rate of", &scope.declaration.coordinates, named, &value)?;
     let symbols = scope.symbols;
     let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
-    let subject = format!("the rate of `{name}`");
     let form = LinearForm {
         subject: &subject,
         why_linear: "",
@@ -281,8 +237,8 @@ fn rate(scope: &mut Scope, declaration: &Declaration, named: &NamedExpression) -
 }
 
 /// The brackets of the frame. Reports a frame that has none.
-fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) -> Reported<Vec<FrameBracket>> {
-    let symbols = scope.symbols;
+fn frame(scope: &mut Scope, lagrangian: &Lagrangian) -> Reported<Vec<FrameBracket>> {
+    let (declaration, symbols) = (scope.declaration, scope.symbols);
     brackets(symbols, lagrangian).or_else(|misfit| {
         let span = match &misfit {
             Misfit::Dependent(velocities) => {

@@ -108,8 +108,7 @@ struct LawOfMotion {
 
 impl LawOfMotion {
     fn of(scope: &mut Scope) -> Self {
-        let declaration = scope.declaration;
-        Self { dynamics: field::field(scope, declaration), forces: field::forces(scope, declaration) }
+        Self { dynamics: field::field(scope), forces: field::forces(scope) }
     }
 }
 

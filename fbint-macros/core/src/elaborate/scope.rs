@@ -227,13 +227,46 @@ impl<'a> Scope<'a> {
         Some(ShapedExpression::variable(velocity.shape, &reactions))
     }
 
+    /// The name of a symbol in a value whose role is meant.
+    pub(super) fn contained(&self, value: &ShapedExpression, is_meant: impl Fn(Role) -> bool) -> Option<&'a str> {
+        let symbols = self.symbols;
+        value.symbols().find(|symbol| self.role(*symbol).is_some_and(&is_meant)).map(|symbol| &symbols[symbol].name[..])
+    }
+
     /// Reports an expression with an input where its rate would be needed.
-    pub(super) fn refuse_inputs(&mut self, written: &Expr, value: &ShapedExpression, what: &str) -> Reported<()> {
-        let mut symbols = value.entries().iter().flat_map(|entry| entry.expression.symbols());
-        let input = symbols.find(|symbol| self.role(*symbol) == Some(Role::Input));
-        let Some(input) = input else { return Ok(()) };
-        let message = format!("{what} contains the input `{}`, whose rate is not known", self.symbols[input].name);
+    pub(super) fn refuse_inputs(&self, written: &Expr, value: &ShapedExpression, what: &str) -> Reported<()> {
+        let Some(input) = self.contained(value, |role| role == Role::Input) else { return Ok(()) };
+        let message = format!("{what} contains the input `{input}`, whose rate is not known");
         self.fail(written, format!("{message}: inputs act by a `force`, or by `dynamics`"))
+    }
+
+    /// Reports an expression that contains what must not be in it.
+    pub(super) fn refuse(
+        &self,
+        written: &Expr,
+        value: &ShapedExpression,
+        is_refused: fn(Role) -> bool,
+        message: &str,
+    ) -> Reported<()> {
+        self.contained(value, is_refused).map_or(Ok(()), |_| self.fail(written, message))
+    }
+
+    /// A Hamiltonian or a Lagrangian, a scalar without what follows from it.
+    pub(super) fn energy(
+        &mut self,
+        written: &Expr,
+        what: &str,
+        follows: fn(Role) -> bool,
+        function: &str,
+    ) -> Reported<Expression> {
+        let value = self.evaluate(written)?;
+        let message = format!("{what} cannot contain `{function}(..)`, which follows from it");
+        self.refuse(written, &value, follows, &message)?;
+        self.refuse_inputs(written, &value, what)?;
+        match value.as_scalar() {
+            Some(energy) => Ok(energy.expression.clone()),
+            None => self.fail(written, format!("{what} is a scalar, and this is {}", value.shape())),
+        }
     }
 
     /// Runs `body` while `index` has `value`.
@@ -423,21 +456,23 @@ impl<'a> Scope<'a> {
         Err(Poison)
     }
 
-    /// Records a mistake if a value does not have the shape of its variable. `what` names the value.
-    pub(super) fn same_shape(
+    /// Fails if what is given of a variable does not have its shape, or if there is none of this name, which `syntax` has reported.
+    /// `what` names the value.
+    pub(super) fn fits_variable(
         &self,
         what: &str,
-        variable: &Variable,
+        variables: &[Variable],
+        given: &NamedExpression,
         value: &ShapedExpression,
-        tokens: &Expr,
     ) -> Reported<()> {
-        let (name, shape, expected) =
-            (plain(&variable.name), value.shape(), ShapedExpression::shape_of(variable.shape));
+        let name = plain(&given.name);
+        let variable = variables.iter().find(|variable| plain(&variable.name) == name).ok_or(Poison)?;
+        let (shape, expected) = (value.shape(), ShapedExpression::shape_of(variable.shape));
         if shape == expected {
             return Ok(());
         }
         let message = format!("{what} `{name}` is {shape}, and `{name}` is {expected}");
-        self.fail(tokens, format!("{message}: they must have the same shape"))
+        self.fail(&given.value, format!("{message}: they must have the same shape"))
     }
 
     /// The names that are used anywhere.

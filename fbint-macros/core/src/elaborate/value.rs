@@ -159,6 +159,11 @@ impl ShapedExpression {
         self.entries
     }
 
+    /// The symbols in all entries.
+    pub(super) fn symbols(&self) -> impl Iterator<Item = Symbol> {
+        self.entries.iter().flat_map(|entry| entry.expression.symbols())
+    }
+
     pub(super) fn nodes(&self) -> usize {
         self.entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.nodes))
     }
