@@ -8,7 +8,7 @@ use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, Member, Range
 use super::numbers;
 use super::scope::{Poison, Reported, Scope};
 use super::value::{ShapedExpression, SizedExpression, fits, representable};
-use crate::syntax::Shape;
+use crate::syntax::{Shape, peel};
 
 /// The deepest recursion. Definitions within definitions count with everything that is open in them.
 const MAX_LEVEL: usize = 300;
@@ -343,17 +343,6 @@ fn chain(binary: &ExprBinary, class: ChainingOperators) -> (&Expr, Vec<(BinOp, &
     }
     links.reverse();
     (first, links)
-}
-
-/// The expression without parentheses around it.
-pub(super) fn peel(mut expression: &Expr) -> &Expr {
-    loop {
-        expression = match expression {
-            Expr::Paren(inner) => &inner.expr,
-            Expr::Group(inner) => &inner.expr,
-            _ => return expression,
-        };
-    }
 }
 
 fn show(number: &BigRational) -> String {

@@ -4,11 +4,10 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Path, Token};
 
-use super::evaluate::peel;
 use super::methods::{BuiltinMethod, Fold, arguments};
 use super::scope::{Poison, Reported, Scope};
 use super::value::{ShapedExpression, SizedExpression};
-use crate::syntax::{MAX_ENTRIES, Shape, nearest, plain};
+use crate::syntax::{MAX_ENTRIES, Shape, nearest, peel, plain};
 
 /// A function of the expression language that is not a method: its name, the number of its arguments, and the value of a call, of
 /// which the first argument is the name as it is written.

@@ -15,13 +15,12 @@ use num_rational::BigRational;
 use quote::ToTokens;
 use syn::{Expr, ExprIndex, ExprPath};
 
-use super::evaluate::peel;
 use super::integrals::Conserved;
 use super::quantities::{FamilyMember, Flattened};
 use super::scope::{Multipliers, Poison, Reported, Scope, list};
 use super::value::{ShapedExpression, SizedExpression};
 use crate::expression::Symbol;
-use crate::syntax::{Family, NamedExpression, nearest, plain};
+use crate::syntax::{Family, NamedExpression, nearest, peel, plain};
 
 /// The multipliers of constraints by name. `symbols` are those of the entries that are kept, in the order of the declaration.
 pub(super) fn multipliers<'a>(scope: &Scope<'a>, kept: &Conserved, symbols: &[Symbol]) -> Multipliers<'a> {

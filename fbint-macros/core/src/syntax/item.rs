@@ -6,9 +6,11 @@
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Expr, Field, Fields, GenericArgument, Generics, Ident, Item, Lit, PathArguments, Type};
+use syn::{
+    Data, DeriveInput, Expr, ExprLit, Field, Fields, GenericArgument, Generics, Ident, Item, Lit, PathArguments, Type,
+};
 
-use super::{MAX_ENTRIES, Shape, Variable, limits};
+use super::{MAX_ENTRIES, Shape, Variable, limits, peel};
 use crate::diagnostics::Errors;
 
 /// The struct's fields, as far as they are parameters.
@@ -216,13 +218,8 @@ fn size(argument: &GenericArgument) -> Result<usize, Unfit> {
 }
 
 fn literal_size(size: &Expr) -> Result<usize, Unfit> {
-    match size {
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Int(integer) => integer.base10_parse().map_err(|_| Unfit::Size),
-            _ => Err(Unfit::Size),
-        },
-        Expr::Group(inner) => literal_size(&inner.expr),
-        Expr::Paren(inner) => literal_size(&inner.expr),
+    match peel(size) {
+        Expr::Lit(ExprLit { lit: Lit::Int(integer), .. }) => integer.base10_parse().map_err(|_| Unfit::Size),
         _ => Err(Unfit::Size),
     }
 }

@@ -176,15 +176,11 @@ impl NamedExpression {
 
     /// Returns `true` if the value is this name alone.
     pub fn is_alone(&self, name: &Ident) -> bool {
-        let is_name = |path: &syn::ExprPath| path.path.get_ident().is_some_and(|word| plain(word) == plain(name));
-        let mut value = &self.value;
-        loop {
-            value = match value {
-                Expr::Paren(inner) => &inner.expr,
-                Expr::Group(inner) => &inner.expr,
-                Expr::Path(path) => return self.family.is_none() && is_name(path),
-                _ => return false,
-            };
+        match peel(&self.value) {
+            Expr::Path(path) if self.family.is_none() => {
+                path.path.get_ident().is_some_and(|word| plain(word) == plain(name))
+            }
+            _ => false,
         }
     }
 }
@@ -257,6 +253,17 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Opti
 /// The name as the user thinks of it: `r#type` is `type`.
 pub fn plain(name: &Ident) -> String {
     name.unraw().to_string()
+}
+
+/// The expression without parentheses around it.
+pub(crate) fn peel(mut expression: &Expr) -> &Expr {
+    loop {
+        expression = match expression {
+            Expr::Paren(inner) => &inner.expr,
+            Expr::Group(inner) => &inner.expr,
+            _ => return expression,
+        };
+    }
 }
 
 /// The candidate that `name` most likely stands for, if one is near enough to be worth offering.
