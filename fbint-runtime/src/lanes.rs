@@ -26,6 +26,32 @@ type Vector = wide::f64x4;
 
 const VECTOR: usize = if cfg!(target_feature = "avx512f") { 8 } else { 4 };
 
+/// `for v in 0..V`, of which up to three rounds are written out: generated code has thousands of operations, and LLVM would take most of
+/// its time to keep track of the blocks of so many loops. No closures either, for each of which it has to look at more memory.
+macro_rules! for_each_vector {
+    ($v:ident => $body:expr) => {
+        if const { V > 0 } {
+            let $v = 0;
+            $body;
+        }
+        if const { V > 1 } {
+            let $v = 1;
+            $body;
+        }
+        if const { V > 2 } {
+            let $v = 2;
+            $body;
+        }
+        if const { V > 3 } {
+            let mut $v = 3;
+            while $v < V {
+                $body;
+                $v += 1;
+            }
+        }
+    };
+}
+
 /// `V` vectors of 8 numbers each, or of 4 unless the target has AVX-512.
 ///
 /// ```
@@ -40,6 +66,7 @@ pub struct Lanes<const V: usize>([Vector; V]);
 impl<const V: usize> Lanes<V> {
     /// How many lanes there are.
     pub const COUNT: usize = V * VECTOR;
+    const ZERO: Self = Self([Vector::ZERO; V]);
 
     /// The number in one lane.
     ///
@@ -55,7 +82,7 @@ impl<const V: usize> Lanes<V> {
     #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn load(numbers: &[f64]) -> Self {
-        let mut lanes = Self([Vector::splat(0.0); V]);
+        let mut lanes = Self::ZERO;
         for (vector, numbers) in lanes.0.iter_mut().zip(numbers.as_chunks().0) {
             *vector = Vector::from(*numbers);
         }
@@ -106,24 +133,15 @@ impl<const V: usize> Lanes<V> {
         self.zip(other, |a, b| a.simd_lt(b).select(a, b))
     }
 
-    /// A bare loop, because generated code has thousands of operations and each is compiled.
     #[inline(always)]
     fn map(mut self, function: impl Fn(Vector) -> Vector) -> Self {
-        let mut v = 0;
-        while v < V {
-            self.0[v] = function(self.0[v]);
-            v += 1;
-        }
+        for_each_vector!(v => self.0[v] = function(self.0[v]));
         self
     }
 
     #[inline(always)]
     fn zip(mut self, other: Self, function: impl Fn(Vector, Vector) -> Vector) -> Self {
-        let mut v = 0;
-        while v < V {
-            self.0[v] = function(self.0[v], other.0[v]);
-            v += 1;
-        }
+        for_each_vector!(v => self.0[v] = function(self.0[v], other.0[v]));
         self
     }
 }
@@ -143,24 +161,13 @@ impl<const V: usize> Larger for Lanes<V> {
 
     #[inline(always)]
     fn if_larger(mut self, limit: Self, other: Self) -> Self {
-        let mut v = 0;
-        while v < V {
-            self.0[v] = self.0[v].simd_gt(limit.0[v]).select(self.0[v], other.0[v]);
-            v += 1;
-        }
+        for_each_vector!(v => self.0[v] = self.0[v].simd_gt(limit.0[v]).select(self.0[v], other.0[v]));
         self
     }
 
     #[inline(always)]
     fn if_positive(self, then: impl FnOnce() -> Self) -> Self {
-        let then = then();
-        let mut chosen = self;
-        let mut v = 0;
-        while v < V {
-            chosen.0[v] = self.0[v].simd_gt(Vector::splat(0.0)).select(then.0[v], self.0[v]);
-            v += 1;
-        }
-        chosen
+        self.zip(then(), |a, then| a.simd_gt(Vector::splat(0.0)).select(then, a))
     }
 }
 
@@ -223,11 +230,7 @@ impl<const V: usize> Mask<V> {
     /// The lanes of `these` where they are in the mask, and else those of `others`.
     #[inline(always)]
     pub(crate) fn select(self, these: Lanes<V>, mut others: Lanes<V>) -> Lanes<V> {
-        let mut v = 0;
-        while v < V {
-            others.0[v] = self.0.0[v].select(these.0[v], others.0[v]);
-            v += 1;
-        }
+        for_each_vector!(v => others.0[v] = self.0.0[v].select(these.0[v], others.0[v]));
         others
     }
 
@@ -378,25 +381,25 @@ macro_rules! functions {
 impl<const V: usize> Scalar for Lanes<V> {
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
-        Self([Vector::splat(value); V])
+        let mut lanes = Self::ZERO;
+        for_each_vector!(v => lanes.0[v] = Vector::splat(value));
+        lanes
     }
 
-    /// Bare loops here, too: it gathers every parameter of every system.
+    /// A bare loop within a vector: this gathers every parameter of every system.
     #[inline(always)]
     fn from_lanes(number: &dyn Fn(usize) -> f64) -> Self {
-        let mut lanes = [Vector::splat(0.0); V];
-        let mut v = 0;
-        while v < V {
+        let mut lanes = Self::ZERO;
+        for_each_vector!(v => {
             let mut numbers = [0.0; VECTOR];
             let mut i = 0;
             while i < VECTOR {
                 numbers[i] = number(v * VECTOR + i);
                 i += 1;
             }
-            lanes[v] = Vector::from(numbers);
-            v += 1;
-        }
-        Self(lanes)
+            lanes.0[v] = Vector::from(numbers);
+        });
+        lanes
     }
 
     #[inline(always)]
@@ -406,12 +409,10 @@ impl<const V: usize> Scalar for Lanes<V> {
 
     #[inline(always)]
     fn mul_add(mut self, factor: Self, summand: Self) -> Self {
-        let mut v = 0;
-        while v < V {
+        for_each_vector!(v => self.0[v] = {
             let (a, b, c) = (self.0[v], factor.0[v], summand.0[v]);
-            self.0[v] = if cfg!(target_feature = "fma") { a.mul_add(b, c) } else { a * b + c };
-            v += 1;
-        }
+            if cfg!(target_feature = "fma") { a.mul_add(b, c) } else { a * b + c }
+        });
         self
     }
 

@@ -349,10 +349,11 @@ pub struct Operations {
 impl Operations {
     pub(crate) const NONE: Self = Self { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 };
 
-    /// Whether a function with so many operations is evaluated in lanes: a longer one takes long to compile in them.
+    /// Whether a function with so many operations is evaluated in lanes: a longer one takes long to compile in them, and one that is not
+    /// optimised fills the stack of a thread.
     #[doc(hidden)]
     pub const fn fit_lanes(&self) -> bool {
-        self.total() <= 1200
+        self.total() <= if cfg!(debug_assertions) { 1200 } else { 4000 }
     }
 
     /// The number of floating-point operations, a fused multiply-add counted as two.

@@ -8,17 +8,18 @@ use fbint_runtime::{
 };
 
 use super::controller::{AnySimulation, Controller, undriven};
+use super::padded::MOST_ENTRIES;
 use super::{
     AnyModel, ConstantGains, Crossing, Drawing, EnsembleRun, Feedback, FlatModel, Member, Observer, Plan, Run, Sample,
     Scheme, Steps, Visit,
 };
 
-/// The most entries of states that ensembles integrate side by side: beyond, compiling that takes minutes.
-const MOST_IN_LANES: usize = 48;
+/// The most entries of states by whose collocation it pays to run members in lanes: the stages of longer ones leave the cache.
+const MOST_IN_COLLOCATION: usize = 48;
 
 /// Whether members of ensembles of a system run in lanes.
 pub(super) const fn is_in_lanes(facts: &SystemFacts) -> bool {
-    facts.state.len() <= MOST_IN_LANES && facts.feedback_field_operations.fit_lanes()
+    facts.state.len() <= MOST_ENTRIES && facts.feedback_field_operations.fit_lanes()
 }
 
 /// A system that is integrated in its vectors, and is otherwise like any other model.
@@ -84,8 +85,10 @@ impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
         plan: &Plan,
     ) -> Result<EnsembleRun, Error> {
         let ensemble = ensemble.boxed();
+        let facts = self.system.facts();
+        let pays = facts.state.len() <= MOST_IN_COLLOCATION || !matches!(plan.settings.method, Method::Gauss { .. });
         // Code for lanes that would never be called is not even made.
-        let run = if const { <Vector<S> as Entries<f64>>::LEN <= MOST_IN_LANES } && is_in_lanes(self.system.facts()) {
+        let run = if const { <Vector<S> as Entries<f64>>::LEN <= MOST_ENTRIES } && is_in_lanes(facts) && pays {
             ensemble.run_flat(&plan.settings)?
         } else {
             ensemble.run_one_by_one_flat(&plan.settings)?
