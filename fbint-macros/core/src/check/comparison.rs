@@ -7,7 +7,8 @@ use super::CheckOutcome;
 use super::declared::{Covector, DeclaredAtPoint};
 use super::frame::FramePart;
 use crate::derivation::{
-    ConstraintMatrix, Derivation, Dynamics, FrameBracket, IntegralId, Kind, KineticEnergy, LinearSystem, Role, Unknowns,
+    ConstraintMatrix, Derivation, Dynamics, FrameBracket, IntegralId, Kind, KineticEnergy, LinearSystem, Role,
+    Structure, Unknowns,
 };
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{dot, entry};
@@ -81,7 +82,16 @@ impl<'a> PointComparison<'a> {
                 self.holds(&entry, expected, || "the Poisson matrix".to_owned())?;
             }
         }
-        Ok(())
+        let agrees = match &self.declared.problem.dynamics {
+            Dynamics::Canonical { .. } if self.declared.problem.reactions.is_empty() => {
+                matches!(self.derivation.structure, Structure::Canonical)
+            }
+            Dynamics::Poisson { .. } => matches!(self.derivation.structure, Structure::Matrix(_)),
+            Dynamics::Canonical { .. } | Dynamics::Lagrangian(_) | Dynamics::Given { .. } => {
+                matches!(self.derivation.structure, Structure::None)
+            }
+        };
+        if agrees { Ok(()) } else { Err("the bracket".to_owned()) }
     }
 
     /// C and b: -df.y, which is {H, f} of what is not driven.
