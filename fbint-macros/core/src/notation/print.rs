@@ -189,7 +189,7 @@ impl Printer {
             return (format!("{sign}{}", self.times(&above)), binding);
         }
         let text = match self.style {
-            Style::Latex => format!("{sign}\\frac{{{}}}{{{}}}", self.times(&above), self.times(&below)),
+            Style::Latex => format!("{sign}\\frac{{{}}}{{{}}}", self.part(&above), self.part(&below)),
             Style::Plain => {
                 let several = below.len() > 1;
                 let below = self.enclosed(self.times(&below), several);
@@ -199,13 +199,14 @@ impl Printer {
         (text, Binding::Product)
     }
 
+    /// The numerator or the denominator of a fraction with a bar.
+    fn part(&self, factors: &[(String, Binding)]) -> String {
+        if let [(factor, _)] = factors { factor.clone() } else { self.times(factors) }
+    }
+
     fn times(&self, factors: &[(String, Binding)]) -> String {
-        let alone = factors.len() == 1 && self.style == Style::Latex;
-        let factors: Vec<String> = factors
-            .iter()
-            .map(|(text, binding)| self.enclosed(text.clone(), *binding < Binding::Power && !alone))
-            .collect();
-        factors.join(self.style.choose("*", " "))
+        let enclosed = |(text, binding): &(String, Binding)| self.enclosed(text.clone(), *binding < Binding::Power);
+        factors.iter().map(enclosed).collect::<Vec<_>>().join(self.style.choose("*", " "))
     }
 
     fn power(&self, base: &Expression, exponent: &BigRational) -> (String, Binding) {
@@ -309,5 +310,25 @@ fn distributed(expression: &Expression) -> Vec<Expression> {
             terms.iter().map(|term| Expression::product(others().chain([term.clone()]))).collect()
         }
         _ => vec![expression.clone()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derivation::{Role, SymbolInfo};
+
+    #[test]
+    fn a_sum_with_a_minus_is_enclosed() {
+        let symbol = |name: &str| SymbolInfo { name: name.to_owned(), latex: name.to_owned(), role: Role::State };
+        let symbols: Symbols = ["x", "y"].into_iter().map(symbol).collect();
+        let [x, y] = [0, 1].map(|index| Expression::from(Symbol(index)));
+        let negated = -(x.clone() + y.clone());
+        let half = (x + y).divide(Expression::integer(2)).expect("2 is not 0");
+        let printed = |style, expression| Printer::new(style, &symbols).expression(expression);
+        assert_eq!(printed(Style::Plain, &negated), "-(x + y)");
+        assert_eq!(printed(Style::Latex, &negated), "-\\left(x + y\\right)");
+        assert_eq!(printed(Style::Plain, &half), "(x + y)/2");
+        assert_eq!(printed(Style::Latex, &half), "\\frac{x + y}{2}");
     }
 }
