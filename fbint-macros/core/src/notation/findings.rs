@@ -23,7 +23,7 @@ pub fn summary(derivation: &Derivation, findings: &Findings) -> String {
         text += &format!("- {}: {}\n", grade.text(), notation.quoted(&members));
     }
     for FurtherIntegral { value, grade, .. } in &findings.further.found {
-        text += &format!("- {}: `{}`, which is not declared\n", grade.text(), notation.printer.source(value));
+        text += &format!("- {}: `{}`, which is not declared\n", grade.text(), source(value, &derivation.symbols));
     }
     let notes = notation.notes(findings);
     if !notes.is_empty() {
@@ -128,7 +128,9 @@ impl Notation<'_> {
 
     fn further(&self, further: &Further) -> Vec<Equation> {
         let found = |FurtherIntegral { value, grade, .. }: &FurtherIntegral| match self.style {
-            Style::Plain => (format!("d/dt ({})", self.printer.source(value)), format!("0, {}", grade.text())),
+            Style::Plain | Style::Source => {
+                (format!("d/dt ({})", source(value, &self.derivation.symbols)), format!("0, {}", grade.text()))
+            }
             Style::Latex => {
                 let value = self.printer.short(value);
                 (
@@ -234,7 +236,7 @@ impl Notation<'_> {
         let row = |row: &Vec<Expression>| row.iter().map(mark).collect::<Vec<_>>();
         let drawing = match self.style {
             _ if k > MOST_ROWS => Vec::new(),
-            Style::Plain => a.iter().map(|entries| (row(entries).join(" "), String::new())).collect(),
+            Style::Plain | Style::Source => a.iter().map(|entries| (row(entries).join(" "), String::new())).collect(),
             Style::Latex => {
                 let rows: Vec<String> = a.iter().map(|entries| row(entries).join(" & ")).collect();
                 let matrix = format!("\\begin{{pmatrix}} {} \\end{{pmatrix}}", rows.join(" \\\\ "));

@@ -52,7 +52,7 @@ pub fn short(expression: &Expression, symbols: &Symbols) -> String {
 
 /// An expression as a declaration has it.
 pub fn source(expression: &Expression, symbols: &Symbols) -> String {
-    Printer::new(Style::Plain, symbols).source(expression)
+    Printer::new(Style::Source, symbols).expression(expression)
 }
 
 /// These names in quotes.
@@ -340,7 +340,7 @@ impl<'a> Notation<'a> {
     fn dotted(&self, state: Symbol) -> String {
         let symbol = self.symbol(state);
         match self.style {
-            Style::Plain => self.rate(&symbol),
+            Style::Plain | Style::Source => self.rate(&symbol),
             Style::Latex => {
                 // The dot belongs above the letter, not above its subscripts.
                 let (letter, subscripts) = symbol.split_at(symbol.find("_{").unwrap_or(symbol.len()));

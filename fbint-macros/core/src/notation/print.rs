@@ -16,13 +16,15 @@ const LONGEST: usize = 160;
 pub(super) enum Style {
     Plain,
     Latex,
+    /// Expressions as a declaration has them.
+    Source,
 }
 
 impl Style {
     /// What belongs to the style.
     pub(super) fn choose<T>(self, plain: T, latex: T) -> T {
         match self {
-            Self::Plain => plain,
+            Self::Plain | Self::Source => plain,
             Self::Latex => latex,
         }
     }
@@ -42,8 +44,7 @@ pub(super) struct Printer {
 /// How tightly the outermost operation of a printed expression binds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
-    Sum,
-    Product,
+    Operation,
     Power,
     Atom,
 }
@@ -63,13 +64,8 @@ impl Printer {
     }
 
     pub(super) fn text(&self, text: &str) -> String {
-        match self.style {
-            Style::Plain => text.to_owned(),
-            Style::Latex => {
-                let text = text.replace('_', "\\_").replace('^', "\\^{}").replace('`', "");
-                format!("\\text{{{text}}}")
-            }
-        }
+        let latex = || format!("\\text{{{}}}", text.replace('_', "\\_").replace('^', "\\^{}").replace('`', ""));
+        if self.style == Style::Latex { latex() } else { text.to_owned() }
     }
 
     /// An expression; of a long sum, the first terms.
@@ -94,8 +90,8 @@ impl Printer {
     /// LaTeX cannot be cut anywhere.
     fn cut(&self, text: &str) -> String {
         match self.style {
-            Style::Plain => text.chars().take(LONGEST).chain(" ..".chars()).collect(),
             Style::Latex => self.text("a long expression"),
+            Style::Plain | Style::Source => text.chars().take(LONGEST).chain(" ..".chars()).collect(),
         }
     }
 
@@ -110,73 +106,25 @@ impl Printer {
     fn print(&self, expression: &Expression) -> (String, Binding) {
         spend(PART);
         match expression {
-            Expression::Number(number) => self.number(number),
+            Expression::Pi if self.style == Style::Source => ("PI".to_owned(), Binding::Atom),
             Expression::Pi => (self.style.choose("pi", "\\pi").to_owned(), Binding::Atom),
             Expression::Symbol(symbol) => (self.symbol(*symbol), Binding::Atom),
-            Expression::Sum(terms) => (self.sum(terms), Binding::Sum),
+            Expression::Sum(terms) => (self.sum(terms), Binding::Operation),
             Expression::Product(factors) => self.product(factors),
-            Expression::Power(..) => self.product(std::slice::from_ref(expression)),
+            Expression::Number(_) | Expression::Power(..) => self.product(std::slice::from_ref(expression)),
             Expression::Call(function, arguments) => self.call(*function, arguments),
         }
     }
 
-    /// An expression as a declaration has it.
-    pub(super) fn source(&self, expression: &Expression) -> String {
-        let enclosed = |part: &Expression| match part {
-            Expression::Symbol(_) | Expression::Call(..) => self.source(part),
-            Expression::Power(_, exponent) if exponent.is_positive() => self.source(part),
-            Expression::Number(number) if number.is_integer() && !number.is_negative() => self.source(part),
-            _ => format!("({})", self.source(part)),
-        };
-        match expression {
-            Expression::Number(number) if number.is_integer() => number.to_string(),
-            Expression::Number(number) => format!("{} / {}", number.numer(), number.denom()),
-            Expression::Pi => "PI".to_owned(),
-            Expression::Symbol(symbol) => self.symbol(*symbol),
-            Expression::Sum(terms) => joined(terms.iter().map(|term| self.source(term))),
-            Expression::Product(factors) => self.source_of_product(factors, enclosed),
-            Expression::Power(_, exponent) if exponent.is_negative() => {
-                self.source_of_product(std::slice::from_ref(expression), enclosed)
-            }
-            Expression::Power(base, exponent) => match (exponent.numer(), exponent.denom()) {
-                (power, index) if index.is_one() => format!("{}.powi({power})", enclosed(base)),
-                (power, index) if power.is_one() && *index == 2.into() => format!("{}.sqrt()", enclosed(base)),
-                (power, index) => format!("{}.powf({power} / {index})", enclosed(base)),
-            },
-            Expression::Call(function, arguments) => {
-                let others: Vec<String> = arguments[1..].iter().map(|argument| self.source(argument)).collect();
-                format!("{}.{}({})", enclosed(&arguments[0]), function.name(), others.join(", "))
-            }
-        }
-    }
-
-    fn source_of_product(&self, factors: &[Expression], enclosed: impl Fn(&Expression) -> String) -> String {
-        let Fraction { sign, above, below } = Fraction::of(factors);
-        let above: Vec<String> = above.iter().map(&enclosed).collect();
-        let above = if above.is_empty() { "1".to_owned() } else { above.join(" * ") };
-        let quotient = below.iter().fold(above, |quotient, factor| format!("{quotient} / {}", enclosed(factor)));
-        format!("{sign}{quotient}")
-    }
-
-    fn number(&self, number: &BigRational) -> (String, Binding) {
-        if number.is_integer() {
-            let binding = if number.is_negative() { Binding::Sum } else { Binding::Atom };
-            return (number.to_string(), binding);
-        }
-        let sign = if number.is_negative() { "-" } else { "" };
-        let fraction = format!("{sign}\\frac{{{}}}{{{}}}", number.numer().magnitude(), number.denom());
-        (self.style.choose(number.to_string(), fraction), Binding::Product)
-    }
-
     /// `a + b - c`, a positive term first where there is one.
     pub(super) fn sum(&self, terms: &[Expression]) -> String {
-        joined(terms.iter().map(|term| self.print(term).0))
+        sum_of(terms.iter().map(|term| self.print(term).0))
     }
 
     fn product(&self, factors: &[Expression]) -> (String, Binding) {
         let Fraction { sign, above, below } = Fraction::of(factors);
         let factor = |factor: &Expression| match factor {
-            Expression::Number(number) => self.number(number),
+            Expression::Number(natural) => (natural.to_string(), Binding::Atom),
             Expression::Power(base, exponent) => self.power(base, exponent),
             other => self.print(other),
         };
@@ -185,18 +133,17 @@ impl Printer {
             above.push(("1".to_owned(), Binding::Atom));
         }
         if below.is_empty() {
-            let binding = if above.len() == 1 && sign.is_empty() { above[0].1 } else { Binding::Product };
+            let binding = if above.len() == 1 && sign.is_empty() { above[0].1 } else { Binding::Operation };
             return (format!("{sign}{}", self.times(&above)), binding);
         }
         let text = match self.style {
             Style::Latex => format!("{sign}\\frac{{{}}}{{{}}}", self.part(&above), self.part(&below)),
             Style::Plain => {
-                let several = below.len() > 1;
-                let below = self.enclosed(self.times(&below), several);
-                format!("{sign}{}/{below}", self.times(&above))
+                format!("{sign}{}/{}", self.times(&above), self.enclosed(self.times(&below), below.len() > 1))
             }
+            Style::Source => format!("{sign}{} / {}", self.times(&above), self.joined(&below, " / ")),
         };
-        (text, Binding::Product)
+        (text, Binding::Operation)
     }
 
     /// The numerator or the denominator of a fraction with a bar.
@@ -205,28 +152,41 @@ impl Printer {
     }
 
     fn times(&self, factors: &[(String, Binding)]) -> String {
+        let sign = if self.style == Style::Source { " * " } else { self.style.choose("*", " ") };
+        self.joined(factors, sign)
+    }
+
+    /// Factors with a sign between them.
+    fn joined(&self, factors: &[(String, Binding)], sign: &str) -> String {
         let enclosed = |(text, binding): &(String, Binding)| self.enclosed(text.clone(), *binding < Binding::Power);
-        factors.iter().map(enclosed).collect::<Vec<_>>().join(self.style.choose("*", " "))
+        factors.iter().map(enclosed).collect::<Vec<_>>().join(sign)
     }
 
     fn power(&self, base: &Expression, exponent: &BigRational) -> (String, Binding) {
-        if *exponent == BigRational::new(1.into(), 2.into()) {
-            let (base, _) = self.print(base);
-            let text = self.style.choose(format!("sqrt({base})"), format!("\\sqrt{{{base}}}"));
-            return (text, Binding::Atom);
+        let is_half = *exponent == BigRational::new(1.into(), 2.into());
+        let (whole, binding) = self.print(base);
+        let base = self.enclosed(whole.clone(), binding < Binding::Atom);
+        match self.style {
+            Style::Plain if is_half => (format!("sqrt({whole})"), Binding::Atom),
+            Style::Plain if exponent.is_integer() => (format!("{base}^{exponent}"), Binding::Power),
+            Style::Plain => (format!("{base}^({exponent})"), Binding::Power),
+            Style::Latex if is_half => (format!("\\sqrt{{{whole}}}"), Binding::Atom),
+            Style::Latex => (format!("{base}^{{{exponent}}}"), Binding::Power),
+            Style::Source if is_half => (format!("{base}.sqrt()"), Binding::Atom),
+            Style::Source if exponent.is_integer() => (format!("{base}.powi({exponent})"), Binding::Atom),
+            Style::Source => (format!("{base}.powf({} / {})", exponent.numer(), exponent.denom()), Binding::Atom),
         }
-        let (base, binding) = self.print(base);
-        let base = self.enclosed(base, binding < Binding::Atom);
-        let text = match self.style {
-            Style::Latex => format!("{base}^{{{exponent}}}"),
-            Style::Plain if exponent.is_integer() => format!("{base}^{exponent}"),
-            Style::Plain => format!("{base}^({exponent})"),
-        };
-        (text, Binding::Power)
     }
 
     fn call(&self, function: Function, arguments: &[Expression]) -> (String, Binding) {
-        let arguments: Vec<String> = arguments.iter().map(|argument| self.expression(argument)).collect();
+        let (first, binding) = self.print(&arguments[0]);
+        let others = arguments[1..].iter().map(|argument| self.expression(argument));
+        if self.style == Style::Source {
+            let first = self.enclosed(first, binding < Binding::Atom);
+            let others = others.collect::<Vec<_>>().join(", ");
+            return (format!("{first}.{}({others})", function.name()), Binding::Atom);
+        }
+        let arguments: Vec<String> = [first].into_iter().chain(others).collect();
         let name = match (self.style, function) {
             (Style::Latex, Function::Abs) => return (format!("\\left|{}\\right|", arguments[0]), Binding::Atom),
             (Style::Latex, Function::Powf) => {
@@ -237,7 +197,7 @@ impl Printer {
             (Style::Latex, Function::Atan) => "\\arctan".to_owned(),
             (Style::Latex, Function::Atan2) => "\\operatorname{atan2}".to_owned(),
             (Style::Latex, _) => format!("\\{}", function.name()),
-            (Style::Plain, _) => function.name().to_owned(),
+            (Style::Plain | Style::Source, _) => function.name().to_owned(),
         };
         (format!("{name}{}", self.enclosed(arguments.join(", "), true)), Binding::Atom)
     }
@@ -274,7 +234,7 @@ impl Fraction {
 }
 
 /// The sum of these terms, a positive one first where there is one.
-fn joined(terms: impl Iterator<Item = String>) -> String {
+fn sum_of(terms: impl Iterator<Item = String>) -> String {
     let signed = |term: String| match term.strip_prefix('-') {
         Some(magnitude) => (true, magnitude.to_owned()),
         None => (false, term),
