@@ -129,6 +129,11 @@ pub struct Output {
     pub value: Expression,
 }
 
+/// The declared name that an entry's name begins with: `force` of `force[0]`.
+pub fn stem(name: &str) -> &str {
+    name.split('[').next().unwrap_or(name)
+}
+
 /// How a state moves.
 #[derive(Clone, Debug)]
 pub enum Dynamics {

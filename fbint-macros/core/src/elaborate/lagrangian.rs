@@ -10,7 +10,7 @@ use super::quantities::Flattened;
 use super::scope::{Poison, Reported, Scope, Settlement};
 use super::symbols::VariableKind;
 use super::value::{ShapedExpression, SizedExpression};
-use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, Symbols};
+use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, Symbols, stem};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::motion::{Misfit, brackets, keeps};
@@ -242,7 +242,7 @@ fn frame(scope: &mut Scope, lagrangian: &Lagrangian) -> Reported<Vec<FrameBracke
     brackets(symbols, lagrangian).or_else(|misfit| {
         let span = match &misfit {
             Misfit::Dependent(velocities) => {
-                let last = velocities.last().map(|last| plain_stem(&symbols[*last].name)).unwrap_or_default();
+                let last = velocities.last().map(|last| stem(&symbols[*last].name)).unwrap_or_default();
                 let span = declaration.velocities.iter().find(|velocity| plain(&velocity.name) == last);
                 span.map_or_else(|| declaration.item.ident.span(), |velocity| velocity.name.span())
             }
@@ -284,10 +284,6 @@ fn misfit_in_words(symbols: &Symbols, misfit: &Misfit) -> String {
             )
         }
     }
-}
-
-pub(super) fn plain_stem(name: &str) -> &str {
-    name.split('[').next().unwrap_or(name)
 }
 
 /// `a`, `b` and `c`

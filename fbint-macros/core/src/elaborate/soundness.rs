@@ -2,9 +2,9 @@
 
 use proc_macro2::Span;
 
-use super::lagrangian::{joined, plain_stem};
+use super::lagrangian::joined;
 use crate::derivation::table::Table;
-use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Problem, Reaction, Role};
+use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Problem, Reaction, Role, stem};
 use crate::diagnostics::Errors;
 use crate::expression::Symbol;
 use crate::mechanics::motion::{Dependent, Unsound, dependent_rows, unsound_mass};
@@ -129,7 +129,7 @@ impl Check<'_> {
             "{constraint} holds the entry `{entry}` by a reaction, but there is no inertia along it (kernel {kernel}): give it a \
              name of its own in `velocities`, and put that to zero"
         );
-        let stem = plain_stem(&self.problem.integrals[reaction.constraint].name);
+        let stem = stem(&self.problem.integrals[reaction.constraint].name);
         match self.declaration.velocity_constraints.iter().find(|named| plain(&named.name) == stem) {
             Some(named) => self.errors.push_spanned(&named.value, message),
             None => self.errors.push(self.spans[reaction.constraint], message),

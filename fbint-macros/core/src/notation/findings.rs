@@ -4,7 +4,7 @@ use super::{Equation, Notation, Section, Style, quoted, short, source};
 use crate::derivation::table::Table;
 use crate::derivation::{
     BoundSet, Bracket, Conservation, Derivation, Doubt, Evidence, Findings, Further, FurtherIntegral, IntegralId,
-    Involution, Rank, Unknowns, VelocityConstraints,
+    Involution, Rank, Unknowns, VelocityConstraints, stem,
 };
 use crate::expression::Expression;
 
@@ -45,7 +45,7 @@ pub fn undeclared(derivation: &Derivation, further: &Further) -> Vec<String> {
 
 /// Integrals that are proved although their declaration assumes them: all entries of a declared quantity, or none.
 fn needless(derivation: &Derivation, conservation: &Table<IntegralId, Conservation>) -> Vec<IntegralId> {
-    let stem = |id: IntegralId| derivation.integrals[id].name.split('[').next();
+    let stem = |id: IntegralId| stem(&derivation.integrals[id].name);
     let open: Vec<_> = conservation.iter().filter(|(_, grade)| **grade == Conservation::Assumed).collect();
     let is_needless =
         |id: &IntegralId| derivation.integrals[*id].assumed && open.iter().all(|(other, _)| stem(*other) != stem(*id));
@@ -149,13 +149,9 @@ impl Notation<'_> {
             Err(reason) => return format!("not searched: {reason}"),
         };
         let symbols = &self.derivation.symbols;
-        let mut variables: Vec<String> = Vec::new();
-        for state in symbols.states() {
-            let stem = symbols[state].name.split('[').next().unwrap_or_default().to_owned();
-            if !variables.contains(&stem) {
-                variables.push(stem);
-            }
-        }
+        let mut variables: Vec<String> = symbols.states().map(|state| stem(&symbols[state].name).to_owned()).collect();
+        // Entries of a vector follow one another.
+        variables.dedup();
         match searched.atoms.len() {
             0 => {}
             count if count > MOST_ATOMS => variables.push(format!("{count} functions that occur")),

@@ -1,7 +1,7 @@
 //! The wording for integrals that are not conserved.
 
 use super::Messages;
-use crate::derivation::{Derivation, IntegralId, Kind, Role};
+use crate::derivation::{Derivation, IntegralId, Kind, Role, stem};
 use crate::diagnostics::Errors;
 use crate::expression::Symbol;
 use crate::notation;
@@ -17,9 +17,8 @@ impl Messages<'_> {
         let errors = Errors::new();
         let mut rest = violations;
         while let Some(first) = rest.first() {
-            let key = |violation: &Violation| {
-                (derivation.integrals[violation.integral].name.split('[').next(), is_refuted(violation))
-            };
+            let key =
+                |violation: &Violation| (stem(&derivation.integrals[violation.integral].name), is_refuted(violation));
             let count = rest.iter().take_while(|violation| key(violation) == key(first)).count();
             errors.push(self.model.spans[first.integral], self.violation(derivation, first, &rest[1..count]));
             rest = &rest[count..];
@@ -30,7 +29,7 @@ impl Messages<'_> {
     /// The message for an integral whose conservation is neither proved nor refuted.
     fn undecided(&self, violation: &Violation, rate: &str, states: usize, others: &[Violation]) -> String {
         let name = self.name(violation.integral);
-        let stem = self.model.problem.integrals[violation.integral].name.split('[').next().unwrap_or_default();
+        let stem = stem(&self.model.problem.integrals[violation.integral].name);
         let also = match others {
             [] => String::new(),
             [other] => format!(", nor is {}", self.name(other.integral)),
