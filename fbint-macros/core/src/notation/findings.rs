@@ -1,10 +1,10 @@
 //! Findings about a derivation in print: as equations in the derivation, and as a list in the documentation.
 
-use super::{Equation, Notation, Section, Style, quoted, short, source};
+use super::{Equation, Notation, Style, quoted, short, source};
 use crate::derivation::table::Table;
 use crate::derivation::{
     BoundSet, Bracket, Conservation, Derivation, Doubt, Evidence, Findings, Further, FurtherIntegral, IntegralId,
-    Involution, Rank, Unknowns, VelocityConstraints, stem,
+    Involution, Rank, Structure, Unknowns, VelocityConstraints, stem,
 };
 use crate::expression::Expression;
 
@@ -85,61 +85,33 @@ impl Evidence {
 }
 
 impl Notation<'_> {
-    pub(super) fn findings(&self, findings: &Findings) -> Vec<Section> {
-        let mut sections = vec![("Conservation without feedback".to_owned(), self.conservation(findings))];
-        sections.push(("Conserved beside the declared integrals".to_owned(), self.further(&findings.further)));
-        if findings.involution.pairs > 0 {
-            let dirac = self.derivation.constraints().is_some_and(|constraints| !constraints.is_empty());
-            let heading = if dirac { "Involution in the Dirac bracket" } else { "Involution" };
-            sections.push((heading.to_owned(), self.involution(&findings.involution)));
-        }
-        if let Some(rank) = findings.rank.rank {
-            sections.push(("Rank of the integrals".to_owned(), self.rank(rank, &findings.rank)));
-        }
-        if let Some(of_rates) = self.derivation.system_of(Unknowns::OfRates)
-            && self.derivation.holonomic_pairs().len() > 1
-        {
-            sections.push(("Pattern of A".to_owned(), self.pattern(&of_rates.matrix)));
-        }
-        if let Some(VelocityConstraints { names, are_holonomic }) = &findings.velocity_constraints {
-            let word = if *are_holonomic { "holonomic" } else { "nonholonomic" };
-            let line = (self.printer.text(&names.join(", ")), self.printer.text(word));
-            sections.push(("Velocity constraints".to_owned(), vec![line]));
-        }
-        let notes = self.notes(findings);
-        if !notes.is_empty() {
-            sections.push(("Notes".to_owned(), notes.iter().map(|note| self.remark(note)).collect()));
-        }
-        sections
+    /// The brackets of integrals where there are constraints are Dirac brackets.
+    pub(super) fn heading_of_involution(&self) -> &'static str {
+        let has_constraints = self.derivation.constraints().is_some_and(|constraints| !constraints.is_empty());
+        if has_constraints { "Involution in the Dirac bracket" } else { "Involution" }
     }
 
-    fn remark(&self, text: &str) -> Equation {
+    pub(super) fn remark(&self, text: &str) -> Equation {
         (self.printer.text(text), String::new())
     }
 
-    fn conservation(&self, findings: &Findings) -> Vec<Equation> {
-        let line = |(grade, members): (Conservation, Vec<IntegralId>)| {
-            let (members, text) = (self.list(&members), self.printer.text(&grade.text()));
-            let left = self.style.choose(format!("d/dt ({members})"), format!("\\tfrac{{d}}{{dt}} ({members})"));
-            (left, self.style.choose(format!("0, {text}"), format!("0 \\quad {text}")))
-        };
-        grouped(&findings.conservation).into_iter().map(line).collect()
+    pub(super) fn conservation(&self, findings: &Findings) -> Vec<Equation> {
+        let groups = grouped(&findings.conservation).into_iter();
+        groups.map(|(grade, members)| self.conserved(&format!("({})", self.list(members)), grade)).collect()
     }
 
-    fn further(&self, further: &Further) -> Vec<Equation> {
-        let found = |FurtherIntegral { value, grade, .. }: &FurtherIntegral| match self.style {
-            Style::Plain | Style::Source => {
-                (format!("d/dt ({})", source(value, &self.derivation.symbols)), format!("0, {}", grade.text()))
-            }
-            Style::Latex => {
-                let value = self.printer.short(value);
-                (
-                    format!("\\tfrac{{d}}{{dt}} \\left({value}\\right)"),
-                    format!("0 \\quad {}", self.printer.text(&grade.text())),
-                )
-            }
+    pub(super) fn further(&self, further: &Further) -> Vec<Equation> {
+        let found = |FurtherIntegral { value, grade, .. }: &FurtherIntegral| {
+            let plain = || format!("({})", source(value, &self.derivation.symbols));
+            let latex = || format!("\\left({}\\right)", self.printer.short(value));
+            self.conserved(&if self.style == Style::Latex { latex() } else { plain() }, *grade)
         };
         further.found.iter().map(found).chain([self.remark(&self.excluded(further))]).collect()
+    }
+
+    fn conserved(&self, enclosed: &str, grade: Conservation) -> Equation {
+        let (rate, gap) = self.style.choose(("d/dt", ", "), ("\\tfrac{d}{dt}", " \\quad "));
+        (format!("{rate} {enclosed}"), format!("0{gap}{}", self.printer.text(&grade.text())))
     }
 
     /// What was looked for and not found.
@@ -173,7 +145,7 @@ impl Notation<'_> {
         }
     }
 
-    fn involution(&self, involution: &Involution) -> Vec<Equation> {
+    pub(super) fn involution(&self, involution: &Involution) -> Vec<Equation> {
         let mut lines: Vec<Equation> = Vec::new();
         for (a, b, bracket) in involution.others.iter().take(MOST_PAIRS) {
             let left = self.bracket(&self.integral(*a), &self.integral(*b));
@@ -205,7 +177,8 @@ impl Notation<'_> {
         }
     }
 
-    fn rank(&self, rank: usize, dependence: &Rank) -> Vec<Equation> {
+    pub(super) fn rank(&self, dependence: &Rank) -> Vec<Equation> {
+        let Some(rank) = dependence.rank else { return Vec::new() };
         let operator = self.style.choose("rank", "\\operatorname{rank}");
         let remark = |rank: usize, count: usize| {
             if rank == count { format!("{rank}") } else { format!("{rank} < {count}") }
@@ -216,33 +189,45 @@ impl Notation<'_> {
         }
         let mut lines = vec![(format!("{operator} DF"), remark_of_all)];
         for BoundSet { members, .. } in dependence.sets.iter().filter(|set| set.is_proved) {
-            let of_members = format!("{operator} D({})", self.list(members));
+            let of_members = format!("{operator} D({})", self.list(members.iter().copied()));
             lines.push((of_members, remark(members.len() - 1, members.len())));
         }
         lines
     }
 
-    /// The pattern of the entries of A that do not vanish.
-    fn pattern(&self, a: &[Vec<Expression>]) -> Vec<Equation> {
+    /// The pattern of the entries of A that do not vanish, where there are several constraints.
+    pub(super) fn pattern(&self) -> Vec<Equation> {
+        let Structure::Canonical = self.derivation.structure else { return Vec::new() };
+        let a = self.derivation.system_of(Unknowns::OfRates).map_or(&[][..], |of_rates| &of_rates.matrix);
         let k = a.len();
+        if k < 2 {
+            return Vec::new();
+        }
         let count = a.iter().flatten().filter(|entry| !entry.is_zero()).count();
         let counted = self.remark(&format!("{count} of {} entries of A do not vanish", k * k));
-        let (zero, nonzero) = self.style.choose((".", "x"), ("\\cdot", "\\times"));
+        let (zero, nonzero, gap) = self.style.choose((".", "x", " "), ("\\cdot", "\\times", " & "));
         let mark = |entry: &Expression| if entry.is_zero() { zero } else { nonzero };
-        let row = |row: &Vec<Expression>| row.iter().map(mark).collect::<Vec<_>>();
+        let rows = a.iter().map(|row| row.iter().map(mark).collect::<Vec<_>>().join(gap));
         let drawing = match self.style {
             _ if k > MOST_ROWS => Vec::new(),
-            Style::Plain | Style::Source => a.iter().map(|entries| (row(entries).join(" "), String::new())).collect(),
             Style::Latex => {
-                let rows: Vec<String> = a.iter().map(|entries| row(entries).join(" & ")).collect();
-                let matrix = format!("\\begin{{pmatrix}} {} \\end{{pmatrix}}", rows.join(" \\\\ "));
-                vec![("A".to_owned(), matrix)]
+                let rows = rows.collect::<Vec<_>>().join(" \\\\ ");
+                vec![("A".to_owned(), format!("\\begin{{pmatrix}} {rows} \\end{{pmatrix}}"))]
             }
+            _ => rows.map(|row| (row, String::new())).collect(),
         };
         [counted].into_iter().chain(drawing).collect()
     }
 
-    fn notes(&self, findings: &Findings) -> Vec<String> {
+    pub(super) fn velocity_constraints(&self, findings: &Findings) -> Vec<Equation> {
+        let line = |VelocityConstraints { names, are_holonomic }: &VelocityConstraints| {
+            let word = if *are_holonomic { "holonomic" } else { "nonholonomic" };
+            (self.printer.text(&names.join(", ")), self.printer.text(word))
+        };
+        findings.velocity_constraints.iter().map(line).collect()
+    }
+
+    pub(super) fn notes(&self, findings: &Findings) -> Vec<String> {
         let mut notes = Vec::new();
         notes.extend(findings.rank.sets.iter().filter_map(|set| self.dependence(set)));
         let needless = needless(self.derivation, &findings.conservation);
@@ -338,8 +323,8 @@ impl Notation<'_> {
         quoted(members.iter().map(|&id| &self.derivation.integrals[id].name))
     }
 
-    fn list(&self, members: &[IntegralId]) -> String {
-        let members: Vec<String> = members.iter().map(|&id| self.integral(id)).collect();
+    pub(super) fn list(&self, members: impl IntoIterator<Item = IntegralId>) -> String {
+        let members: Vec<String> = members.into_iter().map(|id| self.integral(id)).collect();
         members.join(self.style.comma())
     }
 }

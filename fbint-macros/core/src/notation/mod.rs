@@ -12,8 +12,8 @@ use num_traits::One;
 use self::print::{Printer, Style};
 use crate::derivation::table::Table;
 use crate::derivation::{
-    ConstraintMatrix, Derivation, Drive, Findings, FrameBracket, Integral, IntegralId, Kind, LinearSystem, Output,
-    Structure, Symbols,
+    ConstraintMatrix, Derivation, Drive, Findings, FrameBracket, IntegralId, Kind, LinearSystem, Output, Structure,
+    Symbols,
 };
 use crate::expression::{Expression, Symbol};
 
@@ -92,115 +92,115 @@ impl<'a> Notation<'a> {
         Self { style, printer, derivation, y }
     }
 
+    /// All that there is something to say about.
     fn sections(&self, findings: &Findings) -> Vec<Section> {
-        let mut sections = Vec::new();
-        self.add_declared(&mut |heading: &str, equations| sections.push((heading.to_owned(), equations)));
-        self.add_derived(&mut |heading: &str, equations| sections.push((heading.to_owned(), equations)));
-        sections.extend(self.findings(findings));
-        sections
+        let name = &self.derivation.name;
+        let matrix = self.derivation.constraint_matrix().filter(|matrix| !matrix.members.is_empty());
+        let of_matrix = |equations: fn(&Self, &ConstraintMatrix) -> Vec<Equation>| {
+            matrix.as_ref().map_or_else(Vec::new, |matrix| equations(self, matrix))
+        };
+        let sections = [
+            (&*format!("Lagrangian of {name}"), self.lagrangian()),
+            ("Brackets of the frame", self.frame_brackets()),
+            ("Momenta", self.momenta()),
+            (&*format!("Energy of {name}"), self.energy()),
+            ("Poisson matrix", self.poisson()),
+            ("Constraints", self.constraints()),
+            ("Poisson brackets", of_matrix(Self::brackets)),
+            ("Multipliers", of_matrix(Self::multipliers)),
+            ("Linear systems", if matrix.is_none() { self.linear_systems() } else { Vec::new() }),
+            ("Invariants", self.invariants()),
+            ("Vector field", self.field()),
+            ("Outputs", self.outputs()),
+            ("Feedback potential", self.potential()),
+            ("Gradient of the feedback potential", self.gradient()),
+            ("Conservation without feedback", self.conservation(findings)),
+            ("Conserved beside the declared integrals", self.further(&findings.further)),
+            (self.heading_of_involution(), self.involution(&findings.involution)),
+            ("Rank of the integrals", self.rank(&findings.rank)),
+            ("Pattern of A", self.pattern()),
+            ("Velocity constraints", self.velocity_constraints(findings)),
+            ("Notes", self.notes(findings).iter().map(|note| self.remark(note)).collect()),
+        ];
+        let sections = sections.into_iter().filter(|(_, equations)| !equations.is_empty());
+        sections.map(|(heading, equations)| (heading.to_owned(), equations)).collect()
     }
 
-    /// Adds what is declared, and the rates of constraints.
-    fn add_declared(&self, add: &mut impl FnMut(&str, Vec<Equation>)) {
-        let Derivation { name, integrals, hamel, structure, symbols, .. } = self.derivation;
-        if let Some(hamel) = hamel {
-            add(&format!("Lagrangian of {name}"), vec![("L".to_owned(), self.expression(&hamel.lagrangian))]);
-            if !hamel.brackets.is_empty() {
-                let brackets = hamel.brackets.iter().map(|bracket| self.frame_bracket(bracket));
-                add("Brackets of the frame", brackets.collect());
-            }
-            let momentum =
-                |(velocity, value): &(Symbol, Expression)| (self.partial("L", *velocity), self.expression(value));
-            add("Momenta", hamel.momenta.iter().map(momentum).collect());
-        }
-        if let Some(energy) = integrals.energy() {
-            let left = match hamel {
-                _ if symbols.is_driven() => self.integral(energy),
-                Some(_) => "E".to_owned(),
-                None => "H".to_owned(),
-            };
-            add(&format!("Energy of {name}"), vec![(left, self.expression(&integrals[energy].value))]);
-        }
-        if let Structure::Matrix(rows) = structure {
-            add("Poisson matrix", self.poisson(rows));
-        }
-        let constraints: Vec<Equation> =
-            integrals.constraints().map(|(id, constraint)| self.constraint(id, constraint)).collect();
-        if !constraints.is_empty() {
-            add("Constraints", constraints);
-        }
+    fn lagrangian(&self) -> Vec<Equation> {
+        let lagrangian = self.derivation.hamel.iter().map(|hamel| ("L".to_owned(), &hamel.lagrangian));
+        self.equations(lagrangian)
     }
 
-    /// Adds how the state moves, without feedback and with it.
-    fn add_derived(&self, add: &mut impl FnMut(&str, Vec<Equation>)) {
-        let systems = &self.derivation.field.systems;
-        match self.derivation.constraint_matrix() {
-            _ if systems.is_empty() => {}
-            Some(brackets) => {
-                add("Poisson brackets", self.brackets(&brackets));
-                add("Multipliers", self.multipliers(&brackets));
-            }
-            None => add("Linear systems", systems.iter().flat_map(|system| self.linear_system(system)).collect()),
-        }
-        let invariants = self.derivation.integrals.iter().filter(|(_, integral)| integral.kind == Kind::Invariant);
-        let invariants: Vec<Equation> =
-            invariants.map(|(id, invariant)| (self.integral(id), self.expression(&invariant.value))).collect();
-        if !invariants.is_empty() {
-            add("Invariants", invariants);
-        }
-        add("Vector field", self.field());
-        if !self.derivation.outputs.is_empty() {
-            add("Outputs", self.outputs());
-        }
-        add("Feedback potential", self.potential());
-        add("Gradient of the feedback potential", self.gradient());
+    fn momenta(&self) -> Vec<Equation> {
+        let momenta = self.derivation.hamel.iter().flat_map(|hamel| &hamel.momenta);
+        self.equations(momenta.map(|(velocity, momentum)| (self.partial("L", *velocity), momentum)))
+    }
+
+    fn energy(&self) -> Vec<Equation> {
+        let Derivation { integrals, hamel, symbols, .. } = self.derivation;
+        let name = |energy: IntegralId| match hamel {
+            _ if symbols.is_driven() => self.integral(energy),
+            Some(_) => "E".to_owned(),
+            None => "H".to_owned(),
+        };
+        self.equations(integrals.energy().map(|energy| (name(energy), &integrals[energy].value)))
     }
 
     /// {x, y} = J_xy for each x before y where it does not vanish.
-    fn poisson(&self, rows: &Table<Symbol, Vec<(Symbol, Expression)>>) -> Vec<Equation> {
+    fn poisson(&self) -> Vec<Equation> {
+        let Structure::Matrix(rows) = &self.derivation.structure else { return Vec::new() };
         let entries = rows.iter().flat_map(|(x, row)| row.iter().map(move |(y, entry)| (x, *y, entry)));
         let entries = entries.filter(|(x, y, _)| x < y);
-        entries.map(|(x, y, entry)| (self.bracket(&self.symbol(x), &self.symbol(y)), self.expression(entry))).collect()
+        self.equations(entries.map(|(x, y, entry)| (self.bracket(&self.symbol(x), &self.symbol(y)), entry)))
     }
 
-    fn constraint(&self, id: IntegralId, constraint: &Integral) -> Equation {
-        let mut left = self.integral(id);
-        if let Kind::Rate { of } = constraint.kind {
-            let rate = match self.derivation.structure.exists() {
-                true if self.derivation.symbols.is_driven() => self.free_rate(&self.integral(of)),
-                true => self.bracket(&self.integral(of), "H"),
-                false => self.rate(&self.integral(of)),
-            };
-            left = format!("{left} = {rate}");
-        }
-        (left, self.expression(&constraint.value))
+    fn constraints(&self) -> Vec<Equation> {
+        let Derivation { integrals, structure, symbols, .. } = self.derivation;
+        let rate = |of: IntegralId| match structure.exists() {
+            true if symbols.is_driven() => self.free_rate(&self.integral(of)),
+            true => self.bracket(&self.integral(of), "H"),
+            false => self.rate(&self.integral(of)),
+        };
+        let left = |id: IntegralId| match integrals[id].kind {
+            Kind::Rate { of } => format!("{} = {}", self.integral(id), rate(of)),
+            _ => self.integral(id),
+        };
+        self.equations(integrals.constraints().map(|(id, constraint)| (left(id), &constraint.value)))
+    }
+
+    fn invariants(&self) -> Vec<Equation> {
+        let invariants = self.derivation.integrals.iter().filter(|(_, integral)| integral.kind == Kind::Invariant);
+        self.equations(invariants.map(|(id, invariant)| (self.integral(id), &invariant.value)))
     }
 
     /// [u_i, u_j] = c^a_ij u_a
-    fn frame_bracket(&self, bracket: &FrameBracket) -> Equation {
+    fn frame_brackets(&self) -> Vec<Equation> {
         let direction = |velocity: Symbol| {
             let velocity = self.symbol(velocity);
             self.style.choose(format!("u[{velocity}]"), format!("u_{{{velocity}}}"))
         };
-        let left = format!("[{}, {}]", direction(bracket.of.0), direction(bracket.of.1));
         let term = |(velocity, coefficient): &(Symbol, Expression)| match coefficient.as_number() {
             Some(number) if number.is_one() => direction(*velocity),
             Some(number) if (-number).is_one() => format!("-{}", direction(*velocity)),
             _ => format!("({}) {}", self.expression(coefficient), direction(*velocity)),
         };
-        let terms: Vec<String> = bracket.coefficients.iter().map(term).collect();
-        (left, terms.join(" + ").replace("+ -", "- "))
+        let equation = |FrameBracket { of: (i, j), coefficients }: &FrameBracket| {
+            let terms: Vec<String> = coefficients.iter().map(term).collect();
+            (format!("[{}, {}]", direction(*i), direction(*j)), terms.join(" + ").replace("+ -", "- "))
+        };
+        self.derivation.hamel.iter().flat_map(|hamel| &hamel.brackets).map(equation).collect()
     }
 
     /// K z = b, row by row. A row K z = 1 z is the definition of z.
-    fn linear_system(&self, system: &LinearSystem) -> Vec<Equation> {
-        let row = |(row, right): (&Vec<Expression>, &Expression)| {
-            let terms = row.iter().zip(&system.unknowns).filter(|(entry, _)| !entry.is_zero());
-            let terms: Vec<Expression> =
-                terms.map(|(entry, unknown)| entry.clone() * Expression::from(*unknown)).collect();
-            (self.printer.sum(&terms), self.expression(right))
+    fn linear_systems(&self) -> Vec<Equation> {
+        let of_system = |system: &'a LinearSystem| {
+            system.matrix.iter().zip(&system.right_side).map(|(row, right)| {
+                let terms = row.iter().zip(&system.unknowns).filter(|(entry, _)| !entry.is_zero());
+                let terms = terms.map(|(entry, unknown)| entry.clone() * Expression::from(*unknown));
+                (self.printer.sum(&terms.collect::<Vec<_>>()), right)
+            })
         };
-        system.matrix.iter().zip(&system.right_side).map(row).collect()
+        self.equations(self.derivation.field.systems.iter().flat_map(of_system))
     }
 
     /// {f_i, f_j} for i < j where it does not vanish, then {H, f_i}; of a driven system the rates without constraints.
@@ -253,7 +253,8 @@ impl<'a> Notation<'a> {
         let row = |i: usize| {
             let f_i = self.integral(members[i]);
             let terms = (0..members.len()).filter(|&j| !c[j][i].is_zero()).map(|j| {
-                let multiplier = self.c(members[j]).map_or_else(String::new, |symbol| self.symbol(symbol));
+                let multiplier = self.derivation.symbols.multiplier(members[j]);
+                let multiplier = multiplier.map_or_else(String::new, |symbol| self.symbol(symbol));
                 format!("{} {multiplier}", self.bracket(&self.integral(members[j]), &f_i))
             });
             let right = match self.derivation.symbols.is_driven() {
@@ -267,38 +268,33 @@ impl<'a> Notation<'a> {
 
     /// X, component by component.
     fn field(&self) -> Vec<Equation> {
-        let rates = self.derivation.field.rates.iter();
-        rates.map(|(state, rate)| (self.dotted(state), self.expression(rate))).collect()
+        self.equations(self.derivation.field.rates.iter().map(|(state, rate)| (self.dotted(state), rate)))
     }
 
     fn outputs(&self) -> Vec<Equation> {
         let name = |output: &Output| self.style.choose(&output.name, &output.latex).clone();
-        self.derivation.outputs.iter().map(|output| (name(output), self.expression(&output.value))).collect()
+        self.equations(self.derivation.outputs.iter().map(|output| (name(output), &output.value)))
     }
 
     /// V and y. Weights of entries that a declared matrix has more than once enter as W = diag(weights).
     fn potential(&self) -> Vec<Equation> {
         let integrals = &self.derivation.integrals;
-        let members: Vec<String> = integrals.ids().map(|id| self.integral(id)).collect();
         let weights: Vec<String> = integrals.rows().map(|integral| integral.weight.to_string()).collect();
         let weighted = integrals.rows().any(|integral| integral.weight != 1);
-        let comma = self.style.comma();
-        let (delta, difference) = self.style.choose(("dF", "F - F_target"), ("\\Delta F", "F - F_{\\mathrm{target}}"));
-        let weighted_gain = self.style.choose("W^(1/2) K W^(1/2)", "W^{1/2} K W^{1/2}");
-        let gain = if weighted { weighted_gain } else { "K" };
-        let potential = self
-            .style
-            .choose(format!("1/2 dF^T {gain} dF"), format!("\\tfrac{{1}}{{2}}\\, \\Delta F^{{T}} {gain}\\, \\Delta F"));
-        let y = self.style.choose(format!("{gain} dF"), format!("{gain}\\, \\Delta F"));
+        let gain = if weighted { self.style.choose("W^(1/2) K W^(1/2)", "W^{1/2} K W^{1/2}") } else { "K" };
+        let (delta, half, transposed, gap) =
+            self.style.choose(("dF", "1/2 ", "^T", " "), ("\\Delta F", "\\tfrac{1}{2}\\, ", "^{T}", "\\, "));
+        let target = self.style.choose("F - F_target", "F - F_{\\mathrm{target}}");
         let diagonal = self.style.choose("diag", "\\operatorname{diag}");
-        let w = weighted.then(|| ("W".to_owned(), format!("{diagonal}({})", weights.join(comma))));
+        let w = ("W", format!("{diagonal}({})", weights.join(self.style.comma())));
         let equations = [
-            ("F".to_owned(), format!("({})", members.join(comma))),
-            (delta.to_owned(), difference.to_owned()),
-            ("V".to_owned(), potential),
-            ("y".to_owned(), y),
+            ("F", format!("({})", self.list(integrals.ids()))),
+            (delta, target.to_owned()),
+            ("V", format!("{half}{delta}{transposed} {gain}{gap}{delta}")),
+            ("y", format!("{gain}{gap}{delta}")),
         ];
-        equations.into_iter().chain(w).collect()
+        let equations = equations.into_iter().chain(weighted.then_some(w));
+        equations.map(|(left, right)| (left.to_owned(), right)).collect()
     }
 
     /// grad V = DF^T y.
@@ -311,9 +307,8 @@ impl<'a> Notation<'a> {
         self.derivation.symbols.states().map(component).collect()
     }
 
-    /// The multiplier of a constraint.
-    fn c(&self, constraint: IntegralId) -> Option<Symbol> {
-        self.derivation.symbols.multiplier(constraint)
+    fn equations<'e>(&self, sides: impl IntoIterator<Item = (String, &'e Expression)>) -> Vec<Equation> {
+        sides.into_iter().map(|(left, right)| (left, self.expression(right))).collect()
     }
 
     fn expression(&self, expression: &Expression) -> String {
@@ -339,14 +334,9 @@ impl<'a> Notation<'a> {
 
     fn dotted(&self, state: Symbol) -> String {
         let symbol = self.symbol(state);
-        match self.style {
-            Style::Plain | Style::Source => self.rate(&symbol),
-            Style::Latex => {
-                // The dot belongs above the letter, not above its subscripts.
-                let (letter, subscripts) = symbol.split_at(symbol.find("_{").unwrap_or(symbol.len()));
-                format!("\\dot{{{letter}}}{subscripts}")
-            }
-        }
+        // The dot belongs above the letter, not above its subscripts.
+        let (letter, subscripts) = symbol.split_at(symbol.find("_{").unwrap_or(symbol.len()));
+        self.style.choose(self.rate(&symbol), format!("\\dot{{{letter}}}{subscripts}"))
     }
 
     fn partial(&self, of: &str, by: Symbol) -> String {
