@@ -43,6 +43,15 @@ pub fn undeclared(derivation: &Derivation, further: &Further) -> Vec<String> {
     linear.map(|found| source(&found.value, symbols)).collect()
 }
 
+/// The name of the matrix that determines the multipliers.
+pub fn multiplier_matrix(derivation: &Derivation) -> &'static str {
+    if derivation.has_brackets() {
+        "the matrix C of the constraints' Poisson brackets"
+    } else {
+        "the matrix by which the reactions are determined"
+    }
+}
+
 /// Integrals that are proved although their declaration assumes them: all entries of a declared quantity, or none.
 fn needless(derivation: &Derivation, conservation: &Table<IntegralId, Conservation>) -> Vec<IntegralId> {
     let stem = |id: IntegralId| stem(&derivation.integrals[id].name);
@@ -299,7 +308,7 @@ impl Notation<'_> {
             Doubt::Singular { members, everywhere } => format!(
                 "{} is singular, or nearly so, in all states that were {}, because of {}: look for one where it is not before you \
                  simulate",
-                self.multiplier_matrix(),
+                multiplier_matrix(self.derivation),
                 if *everywhere { "tried" } else { "found to satisfy the constraints" },
                 self.quoted(members)
             ),
@@ -307,15 +316,6 @@ impl Notation<'_> {
                 "no state was found in which the generated {} could be compared with the derivation",
                 quoted(functions)
             ),
-        }
-    }
-
-    /// The name of the matrix that determines the multipliers.
-    fn multiplier_matrix(&self) -> &'static str {
-        if self.derivation.has_brackets() {
-            "the matrix C of the constraints' Poisson brackets"
-        } else {
-            "the matrix by which the reactions are determined"
         }
     }
 

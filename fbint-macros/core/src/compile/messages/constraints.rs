@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::Messages;
 use crate::derivation::{Derivation, Doubt, IntegralId, Kind};
 use crate::diagnostics::Errors;
+use crate::notation;
 use crate::numbers::bounds::is_never_zero;
 
 impl Messages<'_> {
@@ -36,14 +37,11 @@ impl Messages<'_> {
         match mistakes {
             [.., Doubt::OneSign { member, positive }] => Some((*member, self.one_sign(derivation, *member, *positive))),
             [Doubt::Singular { members, everywhere: true }, Doubt::Unsatisfied(_)] => {
-                let reason =
-                    |names: &str| format!("{names} contradict one another: no state satisfies all of them; remove one");
-                self.singular(derivation, members, "everywhere", &reason)
+                let several = "contradict one another: no state satisfies all of them; remove one";
+                self.singular(derivation, members, true, several)
             }
             [Doubt::Singular { members, everywhere }, ..] => {
-                let place = if *everywhere { "everywhere" } else { "wherever the constraints hold" };
-                let reason = |names: &str| format!("{names} depend on one another; remove one of them");
-                self.singular(derivation, members, place, &reason)
+                self.singular(derivation, members, *everywhere, "depend on one another; remove one of them")
             }
             [Doubt::Unsatisfied(members), ..] => {
                 let names = self.names(members.iter().copied());
@@ -81,8 +79,8 @@ impl Messages<'_> {
         &self,
         derivation: &Derivation,
         members: &[IntegralId],
-        place: &str,
-        several: &dyn Fn(&str) -> String,
+        everywhere: bool,
+        several: &str,
     ) -> Option<(IntegralId, String)> {
         // A rate stands for the constraint that it is the rate of: users declare only that.
         let culprits: BTreeSet<IntegralId> =
@@ -98,11 +96,11 @@ impl Messages<'_> {
                 "{names} commutes with every other constraint; remove it, or add the constraint that is conjugate to it"
             ),
             (_, Kind::Velocity) => format!("the Hamiltonian is not quadratic in the momenta along {names}"),
-            _ => several(&names),
+            _ => format!("{names} {several}"),
         };
-        let matrix =
-            if derivation.has_brackets() { "C of the constraints' Poisson brackets" } else { "of the reactions" };
-        Some((last, format!("the matrix {matrix} is singular {place}: {reason}")))
+        let matrix = notation::multiplier_matrix(derivation);
+        let place = if everywhere { "everywhere" } else { "wherever the constraints hold" };
+        Some((last, format!("{matrix} is singular {place}: {reason}")))
     }
 }
 
