@@ -79,14 +79,15 @@ fn compile(declaration: &Declaration, errors: Errors, surroundings: &Surrounding
 /// The model that is declared, or every mistake of the first phase that finds some.
 pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<CompiledModel> {
     // Elaboration looks at all that was understood, so that mistakes of both kinds are shown together.
-    let elaborated = elaborate::elaborate(declaration, &errors);
-    let undefined = elaborated.as_ref().map(|model| Messages { declaration, model, surroundings }.undefined(&errors));
-    errors.flush()?;
-    let elaborated = elaborated.ok_or_else(|| messages::no_model(declaration))?;
+    let Some(elaborated) = elaborate::elaborate(declaration, &errors) else {
+        return Err(messages::mistakes(declaration, errors));
+    };
     let messages = Messages { declaration, model: &elaborated, surroundings };
+    let undefined = messages.undefined(&errors);
+    errors.flush()?;
     messages.size()?;
     let mut origin = origin(messages)?;
-    let mut findings = findings(messages, &origin, undefined.into_iter().flatten().collect())?;
+    let mut findings = findings(messages, &origin, undefined)?;
     let derivation = &origin.prepared.derivation;
 
     let fault = |fault| messages::fault(declaration, &fault);

@@ -15,15 +15,14 @@ impl Messages<'_> {
     /// One message for each declared name: entries of a vector that fail together are one mistake.
     pub(in crate::compile) fn not_conserved(&self, derivation: &Derivation, violations: &[Violation]) -> syn::Error {
         let errors = Errors::new();
-        let mut rest = violations;
-        while let Some(first) = rest.first() {
-            let key =
-                |violation: &Violation| (stem(&derivation.integrals[violation.integral].name), is_refuted(violation));
-            let count = rest.iter().take_while(|violation| key(violation) == key(first)).count();
-            errors.push(self.model.spans[first.integral], self.violation(derivation, first, &rest[1..count]));
-            rest = &rest[count..];
+        let key = |violation: &Violation| {
+            let is_refuted = matches!(violation.found, Found::Witness(_));
+            (stem(&derivation.integrals[violation.integral].name), is_refuted)
+        };
+        for alike in violations.chunk_by(|a, b| key(a) == key(b)) {
+            errors.push(self.model.spans[alike[0].integral], self.violation(derivation, &alike[0], &alike[1..]));
         }
-        errors.flush().err().unwrap_or_else(|| super::no_model(self.declaration))
+        super::mistakes(self.declaration, errors)
     }
 
     /// The message for an integral whose conservation is neither proved nor refuted.
@@ -115,11 +114,6 @@ fn legend(derivation: &Derivation, violation: &Violation) -> &'static str {
     }
 }
 
-/// Returns `true` if a state was found in which it is not conserved.
-fn is_refuted(violation: &Violation) -> bool {
-    matches!(violation.found, Found::Witness(_))
-}
-
 /// The values of the symbols that the rate depends on; of all, where it contains what is solved for.
 fn witness(derivation: &Derivation, violation: &Violation, found: &Witness) -> String {
     let unknowns: Vec<Symbol> = derivation.symbols.unknowns().collect();
@@ -152,12 +146,10 @@ fn number(value: f64) -> String {
     if size != 0.0 && !(1e-3..1e4).contains(&size) {
         return format!("{value:.2e}");
     }
-    let decimals = if size < 1.0 {
-        3
-    } else if size < 100.0 {
-        2
-    } else {
-        0
+    let decimals = match size {
+        ..1.0 => 3,
+        ..100.0 => 2,
+        _ => 0,
     };
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }

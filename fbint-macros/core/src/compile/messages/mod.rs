@@ -9,6 +9,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 
 use crate::derivation::{Derivation, Further, IntegralId, VelocityConstraints};
+use crate::diagnostics::Errors;
 use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
 use crate::mechanics::motion::are_integrable;
@@ -122,8 +123,9 @@ fn error(declaration: &Declaration, text: impl std::fmt::Display) -> syn::Error 
     syn::Error::new(declaration.item.ident.span(), text)
 }
 
-pub(super) fn no_model(declaration: &Declaration) -> syn::Error {
-    error(declaration, "internal error: no model and no mistake")
+/// Mistakes, of which there should be one at least.
+pub(super) fn mistakes(declaration: &Declaration, errors: Errors) -> syn::Error {
+    errors.flush().err().unwrap_or_else(|| error(declaration, "internal error: no model and no mistake"))
 }
 
 /// A panic of the compiler.

@@ -38,7 +38,7 @@ impl Messages<'_> {
                 errors.push(self.place(&self.declaration.poisson), self.not_poisson(*reason));
             }
         }
-        errors.flush().err().unwrap_or_else(|| super::no_model(self.declaration))
+        super::mistakes(self.declaration, errors)
     }
 
     fn unreal(&self, quantity: Unreal, errors: &Errors) {
