@@ -412,6 +412,7 @@ fn problems_are_plain_data() {
         weight: 1,
         assumed: false,
         value: Some(value),
+        gradient: (),
     };
     let (sum, difference) = (v(0) * v(0) + v(1) * v(1), v(0) * v(0) - v(1) * v(1));
     let problem = Problem {

@@ -185,8 +185,8 @@ impl<'a> PointComparison<'a> {
                 _ => self.equals(Some(residual), &Real::zero(), || format!("the rate of {}", symbols[along].name))?,
             }
         }
-        for id in self.declared.problem.constraints() {
-            if self.declared.problem.integrals[id].kind != Kind::InvariantSet {
+        for (id, constraint) in self.declared.problem.integrals.constraints() {
+            if constraint.kind != Kind::InvariantSet {
                 let rate = dot(&self.declared.integrals[id].gradient, &rates);
                 let name = || format!("the rate of {} along the field", self.derivation.integrals[id].name);
                 self.equals(Some(rate), &Real::zero(), name)?;

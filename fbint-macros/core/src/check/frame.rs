@@ -126,7 +126,7 @@ impl<'a> Frame<'a> {
         let (problem, symbols) = (system.problem, &system.problem.symbols);
         let multiplier = |id: IntegralId| Some(entry(c, symbols.multiplier(id)?));
         let (mut slope, mut push) = (self.lagrangian.gradient.clone(), Covector::new());
-        for (constraint, rate) in problem.holonomic_pairs() {
+        for (constraint, rate) in problem.integrals.holonomic_pairs() {
             let of_rate = &system.integrals[rate].gradient;
             add_multiple(&mut slope, &multiplier(constraint)?, &system.integrals[constraint].gradient);
             add_multiple(&mut slope, &multiplier(rate)?, of_rate);

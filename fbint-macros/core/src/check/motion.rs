@@ -22,7 +22,8 @@ impl DeclaredAtPoint<'_> {
     /// Nothing where the multipliers are not determined.
     pub(super) fn motion(&self) -> Option<ExpectedMotion> {
         let is_held = |id: &IntegralId| self.problem.integrals[*id].kind != Kind::InvariantSet;
-        let constraints: Vec<IntegralId> = self.problem.constraints().into_iter().filter(is_held).collect();
+        let constraints: Vec<IntegralId> =
+            self.problem.integrals.constraints().map(|(id, _)| id).filter(is_held).collect();
         let slopes: Vec<&Covector> = constraints.iter().map(|id| &self.integrals[*id].gradient).collect();
         let reaction = |id: &IntegralId| self.problem.reactions.iter().find(|reaction| reaction.constraint == *id);
         let push = |(id, slope): (&IntegralId, &&Covector)| match reaction(id) {

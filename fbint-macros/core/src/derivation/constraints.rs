@@ -63,11 +63,9 @@ impl Derivation {
 
     /// The holonomic constraints, each with its rate, of a canonical system whose multipliers follow from A.
     pub fn holonomic_pairs(&self) -> Vec<(IntegralId, IntegralId)> {
-        let of = |unknowns| self.system_of(unknowns).map_or_else(Vec::new, |system| self.solved_by(system));
-        match self.structure {
-            Structure::Canonical => of(Unknowns::OfReactions).into_iter().zip(of(Unknowns::OfRates)).collect(),
-            _ => Vec::new(),
-        }
+        let is_canonical = matches!(self.structure, Structure::Canonical);
+        let has_pairs = is_canonical && self.system_of(Unknowns::OfRates).is_some();
+        if has_pairs { self.integrals.holonomic_pairs() } else { Vec::new() }
     }
 
     /// C and b of the constraints whose multipliers brackets determine.

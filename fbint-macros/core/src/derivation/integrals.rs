@@ -58,34 +58,9 @@ impl Kind {
     }
 }
 
-/// An integral before anything is derived.
+/// An integral: a function of the state that the flow keeps. Before anything is derived, it is [`Declared`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Declared {
-    /// The name in plain text: `length`, `length_rate`, `energy`, `momentum[0]`.
-    pub name: String,
-    /// The name in a formula.
-    pub latex: String,
-    /// What it is.
-    pub kind: Kind,
-    /// How many equal entries of a declared matrix it stands for.
-    pub weight: u32,
-    /// Whether the declaration takes the responsibility for its conservation.
-    pub assumed: bool,
-    /// The function; `None` for a rate, which is derived, and for the energy, which is H.
-    pub value: Option<Expression>,
-}
-
-impl Declared {
-    /// The integral with its function and the entries of its gradient that do not vanish, in the order of the state.
-    pub fn derived(&self, value: Expression, gradient: Vec<(Symbol, Expression)>) -> Integral {
-        let Self { name, latex, kind, weight, assumed, .. } = self.clone();
-        Integral { name, latex, kind, weight, assumed, value, gradient }
-    }
-}
-
-/// An integral: a function of the state that the flow keeps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Integral {
+pub struct Integral<V = Expression, G = Vec<(Symbol, Expression)>> {
     /// The name in plain text: `length`, `length_rate`, `energy`, `momentum[0]`.
     pub name: String,
     /// The name in a formula.
@@ -97,26 +72,46 @@ pub struct Integral {
     /// Whether the declaration takes the responsibility for its conservation.
     pub assumed: bool,
     /// The function.
-    pub value: Expression,
+    pub value: V,
     /// The entries of its gradient that do not vanish, in the order of the state.
-    pub gradient: Vec<(Symbol, Expression)>,
+    pub gradient: G,
+}
+
+/// An integral that has no gradient yet. A rate, which is derived, and the energy, which is H, have no function either.
+pub type Declared = Integral<Option<Expression>, ()>;
+
+impl Declared {
+    /// The integral with its function and its gradient.
+    pub fn derived(&self, value: Expression, gradient: Vec<(Symbol, Expression)>) -> Integral {
+        let Self { name, latex, kind, weight, assumed, .. } = self.clone();
+        Integral { name, latex, kind, weight, assumed, value, gradient }
+    }
 }
 
 /// F: all integrals in the order in which generated code has them.
 pub type Integrals = Table<IntegralId, Integral>;
 
-impl Integrals {
+impl<V, G> Table<IntegralId, Integral<V, G>> {
     /// The integrals that vanish on the constraint set.
-    pub fn constraints(&self) -> impl Iterator<Item = (IntegralId, &Integral)> {
+    pub fn constraints(&self) -> impl Iterator<Item = (IntegralId, &Integral<V, G>)> {
         self.iter().filter(|(_, integral)| integral.kind.is_constraint())
     }
 
     /// The constraints that users declare: all but rates.
-    pub fn declared_constraints(&self) -> impl Iterator<Item = (IntegralId, &Integral)> {
+    pub fn declared_constraints(&self) -> impl Iterator<Item = (IntegralId, &Integral<V, G>)> {
         self.constraints().filter(|(_, integral)| !matches!(integral.kind, Kind::Rate { .. }))
     }
 
-    /// H, if there is one.
+    /// Each holonomic constraint and its rate.
+    pub fn holonomic_pairs(&self) -> Vec<(IntegralId, IntegralId)> {
+        let pair = |(id, integral): (IntegralId, &Integral<V, G>)| match integral.kind {
+            Kind::Holonomic { rate } => Some((id, rate)),
+            _ => None,
+        };
+        self.iter().filter_map(pair).collect()
+    }
+
+    /// The energy, or the balance of energy and work; `None` where the field is given.
     pub fn energy(&self) -> Option<IntegralId> {
         self.iter().find(|(_, integral)| integral.kind == Kind::Energy).map(|(id, _)| id)
     }

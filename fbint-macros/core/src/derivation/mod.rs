@@ -68,16 +68,6 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The integrals that vanish on the constraint set.
-    pub fn constraints(&self) -> Vec<IntegralId> {
-        self.integrals.iter().filter(|(_, integral)| integral.kind.is_constraint()).map(|(id, _)| id).collect()
-    }
-
-    /// The energy, or the balance of energy and work; `None` where the field is given.
-    pub fn energy(&self) -> Option<IntegralId> {
-        self.integrals.iter().find(|(_, integral)| integral.kind == Kind::Energy).map(|(id, _)| id)
-    }
-
     /// The function of the energy, where H is declared: of a driven system minus the work.
     pub fn energy_function(&self) -> Option<Expression> {
         Some(self.balanced(self.dynamics.hamiltonian()?.clone()))
@@ -89,15 +79,6 @@ impl Problem {
             Some(work) => energy - Expression::from(work),
             None => energy,
         }
-    }
-
-    /// Each holonomic constraint and its rate.
-    pub fn holonomic_pairs(&self) -> Vec<(IntegralId, IntegralId)> {
-        let pair = |(id, integral): (IntegralId, &Declared)| match integral.kind {
-            Kind::Holonomic { rate } => Some((id, rate)),
-            _ => None,
-        };
-        self.integrals.iter().filter_map(pair).collect()
     }
 
     /// The derivation with these integrals, this field, and how H depends on the momenta; the rest is as declared.

@@ -90,7 +90,7 @@ impl IntegralList {
     fn list(&mut self, name: &str, kind: Kind, weight: u32, span: Span) -> IntegralId {
         self.spans.push(span);
         let (name, latex) = (name.to_owned(), latex(name));
-        self.integrals.push(Declared { name, latex, kind, weight, assumed: false, value: None })
+        self.integrals.push(Declared { name, latex, kind, weight, assumed: false, value: None, gradient: () })
     }
 }
 

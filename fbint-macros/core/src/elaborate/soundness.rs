@@ -162,7 +162,7 @@ impl Check<'_> {
 
     fn without_freedom(&mut self) {
         let is_free = |role| matches!(role, Role::Velocity | Role::Momentum { .. });
-        let forces = self.problem.reactions.len() + self.problem.holonomic_pairs().len();
+        let forces = self.problem.reactions.len() + self.problem.integrals.holonomic_pairs().len();
         let free = self.problem.symbols.with(is_free).len();
         if !self.declaration.velocity_constraints.is_empty() && forces >= free {
             self.errors.push(self.declaration.place(AttributeKey::VelocityConstraint), NOTHING_LEFT);

@@ -22,8 +22,9 @@ impl Flow<'_> {
     /// A velocity constraint f = A q' has A in the place of the gradient of g, and f in the place of g'.
     pub(super) fn systems(&self, observables: &Table<IntegralId, Observable>) -> Option<Vec<LinearSystem>> {
         let Flow { problem, space, integrals } = self;
-        let hamiltonian = &observables[problem.energy()?];
-        let (members, pairs) = (problem.constraints(), problem.holonomic_pairs());
+        let hamiltonian = &observables[problem.integrals.energy()?];
+        let members: Vec<IntegralId> = problem.integrals.constraints().map(|(id, _)| id).collect();
+        let pairs = problem.integrals.holonomic_pairs();
         let observed = |ids: &[IntegralId]| ids.iter().map(|id| &observables[*id]).collect::<Vec<_>>();
         let multipliers =
             |ids: &[IntegralId]| ids.iter().map(|id| problem.symbols.multiplier(*id)).collect::<Option<_>>();

@@ -103,7 +103,8 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
     }
     let observables = observables(problem, &space, &known)?;
     // Of a Lagrangian system brackets are not derived.
-    let constraints = if motion.is_some() { Vec::new() } else { problem.constraints() };
+    let constraints =
+        if motion.is_some() { Vec::new() } else { problem.integrals.constraints().map(|(id, _)| id).collect() };
     extent::check_observables(&space, &observables, &constraints)?;
     let written = Written::of(problem);
     let integrals = integrals(problem, &observables, &written);
@@ -136,7 +137,7 @@ fn unreal(
     functions: &Table<IntegralId, Option<Expression>>,
     observables: &Table<IntegralId, Option<Observable>>,
 ) -> Vec<Unreal> {
-    let is_hamiltonian = |id| problem.energy() == Some(id) && problem.dynamics.hamiltonian().is_some();
+    let is_hamiltonian = |id| problem.integrals.energy() == Some(id) && problem.dynamics.hamiltonian().is_some();
     let integral = |id| if is_hamiltonian(id) { Unreal::Hamiltonian } else { Unreal::Integral(id) };
     let integrals = functions.iter().filter(|(id, function)| function.is_some() && observables[*id].is_none());
     let mut all: Vec<Unreal> = integrals.map(|(id, _)| integral(id)).collect();
@@ -166,7 +167,7 @@ fn observables(
     space: &PhaseSpace<'_>,
     known: &Table<IntegralId, Option<Observable>>,
 ) -> Result<Table<IntegralId, Observable>, Unreal> {
-    let hamiltonian = || problem.energy().and_then(|energy| known[energy].as_ref());
+    let hamiltonian = || problem.integrals.energy().and_then(|energy| known[energy].as_ref());
     let observable = |(id, integral): (IntegralId, &Declared)| match (&known[id], integral.kind) {
         (Some(observable), _) => Ok(observable.clone()),
         (None, Kind::Rate { of }) => {

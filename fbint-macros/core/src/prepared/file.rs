@@ -319,8 +319,8 @@ impl<'a> FileReader<'a> {
 
 /// Returns `true` if the linear systems of a canonical system are those for the multipliers of its constraints.
 fn has_meant_systems(problem: &Problem, derivation: &Derivation) -> bool {
-    let members = problem.constraints();
-    let (constraints, rates): (Vec<_>, Vec<_>) = problem.holonomic_pairs().into_iter().unzip();
+    let members: Vec<IntegralId> = problem.integrals.constraints().map(|(id, _)| id).collect();
+    let (constraints, rates): (Vec<_>, Vec<_>) = problem.integrals.holonomic_pairs().into_iter().unzip();
     let solved: Vec<_> = derivation.field.systems.iter().map(|system| derivation.solved_by(system)).collect();
     let are_meant = match &solved[..] {
         [] => members.is_empty(),

@@ -25,7 +25,7 @@ pub(crate) fn motion(problem: &Problem) -> Option<LagrangianMotion> {
     for ReactionForce { kept, row, .. } in frame.forces.iter().filter(|force| force.is_holonomic) {
         derived.insert(*kept, frame.contracted(row, |j| j) + by_time(symbols, row));
     }
-    derived.insert(problem.energy()?, problem.balanced(frame.energy()?));
+    derived.insert(problem.integrals.energy()?, problem.balanced(frame.energy()?));
     let reactions = frame.forces.iter().map(|force| {
         let value = derived.get(&force.kept).or(problem.integrals[force.kept].value.as_ref())?;
         Some(KeepingReaction { force, kept: with_slopes(symbols, value.clone())? })

@@ -77,7 +77,7 @@ struct ReactionForce {
 /// The reactions of all constraints, with the rows of holonomic ones as they are given.
 fn forces(problem: &Problem, holonomic_row: impl Fn(&Expression) -> Option<Row>) -> Option<Vec<ReactionForce>> {
     let mut forces = Vec::new();
-    for (constraint, rate) in problem.holonomic_pairs() {
+    for (constraint, rate) in problem.integrals.holonomic_pairs() {
         let row = holonomic_row(problem.integrals[constraint].value.as_ref()?)?;
         forces.push(ReactionForce { constraint, kept: rate, is_holonomic: true, row });
     }
