@@ -68,6 +68,28 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// Every function of the state that is declared.
+    pub fn functions(&self) -> Vec<(Quantity, &Expression)> {
+        let mut all: Vec<(Quantity, &Expression)> = match &self.dynamics {
+            Dynamics::Canonical { hamiltonian } => vec![(Quantity::Hamiltonian, hamiltonian)],
+            Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, .. }) => {
+                let rates = kinematics.iter().map(|(coordinate, rate)| (Quantity::Rate(*coordinate), rate));
+                [(Quantity::Lagrangian, lagrangian)].into_iter().chain(rates).collect()
+            }
+            Dynamics::Poisson { matrix, hamiltonian } => {
+                let entries = matrix.iter().flatten().map(|entry| (Quantity::Poisson, entry));
+                [(Quantity::Hamiltonian, hamiltonian)].into_iter().chain(entries).collect()
+            }
+            Dynamics::Given { rates } => {
+                self.symbols.states().zip(rates).map(|(state, rate)| (Quantity::Rate(state), rate)).collect()
+            }
+        };
+        let integrals = self.integrals.iter().filter_map(|(id, integral)| Some((id, integral.value.as_ref()?)));
+        all.extend(integrals.map(|(id, value)| (Quantity::Integral(id), value)));
+        all.extend(self.outputs.iter().enumerate().map(|(place, output)| (Quantity::Output(place), &output.value)));
+        all
+    }
+
     /// The function of the energy, where H is declared: of a driven system minus the work.
     pub fn energy_function(&self) -> Option<Expression> {
         Some(self.balanced(self.dynamics.hamiltonian()?.clone()))
@@ -97,6 +119,23 @@ impl Problem {
             outputs: self.outputs.clone(),
         }
     }
+}
+
+/// What is declared as a function of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// H
+    Hamiltonian,
+    /// L
+    Lagrangian,
+    /// An entry of the Poisson matrix.
+    Poisson,
+    /// The rate of an entry of the state.
+    Rate(Symbol),
+    /// A constraint or an invariant.
+    Integral(IntegralId),
+    /// An output, by its place.
+    Output(usize),
 }
 
 /// A named function of the state and the multipliers.

@@ -25,26 +25,14 @@ use written::Written;
 use crate::derivation::table::Table;
 use crate::derivation::{
     Claim, Conservation, Declared, Derivation, Drive, Dynamics, Field, IntegralId, Integrals, Kind, Lagrangian,
-    Prepared, Problem, Structure,
+    Prepared, Problem, Quantity, Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::motion::{LagrangianMotion, motion};
 use crate::proofs::{grades, kinetic_energy};
 
-/// A declared quantity that has no finite real derivative.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unreal {
-    /// H, or what is derived from it.
-    Hamiltonian,
-    /// L, or what is derived from it.
-    Lagrangian,
-    /// A constraint or an invariant.
-    Integral(IntegralId),
-    /// The rate of an entry of the state.
-    Rate(Symbol),
-    /// An entry of the Poisson matrix.
-    Poisson,
-}
+/// A quantity that has no finite real derivative, or from which something is derived that has none.
+pub type Unreal = Quantity;
 
 /// Why nothing is derived.
 #[derive(Clone, Debug, PartialEq, Eq)]

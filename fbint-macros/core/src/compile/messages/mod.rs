@@ -8,7 +8,7 @@ mod obstacles;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 
-use crate::derivation::{Derivation, Further, IntegralId, VelocityConstraints};
+use crate::derivation::{Derivation, Further, IntegralId, Quantity, VelocityConstraints};
 use crate::diagnostics::Errors;
 use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
@@ -69,6 +69,20 @@ impl Messages<'_> {
 
     fn place(&self, expression: &Option<syn::Expr>) -> Span {
         expression.as_ref().map_or_else(|| self.declaration.item.ident.span(), Spanned::span)
+    }
+
+    /// A declared quantity in words, and its place.
+    fn quantity(&self, quantity: Quantity) -> (String, Span) {
+        match quantity {
+            Quantity::Hamiltonian => ("the Hamiltonian".to_owned(), self.place(&self.declaration.hamiltonian)),
+            Quantity::Lagrangian => ("the Lagrangian".to_owned(), self.place(&self.declaration.lagrangian)),
+            Quantity::Poisson => ("the Poisson matrix".to_owned(), self.place(&self.declaration.poisson)),
+            Quantity::Rate(state) => self.rate(state),
+            Quantity::Integral(integral) => (self.name(integral), self.model.spans[integral]),
+            Quantity::Output(place) => {
+                (format!("`{}`", self.model.problem.outputs[place].name), self.model.output_spans[place])
+            }
+        }
     }
 
     /// `the rate of ..`, and its place.

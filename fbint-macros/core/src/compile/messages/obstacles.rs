@@ -42,13 +42,7 @@ impl Messages<'_> {
     }
 
     fn unreal(&self, quantity: Unreal, errors: &Errors) {
-        let (what, span) = match quantity {
-            Unreal::Hamiltonian => ("the Hamiltonian".to_owned(), self.place(&self.declaration.hamiltonian)),
-            Unreal::Lagrangian => ("the Lagrangian".to_owned(), self.place(&self.declaration.lagrangian)),
-            Unreal::Poisson => ("the Poisson matrix".to_owned(), self.place(&self.declaration.poisson)),
-            Unreal::Rate(state) => self.rate(state),
-            Unreal::Integral(integral) => (self.name(integral), self.model.spans[integral]),
-        };
+        let (what, span) = self.quantity(quantity);
         let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
         errors.push(span, format_args!("{what} has no finite real derivative: {reason}"));
     }
