@@ -24,8 +24,8 @@ use written::Written;
 
 use crate::derivation::table::Table;
 use crate::derivation::{
-    Claim, Conservation, Declared, Derivation, Drive, Dynamics, Field, IntegralId, Integrals, Kind, Lagrangian,
-    Prepared, Problem, Quantity, Structure,
+    Claim, Conservation, Declared, Derivation, Drive, Dynamics, Field, IntegralId, Integrals, Kind, Prepared, Problem,
+    Quantity, Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::motion::{LagrangianMotion, motion};
@@ -129,23 +129,15 @@ fn unreal(
     let integral = |id| if is_hamiltonian(id) { Unreal::Hamiltonian } else { Unreal::Integral(id) };
     let integrals = functions.iter().filter(|(id, function)| function.is_some() && observables[*id].is_none());
     let mut all: Vec<Unreal> = integrals.map(|(id, _)| integral(id)).collect();
-    let is_unreal = |expression: &Expression| space.simplified(expression).is_none();
-    match &problem.dynamics {
-        Dynamics::Canonical { .. } => {}
-        Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, .. }) => {
-            all.extend(is_unreal(lagrangian).then_some(Unreal::Lagrangian));
-            let rates = kinematics.iter().filter(|(_, rate)| is_unreal(rate));
-            all.extend(rates.map(|(coordinate, _)| Unreal::Rate(*coordinate)));
-        }
-        Dynamics::Poisson { matrix, .. } => {
-            let mut entries = matrix.iter().flatten();
-            all.extend(entries.any(|entry| space.observable(entry).is_none()).then_some(Unreal::Poisson));
-        }
-        Dynamics::Given { rates } => {
-            let rates = problem.symbols.states().zip(rates).filter(|(_, rate)| is_unreal(rate));
-            all.extend(rates.map(|(state, _)| Unreal::Rate(state)));
-        }
-    }
+    let is_unreal = |(quantity, function): &(Unreal, &Expression)| match quantity {
+        Unreal::Lagrangian | Unreal::Rate(_) => space.simplified(function).is_none(),
+        Unreal::Poisson => space.observable(function).is_none(),
+        // H and integrals are among the observables, and outputs are not differentiated.
+        Unreal::Hamiltonian | Unreal::Integral(_) | Unreal::Output(_) => false,
+    };
+    all.extend(problem.functions().into_iter().filter(is_unreal).map(|(quantity, _)| quantity));
+    // The entries of a matrix are one mistake.
+    all.dedup();
     all
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use num_rational::BigRational;
 
-use crate::derivation::{Dynamics, Lagrangian, Problem};
+use crate::derivation::{Problem, Quantity};
 use crate::expression::Expression;
 
 /// The declared sums whose order matters: those of three terms or more.
@@ -21,15 +21,9 @@ pub(super) struct Written {
 impl Written {
     pub(super) fn of(problem: &Problem) -> Self {
         let mut written = Self { sums: BTreeMap::new() };
-        let integrals = problem.integrals.rows().filter_map(|integral| integral.value.as_ref());
-        let of_dynamics: Vec<&Expression> = match &problem.dynamics {
-            Dynamics::Canonical { hamiltonian } | Dynamics::Poisson { hamiltonian, .. } => vec![hamiltonian],
-            Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, .. }) => {
-                [lagrangian].into_iter().chain(kinematics.iter().map(|(_, rate)| rate)).collect()
-            }
-            Dynamics::Given { rates } => rates.iter().collect(),
-        };
-        integrals.chain(of_dynamics).for_each(|declared| written.collect(declared));
+        let is_derived = |quantity: Quantity| !matches!(quantity, Quantity::Poisson | Quantity::Output(_));
+        let functions = problem.functions().into_iter().filter(|(quantity, _)| is_derived(*quantity));
+        functions.for_each(|(_, declared)| written.collect(declared));
         written
     }
 
