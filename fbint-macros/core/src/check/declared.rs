@@ -39,7 +39,7 @@ pub(super) struct DeclaredAtPoint<'a> {
 impl<'a> DeclaredAtPoint<'a> {
     /// Nothing where some of it is undefined.
     pub(super) fn at(problem: &'a Problem, point: Point<'a>) -> Option<Self> {
-        let (flow, forces, integrals, matrix) = (Covector::new(), Covector::new(), Table::new(), Table::new());
+        let (flow, forces, integrals, matrix) = Default::default();
         let (frame, energy, motion) = (None, None, None);
         let mut declared = Self { problem, point, frame, energy, flow, forces, integrals, matrix, motion };
         for (symbol, force) in &problem.forces {

@@ -38,11 +38,6 @@ impl LinearSystem {
 }
 
 impl Field {
-    /// The field that has these rates, for which nothing is solved.
-    pub fn of_rates(rates: Table<Symbol, Expression>) -> Self {
-        Self { systems: Vec::new(), rates }
-    }
-
     /// Every expression that the systems and the rates are made of.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
         let of_systems = self.systems.iter().flat_map(LinearSystem::expressions);

@@ -44,11 +44,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether a reaction holds the integral.
-    pub fn has_reaction(self) -> bool {
-        matches!(self, Self::Holonomic { .. } | Self::Rate { .. } | Self::Velocity)
-    }
-
     /// Whether the integral vanishes on the constraint set.
     pub fn is_constraint(self) -> bool {
         match self {

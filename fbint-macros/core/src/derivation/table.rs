@@ -19,11 +19,6 @@ pub struct Table<I, T> {
 }
 
 impl<I: Id, T> Table<I, T> {
-    /// The table without rows.
-    pub fn new() -> Self {
-        Self { rows: Vec::new(), ids: PhantomData }
-    }
-
     /// Adds a row.
     pub fn push(&mut self, row: T) -> I {
         self.rows.push(row);
@@ -71,9 +66,9 @@ impl<I: Id, T> Table<I, T> {
     }
 }
 
-impl<I: Id, T> Default for Table<I, T> {
+impl<I, T> Default for Table<I, T> {
     fn default() -> Self {
-        Self::new()
+        Self { rows: Vec::new(), ids: PhantomData }
     }
 }
 

@@ -183,7 +183,7 @@ fn field(flow: &Flow<'_>, observables: &Table<IntegralId, Observable>, written: 
             rates.map(rate).collect::<Result<_, Unreal>>()?
         }
     };
-    Ok(Field::of_rates(rates))
+    Ok(Field { systems: Vec::new(), rates })
 }
 
 /// F, with DF in the gradients.

@@ -11,7 +11,7 @@ use crate::numbers::points::Unknown;
 pub(super) fn is_discretised(derivation: &Derivation) -> bool {
     derivation.hamel.is_some()
         && !derivation.symbols.is_driven()
-        && !derivation.integrals.rows().any(|integral| integral.kind.has_reaction())
+        && derivation.symbols.with(|role| matches!(role, Role::Multiplier(_))).is_empty()
 }
 
 /// (q, p), entry by entry in the order of the state.

@@ -34,7 +34,7 @@ impl Normalised {
             integral.gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect()
         });
         let factors = take_factors_out(derivation, lowering, &mut rows);
-        let (forms, scales, offsets) = (Table::new(), Table::new(), Table::new());
+        let (forms, scales, offsets) = Default::default();
         let mut normalised = Self { rows, factors, forms, scales, offsets };
         for integral in derivation.integrals.rows() {
             let terms = lowering.terms(&integral.value);
@@ -76,7 +76,7 @@ fn take_factors_out(
 ) -> Table<IntegralId, Monomial> {
     let pairs = derivation.holonomic_pairs();
     let constraint_of = |id: IntegralId| pairs.iter().find(|(_, rate)| *rate == id).map(|(constraint, _)| *constraint);
-    let mut factors: Table<IntegralId, Monomial> = Table::new();
+    let mut factors: Table<IntegralId, Monomial> = Table::default();
     for (id, row) in derivation.integrals.ids().zip(rows.rows_mut()) {
         let factor = match constraint_of(id) {
             Some(constraint) => factors[constraint].clone(),

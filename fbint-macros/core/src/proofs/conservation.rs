@@ -173,7 +173,7 @@ mod tests {
             structure: Structure::None,
             drive: Drive::default(),
             integrals: [energy].into_iter().collect(),
-            field: Field::of_rates([y, Expression::integer(factor) * x].into_iter().collect()),
+            field: Field { systems: Vec::new(), rates: [y, Expression::integer(factor) * x].into_iter().collect() },
             hamel: None,
             kinetic_energy: KineticEnergy::General,
             outputs: Vec::new(),

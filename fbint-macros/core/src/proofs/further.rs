@@ -416,7 +416,7 @@ mod tests {
             structure: Structure::None,
             drive: Drive::default(),
             integrals: Integrals::from_iter([]),
-            field: Field::of_rates([u, v].into_iter().chain(forces).collect()),
+            field: Field { systems: Vec::new(), rates: [u, v].into_iter().chain(forces).collect() },
             hamel: None,
             kinetic_energy: KineticEnergy::General,
             outputs: Vec::new(),

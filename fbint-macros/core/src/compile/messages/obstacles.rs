@@ -68,27 +68,27 @@ impl Messages<'_> {
     fn not_poisson(&self, reason: NotPoisson) -> String {
         let place = |state| self.model.problem.symbols.states().position(|other| other == state).unwrap_or_default();
         match reason {
-            NotPoisson::NotAntisymmetric(a, b) if a == b => format!(
-                "the Poisson matrix is not antisymmetric: its entry ({0}, {0}), for {1}, is not 0 as those of its diagonal \
-                 must be",
-                place(a),
-                self.state(a)
-            ),
-            NotPoisson::NotAntisymmetric(a, b) => format!(
-                "the Poisson matrix is not antisymmetric: its entries ({0}, {1}) and ({1}, {0}), for {2} and {3}, do not \
-                 add up to 0: make one the negative of the other",
-                place(a),
-                place(b),
-                self.state(a),
-                self.state(b)
-            ),
-            NotPoisson::JacobiFails(a, b, c) => format!(
-                "the matrix is not a Poisson matrix: the Jacobi identity fails for {}, {}, {}; if that is intended, declare the \
-                 field with `dynamics`",
-                self.state(a),
-                self.state(b),
-                self.state(c)
-            ),
+            NotPoisson::NotAntisymmetric(a, b) if a == b => {
+                let (place, name) = (place(a), self.state(a));
+                format!(
+                    "the Poisson matrix is not antisymmetric: its entry ({place}, {place}), for {name}, is not 0 as those of its \
+                     diagonal must be"
+                )
+            }
+            NotPoisson::NotAntisymmetric(a, b) => {
+                let ([i, j], [a, b]) = ([a, b].map(place), [a, b].map(|state| self.state(state)));
+                format!(
+                    "the Poisson matrix is not antisymmetric: its entries ({i}, {j}) and ({j}, {i}), for {a} and {b}, do not add up \
+                     to 0: make one the negative of the other"
+                )
+            }
+            NotPoisson::JacobiFails(a, b, c) => {
+                let [a, b, c] = [a, b, c].map(|state| self.state(state));
+                format!(
+                    "the matrix is not a Poisson matrix: the Jacobi identity fails for {a}, {b}, {c}; if that is intended, declare the \
+                     field with `dynamics`"
+                )
+            }
         }
     }
 }
