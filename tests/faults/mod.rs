@@ -383,7 +383,7 @@ mod derivations {
             _ => return format!("field: {}", break_field(&mut derivation.field, random)),
         };
         let index = random.index(list.len());
-        format!("{what} {index}: {}", break_expression(&mut list[index].1, random))
+        format!("{what} {index}: {}", break_expression(list.values_mut().nth(index).expect("an entry"), random))
     }
 
     /// A function's results where every number has a value of its own.
@@ -411,15 +411,14 @@ mod derivations {
                 let row = random.index(derivation.integrals.len());
                 let gradient = &mut derivation.integrals[IntegralId::at(row)].gradient;
                 let index = random.index(gradient.len());
+                let old = *gradient.keys().nth(index).expect("an entry");
                 let text = if random.index(2) == 0 {
                     let column = Symbol::at(random.index(dimension));
-                    let (old, entry) = gradient.remove(index);
-                    gradient.retain(|(other, _)| *other != column);
-                    gradient.push((column, entry));
-                    gradient.sort_by_key(|(column, _)| *column);
+                    let entry = gradient.remove(&old).expect("an entry");
+                    gradient.insert(column, entry);
                     format!("column {} for {}", column.place(), old.place())
                 } else {
-                    break_expression(&mut gradient[index].1, random)
+                    break_expression(gradient.get_mut(&old).expect("an entry"), random)
                 };
                 format!("gradient {row}, entry {index}: {text}")
             }

@@ -42,7 +42,7 @@ fn is_singular_on_constraints(derivation: &Derivation, members: &[IntegralId]) -
     }
     let all: Vec<&Expression> =
         derivation.integrals.declared_constraints().map(|(_, constraint)| &constraint.value).collect();
-    let gradients = members.iter().map(|&member| derivation.integrals[member].gradient.iter().cloned().collect());
+    let gradients = members.iter().map(|&member| derivation.integrals[member].gradient.clone());
     let rows = all_members.into_iter().zip(matrix);
     let rows =
         rows.filter(|(member, _)| members.contains(member)).map(|(_, row)| row.into_iter().enumerate().collect());

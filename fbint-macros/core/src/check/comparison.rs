@@ -77,9 +77,7 @@ impl<'a> PointComparison<'a> {
         for (x, row) in symbols.states().zip(self.declared.matrix.rows()) {
             let derived = self.derivation.structure.row(symbols, x);
             for (y, expected) in symbols.states().zip(row) {
-                let entry = derived.iter().find(|(column, _)| *column == y);
-                let entry = entry.map_or_else(Expression::zero, |(_, entry)| entry.clone());
-                self.holds(&entry, expected, || "the Poisson matrix".to_owned())?;
+                self.holds(&entry(&derived, y), expected, || "the Poisson matrix".to_owned())?;
             }
         }
         let agrees = match &self.declared.problem.dynamics {

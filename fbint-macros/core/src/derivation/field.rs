@@ -1,6 +1,6 @@
 //! The vector field: rates, which may contain the solutions of linear systems, such as accelerations and multipliers.
 
-use super::IntegralId;
+use super::{IntegralId, SparseRow};
 use crate::derivation::table::Table;
 use crate::expression::{Expression, Symbol};
 
@@ -60,9 +60,9 @@ pub struct Hamel {
     /// L
     pub lagrangian: Expression,
     /// p_a of every velocity.
-    pub momenta: Vec<(Symbol, Expression)>,
+    pub momenta: SparseRow,
     /// `c^a_ij p_a xi^i + u_j[L]` of every velocity that is part of the state.
-    pub forces: Vec<(Symbol, Expression)>,
+    pub forces: SparseRow,
     /// The brackets that do not vanish.
     pub brackets: Vec<FrameBracket>,
 }
@@ -73,7 +73,7 @@ pub struct FrameBracket {
     /// i and j.
     pub of: (Symbol, Symbol),
     /// c^a_ij by the velocity a, where it does not vanish.
-    pub coefficients: Vec<(Symbol, Expression)>,
+    pub coefficients: SparseRow,
 }
 
 /// A velocity constraint f = A(q) q' = 0, or A(q) xi = 0, that a reaction A^T lambda holds.
@@ -82,5 +82,5 @@ pub struct Reaction {
     /// f
     pub constraint: IntegralId,
     /// The entries of A that do not vanish: by coordinates in a canonical system, by velocities in a Lagrangian one.
-    pub along: Vec<(Symbol, Expression)>,
+    pub along: SparseRow,
 }

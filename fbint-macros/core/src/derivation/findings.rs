@@ -76,7 +76,7 @@ pub struct FurtherIntegral {
     /// The function.
     pub value: Expression,
     /// The entries of its gradient that do not vanish, in the order of the state.
-    pub gradient: SparseRow<Expression>,
+    pub gradient: SparseRow,
     /// Where it is conserved.
     pub grade: Conservation,
 }

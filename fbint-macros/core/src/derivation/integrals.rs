@@ -1,8 +1,8 @@
 //! What each integral of a model is.
 
-use super::{Conservation, Evidence};
+use super::{Conservation, Evidence, SparseRow};
 use crate::derivation::table::{Id, Table};
-use crate::expression::{Expression, Symbol};
+use crate::expression::Expression;
 
 /// The place of an integral in F.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,7 +55,7 @@ impl Kind {
 
 /// An integral: a function of the state that the flow keeps. Before anything is derived, it is [`Declared`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Integral<V = Expression, G = Vec<(Symbol, Expression)>> {
+pub struct Integral<V = Expression, G = SparseRow> {
     /// The name in plain text: `length`, `length_rate`, `energy`, `momentum[0]`.
     pub name: String,
     /// The name in a formula.
@@ -77,7 +77,7 @@ pub type Declared = Integral<Option<Expression>, ()>;
 
 impl Declared {
     /// The integral with its function and its gradient.
-    pub fn derived(&self, value: Expression, gradient: Vec<(Symbol, Expression)>) -> Integral {
+    pub fn derived(&self, value: Expression, gradient: SparseRow) -> Integral {
         let Self { name, latex, kind, weight, assumed, .. } = self.clone();
         Integral { name, latex, kind, weight, assumed, value, gradient }
     }

@@ -42,7 +42,7 @@ pub use findings::{
     Searched, VelocityConstraints,
 };
 pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};
-pub use structure::{SparseRow, Structure, column_of};
+pub use structure::{SparseRow, Structure};
 pub use symbols::{Role, SymbolInfo, Symbols};
 
 use crate::derivation::table::Table;
@@ -264,7 +264,7 @@ impl Derivation {
 
     /// The entry of DF in the row of an integral and the column of a state, unless it vanishes.
     pub fn entry(&self, integral: IntegralId, state: Symbol) -> Option<&Expression> {
-        column_of(&self.integrals[integral].gradient, state)
+        self.integrals[integral].gradient.get(&state)
     }
 
     /// The matrix by which the multipliers of a canonical system are determined, row by row, and the constraints of its columns.

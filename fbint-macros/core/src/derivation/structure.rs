@@ -1,5 +1,7 @@
 //! The bracket of a model's phase space: {f, g} = sum over x, y of f_x J_xy g_y.
 
+use std::collections::BTreeMap;
+
 use super::{Dynamics, Problem, Role, Symbols};
 use crate::derivation::table::Table;
 use crate::expression::{Expression, Symbol};
@@ -10,7 +12,7 @@ pub enum Structure {
     /// {f, g} = f_q . g_p - f_p . g_q, where J = [[0, I], [-I, 0]].
     Canonical,
     /// grad f^T J(x) grad g. Each row of J has the entries that do not vanish.
-    Matrix(Table<Symbol, Vec<(Symbol, Expression)>>),
+    Matrix(Table<Symbol, SparseRow>),
     /// There is no bracket with which the field could be written: it is given, or takes linear systems.
     None,
 }
@@ -41,12 +43,12 @@ impl Structure {
     }
 
     /// Row x of J: each y with {x, y}, where that does not vanish.
-    pub fn row(&self, symbols: &Symbols, x: Symbol) -> Vec<(Symbol, Expression)> {
+    pub fn row(&self, symbols: &Symbols, x: Symbol) -> SparseRow {
         match (self, symbols[x].role) {
-            (Self::Canonical, Role::Coordinate { momentum }) => vec![(momentum, Expression::one())],
-            (Self::Canonical, Role::Momentum { coordinate }) => vec![(coordinate, -Expression::one())],
+            (Self::Canonical, Role::Coordinate { momentum }) => SparseRow::from([(momentum, Expression::one())]),
+            (Self::Canonical, Role::Momentum { coordinate }) => SparseRow::from([(coordinate, -Expression::one())]),
             (Self::Matrix(rows), role) if role.is_state() => rows[x].clone(),
-            _ => Vec::new(),
+            _ => SparseRow::new(),
         }
     }
 
@@ -67,10 +69,5 @@ impl Structure {
     }
 }
 
-/// A sparse row: entries of the state in their order, each with what is in its column.
-pub type SparseRow<T> = Vec<(Symbol, T)>;
-
-/// What is in a column of a sparse row.
-pub fn column_of<T>(row: &[(Symbol, T)], column: Symbol) -> Option<&T> {
-    row.binary_search_by_key(&column, |(column, _)| *column).ok().map(|place| &row[place].1)
-}
+/// A sparse row: what is in its columns, of which those that are not listed vanish.
+pub type SparseRow<T = Expression> = BTreeMap<Symbol, T>;

@@ -10,7 +10,7 @@ use super::quantities::Flattened;
 use super::scope::{Poison, Reported, Scope, Settlement};
 use super::symbols::VariableKind;
 use super::value::{ShapedExpression, SizedExpression};
-use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, Symbols, stem};
+use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, SparseRow, Symbols, stem};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::motion::{Misfit, brackets, keeps};
@@ -124,7 +124,7 @@ impl Scope<'_> {
         named: &NamedExpression,
         name: &str,
         value: &Expression,
-    ) -> Reported<(Expression, Vec<(Symbol, Expression)>)> {
+    ) -> Reported<(Expression, SparseRow)> {
         let subject = format!("`{name}`");
         let form = LinearForm {
             subject: &subject,
@@ -139,8 +139,7 @@ impl Scope<'_> {
                 Role::Rate { of } => Some((of, entry)),
                 _ => None,
             });
-            let along = along.collect();
-            return Ok((self.settled(value)?, along));
+            return Ok((self.settled(value)?, along.collect()));
         }
         let settled = self.settlement.as_ref().ok_or(Poison)?.applied(value);
         if self.velocities().is_empty() {
@@ -149,7 +148,7 @@ impl Scope<'_> {
         let symbols = self.symbols;
         let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
         let row = self.linear_form(&named.value, &settled, &is_velocity, form)?;
-        Ok((self.without_vanishing(&settled), row.into_iter().collect()))
+        Ok((self.without_vanishing(&settled), row))
     }
 }
 

@@ -8,7 +8,7 @@ use super::canonical::Canonical;
 use super::scope::{Reported, Restriction, Scope};
 use super::symbols::EntryIndex;
 use super::value::{ShapedExpression, SizedExpression};
-use crate::derivation::{Role, Symbols};
+use crate::derivation::{Role, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::syntax::{NamedExpression, Shape, plain};
 
@@ -26,7 +26,7 @@ pub(super) struct ScalarQuantity {
     /// Set if its conservation is assumed.
     pub(super) assumed: bool,
     /// The row along which its reaction acts, of a velocity constraint.
-    pub(super) along: Vec<(Symbol, Expression)>,
+    pub(super) along: SparseRow,
     /// Where it is named.
     pub(super) span: Span,
 }
@@ -170,7 +170,7 @@ fn entries(named: &NamedExpression, value: ShapedExpression, suffix: &str) -> Ve
         value: scalar.expression,
         weight: 1,
         assumed: named.assume.is_some(),
-        along: Vec::new(),
+        along: SparseRow::new(),
         span: named.name.span(),
     };
     value.into_entries().into_iter().zip(places).map(quantity).collect()

@@ -100,7 +100,9 @@ impl Check<'_> {
         let all: Vec<&str> = kernel.iter().map(|(velocity, _)| self.name(*velocity)).collect();
         let numbers: Vec<String> = kernel.iter().map(|(_, entry)| entry.to_string()).collect();
         let kernel = format!("({}) = ({})", all.join(", "), numbers.join(", "));
-        let is_held = |reaction: &&Reaction| matches!(&reaction.along[..], [(symbol, _)] if involved.contains(symbol));
+        let is_held = |reaction: &&Reaction| {
+            reaction.along.len() == 1 && reaction.along.keys().all(|symbol| involved.contains(symbol))
+        };
         if let Some(reaction) = self.problem.reactions.iter().find(is_held) {
             return self.held_without_inertia(reaction, &kernel);
         }
@@ -124,7 +126,8 @@ impl Check<'_> {
     }
 
     fn held_without_inertia(&mut self, reaction: &Reaction, kernel: &str) {
-        let (entry, constraint) = (self.name(reaction.along[0].0), self.declared(reaction.constraint));
+        let along: Vec<&str> = reaction.along.keys().map(|velocity| self.name(*velocity)).collect();
+        let (entry, constraint) = (along.join(", "), self.declared(reaction.constraint));
         let message = format!(
             "{constraint} holds the entry `{entry}` by a reaction, but there is no inertia along it (kernel {kernel}): give it a \
              name of its own in `velocities`, and put that to zero"

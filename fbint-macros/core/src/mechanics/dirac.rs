@@ -2,7 +2,7 @@
 
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::table::Table;
-use crate::derivation::{Force, IntegralId, Integrals, Kind, LinearSystem, Problem, Reaction, Role, column_of};
+use crate::derivation::{Force, IntegralId, Integrals, Kind, LinearSystem, Problem, Reaction, Role};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
@@ -92,14 +92,14 @@ impl Flow<'_> {
     fn reactions(&self, state: Symbol) -> impl Iterator<Item = Expression> {
         self.problem.reactions.iter().filter_map(move |Reaction { constraint, along }| {
             let Role::Momentum { coordinate } = self.problem.symbols[state].role else { return None };
-            let (_, entry) = along.iter().find(|(symbol, _)| *symbol == coordinate)?;
+            let entry = along.get(&coordinate)?;
             Some(entry.clone() * Expression::from(self.problem.symbols.multiplier(*constraint)?))
         })
     }
 
     /// The terms of an entry of v times a factor.
     fn slope(&self, column: Symbol, factor: &Expression) -> Vec<Expression> {
-        let entry = |id: IntegralId| column_of(&self.integrals[id].gradient, column).cloned();
+        let entry = |id: IntegralId| self.integrals[id].gradient.get(&column).cloned();
         let of_energy = self.integrals.energy().and_then(entry).map(|slope| slope * factor.clone());
         let constraints = self.integrals.constraints().filter(|(_, constraint)| constraint.kind != Kind::Velocity);
         let of_constraints = constraints.filter_map(|(id, _)| {

@@ -1,9 +1,7 @@
 //! Phase space: observables with their gradients, and their bracket.
 
-use std::collections::BTreeMap;
-
 use super::simplify::Simplify;
-use crate::derivation::{Derivation, Drive, Integral, Structure, Symbols};
+use crate::derivation::{Derivation, Drive, Integral, SparseRow, Structure, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 use crate::proofs::{State, general};
@@ -23,7 +21,7 @@ pub(crate) struct PhaseSpace<'a> {
 #[derive(Clone)]
 pub(crate) struct Observable {
     pub(crate) value: Expression,
-    gradient: BTreeMap<Symbol, Expression>,
+    gradient: SparseRow,
 }
 
 impl<'a> PhaseSpace<'a> {
@@ -101,12 +99,12 @@ impl<'a> PhaseSpace<'a> {
 impl Observable {
     /// An integral as it was derived.
     pub(crate) fn of(integral: &Integral) -> Self {
-        Self { value: integral.value.clone(), gradient: integral.gradient.iter().cloned().collect() }
+        Self { value: integral.value.clone(), gradient: integral.gradient.clone() }
     }
 
     /// What has these derivatives: of a velocity constraint, the row along which its reaction acts.
-    pub(super) fn along(row: &[(Symbol, Expression)]) -> Self {
-        Self { value: Expression::zero(), gradient: row.iter().cloned().collect() }
+    pub(super) fn along(row: &SparseRow) -> Self {
+        Self { value: Expression::zero(), gradient: row.clone() }
     }
 
     /// The derivatives that do not vanish, in the order of the state.

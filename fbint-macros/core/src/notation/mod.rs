@@ -179,7 +179,7 @@ impl<'a> Notation<'a> {
             let velocity = self.symbol(velocity);
             self.style.choose(format!("u[{velocity}]"), format!("u_{{{velocity}}}"))
         };
-        let term = |(velocity, coefficient): &(Symbol, Expression)| match coefficient.as_number() {
+        let term = |(velocity, coefficient): (&Symbol, &Expression)| match coefficient.as_number() {
             Some(number) if number.is_one() => direction(*velocity),
             Some(number) if (-number).is_one() => format!("-{}", direction(*velocity)),
             _ => format!("({}) {}", self.expression(coefficient), direction(*velocity)),

@@ -8,7 +8,7 @@ use super::notation::{Lines, Reader, excerpt, natural};
 use crate::derivation::table::{Id, Table};
 use crate::derivation::{
     Bracket, Claim, Conservation, Derivation, Dynamics, Evidence, Field, FrameBracket, Hamel, Integral, IntegralId,
-    Integrals, Involution, LinearSystem, Prepared, Problem,
+    Integrals, Involution, LinearSystem, Prepared, Problem, SparseRow,
 };
 use crate::expression::{Expression, Symbol};
 use crate::proofs::kinetic_energy;
@@ -178,7 +178,7 @@ impl<'a> FileReader<'a> {
         let integrals = problem.integrals.iter().map(|(id, declared)| {
             let value = self.expression(&format!("integral {}", id.place()))?;
             let gradient = self.by_symbol(&format!("gradient {} by", id.place()))?;
-            let is_by_state = gradient.iter().all(|(symbol, _)| problem.symbols.is_state(*symbol));
+            let is_by_state = gradient.keys().all(|symbol| problem.symbols.is_state(*symbol));
             let wrong = || Damage(format!("the gradient of `{}` is by what is no entry of the state", declared.name));
             is_by_state.then(|| declared.derived(value, gradient)).ok_or_else(wrong)
         });
@@ -287,10 +287,10 @@ impl<'a> FileReader<'a> {
     }
 
     /// The expressions of the next lines that have this name, and then the place of a symbol.
-    fn by_symbol(&mut self, name: &str) -> Result<Vec<(Symbol, Expression)>, Damage> {
-        let mut entries = Vec::new();
+    fn by_symbol(&mut self, name: &str) -> Result<SparseRow, Damage> {
+        let mut entries = SparseRow::new();
         while let Some((symbol, value)) = self.next(name)? {
-            entries.push((self.symbol(symbol)?, self.expressions.expression(value)?));
+            entries.insert(self.symbol(symbol)?, self.expressions.expression(value)?);
         }
         Ok(entries)
     }

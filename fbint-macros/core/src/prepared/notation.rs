@@ -62,7 +62,11 @@ impl Lines {
     }
 
     /// A line for each entry, which has the place of the symbol after its name.
-    pub(super) fn by_symbol(&mut self, name: &str, entries: &[(Symbol, Expression)]) {
+    pub(super) fn by_symbol<'e>(
+        &mut self,
+        name: &str,
+        entries: impl IntoIterator<Item = (&'e Symbol, &'e Expression)>,
+    ) {
         for (symbol, entry) in entries {
             self.expression(format!("{name} {}", symbol.place()), entry);
         }

@@ -22,7 +22,7 @@ pub(super) fn text(problem: &Problem) -> String {
     for Reaction { constraint, along } in &problem.reactions {
         lines.by_symbol(&format!("reaction {} along", constraint.place()), along);
     }
-    lines.by_symbol("force along", &problem.forces);
+    lines.by_symbol("force along", problem.forces.iter().map(|(along, force)| (along, force)));
     problem.outputs.iter().for_each(|output| lines.expression("output", &output.value));
     lines.text()
 }
@@ -32,7 +32,7 @@ fn add_dynamics(dynamics: &Dynamics, lines: &mut Lines) {
         Dynamics::Canonical { hamiltonian } => lines.expression("canonical", hamiltonian),
         Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, .. }) => {
             lines.expression("lagrangian", lagrangian);
-            lines.by_symbol("kinematics of", kinematics);
+            lines.by_symbol("kinematics of", kinematics.iter().map(|(coordinate, rate)| (coordinate, rate)));
         }
         Dynamics::Poisson { matrix, hamiltonian } => {
             lines.expression("poisson", hamiltonian);

@@ -22,7 +22,7 @@ use super::normalise::Normalised;
 use super::systems::{solve, solve_system};
 use super::{Program, Value};
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role, SparseRow, Symbols, column_of};
+use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 
@@ -123,7 +123,7 @@ pub(super) fn squared_gradients(parts: &FunctionParts<'_>) -> Program {
     let mut outputs = Vec::new();
     for integral in derivation.integrals.rows() {
         let gradient = integral.gradient.iter();
-        let gradient = gradient.filter(|(column, _)| derivation.symbols[*column].role != Role::Time);
+        let gradient = gradient.filter(|(column, _)| derivation.symbols[**column].role != Role::Time);
         let row: SparseRow<Monomial> = gradient.map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
         outputs.push(lowering.value_of_sum(dot_product(&row, &row)));
     }
@@ -213,7 +213,7 @@ fn field(parts: &FunctionParts<'_>, with_dynamics: bool, with_feedback: bool) ->
             let weight = lowering.weighed(law, id);
             // The time passes whatever the integrals are.
             let is_moved = |column: Symbol| !with_dynamics || derivation.symbols[column].role != Role::Time;
-            for (column, entry) in gradient.iter().filter(|(column, _)| is_moved(*column)) {
+            for (column, entry) in gradient.iter().filter(|(column, _)| is_moved(**column)) {
                 let term = entry.clone().times(&weight);
                 rows[*column].push(if with_dynamics { term.negated() } else { term });
             }
@@ -263,7 +263,7 @@ fn add_flow(
     rows: &mut Table<Symbol, Vec<Monomial>>,
 ) {
     for (id, weight) in weights {
-        let slope = |column: Symbol| column_of(&normalised.rows[*id], column).map(|entry| entry.clone().times(weight));
+        let slope = |column: Symbol| normalised.rows[*id].get(&column).map(|entry| entry.clone().times(weight));
         for state in derivation.symbols.states() {
             for ((), entry, term) in derivation.structure.bracket(&derivation.symbols, [(state, ())], slope) {
                 rows[state].push(lowering.monomial(&entry).times(&term));
@@ -272,7 +272,7 @@ fn add_flow(
     }
     if let (Some(work), Some(time)) = (derivation.drive.work, derivation.drive.time) {
         for (id, weight) in weights {
-            let by_time = column_of(&normalised.rows[*id], time);
+            let by_time = normalised.rows[*id].get(&time);
             rows[work].extend(by_time.map(|entry| entry.clone().times(weight)));
         }
     }
@@ -293,7 +293,7 @@ fn add_power(derivation: &Derivation, lowering: &mut Lowering, rows: &mut Table<
 pub(super) fn dot_product(a: &SparseRow<Monomial>, b: &SparseRow<Monomial>) -> Vec<Monomial> {
     let mut terms = Vec::new();
     for (column, x) in a {
-        terms.extend(column_of(b, *column).map(|y| x.clone().times(y)));
+        terms.extend(b.get(column).map(|y| x.clone().times(y)));
     }
     terms
 }

@@ -5,6 +5,7 @@ use super::tangent::jacobian;
 use super::{Program, Value};
 use crate::derivation::{Derivation, Hamel, Role};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative::entry;
 use crate::numbers::points::Unknown;
 
 /// Whether a system has a discrete Hamel integrator: a Lagrangian system without reactions that is not driven.
@@ -23,11 +24,6 @@ pub(super) fn momentum_state_of(derivation: &Derivation) -> Vec<Expression> {
 /// (q', p'), entry by entry in the order of the state.
 pub(super) fn momentum_rates_of(derivation: &Derivation) -> Vec<Expression> {
     of_states(derivation, |state| derivation.field.rates[state].clone(), |state, hamel| entry(&hamel.forces, state))
-}
-
-fn entry(list: &[(Symbol, Expression)], state: Symbol) -> Expression {
-    let found = list.iter().find(|(velocity, _)| *velocity == state);
-    found.map_or_else(Expression::zero, |(_, value)| value.clone())
 }
 
 fn of_states(

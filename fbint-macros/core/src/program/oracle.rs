@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::interpret::weigh;
 use super::projection::DAMPING;
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Output, Role};
+use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Output, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::differentiate;
 use crate::numbers::number::Numeric;
@@ -148,7 +148,7 @@ impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
     pub(super) fn mass_matrix(&self) -> Vec<N> {
         let symbols = &self.derivation.symbols;
         let momenta = self.derivation.hamel.iter().flat_map(|hamel| &hamel.momenta);
-        let momenta = momenta.filter(|(velocity, _)| symbols[*velocity].role == Role::Velocity);
+        let momenta = momenta.filter(|(velocity, _)| symbols[**velocity].role == Role::Velocity);
         let momenta: Vec<Expression> = momenta.map(|(_, momentum)| momentum.clone()).collect();
         let states: Vec<Symbol> = symbols.states().collect();
         let slopes = self.derivatives(&momenta).into_iter().zip(states.iter().cycle());
@@ -249,7 +249,7 @@ pub(super) fn consistent_targets(derivation: &Derivation, point: &Point) -> Vec<
 /// hands over as F shows by its difference from F.
 pub(super) fn consistent_violation<N: Numeric>(derivation: &Derivation, point: &Point, integrals: &[N]) -> Vec<N> {
     let value = |expression: &Expression| evaluate::<N>(expression, |symbol| N::exactly(point.symbol(symbol)), None);
-    let along = |gradient: &[(Symbol, Expression)]| -> N {
+    let along = |gradient: &SparseRow| -> N {
         let z = |column: Symbol| N::exactly(point.draw(Draw::Displacement(column)));
         gradient.iter().fold(N::zero(), |sum, (column, entry)| sum.plus(&value(entry).times(&z(*column))))
     };

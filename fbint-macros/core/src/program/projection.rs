@@ -72,7 +72,7 @@ fn pulled(
 
 /// DF S, each entry computed once: every row of the Gram matrix from this one on reads it.
 fn moved_rows(lowering: &mut Lowering, rows: &[SparseRow<Monomial>]) -> Vec<SparseRow<Monomial>> {
-    let mut moved = |(column, entry): &(Symbol, Monomial)| {
+    let mut moved = |(column, entry): (&Symbol, &Monomial)| {
         let variance = lowering.builder.input(Input::Variance(*column));
         let product = entry.clone().times(&Monomial::value(variance));
         (*column, lowering.opaque(&product))

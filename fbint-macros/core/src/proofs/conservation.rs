@@ -21,8 +21,9 @@ use super::search::{Found, Search};
 use super::states::{State, consistent, general};
 use super::velocity::Velocity;
 use crate::derivation::table::Table;
-use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId, column_of};
-use crate::expression::{Expression, Symbol};
+use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId, SparseRow};
+use crate::expression::Expression;
+use crate::numbers::derivative::entry;
 
 /// States in which what is said to hold everywhere is tested.
 const STATES: usize = 8;
@@ -54,7 +55,7 @@ fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> 
 }
 
 /// The grade of a function that has this gradient where points modulo primes prove one.
-pub(super) fn proved_grade(derivation: &Derivation, gradient: &[(Symbol, Expression)]) -> Option<Conservation> {
+pub(super) fn proved_grade(derivation: &Derivation, gradient: &SparseRow) -> Option<Conservation> {
     if vanishes_everywhere(derivation, gradient) {
         return Some(Conservation::Everywhere(Evidence::Algebra));
     }
@@ -70,10 +71,10 @@ pub(super) fn proved_grade(derivation: &Derivation, gradient: &[(Symbol, Express
 }
 
 /// Whether an integral has this gradient in every state.
-fn is_gradient_of(derivation: &Derivation, gradient: &[(Symbol, Expression)], integral: IntegralId) -> bool {
+fn is_gradient_of(derivation: &Derivation, gradient: &SparseRow, integral: IntegralId) -> bool {
     let own = &derivation.integrals[integral].gradient;
-    let slope = |row, symbol| column_of(row, symbol).cloned().unwrap_or_else(Expression::zero);
-    derivation.symbols.states().all(|symbol| vanishes_identically(&(slope(gradient, symbol) - slope(own, symbol))))
+    let differs = |symbol| !vanishes_identically(&(entry(gradient, symbol) - entry(own, symbol)));
+    !derivation.symbols.states().any(differs)
 }
 
 /// An integral that the form of the system is said to keep, and that the field changes in some state: a fault of the compiler.

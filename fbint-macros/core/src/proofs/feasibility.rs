@@ -6,12 +6,9 @@
 //! All of that proves nothing: the search may have missed states, or a whole part of the zero set. What it finds are doubts, which
 //! are mistakes where algebra says so.
 
-use std::collections::BTreeMap;
-
 use super::regularity::{deficient, find_singularity, is_regular};
 use super::states::{self, State, Values};
 use crate::derivation::{Derivation, Doubt, Integral, IntegralId};
-use crate::expression::Symbol;
 use crate::numbers::derivative::dot;
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
@@ -158,8 +155,7 @@ fn precise_state(derivation: &Derivation, near: &Values) -> Option<State> {
         if values.iter().zip(&members).all(is_zero) {
             return Some(state);
         }
-        let row = |member: &&Integral| Some(state.slopes(&member.gradient)?.into_iter().collect());
-        let rows: Vec<BTreeMap<Symbol, Real>> = members.iter().map(row).collect::<Option<_>>()?;
+        let rows = members.iter().map(|member| state.slopes(&member.gradient)).collect::<Option<Vec<_>>>()?;
         let gram = rows.iter().map(|a| rows.iter().map(|b| dot(a, b)).collect()).collect();
         let factors = Balanced::of(gram)?.factored(Real::NEGLIGIBLE)?;
         for (row, weight) in rows.iter().zip(factors.solve(&values)) {

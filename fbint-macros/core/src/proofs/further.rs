@@ -39,7 +39,7 @@ use super::identities::seed_and_scale;
 use super::point::{ModularPoint, Set, Step, roots};
 use super::rates::constraint_set;
 use crate::derivation::table::Id;
-use crate::derivation::{Derivation, Further, FurtherIntegral, Searched, column_of};
+use crate::derivation::{Derivation, Further, FurtherIntegral, Searched};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{Differentiated, gradient};
 use crate::numbers::field::{PrimeField, primes, small_primes};
@@ -340,7 +340,7 @@ impl<'a> Space<'a> {
         let declared = integrals.rows().map(|integral| &integral.gradient);
         let known: Vec<Vec<Option<&Expression>>> = declared
             .chain(found.iter().map(|FurtherIntegral { gradient, .. }| gradient))
-            .map(|gradient| symbols.states().map(|state| column_of(gradient, state)).collect())
+            .map(|gradient| symbols.states().map(|state| gradient.get(&state)).collect())
             .collect();
         let numbers = |point: u64| (point * UNDEFINED..(point + 1) * UNDEFINED).map(|attempt| (1 << 20) + attempt);
         let pivots = |point| numbers(point).find_map(|number| self.pivots(number, &known, combinations));

@@ -3,7 +3,7 @@
 use super::identities::vanishes_identically;
 use super::states::{State, Values, general};
 use crate::derivation::table::Table;
-use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution, Kind, SparseRow, column_of};
+use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution, Kind, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::precise::Real;
 
@@ -76,7 +76,7 @@ impl<'a> BracketSamples<'a> {
     /// {f, g}
     fn bracket(&self, (state, rows): &StateGradients, f: IntegralId, g: IntegralId) -> Option<Real> {
         let slopes = rows[f].iter().map(|(symbol, slope)| (*symbol, slope));
-        let other = |symbol: Symbol| column_of(&rows[g], symbol);
+        let other = |symbol: Symbol| rows[g].get(&symbol);
         let mut terms = self.derivation.structure.bracket(&self.derivation.symbols, slopes, other).into_iter();
         terms.try_fold(Real::zero(), |sum, (f, entry, g)| Some(&sum + &(&state.evaluate(&entry)? * &(f * g))))
     }

@@ -11,9 +11,9 @@ pub(crate) fn kinetic_energy(symbols: &Symbols, integrals: &Integrals) -> Kineti
     let energy = integrals.energy().map(|energy| &integrals[energy]);
     let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
     let is_coordinate = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Coordinate { .. });
-    let gradient = energy.map_or(&[][..], |energy| &energy.gradient);
+    let gradient = energy.iter().flat_map(|energy| &energy.gradient);
     let velocities: Vec<&Expression> =
-        gradient.iter().filter(|(symbol, _)| is_momentum(symbol)).map(|(_, velocity)| velocity).collect();
+        gradient.filter(|(symbol, _)| is_momentum(symbol)).map(|(_, velocity)| velocity).collect();
     let momenta = |velocity: &Expression| velocity.symbols().into_iter().filter(is_momentum).collect::<Vec<Symbol>>();
     let has_momenta = energy.is_some() && symbols.states().any(|symbol| is_momentum(&symbol));
     if !has_momenta || velocities.iter().any(|velocity| velocity.symbols().iter().any(is_coordinate)) {

@@ -8,18 +8,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::identities::holds_on;
 use super::point::{Constraint, ModularPoint, Set};
 use super::rotation::Rotation;
-use crate::derivation::{Derivation, Field, LinearSystem, Role};
+use crate::derivation::{Derivation, Field, LinearSystem, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::solution;
 use crate::numbers::ring::{Element, LARGEST_DIMENSION};
 
 /// Whether dI.X is proved to vanish in every state where it is defined, from the gradient dI.
-pub(super) fn vanishes_everywhere(derivation: &Derivation, gradient: &[(Symbol, Expression)]) -> bool {
+pub(super) fn vanishes_everywhere(derivation: &Derivation, gradient: &SparseRow) -> bool {
     vanishes(derivation, gradient, &Set::default())
 }
 
 /// Whether dI.X is proved to vanish wherever all constraints hold and it is defined.
-pub(super) fn vanishes_on_constraints(derivation: &Derivation, gradient: &[(Symbol, Expression)]) -> bool {
+pub(super) fn vanishes_on_constraints(derivation: &Derivation, gradient: &SparseRow) -> bool {
     let parts = constraint_set(derivation);
     !parts.is_empty() && parts.iter().all(|part| vanishes(derivation, gradient, part))
 }
@@ -45,7 +45,7 @@ pub(super) fn constraint_set(derivation: &Derivation) -> Vec<Set<'_>> {
     (0..1 << rotations.len()).map(part).collect()
 }
 
-fn vanishes(derivation: &Derivation, slopes: &[(Symbol, Expression)], set: &Set<'_>) -> bool {
+fn vanishes(derivation: &Derivation, slopes: &SparseRow, set: &Set<'_>) -> bool {
     let relevant: Vec<&Expression> = slopes.iter().map(|(state, _)| &derivation.field.rates[*state]).collect();
     let systems = needed(&derivation.field, &relevant);
     let entries = systems.iter().flat_map(|system| system.expressions());

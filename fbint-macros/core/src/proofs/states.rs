@@ -12,6 +12,7 @@ use num_traits::Signed;
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Integral, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol, to_f64};
+use crate::numbers::derivative::dot;
 use crate::numbers::linear::Balanced;
 use crate::numbers::points::search_points;
 use crate::numbers::precise::Real;
@@ -48,7 +49,7 @@ impl State {
     }
 
     /// The entries of a gradient, where all of them are defined.
-    pub(super) fn slopes(&self, gradient: &[(Symbol, Expression)]) -> Option<SparseRow<Real>> {
+    pub(super) fn slopes(&self, gradient: &SparseRow) -> Option<SparseRow<Real>> {
         gradient.iter().map(|(symbol, entry)| Some((*symbol, self.evaluate(entry)?))).collect()
     }
 
@@ -104,7 +105,7 @@ pub(crate) fn common_zero(equations: &[VanishingFunction<'_>], start: Values) ->
 #[derive(Clone, Copy)]
 pub(crate) struct VanishingFunction<'a> {
     pub(crate) value: &'a Expression,
-    pub(crate) gradient: &'a [(Symbol, Expression)],
+    pub(crate) gradient: &'a SparseRow,
 }
 
 impl<'a> From<&'a Integral> for VanishingFunction<'a> {
@@ -197,8 +198,8 @@ fn values(equations: &[VanishingFunction<'_>], x: &Values) -> Vec<f64> {
 }
 
 fn rows(equations: &[VanishingFunction<'_>], x: &Values) -> Vec<SparseRow<f64>> {
-    let entry = |(symbol, entry): &(Symbol, Expression)| (*symbol, evaluate(entry, x));
-    equations.iter().map(|equation| equation.gradient.iter().map(entry).collect()).collect()
+    let row = |gradient: &SparseRow| gradient.iter().map(|(symbol, entry)| (*symbol, evaluate(entry, x))).collect();
+    equations.iter().map(|equation| row(equation.gradient)).collect()
 }
 
 /// x - DF^T (DF DF^T + damping D)^-1 F with D the diagonal.
@@ -206,23 +207,16 @@ fn stepped(x: &Values, rows: &[SparseRow<f64>], damping: f64, residual: &[f64]) 
     let weights = normal_equations(rows, damping)?.solve(residual);
     let mut step = x.map(|_| 0.0);
     for (row, weight) in rows.iter().zip(weights) {
-        row.iter().for_each(|&(symbol, entry)| step[symbol] += weight * entry);
+        row.iter().for_each(|(symbol, entry)| step[*symbol] += weight * entry);
     }
     let is_finite = step.rows().all(|entry| entry.is_finite());
     is_finite.then(|| x.rows().zip(step.rows()).map(|(x, step)| x - step).collect())
 }
 
 fn normal_equations(rows: &[SparseRow<f64>], damping: f64) -> Option<Balanced<f64>> {
-    if !rows.is_empty() && rows.iter().all(Vec::is_empty) {
+    if !rows.is_empty() && rows.iter().all(BTreeMap::is_empty) {
         return None;
     }
-    let entry = |row: &SparseRow<f64>, symbol: Symbol| {
-        let place = row.binary_search_by_key(&symbol, |(symbol, _)| *symbol).ok()?;
-        Some(row[place].1)
-    };
-    let dot = |row: &SparseRow<f64>, other: &SparseRow<f64>| -> f64 {
-        other.iter().filter_map(|&(symbol, slope)| Some(slope * entry(row, symbol)?)).sum()
-    };
     let mut matrix: Vec<Vec<f64>> = rows.iter().map(|row| rows.iter().map(|other| dot(row, other)).collect()).collect();
     (0..matrix.len()).for_each(|i| matrix[i][i] += damping * (matrix[i][i] + 1e-6));
     Balanced::of(matrix)?.factored(0.0)

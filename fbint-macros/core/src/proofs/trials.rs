@@ -80,7 +80,7 @@ pub(super) fn critical(derivation: &Derivation, expressions: &[&Expression], mos
 /// which depends on several coordinates together.
 fn across(derivation: &Derivation, part: &Expression, source: &Values) -> Vec<Values> {
     let gradient = derivative::gradient(part, |symbol| derivation.symbols.is_state(symbol));
-    let gradient: Vec<(Symbol, Expression)> = gradient.into_iter().flatten().collect();
+    let gradient = gradient.unwrap_or_default();
     let mut equations = states::constraints(derivation);
     equations.push(VanishingFunction { value: part, gradient: &gradient });
     let Some(zero) = states::solve(&equations, source.clone()) else { return Vec::new() };

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::states::State;
-use crate::derivation::Derivation;
 use crate::derivation::table::Table;
+use crate::derivation::{Derivation, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::Balanced;
 use crate::numbers::precise::Real;
@@ -47,7 +47,7 @@ impl Velocity {
     }
 
     /// dI.X, and what it would be if none of its terms cancelled another.
-    pub(super) fn rate(&self, gradient: &[(Symbol, Expression)]) -> Option<(Real, f64)> {
+    pub(super) fn rate(&self, gradient: &SparseRow) -> Option<(Real, f64)> {
         let (mut value, mut size) = (Real::zero(), 0.0);
         for (symbol, entry) in gradient {
             let entry = self.state.evaluate(entry)?;

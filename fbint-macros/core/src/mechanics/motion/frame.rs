@@ -137,14 +137,14 @@ impl Kinematics {
     }
 
     /// Constant coefficients of a vector in the frame.
-    fn constants(&self, vector: &Row) -> Option<Vec<(Symbol, Expression)>> {
+    fn constants(&self, vector: &Row) -> Option<Row> {
         let velocities: Vec<Symbol> = self.directions.keys().copied().collect();
         let coefficients = exact(&velocities, constant_combination(self.stacked(vector))?)?;
         self.is_combination(vector, &coefficients).then_some(coefficients)
     }
 
     /// Coefficients of a vector in the frame that are functions of the coordinates.
-    fn functions(&self, vector: &Row) -> Result<Option<Vec<(Symbol, Expression)>>, Excess> {
+    fn functions(&self, vector: &Row) -> Result<Option<Row>, Excess> {
         let mut rest: Vec<Symbol> = self.directions.keys().copied().collect();
         let mut rows: BTreeSet<Symbol> = self.coordinates.iter().copied().collect();
         let mut groups = Vec::new();
@@ -167,7 +167,6 @@ impl Kinematics {
             let Some(solution) = by_cramer(&matrix, &right)? else { return Ok(None) };
             coefficients.extend(directions.into_iter().zip(solution).filter(|(_, c)| !c.is_zero()));
         }
-        let coefficients: Vec<(Symbol, Expression)> = coefficients.into_iter().collect();
         Ok(self.is_combination(vector, &coefficients).then_some(coefficients))
     }
 
@@ -183,12 +182,7 @@ impl Kinematics {
     }
 
     /// The coefficients of the directions that are in no group, from the rows that are left.
-    fn of_rest(
-        &self,
-        rest: &[Symbol],
-        rows: &BTreeSet<Symbol>,
-        vector: &Row,
-    ) -> Result<Option<BTreeMap<Symbol, Expression>>, Excess> {
+    fn of_rest(&self, rest: &[Symbol], rows: &BTreeSet<Symbol>, vector: &Row) -> Result<Option<Row>, Excess> {
         let within = |row: &Row| -> Row {
             row.iter().filter(|(x, _)| rows.contains(x)).map(|(x, entry)| (*x, entry.clone())).collect()
         };
@@ -198,7 +192,7 @@ impl Kinematics {
         };
         let vector = within(vector);
         if let Some(constants) = frame.constants(&vector) {
-            return Ok(Some(constants.into_iter().collect()));
+            return Ok(Some(constants));
         }
         let dot = |a: &Row, b: &Row| settled(super::along(a, |x| entry(b, x)));
         let columns = || frame.directions.values();
@@ -209,7 +203,7 @@ impl Kinematics {
     }
 
     /// Whether a vector is proved to be this combination of the directions.
-    fn is_combination(&self, vector: &Row, coefficients: &[(Symbol, Expression)]) -> bool {
+    fn is_combination(&self, vector: &Row, coefficients: &Row) -> bool {
         self.coordinates.iter().all(|x| {
             let terms = coefficients.iter().filter_map(|(a, c)| Some(self.directions[a].get(x)?.clone() * c.clone()));
             vanishes_identically(&(Expression::sum(terms) - entry(vector, *x)))
@@ -218,7 +212,7 @@ impl Kinematics {
 }
 
 /// The factors that do not vanish, as exact numbers with their velocities.
-fn exact(velocities: &[Symbol], factors: Vec<(usize, f64)>) -> Option<Vec<(Symbol, Expression)>> {
+fn exact(velocities: &[Symbol], factors: Vec<(usize, f64)>) -> Option<Row> {
     let factors: Vec<(usize, BigRational)> =
         factors.into_iter().map(|(place, factor)| Some((place, rational(factor)?))).collect::<Option<_>>()?;
     let nonzero = factors.into_iter().filter(|(_, factor)| !factor.is_zero());

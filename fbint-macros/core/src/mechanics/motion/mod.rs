@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 pub(crate) use self::frame::{Misfit, brackets};
 pub(crate) use self::hamel::motion;
 pub(crate) use self::soundness::{Dependent, Unsound, are_integrable, dependent_rows, keeps, unsound_mass};
-use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Problem, Role, Symbols};
+use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Problem, Reaction, Role, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{self, entry};
 
@@ -82,9 +82,8 @@ fn forces(problem: &Problem, holonomic_row: impl Fn(&Expression) -> Option<Row>)
         forces.push(ReactionForce { constraint, kept: rate, is_holonomic: true, row });
     }
     for reaction in &problem.reactions {
-        let row = reaction.along.iter().cloned().collect();
-        let constraint = reaction.constraint;
-        forces.push(ReactionForce { constraint, kept: constraint, is_holonomic: false, row });
+        let Reaction { constraint, along } = reaction.clone();
+        forces.push(ReactionForce { constraint, kept: constraint, is_holonomic: false, row: along });
     }
     Some(forces)
 }

@@ -46,7 +46,7 @@ pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[V
     if rates.iter().flatten().count() > positions.min(MOST) {
         return rates.iter().map(|entries| entries.iter().all(vanishes_identically)).collect();
     }
-    let gradients: Vec<Vec<_>> = gradients.into_iter().flatten().map(|row| row.into_iter().collect()).collect();
+    let gradients: Vec<Row> = gradients.into_iter().flatten().collect();
     let functions = constraints.iter().flatten().zip(&gradients);
     let sets: Vec<_> = functions.map(|(value, gradient)| VanishingFunction { value, gradient }).collect();
     let states = general(symbols).take(TRIED).filter_map(|start| common_zero(&sets, start)).take(STATES);
@@ -161,7 +161,7 @@ pub(crate) fn are_integrable(problem: &Problem) -> Option<bool> {
     let symbols = &problem.symbols;
     let one = |symbol: Symbol| Row::from([(symbol, Expression::one())]);
     let vanishing = symbols.with(|role| matches!(role, Role::Vanishing { .. }));
-    let held = problem.reactions.iter().map(|reaction| reaction.along.iter().cloned().collect());
+    let held = problem.reactions.iter().map(|reaction| reaction.along.clone());
     let forms: Vec<Row> = vanishing.into_iter().map(one).chain(held).collect();
     if forms.is_empty() {
         return None;
@@ -202,8 +202,8 @@ impl OfFrame<'_> {
             Some(along(&self.directions[&by], |x| entry(&slopes, x)))
         };
         let bracket = self.brackets.iter().find(|bracket| bracket.of == (i, j));
-        let coefficients = bracket.map_or(&[][..], |bracket| &bracket.coefficients);
-        let turned = coefficients.iter().map(|(a, c)| c.clone() * entry(form, *a));
+        let coefficients = bracket.into_iter().flat_map(|bracket| &bracket.coefficients);
+        let turned = coefficients.map(|(a, c)| c.clone() * entry(form, *a));
         Some(moved(i, j)? - moved(j, i)? - Expression::sum(turned))
     }
 }

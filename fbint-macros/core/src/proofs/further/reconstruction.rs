@@ -12,7 +12,7 @@ use super::monomials::{factors, products};
 use super::samples::Samples;
 use super::{Slopes, Space};
 use crate::derivation::table::Id;
-use crate::derivation::{Conservation, FurtherIntegral, SparseRow};
+use crate::derivation::{Conservation, FurtherIntegral};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 use crate::numbers::field::PrimeField;
@@ -64,11 +64,9 @@ impl Space<'_> {
                 sum.entry(*state).or_default().push(factor.clone() * slope.clone());
             }
         }
-        let sum: SparseRow<Expression> =
-            sum.into_iter().map(|(state, terms)| (state, Expression::sum(terms))).collect();
+        let sum = sum.into_iter().map(|(state, terms)| (state, Expression::sum(terms))).collect();
         let of_all = proved_grade(derivation, &sum).filter(|grade| matches!(grade, Conservation::Everywhere(_)));
         let graded = |(value, gradient): (Expression, Slopes)| {
-            let gradient: SparseRow<Expression> = gradient.into_iter().collect();
             let grade = of_all.or_else(|| proved_grade(derivation, &gradient))?;
             Some(FurtherIntegral { value, gradient, grade })
         };
