@@ -13,6 +13,7 @@ use super::value::{ShapedExpression, SizedExpression};
 use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, SparseRow, Symbols, stem};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
+use crate::mechanics::NO_DERIVATIVE;
 use crate::mechanics::motion::{Misfit, brackets, keeps};
 use crate::notation;
 use crate::numbers::derivative;
@@ -112,8 +113,7 @@ impl Scope<'_> {
         subject: &str,
     ) -> Reported<BTreeMap<Symbol, Expression>> {
         let Some(gradient) = derivative::gradient(value, is_variable) else {
-            let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
-            return self.fail(written, format!("{subject} has no finite real derivative: {reason}"));
+            return self.fail(written, format!("{subject} {NO_DERIVATIVE}"));
         };
         Ok(gradient)
     }
@@ -255,10 +255,7 @@ fn frame(scope: &mut Scope, lagrangian: &Lagrangian) -> Reported<Vec<FrameBracke
 fn misfit_in_words(symbols: &Symbols, misfit: &Misfit) -> String {
     let name = |symbol: &Symbol| format!("`{}`", symbols[*symbol].name);
     match misfit {
-        Misfit::Undefined => {
-            let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
-            format!("`kinematics` has no finite real derivative: {reason}")
-        }
+        Misfit::Undefined => format!("`kinematics` {NO_DERIVATIVE}"),
         Misfit::Dependent(velocities) => {
             let names: Vec<String> = velocities.iter().map(name).collect();
             match &names[..] {

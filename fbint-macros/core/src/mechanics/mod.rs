@@ -34,6 +34,10 @@ use crate::proofs::{grades, kinetic_energy};
 /// A quantity that has no finite real derivative, or from which something is derived that has none.
 pub type Unreal = Quantity;
 
+/// What a message says of such a quantity.
+pub const NO_DERIVATIVE: &str = "has no finite real derivative: some part of it divides by zero or takes the root of a negative number; \
+                                 remove that part";
+
 /// Why nothing is derived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Underived {

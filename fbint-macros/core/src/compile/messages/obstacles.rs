@@ -4,7 +4,7 @@ use super::Messages;
 #[cfg(feature = "derive")]
 use crate::algebra::{Obstacle, SessionError};
 use crate::diagnostics::Errors;
-use crate::mechanics::{DerivedExpression, NotPoisson, Overlong, Underived, Unreal};
+use crate::mechanics::{DerivedExpression, NO_DERIVATIVE, NotPoisson, Overlong, Underived, Unreal};
 
 impl Messages<'_> {
     #[cfg(feature = "derive")]
@@ -31,7 +31,9 @@ impl Messages<'_> {
                 };
                 let has_cause = quantities.iter().any(|quantity| matches!(quantity, Unreal::Lagrangian));
                 let own = quantities.iter().filter(|quantity| !(has_cause && follows(quantity)));
-                own.for_each(|quantity| self.unreal(*quantity, &errors));
+                for (what, span) in own.map(|quantity| self.quantity(*quantity)) {
+                    errors.push(span, format_args!("{what} {NO_DERIVATIVE}"));
+                }
             }
             Underived::Overlong(overlong) => self.overlong(overlong, &errors),
             Underived::NotPoisson(reason) => {
@@ -39,12 +41,6 @@ impl Messages<'_> {
             }
         }
         super::mistakes(self.declaration, errors)
-    }
-
-    fn unreal(&self, quantity: Unreal, errors: &Errors) {
-        let (what, span) = self.quantity(quantity);
-        let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
-        errors.push(span, format_args!("{what} has no finite real derivative: {reason}"));
     }
 
     fn overlong(&self, &Overlong { expression, operations }: &Overlong, errors: &Errors) {
