@@ -66,10 +66,10 @@ fn values(derivation: &Derivation) -> Vec<f64> {
     let mut values = Vec::new();
     for point in sample_points().take(3) {
         let value = |expression: &Expression| point.evaluate(expression);
-        for (id, integral) in derivation.integrals.iter() {
+        for integral in derivation.integrals.rows() {
             values.push(value(&integral.value));
             let states = derivation.symbols.states();
-            values.extend(states.map(|state| derivation.entry(id, state).map_or(0.0, value)));
+            values.extend(states.map(|state| integral.gradient.get(&state).map_or(0.0, value)));
         }
         if let Some(ConstraintMatrix { c, with_energy, .. }) = derivation.constraint_matrix() {
             values.extend(c.iter().flatten().chain(&with_energy).map(value));

@@ -1,6 +1,6 @@
 //! What moves a canonical system beside its energy: generalised forces, and the time.
 
-use super::{Problem, Role};
+use super::{Problem, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
 
 /// Forces and the time.
@@ -44,10 +44,10 @@ impl Drive {
         Self { forces, time: symbols.only(Role::Time), work: symbols.only(Role::Work) }
     }
 
-    /// The terms of drive(f), from the derivatives of f: a derivative, and the force that multiplies it if there is one.
-    pub fn terms<S>(&self, slope: impl Fn(Symbol) -> Option<S>) -> Vec<(S, Option<&Expression>)> {
-        let of_forces = self.forces.iter().filter_map(|force| Some((slope(force.momentum)?, Some(&force.value))));
-        let of_time = self.time.and_then(&slope).map(|slope| (slope, None));
-        of_forces.chain(of_time).collect()
+    /// The terms of drive(f), from the gradient of f: a derivative, and the force that multiplies it if there is one.
+    pub fn terms<'r, T>(&'r self, gradient: &'r SparseRow<T>) -> impl Iterator<Item = (&'r T, Option<&'r Expression>)> {
+        let of_force = |force: &'r Force| Some((gradient.get(&force.momentum)?, Some(&force.value)));
+        let of_time = self.time.and_then(|time| gradient.get(&time)).map(|slope| (slope, None));
+        self.forces.iter().filter_map(of_force).chain(of_time)
     }
 }

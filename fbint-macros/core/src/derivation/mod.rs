@@ -262,11 +262,6 @@ impl Derivation {
         matches!(self.structure, Structure::Canonical) || is_holonomic && !self.field.systems.is_empty()
     }
 
-    /// The entry of DF in the row of an integral and the column of a state, unless it vanishes.
-    pub fn entry(&self, integral: IntegralId, state: Symbol) -> Option<&Expression> {
-        self.integrals[integral].gradient.get(&state)
-    }
-
     /// The matrix by which the multipliers of a canonical system are determined, row by row, and the constraints of its columns.
     pub fn multiplier_matrix(&self) -> (Vec<IntegralId>, Vec<Vec<Expression>>) {
         let system = self.system_of(Unknowns::OfBrackets).or_else(|| self.system_of(Unknowns::OfReactions));

@@ -52,20 +52,17 @@ impl Structure {
         }
     }
 
-    /// The terms f_x J_xy g_y of {f, g}, from the entries of the gradients that do not vanish.
-    pub fn bracket<F: Clone, G>(
+    /// The terms f_x J_xy g_y of {f, g}, from the gradients.
+    pub fn bracket<'r, T>(
         &self,
         symbols: &Symbols,
-        f: impl IntoIterator<Item = (Symbol, F)>,
-        g: impl Fn(Symbol) -> Option<G>,
-    ) -> Vec<(F, Expression, G)> {
-        let mut terms = Vec::new();
-        for (x, slope) in f {
-            for (y, entry) in self.row(symbols, x) {
-                terms.extend(g(y).map(|other| (slope.clone(), entry, other)));
-            }
-        }
-        terms
+        f: &'r SparseRow<T>,
+        g: &'r SparseRow<T>,
+    ) -> impl Iterator<Item = (&'r T, Expression, &'r T)> {
+        f.iter().flat_map(move |(x, slope)| {
+            let row = self.row(symbols, *x).into_iter();
+            row.filter_map(move |(y, entry)| Some((slope, entry, g.get(&y)?)))
+        })
     }
 }
 

@@ -58,7 +58,7 @@ impl<'a> PhaseSpace<'a> {
     }
 
     fn unsimplified_bracket(&self, f: &Observable, g: &Observable) -> Expression {
-        let terms = self.terms_of_bracket(f, g).into_iter();
+        let terms = self.terms_of_bracket(f, g);
         Expression::sum(terms.map(|(f, entry, g)| f.clone() * g.clone() * entry))
     }
 
@@ -75,24 +75,25 @@ impl<'a> PhaseSpace<'a> {
 
     /// drive(f)
     fn drive_of(&self, f: &Observable) -> Expression {
-        let terms = self.drive.terms(|symbol| f.derivative(symbol)).into_iter();
-        Expression::sum(
-            terms.map(|(slope, force)| force.map_or_else(|| slope.clone(), |force| slope.clone() * force.clone())),
-        )
+        let term = |(slope, force): (&Expression, Option<&Expression>)| match force {
+            Some(force) => slope.clone() * force.clone(),
+            None => slope.clone(),
+        };
+        Expression::sum(self.drive.terms(&f.gradient).map(term))
     }
 
     /// The operations in {f, g} before anything in it cancels.
     pub(super) fn operations_of_bracket(&self, f: &Observable, g: &Observable) -> usize {
-        self.terms_of_bracket(f, g).into_iter().map(|(f, _, g)| f.operations() + g.operations()).sum()
+        self.terms_of_bracket(f, g).map(|(f, _, g)| f.operations() + g.operations()).sum()
     }
 
     /// The factors of every term of {f, g}: a derivative of each, and an entry of J.
     fn terms_of_bracket<'e>(
-        &'e self,
+        &self,
         f: &'e Observable,
         g: &'e Observable,
-    ) -> Vec<(&'e Expression, Expression, &'e Expression)> {
-        self.structure.bracket(self.symbols, f.slopes(), |symbol| g.derivative(symbol))
+    ) -> impl Iterator<Item = (&'e Expression, Expression, &'e Expression)> {
+        self.structure.bracket(self.symbols, &f.gradient, &g.gradient)
     }
 }
 

@@ -300,9 +300,9 @@ impl<'a> Notation<'a> {
     /// grad V = DF^T y.
     fn gradient(&self) -> Vec<Equation> {
         let component = |state: Symbol| {
-            let entries = self.y.iter().filter_map(|(id, y)| Some((*y, self.derivation.entry(id, state)?)));
-            let terms: Vec<Expression> = entries.map(|(y, entry)| Expression::from(y) * entry.clone()).collect();
-            (self.partial("V", state), self.printer.sum(&terms))
+            let entry = |id: IntegralId| self.derivation.integrals[id].gradient.get(&state).cloned();
+            let terms = self.y.iter().filter_map(|(id, y)| Some(Expression::from(*y) * entry(id)?));
+            (self.partial("V", state), self.printer.sum(&terms.collect::<Vec<_>>()))
         };
         self.derivation.symbols.states().map(component).collect()
     }

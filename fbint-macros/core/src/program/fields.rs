@@ -90,7 +90,7 @@ pub(super) fn jacobian(parts: &FunctionParts<'_>) -> Program {
     let mut outputs = Vec::new();
     for id in derivation.integrals.ids() {
         for state in derivation.symbols.states() {
-            outputs.push(derivation.entry(id, state).map_or(zero, |entry| lowering.lower(entry)));
+            outputs.push(derivation.integrals[id].gradient.get(&state).map_or(zero, |entry| lowering.lower(entry)));
         }
     }
     lowering.builder.finish(outputs)
@@ -263,10 +263,10 @@ fn add_flow(
     rows: &mut Table<Symbol, Vec<Monomial>>,
 ) {
     for (id, weight) in weights {
-        let slope = |column: Symbol| normalised.rows[*id].get(&column).map(|entry| entry.clone().times(weight));
         for state in derivation.symbols.states() {
-            for ((), entry, term) in derivation.structure.bracket(&derivation.symbols, [(state, ())], slope) {
-                rows[state].push(lowering.monomial(&entry).times(&term));
+            for (column, entry) in derivation.structure.row(&derivation.symbols, state) {
+                let slope = normalised.rows[*id].get(&column).map(|slope| slope.clone().times(weight));
+                rows[state].extend(slope.map(|slope| lowering.monomial(&entry).times(&slope)));
             }
         }
     }

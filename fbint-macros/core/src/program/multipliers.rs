@@ -6,7 +6,6 @@ use super::lower::Lowering;
 use super::monomial::Monomial;
 use super::normalise::Normalised;
 use crate::derivation::{Derivation, IntegralId, Unknowns};
-use crate::expression::Symbol;
 
 /// c, from the weights of the normalised rows.
 pub(super) fn constraint_multipliers(
@@ -42,9 +41,8 @@ struct BracketsOfRows<'a> {
 impl BracketsOfRows<'_> {
     /// {f, g}
     fn of_rows(&self, lowering: &mut Lowering, f: IntegralId, g: IntegralId) -> Monomial {
-        let slopes = self.normalised.rows[f].iter().map(|(column, entry)| (*column, entry));
-        let other = |column: Symbol| self.normalised.rows[g].get(&column);
-        let terms = self.derivation.structure.bracket(&self.derivation.symbols, slopes, other).into_iter();
+        let (rows, symbols) = (&self.normalised.rows, &self.derivation.symbols);
+        let terms = self.derivation.structure.bracket(symbols, &rows[f], &rows[g]);
         let terms = terms.map(|(f, entry, g)| lowering.monomial(&entry).times(f).times(g)).collect();
         lowering.sum(terms)
     }
@@ -53,8 +51,7 @@ impl BracketsOfRows<'_> {
     fn with_energy(&self, lowering: &mut Lowering, f: IntegralId) -> Monomial {
         let Some(energy) = self.derivation.integrals.energy() else { return Monomial::zero() };
         let bracket = self.of_rows(lowering, energy, f).times(&self.normalised.factors[energy]);
-        let row = &self.normalised.rows[f];
-        let driven = self.derivation.drive.terms(|column| row.get(&column)).into_iter();
+        let driven = self.derivation.drive.terms(&self.normalised.rows[f]);
         let driven = driven.map(|(slope, force)| match force {
             Some(force) => slope.clone().times(&lowering.monomial(force)).negated(),
             None => slope.clone().negated(),

@@ -4,7 +4,7 @@ use super::identities::vanishes_identically;
 use super::states::{State, Values, general};
 use crate::derivation::table::Table;
 use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution, Kind, SparseRow};
-use crate::expression::{Expression, Symbol};
+use crate::expression::Expression;
 use crate::numbers::precise::Real;
 
 /// More integrals than this are not compared: their pairs would be too many to print, or to wait for.
@@ -75,9 +75,7 @@ impl<'a> BracketSamples<'a> {
 
     /// {f, g}
     fn bracket(&self, (state, rows): &StateGradients, f: IntegralId, g: IntegralId) -> Option<Real> {
-        let slopes = rows[f].iter().map(|(symbol, slope)| (*symbol, slope));
-        let other = |symbol: Symbol| rows[g].get(&symbol);
-        let mut terms = self.derivation.structure.bracket(&self.derivation.symbols, slopes, other).into_iter();
+        let mut terms = self.derivation.structure.bracket(&self.derivation.symbols, &rows[f], &rows[g]);
         terms.try_fold(Real::zero(), |sum, (f, entry, g)| Some(&sum + &(&state.evaluate(&entry)? * &(f * g))))
     }
 
@@ -114,11 +112,9 @@ impl<'a> BracketSamples<'a> {
 
     /// Whether points modulo primes prove that a bracket vanishes.
     fn is_proved(&self, (a, b): (IntegralId, IntegralId)) -> bool {
-        let slopes = self.derivation.integrals[a].gradient.iter().map(|(symbol, slope)| (*symbol, slope));
-        let terms =
-            self.derivation.structure.bracket(&self.derivation.symbols, slopes, |y| self.derivation.entry(b, y));
-        let term =
-            |(f, entry, g): (&Expression, Expression, &Expression)| Expression::product([f.clone(), entry, g.clone()]);
-        vanishes_identically(&Expression::sum(terms.into_iter().map(term)))
+        let Derivation { integrals, symbols, structure, .. } = self.derivation;
+        let terms = structure.bracket(symbols, &integrals[a].gradient, &integrals[b].gradient);
+        let terms = terms.map(|(f, entry, g)| Expression::product([f.clone(), entry, g.clone()]));
+        vanishes_identically(&Expression::sum(terms))
     }
 }

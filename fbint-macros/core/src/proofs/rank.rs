@@ -7,6 +7,7 @@ use super::states::{self, State, Values};
 use crate::derivation::table::Id;
 use crate::derivation::{BoundSet, Derivation, IntegralId, Rank};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative::entry;
 use crate::numbers::linear::Balanced;
 use crate::numbers::precise::Real;
 
@@ -39,8 +40,7 @@ pub fn rank(derivation: &Derivation) -> Rank {
 /// Whether the gradients of these integrals are proved to be dependent in every state: where a force is far away, an energy may look
 /// constant.
 fn are_bound(derivation: &Derivation, members: &[IntegralId]) -> bool {
-    let entry = |id: &IntegralId, state| derivation.entry(*id, state).cloned().unwrap_or_else(Expression::zero);
-    let row = |state| members.iter().map(|id| entry(id, state)).collect();
+    let row = |state| members.iter().map(|id| entry(&derivation.integrals[*id].gradient, state)).collect();
     let rows: Vec<Vec<Expression>> = derivation.symbols.states().map(row).collect();
     are_dependent(&rows, &(0..members.len()).collect::<Vec<_>>())
 }
