@@ -2,7 +2,7 @@
 
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::table::Table;
-use crate::derivation::{Force, IntegralId, Integrals, Kind, LinearSystem, Problem, Reaction, Role};
+use crate::derivation::{Force, IntegralId, Integrals, Kind, LinearSystem, Problem, Reaction, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
@@ -22,22 +22,21 @@ impl Flow<'_> {
     /// A velocity constraint f = A q' has A in the place of the gradient of g, and f in the place of g'.
     pub(super) fn systems(&self, observables: &Table<IntegralId, Observable>) -> Option<Vec<LinearSystem>> {
         let Flow { problem, space, integrals } = self;
-        let hamiltonian = &observables[problem.integrals.energy()?];
+        let hamiltonian = &observables[problem.integrals.energy()?].gradient;
         let members: Vec<IntegralId> = problem.integrals.constraints().map(|(id, _)| id).collect();
         let pairs = problem.integrals.holonomic_pairs();
-        let observed = |ids: &[IntegralId]| ids.iter().map(|id| &observables[*id]).collect::<Vec<_>>();
+        let observed = |ids: &[IntegralId]| ids.iter().map(|id| &observables[*id].gradient).collect::<Vec<_>>();
         let multipliers =
             |ids: &[IntegralId]| ids.iter().map(|id| problem.symbols.multiplier(*id)).collect::<Option<_>>();
-        let bracket = |f: &Observable, g: &Observable| space.bracket(f, g);
-        let with_energy = |members: &[&Observable]| -> Option<Vec<Expression>> {
+        let bracket = |f: &SparseRow, g: &SparseRow| space.bracket(f, g);
+        let with_energy = |members: &[&SparseRow]| -> Option<Vec<Expression>> {
             members.iter().map(|member| space.negative_free_rate(member, hamiltonian)).collect()
         };
         let held: Vec<IntegralId> = problem.reactions.iter().map(|reaction| reaction.constraint).collect();
         if members.len() == 2 * pairs.len() + held.len() {
             let (mut constraints, rates): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
-            let along: Vec<Observable> =
-                problem.reactions.iter().map(|reaction| Observable::along(&reaction.along)).collect();
-            let acting: Vec<&Observable> = observed(&constraints).into_iter().chain(&along).collect();
+            let along = problem.reactions.iter().map(|reaction| &reaction.along);
+            let acting: Vec<&SparseRow> = observed(&constraints).into_iter().chain(along).collect();
             let kept = observed(&[&rates[..], &held].concat());
             constraints.extend(&held);
             let matrix = symmetric(&acting, &kept, bracket)?;
@@ -112,9 +111,9 @@ impl Flow<'_> {
 
 /// A_ij = {g_i, g'_j}, which is symmetric.
 fn symmetric(
-    positions: &[&Observable],
-    rates: &[&Observable],
-    bracket: impl Fn(&Observable, &Observable) -> Option<Expression>,
+    positions: &[&SparseRow],
+    rates: &[&SparseRow],
+    bracket: impl Fn(&SparseRow, &SparseRow) -> Option<Expression>,
 ) -> Option<Vec<Vec<Expression>>> {
     let k = positions.len();
     let mut matrix = vec![vec![Expression::zero(); k]; k];
@@ -129,9 +128,9 @@ fn symmetric(
 
 /// The brackets of members, which are antisymmetric, and below them those of others with the members.
 fn antisymmetric(
-    members: &[&Observable],
-    others: &[&Observable],
-    bracket: impl Fn(&Observable, &Observable) -> Option<Expression>,
+    members: &[&SparseRow],
+    others: &[&SparseRow],
+    bracket: impl Fn(&SparseRow, &SparseRow) -> Option<Expression>,
 ) -> Option<Vec<Vec<Expression>>> {
     let mut matrix = vec![vec![Expression::zero(); members.len()]; members.len()];
     for i in 0..members.len() {

@@ -41,13 +41,13 @@ pub(super) fn check_observables(
 ) -> Result<(), Overlong> {
     observables.iter().try_for_each(|(id, observable)| {
         check(DerivedExpression::Integral(id), observable.value.operations())?;
-        observable
-            .slopes()
-            .try_for_each(|(state, slope)| check(DerivedExpression::Derivative(id, state), slope.operations()))
+        let mut slopes = observable.gradient.iter();
+        slopes.try_for_each(|(state, slope)| check(DerivedExpression::Derivative(id, *state), slope.operations()))
     })?;
     let mut pairs = constraints.iter().enumerate().flat_map(|(i, g)| constraints[..i].iter().map(move |f| (*f, *g)));
     pairs.try_for_each(|(f, g)| {
-        check(DerivedExpression::Bracket(f, g), space.operations_of_bracket(&observables[f], &observables[g]))
+        let [a, b] = [f, g].map(|id| &observables[id].gradient);
+        check(DerivedExpression::Bracket(f, g), space.operations_of_bracket(a, b))
     })
 }
 

@@ -3,7 +3,7 @@
 //! {I_a, I_b}_D = {I_a, I_b} - sum_ij {I_a, f_i} C^ij {f_j, I_b}, of which the sum vanishes if either integral commutes with
 //! every constraint. Where it does not, the bracket is left open, since C is not inverted here.
 
-use super::phase_space::{Observable, PhaseSpace};
+use super::phase_space::PhaseSpace;
 use super::simplify::Simplify;
 use crate::derivation::table::Table;
 use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution};
@@ -42,7 +42,6 @@ fn vanishes(expression: Option<Expression>) -> bool {
 struct Brackets<'a> {
     derivation: &'a Derivation,
     space: PhaseSpace<'a>,
-    observables: Table<IntegralId, Observable>,
     /// Whether each integral commutes with all constraints, and is not one of them.
     commutes: Table<IntegralId, bool>,
 }
@@ -50,14 +49,13 @@ struct Brackets<'a> {
 impl<'a> Brackets<'a> {
     fn of(derivation: &'a Derivation, simplify: &'a dyn Simplify) -> Self {
         let space = PhaseSpace::of(derivation, simplify);
-        let observables = derivation.integrals.map(Observable::of);
+        let row = |id: IntegralId| &derivation.integrals[id].gradient;
         let constraints = derivation.constraints().unwrap_or_default();
         let commutes = |id: IntegralId| {
-            !constraints.contains(&id)
-                && constraints.iter().all(|g| vanishes(space.bracket(&observables[id], &observables[*g])))
+            !constraints.contains(&id) && constraints.iter().all(|g| vanishes(space.bracket(row(id), row(*g))))
         };
         let commutes = derivation.integrals.ids().map(commutes).collect();
-        Self { derivation, space, observables, commutes }
+        Self { derivation, space, commutes }
     }
 
     /// The bracket of two integrals, unless it takes the inverse of C or is not real.
@@ -65,7 +63,8 @@ impl<'a> Brackets<'a> {
         if !self.commutes[a] && !self.commutes[b] {
             return None;
         }
-        let bracket = self.space.bracket(&self.observables[a], &self.observables[b])?;
+        let [a, b] = [a, b].map(|id| &self.derivation.integrals[id].gradient);
+        let bracket = self.space.bracket(a, b)?;
         if vanishes_identically(&bracket) { Some(Expression::zero()) } else { Some(bracket) }
     }
 

@@ -157,7 +157,8 @@ fn observables(
         (None, Kind::Rate { of }) => {
             let constraint = known[of].as_ref().ok_or(Unreal::Integral(of))?;
             // What is derived from real quantities fails to be real only where H itself is to blame.
-            let rate = hamiltonian().and_then(|hamiltonian| space.free_rate(constraint, hamiltonian));
+            let rate =
+                hamiltonian().and_then(|hamiltonian| space.free_rate(&constraint.gradient, &hamiltonian.gradient));
             rate.and_then(|rate| space.observable(&rate)).ok_or(Unreal::Hamiltonian)
         }
         (None, _) => Err(Unreal::Integral(id)),
@@ -197,7 +198,7 @@ fn integrals(problem: &Problem, observables: &Table<IntegralId, Observable>, wri
         let form = if declared.kind == Kind::Energy { energy.as_ref() } else { declared.value.as_ref() };
         let value = &observable.value;
         let value = form.map_or_else(|| written.restored(value), |form| written.form(form, value));
-        let gradient = observable.slopes().map(|(symbol, entry)| (symbol, written.restored(entry)));
+        let gradient = observable.gradient.iter().map(|(symbol, entry)| (*symbol, written.restored(entry)));
         declared.derived(value, gradient.collect())
     };
     problem.integrals.rows().zip(observables.rows()).map(integral).collect()

@@ -1,9 +1,9 @@
 //! Phase space: observables with their gradients, and their bracket.
 
 use super::simplify::Simplify;
-use crate::derivation::{Derivation, Drive, Integral, SparseRow, Structure, Symbols};
-use crate::expression::{Expression, Symbol};
-use crate::numbers::derivative;
+use crate::derivation::{Derivation, Drive, SparseRow, Structure, Symbols};
+use crate::expression::Expression;
+use crate::numbers::derivative::{self, Differentiated};
 use crate::proofs::{State, general};
 
 /// States in which it is looked for that something does not vanish.
@@ -18,11 +18,7 @@ pub(crate) struct PhaseSpace<'a> {
 }
 
 /// A function on phase space and the entries of its gradient that do not vanish.
-#[derive(Clone)]
-pub(crate) struct Observable {
-    pub(crate) value: Expression,
-    gradient: SparseRow,
-}
+pub(crate) type Observable = Differentiated<Expression>;
 
 impl<'a> PhaseSpace<'a> {
     /// The phase space of a system that was derived.
@@ -52,69 +48,38 @@ impl<'a> PhaseSpace<'a> {
         states.any(|state| state.evaluate(expression).is_some_and(|value| value.is_nonzero()))
     }
 
-    /// {f, g}; `None` where it is not a finite real expression.
-    pub(crate) fn bracket(&self, f: &Observable, g: &Observable) -> Option<Expression> {
+    /// {f, g}, from the gradients; `None` where it is not a finite real expression.
+    pub(crate) fn bracket(&self, f: &SparseRow, g: &SparseRow) -> Option<Expression> {
         self.simplified(&self.unsimplified_bracket(f, g))
     }
 
-    fn unsimplified_bracket(&self, f: &Observable, g: &Observable) -> Expression {
-        let terms = self.terms_of_bracket(f, g);
+    fn unsimplified_bracket(&self, f: &SparseRow, g: &SparseRow) -> Expression {
+        let terms = self.structure.bracket(self.symbols, f, g);
         Expression::sum(terms.map(|(f, entry, g)| f.clone() * g.clone() * entry))
     }
 
     /// y(f), the rate of a function that does not depend on the work, where there are no constraints; `None` where it is not a finite real
     /// expression.
-    pub(super) fn free_rate(&self, f: &Observable, hamiltonian: &Observable) -> Option<Expression> {
+    pub(super) fn free_rate(&self, f: &SparseRow, hamiltonian: &SparseRow) -> Option<Expression> {
         self.simplified(&(self.unsimplified_bracket(f, hamiltonian) + self.drive_of(f)))
     }
 
     /// -y(f) of a function that does not depend on the work: {H, f} where nothing drives the system.
-    pub(super) fn negative_free_rate(&self, f: &Observable, hamiltonian: &Observable) -> Option<Expression> {
+    pub(super) fn negative_free_rate(&self, f: &SparseRow, hamiltonian: &SparseRow) -> Option<Expression> {
         self.simplified(&(self.unsimplified_bracket(hamiltonian, f) - self.drive_of(f)))
     }
 
     /// drive(f)
-    fn drive_of(&self, f: &Observable) -> Expression {
+    fn drive_of(&self, f: &SparseRow) -> Expression {
         let term = |(slope, force): (&Expression, Option<&Expression>)| match force {
             Some(force) => slope.clone() * force.clone(),
             None => slope.clone(),
         };
-        Expression::sum(self.drive.terms(&f.gradient).map(term))
+        Expression::sum(self.drive.terms(f).map(term))
     }
 
     /// The operations in {f, g} before anything in it cancels.
-    pub(super) fn operations_of_bracket(&self, f: &Observable, g: &Observable) -> usize {
-        self.terms_of_bracket(f, g).map(|(f, _, g)| f.operations() + g.operations()).sum()
-    }
-
-    /// The factors of every term of {f, g}: a derivative of each, and an entry of J.
-    fn terms_of_bracket<'e>(
-        &self,
-        f: &'e Observable,
-        g: &'e Observable,
-    ) -> impl Iterator<Item = (&'e Expression, Expression, &'e Expression)> {
-        self.structure.bracket(self.symbols, &f.gradient, &g.gradient)
-    }
-}
-
-impl Observable {
-    /// An integral as it was derived.
-    pub(crate) fn of(integral: &Integral) -> Self {
-        Self { value: integral.value.clone(), gradient: integral.gradient.clone() }
-    }
-
-    /// What has these derivatives: of a velocity constraint, the row along which its reaction acts.
-    pub(super) fn along(row: &SparseRow) -> Self {
-        Self { value: Expression::zero(), gradient: row.clone() }
-    }
-
-    /// The derivatives that do not vanish, in the order of the state.
-    pub(super) fn slopes(&self) -> impl Iterator<Item = (Symbol, &Expression)> {
-        self.gradient.iter().map(|(&symbol, slope)| (symbol, slope))
-    }
-
-    /// The derivative by an entry of the state, unless it vanishes.
-    pub(crate) fn derivative(&self, state: Symbol) -> Option<&Expression> {
-        self.gradient.get(&state)
+    pub(super) fn operations_of_bracket(&self, f: &SparseRow, g: &SparseRow) -> usize {
+        self.structure.bracket(self.symbols, f, g).map(|(f, _, g)| f.operations() + g.operations()).sum()
     }
 }

@@ -42,7 +42,7 @@ fn is_refuted(space: &PhaseSpace<'_>, quantity: &Expression) -> bool {
 
 fn jacobi(states: &[Symbol], j: &[Vec<Observable>], [a, b, c]: [usize; 3]) -> Expression {
     let terms = [(a, b, c), (b, c, a), (c, a, b)].into_iter().flat_map(|(first, second, third)| {
-        let slopes = states.iter().map(move |state| j[second][third].derivative(*state));
+        let slopes = states.iter().map(move |state| j[second][third].gradient.get(state));
         j[first].iter().zip(slopes).filter_map(|(factor, slope)| Some(factor.value.clone() * slope?.clone()))
     });
     Expression::sum(terms)
