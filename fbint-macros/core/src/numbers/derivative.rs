@@ -1,5 +1,4 @@
-//! Values and gradients of expressions, without algebra: in numbers by automatic differentiation in reverse, in expressions by the chain
-//! rule, not simplified.
+//! Values and gradients of expressions, without algebra: of numbers along with their values, of expressions by the chain rule, not simplified.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +9,11 @@ use super::number::Number;
 use crate::expression::{Expression, Function, Symbol};
 use crate::work::{EVALUATION, spend_each};
 
-/// A value, and the derivatives by the symbols that the expression contains.
+/// A value, and its derivatives by the unknowns that it depends on, which are symbols mostly. It is a number itself.
 #[derive(Clone, Debug)]
-pub(crate) struct Differentiated<T> {
+pub(crate) struct Differentiated<T, K = Symbol> {
     pub(crate) value: T,
-    pub(crate) gradient: BTreeMap<Symbol, T>,
+    pub(crate) gradient: BTreeMap<K, T>,
 }
 
 /// The value and the gradient by variables of an expression, where all of it is defined.
@@ -23,32 +22,21 @@ pub(crate) fn differentiate<T: Number>(
     value: &impl Fn(Symbol) -> T,
     is_variable: &impl Fn(Symbol) -> bool,
 ) -> Option<Differentiated<T>> {
-    let evaluated = evaluated(expression, value, is_variable)?;
-    let mut gradient = BTreeMap::new();
-    if evaluated.varies {
-        propagate(expression, &evaluated, T::integer(1), &mut gradient)?;
-    }
-    Some(Differentiated { value: evaluated.value, gradient })
+    let varying = |symbol| {
+        let slope = is_variable(symbol).then(|| (symbol, T::integer(1)));
+        Differentiated { value: value(symbol), gradient: slope.into_iter().collect() }
+    };
+    evaluated(expression, &varying)
 }
 
-fn evaluated<T: Number>(
-    expression: &Expression,
-    value: &impl Fn(Symbol) -> T,
-    is_variable: &impl Fn(Symbol) -> bool,
-) -> Option<Evaluated<T>> {
-    let parts = expression.children().map(|part| evaluated(part, value, is_variable));
-    let parts: Vec<Evaluated<T>> = parts.collect::<Option<_>>()?;
-    let values: Vec<&T> = parts.iter().map(|part| &part.value).collect();
-    let value = value_of(expression, &values, value)?;
-    let varies = match expression {
-        Expression::Symbol(symbol) => is_variable(*symbol),
-        _ => parts.iter().any(|part| part.varies),
-    };
-    Some(Evaluated { value, varies, parts })
+/// The value of an expression, where all of it is defined.
+pub(super) fn evaluated<T: Number>(expression: &Expression, symbol: &impl Fn(Symbol) -> T) -> Option<T> {
+    let parts = expression.children().map(|part| evaluated(part, symbol));
+    value_of(expression, &parts.collect::<Option<Vec<T>>>()?, symbol)
 }
 
 /// The value of an expression from those of its parts, where it is defined.
-pub(super) fn value_of<T: Number>(expression: &Expression, parts: &[&T], symbol: &impl Fn(Symbol) -> T) -> Option<T> {
+pub(super) fn value_of<T: Number>(expression: &Expression, parts: &[T], symbol: &impl Fn(Symbol) -> T) -> Option<T> {
     spend_each(1 + parts.len(), EVALUATION);
     Some(match expression {
         Expression::Number(number) => T::rational(number),
@@ -57,7 +45,7 @@ pub(super) fn value_of<T: Number>(expression: &Expression, parts: &[&T], symbol:
         Expression::Sum(_) => parts.iter().fold(T::integer(0), |sum, term| sum.plus(term)),
         Expression::Product(_) => parts.iter().fold(T::integer(1), |product, factor| product.times(factor)),
         Expression::Power(_, exponent) => parts[0].power(exponent)?,
-        Expression::Call(function, _) => T::call(*function, &parts.iter().copied().cloned().collect::<Vec<_>>())?,
+        Expression::Call(function, _) => T::call(*function, parts)?,
     })
 }
 
@@ -110,33 +98,6 @@ fn contains(expression: &Expression, symbol: Symbol) -> bool {
     *expression == Expression::Symbol(symbol) || expression.children().any(|part| contains(part, symbol))
 }
 
-/// The value of an expression and of its parts.
-struct Evaluated<T> {
-    value: T,
-    /// Whether it contains a variable.
-    varies: bool,
-    parts: Vec<Evaluated<T>>,
-}
-
-/// Adds to `gradient` what the variables of an expression contribute, where the whole depends on it at the rate `weight`.
-fn propagate<T: Number>(
-    expression: &Expression,
-    evaluated: &Evaluated<T>,
-    weight: T,
-    gradient: &mut BTreeMap<Symbol, T>,
-) -> Option<()> {
-    if let Expression::Symbol(symbol) = expression {
-        add(gradient, *symbol, weight);
-        return Some(());
-    }
-    for (place, (part, of_part)) in expression.children().zip(&evaluated.parts).enumerate() {
-        if of_part.varies {
-            propagate(part, of_part, weighted(expression, evaluated, &weight, place)?, gradient)?;
-        }
-    }
-    Some(())
-}
-
 /// Adds a term to an entry of a gradient.
 pub(crate) fn add<K: Ord, T: Number>(gradient: &mut BTreeMap<K, T>, key: K, term: T) {
     let sum = gradient.get(&key).map_or_else(|| term.clone(), |sum| sum.plus(&term));
@@ -152,24 +113,6 @@ pub(crate) fn entry<K: Ord, T: Number>(gradient: &BTreeMap<K, T>, key: K) -> T {
 pub(crate) fn dot<K: Ord, T: Number>(one: &BTreeMap<K, T>, other: &BTreeMap<K, T>) -> T {
     let terms = one.iter().filter_map(|(key, entry)| Some(entry.times(other.get(key)?)));
     terms.fold(T::integer(0), |sum, term| sum.plus(&term))
-}
-
-/// `weight` times the derivative of an expression by its part at `place`.
-fn weighted<T: Number>(expression: &Expression, evaluated: &Evaluated<T>, weight: &T, place: usize) -> Option<T> {
-    let parts = &evaluated.parts;
-    spend_each(parts.len(), EVALUATION);
-    Some(match expression {
-        Expression::Product(_) => {
-            let others = parts.iter().enumerate().filter(|(other, _)| *other != place);
-            others.fold(weight.clone(), |product, (_, factor)| product.times(&factor.value))
-        }
-        Expression::Power(_, exponent) => weight.times(&slope_of_power(&parts[0].value, exponent)?),
-        Expression::Call(function, _) => {
-            let arguments: Vec<T> = parts.iter().map(|part| part.value.clone()).collect();
-            weight.times(&slope(*function, &arguments, place)?)
-        }
-        Expression::Sum(_) | Expression::Number(_) | Expression::Pi | Expression::Symbol(_) => weight.clone(),
-    })
 }
 
 /// d(b^r)/db = r b^(r - 1)

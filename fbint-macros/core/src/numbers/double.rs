@@ -100,6 +100,10 @@ impl Number for f64 {
         std::f64::consts::PI
     }
 
+    fn is_zero(&self) -> bool {
+        *self == 0.0
+    }
+
     fn plus(&self, other: &Self) -> Self {
         self + other
     }
@@ -135,10 +139,6 @@ impl Numeric for f64 {
 
     fn to_f64(&self) -> f64 {
         *self
-    }
-
-    fn is_zero(&self) -> bool {
-        *self == 0.0
     }
 
     fn over(&self, other: &Self) -> Self {

@@ -1,93 +1,90 @@
-//! Numbers of 256 bits with their derivatives.
+//! Numbers with their derivatives.
 //!
-//! A linear system C^T c = b is differentiated as a whole, C^T dc = db - dC^T c. No rule by which programs are differentiated takes part.
+//! Of 256 bits, these are what derivatives of programs are held against, and no rule by which programs are differentiated takes part:
+//! a linear system C^T c = b is differentiated as a whole, C^T dc = db - dC^T c.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_rational::BigRational;
 
-use super::derivative::{add, differentiate, slope, slope_of_power};
+use super::derivative::{Differentiated, add, entry, slope, slope_of_power};
 use super::linear::Balanced;
 use super::number::{Number, Numeric};
 use super::points::Unknown;
 use super::precise::Real;
-use crate::expression::{Expression, Function, Symbol};
+use crate::expression::Function;
 
-/// A number, and its derivatives by each of some unknowns, or along directions, that do not vanish because nothing depends on it.
-#[derive(Clone, Debug)]
-pub(crate) struct Dual<K> {
-    pub(crate) value: Real,
-    pub(crate) gradient: BTreeMap<K, Real>,
-}
+/// A number of 256 bits, and its derivatives by each of some unknowns, or along directions, that do not vanish because nothing depends on it.
+pub(crate) type Dual<K> = Differentiated<Real, K>;
 
-impl<K: Ord + Copy> Dual<K> {
-    /// Whether the number is 0 wherever it is taken, as most entries of a Jacobian are.
-    fn is_nothing(&self) -> bool {
-        self.gradient.is_empty() && self.value.is_zero()
+impl<T: Number, K: Ord + Copy> Differentiated<T, K> {
+    fn constant(value: T) -> Self {
+        Self { value, gradient: BTreeMap::new() }
     }
 
     /// A function of `parts`, by its value and its derivatives by them.
-    fn composed<'a>(value: Real, parts: impl IntoIterator<Item = (&'a Self, Real)>) -> Self
+    fn composed<'a>(value: T, parts: impl IntoIterator<Item = (&'a Self, T)>) -> Self
     where
-        K: 'a,
+        Self: 'a,
     {
         let mut gradient = BTreeMap::new();
         for (part, slope) in parts {
-            part.gradient.iter().for_each(|(unknown, inner)| add(&mut gradient, *unknown, &slope * inner));
+            part.gradient.iter().for_each(|(unknown, inner)| add(&mut gradient, *unknown, slope.times(inner)));
         }
         Self { value, gradient }
     }
 }
 
-impl<K: Ord + Copy> From<Real> for Dual<K> {
-    fn from(value: Real) -> Self {
-        Self { value, gradient: BTreeMap::new() }
-    }
-}
-
-impl<K: Ord + Copy> Number for Dual<K> {
+impl<T: Number, K: Ord + Copy> Number for Differentiated<T, K> {
     fn rational(number: &BigRational) -> Self {
-        Self::from(Real::rational(number))
+        Self::constant(T::rational(number))
     }
 
     fn pi() -> Self {
-        Self::from(Real::pi())
+        Self::constant(T::pi())
+    }
+
+    /// Whether the number is 0 wherever it is taken, as most entries of a Jacobian are.
+    fn is_zero(&self) -> bool {
+        self.value.is_zero() && self.gradient.values().all(T::is_zero)
     }
 
     fn plus(&self, other: &Self) -> Self {
-        if self.is_nothing() {
+        if self.is_zero() {
             return other.clone();
         }
-        let mut sum = Self { value: &self.value + &other.value, gradient: self.gradient.clone() };
+        let mut sum = Self { value: self.value.plus(&other.value), gradient: self.gradient.clone() };
         other.gradient.iter().for_each(|(unknown, slope)| add(&mut sum.gradient, *unknown, slope.clone()));
         sum
     }
 
     fn times(&self, other: &Self) -> Self {
-        if self.is_nothing() || other.is_nothing() {
-            return Self::from(Real::zero());
+        if self.is_zero() || other.is_zero() {
+            return Self::integer(0);
         }
-        Self::composed(&self.value * &other.value, [(self, other.value.clone()), (other, self.value.clone())])
+        let value = self.value.times(&other.value);
+        Self::composed(value, [(self, other.value.clone()), (other, self.value.clone())])
     }
 
     fn power(&self, exponent: &BigRational) -> Option<Self> {
         let value = self.value.power(exponent)?;
         if self.gradient.is_empty() {
-            return Some(Self::from(value));
+            return Some(Self::constant(value));
         }
         Some(Self::composed(value, [(self, slope_of_power(&self.value, exponent)?)]))
     }
 
     fn call(function: Function, arguments: &[Self]) -> Option<Self> {
-        let values: Vec<Real> = arguments.iter().map(|argument| argument.value.clone()).collect();
+        let values: Vec<T> = arguments.iter().map(|argument| argument.value.clone()).collect();
         let varying = arguments.iter().enumerate().filter(|(_, argument)| !argument.gradient.is_empty());
         let parts = varying.map(|(place, argument)| Some((argument, slope(function, &values, place)?)));
-        Some(Self::composed(Real::call(function, &values)?, parts.collect::<Option<Vec<_>>>()?))
+        Some(Self::composed(T::call(function, &values)?, parts.collect::<Option<Vec<_>>>()?))
     }
+}
 
-    fn negated(&self) -> Self {
-        let gradient = self.gradient.iter().map(|(unknown, slope)| (*unknown, -slope)).collect();
-        Self { value: -&self.value, gradient }
+impl<K: Ord + Copy> From<Real> for Dual<K> {
+    fn from(value: Real) -> Self {
+        Self::constant(value)
     }
 }
 
@@ -103,23 +100,11 @@ impl Numeric for Dual<Unknown> {
         self.value.to_f64()
     }
 
-    fn is_zero(&self) -> bool {
-        self.value.is_zero() && self.gradient.values().all(Real::is_zero)
-    }
-
     // d(a/b) = (da - (a/b) db)/b
     fn over(&self, other: &Self) -> Self {
         let value = &self.value / &other.value;
         let by_divisor = -&(&value / &other.value);
         Self::composed(value, [(self, &Real::from(1.0) / &other.value), (other, by_divisor)])
-    }
-
-    fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
-        let differentiated = differentiate(expression, &|symbol| value(symbol).value, &|_| true);
-        let Some(differentiated) = differentiated else { return Self::undefined() };
-        let parts: Vec<(Self, Real)> =
-            differentiated.gradient.into_iter().map(|(symbol, slope)| (value(symbol), slope)).collect();
-        Self::composed(differentiated.value, parts.iter().map(|(part, slope)| (part, slope.clone())))
     }
 
     fn varying(unknown: Unknown, value: f64) -> Self {
@@ -133,22 +118,17 @@ impl Numeric for Dual<Unknown> {
         else {
             return vec![Self::undefined(); b.len()];
         };
-        let solution = factors.solve(&values(b));
-        let mut right_sides: BTreeMap<Unknown, Vec<Real>> = BTreeMap::new();
-        let mut subtract = |row: usize, entry: &Self, factor: &Real| {
-            for (unknown, slope) in &entry.gradient {
-                let right = right_sides.entry(*unknown).or_insert_with(|| vec![Real::zero(); b.len()]);
-                right[row] = &right[row] - &(slope * factor);
-            }
+        let mut solution: Vec<Self> = factors.solve(&values(b)).into_iter().map(Self::from).collect();
+        let residual = |(row, b): (&Vec<Self>, &Self)| {
+            let terms = row.iter().zip(&solution).filter(|(entry, _)| !entry.is_zero());
+            terms.fold(b.clone(), |rest, (entry, x)| rest.minus(&entry.times(x)))
         };
-        b.iter().enumerate().for_each(|(row, entry)| subtract(row, entry, &Real::from(-1.0)));
-        for (place, row) in a.iter().enumerate() {
-            row.iter().zip(&solution).for_each(|(entry, x)| subtract(place, entry, x));
-        }
-        let mut solution: Vec<Self> = solution.into_iter().map(Self::from).collect();
-        for (unknown, right) in right_sides {
-            for (entry, slope) in solution.iter_mut().zip(factors.solve(&right)) {
-                entry.gradient.insert(unknown, slope);
+        let residual: Vec<Self> = a.iter().zip(b).map(residual).collect();
+        let unknowns: BTreeSet<Unknown> = residual.iter().flat_map(|row| row.gradient.keys().copied()).collect();
+        for unknown in unknowns {
+            let slopes: Vec<Real> = residual.iter().map(|row| entry(&row.gradient, unknown)).collect();
+            for (x, slope) in solution.iter_mut().zip(factors.solve(&slopes)) {
+                x.gradient.insert(unknown, slope);
             }
         }
         solution

@@ -3,6 +3,7 @@
 use num_rational::BigRational;
 use num_traits::One;
 
+use super::derivative::evaluated;
 use super::linear::Balanced;
 use super::points::{Point, Unknown};
 use crate::expression::{Expression, Function, Symbol};
@@ -11,6 +12,8 @@ use crate::expression::{Expression, Function, Symbol};
 pub(crate) trait Number: Clone {
     fn rational(number: &BigRational) -> Self;
     fn pi() -> Self;
+    /// Whether the number is certainly 0.
+    fn is_zero(&self) -> bool;
     fn plus(&self, other: &Self) -> Self;
     fn times(&self, other: &Self) -> Self;
     /// The power, where it is defined.
@@ -45,10 +48,12 @@ pub(crate) trait Numeric: Number {
     /// The double as it is.
     fn exactly(value: f64) -> Self;
     fn to_f64(&self) -> f64;
-    /// Whether the number is certainly 0.
-    fn is_zero(&self) -> bool;
     fn over(&self, other: &Self) -> Self;
-    fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self;
+
+    /// The value of an expression.
+    fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
+        evaluated(expression, value).unwrap_or_else(Self::undefined)
+    }
 
     /// The solution of A x = b; not a number where A is singular or leaves the range of a double.
     fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
@@ -95,6 +100,10 @@ impl Number for Expression {
 
     fn pi() -> Self {
         Self::Pi
+    }
+
+    fn is_zero(&self) -> bool {
+        self.is_zero()
     }
 
     fn plus(&self, other: &Self) -> Self {

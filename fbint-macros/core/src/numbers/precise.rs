@@ -99,7 +99,7 @@ impl Real {
     pub(crate) fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Option<Self> {
         let parts = expression.children().map(|part| Self::evaluate(part, value));
         let parts: Vec<Self> = parts.collect::<Option<_>>()?;
-        value_of(expression, &parts.iter().collect::<Vec<_>>(), value)?.in_range()
+        value_of(expression, &parts, value)?.in_range()
     }
 
     fn in_range(self) -> Option<Self> {
@@ -314,6 +314,10 @@ impl Number for Real {
         CONSTANTS.with_borrow_mut(|constants| Self::rounded(constants.pi(PRECISION, ROUNDING), 0.0))
     }
 
+    fn is_zero(&self) -> bool {
+        self.is_zero()
+    }
+
     fn plus(&self, other: &Self) -> Self {
         self + other
     }
@@ -351,10 +355,6 @@ impl Numeric for Real {
 
     fn to_f64(&self) -> f64 {
         self.to_f64()
-    }
-
-    fn is_zero(&self) -> bool {
-        self.is_zero()
     }
 
     fn over(&self, other: &Self) -> Self {
