@@ -100,13 +100,6 @@ impl Numeric for Dual<Unknown> {
         self.value.to_f64()
     }
 
-    // d(a/b) = (da - (a/b) db)/b
-    fn over(&self, other: &Self) -> Self {
-        let value = &self.value / &other.value;
-        let by_divisor = -&(&value / &other.value);
-        Self::composed(value, [(self, &Real::from(1.0) / &other.value), (other, by_divisor)])
-    }
-
     fn varying(unknown: Unknown, value: f64) -> Self {
         Self { value: Real::from(value), gradient: BTreeMap::from([(unknown, Real::integer(1))]) }
     }

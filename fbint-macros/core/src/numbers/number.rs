@@ -48,7 +48,6 @@ pub(crate) trait Numeric: Number {
     /// The double as it is.
     fn exactly(value: f64) -> Self;
     fn to_f64(&self) -> f64;
-    fn over(&self, other: &Self) -> Self;
 
     /// The value of an expression.
     fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
@@ -64,6 +63,10 @@ pub(crate) trait Numeric: Number {
 
     fn minus(&self, other: &Self) -> Self {
         self.plus(&other.negated())
+    }
+
+    fn over(&self, other: &Self) -> Self {
+        other.reciprocal().map_or_else(Self::undefined, |reciprocal| self.times(&reciprocal))
     }
 
     fn zero() -> Self {
