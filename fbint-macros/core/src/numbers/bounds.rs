@@ -33,6 +33,20 @@ struct Bound {
     strict: bool,
 }
 
+impl Bound {
+    /// Nothing where the number is long.
+    fn new(value: BigRational, strict: bool) -> Option<Self> {
+        (value.numer().bits() + value.denom().bits() <= MOST_BITS).then_some(Self { value, strict })
+    }
+
+    /// The power, if it is not long.
+    fn to_power(&self, times: u32) -> Option<Self> {
+        let bits = self.value.numer().bits().max(self.value.denom().bits());
+        let is_short = bits.saturating_mul(times.into()) <= MOST_BITS;
+        is_short.then(|| Self::new(self.value.pow(times as i32), self.strict)).flatten()
+    }
+}
+
 impl Range {
     /// The bounds of an expression.
     pub(crate) fn of(expression: &Expression) -> Self {
@@ -71,33 +85,35 @@ impl Range {
         self.negated().is_above(-number, strictly)
     }
 
-    fn new(low: Option<(BigRational, bool)>, high: Option<(BigRational, bool)>) -> Self {
-        let bound = |bound: Option<(BigRational, bool)>| {
-            let (value, strict) = bound?;
-            (value.numer().bits() + value.denom().bits() <= MOST_BITS).then_some(Bound { value, strict })
-        };
-        Self { low: bound(low), high: bound(high) }
-    }
-
     fn between(low: BigRational, high: BigRational, strict: bool) -> Self {
-        Self::new(Some((low, strict)), Some((high, strict)))
+        Self { low: Bound::new(low, strict), high: Bound::new(high, strict) }
     }
 
     fn at_least(low: i64, strict: bool) -> Self {
-        Self::new(Some((ratio(low, 1), strict)), None)
+        Self { low: Bound::new(ratio(low, 1), strict), high: None }
     }
 
     fn negated(&self) -> Self {
-        let negative = |bound: &Option<Bound>| bound.as_ref().map(|bound| (-&bound.value, bound.strict));
-        Self::new(negative(&self.high), negative(&self.low))
+        let negative = |bound: &Option<Bound>| bound.as_ref().and_then(|bound| Bound::new(-&bound.value, bound.strict));
+        Self { low: negative(&self.high), high: negative(&self.low) }
+    }
+
+    fn abs(&self) -> Self {
+        if self.is_above(0, false) {
+            self.clone()
+        } else if self.is_below(0, false) {
+            self.negated()
+        } else {
+            Self { high: self.size().and_then(|size| Bound::new(size, false)), ..Self::at_least(0, false) }
+        }
     }
 
     fn plus(&self, other: &Self) -> Self {
         let sum = |a: &Option<Bound>, b: &Option<Bound>| {
             let (a, b) = (a.as_ref()?, b.as_ref()?);
-            Some((&a.value + &b.value, a.strict || b.strict))
+            Bound::new(&a.value + &b.value, a.strict || b.strict)
         };
-        Self::new(sum(&self.low, &other.low), sum(&self.high, &other.high))
+        Self { low: sum(&self.low, &other.low), high: sum(&self.high, &other.high) }
     }
 
     fn times(&self, other: &Self) -> Self {
@@ -112,7 +128,8 @@ impl Range {
                 let low = &a.value * &b.value;
                 let strict = low.is_zero() && self.is_above(0, true) && other.is_above(0, true);
                 let high = self.high.as_ref().zip(other.high.as_ref());
-                Self::new(Some((low, strict)), high.map(|(a, b)| (&a.value * &b.value, false)))
+                let high = high.and_then(|(a, b)| Bound::new(&a.value * &b.value, false));
+                Self { low: Bound::new(low, strict), high }
             }
             _ => match (self.size(), other.size()) {
                 (Some(a), Some(b)) => Self::between(-(&a * &b), a * b, false),
@@ -138,32 +155,13 @@ impl Range {
         if exponent.is_negative() { power.reciprocal() } else { power }
     }
 
+    /// Even powers grow with the size, odd ones with the number itself. What becomes too long keeps its sign.
     fn to_power(&self, times: u32) -> Self {
-        if times == 1 {
-            return self.clone();
-        }
-        if self.is_below(0, false) {
-            let power = self.negated().to_power(times);
-            return if times.is_multiple_of(2) { power } else { power.negated() };
-        }
-        let raised = |bound: &Bound| {
-            let bits = bound.value.numer().bits().max(bound.value.denom().bits());
-            (bits.saturating_mul(times.into()) <= MOST_BITS).then(|| bound.value.pow(times as i32))
+        let base = if times.is_multiple_of(2) { self.abs() } else { self.clone() };
+        let raised = |bound: &Option<Bound>, has_sign: bool| {
+            bound.as_ref()?.to_power(times).or_else(|| Bound::new(BigRational::zero(), true).filter(|_| has_sign))
         };
-        let high = || self.high.as_ref().and_then(|high| Some((raised(high)?, high.strict)));
-        match &self.low {
-            Some(low) if !low.value.is_negative() => match raised(low) {
-                Some(value) => Self::new(Some((value, low.strict)), high()),
-                None => Self::at_least(0, self.is_above(0, true)),
-            },
-            low if !times.is_multiple_of(2) => {
-                Self::new(low.as_ref().and_then(|low| Some((raised(low)?, low.strict))), high())
-            }
-            _ => {
-                let size = self.size().and_then(|value| raised(&Bound { value, strict: false }));
-                Self::new(Some((BigRational::zero(), false)), size.map(|size| (size, false)))
-            }
-        }
+        Self { low: raised(&base.low, base.is_above(0, false)), high: raised(&base.high, base.is_below(0, false)) }
     }
 
     /// Of 1 / x, which is not defined where x is 0.
@@ -176,22 +174,20 @@ impl Range {
         }
         let inverse = |bound: &Option<Bound>| {
             let bound = bound.as_ref().filter(|bound| !bound.value.is_zero())?;
-            Some((bound.value.recip(), bound.strict))
+            Bound::new(bound.value.recip(), bound.strict)
         };
-        let low = inverse(&self.high).unwrap_or((BigRational::zero(), true));
-        Self::new(Some(low), inverse(&self.low))
+        let zero = || Bound::new(BigRational::zero(), true);
+        Self { low: inverse(&self.high).or_else(zero), high: inverse(&self.low) }
     }
 
     fn of_call(function: Function, argument: &Self) -> Self {
         let one = BigRational::one;
         match function {
-            Function::Abs if argument.is_above(0, false) => argument.clone(),
-            Function::Abs if argument.is_below(0, false) => argument.negated(),
-            Function::Abs => Self::new(Some((BigRational::zero(), false)), argument.size().map(|size| (size, false))),
+            Function::Abs => argument.abs(),
             Function::Sin | Function::Cos => Self::between(-one(), one(), false),
             Function::Tanh => Self::between(-one(), one(), true),
             Function::Asin | Function::Atan => Self::between(ratio(-11, 7), ratio(11, 7), true),
-            Function::Acos => Self::new(Some((BigRational::zero(), false)), Some((ratio(22, 7), true))),
+            Function::Acos => Self { high: Bound::new(ratio(22, 7), true), ..Self::at_least(0, false) },
             Function::Atan2 => Self::between(ratio(-22, 7), ratio(22, 7), true),
             Function::Cosh => Self::at_least(1, false),
             Function::Exp | Function::Powf => Self::at_least(0, function == Function::Exp),
