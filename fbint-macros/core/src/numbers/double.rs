@@ -2,84 +2,40 @@
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{Signed, ToPrimitive};
+use num_traits::ToPrimitive;
 
-use super::derivative::slope;
 use super::number::{Number, Numeric};
-use super::scaled::Scaled;
+use super::precise::unbounded;
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::work::{EVALUATION, spend};
 
 impl Expression {
     /// The value in double precision, where `value` gives the value of each symbol.
     pub fn evaluate(&self, value: &impl Fn(Symbol) -> f64) -> f64 {
+        self.evaluate_rounded(value, &|value| value)
+    }
+
+    /// The same, where `round` changes the value of every part.
+    pub(crate) fn evaluate_rounded(&self, value: &impl Fn(Symbol) -> f64, round: &impl Fn(f64) -> f64) -> f64 {
         spend(EVALUATION);
-        match self {
+        let of = |part: &Self| part.evaluate_rounded(value, round);
+        round(match self {
             Self::Number(number) => to_f64(number),
             Self::Pi => std::f64::consts::PI,
             Self::Symbol(symbol) => value(*symbol),
-            Self::Sum(terms) => terms.iter().map(|term| term.evaluate(value)).sum(),
+            Self::Sum(terms) => terms.iter().map(of).sum(),
             Self::Product(factors) => {
                 let (mut product, mut in_range) = (1.0, true);
                 for factor in factors.iter() {
-                    product *= factor.evaluate(value);
+                    product *= of(factor);
                     in_range &= product.is_normal();
                 }
                 // The value may be a double though some of its factors are none.
-                if in_range { product } else { self.scaled(value).to_f64() }
+                if in_range { product } else { unbounded(self, value) }
             }
-            Self::Power(base, exponent) => power_f64(base.evaluate(value), exponent),
-            Self::Call(function, arguments) => {
-                let arguments: Vec<f64> = arguments.iter().map(|argument| argument.evaluate(value)).collect();
-                function.evaluate(&arguments)
-            }
-        }
-    }
-
-    /// The value, although the value of a factor may leave the range of a double.
-    fn scaled(&self, value: &impl Fn(Symbol) -> f64) -> Scaled {
-        spend(EVALUATION);
-        match self {
-            Self::Number(number) => Scaled::rational(number),
-            Self::Product(factors) => {
-                factors.iter().fold(Scaled::from(1.0), |product, factor| product.times(factor.scaled(value)))
-            }
-            Self::Power(base, exponent) => match (exponent.numer().to_i32(), exponent.denom().to_i32()) {
-                (Some(power), Some(1)) => base.scaled(value).powi(power),
-                (Some(power), Some(2)) => base.scaled(value).sqrt().powi(power),
-                _ => Scaled::from(self.evaluate(value)),
-            },
-            other => Scaled::from(other.evaluate(value)),
-        }
-    }
-
-    /// The value in double precision, and how large the terms are whose rounding it may have: of a sum, that of all its terms,
-    /// though they cancel.
-    pub fn evaluate_with_size(&self, value: &impl Fn(Symbol) -> f64) -> (f64, f64) {
-        let result = self.evaluate(value);
-        let relative = |part: &Self| {
-            let (value, size) = part.evaluate_with_size(value);
-            if value == 0.0 { 1.0 } else { size / value.abs() }
-        };
-        let size = match self {
-            Self::Number(_) | Self::Pi | Self::Symbol(_) => result.abs(),
-            Self::Sum(terms) => terms.iter().map(|term| term.evaluate_with_size(value).1).sum(),
-            Self::Product(factors) if result == 0.0 => {
-                factors.iter().map(|factor| factor.evaluate_with_size(value).1).product()
-            }
-            Self::Product(factors) => result.abs() * factors.iter().map(relative).sum::<f64>(),
-            Self::Power(base, exponent) => result.abs() * (1.0 + to_f64(&exponent.abs()) * relative(base)),
-            Self::Call(function, arguments) => {
-                let parts: Vec<(f64, f64)> = arguments.iter().map(|part| part.evaluate_with_size(value)).collect();
-                let values: Vec<f64> = parts.iter().map(|(value, _)| *value).collect();
-                let passed_on = parts
-                    .iter()
-                    .enumerate()
-                    .map(|(place, (_, size))| slope(*function, &values, place).map_or(0.0, |slope| slope.abs() * size));
-                result.abs() + passed_on.filter(|size| size.is_finite()).sum::<f64>()
-            }
-        };
-        (result, size)
+            Self::Power(base, exponent) => power_f64(of(base), exponent),
+            Self::Call(function, arguments) => function.evaluate(&arguments.iter().map(of).collect::<Vec<f64>>()),
+        })
     }
 }
 
@@ -147,5 +103,33 @@ impl Numeric for f64 {
 
     fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
         expression.evaluate(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn power(base: f64, numerator: i64, denominator: i64) -> Expression {
+        let base = Expression::Number(BigRational::from_float(base).expect("a finite number"));
+        Expression::Power(base.into(), BigRational::new(numerator.into(), denominator.into()))
+    }
+
+    /// Factors of any size have a product within the range of a double, or one that is too large for it.
+    #[test]
+    fn what_leaves_the_range_comes_back() {
+        let cases = [
+            (power(1e10, 120, 1) * power(2.0, -4000, 1), (1e10_f64.log2() * 120.0 - 4000.0).exp2()),
+            (power(1e10, 120, 1) * power(1e-10, 110, 1) * Expression::integer(-3), -3e100),
+            (power(1e-200, 3, 1) * power(1e-200, -5, 2), 1e-100),
+            (power(2.0, 3000, 1) * power(2.0, -1977, 1), 2_f64.powi(1023)),
+            (power(2.0, 3000, 1) * Expression::Pi, f64::INFINITY),
+            (power(2.0, 3000, 1) * Expression::zero(), 0.0),
+        ];
+        for (product, expected) in cases {
+            let value = product.evaluate(&|_| 0.0);
+            let is_near = value == expected || (value - expected).abs() <= 1e-9 * expected.abs();
+            assert!(is_near, "{product:?}: {value} {expected}");
+        }
     }
 }

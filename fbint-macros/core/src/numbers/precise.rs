@@ -15,6 +15,7 @@ use num_traits::{One, Signed, ToPrimitive};
 
 use super::derivative::value_of;
 use super::number::{Number, Numeric};
+use super::power;
 use crate::expression::{Expression, Function, Symbol};
 use crate::work::{PRECISE, PRECISE_FUNCTION, spend};
 
@@ -115,15 +116,45 @@ impl Real {
 }
 
 fn nearest(value: &BigFloat) -> f64 {
-    let Some((words, _, sign, exponent, _)) = value.as_raw_parts() else { return f64::NAN };
+    let Some((words, _, sign, exponent, _)) = value.as_raw_parts() else {
+        return if value.is_inf() {
+            f64::INFINITY.copysign(value.sign().map_or(1.0, |sign| sign.to_int().into()))
+        } else {
+            f64::NAN
+        };
+    };
     // The mantissa is a fraction in [1/2, 1), its most significant word last.
     let fraction = words.last().map_or(0.0, |&word| word as f64 * 0.5_f64.powi(64));
-    let size = fraction * 2_f64.powi(exponent.clamp(-1070, 1023));
+    let exponent = exponent.clamp(-1070, 1100);
+    let size = fraction * 2_f64.powi(exponent / 2) * 2_f64.powi(exponent - exponent / 2);
     if sign == Sign::Neg { -size } else { size }
 }
 
+/// The size of a number, for errors relative to it: that of the largest double, where it is larger.
 fn size(value: &BigFloat) -> f64 {
-    nearest(value).abs()
+    nearest(value).abs().clamp(0.0, f64::MAX)
+}
+
+/// The value of an expression, although that of a factor may leave the range of a double.
+pub(super) fn unbounded(expression: &Expression, value: &impl Fn(Symbol) -> f64) -> f64 {
+    nearest(&scaled(expression, value))
+}
+
+fn scaled(expression: &Expression, value: &impl Fn(Symbol) -> f64) -> BigFloat {
+    spend(PRECISE);
+    match expression {
+        Expression::Number(number) => Real::rational(number).value,
+        Expression::Product(factors) => factors.iter().fold(BigFloat::from_i8(1, PRECISION), |product, factor| {
+            product.mul(&scaled(factor, value), PRECISION, ROUNDING)
+        }),
+        Expression::Power(base, exponent) if *exponent.denom() <= BigInt::from(2) => {
+            let base = scaled(base, value);
+            let base = if exponent.is_integer() { base } else { base.sqrt(PRECISION, ROUNDING) };
+            let power = base.powi(exponent.numer().abs().to_usize().unwrap_or(usize::MAX), PRECISION, ROUNDING);
+            if exponent.is_negative() { power.reciprocal(PRECISION, ROUNDING) } else { power }
+        }
+        other => BigFloat::from_f64(other.evaluate(value), PRECISION),
+    }
 }
 
 fn integer(number: &BigInt) -> Real {
@@ -136,14 +167,9 @@ fn integer(number: &BigInt) -> Real {
 }
 
 /// The power with the size of the exponent.
-fn integer_power(base: &Real, exponent: &BigInt) -> Option<Real> {
-    spend(PRECISE);
-    let power = exponent.abs().to_usize()?;
-    let value = base.value.powi(power, PRECISION, ROUNDING);
-    let slope = power as f64 * (size(&base.value) + base.error).powf(power as f64 - 1.0);
-    let inherited = if base.error == 0.0 { 0.0 } else { slope * base.error };
-    let rounding = power as f64 * UNIT * size(&value);
-    Some(Real { value, error: inherited + rounding })
+fn integer_power(base: Real, exponent: &BigInt) -> Option<Real> {
+    let times = exponent.abs().to_u64()?;
+    Some(power(base, times, |a, b| a * b).unwrap_or_else(|| Real::from(1.0)))
 }
 
 fn root(base: &Real) -> Option<Real> {
@@ -328,8 +354,8 @@ impl Number for Real {
 
     fn power(&self, exponent: &BigRational) -> Option<Self> {
         let size = match exponent.denom().to_u32() {
-            Some(1) => integer_power(self, exponent.numer())?,
-            Some(2) => integer_power(&root(self)?, exponent.numer())?,
+            Some(1) => integer_power(self.clone(), exponent.numer())?,
+            Some(2) => integer_power(root(self)?, exponent.numer())?,
             _ => real_power(self, &Self::rational(&exponent.abs()))?,
         };
         let size = size.in_range()?;

@@ -28,7 +28,7 @@ pub(super) struct Oracle<'a, N> {
     solved: BTreeMap<Symbol, N>,
 }
 
-/// What gives the error of a value, relative to the terms that it is made of.
+/// What gives the error of each part of a value, relative to it.
 type RelativeErrors<'a> = Option<&'a dyn Fn() -> f64>;
 
 /// The value of an expression with an error, where the symbols have these values.
@@ -36,8 +36,8 @@ fn evaluate<N: Numeric>(expression: &Expression, symbol: impl Fn(Symbol) -> N, e
     match errors {
         None => N::evaluate(expression, &symbol),
         Some(error) => {
-            let (value, size) = expression.evaluate_with_size(&|of| symbol(of).to_f64());
-            N::exactly(value + size * error())
+            let round = |value: f64| value * (1.0 + error());
+            N::exactly(expression.evaluate_rounded(&|of| symbol(of).to_f64(), &round))
         }
     }
 }
