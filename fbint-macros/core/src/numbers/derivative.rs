@@ -69,7 +69,7 @@ pub(crate) fn gradient(
 
 /// The partial derivative by a symbol.
 fn partial(expression: &Expression, symbol: Symbol) -> Option<Expression> {
-    if !contains(expression, symbol) {
+    if !expression.nodes().any(|node| *node == Expression::Symbol(symbol)) {
         return Some(Expression::zero());
     }
     let parts: Vec<Expression> = expression.children().map(|part| partial(part, symbol)).collect::<Option<_>>()?;
@@ -92,10 +92,6 @@ fn partial(expression: &Expression, symbol: Symbol) -> Option<Expression> {
         return Some(Expression::one());
     }
     Some(Expression::sum(parts.into_iter().enumerate().map(chained).collect::<Option<Vec<_>>>()?))
-}
-
-fn contains(expression: &Expression, symbol: Symbol) -> bool {
-    *expression == Expression::Symbol(symbol) || expression.children().any(|part| contains(part, symbol))
 }
 
 /// Adds a term to an entry of a gradient.

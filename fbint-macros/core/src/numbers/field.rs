@@ -14,18 +14,19 @@ const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 
 /// Random primes between 2^61 and 2^62.
 pub(crate) fn primes(seed: u64) -> impl Iterator<Item = PrimeField> {
-    let mut random = Random(seed);
-    std::iter::from_fn(move || Some(random.next() >> 3 | 1 << 61 | 1))
-        .filter(|number| is_prime(*number))
-        .map(PrimeField)
+    primes_of(62, seed)
 }
 
 /// Random primes between 2^29 and 2^30.
 pub(crate) fn small_primes(seed: u64) -> impl Iterator<Item = PrimeField> {
+    primes_of(30, seed)
+}
+
+/// Random primes of this many bits.
+fn primes_of(bits: u32, seed: u64) -> impl Iterator<Item = PrimeField> {
     let mut random = Random(seed);
-    std::iter::from_fn(move || Some(random.next() >> 35 | 1 << 29 | 1))
-        .filter(|number| is_prime(*number))
-        .map(PrimeField)
+    let odd = std::iter::from_fn(move || Some(random.next() >> (65 - bits) | 1 << (bits - 1) | 1));
+    odd.filter(|number| is_prime(*number)).map(PrimeField)
 }
 
 /// By Miller and Rabin.

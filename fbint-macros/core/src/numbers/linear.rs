@@ -157,28 +157,25 @@ pub(crate) struct Balanced<N: Numeric> {
 impl<N: Numeric> Balanced<N> {
     /// `None` where an entry is not finite.
     pub(crate) fn of(mut matrix: Vec<Vec<N>>) -> Option<Self> {
-        if !matrix.iter().flatten().all(|entry| entry.size().is_finite()) {
+        let sizes: Vec<Vec<f64>> = matrix.iter().map(|row| row.iter().map(N::size).collect()).collect();
+        if !sizes.iter().flatten().all(|size| size.is_finite()) {
             return None;
         }
         let power = |largest: f64| if largest > 0.0 { (-largest.log2().round()).exp2() } else { 1.0 };
-        let larger = |largest: f64, entry: &N| largest.max(entry.size());
-        let scale = |entry: &mut N, factor: f64| *entry = entry.times(&N::exactly(factor));
-        let width = matrix.first().map_or(0, Vec::len);
-        let (mut rows, mut columns) = (vec![1.0; matrix.len()], vec![1.0; width]);
+        let (mut rows, mut columns) = (vec![1.0; sizes.len()], vec![1.0; sizes.first().map_or(0, Vec::len)]);
         for _ in 0..2 {
-            for (row, total) in matrix.iter_mut().zip(&mut rows) {
-                let factor = power(row.iter().fold(0.0, larger));
-                if factor != 1.0 {
-                    row.iter_mut().for_each(|entry| scale(entry, factor));
-                    *total *= factor;
-                }
+            for (sizes, row) in sizes.iter().zip(&mut rows) {
+                let scaled = sizes.iter().zip(&columns).map(|(size, column)| size * *row * column);
+                *row *= power(scaled.fold(0.0, f64::max));
             }
-            for (column, total) in columns.iter_mut().enumerate() {
-                let factor = power(matrix.iter().map(|row| &row[column]).fold(0.0, larger));
-                if factor != 1.0 {
-                    matrix.iter_mut().for_each(|row| scale(&mut row[column], factor));
-                    *total *= factor;
-                }
+            for (place, column) in columns.iter_mut().enumerate() {
+                let scaled = sizes.iter().zip(&rows).map(|(sizes, row)| sizes[place] * row * *column);
+                *column *= power(scaled.fold(0.0, f64::max));
+            }
+        }
+        for (entries, row) in matrix.iter_mut().zip(&rows) {
+            for (entry, column) in entries.iter_mut().zip(&columns).filter(|(entry, _)| !entry.is_zero()) {
+                *entry = entry.times(&N::exactly(row * column));
             }
         }
         Some(Self { echelon: Echelon::new(NumericArithmetic(PhantomData), matrix), rows, columns })
