@@ -7,7 +7,7 @@ use crate::check::{CheckOutcome, check};
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
 use crate::elaborate::Elaborated;
 use crate::mechanics;
-use crate::prepared::{self, Damage, Folder, Kept, Order, Trouble};
+use crate::prepared::{self, Folder, Kept, Order, Trouble};
 use crate::proofs;
 
 /// A derivation, and the doubts about it.
@@ -36,7 +36,7 @@ pub(super) fn origin(messages: Messages<'_>) -> syn::Result<Provenance> {
         Kept::Nothing(reason) => return Err(trouble(Trouble::Stale(reason))),
     };
     let prepared = believed(&text, problem)
-        .map_err(|Damage(reason)| trouble(Trouble::Stale(format!("`{file}` cannot be used: {reason}"))))?;
+        .map_err(|reason| trouble(Trouble::Stale(format!("`{file}` cannot be used: {reason}"))))?;
     if order == Order::Check && has_algebra && !is_derived_again(messages, &prepared)? {
         return Err(trouble(Trouble::Stale(format!("`{file}` is not what is derived from this declaration"))));
     }
@@ -44,7 +44,7 @@ pub(super) fn origin(messages: Messages<'_>) -> syn::Result<Provenance> {
 }
 
 /// What a file's text says, if all of it is true of the problem.
-fn believed(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
+fn believed(text: &str, problem: &Problem) -> Result<Prepared, String> {
     prepared::read(text, problem).and_then(|prepared| prepared::believed(problem, prepared))
 }
 
@@ -65,9 +65,8 @@ pub(super) fn settle(messages: Messages<'_>, origin: &mut Provenance, equations:
 fn written(folder: &Folder, problem: &Problem, prepared: &Prepared, equations: &str) -> Result<String, Trouble> {
     let text = prepared::write(problem, folder.source(), prepared, equations);
     // What could not be used is not written.
-    believed(&text, problem).map_err(|Damage(reason)| {
-        Trouble::Access(format!("the derivation of `{}` cannot be kept: {reason}", problem.name))
-    })?;
+    believed(&text, problem)
+        .map_err(|reason| Trouble::Access(format!("the derivation of `{}` cannot be kept: {reason}", problem.name)))?;
     let file = folder.keep(&text)?;
     folder.orphans()?.iter().try_for_each(|path| folder.remove(path))?;
     Ok(file)

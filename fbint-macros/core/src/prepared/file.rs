@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::Damage;
 use super::key::{checksum, key};
 use super::notation::{Lines, Reader, excerpt, natural};
 use crate::derivation::table::{Id, Table};
@@ -40,12 +39,12 @@ pub(super) fn owner(text: &str) -> Option<(&str, Option<&str>)> {
 }
 
 /// Reads a file for a problem. [`believed`](super::believed) checks what it says.
-pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
+pub fn read(text: &str, problem: &Problem) -> Result<Prepared, String> {
     check_format(text)?;
     let content = intact(text)?;
     let own = content.lines().nth(1).and_then(|line| line.strip_prefix("key ")).ok_or("it has no key")?;
     if own != key(problem) {
-        return Err(Damage::from("it was derived from another declaration"));
+        return Err("it was derived from another declaration".to_owned());
     }
     let is_head = |line: &&str| HEAD.iter().any(|word| line.starts_with(word));
     let head = content.lines().take_while(is_head).count();
@@ -53,15 +52,15 @@ pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
     let mut reader = FileReader { problem, lines: &lines, expressions: Reader::new(problem.symbols.len()) };
     let prepared = reader.prepared();
     let number = head + lines.len() - reader.lines.len();
-    let prepared = prepared.map_err(|Damage(text)| Damage(format!("line {number}: {text}")))?;
+    let prepared = prepared.map_err(|text| format!("line {number}: {text}"))?;
     if let Some(line) = reader.lines.first() {
-        return Err(Damage(format!("line {}: `{}` is not understood", number + 1, excerpt(line))));
+        return Err(format!("line {}: `{}` is not understood", number + 1, excerpt(line)));
     }
     if !has_meant_systems(problem, &prepared.derivation) {
-        return Err(Damage::from("its linear systems are not those for the multipliers of the constraints"));
+        return Err("its linear systems are not those for the multipliers of the constraints".to_owned());
     }
     if lines.into_iter().flat_map(|line| [line, "\n"]).collect::<String>() != body(&prepared) {
-        return Err(Damage::from("its lines are not in the order and form in which they are written"));
+        return Err("its lines are not in the order and form in which they are written".to_owned());
     }
     Ok(prepared)
 }
@@ -69,27 +68,27 @@ pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
 /// The beginnings of the lines before the derivation.
 const HEAD: [&str; 5] = [TITLE, "key ", "model ", "source ", "#"];
 
-fn check_format(text: &str) -> Result<(), Damage> {
+fn check_format(text: &str) -> Result<(), String> {
     let format = text.lines().next().and_then(|line| line.strip_prefix(TITLE)).ok_or("it is not a derivation")?;
     match natural(format) {
         Some(format) if format == FORMAT as usize => Ok(()),
         Some(format) => {
             let age = if format > FORMAT as usize { "a newer" } else { "an older" };
             let text = "and this version of fbint reads";
-            Err(Damage(format!("it has format {format}, {text} {FORMAT}: {age} one wrote it")))
+            Err(format!("it has format {format}, {text} {FORMAT}: {age} one wrote it"))
         }
-        None => Err(Damage::from(format!("it has format `{}`, not {FORMAT}", excerpt(format)))),
+        None => Err(format!("it has format `{}`, not {FORMAT}", excerpt(format))),
     }
 }
 
 /// All lines but the last, which has their checksum.
-fn intact(text: &str) -> Result<&str, Damage> {
+fn intact(text: &str) -> Result<&str, String> {
     let lines = text.strip_suffix('\n').and_then(|text| text.rsplit_once('\n'));
     let content = lines.and_then(|(content, end)| {
         let is_intact = end.strip_prefix("end ")? == checksum(&text[..=content.len()]);
         is_intact.then_some(content)
     });
-    content.ok_or_else(|| Damage::from("its checksum is that of another text: it was changed, or is not complete"))
+    content.ok_or_else(|| "its checksum is that of another text: it was changed, or is not complete".to_owned())
 }
 
 /// The lines that are read.
@@ -173,13 +172,13 @@ struct FileReader<'a> {
 }
 
 impl<'a> FileReader<'a> {
-    fn prepared(&mut self) -> Result<Prepared, Damage> {
+    fn prepared(&mut self) -> Result<Prepared, String> {
         let problem = self.problem;
         let integrals = problem.integrals.iter().map(|(id, declared)| {
             let value = self.expression(&format!("integral {}", id.place()))?;
             let gradient = self.by_symbol(&format!("gradient {} by", id.place()))?;
             let is_by_state = gradient.keys().all(|symbol| problem.symbols.is_state(*symbol));
-            let wrong = || Damage(format!("the gradient of `{}` is by what is no entry of the state", declared.name));
+            let wrong = || format!("the gradient of `{}` is by what is no entry of the state", declared.name);
             is_by_state.then(|| declared.derived(value, gradient)).ok_or_else(wrong)
         });
         let integrals: Integrals = integrals.collect::<Result<_, _>>()?;
@@ -194,7 +193,7 @@ impl<'a> FileReader<'a> {
         Ok(Prepared { derivation, claims, involution })
     }
 
-    fn field(&mut self) -> Result<Field, Damage> {
+    fn field(&mut self) -> Result<Field, String> {
         let symbols = &self.problem.symbols;
         let mut systems = Vec::new();
         while let Some((size, _)) = self.next(&format!("system {} of", systems.len()))? {
@@ -205,7 +204,7 @@ impl<'a> FileReader<'a> {
         Ok(Field { systems, rates: rates.collect::<Result<_, _>>()? })
     }
 
-    fn system(&mut self, size: usize) -> Result<LinearSystem, Damage> {
+    fn system(&mut self, size: usize) -> Result<LinearSystem, String> {
         let unknown = |i: usize| {
             let (symbol, _) = self.required(&format!("unknown {i}"))?;
             self.symbol(symbol)
@@ -221,7 +220,7 @@ impl<'a> FileReader<'a> {
         Ok(LinearSystem { unknowns, matrix, right_side })
     }
 
-    fn hamel(&mut self) -> Result<Hamel, Damage> {
+    fn hamel(&mut self) -> Result<Hamel, String> {
         let lagrangian = self.expression("lagrangian")?;
         let (momenta, forces) = (self.by_symbol("momentum")?, self.by_symbol("force")?);
         let mut brackets = Vec::new();
@@ -233,14 +232,14 @@ impl<'a> FileReader<'a> {
         Ok(Hamel { lagrangian, momenta, forces, brackets })
     }
 
-    fn claims(&mut self, integrals: &Integrals) -> Result<Table<IntegralId, Claim>, Damage> {
+    fn claims(&mut self, integrals: &Integrals) -> Result<Table<IntegralId, Claim>, String> {
         let claim = |(id, integral): (IntegralId, &Integral)| {
             Ok(match self.next(&format!("claim {}", id.place()))? {
                 Some((_, EVERYWHERE)) => Claim::Proved(Conservation::Everywhere(Evidence::Algebra)),
                 Some((_, ON_CONSTRAINTS)) => Claim::Proved(Conservation::OnConstraints(Evidence::Algebra)),
                 Some((_, rate)) => Claim::Open { rate: self.expressions.expression(rate)? },
                 None => {
-                    let missing = || Damage(format!("nothing is said of the conservation of `{}`", integral.name));
+                    let missing = || format!("nothing is said of the conservation of `{}`", integral.name);
                     Claim::Proved(integrals.conserved_by_construction(id).ok_or_else(missing)?)
                 }
             })
@@ -248,7 +247,7 @@ impl<'a> FileReader<'a> {
         integrals.iter().map(claim).collect()
     }
 
-    fn involution(&mut self) -> Result<Involution, Damage> {
+    fn involution(&mut self) -> Result<Involution, String> {
         let (pairs, _) = self.required("pairs")?;
         let pairs = natural(pairs).ok_or("the pairs of integrals are not counted")?;
         let mut others = Vec::new();
@@ -259,35 +258,35 @@ impl<'a> FileReader<'a> {
         Ok(Involution { pairs, others })
     }
 
-    fn bracket(&mut self, value: &str) -> Result<Option<Bracket>, Damage> {
+    fn bracket(&mut self, value: &str) -> Result<Option<Bracket>, String> {
         if value == OPEN {
             return Ok(None);
         }
         if let Some((factor, id)) = value.split_once(" of ") {
-            let factor = factor.parse().map_err(|_| Damage(format!("`{}` is not a number", excerpt(factor))))?;
+            let factor = factor.parse().map_err(|_| format!("`{}` is not a number", excerpt(factor)))?;
             return Ok(Some(Bracket::Multiple(factor, self.integral(id)?)));
         }
         Ok(Some(Bracket::Function(self.expressions.expression(value)?)))
     }
 
-    fn symbol(&self, word: &str) -> Result<Symbol, Damage> {
+    fn symbol(&self, word: &str) -> Result<Symbol, String> {
         let place = natural(word).filter(|place| *place < self.problem.symbols.len());
-        place.map(Symbol::at).ok_or_else(|| Damage(format!("there is no symbol `{}`", excerpt(word))))
+        place.map(Symbol::at).ok_or_else(|| format!("there is no symbol `{}`", excerpt(word)))
     }
 
-    fn integral(&self, word: &str) -> Result<IntegralId, Damage> {
+    fn integral(&self, word: &str) -> Result<IntegralId, String> {
         let place = natural(word).filter(|place| *place < self.problem.integrals.len());
-        place.map(IntegralId::at).ok_or_else(|| Damage(format!("there is no integral `{}`", excerpt(word))))
+        place.map(IntegralId::at).ok_or_else(|| format!("there is no integral `{}`", excerpt(word)))
     }
 
     /// The expression of the next line, which has this name.
-    fn expression(&mut self, name: &str) -> Result<Expression, Damage> {
+    fn expression(&mut self, name: &str) -> Result<Expression, String> {
         let (_, value) = self.required(name)?;
         self.expressions.expression(value)
     }
 
     /// The expressions of the next lines that have this name, and then the place of a symbol.
-    fn by_symbol(&mut self, name: &str) -> Result<SparseRow, Damage> {
+    fn by_symbol(&mut self, name: &str) -> Result<SparseRow, String> {
         let mut entries = SparseRow::new();
         while let Some((symbol, value)) = self.next(name)? {
             entries.insert(self.symbol(symbol)?, self.expressions.expression(value)?);
@@ -295,12 +294,12 @@ impl<'a> FileReader<'a> {
         Ok(entries)
     }
 
-    fn required(&mut self, name: &str) -> Result<(&'a str, &'a str), Damage> {
-        self.next(name)?.ok_or_else(|| Damage(format!("`{name}` should follow")))
+    fn required(&mut self, name: &str) -> Result<(&'a str, &'a str), String> {
+        self.next(name)?.ok_or_else(|| format!("`{name}` should follow"))
     }
 
     /// What follows the name of the next line, and its right side, if it has this name.
-    fn next(&mut self, name: &str) -> Result<Option<(&'a str, &'a str)>, Damage> {
+    fn next(&mut self, name: &str) -> Result<Option<(&'a str, &'a str)>, String> {
         while let Some((line, others)) = self.lines.split_first() {
             if let Some(defined) = self.expressions.define(line) {
                 self.lines = others;

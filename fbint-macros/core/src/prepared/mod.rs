@@ -43,19 +43,3 @@ pub(crate) use self::folder::VARIABLE;
 pub use self::folder::{Folder, Kept, Order, SizeLimits, Surroundings, Trouble};
 pub use self::key::{checksum, key};
 pub use self::trust::{believed, contradiction};
-
-/// Why the text of a file is not a derivation, where it is not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damage(pub(crate) String);
-
-impl std::fmt::Display for Damage {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl<T: Into<String>> From<T> for Damage {
-    fn from(text: T) -> Self {
-        Self(text.into())
-    }
-}

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use num_rational::BigRational;
 
-use super::Damage;
 use crate::derivation::table::Id;
 use crate::expression::{Expression, Function, Symbol};
 
@@ -149,36 +148,36 @@ impl Reader {
     }
 
     /// Reads a line `t7 = ..`, if the line is one.
-    pub(super) fn define(&mut self, line: &str) -> Option<Result<(), Damage>> {
+    pub(super) fn define(&mut self, line: &str) -> Option<Result<(), String>> {
         let (name, text) = line.strip_prefix('t')?.split_once(" = ")?;
         if name != self.named.len().to_string() {
-            return Some(Err(Damage::from(format!("`t{}` should be defined here", self.named.len()))));
+            return Some(Err(format!("`t{}` should be defined here", self.named.len())));
         }
         Some(self.sized(text).map(|part| self.named.push(part)))
     }
 
     /// An expression.
-    pub(super) fn expression(&mut self, text: &str) -> Result<Expression, Damage> {
+    pub(super) fn expression(&mut self, text: &str) -> Result<Expression, String> {
         let sized = self.sized(text)?;
         self.size = self.size.saturating_add(sized.size);
         if self.size > LARGEST {
-            return Err(Damage::from(format!("the expressions have more than {LARGEST} parts")));
+            return Err(format!("the expressions have more than {LARGEST} parts"));
         }
         Ok(sized.expression)
     }
 
-    fn sized(&self, text: &str) -> Result<Sized, Damage> {
+    fn sized(&self, text: &str) -> Result<Sized, String> {
         let mut rest = text;
         let part = self.part(&mut rest, 0)?;
         match rest {
             "" => Ok(part),
-            _ if rest.starts_with(')') => Err(Damage::from("a parenthesis too many")),
-            _ => Err(Damage::from("text after an expression")),
+            _ if rest.starts_with(')') => Err("a parenthesis too many".to_owned()),
+            _ => Err("text after an expression".to_owned()),
         }
     }
 
     /// The part at the beginning of a text, which is within `depth` others. What comes after it is left.
-    fn part(&self, text: &mut &str, depth: usize) -> Result<Sized, Damage> {
+    fn part(&self, text: &mut &str, depth: usize) -> Result<Sized, String> {
         let Some(inner) = text.strip_prefix('(') else {
             let (word, rest) = text.split_at(text.find([' ', ')']).unwrap_or(text.len()));
             *text = rest;
@@ -197,8 +196,8 @@ impl Reader {
         operated(operation, parts)
     }
 
-    fn word(&self, word: &str) -> Result<Sized, Damage> {
-        let unknown = || Damage::from(format!("`{}` is not known", excerpt(word)));
+    fn word(&self, word: &str) -> Result<Sized, String> {
+        let unknown = || format!("`{}` is not known", excerpt(word));
         let leaf = |expression| Ok(Sized { expression, size: 1, depth: 1 });
         if let Some(place) = word.strip_prefix('t') {
             let place = natural(place).ok_or_else(unknown)?;
@@ -216,11 +215,11 @@ impl Reader {
 }
 
 /// An operation on parts.
-fn operated(operation: &str, parts: Vec<Sized>) -> Result<Sized, Damage> {
+fn operated(operation: &str, parts: Vec<Sized>) -> Result<Sized, String> {
     let size = parts.iter().fold(1, |size: usize, part| size.saturating_add(part.size));
     let depth = 1 + parts.iter().map(|part| part.depth).max().unwrap_or(0);
     if size > LARGEST {
-        return Err(Damage(format!("an expression has more than {LARGEST} parts")));
+        return Err(format!("an expression has more than {LARGEST} parts"));
     }
     if depth > DEEPEST {
         return Err(too_deep());
@@ -230,21 +229,21 @@ fn operated(operation: &str, parts: Vec<Sized>) -> Result<Sized, Damage> {
         ("+", [_, _, ..]) => Expression::Sum(parts.into()),
         ("*", [_, _, ..]) => Expression::Product(parts.into()),
         ("^", [base, Expression::Number(exponent)]) => Expression::Power(Arc::new(base.clone()), exponent.clone()),
-        ("^", [_, _]) => return Err(Damage::from("an exponent is not a number")),
+        ("^", [_, _]) => return Err("an exponent is not a number".to_owned()),
         (name, _) => {
             let is_called = |function: &Function| function.name() == name && function.arguments() == parts.len();
             let function = Function::ALL
                 .into_iter()
                 .find(is_called)
-                .ok_or_else(|| Damage(format!("`{}` does not have {} parts", excerpt(operation), parts.len())))?;
+                .ok_or_else(|| format!("`{}` does not have {} parts", excerpt(operation), parts.len()))?;
             Expression::Call(function, parts.into())
         }
     };
     Ok(Sized { expression, size, depth })
 }
 
-fn too_deep() -> Damage {
-    Damage::from(format!("an expression is more than {DEEPEST} parts deep"))
+fn too_deep() -> String {
+    format!("an expression is more than {DEEPEST} parts deep")
 }
 
 /// A number in the form in which it is written: in lowest terms.

@@ -1,30 +1,29 @@
 //! Checks of everything that a file says.
 
-use super::Damage;
 use crate::check::{CheckOutcome, check};
 use crate::derivation::{Prepared, Problem};
 use crate::proofs::{self, involution};
 
 /// The first statement of a file that is not true of the problem, in words.
-pub fn contradiction(problem: &Problem, prepared: &Prepared) -> Option<Damage> {
+pub fn contradiction(problem: &Problem, prepared: &Prepared) -> Option<String> {
     believed(problem, prepared.clone()).err()
 }
 
 /// Checks everything that a file says. Only proofs that cannot be repeated without algebra are taken from the file as they are.
-pub fn believed(problem: &Problem, prepared: Prepared) -> Result<Prepared, Damage> {
+pub fn believed(problem: &Problem, prepared: Prepared) -> Result<Prepared, String> {
     let Prepared { derivation, claims, involution } = prepared;
     match check(problem, &derivation) {
         CheckOutcome::Agreement => {}
         CheckOutcome::Disagreement(quantity) => {
-            return Err(Damage(format!("{quantity} disagrees with the declaration")));
+            return Err(format!("{quantity} disagrees with the declaration"));
         }
-        CheckOutcome::Undefined => return Err(Damage::from("no state was found in which all of it is defined")),
+        CheckOutcome::Undefined => return Err("no state was found in which all of it is defined".to_owned()),
     }
     let claims = proofs::believed(&derivation, &claims).map_err(|integral| {
-        Damage(format!("what it says of the conservation of `{}` is not so", derivation.integrals[integral].name))
+        format!("what it says of the conservation of `{}` is not so", derivation.integrals[integral].name)
     })?;
     if involution::is_contradicted(&derivation, &claims, &involution) {
-        return Err(Damage::from("what it says of the brackets of integrals is not so"));
+        return Err("what it says of the brackets of integrals is not so".to_owned());
     }
     Ok(Prepared { derivation, claims, involution })
 }
