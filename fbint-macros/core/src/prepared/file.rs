@@ -48,18 +48,15 @@ pub fn read(text: &str, problem: &Problem) -> Result<Prepared, String> {
     }
     let is_head = |line: &&str| HEAD.iter().any(|word| line.starts_with(word));
     let head = content.lines().take_while(is_head).count();
-    let lines: Vec<&str> = content.lines().skip(head).collect();
-    let mut reader = FileReader { problem, lines: &lines, expressions: Reader::new(problem.symbols.len()) };
-    let prepared = reader.prepared();
-    let number = head + lines.len() - reader.lines.len();
-    let prepared = prepared.map_err(|text| format!("line {number}: {text}"))?;
-    if let Some(line) = reader.lines.first() {
-        return Err(format!("line {}: `{}` is not understood", number + 1, excerpt(line)));
+    let mut draft = Draft::new(problem);
+    for (number, line) in content.lines().enumerate().skip(head) {
+        draft.line(line).map_err(|reason| format!("line {}: {reason}", number + 1))?;
     }
+    let prepared = draft.prepared()?;
     if !has_meant_systems(problem, &prepared.derivation) {
         return Err("its linear systems are not those for the multipliers of the constraints".to_owned());
     }
-    if lines.into_iter().flat_map(|line| [line, "\n"]).collect::<String>() != body(&prepared) {
+    if content.lines().skip(head).flat_map(|line| [line, "\n"]).collect::<String>() != body(&prepared) {
         return Err("its lines are not in the order and form in which they are written".to_owned());
     }
     Ok(prepared)
@@ -113,8 +110,8 @@ fn body(prepared: &Prepared) -> String {
         let name = format!("claim {}", id.place());
         match claim {
             Claim::Proved(grade) if derivation.integrals.conserved_by_construction(id) == Some(*grade) => {}
-            Claim::Proved(Conservation::Everywhere(Evidence::Algebra)) => lines.alone(format!("{name} = {EVERYWHERE}")),
-            Claim::Proved(_) => lines.alone(format!("{name} = {ON_CONSTRAINTS}")),
+            Claim::Proved(Conservation::Everywhere(Evidence::Algebra)) => lines.alone(format!("{name} = everywhere")),
+            Claim::Proved(_) => lines.alone(format!("{name} = on constraints")),
             Claim::Open { rate } => lines.expression(name, rate),
         }
     }
@@ -122,7 +119,7 @@ fn body(prepared: &Prepared) -> String {
     for (a, b, bracket) in &prepared.involution.others {
         let name = format!("pair {} {}", a.place(), b.place());
         match bracket {
-            None => lines.alone(format!("{name} = {OPEN}")),
+            None => lines.alone(format!("{name} = open")),
             Some(Bracket::Multiple(factor, id)) => lines.alone(format!("{name} = {factor} of {}", id.place())),
             Some(Bracket::Function(function)) => lines.expression(name, function),
         }
@@ -136,184 +133,143 @@ fn add_field(field: &Field, lines: &mut Lines) {
         for (i, unknown) in system.unknowns.iter().enumerate() {
             lines.alone(format!("unknown {i} {}", unknown.place()));
         }
-        add_matrix("k", &system.matrix, lines);
-        add_vector("b", &system.right_side, lines);
-    }
-    add_vector("rate", field.rates.rows(), lines);
-}
-
-/// Adds the entries that do not vanish.
-fn add_matrix(name: &str, rows: &[Vec<Expression>], lines: &mut Lines) {
-    for (i, row) in rows.iter().enumerate() {
-        for (j, entry) in row.iter().enumerate().filter(|(_, entry)| !entry.is_zero()) {
-            lines.expression(format!("{name} {i} {j}"), entry);
+        for (i, row) in system.matrix.iter().enumerate() {
+            for (j, entry) in row.iter().enumerate().filter(|(_, entry)| !entry.is_zero()) {
+                lines.expression(format!("k {i} {j}"), entry);
+            }
         }
+        let right_side = system.right_side.iter().enumerate();
+        right_side.for_each(|(i, entry)| lines.expression(format!("b {i}"), entry));
     }
+    field.rates.iter().for_each(|(state, rate)| lines.expression(format!("rate {}", state.place()), rate));
 }
 
-fn add_vector<'a>(name: &str, entries: impl IntoIterator<Item = &'a Expression>, lines: &mut Lines) {
-    for (i, entry) in entries.into_iter().enumerate() {
-        lines.expression(format!("{name} {i}"), entry);
-    }
-}
-
-/// Grade (a): an integral is conserved in every state.
-const EVERYWHERE: &str = "everywhere";
-/// Grade (b): an integral is conserved where the constraints hold.
-const ON_CONSTRAINTS: &str = "on constraints";
-/// Conservation is neither proved nor refuted.
-const OPEN: &str = "open";
-
-/// The lines that are left, which are read in the order in which they are written.
-struct FileReader<'a> {
+/// What the lines say that were read. Neither their order nor what is missing is looked at: at the end, they are compared with the lines that
+/// are written for it.
+struct Draft<'a> {
     problem: &'a Problem,
-    lines: &'a [&'a str],
     expressions: Reader,
+    integrals: Integrals,
+    field: Field,
+    hamel: Hamel,
+    claims: Table<IntegralId, Option<Claim>>,
+    involution: Involution,
 }
 
-impl<'a> FileReader<'a> {
-    fn prepared(&mut self) -> Result<Prepared, String> {
-        let problem = self.problem;
-        let integrals = problem.integrals.iter().map(|(id, declared)| {
-            let value = self.expression(&format!("integral {}", id.place()))?;
-            let gradient = self.by_symbol(&format!("gradient {} by", id.place()))?;
-            let is_by_state = gradient.keys().all(|symbol| problem.symbols.is_state(*symbol));
-            let wrong = || format!("the gradient of `{}` is by what is no entry of the state", declared.name);
-            is_by_state.then(|| declared.derived(value, gradient)).ok_or_else(wrong)
-        });
-        let integrals: Integrals = integrals.collect::<Result<_, _>>()?;
-        let field = self.field()?;
+impl<'a> Draft<'a> {
+    /// Without lines, everything is 0, and conserved where it is by construction.
+    fn new(problem: &'a Problem) -> Self {
+        let integrals: Integrals =
+            problem.integrals.map(|declared| declared.derived(Expression::zero(), SparseRow::new()));
+        let by_construction = |id| integrals.conserved_by_construction(id).map(Claim::Proved);
+        let claims = integrals.ids().map(by_construction).collect();
+        let field = Field { systems: Vec::new(), rates: problem.symbols.over_states(|_| Expression::zero()) };
+        let (momenta, forces) = (SparseRow::new(), SparseRow::new());
+        let hamel = Hamel { lagrangian: Expression::zero(), momenta, forces, brackets: Vec::new() };
+        let expressions = Reader::new(problem.symbols.len());
+        Self { problem, expressions, integrals, field, hamel, claims, involution: Involution::default() }
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        if let Some(defined) = self.expressions.define(line) {
+            return defined;
+        }
+        if self.words(&line.split(' ').collect::<Vec<_>>()).is_some() {
+            return Ok(());
+        }
+        let not_understood = || format!("`{}` is not understood", excerpt(line));
+        let (name, text) = line.split_once(" = ").ok_or_else(not_understood)?;
+        let value = self.expressions.expression(text)?;
+        self.value(&name.split(' ').collect::<Vec<_>>(), value).ok_or_else(not_understood)
+    }
+
+    /// Reads a line without an expression, if it is one.
+    fn words(&mut self, line: &[&str]) -> Option<()> {
+        let (symbol, integral) = (|word| id(word, &self.problem.symbols), |word| id(word, &self.problem.integrals));
+        match *line {
+            ["system", _, "of", size] => {
+                let size = natural(size)?;
+                let solved: usize = self.field.systems.iter().map(|system| system.unknowns.len()).sum();
+                self.field.systems.push((size <= self.problem.symbols.len() - solved).then(|| zeros(size))?);
+            }
+            ["unknown", i, unknown] => {
+                *self.field.systems.last_mut()?.unknowns.get_mut(natural(i)?)? = symbol(unknown)?;
+            }
+            ["bracket", i, j] => {
+                self.hamel.brackets.push(FrameBracket { of: (symbol(i)?, symbol(j)?), coefficients: SparseRow::new() });
+            }
+            ["claim", of, "=", "everywhere"] => {
+                self.claims[integral(of)?] = Some(Claim::Proved(Conservation::Everywhere(Evidence::Algebra)));
+            }
+            ["claim", of, "=", "on", "constraints"] => {
+                self.claims[integral(of)?] = Some(Claim::Proved(Conservation::OnConstraints(Evidence::Algebra)));
+            }
+            ["pairs", count] => self.involution.pairs = natural(count)?,
+            ["pair", a, b, "=", "open"] => self.involution.others.push((integral(a)?, integral(b)?, None)),
+            ["pair", a, b, "=", factor, "of", other] => {
+                let multiple = Bracket::Multiple(factor.parse().ok()?, integral(other)?);
+                self.involution.others.push((integral(a)?, integral(b)?, Some(multiple)));
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Takes the expression on the right side of a line with this left side, if there is such a line.
+    fn value(&mut self, name: &[&str], value: Expression) -> Option<()> {
+        let Problem { symbols, integrals, .. } = self.problem;
+        let (symbol, integral) = (|word| id(word, symbols), |word| id(word, integrals));
+        match *name {
+            ["integral", of] => self.integrals[integral(of)?].value = value,
+            ["gradient", of, "by", state] => {
+                let state = symbol(state).filter(|state| symbols.is_state(*state))?;
+                self.integrals[integral(of)?].gradient.insert(state, value);
+            }
+            ["k", i, j] => {
+                *self.field.systems.last_mut()?.matrix.get_mut(natural(i)?)?.get_mut(natural(j)?)? = value;
+            }
+            ["b", i] => *self.field.systems.last_mut()?.right_side.get_mut(natural(i)?)? = value,
+            ["rate", i] => *self.field.rates.rows_mut().nth(natural(i)?)? = value,
+            ["lagrangian"] => self.hamel.lagrangian = value,
+            ["momentum", velocity] => {
+                self.hamel.momenta.insert(symbol(velocity)?, value);
+            }
+            ["force", velocity] => {
+                self.hamel.forces.insert(symbol(velocity)?, value);
+            }
+            ["coefficient", velocity] => {
+                self.hamel.brackets.last_mut()?.coefficients.insert(symbol(velocity)?, value);
+            }
+            ["claim", of] => self.claims[integral(of)?] = Some(Claim::Open { rate: value }),
+            ["pair", a, b] => {
+                self.involution.others.push((integral(a)?, integral(b)?, Some(Bracket::Function(value))));
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn prepared(self) -> Result<Prepared, String> {
+        let Self { problem, integrals, field, hamel, claims, involution, .. } = self;
+        let claim = |(integral, claim): (&Integral, Option<Claim>)| {
+            claim.ok_or_else(|| format!("nothing is said of the conservation of `{}`", integral.name))
+        };
+        let claims = integrals.rows().zip(claims).map(claim).collect::<Result<_, _>>()?;
         let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
         let mut derivation = problem.derivation(integrals, field, kinetic_energy);
-        if let Dynamics::Lagrangian(_) = &problem.dynamics {
-            derivation.hamel = Some(self.hamel()?);
-        }
-        let claims = self.claims(&derivation.integrals)?;
-        let involution = self.involution()?;
+        derivation.hamel = matches!(problem.dynamics, Dynamics::Lagrangian(_)).then_some(hamel);
         Ok(Prepared { derivation, claims, involution })
     }
+}
 
-    fn field(&mut self) -> Result<Field, String> {
-        let symbols = &self.problem.symbols;
-        let mut systems = Vec::new();
-        while let Some((size, _)) = self.next(&format!("system {} of", systems.len()))? {
-            let size = natural(size).filter(|size| *size <= symbols.len());
-            systems.push(self.system(size.ok_or("the size of a linear system is no number of symbols")?)?);
-        }
-        let rates = (0..symbols.dimension()).map(|i| self.expression(&format!("rate {i}")));
-        Ok(Field { systems, rates: rates.collect::<Result<_, _>>()? })
-    }
+/// The id of the row of a table at the place that a word says.
+fn id<I: Id, T>(word: &str, table: &Table<I, T>) -> Option<I> {
+    natural(word).filter(|place| *place < table.len()).map(I::at)
+}
 
-    fn system(&mut self, size: usize) -> Result<LinearSystem, String> {
-        let unknown = |i: usize| {
-            let (symbol, _) = self.required(&format!("unknown {i}"))?;
-            self.symbol(symbol)
-        };
-        let unknowns = (0..size).map(unknown).collect::<Result<_, _>>()?;
-        let mut matrix = vec![vec![Expression::zero(); size]; size];
-        while let Some((place, value)) = self.next("k")? {
-            let place = place.split_once(' ').and_then(|(i, j)| natural(i).zip(natural(j)));
-            let entry = place.and_then(|(i, j)| matrix.get_mut(i)?.get_mut(j));
-            *entry.ok_or("there is no such entry of the matrix")? = self.expressions.expression(value)?;
-        }
-        let right_side = (0..size).map(|i| self.expression(&format!("b {i}"))).collect::<Result<_, _>>()?;
-        Ok(LinearSystem { unknowns, matrix, right_side })
-    }
-
-    fn hamel(&mut self) -> Result<Hamel, String> {
-        let lagrangian = self.expression("lagrangian")?;
-        let (momenta, forces) = (self.by_symbol("momentum")?, self.by_symbol("force")?);
-        let mut brackets = Vec::new();
-        while let Some((of, _)) = self.next("bracket")? {
-            let (i, j) = of.split_once(' ').unwrap_or_default();
-            let of = (self.symbol(i)?, self.symbol(j)?);
-            brackets.push(FrameBracket { of, coefficients: self.by_symbol("coefficient")? });
-        }
-        Ok(Hamel { lagrangian, momenta, forces, brackets })
-    }
-
-    fn claims(&mut self, integrals: &Integrals) -> Result<Table<IntegralId, Claim>, String> {
-        let claim = |(id, integral): (IntegralId, &Integral)| {
-            Ok(match self.next(&format!("claim {}", id.place()))? {
-                Some((_, EVERYWHERE)) => Claim::Proved(Conservation::Everywhere(Evidence::Algebra)),
-                Some((_, ON_CONSTRAINTS)) => Claim::Proved(Conservation::OnConstraints(Evidence::Algebra)),
-                Some((_, rate)) => Claim::Open { rate: self.expressions.expression(rate)? },
-                None => {
-                    let missing = || format!("nothing is said of the conservation of `{}`", integral.name);
-                    Claim::Proved(integrals.conserved_by_construction(id).ok_or_else(missing)?)
-                }
-            })
-        };
-        integrals.iter().map(claim).collect()
-    }
-
-    fn involution(&mut self) -> Result<Involution, String> {
-        let (pairs, _) = self.required("pairs")?;
-        let pairs = natural(pairs).ok_or("the pairs of integrals are not counted")?;
-        let mut others = Vec::new();
-        while let Some((pair, bracket)) = self.next("pair")? {
-            let (a, b) = pair.split_once(' ').unwrap_or_default();
-            others.push((self.integral(a)?, self.integral(b)?, self.bracket(bracket)?));
-        }
-        Ok(Involution { pairs, others })
-    }
-
-    fn bracket(&mut self, value: &str) -> Result<Option<Bracket>, String> {
-        if value == OPEN {
-            return Ok(None);
-        }
-        if let Some((factor, id)) = value.split_once(" of ") {
-            let factor = factor.parse().map_err(|_| format!("`{}` is not a number", excerpt(factor)))?;
-            return Ok(Some(Bracket::Multiple(factor, self.integral(id)?)));
-        }
-        Ok(Some(Bracket::Function(self.expressions.expression(value)?)))
-    }
-
-    fn symbol(&self, word: &str) -> Result<Symbol, String> {
-        let place = natural(word).filter(|place| *place < self.problem.symbols.len());
-        place.map(Symbol::at).ok_or_else(|| format!("there is no symbol `{}`", excerpt(word)))
-    }
-
-    fn integral(&self, word: &str) -> Result<IntegralId, String> {
-        let place = natural(word).filter(|place| *place < self.problem.integrals.len());
-        place.map(IntegralId::at).ok_or_else(|| format!("there is no integral `{}`", excerpt(word)))
-    }
-
-    /// The expression of the next line, which has this name.
-    fn expression(&mut self, name: &str) -> Result<Expression, String> {
-        let (_, value) = self.required(name)?;
-        self.expressions.expression(value)
-    }
-
-    /// The expressions of the next lines that have this name, and then the place of a symbol.
-    fn by_symbol(&mut self, name: &str) -> Result<SparseRow, String> {
-        let mut entries = SparseRow::new();
-        while let Some((symbol, value)) = self.next(name)? {
-            entries.insert(self.symbol(symbol)?, self.expressions.expression(value)?);
-        }
-        Ok(entries)
-    }
-
-    fn required(&mut self, name: &str) -> Result<(&'a str, &'a str), String> {
-        self.next(name)?.ok_or_else(|| format!("`{name}` should follow"))
-    }
-
-    /// What follows the name of the next line, and its right side, if it has this name.
-    fn next(&mut self, name: &str) -> Result<Option<(&'a str, &'a str)>, String> {
-        while let Some((line, others)) = self.lines.split_first() {
-            if let Some(defined) = self.expressions.define(line) {
-                self.lines = others;
-                defined?;
-                continue;
-            }
-            let (left, right) = line.split_once(" = ").unwrap_or((line, ""));
-            let rest = left.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with(' '));
-            let Some(rest) = rest else { break };
-            self.lines = others;
-            return Ok(Some((rest.trim_start(), right)));
-        }
-        Ok(None)
-    }
+fn zeros(size: usize) -> LinearSystem {
+    let zeros = vec![Expression::zero(); size];
+    LinearSystem { unknowns: vec![Symbol::at(0); size], matrix: vec![zeros.clone(); size], right_side: zeros }
 }
 
 /// Returns `true` if the linear systems of a canonical system are those for the multipliers of its constraints.

@@ -147,12 +147,9 @@ impl Reader {
         Self { named: Vec::new(), symbols, size: 0 }
     }
 
-    /// Reads a line `t7 = ..`, if the line is one.
+    /// Reads a line that defines a part, if the line is one.
     pub(super) fn define(&mut self, line: &str) -> Option<Result<(), String>> {
-        let (name, text) = line.strip_prefix('t')?.split_once(" = ")?;
-        if name != self.named.len().to_string() {
-            return Some(Err(format!("`t{}` should be defined here", self.named.len())));
-        }
+        let (_, text) = line.strip_prefix('t')?.split_once(" = ")?;
         Some(self.sized(text).map(|part| self.named.push(part)))
     }
 
@@ -218,9 +215,6 @@ impl Reader {
 fn operated(operation: &str, parts: Vec<Sized>) -> Result<Sized, String> {
     let size = parts.iter().fold(1, |size: usize, part| size.saturating_add(part.size));
     let depth = 1 + parts.iter().map(|part| part.depth).max().unwrap_or(0);
-    if size > LARGEST {
-        return Err(format!("an expression has more than {LARGEST} parts"));
-    }
     if depth > DEEPEST {
         return Err(too_deep());
     }
