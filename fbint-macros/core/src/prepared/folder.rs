@@ -308,21 +308,20 @@ fn path(name: &str) -> String {
 
 /// Returns `true` if a file of Rust declares one struct of this name, as far as can be told: macros may declare more.
 fn is_declared_once(text: &str, name: &str) -> bool {
-    text.parse().is_ok_and(|tokens| declarations(tokens, name) == [1, 0])
+    let mut declarations = Vec::new();
+    text.parse().is_ok_and(|tokens| {
+        find_declarations(tokens, name, false, &mut declarations);
+        declarations == [false]
+    })
 }
 
-/// The number of structs of this name outside and inside of what macros take.
-fn declarations(tokens: TokenStream, name: &str) -> [usize; 2] {
-    let [mut outside, mut inside] = [0, 0];
+/// Finds the structs of this name, each with whether a macro takes it.
+fn find_declarations(tokens: TokenStream, name: &str, in_macro: bool, found: &mut Vec<bool>) {
     let (mut is_after_struct, mut is_taken) = (false, false);
     for token in tokens {
         match &token {
-            TokenTree::Ident(ident) if is_after_struct && ident == name => outside += 1,
-            TokenTree::Group(group) => {
-                let [own, taken] = declarations(group.stream(), name);
-                outside += if is_taken { 0 } else { own };
-                inside += if is_taken { own + taken } else { taken };
-            }
+            TokenTree::Ident(ident) if is_after_struct && ident == name => found.push(in_macro),
+            TokenTree::Group(group) => find_declarations(group.stream(), name, in_macro || is_taken, found),
             _ => {}
         }
         is_after_struct = matches!(&token, TokenTree::Ident(ident) if ident == "struct");
@@ -333,15 +332,9 @@ fn declarations(tokens: TokenStream, name: &str) -> [usize; 2] {
             _ => false,
         };
     }
-    [outside, inside]
 }
 
 /// Returns `true` if a text contains a word.
 fn names_word(text: &str, word: &str) -> bool {
-    let is_part =
-        |character: Option<char>| character.is_some_and(|character| character.is_alphanumeric() || character == '_');
-    text.match_indices(word).any(|(start, _)| {
-        let (before, after) = (&text[..start], &text[start + word.len()..]);
-        !is_part(before.chars().next_back()) && !is_part(after.chars().next())
-    })
+    text.split(|character: char| !(character.is_alphanumeric() || character == '_')).any(|other| other == word)
 }
