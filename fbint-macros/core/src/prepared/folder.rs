@@ -185,7 +185,8 @@ impl Folder {
         let found = names.iter().find(|name| **name == own);
         let found = found.or_else(|| names.iter().find(|name| name.ends_with(&self.ending)));
         if let Some(name) = found {
-            return Ok(Kept::File { path: path(name), text: self.text(name)? });
+            let text = self.text(name).map_err(|error| unreadable(name, &error))?;
+            return Ok(Kept::File { path: path(name), text });
         }
         let model = &self.model;
         let of_this_name = |name: &&String| {
@@ -225,8 +226,8 @@ impl Folder {
         for name in self.names()?.into_iter().filter(|name| *name != own) {
             // Another process may have removed it since: a library and its tests are compiled at once.
             let text = match self.text(&name) {
-                Err(_) if !self.has(&name) => continue,
-                text => text?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                text => text.map_err(|error| unreadable(&name, &error))?,
             };
             let Some((model, Some(source))) = owner(&text) else { continue };
             let declaration = self.declaration(source);
@@ -277,29 +278,26 @@ impl Folder {
         Ok(names)
     }
 
-    /// Whether there is anything of this name.
-    fn has(&self, name: &str) -> bool {
-        fs::symlink_metadata(self.package.join(FOLDER).join(name)).is_ok()
-    }
-
-    fn text(&self, name: &str) -> Result<String, Trouble> {
+    /// The text of a file of this name, which is neither a link nor larger than any derivation.
+    fn text(&self, name: &str) -> io::Result<String> {
         let file = self.package.join(FOLDER).join(name);
-        let unreadable =
-            |reason: &dyn std::fmt::Display| Trouble::Access(format!("`{}` cannot be read: {reason}", path(name)));
-        let found = fs::symlink_metadata(&file).map_err(|error| unreadable(&error))?;
+        let found = fs::symlink_metadata(&file)?;
         if found.is_symlink() {
-            return Err(unreadable(&"it is a symbolic link"));
+            return Err(io::Error::other("it is a symbolic link"));
         }
         if !found.is_file() {
-            return Err(unreadable(&"it is not a file"));
+            return Err(io::Error::other("it is not a file"));
         }
         if found.len() > LARGEST {
-            return Err(unreadable(&format_args!("it has more than {} MiB", LARGEST >> 20)));
+            return Err(io::Error::other(format!("it has more than {} MiB", LARGEST >> 20)));
         }
-        let text = fs::read_to_string(&file).map_err(|error| unreadable(&error))?;
         // As version control may have checked it out.
-        Ok(text.replace("\r\n", "\n"))
+        Ok(fs::read_to_string(&file)?.replace("\r\n", "\n"))
     }
+}
+
+fn unreadable(name: &str, error: &io::Error) -> Trouble {
+    Trouble::Access(format!("`{}` cannot be read: {error}", path(name)))
 }
 
 fn path(name: &str) -> String {
