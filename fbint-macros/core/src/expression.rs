@@ -22,7 +22,7 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use crate::work::{LOOK, PART, spend, spend_each};
+use crate::work::{LOOK, PART, spend};
 
 /// A scalar unknown of a model: an entry of the state or of a parameter. The index orders symbols everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,22 +155,17 @@ impl Expression {
         let mut constant = BigRational::zero();
         let mut place = None;
         let mut rest = Vec::new();
-        let mut add = |rest: &mut Vec<Self>, term: &Self| {
-            spend(PART);
-            match term {
-                Self::Number(number) => {
-                    place.get_or_insert(rest.len());
-                    constant += number;
+        for (index, sum) in terms.into_iter().enumerate() {
+            let is_flat = index == 0 || !sum.terms().iter().any(Self::is_negated);
+            for term in if is_flat { sum.terms() } else { std::slice::from_ref(&sum) } {
+                spend(PART);
+                match term {
+                    Self::Number(number) => {
+                        place.get_or_insert(rest.len());
+                        constant += number;
+                    }
+                    other => rest.push(other.clone()),
                 }
-                other => rest.push(other.clone()),
-            }
-        };
-        for (index, term) in terms.into_iter().enumerate() {
-            match &term {
-                Self::Sum(inner) if index == 0 || !inner.iter().any(Self::is_negated) => {
-                    inner.iter().for_each(|term| add(&mut rest, term));
-                }
-                term => add(&mut rest, term),
             }
         }
         if let Some(place) = place.filter(|_| !constant.is_zero()) {
@@ -196,20 +191,13 @@ impl Expression {
     pub fn product(factors: impl IntoIterator<Item = Self>) -> Self {
         let mut constant = BigRational::one();
         let mut rest = Vec::new();
-        for factor in factors {
-            spend(PART);
-            match factor {
-                Self::Number(number) => constant *= number,
-                Self::Product(inner) => {
-                    spend_each(inner.len(), PART);
-                    for factor in inner.iter() {
-                        match factor {
-                            Self::Number(number) => constant *= number,
-                            other => rest.push(other.clone()),
-                        }
-                    }
+        for product in factors {
+            for factor in product.factors() {
+                spend(PART);
+                match factor {
+                    Self::Number(number) => constant *= number,
+                    other => rest.push(other.clone()),
                 }
-                other => rest.push(other),
             }
         }
         if constant.is_zero() {
