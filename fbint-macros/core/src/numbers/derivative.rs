@@ -51,47 +51,42 @@ pub(super) fn value_of<T: Number>(expression: &Expression, parts: &[T], symbol: 
 
 /// The derivatives of an expression by its variables that do not vanish identically, not simplified; `None` where one of them is undefined.
 ///
-/// Forwards, by the chain rule from outside to inside: what the derivative of a function of something long shares stays one factor.
+/// By the chain rule: what the derivative of a function of something long shares stays one factor.
 pub(crate) fn gradient(
     expression: &Expression,
     is_variable: impl Fn(Symbol) -> bool,
 ) -> Option<BTreeMap<Symbol, Expression>> {
-    // Entries are inserted one by one: `collect` would compile a sort for each function `is_variable`.
-    let mut gradient = BTreeMap::new();
-    for symbol in expression.symbols() {
-        if is_variable(symbol) {
-            gradient.insert(symbol, partial(expression, symbol)?);
-        }
-    }
-    gradient.retain(|_, entry| !entry.is_zero());
-    Some(gradient)
+    gradient_by(expression, &is_variable)
 }
 
-/// The partial derivative by a symbol.
-fn partial(expression: &Expression, symbol: Symbol) -> Option<Expression> {
-    if !expression.nodes().any(|node| *node == Expression::Symbol(symbol)) {
-        return Some(Expression::zero());
+fn gradient_by(expression: &Expression, is_variable: &dyn Fn(Symbol) -> bool) -> Option<BTreeMap<Symbol, Expression>> {
+    if let Expression::Symbol(symbol) = expression {
+        return Some(is_variable(*symbol).then(|| (*symbol, Expression::one())).into_iter().collect());
     }
-    let parts: Vec<Expression> = expression.children().map(|part| partial(part, symbol)).collect::<Option<_>>()?;
-    let chained = |(place, part): (usize, Expression)| {
-        if part.is_zero() {
-            return Some(part);
+    // By each variable, what all parts contribute.
+    let mut terms: BTreeMap<Symbol, Vec<Expression>> = BTreeMap::new();
+    for (place, part) in expression.children().enumerate() {
+        for (symbol, slope) in gradient_by(part, is_variable)? {
+            let of_parts = terms.entry(symbol).or_insert_with(|| vec![Expression::zero(); expression.children().len()]);
+            of_parts[place] = chained(expression, place, slope)?;
         }
-        Some(match expression {
-            Expression::Product(factors) => {
-                let factor =
-                    |(other, factor): (usize, &Expression)| if other == place { part.clone() } else { factor.clone() };
-                Expression::product(factors.iter().enumerate().map(factor))
-            }
-            Expression::Power(base, exponent) => slope_of_power(&**base, exponent)? * part,
-            Expression::Call(function, arguments) => slope(*function, arguments, place)? * part,
-            Expression::Sum(_) | Expression::Number(_) | Expression::Pi | Expression::Symbol(_) => part,
-        })
-    };
-    if *expression == Expression::Symbol(symbol) {
-        return Some(Expression::one());
     }
-    Some(Expression::sum(parts.into_iter().enumerate().map(chained).collect::<Option<Vec<_>>>()?))
+    let sums = terms.into_iter().map(|(symbol, of_parts)| (symbol, Expression::sum(of_parts)));
+    Some(sums.filter(|(_, slope)| !slope.is_zero()).collect())
+}
+
+/// What a part contributes to the derivative of an expression, from its own.
+fn chained(expression: &Expression, place: usize, slope: Expression) -> Option<Expression> {
+    Some(match expression {
+        Expression::Product(factors) => {
+            let mut factors = factors.to_vec();
+            factors[place] = slope;
+            Expression::product(factors)
+        }
+        Expression::Power(base, exponent) => slope_of_power(&**base, exponent)? * slope,
+        Expression::Call(function, arguments) => self::slope(*function, arguments, place)? * slope,
+        Expression::Sum(_) | Expression::Number(_) | Expression::Pi | Expression::Symbol(_) => slope,
+    })
 }
 
 /// Adds a term to an entry of a gradient.
