@@ -271,50 +271,23 @@ impl From<f64> for Real {
     }
 }
 
-impl Add for &Real {
-    type Output = Real;
-    fn add(self, other: &Real) -> Real {
-        Real::rounded(self.value.add(&other.value, PRECISION, ROUNDING), self.error + other.error)
-    }
-}
-
-impl Sub for &Real {
-    type Output = Real;
-    fn sub(self, other: &Real) -> Real {
-        self.add(&other.neg())
-    }
-}
-
-impl Mul for &Real {
-    type Output = Real;
-    fn mul(self, other: &Real) -> Real {
-        Real::rounded(self.value.mul(&other.value, PRECISION, ROUNDING), error_of_product(self, other))
-    }
-}
-
-impl Div for &Real {
-    type Output = Real;
-    fn div(self, other: &Real) -> Real {
-        if !other.is_nonzero() {
-            return Real::undefined();
-        }
-        let value = self.value.div(&other.value, PRECISION, ROUNDING);
-        let inherited = error_of_quotient(self, other, size(&value));
-        Real::rounded(value, inherited)
-    }
-}
-
-fn error_of_product(a: &Real, b: &Real) -> f64 {
-    let crossed = |a: &Real, b: &Real| {
-        let largest = size(&a.value) + a.error;
-        // What is too small for a double is not 0.
-        if b.error == 0.0 || largest == 0.0 { 0.0 } else { (largest * b.error).max(f64::MIN_POSITIVE) }
+/// Operators that do what a method does.
+macro_rules! operators {
+    ($($operator:ident $name:ident: $method:ident;)*) => {
+        $(impl $operator for &Real {
+            type Output = Real;
+            fn $name(self, other: &Real) -> Real {
+                self.$method(other)
+            }
+        })*
     };
-    crossed(a, b) + crossed(b, a)
 }
 
-fn error_of_quotient(dividend: &Real, divisor: &Real, quotient: f64) -> f64 {
-    (dividend.error + quotient * divisor.error) / (size(&divisor.value) - divisor.error)
+operators! {
+    Add add: plus;
+    Sub sub: minus;
+    Mul mul: times;
+    Div div: over;
 }
 
 impl Neg for &Real {
@@ -345,11 +318,17 @@ impl Number for Real {
     }
 
     fn plus(&self, other: &Self) -> Self {
-        self + other
+        Self::rounded(self.value.add(&other.value, PRECISION, ROUNDING), self.error + other.error)
     }
 
     fn times(&self, other: &Self) -> Self {
-        self * other
+        let crossed = |a: &Self, b: &Self| {
+            let largest = size(&a.value) + a.error;
+            // What is too small for a double is not 0.
+            if b.error == 0.0 || largest == 0.0 { 0.0 } else { (largest * b.error).max(f64::MIN_POSITIVE) }
+        };
+        let inherited = crossed(self, other) + crossed(other, self);
+        Self::rounded(self.value.mul(&other.value, PRECISION, ROUNDING), inherited)
     }
 
     fn power(&self, exponent: &BigRational) -> Option<Self> {
@@ -384,7 +363,12 @@ impl Numeric for Real {
     }
 
     fn over(&self, other: &Self) -> Self {
-        self / other
+        if !other.is_nonzero() {
+            return Self::undefined();
+        }
+        let value = self.value.div(&other.value, PRECISION, ROUNDING);
+        let inherited = (self.error + size(&value) * other.error) / (size(&other.value) - other.error);
+        Self::rounded(value, inherited)
     }
 
     fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
