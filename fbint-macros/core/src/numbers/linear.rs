@@ -23,9 +23,7 @@ pub(crate) trait Arithmetic {
 }
 
 /// The arithmetic of numbers of one type.
-struct NumericArithmetic<N>(PhantomData<N>);
-
-impl<N: Numeric> Arithmetic for NumericArithmetic<N> {
+impl<N: Numeric> Arithmetic for PhantomData<N> {
     type Entry = N;
 
     fn is_zero(&self, entry: &N) -> bool {
@@ -148,7 +146,7 @@ pub(crate) fn solution<A: Arithmetic>(arithmetic: A, rows: Vec<Vec<A::Entry>>) -
 
 /// A matrix of numbers whose rows and columns are brought to size one, by powers of two, which round nothing.
 pub(crate) struct Balanced<N: Numeric> {
-    echelon: Echelon<NumericArithmetic<N>>,
+    echelon: Echelon<PhantomData<N>>,
     /// What rows and columns were multiplied by.
     rows: Vec<f64>,
     columns: Vec<f64>,
@@ -178,7 +176,7 @@ impl<N: Numeric> Balanced<N> {
                 *entry = entry.times(&N::exactly(row * column));
             }
         }
-        Some(Self { echelon: Echelon::new(NumericArithmetic(PhantomData), matrix), rows, columns })
+        Some(Self { echelon: Echelon::new(PhantomData, matrix), rows, columns })
     }
 
     /// Eliminates a column, as [`Echelon::pivot`] does.

@@ -125,13 +125,8 @@ impl Ring {
 
     /// `None` where there is none: of 0, and of what divides 0.
     pub(crate) fn inverse(&self, element: &[u64]) -> Option<Element> {
-        match element {
-            [] => return None,
-            [number] => return self.field.inverse(*number).map(|inverse| self.number(inverse)),
-            _ => {}
-        }
         let sizes = self.generators.iter().map(|generator| generator.stride * generator.relation.len());
-        let size = sizes.into_iter().find(|size| *size >= element.len())?;
+        let size = std::iter::once(1).chain(sizes).find(|size| *size >= element.len())?;
         // The rows of the matrix of multiplication by the element, with the right side 1.
         let mut rows = vec![vec![0; size + 1]; size];
         rows[0][size] = 1;
