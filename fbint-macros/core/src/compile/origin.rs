@@ -7,7 +7,7 @@ use crate::check::{CheckOutcome, check};
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
 use crate::elaborate::Elaborated;
 use crate::mechanics;
-use crate::prepared::{self, Folder, Kept, Order, Trouble};
+use crate::prepared::{self, Folder, Order, Trouble};
 use crate::proofs;
 
 /// A derivation, and the doubts about it.
@@ -30,10 +30,9 @@ pub(super) fn origin(messages: Messages<'_>) -> syn::Result<Provenance> {
     if has_algebra && order == Order::Write || order != Order::Write && !folder.exists() {
         return derived(messages);
     }
-    let (file, text) = match folder.find().map_err(trouble)? {
-        Kept::File { path, text } => (path, text),
-        Kept::Nothing(_) if has_algebra && order == Order::Use => return derived(messages),
-        Kept::Nothing(reason) => return Err(trouble(Trouble::Stale(reason))),
+    let (file, text) = match folder.find() {
+        Err(Trouble::Stale(_)) if has_algebra && order == Order::Use => return derived(messages),
+        found => found.map_err(trouble)?,
     };
     let prepared = believed(&text, problem)
         .map_err(|reason| trouble(Trouble::Stale(format!("`{file}` cannot be used: {reason}"))))?;

@@ -148,20 +148,6 @@ pub struct Folder {
     ending: String,
 }
 
-/// The file that a folder has for a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// A file of this path within the package.
-    File {
-        /// The path.
-        path: String,
-        /// Its text.
-        text: String,
-    },
-    /// No file, in words.
-    Nothing(String),
-}
-
 impl Folder {
     /// The file that declares the model, within the package.
     pub fn source(&self) -> Option<&str> {
@@ -178,22 +164,25 @@ impl Folder {
         fs::symlink_metadata(self.package.join(FOLDER)).is_ok()
     }
 
-    /// The file for the model, or one of a model of another name and the same mathematics.
-    pub fn find(&self) -> Result<Kept, Trouble> {
+    /// The path within the package and the text of the file for the model, or of one for a model of another name and the same mathematics.
+    ///
+    /// # Errors
+    ///
+    /// [`Trouble::Stale`] where there is none, and [`Trouble::Access`] where it cannot be read.
+    pub fn find(&self) -> Result<(String, String), Trouble> {
         let names = self.names()?;
         let own = self.file_name();
         let found = names.iter().find(|name| **name == own);
         let found = found.or_else(|| names.iter().find(|name| name.ends_with(&self.ending)));
         if let Some(name) = found {
-            let text = self.text(name).map_err(|error| unreadable(name, &error))?;
-            return Ok(Kept::File { path: path(name), text });
+            return Ok((path(name), self.text(name).map_err(|error| unreadable(name, &error))?));
         }
         let model = &self.model;
         let of_this_name = |name: &&String| {
             let rest = name.strip_prefix(model).and_then(|rest| rest.strip_prefix('-'));
             rest.is_some_and(|rest| !rest.contains('-'))
         };
-        Ok(Kept::Nothing(match names.iter().find(of_this_name).map(|name| path(name)) {
+        Err(Trouble::Stale(match names.iter().find(of_this_name).map(|name| path(name)) {
             Some(path) => format!("the derivation of `{model}` is outdated: `{path}` is of another declaration"),
             None => format!("`{FOLDER}/` has no derivation of `{model}`"),
         }))
