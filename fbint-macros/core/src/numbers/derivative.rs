@@ -91,8 +91,7 @@ fn chained(expression: &Expression, place: usize, slope: Expression) -> Option<E
 
 /// Adds a term to an entry of a gradient.
 pub(crate) fn add<K: Ord, T: Number>(gradient: &mut BTreeMap<K, T>, key: K, term: T) {
-    let sum = gradient.get(&key).map_or_else(|| term.clone(), |sum| sum.plus(&term));
-    gradient.insert(key, sum);
+    gradient.entry(key).and_modify(|sum| *sum = sum.plus(&term)).or_insert(term);
 }
 
 /// An entry of a gradient.

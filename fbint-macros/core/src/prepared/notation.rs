@@ -24,13 +24,16 @@ const MOST_DIGITS: usize = 10_000;
 /// The place of a part among those that are known.
 type NodeIndex = usize;
 
-/// A part: equal parts have equal nodes.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Node {
-    /// What its text begins with: all of it where it has no parts of its own.
-    head: String,
-    parts: Vec<NodeIndex>,
-    tail: String,
+/// What a part is: its operation with the places of what that is applied to, or all of its text. Equal parts have equal nodes.
+type Node = (String, Vec<NodeIndex>);
+
+/// A part that is known.
+struct Part {
+    node: Node,
+    /// The number of occurrences, in others or by itself.
+    uses: usize,
+    /// The text that stands for it, after it was written: its name, or the part itself.
+    text: Option<String>,
 }
 
 /// The lines of a text, and the parts of the expressions in them.
@@ -39,11 +42,7 @@ pub(super) struct Lines {
     /// The left side of each line, and the expression on the right side if there is one.
     lines: Vec<(String, Option<NodeIndex>)>,
     known: HashMap<Node, NodeIndex>,
-    nodes: Vec<Node>,
-    /// The number of occurrences of each part, in others or by itself.
-    uses: Vec<usize>,
-    /// The text that stands for a part that was written: its name, or the part itself.
-    texts: Vec<Option<String>>,
+    parts: Vec<Part>,
     named: usize,
 }
 
@@ -56,7 +55,7 @@ impl Lines {
     /// A line with an expression on its right side.
     pub(super) fn expression(&mut self, name: impl Into<String>, expression: &Expression) {
         let part = self.part(expression);
-        self.uses[part] += 1;
+        self.parts[part].uses += 1;
         self.lines.push((name.into(), Some(part)));
     }
 
@@ -72,26 +71,27 @@ impl Lines {
     }
 
     fn part(&mut self, expression: &Expression) -> NodeIndex {
-        let parts: Vec<NodeIndex> = expression.children().map(|child| self.part(child)).collect();
-        let (head, tail) = match expression {
-            Expression::Number(number) => (number.to_string(), String::new()),
-            Expression::Pi => ("pi".to_owned(), String::new()),
-            Expression::Symbol(symbol) => (format!("x{}", symbol.0), String::new()),
-            Expression::Sum(_) => ("(+".to_owned(), ")".to_owned()),
-            Expression::Product(_) => ("(*".to_owned(), ")".to_owned()),
-            Expression::Power(_, exponent) => ("(^".to_owned(), format!(" {exponent})")),
-            Expression::Call(function, _) => (format!("({}", function.name()), ")".to_owned()),
+        let mut parts: Vec<NodeIndex> = expression.children().map(|child| self.part(child)).collect();
+        let text = match expression {
+            Expression::Number(number) => number.to_string(),
+            Expression::Pi => "pi".to_owned(),
+            Expression::Symbol(symbol) => format!("x{}", symbol.0),
+            Expression::Sum(_) => "+".to_owned(),
+            Expression::Product(_) => "*".to_owned(),
+            Expression::Power(_, exponent) => {
+                parts.push(self.part(&Expression::Number(exponent.clone())));
+                "^".to_owned()
+            }
+            Expression::Call(function, _) => function.name().to_owned(),
         };
-        let node = Node { head, parts, tail };
+        let node = (text, parts);
         if let Some(part) = self.known.get(&node) {
             return *part;
         }
-        node.parts.iter().for_each(|part| self.uses[*part] += 1);
-        self.known.insert(node.clone(), self.nodes.len());
-        self.nodes.push(node);
-        self.uses.push(0);
-        self.texts.push(None);
-        self.nodes.len() - 1
+        node.1.iter().for_each(|part| self.parts[*part].uses += 1);
+        self.known.insert(node.clone(), self.parts.len());
+        self.parts.push(Part { node, uses: 0, text: None });
+        self.parts.len() - 1
     }
 
     /// The text, with a line before for each part that expressions share.
@@ -106,38 +106,33 @@ impl Lines {
 
     /// The text that stands for a part. Lines that define the parts that it shares go before.
     fn text_of(&mut self, part: NodeIndex, lines: &mut String) -> String {
-        if let Some(text) = &self.texts[part] {
+        if let Some(text) = &self.parts[part].text {
             return text.clone();
         }
-        let Node { head: mut text, parts, tail } = self.nodes[part].clone();
-        for part in parts {
-            text.push(' ');
-            text += &self.text_of(part, lines);
+        let (mut text, parts) = self.parts[part].node.clone();
+        if !parts.is_empty() {
+            let parts: Vec<String> = parts.into_iter().map(|part| self.text_of(part, lines)).collect();
+            text = format!("({text} {})", parts.join(" "));
         }
-        text += &tail;
-        if self.uses[part] > 1 && text.len() > SHORT {
+        if self.parts[part].uses > 1 && text.len() > SHORT {
             let name = format!("t{}", self.named);
             self.named += 1;
             let _ = writeln!(lines, "{name} = {text}");
             text = name;
         }
-        self.texts[part] = Some(text.clone());
+        self.parts[part].text = Some(text.clone());
         text
     }
 }
 
-/// An expression that was read, and how large it is.
-#[derive(Clone)]
-struct Sized {
-    expression: Expression,
-    size: usize,
-    depth: usize,
-}
+/// An expression that was read, and how deep it is.
+type Read = (Expression, usize);
 
 /// Gives expressions back from their text.
 pub(super) struct Reader {
-    named: Vec<Sized>,
+    named: Vec<Read>,
     symbols: usize,
+    /// The parts of all expressions so far.
     size: usize,
 }
 
@@ -150,20 +145,21 @@ impl Reader {
     /// Reads a line that defines a part, if the line is one.
     pub(super) fn define(&mut self, line: &str) -> Option<Result<(), String>> {
         let (_, text) = line.strip_prefix('t')?.split_once(" = ")?;
-        Some(self.sized(text).map(|part| self.named.push(part)))
+        Some(self.whole(text).map(|part| self.named.push(part)))
     }
 
     /// An expression.
     pub(super) fn expression(&mut self, text: &str) -> Result<Expression, String> {
-        let sized = self.sized(text)?;
-        self.size = self.size.saturating_add(sized.size);
+        let (expression, _) = self.whole(text)?;
+        // What is named may unfold to more than can be looked at.
+        self.size += expression.nodes().take(LARGEST + 1).count();
         if self.size > LARGEST {
             return Err(format!("the expressions have more than {LARGEST} parts"));
         }
-        Ok(sized.expression)
+        Ok(expression)
     }
 
-    fn sized(&self, text: &str) -> Result<Sized, String> {
+    fn whole(&self, text: &str) -> Result<Read, String> {
         let mut rest = text;
         let part = self.part(&mut rest, 0)?;
         match rest {
@@ -174,7 +170,7 @@ impl Reader {
     }
 
     /// The part at the beginning of a text, which is within `depth` others. What comes after it is left.
-    fn part(&self, text: &mut &str, depth: usize) -> Result<Sized, String> {
+    fn part(&self, text: &mut &str, depth: usize) -> Result<Read, String> {
         let Some(inner) = text.strip_prefix('(') else {
             let (word, rest) = text.split_at(text.find([' ', ')']).unwrap_or(text.len()));
             *text = rest;
@@ -193,9 +189,9 @@ impl Reader {
         operated(operation, parts)
     }
 
-    fn word(&self, word: &str) -> Result<Sized, String> {
+    fn word(&self, word: &str) -> Result<Read, String> {
         let unknown = || format!("`{}` is not known", excerpt(word));
-        let leaf = |expression| Ok(Sized { expression, size: 1, depth: 1 });
+        let leaf = |expression| Ok((expression, 1));
         if let Some(place) = word.strip_prefix('t') {
             let place = natural(place).ok_or_else(unknown)?;
             return self.named.get(place).cloned().ok_or_else(unknown);
@@ -212,13 +208,12 @@ impl Reader {
 }
 
 /// An operation on parts.
-fn operated(operation: &str, parts: Vec<Sized>) -> Result<Sized, String> {
-    let size = parts.iter().fold(1, |size: usize, part| size.saturating_add(part.size));
-    let depth = 1 + parts.iter().map(|part| part.depth).max().unwrap_or(0);
+fn operated(operation: &str, parts: Vec<Read>) -> Result<Read, String> {
+    let depth = 1 + parts.iter().map(|(_, depth)| *depth).max().unwrap_or(0);
     if depth > DEEPEST {
         return Err(too_deep());
     }
-    let parts: Vec<Expression> = parts.into_iter().map(|part| part.expression).collect();
+    let parts: Vec<Expression> = parts.into_iter().map(|(expression, _)| expression).collect();
     let expression = match (operation, &parts[..]) {
         ("+", [_, _, ..]) => Expression::Sum(parts.into()),
         ("*", [_, _, ..]) => Expression::Product(parts.into()),
@@ -233,7 +228,7 @@ fn operated(operation: &str, parts: Vec<Sized>) -> Result<Sized, String> {
             Expression::Call(function, parts.into())
         }
     };
-    Ok(Sized { expression, size, depth })
+    Ok((expression, depth))
 }
 
 fn too_deep() -> String {
