@@ -18,8 +18,8 @@ const FUNCTIONS: [Builtin; 6] = [
     ("identity", 1, |scope, _, call| scope.identity(call)),
     ("zeros", 2, |scope, _, call| scope.zeros(call)),
     ("hat", 1, |scope, _, call| scope.hat(&call.args[0])),
-    ("rate", 1, |scope, word, call| scope.rate(word, &call.args[0])),
-    ("momentum", 1, |scope, word, call| scope.momentum(word, &call.args[0])),
+    ("rate", 1, |scope, _, call| scope.rate(&call.args[0])),
+    ("momentum", 1, |scope, _, call| scope.momentum(&call.args[0])),
     ("multiplier", 1, |scope, word, call| scope.multiplier(word, &call.args[0])),
 ];
 

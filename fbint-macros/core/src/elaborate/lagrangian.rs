@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use quote::ToTokens;
-use syn::{Expr, Ident};
+use syn::Expr;
 
 use super::integrals::IntegralList;
+use super::methods::Value;
 use super::quantities::Flattened;
 use super::scope::{Poison, Reported, Scope, Settlement};
-use super::symbols::VariableKind;
 use super::value::{ShapedExpression, SizedExpression};
 use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, SparseRow, Symbols, stem};
 use crate::diagnostics::Errors;
@@ -22,44 +22,33 @@ use crate::syntax::{ASSUME, AttributeKey, Formalism, KEPT, NamedExpression, plai
 
 impl Scope<'_> {
     /// `rate(q)`, of the shape of q.
-    pub(super) fn rate(&mut self, word: &Ident, argument: &Expr) -> Reported<ShapedExpression> {
+    pub(super) fn rate(&mut self, argument: &Expr) -> Value {
         let message = format!("`{}` is not a coordinate; only coordinates have a `rate`", argument.to_token_stream());
-        self.stand_in(word, argument, |of| Role::Rate { of }, &message)
+        self.stand_in(argument, |of| Role::Rate { of }, &message)
     }
 
     /// `momentum(v)`, of the shape of v.
-    pub(super) fn momentum(&mut self, word: &Ident, argument: &Expr) -> Reported<ShapedExpression> {
+    pub(super) fn momentum(&mut self, argument: &Expr) -> Value {
         let message = if self.declaration.formalism == Formalism::Lagrangian {
             format!("`{}` is not a velocity; only velocities have a `momentum`", argument.to_token_stream())
         } else {
             "only the velocities of a Lagrangian system have a `momentum`".to_owned()
         };
-        self.stand_in(word, argument, |of| Role::Conjugate { of }, &message)
+        self.stand_in(argument, |of| Role::Conjugate { of }, &message)
     }
 
     /// What stands for the rates or the momenta of the argument's entries, of its shape. `complaint` is about entries that have none.
-    fn stand_in(
-        &mut self,
-        word: &Ident,
-        argument: &Expr,
-        role: fn(Symbol) -> Role,
-        complaint: &str,
-    ) -> Reported<ShapedExpression> {
+    fn stand_in(&mut self, argument: &Expr, role: fn(Symbol) -> Role, complaint: &str) -> Value {
         let value = self.evaluate(argument)?;
-        let Some(entries) = self.stand_ins(&value, role) else { return self.fail(argument, complaint) };
-        let written = format!("{word}({})", argument.to_token_stream());
-        self.motion(word, &written, None, VariableKind::Velocity)?;
-        Ok(ShapedExpression::new(value.shape(), entries))
-    }
-
-    /// The replacement of each entry, if every entry is a symbol that has one.
-    fn stand_ins(&self, value: &ShapedExpression, role: impl Fn(Symbol) -> Role) -> Option<Vec<SizedExpression>> {
         let roles: BTreeMap<Role, Symbol> = self.symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
         let entry = |entry: &SizedExpression| match entry.expression {
             Expression::Symbol(symbol) => roles.get(&role(symbol)).copied().map(SizedExpression::symbol),
             _ => None,
         };
-        value.entries().iter().map(entry).collect()
+        match value.entries().iter().map(entry).collect() {
+            Some(entries) => Ok(ShapedExpression::new(value.shape(), entries)),
+            None => self.fail(argument, complaint),
+        }
     }
 
     /// The coefficients of an expression that is linear and homogeneous in some symbols. `subject` says what it is in words.

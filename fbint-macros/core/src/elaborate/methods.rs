@@ -16,7 +16,7 @@ const MAX_EXPONENT: f64 = 1_024.0;
 const MAX_DETERMINANT: usize = 6;
 
 /// The value of a call.
-type Value = Reported<ShapedExpression>;
+pub(super) type Value = Reported<ShapedExpression>;
 
 /// A method, by the arguments that it takes.
 #[derive(Clone, Copy)]

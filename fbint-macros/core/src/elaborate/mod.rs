@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::Ident;
+use syn::{Expr, Ident};
 
 pub use self::beginning::Beginning;
 pub use self::definedness::{Undefined, is_root, roots, undefined_part};
@@ -36,10 +36,12 @@ use self::integrals::{Conserved, IntegralList, latex};
 use self::multipliers::multipliers;
 use self::quantities::{Flattened, Purpose, ScalarQuantity, flatten, join, sound};
 use self::scope::{Reported, Scope};
-use self::symbols::SymbolTable;
 pub use self::symbols::{EntryIndex, VariableEntry};
+use self::symbols::{SymbolTable, auxiliary};
 use crate::derivation::table::Table;
-use crate::derivation::{Declared, Doubt, Dynamics, IntegralId, Kind, Output, Problem, Reaction, Role, Symbols};
+use crate::derivation::{
+    Declared, Doubt, Dynamics, IntegralId, Kind, Output, Problem, Reaction, Role, SymbolInfo, Symbols,
+};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
 use crate::syntax::{Declaration, Formalism, NamedExpression, Variable, plain};
@@ -93,10 +95,19 @@ pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborate
     errors.is_empty().then_some(Elaborated { problem, places, spans, output_spans, beginning, doubts })
 }
 
-/// The unknowns that the declaration names.
+/// The unknowns that the declaration names, and what stands for rates and momenta, where expressions name any.
 fn unknowns(declaration: &Declaration) -> SymbolTable {
     let mut unknowns = SymbolTable::of(declaration);
-    add_stand_ins(declaration, &mut unknowns);
+    if calls(declaration, "rate") {
+        for of in unknowns.entries(&declaration.coordinates) {
+            unknowns.add_of(of, Role::Rate { of });
+        }
+    }
+    if calls(declaration, "momentum") {
+        for of in unknowns.entries(&declaration.velocities) {
+            unknowns.add_of(of, Role::Conjugate { of });
+        }
+    }
     unknowns
 }
 
@@ -169,7 +180,7 @@ fn add_multipliers(integrals: &Table<IntegralId, Declared>, symbols: &mut Symbol
     let mut declared = Vec::new();
     let has_multiplier = |integral: &Declared| integral.kind.is_constraint() && integral.kind != Kind::InvariantSet;
     for (id, integral) in integrals.iter().filter(|(_, integral)| has_multiplier(integral)) {
-        let symbol = symbols.push(symbols::multiplier(id, &integral.name, &integral.latex));
+        let symbol = symbols.push(auxiliary(Role::Multiplier(id), &integral.name, &integral.latex));
         if !matches!(integral.kind, Kind::Rate { .. }) {
             declared.push(symbol);
         }
@@ -181,28 +192,16 @@ fn add_multipliers(integrals: &Table<IntegralId, Declared>, symbols: &mut Symbol
 fn add_responses(integrals: &Table<IntegralId, Declared>, symbols: &mut Symbols) {
     let velocities = symbols.with(|role| role == Role::Velocity);
     let is_kept = |integral: &Declared| matches!(integral.kind, Kind::Rate { .. } | Kind::Velocity);
-    for (id, integral) in integrals.iter().filter(|(_, integral)| is_kept(integral)) {
-        for &velocity in &velocities {
-            symbols.push(symbols::response(symbols, velocity, id, integral));
+    for (to, integral) in integrals.iter().filter(|(_, integral)| is_kept(integral)) {
+        for &of in &velocities {
+            let SymbolInfo { name, latex, .. } = &symbols[of];
+            let (name, latex) = (format!("{name}, {}", integral.name), format!("{latex},{}", integral.latex));
+            symbols.push(auxiliary(Role::Response { of, to }, &name, &latex));
         }
     }
-    for &velocity in &velocities {
-        symbols.push(symbols::acceleration(symbols, velocity));
-    }
-}
-
-/// Adds symbols for rates and momenta, where expressions name any.
-fn add_stand_ins(declaration: &Declaration, unknowns: &mut SymbolTable) {
-    let calls =
-        |function: &str| declaration.expressions().any(|expression| calls(expression.to_token_stream(), function));
-    let all = |variables: &[symbols::SymbolicVariable]| -> Vec<Symbol> {
-        variables.iter().flat_map(|variable| variable.symbols.iter().copied()).collect()
-    };
-    if calls("rate") {
-        unknowns.stand_in(&all(&unknowns.coordinates), true);
-    }
-    if calls("momentum") {
-        unknowns.stand_in(&all(&unknowns.velocities), false);
+    for &of in &velocities {
+        let SymbolInfo { name, latex, .. } = &symbols[of];
+        symbols.push(auxiliary(Role::Acceleration { of }, name, latex));
     }
 }
 
@@ -237,9 +236,7 @@ fn count(kept: &Conserved, symbols: &Symbols, errors: &Errors) {
 /// mistake, a name that occurs anywhere counts as used.
 fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken: bool, errors: &Errors) {
     if mistaken {
-        for expression in declaration.expressions() {
-            collect_words(expression.to_token_stream(), &mut used);
-        }
+        used.extend(declaration.expressions().flat_map(words).map(|word| plain(&word)));
     }
     used.extend(declaration.broken.iter().map(plain));
     let is_used = |name: &Ident| used.contains(&plain(name));
@@ -269,27 +266,28 @@ fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken
 }
 
 /// Returns `true` if a function is called somewhere. A variable may have its name.
-fn calls(tokens: TokenStream, function: &str) -> bool {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+fn calls(declaration: &Declaration, function: &str) -> bool {
     let is_call = |pair: &[TokenTree]| match pair {
         [TokenTree::Ident(word), TokenTree::Group(_)] => plain(word) == function,
         _ => false,
     };
-    let inner = tokens.iter().any(|token| match token {
-        TokenTree::Group(group) => calls(group.stream(), function),
-        _ => false,
-    });
-    inner || tokens.windows(2).any(is_call)
+    declaration.expressions().any(|expression| tokens(expression.to_token_stream()).windows(2).any(is_call))
 }
 
-fn collect_words(tokens: TokenStream, words: &mut BTreeSet<String>) {
-    for token in tokens {
-        match token {
-            TokenTree::Ident(word) => {
-                words.insert(plain(&word));
-            }
-            TokenTree::Group(group) => collect_words(group.stream(), words),
-            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-        }
+/// The words in an expression.
+fn words(expression: &Expr) -> impl Iterator<Item = Ident> {
+    tokens(expression.to_token_stream()).into_iter().filter_map(|token| match token {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    })
+}
+
+/// Tokens in their order, each group before what is in it.
+fn tokens(stream: TokenStream) -> Vec<TokenTree> {
+    let mut all = Vec::new();
+    for token in stream {
+        let inner = if let TokenTree::Group(group) = &token { tokens(group.stream()) } else { Vec::new() };
+        all.extend(std::iter::once(token).chain(inner));
     }
+    all
 }

@@ -1,13 +1,14 @@
 //! Constraints, invariants and outputs, flattened to scalars.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Span;
 
 use super::canonical::Canonical;
-use super::scope::{Reported, Restriction, Scope};
+use super::scope::{Reported, Scope};
 use super::symbols::EntryIndex;
 use super::value::{ShapedExpression, SizedExpression};
+use super::words;
 use crate::derivation::{Role, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::syntax::{NamedExpression, Shape, plain};
@@ -108,11 +109,8 @@ fn member(
     suffix: &str,
     all: &mut Flattened,
 ) -> Reported<()> {
-    let value = match kind {
-        Purpose::Holonomic => scope.restricted(&named.value, Restriction::Coordinates)?,
-        Purpose::VelocityConstraint => scope.restricted(&named.value, Restriction::Rates)?,
-        _ => scope.evaluate(&named.value)?,
-    };
+    let value = scope.evaluate(&named.value)?;
+    refuse_motion(scope, named, &value, kind)?;
     if kind != Purpose::Output {
         scope.refuse_inputs(&named.value, &value, &format!("`{}`", named.name))?;
     }
@@ -139,6 +137,44 @@ fn member(
     };
     all.members.push(FamilyMember { shape, places });
     Ok(())
+}
+
+/// Refuses momenta and velocities in a constraint on coordinates, and momenta in one on velocities, at the first word that stands for
+/// one in the value.
+fn refuse_motion(scope: &Scope, named: &NamedExpression, value: &ShapedExpression, kind: Purpose) -> Reported<()> {
+    let is_momentum = |symbol: Symbol| matches!(scope.role(symbol), Some(Role::Momentum { .. }));
+    let is_refused = |symbol: &Symbol| match scope.role(*symbol) {
+        Some(Role::Momentum { .. }) => matches!(kind, Purpose::Holonomic | Purpose::VelocityConstraint),
+        Some(Role::Velocity | Role::Vanishing { .. } | Role::Rate { .. } | Role::Conjugate { .. }) => {
+            kind == Purpose::Holonomic
+        }
+        _ => false,
+    };
+    let refused: BTreeSet<Symbol> = value.symbols().filter(is_refused).collect();
+    let Some(first) = refused.first().copied() else { return Ok(()) };
+    let blamed = words(&named.value).find_map(|word| {
+        let symbol = scope.stands_for(&word).into_iter().find(|symbol| refused.contains(symbol))?;
+        Some((word, symbol))
+    });
+    let (word, symbol) = blamed.unwrap_or_else(|| (named.name.clone(), first));
+    let name = scope.whole(symbol);
+    let motion = if is_momentum(symbol) { "momentum" } else { "velocity" };
+    let is_contained = scope.declaration.defines.iter().any(|define| plain(&define.name) == plain(&word));
+    let what = match is_contained {
+        true => format!("`{word}` contains the {motion} `{name}`"),
+        false => format!("`{name}` is a {motion}"),
+    };
+    let message = match kind {
+        Purpose::VelocityConstraint => format!(
+            "{what}, and a velocity constraint is written in rates: `rate(x)` is dH/dp; for a relation among momenta use \
+             `phase_constraint`"
+        ),
+        _ if is_momentum(symbol) => {
+            format!("{what}, but a `constraint` holds between coordinates only: use `phase_constraint`")
+        }
+        _ => format!("{what}: a `constraint` restricts coordinates; use `velocity_constraint`"),
+    };
+    scope.fail_at(word.span(), message)
 }
 
 /// What is wrong with a quantity that is constant.

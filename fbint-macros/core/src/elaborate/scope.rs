@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::Span;
 use syn::{Expr, Ident};
 
-use super::symbols::{SymbolTable, SymbolicVariable, VariableKind};
+use super::symbols::{SymbolTable, SymbolicVariable};
 use super::value::{ShapedExpression, SizedExpression};
 use crate::derivation::{Role, Symbols};
 use crate::diagnostics::Errors;
@@ -48,15 +48,6 @@ enum Evaluation {
     Done(Reported<ShapedExpression>),
 }
 
-/// The kind of a constraint, by what must not occur in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Restriction {
-    /// The constraint is one of coordinates.
-    Coordinates,
-    /// The constraint is one of the rates of coordinates, and not of momenta.
-    Rates,
-}
-
 /// The expressions for the symbols of rates and momenta.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settlement(pub(super) BTreeMap<Symbol, Expression>);
@@ -74,15 +65,9 @@ pub(super) struct Scope<'a> {
     pub(super) declaration: &'a Declaration,
     names: BTreeMap<String, Meaning<'a>>,
     progress: Vec<Evaluation>,
-    /// For each definition, a momentum or a velocity that it contains.
-    motion_in: Vec<Option<(String, VariableKind)>>,
     indices: Vec<(String, i64)>,
-    /// The definition that is being evaluated.
-    user: Option<usize>,
     /// Names that are used, or that a misspelling stands for.
     used: BTreeSet<String>,
-    /// The constraint that is being evaluated, if momenta or velocities must not occur in it, and `true` if they did and were reported.
-    restricted: Option<(Restriction, bool)>,
     /// The expressions for the symbols of rates and momenta, once they are known.
     pub(super) settlement: Option<Settlement>,
     unknowns: &'a SymbolTable,
@@ -107,11 +92,8 @@ impl<'a> Scope<'a> {
             declaration,
             names: BTreeMap::new(),
             progress: declaration.defines.iter().map(|_| Evaluation::Waiting).collect(),
-            motion_in: vec![None; declaration.defines.len()],
             indices: Vec::new(),
-            user: None,
             used: BTreeSet::new(),
-            restricted: None,
             settlement: None,
             unknowns,
             symbols: &unknowns.symbols,
@@ -130,15 +112,11 @@ impl<'a> Scope<'a> {
         for name in &declaration.broken {
             self.declare(name, Meaning::Broken);
         }
-        self.variables(&declaration.coordinates, &unknowns.coordinates);
-        self.variables(&declaration.momenta, &unknowns.momenta);
-        self.variables(&declaration.velocities, &unknowns.velocities);
-        self.variables(&declaration.states, &unknowns.states);
-        self.variables(declaration.time.as_slice(), &unknowns.time);
-        self.variables(&declaration.parameters, &unknowns.parameters);
-        self.variables(&declaration.inputs, &unknowns.inputs);
         if let Some(work) = &declaration.work {
             self.declare(&work.name, Meaning::Work);
+        }
+        for (name, variable) in &unknowns.variables {
+            self.names.entry(name.clone()).or_insert(Meaning::Variable(variable));
         }
         for (index, define) in declaration.defines.iter().enumerate() {
             self.declare(&define.name, Meaning::Definition(index));
@@ -160,12 +138,6 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn variables(&mut self, variables: &[Variable], unknowns: &'a [SymbolicVariable]) {
-        for (variable, unknown) in variables.iter().zip(unknowns) {
-            self.declare(&variable.name, Meaning::Variable(unknown));
-        }
-    }
-
     /// Gives a name its meaning. The first declaration holds, and a broken one before any other.
     fn declare(&mut self, name: &Ident, meaning: Meaning<'a>) {
         self.names.entry(plain(name)).or_insert(meaning);
@@ -180,12 +152,25 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Evaluates a constraint in which momenta or velocities must not occur.
-    pub(super) fn restricted(&mut self, expression: &Expr, restriction: Restriction) -> Reported<ShapedExpression> {
-        self.restricted = Some((restriction, false));
-        let value = self.evaluate(expression);
-        self.restricted = None;
-        value
+    /// The symbols of what a word stands for, be it a variable, a definition, or a function of those for rates or momenta.
+    pub(super) fn stands_for(&self, word: &Ident) -> Vec<Symbol> {
+        let name = plain(word);
+        let is_function = |role| match role {
+            Role::Rate { .. } => name == "rate",
+            Role::Conjugate { .. } => name == "momentum",
+            _ => false,
+        };
+        let mut symbols = self.symbols.with(is_function);
+        match self.names.get(&name) {
+            Some(Meaning::Variable(variable)) => symbols.extend(&variable.symbols),
+            Some(Meaning::Definition(index)) => {
+                if let Evaluation::Done(Ok(value)) = &self.progress[*index] {
+                    symbols.extend(value.symbols());
+                }
+            }
+            _ => {}
+        }
+        symbols
     }
 
     /// The expression with the symbols replaced. Vanishing velocities are zero.
@@ -210,15 +195,25 @@ impl<'a> Scope<'a> {
         self.symbols.get(symbol).map(|symbol| symbol.role)
     }
 
+    /// The variable that a symbol is an entry of, or what stands for its rate or momentum, as it is written.
+    pub(super) fn whole(&self, symbol: Symbol) -> String {
+        let variable = |of: Symbol| plain(&self.unknowns.places[of].variable);
+        match self.symbols[symbol].role {
+            Role::Rate { of } => format!("rate({})", variable(of)),
+            Role::Conjugate { of } => format!("momentum({})", variable(of)),
+            _ => variable(symbol),
+        }
+    }
+
     /// The symbols of all velocities in the order of the declaration.
     pub(super) fn velocities(&self) -> Vec<Symbol> {
-        self.unknowns.velocities.iter().flat_map(|velocity| velocity.symbols.iter().copied()).collect()
+        self.unknowns.entries(&self.declaration.velocities)
     }
 
     /// The multiplier of a constraint that puts a velocity to zero.
     pub(super) fn reaction(&self, constraint: &NamedExpression) -> Option<ShapedExpression> {
-        let velocities = self.declaration.velocities.iter().zip(&self.unknowns.velocities);
-        let (_, velocity) = velocities.into_iter().find(|(variable, _)| constraint.is_alone(&variable.name))?;
+        let velocity = self.declaration.velocities.iter().find(|velocity| constraint.is_alone(&velocity.name))?;
+        let velocity = self.unknowns.variables.get(&plain(&velocity.name))?;
         let reaction = |symbol: &Symbol| match self.symbols[*symbol].role {
             Role::Vanishing { reaction } => Some(reaction),
             _ => None,
@@ -308,19 +303,8 @@ impl<'a> Scope<'a> {
         let Some(&meaning) = self.names.get(&key) else { return self.unknown(name) };
         self.used.insert(key);
         match meaning {
-            Meaning::Variable(unknown) => {
-                if unknown.kind != VariableKind::Other {
-                    self.motion(name, &plain(name), None, unknown.kind)?;
-                }
-                Ok(ShapedExpression::variable(unknown.shape, &unknown.symbols))
-            }
-            Meaning::Definition(index) => {
-                let value = self.definition(index)?;
-                if let Some((motion, kind)) = self.motion_in[index].clone() {
-                    self.motion(name, &plain(name), Some(&motion), kind)?;
-                }
-                Ok(value)
-            }
+            Meaning::Variable(unknown) => Ok(ShapedExpression::variable(unknown.shape, &unknown.symbols)),
+            Meaning::Definition(index) => self.definition(index),
             Meaning::Quantity(kind) => {
                 let remedy = "name its expression with `define` and use that name in both places";
                 self.fail_at(name.span(), format!("`{name}` is {kind}, which has no value here: {remedy}"))
@@ -367,57 +351,15 @@ impl<'a> Scope<'a> {
                 return value;
             }
         }
-        let user = self.user.replace(index);
         let indices = std::mem::take(&mut self.indices);
-        let restricted = self.restricted.take();
         let mut value = self.evaluate(&define.value);
-        (self.user, self.indices, self.restricted) = (user, indices, restricted);
+        self.indices = indices;
         // A definition that needs itself was reported and settled while it was evaluated.
         if let Evaluation::Done(Err(poison)) = self.progress[index] {
             value = Err(poison);
         }
         self.progress[index] = Evaluation::Done(value.clone());
         value
-    }
-
-    /// Reports a momentum or a velocity, `written` at `place` directly or through a definition, if the constraint must not contain it.
-    pub(super) fn motion(
-        &mut self,
-        place: &Ident,
-        written: &str,
-        within: Option<&str>,
-        kind: VariableKind,
-    ) -> Reported<()> {
-        if let Some(user) = self.user {
-            let motion = within.unwrap_or(written).to_owned();
-            self.motion_in[user].get_or_insert((motion, kind));
-        }
-        let Some((restriction, reported)) = self.restricted else { return Ok(()) };
-        if restriction == Restriction::Rates && kind == VariableKind::Velocity {
-            return Ok(());
-        }
-        if !reported {
-            self.restricted = Some((restriction, true));
-            let kind_in_words = if kind == VariableKind::Momentum { "momentum" } else { "velocity" };
-            let what = match within {
-                None => format!("`{written}` is a {kind_in_words}"),
-                Some(motion) => format!("`{written}` contains the {kind_in_words} `{motion}`"),
-            };
-            let message = match (restriction, kind) {
-                (Restriction::Rates, _) => format!(
-                    "{what}, and a velocity constraint is written in rates: `rate(x)` is dH/dp; for a relation among momenta \
-                     use `phase_constraint`"
-                ),
-                (Restriction::Coordinates, VariableKind::Velocity) => {
-                    format!("{what}: a `constraint` restricts coordinates; use `velocity_constraint`")
-                }
-                (Restriction::Coordinates, _) => {
-                    format!("{what}, but a `constraint` holds between coordinates only: use `phase_constraint`")
-                }
-            };
-            self.errors.push(place.span(), message);
-        }
-        Err(Poison)
     }
 
     fn unknown<T>(&mut self, name: &Ident) -> Reported<T> {

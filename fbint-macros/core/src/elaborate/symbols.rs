@@ -1,9 +1,11 @@
 //! The unknowns of a model, entry by entry, and how they are written. What a symbol is, its [`Role`], is decided here and nowhere else.
 
+use std::collections::BTreeMap;
+
 use syn::Ident;
 
 use crate::derivation::table::Table;
-use crate::derivation::{Declared, IntegralId, Role, SymbolInfo, Symbols};
+use crate::derivation::{Role, SymbolInfo, Symbols};
 use crate::expression::Symbol;
 use crate::syntax::{Declaration, Formalism, Shape, Variable, plain};
 
@@ -20,17 +22,8 @@ pub struct VariableEntry {
 #[derive(Clone, Debug)]
 pub(super) struct SymbolicVariable {
     pub(super) shape: Shape,
-    pub(super) kind: VariableKind,
     /// Its entries, column by column.
     pub(super) symbols: Vec<Symbol>,
-}
-
-/// The kind of a variable, as far as it decides where it may be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum VariableKind {
-    Momentum,
-    Velocity,
-    Other,
 }
 
 /// The symbols of the state and of the parameters, and those that stand for something in expressions.
@@ -38,115 +31,74 @@ pub(super) enum VariableKind {
 pub(super) struct SymbolTable {
     pub(super) symbols: Symbols,
     pub(super) places: Table<Symbol, VariableEntry>,
-    pub(super) coordinates: Vec<SymbolicVariable>,
-    pub(super) momenta: Vec<SymbolicVariable>,
-    /// Of all velocities, also of those that are put to zero.
-    pub(super) velocities: Vec<SymbolicVariable>,
-    pub(super) states: Vec<SymbolicVariable>,
-    pub(super) time: Vec<SymbolicVariable>,
-    pub(super) parameters: Vec<SymbolicVariable>,
-    pub(super) inputs: Vec<SymbolicVariable>,
+    /// All variables by their names.
+    pub(super) variables: BTreeMap<String, SymbolicVariable>,
 }
 
 impl SymbolTable {
     pub(super) fn of(declaration: &Declaration) -> Self {
         let mut unknowns = Self::default();
+        let (vanishing, free): (Vec<&Variable>, Vec<&Variable>) =
+            declaration.velocities.iter().partition(|velocity| declaration.vanishing_by(velocity).is_some());
         let of_coordinates = if declaration.formalism == Formalism::Lagrangian { Role::Position } else { Role::State };
-        unknowns.coordinates = unknowns.entries(&declaration.coordinates, of_coordinates);
-        unknowns.momenta = unknowns.entries(&declaration.momenta, Role::State);
-        let (vanishing, free): (Vec<Variable>, Vec<Variable>) =
-            declaration.velocities.iter().cloned().partition(|velocity| declaration.vanishing_by(velocity).is_some());
-        let mut free = unknowns.entries(&free, Role::Velocity).into_iter();
-        unknowns.states = unknowns.entries(&declaration.states, Role::State);
-        unknowns.time = unknowns.entries(declaration.time.as_slice(), Role::Time);
-        unknowns.entries(declaration.work.as_slice(), Role::Work);
-        unknowns.parameters = unknowns.entries(&declaration.parameters, Role::Parameter);
-        unknowns.inputs = unknowns.entries(&declaration.inputs, Role::Input);
-        let mut vanishing = unknowns.entries(&vanishing, Role::Velocity).into_iter();
-        let velocities =
-            declaration.velocities.iter().filter_map(|velocity| match declaration.vanishing_by(velocity) {
-                Some(_) => vanishing.next().inspect(|velocity| unknowns.vanish(&velocity.symbols)),
-                None => free.next(),
-            });
-        unknowns.velocities = velocities.collect();
-        unknowns.momenta.iter_mut().for_each(|momentum| momentum.kind = VariableKind::Momentum);
-        unknowns.velocities.iter_mut().for_each(|velocity| velocity.kind = VariableKind::Velocity);
-        let of = |variables: &[SymbolicVariable]| -> Vec<Symbol> {
-            variables.iter().flat_map(|variable| variable.symbols.iter().copied()).collect()
-        };
-        for (coordinate, momentum) in of(&unknowns.coordinates).into_iter().zip(of(&unknowns.momenta)) {
+        let coordinates = unknowns.add(&declaration.coordinates, of_coordinates);
+        let momenta = unknowns.add(&declaration.momenta, Role::State);
+        unknowns.add(free, Role::Velocity);
+        unknowns.add(&declaration.states, Role::State);
+        unknowns.add(&declaration.time, Role::Time);
+        unknowns.add(&declaration.work, Role::Work);
+        unknowns.add(&declaration.parameters, Role::Parameter);
+        unknowns.add(&declaration.inputs, Role::Input);
+        for velocity in unknowns.add(vanishing, Role::Velocity) {
+            let reaction = unknowns.add_of(velocity, Role::Reaction { of: velocity });
+            unknowns.symbols[velocity].role = Role::Vanishing { reaction };
+        }
+        for (coordinate, momentum) in coordinates.into_iter().zip(momenta) {
             unknowns.symbols[coordinate].role = Role::Coordinate { momentum };
             unknowns.symbols[momentum].role = Role::Momentum { coordinate };
         }
         unknowns
     }
 
-    fn entries(&mut self, variables: &[Variable], role: Role) -> Vec<SymbolicVariable> {
-        let mut unknown = |variable: &Variable| {
-            let name = plain(&variable.name);
+    /// Adds the entries of variables, and returns them.
+    fn add<'d>(&mut self, variables: impl IntoIterator<Item = &'d Variable>, role: Role) -> Vec<Symbol> {
+        let mut added = Vec::new();
+        for Variable { name, shape } in variables {
             let symbol = |entry: EntryIndex| {
-                let latex = latex(&name, entry);
-                self.places.push(VariableEntry { variable: variable.name.clone(), entry });
-                self.symbols.push(SymbolInfo { name: format!("{name}{entry}"), latex, role })
+                let (plain, latex) = (format!("{}{entry}", plain(name)), latex(&plain(name), entry));
+                self.places.push(VariableEntry { variable: name.clone(), entry });
+                self.symbols.push(SymbolInfo { name: plain, latex, role })
             };
-            let symbols = EntryIndex::all(variable.shape).into_iter().map(symbol).collect();
-            SymbolicVariable { shape: variable.shape, kind: VariableKind::Other, symbols }
-        };
-        variables.iter().map(&mut unknown).collect()
-    }
-}
-
-impl SymbolTable {
-    /// Makes velocities vanishing ones, each with a symbol for its reaction.
-    fn vanish(&mut self, velocities: &[Symbol]) {
-        for &velocity in velocities {
-            let SymbolInfo { name, latex, .. } = &self.symbols[velocity];
-            let (name, latex) = (format!("c[{name}]"), format!("c_{{{latex}}}"));
-            let reaction = self.symbols.push(SymbolInfo { name, latex, role: Role::Reaction { of: velocity } });
-            self.symbols[velocity].role = Role::Vanishing { reaction };
+            let symbols: Vec<Symbol> = EntryIndex::all(*shape).into_iter().map(symbol).collect();
+            added.extend(&symbols);
+            self.variables.entry(plain(name)).or_insert(SymbolicVariable { shape: *shape, symbols });
         }
+        added
     }
 
-    /// Adds symbols that stand for the rates of coordinates, or for the momenta of velocities.
-    pub(super) fn stand_in(&mut self, of: &[Symbol], is_rate: bool) {
-        for &of in of {
-            let SymbolInfo { name, latex, .. } = &self.symbols[of];
-            let info = match is_rate {
-                true => SymbolInfo {
-                    name: format!("rate({name})"),
-                    latex: format!("\\dot{{{latex}}}"),
-                    role: Role::Rate { of },
-                },
-                false => SymbolInfo {
-                    name: format!("momentum({name})"),
-                    latex: format!("\\partial L / \\partial {latex}"),
-                    role: Role::Conjugate { of },
-                },
-            };
-            self.symbols.push(info);
-        }
+    /// Adds a symbol that is something of another one.
+    pub(super) fn add_of(&mut self, of: Symbol, role: Role) -> Symbol {
+        let SymbolInfo { name, latex, .. } = &self.symbols[of];
+        self.symbols.push(auxiliary(role, name, latex))
+    }
+
+    /// The entries of variables.
+    pub(super) fn entries<'d>(&self, variables: impl IntoIterator<Item = &'d Variable>) -> Vec<Symbol> {
+        let known = variables.into_iter().filter_map(|variable| self.variables.get(&plain(&variable.name)));
+        known.flat_map(|variable| variable.symbols.iter().copied()).collect()
     }
 }
 
-/// The symbol for the rate that a velocity would have without reactions.
-pub(super) fn acceleration(symbols: &Symbols, of: Symbol) -> SymbolInfo {
-    let SymbolInfo { name, latex, .. } = &symbols[of];
-    SymbolInfo { name: format!("a[{name}]"), latex: format!("a_{{{latex}}}"), role: Role::Acceleration { of } }
-}
-
-/// The symbol for the change of a velocity's rate by a unit of the reaction that keeps an integral.
-pub(super) fn response(symbols: &Symbols, of: Symbol, to: IntegralId, integral: &Declared) -> SymbolInfo {
-    let SymbolInfo { name, latex, .. } = &symbols[of];
-    SymbolInfo {
-        name: format!("w[{name}, {}]", integral.name),
-        latex: format!("w_{{{latex},{}}}", integral.latex),
-        role: Role::Response { of, to },
-    }
-}
-
-/// The multiplier of a constraint of this name.
-pub(super) fn multiplier(constraint: IntegralId, name: &str, latex: &str) -> SymbolInfo {
-    SymbolInfo { name: format!("c[{name}]"), latex: format!("c_{{{latex}}}"), role: Role::Multiplier(constraint) }
+/// A symbol that is something of what has these names: its rate, its momentum, a change of its rate, or else the multiplier that holds it.
+pub(super) fn auxiliary(role: Role, name: &str, latex: &str) -> SymbolInfo {
+    let (name, latex) = match role {
+        Role::Rate { .. } => (format!("rate({name})"), format!("\\dot{{{latex}}}")),
+        Role::Conjugate { .. } => (format!("momentum({name})"), format!("\\partial L / \\partial {latex}")),
+        Role::Acceleration { .. } => (format!("a[{name}]"), format!("a_{{{latex}}}")),
+        Role::Response { .. } => (format!("w[{name}]"), format!("w_{{{latex}}}")),
+        _ => (format!("c[{name}]"), format!("c_{{{latex}}}")),
+    };
+    SymbolInfo { name, latex, role }
 }
 
 /// The place of an entry in its quantity, counted from 0.
