@@ -31,22 +31,18 @@ pub(crate) fn differentiate<T: Number>(
 
 /// The value of an expression, where all of it is defined.
 pub(super) fn evaluated<T: Number>(expression: &Expression, symbol: &impl Fn(Symbol) -> T) -> Option<T> {
-    let parts = expression.children().map(|part| evaluated(part, symbol));
-    value_of(expression, &parts.collect::<Option<Vec<T>>>()?, symbol)
-}
-
-/// The value of an expression from those of its parts, where it is defined.
-pub(super) fn value_of<T: Number>(expression: &Expression, parts: &[T], symbol: &impl Fn(Symbol) -> T) -> Option<T> {
+    let parts: Vec<T> = expression.children().map(|part| evaluated(part, symbol)).collect::<Option<_>>()?;
     spend_each(1 + parts.len(), EVALUATION);
-    Some(match expression {
+    let value = match expression {
         Expression::Number(number) => T::rational(number),
         Expression::Pi => T::pi(),
         Expression::Symbol(of) => symbol(*of),
         Expression::Sum(_) => parts.iter().fold(T::integer(0), |sum, term| sum.plus(term)),
         Expression::Product(_) => parts.iter().fold(T::integer(1), |product, factor| product.times(factor)),
         Expression::Power(_, exponent) => parts[0].power(exponent)?,
-        Expression::Call(function, _) => T::call(*function, parts)?,
-    })
+        Expression::Call(function, _) => T::call(*function, &parts)?,
+    };
+    value.in_range()
 }
 
 /// The derivatives of an expression by its variables that do not vanish identically, not simplified; `None` where one of them is undefined.

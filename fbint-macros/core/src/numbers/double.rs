@@ -5,7 +5,7 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use super::number::{Number, Numeric};
-use super::precise::unbounded;
+use super::precise::{nearest, unbounded};
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::work::{EVALUATION, spend};
 
@@ -31,7 +31,7 @@ impl Expression {
                     in_range &= product.is_normal();
                 }
                 // The value may be a double though some of its factors are none.
-                if in_range { product } else { unbounded(self, value) }
+                if in_range { product } else { nearest(&unbounded(self, value)) }
             }
             Self::Power(base, exponent) => power_f64(of(base), exponent),
             Self::Call(function, arguments) => function.evaluate(&arguments.iter().map(of).collect::<Vec<f64>>()),

@@ -21,6 +21,11 @@ pub(crate) trait Number: Clone {
     /// The value of a function, where it is defined.
     fn call(function: Function, arguments: &[Self]) -> Option<Self>;
 
+    /// The number, if it is within the range of its kind.
+    fn in_range(self) -> Option<Self> {
+        Some(self)
+    }
+
     fn integer(number: i32) -> Self {
         Self::rational(&BigRational::from_integer(number.into()))
     }

@@ -13,7 +13,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};
 
-use super::derivative::value_of;
+use super::derivative::evaluated;
 use super::number::{Number, Numeric};
 use super::power;
 use crate::expression::{Expression, Function, Symbol};
@@ -98,24 +98,12 @@ impl Real {
 
     /// The value of an expression, unless some part of it is undefined or out of range.
     pub(crate) fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Option<Self> {
-        let parts = expression.children().map(|part| Self::evaluate(part, value));
-        let parts: Vec<Self> = parts.collect::<Option<_>>()?;
-        value_of(expression, &parts, value)?.in_range()
-    }
-
-    fn in_range(self) -> Option<Self> {
-        if self.value.is_zero() {
-            return Some(self);
-        }
-        match self.value.exponent()? {
-            exponent if exponent > LARGEST_EXPONENT => None,
-            exponent if exponent < -LARGEST_EXPONENT => Some(Self::zero().within(self.error + TINY)),
-            _ => Some(self),
-        }
+        evaluated(expression, value)
     }
 }
 
-fn nearest(value: &BigFloat) -> f64 {
+/// The nearest double, up to its last bits.
+pub(super) fn nearest(value: &BigFloat) -> f64 {
     let Some((words, _, sign, exponent, _)) = value.as_raw_parts() else {
         return if value.is_inf() {
             f64::INFINITY.copysign(value.sign().map_or(1.0, |sign| sign.to_int().into()))
@@ -136,19 +124,15 @@ fn size(value: &BigFloat) -> f64 {
 }
 
 /// The value of an expression, although that of a factor may leave the range of a double.
-pub(super) fn unbounded(expression: &Expression, value: &impl Fn(Symbol) -> f64) -> f64 {
-    nearest(&scaled(expression, value))
-}
-
-fn scaled(expression: &Expression, value: &impl Fn(Symbol) -> f64) -> BigFloat {
+pub(super) fn unbounded(expression: &Expression, value: &impl Fn(Symbol) -> f64) -> BigFloat {
     spend(PRECISE);
     match expression {
         Expression::Number(number) => Real::rational(number).value,
         Expression::Product(factors) => factors.iter().fold(BigFloat::from_i8(1, PRECISION), |product, factor| {
-            product.mul(&scaled(factor, value), PRECISION, ROUNDING)
+            product.mul(&unbounded(factor, value), PRECISION, ROUNDING)
         }),
         Expression::Power(base, exponent) if *exponent.denom() <= BigInt::from(2) => {
-            let base = scaled(base, value);
+            let base = unbounded(base, value);
             let base = if exponent.is_integer() { base } else { base.sqrt(PRECISION, ROUNDING) };
             let power = base.powi(exponent.numer().abs().to_usize().unwrap_or(usize::MAX), PRECISION, ROUNDING);
             if exponent.is_negative() { power.reciprocal(PRECISION, ROUNDING) } else { power }
@@ -348,6 +332,17 @@ impl Number for Real {
     fn negated(&self) -> Self {
         -self
     }
+
+    fn in_range(self) -> Option<Self> {
+        if self.value.is_zero() {
+            return Some(self);
+        }
+        match self.value.exponent()? {
+            exponent if exponent > LARGEST_EXPONENT => None,
+            exponent if exponent < -LARGEST_EXPONENT => Some(Self::zero().within(self.error + TINY)),
+            _ => Some(self),
+        }
+    }
 }
 
 impl Numeric for Real {
@@ -369,10 +364,6 @@ impl Numeric for Real {
         let value = self.value.div(&other.value, PRECISION, ROUNDING);
         let inherited = (self.error + size(&value) * other.error) / (size(&other.value) - other.error);
         Self::rounded(value, inherited)
-    }
-
-    fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
-        Self::evaluate(expression, value).unwrap_or_else(Self::undefined)
     }
 }
 

@@ -103,11 +103,11 @@ impl Surroundings {
         let variable = |name: &str| std::env::var(name).ok();
         let is_own =
             variable("CARGO_PRIMARY_PACKAGE").is_some() && variable("RUST_ANALYZER_INTERNALS_DO_NOT_USE").is_none();
-        let order = match std::env::var(VARIABLE).as_deref() {
-            _ if !is_own => Ok(Order::Use),
-            Err(std::env::VarError::NotPresent) | Ok("") => Ok(Order::Use),
-            Ok("write") => Ok(Order::Write),
-            Ok("check") => Ok(Order::Check),
+        let ordered = std::env::var_os(VARIABLE).filter(|_| is_own).unwrap_or_default();
+        let order = match ordered.to_str() {
+            Some("") => Ok(Order::Use),
+            Some("write") => Ok(Order::Write),
+            Some("check") => Ok(Order::Check),
             _ => Err(Trouble::Access(format!("the environment variable {VARIABLE} is neither `write` nor `check`"))),
         };
         let package = variable("CARGO_MANIFEST_DIR").map(PathBuf::from);
