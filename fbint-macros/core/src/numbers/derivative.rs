@@ -1,4 +1,4 @@
-//! Values and gradients of expressions, without algebra: of numbers along with their values, of expressions by the chain rule, not simplified.
+//! Values and gradients of expressions, without algebra: in numbers along with the values, as expressions by the chain rule, not simplified.
 
 use std::collections::BTreeMap;
 

@@ -14,7 +14,7 @@ use super::points::Unknown;
 use super::precise::Real;
 use crate::expression::Function;
 
-/// A number of 256 bits, and its derivatives by each of some unknowns, or along directions, that do not vanish because nothing depends on it.
+/// A number of 256 bits, and its derivatives by unknowns, or along directions, that do not vanish because nothing depends on them.
 pub(crate) type Dual<K> = Differentiated<Real, K>;
 
 impl<T: Number, K: Ord + Copy> Differentiated<T, K> {

@@ -144,8 +144,8 @@ fn add_field(field: &Field, lines: &mut Lines) {
     field.rates.iter().for_each(|(state, rate)| lines.expression(format!("rate {}", state.place()), rate));
 }
 
-/// What the lines say that were read. Neither their order nor what is missing is looked at: at the end, they are compared with the lines that
-/// are written for it.
+/// What the lines say that were read. Neither their order nor what is missing is looked at: at the end, they are compared with the lines
+/// that are written for it.
 struct Draft<'a> {
     problem: &'a Problem,
     expressions: Reader,
