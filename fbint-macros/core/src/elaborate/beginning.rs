@@ -1,10 +1,10 @@
 //! The values of the parameters by default, and the start of a run.
 
-use super::scope::{Poison, Reported, Scope};
+use super::scope::{Reported, Scope};
 use super::value::ShapedExpression;
 use crate::derivation::Role;
 use crate::expression::Expression;
-use crate::syntax::{Declaration, NamedExpression, Variable, plain};
+use crate::syntax::{Declaration, NamedExpression, Variable};
 
 /// Where a run begins: with which parameters, and in which state.
 #[derive(Clone, Debug)]
@@ -17,13 +17,12 @@ pub struct Beginning {
 
 impl Beginning {
     pub(super) fn of(scope: &mut Scope) -> Reported<Self> {
-        let Declaration { defaults, start, parameters, .. } = scope.declaration;
+        let Declaration { defaults, start, parameters, time, work, .. } = scope.declaration;
         let variables: Vec<&Variable> = scope.declaration.starting_variables().collect();
-        let defaults = entries(scope, "the default of", parameters, defaults, default);
-        let start = entries(scope, "the start of", variables, start, in_parameters);
+        let defaults = entries(scope, "the default of", parameters.iter(), defaults, default);
+        let start = entries(scope, "the start of", variables.into_iter(), start, in_parameters);
         let (defaults, mut start) = (defaults?, start?);
-        let others = scope.declaration.time.iter().chain(&scope.declaration.work);
-        start.iter_mut().for_each(|start| start.extend(others.clone().map(|_| Expression::zero())));
+        start.iter_mut().for_each(|start| start.extend(time.iter().chain(work).map(|_| Expression::zero())));
         Ok(Self { defaults, start })
     }
 }
@@ -32,24 +31,15 @@ impl Beginning {
 fn entries<'d>(
     scope: &mut Scope,
     what: &str,
-    variables: impl IntoIterator<Item = &'d Variable>,
-    given: &'d [NamedExpression],
+    variables: impl Iterator<Item = &'d Variable> + Clone,
+    given: &[NamedExpression],
     check: fn(&mut Scope, &NamedExpression, &ShapedExpression) -> Reported<()>,
 ) -> Reported<Option<Vec<Expression>>> {
     if given.is_empty() {
         return Ok(None);
     }
-    let mut value = |variable: &Variable| {
-        // What is missing was reported by `syntax`.
-        let named = given.iter().find(|named| plain(&named.name) == plain(&variable.name)).ok_or(Poison)?;
-        let value = scope.evaluate(&named.value)?;
-        scope.fits_variable(what, std::slice::from_ref(variable), named, &value)?;
-        check(scope, named, &value)?;
-        Ok(value.into_entries())
-    };
-    let values: Vec<Reported<_>> = variables.into_iter().map(&mut value).collect();
-    let values: Vec<_> = values.into_iter().collect::<Reported<_>>()?;
-    Ok(Some(values.into_iter().flatten().map(|entry| entry.expression).collect()))
+    let entries = scope.all_given(what, variables, given, check)?;
+    Ok(Some(entries.into_iter().map(|(_, entry)| entry).collect()))
 }
 
 /// Refuses anything but numbers.

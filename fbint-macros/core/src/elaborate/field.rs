@@ -4,12 +4,11 @@ use syn::Expr;
 
 use super::lagrangian::lagrangian;
 use super::scope::{Poison, Reported, Scope, Settlement};
-use super::value::ShapedExpression;
 use crate::derivation::{Dynamics, Role, Symbols};
 use crate::expression::factored::collected;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
-use crate::syntax::{Declaration, Formalism, NamedExpression, Shape, plain};
+use crate::syntax::{Declaration, Formalism, NamedExpression, Shape};
 
 /// The field of the declaration. Determines what `rate(..)` and `momentum(..)` stand for.
 pub(super) fn field(scope: &mut Scope) -> Reported<Dynamics> {
@@ -23,10 +22,7 @@ pub(super) fn field(scope: &mut Scope) -> Reported<Dynamics> {
             scope.settlement = Some(velocities(symbols, &hamiltonian).ok_or(Poison)?);
             return Ok(Dynamics::Canonical { hamiltonian });
         }
-        Formalism::Lagrangian => {
-            let positions = symbols.with(|role| role == Role::Position);
-            return lagrangian(scope, &positions);
-        }
+        Formalism::Lagrangian => return lagrangian(scope),
         Formalism::Poisson | Formalism::Given => scope.settlement = Some(Settlement::default()),
     }
     let variables = symbols.with(|role| role == Role::State).len();
@@ -50,17 +46,12 @@ fn force(scope: &mut Scope, named: &NamedExpression) -> Reported<Vec<(Symbol, Ex
     let value = scope.evaluate(&named.value)?;
     let Declaration { momenta, velocities, formalism, .. } = scope.declaration;
     let along = if *formalism == Formalism::Canonical { momenta } else { velocities };
-    scope.fits_variable("the force along", along, named, &value)?;
-    let mut entries = Vec::new();
-    for (entry, force) in scope.resolve(&named.name)?.into_entries().into_iter().zip(value.into_entries()) {
-        let force = scope.settled(&force.expression)?;
-        if let Expression::Symbol(symbol) = entry.expression
-            && !force.is_zero()
-        {
-            entries.push((symbol, force));
-        }
-    }
-    Ok(entries)
+    let entries = scope.given("the force along", along.iter(), named, value)?;
+    // What a force acts along is used.
+    scope.resolve(&named.name)?;
+    let settled = entries.into_iter().map(|(symbol, force)| Ok((symbol, scope.settled(&force)?)));
+    let settled = settled.collect::<Reported<Vec<_>>>()?;
+    Ok(settled.into_iter().filter(|(_, force)| !force.is_zero()).collect())
 }
 
 /// The rate of a coordinate of a canonical system is dH/dp.
@@ -100,18 +91,6 @@ fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Rep
 /// The rates of all entries in the order of the state.
 fn rates(scope: &mut Scope) -> Reported<Vec<Expression>> {
     let Declaration { dynamics, states, time, .. } = scope.declaration;
-    let all: Vec<Reported<ShapedExpression>> = dynamics.iter().map(|named| rate(scope, named)).collect();
-    let mut rates = Vec::new();
-    for variable in states {
-        let place = dynamics.iter().position(|named| plain(&named.name) == plain(&variable.name)).ok_or(Poison)?;
-        rates.extend(all[place].clone()?.into_entries().into_iter().map(|entry| entry.expression));
-    }
-    rates.extend(time.iter().map(|_| Expression::one()));
-    Ok(rates)
-}
-
-fn rate(scope: &mut Scope, named: &NamedExpression) -> Reported<ShapedExpression> {
-    let value = scope.evaluate(&named.value)?;
-    scope.fits_variable("the rate of", &scope.declaration.states, named, &value)?;
-    Ok(value)
+    let rates = scope.all_given("the rate of", states.iter(), dynamics, |_, _, _| Ok(()))?;
+    Ok(rates.into_iter().map(|(_, rate)| rate).chain(time.iter().map(|_| Expression::one())).collect())
 }

@@ -18,7 +18,7 @@ use crate::mechanics::motion::{Misfit, brackets, keeps};
 use crate::notation;
 use crate::numbers::derivative;
 use crate::proofs::vanishes_identically;
-use crate::syntax::{ASSUME, AttributeKey, Formalism, KEPT, NamedExpression, plain};
+use crate::syntax::{ASSUME, AttributeKey, Declaration, Formalism, KEPT, NamedExpression, plain};
 
 impl Scope<'_> {
     /// `rate(q)`, of the shape of q.
@@ -120,24 +120,25 @@ impl Scope<'_> {
             why_linear: ". D'Alembert's principle says nothing about such constraints; an `invariant` may be meant",
             why_homogeneous: "a moving constraint does work, and the energy is not conserved. Only homogeneous ones are supported",
         };
-        if self.declaration.formalism == Formalism::Canonical {
-            let symbols = self.symbols;
-            let is_rate = |symbol: Symbol| matches!(symbols[symbol].role, Role::Rate { .. });
-            let row = self.linear_form(&named.value, value, &is_rate, form)?;
-            let along = row.into_iter().filter_map(|(rate, entry)| match symbols[rate].role {
-                Role::Rate { of } => Some((of, entry)),
-                _ => None,
-            });
-            return Ok((self.settled(value)?, along.collect()));
-        }
-        let settled = self.settlement.as_ref().ok_or(Poison)?.applied(value);
-        if self.velocities().is_empty() {
-            return Err(Poison);
-        }
+        let is_lagrangian = self.declaration.formalism == Formalism::Lagrangian;
+        // Those of a canonical system are constraints on rates as such, whatever these are.
+        let written = match &self.settlement {
+            Some(settlement) if is_lagrangian && !self.velocities().is_empty() => settlement.applied(value),
+            _ if is_lagrangian => return Err(Poison),
+            _ => value.clone(),
+        };
         let symbols = self.symbols;
-        let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
-        let row = self.linear_form(&named.value, &settled, &is_velocity, form)?;
-        Ok((self.without_vanishing(&settled), row))
+        let is_rate = |symbol: Symbol| {
+            let role = symbols[symbol].role;
+            matches!(role, Role::Rate { .. }) || role.is_velocity()
+        };
+        let along = self.linear_form(&named.value, &written, &is_rate, form)?.into_iter();
+        let along = along.map(|(rate, entry)| match symbols[rate].role {
+            Role::Rate { of } => (of, entry),
+            _ => (rate, entry),
+        });
+        let along = along.collect();
+        Ok((self.settled(value)?, along))
     }
 }
 
@@ -150,8 +151,8 @@ pub(super) struct LinearForm<'a> {
 }
 
 /// L and the kinematics. Determines what rates and momenta stand for.
-pub(super) fn lagrangian(scope: &mut Scope, coordinates: &[Symbol]) -> Reported<Dynamics> {
-    let kinematics = kinematics(scope, coordinates);
+pub(super) fn lagrangian(scope: &mut Scope) -> Reported<Dynamics> {
+    let kinematics = kinematics(scope);
     let written = scope.declaration.lagrangian.as_ref().ok_or(Poison)?;
     let is_momentum = |role| matches!(role, Role::Conjugate { .. });
     let lagrangian = scope.energy(written, "the Lagrangian", is_momentum, "momentum");
@@ -177,35 +178,32 @@ pub(super) fn lagrangian(scope: &mut Scope, coordinates: &[Symbol]) -> Reported<
 }
 
 /// The rates of all coordinates.
-fn kinematics(scope: &mut Scope, coordinates: &[Symbol]) -> Reported<Vec<(Symbol, Expression)>> {
-    if scope.declaration.kinematics.is_empty() {
-        // A velocity that is put to zero has its place among the others.
-        let velocities = scope.velocities();
-        if velocities.len() != coordinates.len() || scope.symbols.is_empty() {
-            return Err(Poison);
-        }
-        return Ok(coordinates.iter().copied().zip(velocities.into_iter().map(Expression::from)).collect());
+fn kinematics(scope: &mut Scope) -> Reported<Vec<(Symbol, Expression)>> {
+    let Declaration { kinematics, coordinates, .. } = scope.declaration;
+    if !kinematics.is_empty() {
+        return scope.all_given("the rate of", coordinates.iter(), kinematics, check_rate);
     }
-    let all: Vec<_> = scope.declaration.kinematics.iter().map(|named| rate(scope, named)).collect();
-    let rates: BTreeMap<Symbol, Expression> =
-        all.into_iter().collect::<Reported<Vec<_>>>()?.into_iter().flatten().collect();
-    coordinates.iter().map(|x| Ok((*x, rates.get(x).ok_or(Poison)?.clone()))).collect()
+    // A velocity that is put to zero has its place among the others.
+    let velocities = scope.velocities();
+    let coordinates = scope.symbols.with(|role| role == Role::Position);
+    if velocities.len() != coordinates.len() || scope.symbols.is_empty() {
+        return Err(Poison);
+    }
+    Ok(coordinates.into_iter().zip(velocities.into_iter().map(Expression::from)).collect())
 }
 
-/// The rates of the entries of one coordinate.
-fn rate(scope: &mut Scope, named: &NamedExpression) -> Reported<Vec<(Symbol, Expression)>> {
+/// Refuses a rate of a coordinate that is not linear in the velocities alone.
+fn check_rate(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpression) -> Reported<()> {
     let subject = format!("the rate of `{}`", plain(&named.name));
-    let value = scope.evaluate(&named.value)?;
     let stands_for = |role| matches!(role, Role::Rate { .. } | Role::Conjugate { .. });
     let message = "a rate cannot contain `rate(..)` or `momentum(..)`, which follow from it";
-    scope.refuse(&named.value, &value, stands_for, message)?;
-    scope.refuse_inputs(&named.value, &value, &subject)?;
+    scope.refuse(&named.value, value, stands_for, message)?;
+    scope.refuse_inputs(&named.value, value, &subject)?;
     let message = format!("{subject} depends on the time: moving frames are not supported");
-    scope.refuse(&named.value, &value, |role| role == Role::Time, &message)?;
+    scope.refuse(&named.value, value, |role| role == Role::Time, &message)?;
     if scope.velocities().is_empty() {
         return Err(Poison);
     }
-    scope.fits_variable("the rate of", &scope.declaration.coordinates, named, &value)?;
     let symbols = scope.symbols;
     let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
     let form = LinearForm {
@@ -213,15 +211,10 @@ fn rate(scope: &mut Scope, named: &NamedExpression) -> Reported<Vec<(Symbol, Exp
         why_linear: "",
         why_homogeneous: "moving frames are not supported; make it a velocity that a constraint holds",
     };
-    let entries = scope.resolve(&named.name)?;
-    let mut rates = Vec::new();
-    for (entry, rate) in entries.entries().iter().zip(value.into_entries()) {
+    for rate in value.entries() {
         scope.linear_form(&named.value, &rate.expression, &is_velocity, form)?;
-        if let Expression::Symbol(symbol) = entry.expression {
-            rates.push((symbol, rate.expression));
-        }
     }
-    Ok(rates)
+    Ok(())
 }
 
 /// The brackets of the frame. Reports a frame that has none.

@@ -398,23 +398,46 @@ impl<'a> Scope<'a> {
         Err(Poison)
     }
 
-    /// Fails if what is given of a variable does not have its shape, or if there is none of this name, which `syntax` has reported.
-    /// `what` names the value.
-    pub(super) fn fits_variable(
+    /// The entries of variables, in their order, from what is given of each of them by its name. Every mistaken value is reported.
+    pub(super) fn all_given<'v>(
+        &mut self,
+        what: &str,
+        variables: impl Iterator<Item = &'v Variable> + Clone,
+        given: &[NamedExpression],
+        check: impl Fn(&mut Self, &NamedExpression, &ShapedExpression) -> Reported<()>,
+    ) -> Reported<Vec<(Symbol, Expression)>> {
+        let mut entries = |named: &NamedExpression| {
+            let value = self.evaluate(&named.value)?;
+            check(self, named, &value)?;
+            self.given(what, variables.clone(), named, value)
+        };
+        let all: Vec<Reported<_>> = given.iter().map(&mut entries).collect();
+        let all = all.into_iter().collect::<Reported<Vec<_>>>()?;
+        let mut values: BTreeMap<Symbol, Expression> = all.into_iter().flatten().collect();
+        let order = self.unknowns.entries(variables).into_iter();
+        // What is missing was reported by `syntax`.
+        order.map(|symbol| Ok((symbol, values.remove(&symbol).ok_or(Poison)?))).collect()
+    }
+
+    /// The entries of the variable of which a value is given by its name. Fails if it does not have this shape, or if none of these
+    /// variables has this name, which `syntax` has reported. `what` names the value.
+    pub(super) fn given<'v>(
         &self,
         what: &str,
-        variables: &[Variable],
+        mut variables: impl Iterator<Item = &'v Variable>,
         given: &NamedExpression,
-        value: &ShapedExpression,
-    ) -> Reported<()> {
+        value: ShapedExpression,
+    ) -> Reported<Vec<(Symbol, Expression)>> {
         let name = plain(&given.name);
-        let variable = variables.iter().find(|variable| plain(&variable.name) == name).ok_or(Poison)?;
+        let is_meant = variables.any(|variable| plain(&variable.name) == name);
+        let variable = self.unknowns.variables.get(&name).filter(|_| is_meant).ok_or(Poison)?;
         let (shape, expected) = (value.shape(), ShapedExpression::shape_of(variable.shape));
-        if shape == expected {
-            return Ok(());
+        if shape != expected {
+            let message = format!("{what} `{name}` is {shape}, and `{name}` is {expected}");
+            return self.fail(&given.value, format!("{message}: they must have the same shape"));
         }
-        let message = format!("{what} `{name}` is {shape}, and `{name}` is {expected}");
-        self.fail(&given.value, format!("{message}: they must have the same shape"))
+        let entries = value.into_entries().into_iter().map(|entry| entry.expression);
+        Ok(variable.symbols.iter().copied().zip(entries).collect())
     }
 
     /// The names that are used anywhere.
