@@ -5,6 +5,7 @@ use num_traits::ToPrimitive;
 use quote::ToTokens;
 use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, Member, RangeLimits, Stmt, UnOp};
 
+use super::methods::Value;
 use super::numbers;
 use super::scope::{Poison, Reported, Scope};
 use super::value::{ShapedExpression, SizedExpression, fits, representable};
@@ -19,7 +20,7 @@ const MAX_WORK: usize = 300_000;
 
 impl Scope<'_> {
     /// The value of an expression. Stays within the limits whatever the expression is.
-    pub(super) fn evaluate(&mut self, expression: &Expr) -> Reported<ShapedExpression> {
+    pub(super) fn evaluate(&mut self, expression: &Expr) -> Value {
         if self.exhausted {
             return Err(Poison);
         }
@@ -38,7 +39,7 @@ impl Scope<'_> {
         self.limited(value?, expression)
     }
 
-    fn dispatch(&mut self, expression: &Expr) -> Reported<ShapedExpression> {
+    fn dispatch(&mut self, expression: &Expr) -> Value {
         match expression {
             Expr::Lit(literal) => match numbers::exact(&literal.lit) {
                 Ok(number) => Ok(SizedExpression::number(number).into()),
@@ -85,7 +86,7 @@ impl Scope<'_> {
         }
     }
 
-    fn path(&mut self, path: &ExprPath) -> Reported<ShapedExpression> {
+    fn path(&mut self, path: &ExprPath) -> Value {
         if path.qself.is_none() {
             if let Some(name) = path.path.get_ident() {
                 if name == "self" {
@@ -104,55 +105,50 @@ impl Scope<'_> {
     }
 
     /// Chains of one precedence are read in a loop, not by recursion: sums may be long.
-    fn binary(&mut self, binary: &ExprBinary) -> Reported<ShapedExpression> {
-        let class = precedence(&binary.op);
-        let (first, links) = match class {
-            Some(class) => chain(binary, class),
-            None => return self.no_arithmetic(binary),
-        };
+    fn binary(&mut self, binary: &ExprBinary) -> Value {
+        let Some(fold) = Fold::of(&binary.op) else { return self.no_arithmetic(binary) };
+        let (first, links) = chain(binary, fold);
         // All operands are evaluated before any mistake ends this: each of them is reported.
         let first = self.evaluate(first);
         let operands: Vec<Reported<ShapedExpression>> =
             links.iter().map(|(_, operand)| self.evaluate(operand)).collect();
-        let mut terms = vec![first?];
+        let first = first?;
         let operands: Vec<ShapedExpression> = operands.into_iter().collect::<Reported<_>>()?;
-        for ((op, expression), operand) in links.into_iter().zip(operands) {
-            let so_far = terms.last().expect("the first operand is there");
-            match op {
-                BinOp::Add(_) | BinOp::Sub(_) => {
-                    let (left, right) = (terms[0].shape(), operand.shape());
-                    if left != right {
-                        let verb = if matches!(op, BinOp::Add(_)) { "added" } else { "subtracted" };
-                        return self.fail(op, format!("{left} and {right} cannot be {verb}"));
-                    }
-                    terms.push(if matches!(op, BinOp::Sub(_)) {
-                        operand.map(SizedExpression::negate)
-                    } else {
-                        operand
-                    });
+        let mut links = links.into_iter().zip(operands);
+        match fold {
+            Fold::Sum => {
+                let shape = first.shape();
+                let mut terms = vec![first];
+                for ((op, _), operand) in links {
+                    terms.push(self.term(shape, op, operand)?);
                 }
-                BinOp::Mul(_) => {
-                    let product = so_far.clone().multiply(operand).or_else(|message| self.fail(op, message))?;
-                    self.fits(product.nodes(), op)?;
-                    terms = vec![product];
-                }
-                _ => {
-                    let so_far = so_far.clone();
-                    terms = vec![self.quotient(so_far, operand, expression)?];
-                }
+                let nodes = terms.iter().fold(0, |sum: usize, term| sum.saturating_add(term.nodes()));
+                self.fits(nodes, binary.op)?;
+                Ok(ShapedExpression::sum(terms))
             }
+            Fold::Product => links.try_fold(first, |product, ((op, written), operand)| match op {
+                BinOp::Mul(_) => self.product(product, operand, op),
+                _ => self.quotient(product, operand, written),
+            }),
         }
-        let nodes = terms.iter().fold(0, |sum: usize, term| sum.saturating_add(term.nodes()));
-        self.fits(nodes, binary.op)?;
-        Ok(if terms.len() == 1 { terms.remove(0) } else { ShapedExpression::sum(terms) })
     }
 
-    fn quotient(
-        &mut self,
-        dividend: ShapedExpression,
-        divisor: ShapedExpression,
-        written: &Expr,
-    ) -> Reported<ShapedExpression> {
+    /// What an operand adds to a sum of this shape.
+    fn term(&self, shape: Shape, op: BinOp, operand: ShapedExpression) -> Value {
+        let is_difference = matches!(op, BinOp::Sub(_));
+        if shape != operand.shape() {
+            let verb = if is_difference { "subtracted" } else { "added" };
+            return self.fail(op, format!("{shape} and {} cannot be {verb}", operand.shape()));
+        }
+        Ok(if is_difference { operand.map(SizedExpression::negate) } else { operand })
+    }
+
+    /// The product in the sense of linear algebra.
+    pub(super) fn product(&self, left: ShapedExpression, right: ShapedExpression, written: impl ToTokens) -> Value {
+        left.multiply(right).or_else(|message| self.fail(written, message))
+    }
+
+    fn quotient(&mut self, dividend: ShapedExpression, divisor: ShapedExpression, written: &Expr) -> Value {
         let Some(scalar) = divisor.as_scalar() else {
             let message = format!("{} cannot divide: only scalars can", divisor.shape());
             return self.fail(written, format!("{message}; `a.component_div(&b)` divides by components"));
@@ -161,7 +157,7 @@ impl Scope<'_> {
             let message = format!("this divisor is 0{}: correct it, or drop the quotient", self.circumstances());
             return self.fail(written, message);
         };
-        dividend.multiply(reciprocal.into()).or_else(|message| self.fail(written, message))
+        self.product(dividend, reciprocal.into(), written)
     }
 
     fn no_arithmetic<T>(&self, binary: &ExprBinary) -> Reported<T> {
@@ -179,7 +175,7 @@ impl Scope<'_> {
     }
 
     /// `q[i]` or `m[(i, j)]`.
-    fn index(&mut self, index: &ExprIndex) -> Reported<ShapedExpression> {
+    fn index(&mut self, index: &ExprIndex) -> Value {
         let value = self.evaluate(&index.expr);
         let (row, column) = match peel(&index.index) {
             Expr::Tuple(pair) if pair.elems.len() == 2 => {
@@ -234,7 +230,7 @@ impl Scope<'_> {
     }
 
     /// `.x`, `.y`, `.z`, `.w` of a vector.
-    fn field(&mut self, field: &ExprField) -> Reported<ShapedExpression> {
+    fn field(&mut self, field: &ExprField) -> Value {
         if let Expr::Path(path) = peel(&field.base)
             && path.path.is_ident("self")
         {
@@ -302,7 +298,7 @@ impl Scope<'_> {
     }
 
     /// Refuses a value that is too deep for later phases.
-    fn limited(&mut self, value: ShapedExpression, expression: &Expr) -> Reported<ShapedExpression> {
+    fn limited(&mut self, value: ShapedExpression, expression: &Expr) -> Value {
         self.work += value.entries().len();
         self.fits(value.nodes(), expression)?;
         if value.entries().iter().any(|entry| entry.depth > MAX_DEPTH) {
@@ -316,27 +312,30 @@ impl Scope<'_> {
     }
 }
 
-/// The operators that chain with each other.
+/// How several values are made one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ChainingOperators {
+pub(super) enum Fold {
     Sum,
     Product,
 }
 
-fn precedence(op: &BinOp) -> Option<ChainingOperators> {
-    match op {
-        BinOp::Add(_) | BinOp::Sub(_) => Some(ChainingOperators::Sum),
-        BinOp::Mul(_) | BinOp::Div(_) => Some(ChainingOperators::Product),
-        _ => None,
+impl Fold {
+    /// What a chain of operators of one precedence does.
+    fn of(op: &BinOp) -> Option<Self> {
+        match op {
+            BinOp::Add(_) | BinOp::Sub(_) => Some(Self::Sum),
+            BinOp::Mul(_) | BinOp::Div(_) => Some(Self::Product),
+            _ => None,
+        }
     }
 }
 
 /// `((a + b) - c) + d` as `a` and the links `+ b`, `- c`, `+ d`.
-fn chain(binary: &ExprBinary, class: ChainingOperators) -> (&Expr, Vec<(BinOp, &Expr)>) {
+fn chain(binary: &ExprBinary, fold: Fold) -> (&Expr, Vec<(BinOp, &Expr)>) {
     let mut links = vec![(binary.op, &*binary.right)];
     let mut first = &*binary.left;
     while let Expr::Binary(inner) = first
-        && precedence(&inner.op) == Some(class)
+        && Fold::of(&inner.op) == Some(fold)
     {
         links.push((inner.op, &inner.right));
         first = &inner.left;

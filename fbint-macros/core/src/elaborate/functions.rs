@@ -4,23 +4,20 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Path, Token};
 
-use super::methods::{BuiltinMethod, Fold, arguments};
+use super::evaluate::Fold;
+use super::methods::{Builtin, METHODS, Value, arguments};
 use super::scope::{Poison, Reported, Scope};
 use super::value::{ShapedExpression, SizedExpression};
 use crate::syntax::{MAX_ENTRIES, Shape, nearest, peel, plain};
 
-/// A function of the expression language that is not a method: its name, the number of its arguments, and the value of a call, of
-/// which the first argument is the name as it is written.
-type Builtin = (&'static str, usize, fn(&mut Scope, &Ident, &ExprCall) -> Reported<ShapedExpression>);
-
 /// The functions, in the order in which messages list them.
-const FUNCTIONS: [Builtin; 6] = [
-    ("identity", 1, |scope, _, call| scope.identity(call)),
-    ("zeros", 2, |scope, _, call| scope.zeros(call)),
-    ("hat", 1, |scope, _, call| scope.hat(&call.args[0])),
-    ("rate", 1, |scope, _, call| scope.rate(&call.args[0])),
-    ("momentum", 1, |scope, _, call| scope.momentum(&call.args[0])),
-    ("multiplier", 1, |scope, word, call| scope.multiplier(word, &call.args[0])),
+const FUNCTIONS: [Builtin<ExprCall>; 6] = [
+    ("identity", 1, |scope, call| scope.identity(call)),
+    ("zeros", 2, |scope, call| scope.zeros(call)),
+    ("hat", 1, |scope, call| scope.hat(&call.args[0])),
+    ("rate", 1, |scope, call| scope.rate(&call.args[0])),
+    ("momentum", 1, |scope, call| scope.momentum(&call.args[0])),
+    ("multiplier", 1, |scope, call| scope.multiplier(&call.func, &call.args[0])),
 ];
 
 /// A macro of the expression language, by its result.
@@ -43,7 +40,7 @@ const USAGE: &str = "`identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`,
 
 impl Scope<'_> {
     /// `(a..b).map(|i| body).sum()` and the same with `product`.
-    pub(super) fn series(&mut self, call: &ExprMethodCall, series: Fold) -> Reported<ShapedExpression> {
+    pub(super) fn series(&mut self, call: &ExprMethodCall, series: Fold) -> Value {
         let name = plain(&call.method);
         let usage = format!("`{name}` ends a series over a range: `(a..b).map(|i| ..).{name}()`");
         let Expr::MethodCall(map) = peel(&call.receiver) else { return self.fail(&call.method, usage) };
@@ -56,28 +53,13 @@ impl Scope<'_> {
         }
         let index = self.closure_index(closure)?;
         let members = self.range(range)?;
-        if members.is_empty() {
-            return match series {
-                Fold::Product => Ok(SizedExpression::integer(1).into()),
-                Fold::Sum => self.empty_sum(&index, members.start, &closure.body),
-            };
-        }
-        let values = self.members(call, &index, members, &closure.body)?;
+        let values = self.members(call, &index, members.clone(), &closure.body)?;
         match series {
-            Fold::Sum => {
-                let nodes = values.iter().fold(0, |sum: usize, value| sum.saturating_add(value.nodes()));
-                self.fits(nodes, &call.method)?;
-                Ok(ShapedExpression::sum(values))
-            }
-            Fold::Product => {
-                let mut factors = values.into_iter();
-                let first = factors.next().ok_or(Poison)?;
-                factors.try_fold(first, |product, factor| {
-                    let product = product.multiply(factor).or_else(|message| self.fail(&call.method, message))?;
-                    self.fits(product.nodes(), &call.method)?;
-                    Ok(product)
-                })
-            }
+            Fold::Sum if values.is_empty() => self.empty_sum(&index, members.start, &closure.body),
+            Fold::Sum => Ok(ShapedExpression::sum(values)),
+            Fold::Product => values.into_iter().try_fold(SizedExpression::integer(1).into(), |product, factor| {
+                self.product(product, factor, &call.method)
+            }),
         }
     }
 
@@ -90,6 +72,7 @@ impl Scope<'_> {
         body: &Expr,
     ) -> Reported<Vec<ShapedExpression>> {
         let mut values: Vec<ShapedExpression> = Vec::new();
+        let mut nodes: usize = 0;
         for member in members {
             let value = self.with_index(index, member, |scope| scope.evaluate(body))?;
             if let Some(first) = values.first()
@@ -98,7 +81,7 @@ impl Scope<'_> {
                 let message = format!("the members of this series differ: {} and {}", first.shape(), value.shape());
                 return self.fail(body, message);
             }
-            let nodes = values.last().map_or(0, ShapedExpression::nodes).saturating_add(value.nodes());
+            nodes = nodes.saturating_add(value.nodes());
             self.fits(nodes, &call.method)?;
             values.push(value);
         }
@@ -116,7 +99,7 @@ impl Scope<'_> {
     }
 
     /// The value of a series without members: zero, in the shape that a member would have.
-    fn empty_sum(&mut self, index: &Ident, start: i64, body: &Expr) -> Reported<ShapedExpression> {
+    fn empty_sum(&mut self, index: &Ident, start: i64, body: &Expr) -> Value {
         // What goes wrong in a member that does not exist is nobody's mistake.
         let before = self.errors.len();
         let member = self.with_index(index, start, |scope| scope.evaluate(body));
@@ -131,7 +114,7 @@ impl Scope<'_> {
     }
 
     /// `identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`, `momentum(velocity)`, `multiplier(constraint)`.
-    pub(super) fn call(&mut self, call: &ExprCall) -> Reported<ShapedExpression> {
+    pub(super) fn call(&mut self, call: &ExprCall) -> Value {
         let path = match peel(&call.func) {
             Expr::Path(path) => &path.path,
             other => {
@@ -140,24 +123,24 @@ impl Scope<'_> {
         };
         let Some(word) = path.segments.last() else { return Err(Poison) };
         let name = plain(&word.ident);
-        let is_meant = |(function, ..): &&Builtin| *function == name && path.segments.len() == 1;
-        let Some((_, count, function)) = FUNCTIONS.iter().find(is_meant) else {
+        let is_meant = |function: &str| function == name && path.segments.len() == 1;
+        let Some((_, count, function)) = FUNCTIONS.iter().find(|(function, ..)| is_meant(function)) else {
             return self.unknown_function(path, &name);
         };
         if call.args.len() != *count {
             let message = format!("`{name}` takes {}, not {}", arguments(*count), call.args.len());
             return self.fail(path, message);
         }
-        function(self, &word.ident, call)
+        function(self, call)
     }
 
     fn unknown_function<T>(&self, path: &Path, name: &str) -> Reported<T> {
         let written: Vec<String> = path.segments.iter().map(|segment| plain(&segment.ident)).collect();
         let written = written.join("::");
-        let advice = if let Some(method) = BuiltinMethod::named(name) {
-            let inner = if method.arguments() == 0 { "" } else { ".." };
+        let advice = if let Some((_, count, _)) = METHODS.iter().find(|(method, ..)| *method == name) {
+            let inner = if *count == 0 { "" } else { ".." };
             format!("`{name}` is a method: write `x.{name}({inner})`")
-        } else if let Some(near) = nearest(name, FUNCTIONS.iter().map(|(function, ..)| *function)) {
+        } else if let Some(near) = nearest(name, FUNCTIONS.map(|(function, ..)| function)) {
             format!("unknown function `{written}`; did you mean `{near}`?")
         } else {
             format!("unknown function `{written}`; the functions are {USAGE}")
@@ -165,17 +148,17 @@ impl Scope<'_> {
         self.fail(path, advice)
     }
 
-    fn identity(&mut self, call: &ExprCall) -> Reported<ShapedExpression> {
+    fn identity(&mut self, call: &ExprCall) -> Value {
         let size = self.size(&call.args[0])?;
         self.constant_matrix(call, size, size, |row, column| i64::from(row == column))
     }
 
-    fn zeros(&mut self, call: &ExprCall) -> Reported<ShapedExpression> {
+    fn zeros(&mut self, call: &ExprCall) -> Value {
         let (rows, columns) = (self.size(&call.args[0]), self.size(&call.args[1]));
         self.constant_matrix(call, rows?, columns?, |_, _| 0)
     }
 
-    fn hat(&mut self, argument: &Expr) -> Reported<ShapedExpression> {
+    fn hat(&mut self, argument: &Expr) -> Value {
         let value = self.evaluate(argument)?;
         if value.shape() != Shape::Vector(3) {
             return self.fail(argument, format!("`hat` takes a vector of 3, and this is {}", value.shape()));
@@ -189,7 +172,7 @@ impl Scope<'_> {
         rows: usize,
         columns: usize,
         entry: impl Fn(usize, usize) -> i64,
-    ) -> Reported<ShapedExpression> {
+    ) -> Value {
         if rows * columns > MAX_ENTRIES {
             return self.fail(call, format!("a matrix has at most {MAX_ENTRIES} entries"));
         }
@@ -203,8 +186,8 @@ impl Scope<'_> {
         }
     }
 
-    /// `vector![..]`, `matrix![..; ..]` and `stack![..; ..]`.
-    pub(super) fn macro_call(&mut self, call: &Macro) -> Reported<ShapedExpression> {
+    /// `vector![..]`, `matrix![..; ..]` and `stack![..; ..]`: blocks, which are scalars but for those of `stack`.
+    pub(super) fn macro_call(&mut self, call: &Macro) -> Value {
         let name = call.path.segments.last().map(|word| plain(&word.ident)).unwrap_or_default();
         let Some((_, constructor)) = CONSTRUCTORS.into_iter().find(|(constructor, _)| *constructor == name) else {
             let message = match nearest(&name, CONSTRUCTORS.map(|(constructor, _)| constructor)) {
@@ -215,70 +198,69 @@ impl Scope<'_> {
             };
             return self.fail(&call.path, message);
         };
-        let rows = self.rows(call, &name)?;
-        let width = rows[0].len();
-        if constructor == Constructor::Vector && rows.len() > 1 {
-            return self
-                .fail(&rows[1], "a vector has one row of entries, separated by commas; `matrix![..; ..]` has more");
-        }
-        if let Some(row) = rows.iter().find(|row| row.len() != width) {
-            let message =
-                format!("the rows of a matrix have one length: the first has {width}, this one {}", row.len());
-            return match row.is_empty() {
-                true => self.fail(&call.path, message),
-                false => self.fail(row, message),
-            };
-        }
-        if constructor == Constructor::Stack {
-            return self.stack(call, &rows);
-        }
-        let mut entries = Vec::new();
-        for entry in rows.iter().flatten() {
-            let value = self.evaluate(entry);
-            entries.push(value.and_then(|value| self.entry(&value, entry, &name)));
-        }
-        let entries: Vec<SizedExpression> = entries.into_iter().collect::<Reported<_>>()?;
-        Ok(match constructor {
-            Constructor::Vector => ShapedExpression::vector(entries),
-            Constructor::Matrix | Constructor::Stack => {
-                ShapedExpression::from_fn(rows.len(), width, |row, column| entries[row * width + column].clone())
+        let rows = self.rows(call, constructor, &name)?;
+        let mut block = |written| self.block(written, constructor);
+        let blocks: Vec<Vec<Reported<Submatrix<'_>>>> =
+            rows.iter().map(|row| row.iter().map(&mut block).collect()).collect();
+        let blocks = blocks.into_iter().map(|row| row.into_iter().collect()).collect::<Reported<Vec<Vec<_>>>>()?;
+        match constructor {
+            Constructor::Vector => {
+                self.stack(call, &blocks.into_iter().flatten().map(|entry| vec![entry]).collect::<Vec<_>>())
             }
-        })
+            Constructor::Matrix | Constructor::Stack => self.stack(call, &blocks),
+        }
     }
 
-    /// The rows of a macro, of which there is one that is not empty.
-    fn rows(&self, call: &Macro, name: &str) -> Reported<Vec<Punctuated<Expr, Token![,]>>> {
+    /// The rows of a macro, of which there is one and none is empty.
+    fn rows(&self, call: &Macro, constructor: Constructor, name: &str) -> Reported<Vec<Punctuated<Expr, Token![,]>>> {
         let rows = call
             .parse_body_with(rows)
             .or_else(|error| self.fail_at(error.span(), format!("this is not a list of expressions: {error}")))?;
-        match rows.first() {
-            Some(first) if !first.is_empty() => Ok(rows),
-            _ => self.fail(&call.path, format!("`{name}!` needs at least one entry")),
+        let width = rows[0].len();
+        if width == 0 {
+            return self.fail(&call.path, format!("`{name}!` needs at least one entry"));
         }
+        if constructor == Constructor::Vector && rows.len() > 1 {
+            let message = "a vector has one row of entries, separated by commas; `matrix![..; ..]` has more";
+            return self.fail(&rows[1], message);
+        }
+        if let Some(row) = rows.iter().find(|row| row.len() != width) {
+            let length = row.len();
+            let message = format!("the rows of a matrix have one length: the first has {width}, this one {length}");
+            return self.fail(row, message);
+        }
+        Ok(rows)
     }
 
-    /// The matrix made of a rectangle of blocks, in which `0` is a block of zeros.
-    fn stack(&mut self, call: &Macro, rows: &[Punctuated<Expr, Token![,]>]) -> Reported<ShapedExpression> {
-        let block = |scope: &mut Self, written| {
-            let value = scope.evaluate(written)?;
-            let is_blank = value.as_scalar().is_some_and(SizedExpression::is_zero);
-            Ok(Submatrix { written, value: (!is_blank).then_some(value) })
+    /// A block of a macro. For `stack`, `0` is one of zeros; for the others, blocks are scalars.
+    fn block<'e>(&mut self, written: &'e Expr, constructor: Constructor) -> Reported<Submatrix<'e>> {
+        let value = self.evaluate(written)?;
+        let (name, remedy) = match constructor {
+            Constructor::Stack => {
+                let is_blank = value.as_scalar().is_some_and(SizedExpression::is_zero);
+                return Ok(Submatrix { written, value: (!is_blank).then_some(value) });
+            }
+            Constructor::Matrix => ("matrix", "; blocks are put together by `stack![..; ..]`"),
+            Constructor::Vector => ("vector", ""),
         };
-        let evaluated: Vec<Vec<Reported<Submatrix<'_>>>> =
-            rows.iter().map(|row| row.iter().map(|written| block(self, written)).collect()).collect();
-        let blocks: Vec<Vec<Submatrix<'_>>> =
-            evaluated.into_iter().map(|row| row.into_iter().collect()).collect::<Reported<_>>()?;
+        if value.as_scalar().is_none() {
+            let message = format!("an entry of `{name}!` is a scalar, and this is {}{remedy}", value.shape());
+            return self.fail(written, message);
+        }
+        Ok(Submatrix { written, value: Some(value) })
+    }
+
+    /// The matrix made of a rectangle of blocks.
+    fn stack(&mut self, call: &Macro, blocks: &[Vec<Submatrix<'_>>]) -> Value {
         let heights = blocks.iter().map(|row| self.common_extent(row, "row", |(rows, _)| rows)).collect::<Vec<_>>();
         let columns = (0..blocks[0].len()).map(|column| blocks.iter().map(move |row| &row[column]));
         let widths = columns.map(|column| self.common_extent(column, "column", |(_, columns)| columns));
-        let widths = widths.collect::<Vec<_>>().into_iter().collect::<Reported<Vec<usize>>>()?;
-        let heights = heights.into_iter().collect::<Reported<Vec<usize>>>()?;
-        let [height, width] = [&heights, &widths].map(|extents| extents.iter().sum::<usize>());
-        if height.saturating_mul(width) > MAX_ENTRIES {
+        let (widths, heights) = (within_blocks(widths.collect())?, within_blocks(heights)?);
+        if heights.len().saturating_mul(widths.len()) > MAX_ENTRIES {
             return self.fail(&call.path, format!("a matrix has at most {MAX_ENTRIES} entries"));
         }
-        Ok(ShapedExpression::from_fn(height, width, |row, column| {
-            let ((i, row), (j, column)) = (within_blocks(&heights, row), within_blocks(&widths, column));
+        Ok(ShapedExpression::from_fn(heights.len(), widths.len(), |row, column| {
+            let ((i, row), (j, column)) = (heights[row], widths[column]);
             let value = blocks[i][j].value.as_ref();
             value.map_or_else(|| SizedExpression::integer(0), |value| value.entry(row, column).clone())
         }))
@@ -305,35 +287,19 @@ impl Scope<'_> {
             None => Ok(of(first.extent())),
         }
     }
-
-    fn entry(&mut self, value: &ShapedExpression, written: &Expr, name: &str) -> Reported<SizedExpression> {
-        match value.as_scalar() {
-            Some(scalar) => Ok(scalar.clone()),
-            None => {
-                let remedy = if name == "matrix" { "; blocks are put together by `stack![..; ..]`" } else { "" };
-                let message = format!("an entry of `{name}!` is a scalar, and this is {}{remedy}", value.shape());
-                self.fail(written, message)
-            }
-        }
-    }
 }
 
-/// A block of a `stack!`.
+/// A block of a macro.
 struct Submatrix<'a> {
     written: &'a Expr,
     /// The value; `None` for `0`, a block of zeros that takes its size from its neighbours.
     value: Option<ShapedExpression>,
 }
 
-/// The block that contains an index, and the index within it.
-fn within_blocks(extents: &[usize], mut index: usize) -> (usize, usize) {
-    for (block, extent) in extents.iter().enumerate() {
-        if index < *extent {
-            return (block, index);
-        }
-        index -= extent;
-    }
-    unreachable!("the index is less than the sum of the extents")
+/// For each row of all blocks of these heights the block that it is in, and its place there; likewise for columns.
+fn within_blocks(extents: Vec<Reported<usize>>) -> Reported<Vec<(usize, usize)>> {
+    let extents = extents.into_iter().collect::<Reported<Vec<usize>>>()?.into_iter().enumerate();
+    Ok(extents.flat_map(|(block, extent)| (0..extent).map(move |place| (block, place))).collect())
 }
 
 fn rows(input: ParseStream) -> syn::Result<Vec<Punctuated<Expr, Token![,]>>> {

@@ -5,6 +5,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed};
 use syn::{Expr, ExprMethodCall, Ident};
 
+use super::evaluate::Fold;
 use super::scope::{Reported, Scope};
 use super::value::{ShapedExpression, SizedExpression};
 use crate::expression::{Expression, Function, to_f64};
@@ -18,75 +19,44 @@ const MAX_DETERMINANT: usize = 6;
 /// The value of a call.
 pub(super) type Value = Reported<ShapedExpression>;
 
-/// A method, by the arguments that it takes.
-#[derive(Clone, Copy)]
-pub(super) enum BuiltinMethod {
-    /// A function of a scalar.
-    Elementary(Function),
-    /// Anything else that takes no argument.
-    Unary(fn(&mut Scope, &ExprMethodCall, ShapedExpression) -> Value),
-    /// A value and an integer that is known while compiling.
-    Indexed(fn(&mut Scope, &ExprMethodCall, ShapedExpression, i64) -> Value),
-    /// Two values.
-    Binary(fn(&mut Scope, &ExprMethodCall, ShapedExpression, ShapedExpression) -> Value),
-    /// The end of a series over a range.
-    Series(Fold),
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Fold {
-    Sum,
-    Product,
-}
-
-impl BuiltinMethod {
-    /// The number of arguments.
-    pub(super) fn arguments(self) -> usize {
-        match self {
-            Self::Elementary(_) | Self::Unary(_) | Self::Series(_) => 0,
-            Self::Indexed(_) | Self::Binary(_) => 1,
-        }
-    }
-
-    /// The method of this name.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        METHODS.iter().find(|(method, _)| *method == name).map(|(_, method)| *method)
-    }
-}
+/// A method or a function of the expression language: its name, the number of its arguments, and what evaluates a call.
+pub(super) type Builtin<Call> = (&'static str, usize, fn(&mut Scope, &Call) -> Value);
 
 /// The methods, in the order in which messages list them.
-const METHODS: [(&str, BuiltinMethod); 30] = [
-    ("powi", BuiltinMethod::Indexed(|scope, call, value, integer| scope.integer_power(call, value, integer))),
-    ("powf", BuiltinMethod::Binary(|scope, call, left, right| scope.real_power(call, left, right))),
-    ("sqrt", BuiltinMethod::Unary(|scope, call, value| scope.square_root(call, value))),
-    ("sin", BuiltinMethod::Elementary(Function::Sin)),
-    ("cos", BuiltinMethod::Elementary(Function::Cos)),
-    ("tan", BuiltinMethod::Elementary(Function::Tan)),
-    ("asin", BuiltinMethod::Elementary(Function::Asin)),
-    ("acos", BuiltinMethod::Elementary(Function::Acos)),
-    ("atan", BuiltinMethod::Elementary(Function::Atan)),
-    ("atan2", BuiltinMethod::Binary(|scope, call, left, right| scope.angle(call, left, right))),
-    ("sinh", BuiltinMethod::Elementary(Function::Sinh)),
-    ("cosh", BuiltinMethod::Elementary(Function::Cosh)),
-    ("tanh", BuiltinMethod::Elementary(Function::Tanh)),
-    ("exp", BuiltinMethod::Elementary(Function::Exp)),
-    ("ln", BuiltinMethod::Elementary(Function::Ln)),
-    ("abs", BuiltinMethod::Elementary(Function::Abs)),
-    ("recip", BuiltinMethod::Unary(|scope, call, value| scope.reciprocal(call, value))),
-    ("dot", BuiltinMethod::Binary(|scope, call, left, right| scope.dot(call, left, right))),
-    ("cross", BuiltinMethod::Binary(|scope, call, left, right| scope.cross(call, left, right))),
-    ("norm", BuiltinMethod::Unary(|scope, call, value| scope.norm(call, value))),
-    ("norm_squared", BuiltinMethod::Unary(|scope, call, value| scope.norm_squared(call, value))),
-    ("transpose", BuiltinMethod::Unary(|scope, call, value| scope.transpose(call, value))),
-    ("trace", BuiltinMethod::Unary(|scope, call, value| scope.trace(call, value))),
-    ("determinant", BuiltinMethod::Unary(|scope, call, value| scope.determinant(call, value))),
-    ("column", BuiltinMethod::Indexed(|scope, call, value, integer| scope.column(call, value, integer))),
-    ("row", BuiltinMethod::Indexed(|scope, call, value, integer| scope.row(call, value, integer))),
-    ("component_mul", BuiltinMethod::Binary(|scope, call, left, right| scope.component_mul(call, left, right))),
-    ("component_div", BuiltinMethod::Binary(|scope, call, left, right| scope.component_div(call, left, right))),
-    ("sum", BuiltinMethod::Series(Fold::Sum)),
-    ("product", BuiltinMethod::Series(Fold::Product)),
+pub(super) const METHODS: [Builtin<ExprMethodCall>; 30] = [
+    ("powi", 1, |scope, call| scope.integer_power(call)),
+    ("powf", 1, |scope, call| scope.real_power(call)),
+    ("sqrt", 0, |scope, call| scope.square_root(call)),
+    ("sin", 0, |scope, call| scope.elementary(call, Function::Sin)),
+    ("cos", 0, |scope, call| scope.elementary(call, Function::Cos)),
+    ("tan", 0, |scope, call| scope.elementary(call, Function::Tan)),
+    ("asin", 0, |scope, call| scope.elementary(call, Function::Asin)),
+    ("acos", 0, |scope, call| scope.elementary(call, Function::Acos)),
+    ("atan", 0, |scope, call| scope.elementary(call, Function::Atan)),
+    ("atan2", 1, |scope, call| scope.angle(call)),
+    ("sinh", 0, |scope, call| scope.elementary(call, Function::Sinh)),
+    ("cosh", 0, |scope, call| scope.elementary(call, Function::Cosh)),
+    ("tanh", 0, |scope, call| scope.elementary(call, Function::Tanh)),
+    ("exp", 0, |scope, call| scope.elementary(call, Function::Exp)),
+    ("ln", 0, |scope, call| scope.elementary(call, Function::Ln)),
+    ("abs", 0, |scope, call| scope.elementary(call, Function::Abs)),
+    ("recip", 0, |scope, call| scope.reciprocal(call)),
+    ("dot", 1, |scope, call| scope.dot(call)),
+    ("cross", 1, |scope, call| scope.cross(call)),
+    ("norm", 0, |scope, call| Ok(scope.norm_squared(call)?.map(root))),
+    ("norm_squared", 0, |scope, call| scope.norm_squared(call)),
+    ("transpose", 0, |scope, call| Ok(scope.evaluate(&call.receiver)?.transpose())),
+    ("trace", 0, |scope, call| Ok(scope.square(call)?.trace().into())),
+    ("determinant", 0, |scope, call| scope.determinant(call)),
+    ("column", 1, |scope, call| scope.column(call)),
+    ("row", 1, |scope, call| scope.row(call)),
+    ("component_mul", 1, |scope, call| scope.component_mul(call)),
+    ("component_div", 1, |scope, call| scope.component_div(call)),
+    ("sum", 0, |scope, call| scope.series(call, Fold::Sum)),
+    ("product", 0, |scope, call| scope.series(call, Fold::Product)),
 ];
+/// The methods that end a series over a range, which is read as a whole.
+const SERIES: [&str; 2] = ["sum", "product"];
 
 /// The advice for inverses.
 const INVERSE: &str = "inverses are not written out: make the inverse of a constant matrix a parameter, \
@@ -118,33 +88,10 @@ const FOREIGN: [(&str, &str); 16] = [
 impl Scope<'_> {
     /// `receiver.method(arguments)`.
     pub(super) fn method(&mut self, call: &ExprMethodCall) -> Value {
-        match self.method_called(call)? {
-            BuiltinMethod::Series(series) => self.series(call, series),
-            BuiltinMethod::Elementary(function) => {
-                let value = self.evaluate(&call.receiver)?;
-                self.elementary(function, call, &value)
-            }
-            BuiltinMethod::Unary(method) => {
-                let value = self.evaluate(&call.receiver)?;
-                method(self, call, value)
-            }
-            BuiltinMethod::Indexed(method) => {
-                let (value, integer) = (self.evaluate(&call.receiver), self.integer(&call.args[0]));
-                method(self, call, value?, integer?)
-            }
-            BuiltinMethod::Binary(method) => {
-                let (left, right) = (self.evaluate(&call.receiver), self.evaluate(&call.args[0]));
-                method(self, call, left?, right?)
-            }
-        }
-    }
-
-    /// The method that is called. Reports calls that no method allows.
-    fn method_called(&mut self, call: &ExprMethodCall) -> Reported<BuiltinMethod> {
         let name = plain(&call.method);
-        let method = BuiltinMethod::named(&name);
-        if let Some(series @ BuiltinMethod::Series(_)) = method {
-            return Ok(series);
+        let found = METHODS.iter().find(|(method, ..)| *method == name);
+        if let Some((.., series)) = found.filter(|(method, ..)| SERIES.contains(method)) {
+            return series(self, call);
         }
         if let Some(turbofish) = &call.turbofish {
             return self.fail(turbofish, "types have no meaning here: drop `::<..>`");
@@ -152,41 +99,37 @@ impl Scope<'_> {
         if name == "map" {
             return self.fail(&call.method, "`map` belongs into a sum: `(a..b).map(|i| ..).sum()`");
         }
-        let Some(method) = method else {
+        let Some((_, count, method)) = found else {
             let _ = self.evaluate(&call.receiver);
             return self.unknown_method(&call.method);
         };
-        if call.args.len() != method.arguments() {
+        if call.args.len() != *count {
             let _ = self.evaluate(&call.receiver);
-            let message = format!("`{name}` takes {}, not {}", arguments(method.arguments()), call.args.len());
+            let message = format!("`{name}` takes {}, not {}", arguments(*count), call.args.len());
             return self.fail(&call.method, message);
         }
-        Ok(method)
+        method(self, call)
     }
 
     fn unknown_method<T>(&self, method: &Ident) -> Reported<T> {
         let name = plain(method);
         let message = match FOREIGN.iter().find(|(foreign, _)| *foreign == name) {
             Some((_, advice)) => format!("there is no method `{name}` here: {advice}"),
-            None => match nearest(&name, METHODS.iter().map(|(method, _)| *method)) {
+            None => match nearest(&name, METHODS.map(|(method, ..)| method)) {
                 Some(near) => format!("unknown method `{name}`; did you mean `{near}`?"),
                 None => {
-                    format!("unknown method `{name}`; the methods are {}", METHODS.map(|(method, _)| method).join(", "))
+                    format!(
+                        "unknown method `{name}`; the methods are {}",
+                        METHODS.map(|(method, ..)| method).join(", ")
+                    )
                 }
             },
         };
         self.fail(method, message)
     }
 
-    fn transpose(&mut self, _: &ExprMethodCall, value: ShapedExpression) -> Value {
-        Ok(if value.shape() == Shape::Scalar { value } else { value.transpose() })
-    }
-
-    fn norm(&mut self, call: &ExprMethodCall, value: ShapedExpression) -> Value {
-        Ok(self.norm_squared(call, value)?.map(root))
-    }
-
-    fn norm_squared(&mut self, call: &ExprMethodCall, value: ShapedExpression) -> Value {
+    fn norm_squared(&mut self, call: &ExprMethodCall) -> Value {
+        let value = self.evaluate(&call.receiver)?;
         if value.shape() == Shape::Scalar {
             let name = plain(&call.method);
             let message = format!("`{name}` takes a vector or a matrix, and this is a scalar: use `abs` or `powi(2)`");
@@ -195,53 +138,49 @@ impl Scope<'_> {
         Ok(value.norm_squared().into())
     }
 
-    fn trace(&mut self, call: &ExprMethodCall, value: ShapedExpression) -> Value {
-        self.square(&call.method, &value)?;
-        Ok(value.trace().into())
-    }
-
-    fn determinant(&mut self, call: &ExprMethodCall, value: ShapedExpression) -> Value {
-        if self.square(&call.method, &value)? > MAX_DETERMINANT {
+    fn determinant(&mut self, call: &ExprMethodCall) -> Value {
+        let value = self.square(call)?;
+        if value.shape().extent().0 > MAX_DETERMINANT {
             let message = format!("a determinant is written out up to {MAX_DETERMINANT} x {MAX_DETERMINANT}");
             return self.fail(&call.method, format!("{message}, and this is {}", value.shape()));
         }
         Ok(value.determinant().or_else(|message| self.fail(&call.method, message))?.into())
     }
 
-    /// The number of rows of a square matrix.
-    fn square(&mut self, method: &Ident, value: &ShapedExpression) -> Reported<usize> {
+    /// The receiver, which is a square matrix.
+    fn square(&mut self, call: &ExprMethodCall) -> Value {
+        let value = self.evaluate(&call.receiver)?;
         let (rows, columns) = value.shape().extent();
         if value.shape() == Shape::Scalar || rows != columns {
-            let message = format!("`{}` takes a square matrix, and this is {}", plain(method), value.shape());
-            return self.fail(method, message);
+            let message = format!("`{}` takes a square matrix, and this is {}", plain(&call.method), value.shape());
+            return self.fail(&call.method, message);
         }
-        Ok(rows)
+        Ok(value)
     }
 
-    fn square_root(&mut self, call: &ExprMethodCall, value: ShapedExpression) -> Value {
-        let argument = self.scalar(&value, &call.method)?;
+    fn square_root(&mut self, call: &ExprMethodCall) -> Value {
+        let argument = self.scalar(call)?;
         if argument.expression.as_number().is_some_and(BigRational::is_negative) {
             return self.out_of_domain(call, "the square root of a negative number is not real");
         }
         Ok(root(argument).into())
     }
 
-    fn reciprocal(&mut self, call: &ExprMethodCall, value: ShapedExpression) -> Value {
-        match self.scalar(&value, &call.method)?.reciprocal() {
+    fn reciprocal(&mut self, call: &ExprMethodCall) -> Value {
+        match self.scalar(call)?.reciprocal() {
             Some(reciprocal) => Ok(reciprocal.into()),
             None => self.out_of_domain(call, "0 has no reciprocal"),
         }
     }
 
     /// Elementary functions of one scalar. Numbers outside the domain are refused.
-    fn elementary(&mut self, function: Function, call: &ExprMethodCall, value: &ShapedExpression) -> Value {
-        let argument = self.scalar(value, &call.method)?;
+    fn elementary(&mut self, call: &ExprMethodCall, function: Function) -> Value {
+        let argument = self.scalar(call)?;
         let complaint = match (function, argument.expression.as_number()) {
             (Function::Ln, Some(number)) if !number.is_positive() => "only positive numbers have a logarithm",
             (Function::Asin | Function::Acos, Some(number)) if number.abs() > BigRational::one() => {
                 "sine and cosine lie between -1 and 1: there is no such angle"
             }
-            (Function::Abs, Some(number)) => return Ok(SizedExpression::number(number.abs()).into()),
             _ => return Ok(SizedExpression::call(function, vec![argument]).into()),
         };
         self.out_of_domain(call, complaint)
@@ -251,47 +190,53 @@ impl Scope<'_> {
         self.fail(&call.receiver, format!("{complaint}{}", self.circumstances()))
     }
 
-    fn column(&mut self, call: &ExprMethodCall, value: ShapedExpression, index: i64) -> Value {
-        let (rows, columns) = self.extent_of_matrix(&call.method, &value)?;
+    fn column(&mut self, call: &ExprMethodCall) -> Value {
+        let (value, index) = self.indexed(call)?;
+        let (rows, columns) = value.shape().extent();
         let column = self.within((&call.args[0], index), columns, value.shape(), ["column", "columns"])?;
         Ok(ShapedExpression::from_fn(rows, 1, |row, _| value.entry(row, column).clone()))
     }
 
-    fn row(&mut self, call: &ExprMethodCall, value: ShapedExpression, index: i64) -> Value {
-        let (rows, columns) = self.extent_of_matrix(&call.method, &value)?;
+    fn row(&mut self, call: &ExprMethodCall) -> Value {
+        let (value, index) = self.indexed(call)?;
+        let (rows, columns) = value.shape().extent();
         let row = self.within((&call.args[0], index), rows, value.shape(), ["row", "rows"])?;
         Ok(ShapedExpression::from_fn(1, columns, |_, column| value.entry(row, column).clone()))
     }
 
-    fn extent_of_matrix(&mut self, method: &Ident, value: &ShapedExpression) -> Reported<(usize, usize)> {
-        match value.shape() {
-            Shape::Scalar => self.fail(method, format!("`{method}` takes a matrix, and this is a scalar")),
-            shape => Ok(shape.extent()),
+    /// The receiver, which is a vector or a matrix, and the argument, an integer.
+    fn indexed(&mut self, call: &ExprMethodCall) -> Reported<(ShapedExpression, i64)> {
+        let (value, index) = (self.evaluate(&call.receiver), self.integer(&call.args[0]));
+        let (value, index) = (value?, index?);
+        if value.shape() == Shape::Scalar {
+            return self.fail(&call.method, format!("`{}` takes a matrix, and this is a scalar", call.method));
         }
+        Ok((value, index))
     }
 
-    fn integer_power(&mut self, call: &ExprMethodCall, base: ShapedExpression, exponent: i64) -> Value {
-        let base = self.scalar(&base, &call.method)?;
-        self.power(base, BigRational::from_integer(BigInt::from(exponent)), &call.args[0])
+    fn integer_power(&mut self, call: &ExprMethodCall) -> Value {
+        let (base, exponent) = (self.evaluate(&call.receiver), self.integer(&call.args[0]));
+        let (base, exponent) = (base?, BigRational::from_integer(BigInt::from(exponent?)));
+        self.power(self.receiver(call, &base)?, exponent, &call.args[0])
     }
 
-    fn real_power(&mut self, call: &ExprMethodCall, base: ShapedExpression, exponent: ShapedExpression) -> Value {
-        let (base, exponent) = self.scalars(call, &base, &exponent)?;
+    fn real_power(&mut self, call: &ExprMethodCall) -> Value {
+        let (base, exponent) = self.scalars(call)?;
         match exponent.expression.as_number() {
             Some(number) => self.power(base, number.clone(), &call.args[0]),
             None => Ok(SizedExpression::call(Function::Powf, vec![base, exponent]).into()),
         }
     }
 
-    fn angle(&mut self, call: &ExprMethodCall, y: ShapedExpression, x: ShapedExpression) -> Value {
-        let (y, x) = self.scalars(call, &y, &x)?;
+    fn angle(&mut self, call: &ExprMethodCall) -> Value {
+        let (y, x) = self.scalars(call)?;
         if y.is_zero() && x.is_zero() {
             return self.fail(&call.method, "the origin has no angle");
         }
         Ok(SizedExpression::call(Function::Atan2, vec![y, x]).into())
     }
 
-    fn power(&mut self, base: SizedExpression, exponent: BigRational, written: &Expr) -> Reported<ShapedExpression> {
+    fn power(&self, base: SizedExpression, exponent: BigRational, written: &Expr) -> Value {
         if to_f64(&exponent).abs() > MAX_EXPONENT {
             let text = format!("an exponent lies between -{MAX_EXPONENT} and {MAX_EXPONENT}");
             return self.fail(written, text);
@@ -319,28 +264,29 @@ impl Scope<'_> {
         }
     }
 
-    fn cross(&mut self, call: &ExprMethodCall, left: ShapedExpression, right: ShapedExpression) -> Value {
+    fn cross(&mut self, call: &ExprMethodCall) -> Value {
+        let (left, right) = self.operands(call)?;
         let (one, other) = (left.shape(), right.shape());
         if one != other || !matches!(one, Shape::Vector(3) | Shape::Matrix { rows: 1, columns: 3 }) {
             let message = format!("`cross` takes two vectors of 3, and these are {one} and {other}");
             return self.fail(&call.method, message);
         }
-        self.pair(&call.method, &left, &right)?;
+        self.fits(left.nodes().saturating_add(right.nodes()), &call.method)?;
         Ok(left.cross(&right))
     }
 
-    fn dot(&mut self, call: &ExprMethodCall, left: ShapedExpression, right: ShapedExpression) -> Value {
-        self.pair(&call.method, &left, &right)?;
+    fn dot(&mut self, call: &ExprMethodCall) -> Value {
+        let (left, right) = self.pair(call)?;
         Ok(left.dot(right).into())
     }
 
-    fn component_mul(&mut self, call: &ExprMethodCall, left: ShapedExpression, right: ShapedExpression) -> Value {
-        self.pair(&call.method, &left, &right)?;
+    fn component_mul(&mut self, call: &ExprMethodCall) -> Value {
+        let (left, right) = self.pair(call)?;
         Ok(left.zip(right, |a, b| SizedExpression::product(vec![a, b])))
     }
 
-    fn component_div(&mut self, call: &ExprMethodCall, left: ShapedExpression, right: ShapedExpression) -> Value {
-        self.pair(&call.method, &left, &right)?;
+    fn component_div(&mut self, call: &ExprMethodCall) -> Value {
+        let (left, right) = self.pair(call)?;
         if let Some(place) = right.entries().iter().position(SizedExpression::is_zero) {
             return self.fail(&call.args[0], format!("division by zero: entry {place} of the divisor is 0"));
         }
@@ -350,26 +296,24 @@ impl Scope<'_> {
         }))
     }
 
-    /// Refuses two values that are not vectors or matrices of one shape.
-    fn pair(&mut self, method: &Ident, left: &ShapedExpression, right: &ShapedExpression) -> Reported<()> {
+    /// The receiver and the argument, vectors or matrices of one shape.
+    fn pair(&mut self, call: &ExprMethodCall) -> Reported<(ShapedExpression, ShapedExpression)> {
+        let (left, right) = self.operands(call)?;
         let (one, other) = (left.shape(), right.shape());
         if one != other || one == Shape::Scalar {
-            let name = plain(method);
+            let name = plain(&call.method);
             let message =
                 format!("`{name}` takes two vectors or matrices of one shape, and these are {one} and {other}");
-            return self.fail(method, message);
+            return self.fail(&call.method, message);
         }
-        self.fits(left.nodes().saturating_add(right.nodes()), method)
+        self.fits(left.nodes().saturating_add(right.nodes()), &call.method)?;
+        Ok((left, right))
     }
 
     /// The receiver and the argument, which are scalars.
-    fn scalars(
-        &mut self,
-        call: &ExprMethodCall,
-        receiver: &ShapedExpression,
-        argument: &ShapedExpression,
-    ) -> Reported<(SizedExpression, SizedExpression)> {
-        let receiver = self.scalar(receiver, &call.method)?;
+    fn scalars(&mut self, call: &ExprMethodCall) -> Reported<(SizedExpression, SizedExpression)> {
+        let (receiver, argument) = self.operands(call)?;
+        let receiver = self.receiver(call, &receiver)?;
         let Some(scalar) = argument.as_scalar() else {
             let name = plain(&call.method);
             let message = format!("the argument of `{name}` is a scalar, and this is {}", argument.shape());
@@ -378,10 +322,23 @@ impl Scope<'_> {
         Ok((receiver, scalar.clone()))
     }
 
-    fn scalar(&mut self, value: &ShapedExpression, method: &Ident) -> Reported<SizedExpression> {
+    /// The receiver and the argument.
+    fn operands(&mut self, call: &ExprMethodCall) -> Reported<(ShapedExpression, ShapedExpression)> {
+        let (left, right) = (self.evaluate(&call.receiver), self.evaluate(&call.args[0]));
+        Ok((left?, right?))
+    }
+
+    /// The receiver, which is a scalar.
+    fn scalar(&mut self, call: &ExprMethodCall) -> Reported<SizedExpression> {
+        let value = self.evaluate(&call.receiver)?;
+        self.receiver(call, &value)
+    }
+
+    /// The value of the receiver, if it is a scalar.
+    fn receiver(&self, call: &ExprMethodCall, value: &ShapedExpression) -> Reported<SizedExpression> {
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.clone()),
-            None => self.fail(method, format!("`{method}` takes a scalar, and this is {}", value.shape())),
+            None => self.fail(&call.method, format!("`{}` takes a scalar, and this is {}", call.method, value.shape())),
         }
     }
 }

@@ -126,11 +126,6 @@ impl ShapedExpression {
         }
     }
 
-    /// A vector.
-    pub(super) fn vector(entries: Vec<SizedExpression>) -> Self {
-        Self { shape: Shape::Vector(entries.len()), entries }
-    }
-
     /// The quantity with these rows and columns, column by column; a single column is a vector.
     pub(super) fn matrix(rows: usize, columns: usize, entries: Vec<SizedExpression>) -> Self {
         Self::new(Shape::Matrix { rows, columns }, entries)
@@ -260,6 +255,9 @@ impl ShapedExpression {
     }
 
     pub(super) fn transpose(&self) -> Self {
+        if self.shape == Shape::Scalar {
+            return self.clone();
+        }
         let (rows, columns) = self.shape.extent();
         Self::from_fn(columns, rows, |row, column| self.entry(column, row).clone())
     }
