@@ -3,23 +3,12 @@
 
 use proc_macro2::Span;
 
-use super::lagrangian::{refuse_assumptions, sets};
-use super::quantities::{Flattened, Purpose, ScalarQuantity, flatten, sound};
+use super::lagrangian::find_sets;
+use super::quantities::{Purpose, Quantity, ScalarQuantity, flatten, scalars};
 use super::scope::{Reported, Scope};
 use crate::derivation::table::{Id, Table};
 use crate::derivation::{Declared, Dynamics, IntegralId, Kind};
 use crate::syntax::Declaration;
-
-/// Declared quantities that the motion keeps, sorted by meaning.
-pub(super) struct Conserved {
-    pub(super) constraints: Vec<Reported<Flattened>>,
-    /// For each constraint, `true` if it is an invariant set, and `false` if it is holonomic, so that it has a rate.
-    pub(super) is_set: Vec<bool>,
-    pub(super) phase: Vec<Reported<Flattened>>,
-    /// Without those that put a velocity to zero, which is not an unknown then.
-    pub(super) velocity: Vec<Reported<Flattened>>,
-    pub(super) invariants: Vec<Reported<Flattened>>,
-}
 
 /// All integrals in their order, with the places where they are declared.
 #[derive(Default)]
@@ -28,58 +17,52 @@ pub(super) struct IntegralList {
     pub(super) spans: Table<IntegralId, Span>,
 }
 
-impl Conserved {
-    /// Evaluates constraints and invariants.
-    pub(super) fn of(scope: &mut Scope, dynamics: &Reported<Dynamics>) -> Self {
-        let (declaration, symbols) = (scope.declaration, scope.symbols);
-        let purpose = if declaration.has_reactions() { Purpose::Holonomic } else { Purpose::InvariantSet };
-        let constraints = flatten(scope, &declaration.constraints, purpose, symbols);
-        let mut is_set = vec![!declaration.has_reactions(); constraints.len()];
-        if let Ok(Dynamics::Lagrangian(lagrangian)) = dynamics {
-            is_set = sets(scope, lagrangian, &constraints);
-            refuse_assumptions(scope, &constraints, &is_set);
-        }
-        let phase = flatten(scope, &declaration.phase_constraints, Purpose::PhaseConstraint, symbols);
-        let velocity = flatten(scope, declaration.reactive_constraints(), Purpose::VelocityConstraint, symbols);
-        let invariants = flatten(scope, &declaration.invariants, Purpose::Invariant, symbols);
-        Self { constraints, is_set, phase, velocity, invariants }
+/// The constraints and the invariants, but for the velocity constraints that put a velocity to zero: it is not an unknown then.
+pub(super) fn conserved<'d>(scope: &mut Scope<'d>, dynamics: &Reported<Dynamics>) -> Vec<Quantity<'d>> {
+    let (declaration, symbols) = (scope.declaration, scope.symbols);
+    let purpose = if declaration.has_reactions() { Purpose::Holonomic } else { Purpose::InvariantSet };
+    let mut all = flatten(scope, &declaration.constraints, purpose, symbols);
+    if let Ok(Dynamics::Lagrangian(lagrangian)) = dynamics {
+        find_sets(scope, lagrangian, &mut all);
     }
-
-    /// The integrals that are not mistaken.
-    pub(super) fn listed(&self, declaration: &Declaration) -> IntegralList {
-        let constraints: Vec<(&ScalarQuantity, bool)> = self
-            .constraints
-            .iter()
-            .zip(&self.is_set)
-            .flat_map(|(constraint, is_set)| {
-                constraint.iter().flat_map(|flattened| &flattened.kept).map(move |quantity| (quantity, !is_set))
-            })
-            .collect();
-        let mut all = IntegralList::default();
-        let mut rates = constraints.len()..;
-        let mut holonomic = Vec::new();
-        for (quantity, is_holonomic) in constraints {
-            let kind = match is_holonomic.then(|| rates.next()).flatten() {
-                Some(rate) => Kind::Holonomic { rate: IntegralId::at(rate) },
-                None => Kind::InvariantSet,
-            };
-            let constraint = all.declare(quantity, kind);
-            holonomic.extend(is_holonomic.then_some((constraint, quantity)));
-        }
-        for (of, quantity) in holonomic {
-            all.list(&quantity.rate_name, Kind::Rate { of }, quantity.weight, quantity.span);
-        }
-        sound(&self.phase).for_each(|quantity| _ = all.declare(quantity, Kind::Phase));
-        sound(&self.velocity).for_each(|quantity| _ = all.declare(quantity, Kind::Velocity));
-        if declaration.dynamics.is_empty() {
-            all.list(declaration.energy_name(), Kind::Energy, 1, Span::call_site());
-        }
-        sound(&self.invariants).for_each(|quantity| _ = all.declare(quantity, Kind::Invariant));
-        all
-    }
+    all.extend(flatten(scope, &declaration.phase_constraints, Purpose::PhaseConstraint, symbols));
+    all.extend(flatten(scope, declaration.reactive_constraints(), Purpose::VelocityConstraint, symbols));
+    all.extend(flatten(scope, &declaration.invariants, Purpose::Invariant, symbols));
+    all
 }
 
 impl IntegralList {
+    /// The integrals that are not mistaken.
+    pub(super) fn of(declaration: &Declaration, quantities: &[Quantity]) -> Self {
+        let is_constraint = |purpose| matches!(purpose, Purpose::Holonomic | Purpose::InvariantSet);
+        let constraints = || quantities.iter().filter(|quantity| is_constraint(quantity.purpose));
+        let mut all = Self::default();
+        let mut rates = constraints().flat_map(Quantity::scalars).count()..;
+        let mut holonomic = Vec::new();
+        for constraint in constraints() {
+            let is_holonomic = constraint.purpose == Purpose::Holonomic;
+            for scalar in constraint.scalars() {
+                let kind = match is_holonomic.then(|| rates.next()).flatten() {
+                    Some(rate) => Kind::Holonomic { rate: IntegralId::at(rate) },
+                    None => Kind::InvariantSet,
+                };
+                let of = all.declare(scalar, kind);
+                holonomic.extend(is_holonomic.then_some((of, scalar)));
+            }
+        }
+        for (of, scalar) in holonomic {
+            all.list(&scalar.rate_name, Kind::Rate { of }, scalar.weight, scalar.span);
+        }
+        let of = |purpose| scalars(quantities, purpose);
+        of(Purpose::PhaseConstraint).for_each(|scalar| _ = all.declare(scalar, Kind::Phase));
+        of(Purpose::VelocityConstraint).for_each(|scalar| _ = all.declare(scalar, Kind::Velocity));
+        if declaration.dynamics.is_empty() {
+            all.list(declaration.energy_name(), Kind::Energy, 1, Span::call_site());
+        }
+        of(Purpose::Invariant).for_each(|scalar| _ = all.declare(scalar, Kind::Invariant));
+        all
+    }
+
     fn declare(&mut self, quantity: &ScalarQuantity, kind: Kind) -> IntegralId {
         let id = self.list(&quantity.name, kind, quantity.weight, quantity.span);
         let declared = &mut self.integrals[id];

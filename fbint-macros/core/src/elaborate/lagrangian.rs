@@ -7,7 +7,7 @@ use syn::Expr;
 
 use super::integrals::IntegralList;
 use super::methods::Value;
-use super::quantities::Flattened;
+use super::quantities::{Purpose, Quantity};
 use super::scope::{Poison, Reported, Scope, Settlement};
 use super::value::{ShapedExpression, SizedExpression};
 use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, SparseRow, Symbols, stem};
@@ -272,26 +272,19 @@ pub(super) fn joined(names: &[String]) -> String {
     }
 }
 
-/// For each declared constraint, `true` if the velocities keep all of it by themselves: dg/dq U = 0 wherever all constraints hold.
-pub(super) fn sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints: &[Reported<Flattened>]) -> Vec<bool> {
-    let all: Vec<Vec<&Expression>> = constraints
-        .iter()
-        .map(|constraint| {
-            constraint.iter().flat_map(|flattened| &flattened.kept).map(|quantity| &quantity.value).collect()
-        })
-        .collect();
-    let sets = keeps(scope.symbols, lagrangian, &all);
-    let names = scope.declaration.constraints.iter().zip(&sets).filter(|(_, is_set)| **is_set);
-    let names: Vec<String> = names.map(|(named, _)| plain(&named.name)).collect();
-    scope.sets.extend(names);
-    sets
-}
-
-/// Refuses `assume` before a constraint that has a reaction and so is kept by construction, unlike an invariant set.
-pub(super) fn refuse_assumptions(scope: &mut Scope, constraints: &[Reported<Flattened>], is_set: &[bool]) {
-    for ((named, constraint), is_set) in scope.declaration.constraints.iter().zip(constraints).zip(is_set) {
-        let Some(word) = named.assume.as_ref().filter(|_| constraint.is_ok() && !is_set) else { continue };
-        scope.errors.push(word.span(), format_args!("`{}` {KEPT}: remove `{ASSUME}`", named.name));
+/// Finds the constraints of which the velocities keep all by themselves: dg/dq U = 0 wherever all constraints hold. Refuses `assume`
+/// before any other, which has a reaction and so is kept by construction.
+pub(super) fn find_sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints: &mut [Quantity]) {
+    let values = constraints.iter().map(|constraint| constraint.scalars().map(|scalar| &scalar.value).collect());
+    let sets = keeps(scope.symbols, lagrangian, &values.collect::<Vec<_>>());
+    let sound = constraints.iter_mut().zip(sets).filter(|(constraint, _)| constraint.flattened.is_ok());
+    for (Quantity { named, purpose, .. }, is_set) in sound {
+        if is_set {
+            *purpose = Purpose::InvariantSet;
+            scope.sets.insert(plain(&named.name));
+        } else if let Some(word) = &named.assume {
+            scope.errors.push(word.span(), format_args!("`{}` {KEPT}: remove `{ASSUME}`", named.name));
+        }
     }
 }
 

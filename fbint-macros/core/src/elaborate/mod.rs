@@ -32,18 +32,16 @@ use syn::{Expr, Ident};
 
 pub use self::beginning::Beginning;
 pub use self::definedness::{Undefined, is_root, roots, undefined_part};
-use self::integrals::{Conserved, IntegralList, latex};
+use self::integrals::{IntegralList, conserved, latex};
 use self::multipliers::multipliers;
-use self::quantities::{Flattened, Purpose, ScalarQuantity, flatten, join, sound};
-use self::scope::{Reported, Scope};
+use self::quantities::{Purpose, Quantity, ScalarQuantity, flatten, scalars};
+use self::scope::Scope;
 pub use self::symbols::{EntryIndex, VariableEntry};
 use self::symbols::{SymbolTable, auxiliary};
 use crate::derivation::table::Table;
-use crate::derivation::{
-    Declared, Doubt, Dynamics, IntegralId, Kind, Output, Problem, Reaction, Role, SymbolInfo, Symbols,
-};
+use crate::derivation::{Declared, Doubt, IntegralId, Kind, Output, Problem, Reaction, Role, SymbolInfo, Symbols};
 use crate::diagnostics::Errors;
-use crate::expression::{Expression, Symbol};
+use crate::expression::Symbol;
 use crate::syntax::{Declaration, Formalism, NamedExpression, Variable, plain};
 
 /// The meaning of a declaration, and where everything in it is declared.
@@ -69,29 +67,39 @@ pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborate
     let unknowns = unknowns(declaration);
     let mut scope = Scope::new(declaration, &unknowns, errors);
     scope.definitions();
-    let motion = LawOfMotion::of(&mut scope);
-    let kept = Conserved::of(&mut scope, &motion.dynamics);
+    let dynamics = field::field(&mut scope);
+    let forces = field::forces(&mut scope);
+    let mut quantities = conserved(&mut scope, &dynamics);
     let beginning = Beginning::of(&mut scope);
-    let listed = kept.listed(declaration);
-    let outputs = ElaboratedOutputs::of(&mut scope, &kept, &listed);
+    let listed = IntegralList::of(declaration, &quantities);
+    let symbols = all_symbols(&scope, &listed);
+    scope.multipliers = Some(multipliers(&scope, &quantities, &listed.integrals, &symbols));
+    quantities.extend(flatten(&mut scope, &declaration.outputs, Purpose::Output, &symbols));
     let used = scope.used();
 
     let is_understood = !declaration.hidden_names && !declaration.hidden_uses && declaration.broken.is_empty();
     if is_understood && declaration.formalism == Formalism::Canonical {
-        count(&kept, &outputs.symbols, errors);
+        count(&quantities, &symbols, errors);
     }
     if !declaration.hidden_uses {
         report_unused(declaration, used, errors.len() > before || !is_understood, errors);
     }
-    if !is_understood || !errors.is_empty() {
+    if !is_understood || !errors.is_empty() || quantities.iter().any(|quantity| quantity.flattened.is_err()) {
         return None;
     }
-    let output_spans = sound(&outputs.all).map(|output| output.span).collect();
     let IntegralList { integrals, spans } = listed;
-    let problem = problem(declaration, motion, &kept, integrals, outputs).ok()?;
-    let beginning = beginning.ok()?;
+    let problem = Problem {
+        name: plain(&declaration.item.ident),
+        symbols,
+        dynamics: dynamics.ok()?,
+        reactions: reactions(&quantities, &integrals),
+        integrals,
+        forces: forces.ok()?,
+        outputs: outputs(&quantities),
+    };
+    let output_spans = scalars(&quantities, Purpose::Output).map(|output| output.span).collect();
+    let (places, beginning) = (unknowns.places, beginning.ok()?);
     let doubts = soundness::check(declaration, &problem, &spans, errors);
-    let places = unknowns.places;
     errors.is_empty().then_some(Elaborated { problem, places, spans, output_spans, beginning, doubts })
 }
 
@@ -111,81 +119,41 @@ fn unknowns(declaration: &Declaration) -> SymbolTable {
     unknowns
 }
 
-/// What moves the state.
-struct LawOfMotion {
-    dynamics: Reported<Dynamics>,
-    forces: Reported<Vec<(Symbol, Expression)>>,
-}
-
-impl LawOfMotion {
-    fn of(scope: &mut Scope) -> Self {
-        Self { dynamics: field::field(scope), forces: field::forces(scope) }
+/// All symbols: the unknowns, and what reactions are and do.
+fn all_symbols(scope: &Scope, listed: &IntegralList) -> Symbols {
+    let mut symbols = scope.symbols.clone();
+    if scope.declaration.has_reactions() {
+        add_multipliers(&listed.integrals, &mut symbols);
     }
-}
-
-/// The outputs, which may contain multipliers, and all symbols.
-struct ElaboratedOutputs {
-    all: Vec<Reported<Flattened>>,
-    symbols: Symbols,
-}
-
-impl ElaboratedOutputs {
-    fn of(scope: &mut Scope, kept: &Conserved, listed: &IntegralList) -> Self {
-        let declaration = scope.declaration;
-        let mut symbols = scope.symbols.clone();
-        let acting =
-            if declaration.has_reactions() { add_multipliers(&listed.integrals, &mut symbols) } else { Vec::new() };
-        if declaration.formalism == Formalism::Lagrangian && !lagrangian::exceed(listed, &symbols, scope.errors) {
-            add_responses(&listed.integrals, &mut symbols);
-        }
-        scope.multipliers = Some(multipliers(scope, kept, &acting));
-        let all = flatten(scope, &declaration.outputs, Purpose::Output, &symbols);
-        Self { all, symbols }
+    let is_lagrangian = scope.declaration.formalism == Formalism::Lagrangian;
+    if is_lagrangian && !lagrangian::exceed(listed, &symbols, scope.errors) {
+        add_responses(&listed.integrals, &mut symbols);
     }
+    symbols
 }
 
-/// The mathematics, unless something in it is mistaken.
-fn problem(
-    declaration: &Declaration,
-    motion: LawOfMotion,
-    kept: &Conserved,
-    integrals: Table<IntegralId, Declared>,
-    outputs: ElaboratedOutputs,
-) -> Reported<Problem> {
-    join(&kept.constraints)?;
-    join(&kept.phase)?;
-    join(&kept.invariants)?;
-    let held = integrals.iter().filter(|(_, integral)| integral.kind == Kind::Velocity);
-    let reactions = held.zip(join(&kept.velocity)?);
-    let reactions = reactions.map(|((constraint, _), quantity)| Reaction { constraint, along: quantity.along.clone() });
-    let reactions = reactions.collect();
+/// What holds the velocity constraints.
+fn reactions(quantities: &[Quantity], integrals: &Table<IntegralId, Declared>) -> Vec<Reaction> {
+    let held = integrals.iter().filter(|(_, integral)| integral.kind == Kind::Velocity).map(|(id, _)| id);
+    let rows = scalars(quantities, Purpose::VelocityConstraint).map(|scalar| scalar.along.clone());
+    held.zip(rows).map(|(constraint, along)| Reaction { constraint, along }).collect()
+}
+
+fn outputs(quantities: &[Quantity]) -> Vec<Output> {
     let output = |ScalarQuantity { name, value, .. }: &ScalarQuantity| Output {
         name: name.clone(),
         latex: latex(name),
         value: value.clone(),
     };
-    Ok(Problem {
-        name: plain(&declaration.item.ident),
-        symbols: outputs.symbols,
-        dynamics: motion.dynamics?,
-        integrals,
-        reactions,
-        forces: motion.forces?,
-        outputs: join(&outputs.all)?.into_iter().map(output).collect(),
-    })
+    scalars(quantities, Purpose::Output).map(output).collect()
 }
 
-/// Adds a symbol for the multiplier of each constraint. Returns those of the declared constraints, in their order.
-fn add_multipliers(integrals: &Table<IntegralId, Declared>, symbols: &mut Symbols) -> Vec<Symbol> {
-    let mut declared = Vec::new();
+/// Adds a symbol for the multiplier of each constraint.
+fn add_multipliers(integrals: &Table<IntegralId, Declared>, symbols: &mut Symbols) {
     let has_multiplier = |integral: &Declared| integral.kind.is_constraint() && integral.kind != Kind::InvariantSet;
     for (id, integral) in integrals.iter().filter(|(_, integral)| has_multiplier(integral)) {
-        let symbol = symbols.push(auxiliary(Role::Multiplier(id), &integral.name, &integral.latex));
-        if !matches!(integral.kind, Kind::Rate { .. }) {
-            declared.push(symbol);
-        }
+        symbols.push(auxiliary(Role::Multiplier(id), &integral.name, &integral.latex));
     }
-    declared
 }
 
 /// Adds symbols for the changes of velocities' rates by reactions, and for the rates without reactions.
@@ -207,8 +175,13 @@ fn add_responses(integrals: &Table<IntegralId, Declared>, symbols: &mut Symbols)
 
 /// Reports constraints whose number makes the matrix of their brackets singular. The matrix is antisymmetric, so it is singular if
 /// their number is odd; and it is singular if there are more constraints on the configuration than coordinates.
-fn count(kept: &Conserved, symbols: &Symbols, errors: &Errors) {
-    let (Ok(constraints), Ok(phase)) = (join(&kept.constraints), join(&kept.phase)) else { return };
+fn count(quantities: &[Quantity], symbols: &Symbols, errors: &Errors) {
+    let is_constraint = |purpose| matches!(purpose, Purpose::Holonomic | Purpose::PhaseConstraint);
+    if quantities.iter().any(|quantity| is_constraint(quantity.purpose) && quantity.flattened.is_err()) {
+        return;
+    }
+    let [constraints, phase] = [Purpose::Holonomic, Purpose::PhaseConstraint]
+        .map(|purpose| scalars(quantities, purpose).collect::<Vec<&ScalarQuantity>>());
     let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
     let degrees = symbols.ids().filter(is_momentum).count();
     if let Some(last) = phase.last()

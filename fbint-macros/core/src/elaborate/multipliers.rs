@@ -15,28 +15,35 @@ use num_rational::BigRational;
 use quote::ToTokens;
 use syn::{Expr, ExprIndex, ExprPath};
 
-use super::integrals::Conserved;
-use super::quantities::{FamilyMember, Flattened};
+use super::quantities::{FamilyMember, Flattened, Purpose, Quantity};
 use super::scope::{Multipliers, Poison, Reported, Scope, list};
 use super::value::{ShapedExpression, SizedExpression};
+use crate::derivation::table::Table;
+use crate::derivation::{Declared, IntegralId, Kind, Symbols};
 use crate::expression::Symbol;
 use crate::syntax::{Family, NamedExpression, nearest, peel, plain};
 
-/// The multipliers of constraints by name. `symbols` are those of the entries that are kept, in the order of the declaration.
-pub(super) fn multipliers<'a>(scope: &Scope<'a>, kept: &Conserved, symbols: &[Symbol]) -> Multipliers<'a> {
+/// The multipliers of constraints by name.
+pub(super) fn multipliers<'a>(
+    scope: &Scope<'a>,
+    quantities: &[Quantity<'a>],
+    integrals: &Table<IntegralId, Declared>,
+    symbols: &Symbols,
+) -> Multipliers<'a> {
     let declaration = scope.declaration;
-    let holonomic = declaration.constraints.iter().zip(&kept.constraints).zip(&kept.is_set);
-    let holonomic = holonomic.filter(|(_, is_set)| !**is_set).map(|(constraint, _)| constraint);
-    let constraints = holonomic.chain(declaration.phase_constraints.iter().zip(&kept.phase));
-    let constraints = constraints.chain(declaration.reactive_constraints().zip(&kept.velocity));
-    let mut symbols = symbols.iter().copied();
+    // Rates are not declared. Their multipliers are others.
+    let declared = integrals.iter().filter(|(_, integral)| !matches!(integral.kind, Kind::Rate { .. }));
+    let mut symbols = declared.filter_map(|(id, _)| symbols.multiplier(id));
+    let is_held =
+        |purpose| matches!(purpose, Purpose::Holonomic | Purpose::PhaseConstraint | Purpose::VelocityConstraint);
+    let held = quantities.iter().filter(|quantity| declaration.has_reactions() && is_held(quantity.purpose));
     let mut table = BTreeMap::new();
-    for (named, constraint) in constraints.filter(|_| declaration.has_reactions()) {
-        let values = constraint.as_ref().map_err(|poison| *poison).map(|constraint| {
+    for Quantity { named, flattened, .. } in held {
+        let values = flattened.as_ref().map_err(|poison| *poison).map(|constraint| {
             let symbols: Vec<Symbol> = symbols.by_ref().take(constraint.kept.len()).collect();
             constraint.members.iter().map(|member| value(member, constraint, &symbols)).collect()
         });
-        table.entry(plain(&named.name)).or_insert((named, values));
+        table.entry(plain(&named.name)).or_insert((*named, values));
     }
     for named in declaration.velocity_constraints.iter().filter(|named| declaration.puts_to_zero(named)) {
         if let Some(reaction) = scope.reaction(named) {

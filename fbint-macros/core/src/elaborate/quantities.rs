@@ -46,6 +46,13 @@ pub(super) enum Purpose {
     Output,
 }
 
+/// A declared quantity.
+pub(super) struct Quantity<'d> {
+    pub(super) named: &'d NamedExpression,
+    pub(super) purpose: Purpose,
+    pub(super) flattened: Reported<Flattened>,
+}
+
 /// The scalars that a declared quantity is kept as.
 #[derive(Clone, Debug)]
 pub(super) struct Flattened {
@@ -62,27 +69,28 @@ pub(super) struct FamilyMember {
     pub(super) places: Vec<usize>,
 }
 
-/// All quantities of one kind; each mistaken one is reported.
-pub(super) fn flatten<'n>(
-    scope: &mut Scope,
-    all: impl IntoIterator<Item = &'n NamedExpression>,
-    kind: Purpose,
-    symbols: &Symbols,
-) -> Vec<Reported<Flattened>> {
-    all.into_iter().map(|named| members(scope, named, kind, symbols)).collect()
-}
-
-/// The scalars of all quantities, unless one is mistaken.
-pub(super) fn join(all: &[Reported<Flattened>]) -> Reported<Vec<&ScalarQuantity>> {
-    if let Some(poison) = all.iter().find_map(|quantity| quantity.as_ref().err()) {
-        return Err(*poison);
+impl Quantity<'_> {
+    /// Its scalars; none if it is mistaken.
+    pub(super) fn scalars(&self) -> impl Iterator<Item = &ScalarQuantity> {
+        self.flattened.iter().flat_map(|flattened| &flattened.kept)
     }
-    Ok(sound(all).collect())
 }
 
-/// The scalars of the quantities that are not mistaken.
-pub(super) fn sound(all: &[Reported<Flattened>]) -> impl Iterator<Item = &ScalarQuantity> {
-    all.iter().flatten().flat_map(|quantity| &quantity.kept)
+/// All quantities of one kind; each mistaken one is reported.
+pub(super) fn flatten<'d>(
+    scope: &mut Scope,
+    all: impl IntoIterator<Item = &'d NamedExpression>,
+    purpose: Purpose,
+    symbols: &Symbols,
+) -> Vec<Quantity<'d>> {
+    let mut quantity =
+        |named: &'d NamedExpression| Quantity { named, purpose, flattened: members(scope, named, purpose, symbols) };
+    all.into_iter().map(&mut quantity).collect()
+}
+
+/// The scalars of the quantities of one kind that are not mistaken.
+pub(super) fn scalars<'q>(all: &'q [Quantity], purpose: Purpose) -> impl Iterator<Item = &'q ScalarQuantity> {
+    all.iter().filter(move |quantity| quantity.purpose == purpose).flat_map(Quantity::scalars)
 }
 
 /// The members of a family, or the only one of a quantity that is not a family. Only the first mistaken member is reported.
