@@ -8,7 +8,6 @@
 
 mod ascent;
 mod beginning;
-mod canonical;
 mod definedness;
 mod evaluate;
 mod field;

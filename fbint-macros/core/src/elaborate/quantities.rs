@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Span;
 
-use super::canonical::Canonical;
 use super::scope::{Reported, Scope};
 use super::symbols::EntryIndex;
 use super::value::{ShapedExpression, SizedExpression};
@@ -136,13 +135,7 @@ fn member(
     if let Some(constant) = quantities.iter().find(|quantity| is_constant(&quantity.value, kind, symbols)) {
         return scope.fail_at(named.name.span(), constancy(&constant.name, kind, has_vanished));
     }
-    let places = if merges(kind, shape) {
-        merge(quantities, &mut all.kept)
-    } else {
-        let first = all.kept.len();
-        all.kept.extend(quantities);
-        (first..all.kept.len()).collect()
-    };
+    let places = keep(quantities, merges(kind, shape), &mut all.kept);
     all.members.push(FamilyMember { shape, places });
     Ok(())
 }
@@ -244,13 +237,16 @@ fn merges(kind: Purpose, shape: Shape) -> bool {
     }
 }
 
-/// Entries that are equal by their form (r^T r is symmetric) become one, weighted by how often it occurs, so that the
-/// sum of squares remains the Frobenius norm. Gives the place of each entry in `kept`.
-fn merge(quantities: Vec<ScalarQuantity>, kept: &mut Vec<ScalarQuantity>) -> Vec<usize> {
-    let mut forms: BTreeMap<Canonical, usize> = BTreeMap::new();
+/// Adds entries to those that are kept, and gives the place of each. Where they are merged, entries that are equal by their form
+/// (r^T r is symmetric) become one, weighted by how often it occurs, so that the sum of squares remains the Frobenius norm.
+fn keep(quantities: Vec<ScalarQuantity>, are_merged: bool, kept: &mut Vec<ScalarQuantity>) -> Vec<usize> {
+    let mut forms: BTreeMap<Expression, usize> = BTreeMap::new();
     let mut places = Vec::new();
     for quantity in quantities {
-        let place = *forms.entry(Canonical::of(&quantity.value)).or_insert(kept.len());
+        let place = match are_merged {
+            true => *forms.entry(ordered(&quantity.value)).or_insert(kept.len()),
+            false => kept.len(),
+        };
         match kept.get_mut(place) {
             Some(first) => first.weight += 1,
             None => kept.push(quantity),
@@ -258,4 +254,18 @@ fn merge(quantities: Vec<ScalarQuantity>, kept: &mut Vec<ScalarQuantity>) -> Vec
         places.push(place);
     }
     places
+}
+
+/// Equal for two expressions that differ in nothing but the order of terms and factors.
+fn ordered(expression: &Expression) -> Expression {
+    let sorted = |parts: &[Expression]| {
+        let mut parts: Vec<Expression> = parts.iter().map(ordered).collect();
+        parts.sort();
+        parts.into()
+    };
+    match expression {
+        Expression::Sum(terms) => Expression::Sum(sorted(terms)),
+        Expression::Product(factors) => Expression::Product(sorted(factors)),
+        other => other.mapped(&ordered),
+    }
 }
