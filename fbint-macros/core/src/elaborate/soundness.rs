@@ -29,18 +29,20 @@ struct Check<'a> {
     doubts: Vec<Doubt>,
 }
 
-/// The message where no motion is left.
-const NOTHING_LEFT: &str = "no velocity is left: the constraints rule out every motion";
-
 impl Check<'_> {
     /// Reports the first mistake, and returns the doubts.
     fn all(mut self) -> Vec<Doubt> {
-        let is_found = self.without_velocities()
-            || self.mass()
-            // Where brackets hold the constraints, their matrix is looked at with the derivation.
-            || !self.has_brackets() && self.dependent_rows();
-        if !is_found {
-            self.without_freedom();
+        let is_free = |role| matches!(role, Role::Velocity | Role::Momentum { .. });
+        let free = self.problem.symbols.with(is_free).len();
+        let forces = self.problem.reactions.len() + self.problem.integrals.holonomic_pairs().len();
+        let are_held = !self.declaration.velocity_constraints.is_empty() && forces >= free;
+        let is_found = free > 0
+            && (self.mass()
+                // Where brackets hold the constraints, their matrix is looked at with the derivation.
+                || !self.has_brackets() && self.dependent_rows());
+        if are_held && !is_found {
+            let message = "no velocity is left: the constraints rule out every motion";
+            self.errors.push(self.declaration.place(AttributeKey::VelocityConstraint), message);
         }
         self.doubts
     }
@@ -59,15 +61,6 @@ impl Check<'_> {
 
     fn span(&self, integral: Option<&IntegralId>) -> Span {
         integral.map_or_else(|| self.declaration.item.ident.span(), |id| self.spans[*id])
-    }
-
-    fn without_velocities(&mut self) -> bool {
-        let is_ruled_out = matches!(self.problem.dynamics, Dynamics::Lagrangian(_))
-            && self.problem.symbols.with(|role| role == Role::Velocity).is_empty();
-        if is_ruled_out {
-            self.errors.push(self.declaration.place(AttributeKey::VelocityConstraint), NOTHING_LEFT);
-        }
-        is_ruled_out
     }
 
     fn mass(&mut self) -> bool {
@@ -161,14 +154,5 @@ impl Check<'_> {
             self.doubts.push(Doubt::Singular { members: found.members.clone(), everywhere: true });
         }
         found.is_proved.then_some(found)
-    }
-
-    fn without_freedom(&mut self) {
-        let is_free = |role| matches!(role, Role::Velocity | Role::Momentum { .. });
-        let forces = self.problem.reactions.len() + self.problem.integrals.holonomic_pairs().len();
-        let free = self.problem.symbols.with(is_free).len();
-        if !self.declaration.velocity_constraints.is_empty() && forces >= free {
-            self.errors.push(self.declaration.place(AttributeKey::VelocityConstraint), NOTHING_LEFT);
-        }
     }
 }
