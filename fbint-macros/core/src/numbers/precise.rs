@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use astro_float_num::{BigFloat, Consts, NAN, Radix, RoundingMode, Sign};
+use astro_float_num::{BigFloat, Consts, NAN, Radix, RoundingMode};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};
@@ -104,18 +104,17 @@ impl Real {
 
 /// The nearest double, up to its last bits.
 pub(super) fn nearest(value: &BigFloat) -> f64 {
-    let Some((words, _, sign, exponent, _)) = value.as_raw_parts() else {
-        return if value.is_inf() {
-            f64::INFINITY.copysign(value.sign().map_or(1.0, |sign| sign.to_int().into()))
-        } else {
-            f64::NAN
-        };
+    let size = match value.as_raw_parts() {
+        Some((words, _, _, exponent, _)) => {
+            // The mantissa is a fraction in [1/2, 1), its most significant word last.
+            let fraction = words.last().map_or(0.0, |&word| word as f64 * 0.5_f64.powi(64));
+            let exponent = exponent.clamp(-1070, 1100);
+            fraction * 2_f64.powi(exponent / 2) * 2_f64.powi(exponent - exponent / 2)
+        }
+        None if value.is_inf() => f64::INFINITY,
+        None => f64::NAN,
     };
-    // The mantissa is a fraction in [1/2, 1), its most significant word last.
-    let fraction = words.last().map_or(0.0, |&word| word as f64 * 0.5_f64.powi(64));
-    let exponent = exponent.clamp(-1070, 1100);
-    let size = fraction * 2_f64.powi(exponent / 2) * 2_f64.powi(exponent - exponent / 2);
-    if sign == Sign::Neg { -size } else { size }
+    if value.is_negative() { -size } else { size }
 }
 
 /// The size of a number, for errors relative to it: that of the largest double, where it is larger.
