@@ -76,19 +76,15 @@ impl<'a> Scope<'a> {
             let reason = "beside `state` a constraint is an invariant set of the field";
             return self.fail(function, format!("{message}, {reason}"));
         }
-        match peel(argument) {
-            Expr::Path(path) => self.multiplier_of(path, None),
-            Expr::Index(index) => match peel(&index.expr) {
-                Expr::Path(path) => self.multiplier_of(path, Some(index)),
-                _ => self.no_constraint_name(argument),
-            },
-            _ => self.no_constraint_name(argument),
-        }
-    }
-
-    fn no_constraint_name<T>(&self, argument: &Expr) -> Reported<T> {
-        let usage = "as in `multiplier(length)`, or `multiplier(link[3])` in a family";
-        self.fail(argument, format!("`multiplier` takes the name of a constraint, {usage}"))
+        let (name, index) = match peel(argument) {
+            Expr::Index(index) => (peel(&index.expr), Some(index)),
+            other => (other, None),
+        };
+        let Expr::Path(path) = name else {
+            let usage = "as in `multiplier(length)`, or `multiplier(link[3])` in a family";
+            return self.fail(argument, format!("`multiplier` takes the name of a constraint, {usage}"));
+        };
+        self.multiplier_of(path, index)
     }
 
     fn multiplier_of(&mut self, path: &ExprPath, index: Option<&ExprIndex>) -> Reported<ShapedExpression> {

@@ -126,15 +126,10 @@ impl ShapedExpression {
         }
     }
 
-    /// The quantity with these rows and columns, column by column; a single column is a vector.
-    pub(super) fn matrix(rows: usize, columns: usize, entries: Vec<SizedExpression>) -> Self {
-        Self::new(Shape::Matrix { rows, columns }, entries)
-    }
-
     /// The matrix with the entry that `entry(row, column)` gives.
     pub(super) fn from_fn(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> SizedExpression) -> Self {
         let entries = (0..columns).flat_map(|column| (0..rows).map(move |row| (row, column)));
-        Self::matrix(rows, columns, entries.map(|(row, column)| entry(row, column)).collect())
+        Self::new(Shape::Matrix { rows, columns }, entries.map(|(row, column)| entry(row, column)).collect())
     }
 
     /// The variable of this shape with these entries.
@@ -294,7 +289,7 @@ impl ShapedExpression {
         let first = [zero(), z.clone(), minus(&y)];
         let second = [minus(&z), zero(), x.clone()];
         let third = [y, minus(&x), zero()];
-        Self::matrix(3, 3, first.into_iter().chain(second).chain(third).collect())
+        Self::new(Shape::Matrix { rows: 3, columns: 3 }, [first, second, third].concat())
     }
 
     /// The determinant of a square matrix by expansion along its columns.
