@@ -44,7 +44,8 @@ fn entries<'d>(
 
 /// Refuses anything but numbers.
 fn default(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpression) -> Reported<()> {
-    refuse(scope, named, value, "a default is a number", |_| true)?;
+    let complaint = |symbol: &str| format!("a default is a number, and `{}` contains `{symbol}`", named.name);
+    scope.refuse(&named.value, value, |_| true, complaint)?;
     let undefined = |entry: &Expression| !entry.evaluate(&|_| f64::NAN).is_finite();
     if value.entries().iter().any(|entry| undefined(&entry.expression)) {
         return scope.fail(&named.value, format!("the default of `{}` is not a finite number", named.name));
@@ -54,19 +55,7 @@ fn default(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpression)
 
 /// Refuses anything but functions of the parameters.
 fn in_parameters(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpression) -> Reported<()> {
-    refuse(scope, named, value, "a start is given by parameters and numbers", |role| role != Role::Parameter)
-}
-
-/// Refuses symbols with one of these roles.
-fn refuse(
-    scope: &mut Scope,
-    named: &NamedExpression,
-    value: &ShapedExpression,
-    rule: &str,
-    is_refused: fn(Role) -> bool,
-) -> Reported<()> {
-    match scope.contained(value, is_refused) {
-        Some(name) => scope.fail(&named.value, format!("{rule}, and `{}` contains `{name}`", named.name)),
-        None => Ok(()),
-    }
+    let rule = "a start is given by parameters and numbers";
+    let complaint = |symbol: &str| format!("{rule}, and `{}` contains `{symbol}`", named.name);
+    scope.refuse(&named.value, value, |role| role != Role::Parameter, complaint)
 }

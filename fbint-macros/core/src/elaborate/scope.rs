@@ -24,16 +24,12 @@ pub(super) struct Poison;
 pub(super) type Reported<T> = Result<T, Poison>;
 
 /// The meaning of a name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Meaning<'a> {
     Variable(&'a SymbolicVariable),
     Definition(usize),
-    /// A constraint or an integral, in words: no value.
-    Quantity(&'static str),
-    /// No value either.
-    Output,
-    /// The work that is done on the system, on which nothing depends.
-    Work,
+    /// What has no value, in words: a constraint, an integral, an output, or the work.
+    Valueless(String),
     /// Its declaration is mistaken.
     Broken,
 }
@@ -113,7 +109,8 @@ impl<'a> Scope<'a> {
             self.declare(name, Meaning::Broken);
         }
         if let Some(work) = &declaration.work {
-            self.declare(&work.name, Meaning::Work);
+            let what = "is the work that is done on the system, an entry of its state on which nothing else depends";
+            self.declare(&work.name, Meaning::Valueless(what.to_owned()));
         }
         for (name, variable) in &unknowns.variables {
             self.names.entry(name.clone()).or_insert(Meaning::Variable(variable));
@@ -122,19 +119,25 @@ impl<'a> Scope<'a> {
             self.declare(&define.name, Meaning::Definition(index));
         }
         for (key, named) in declaration.named().filter(|(key, _)| *key != AttributeKey::Define) {
-            let meaning =
-                if key == AttributeKey::Output { Some(Meaning::Output) } else { key.meaning().map(Meaning::Quantity) };
-            if let Some(meaning) = meaning {
-                self.declare(&named.name, meaning);
+            if let Some(kind) = key.meaning() {
+                self.declare(
+                    &named.name,
+                    Meaning::Valueless(match key {
+                        AttributeKey::Output => {
+                            format!("is {kind}, which nothing else can use: name the expression with `define`")
+                        }
+                        _ => integral(kind),
+                    }),
+                );
             }
         }
         // A field that is given has no Hamiltonian.
         if declaration.dynamics.is_empty() {
-            let meaning = match declaration.formalism {
+            let meaning = integral(match declaration.formalism {
                 Formalism::Lagrangian => "the integral of `lagrangian`",
                 Formalism::Canonical | Formalism::Poisson | Formalism::Given => "the integral of `hamiltonian`",
-            };
-            self.names.entry(declaration.energy_name().to_owned()).or_insert(Meaning::Quantity(meaning));
+            });
+            self.names.entry(declaration.energy_name().to_owned()).or_insert(Meaning::Valueless(meaning));
         }
     }
 
@@ -179,15 +182,10 @@ impl<'a> Scope<'a> {
         let Some(settlement) = &self.settlement else {
             return if expression.symbols().iter().any(stands) { Err(Poison) } else { Ok(expression.clone()) };
         };
-        Ok(self.without_vanishing(&settlement.applied(expression)))
-    }
-
-    /// The expression with the vanishing velocities zero.
-    pub(super) fn without_vanishing(&self, expression: &Expression) -> Expression {
-        expression.substituted(&|symbol| match self.role(symbol) {
+        Ok(settlement.applied(expression).substituted(&|symbol| match self.role(symbol) {
             Some(Role::Vanishing { .. }) => Expression::zero(),
             _ => Expression::from(symbol),
-        })
+        }))
     }
 
     /// The role of a symbol, unless it is a multiplier, which only outputs contain.
@@ -222,28 +220,31 @@ impl<'a> Scope<'a> {
         Some(ShapedExpression::variable(velocity.shape, &reactions))
     }
 
-    /// The name of a symbol in a value whose role is meant.
-    pub(super) fn contained(&self, value: &ShapedExpression, is_meant: impl Fn(Role) -> bool) -> Option<&'a str> {
-        let symbols = self.symbols;
-        value.symbols().find(|symbol| self.role(*symbol).is_some_and(&is_meant)).map(|symbol| &symbols[symbol].name[..])
-    }
-
     /// Reports an expression with an input where its rate would be needed.
     pub(super) fn refuse_inputs(&self, written: &Expr, value: &ShapedExpression, what: &str) -> Reported<()> {
-        let Some(input) = self.contained(value, |role| role == Role::Input) else { return Ok(()) };
-        let message = format!("{what} contains the input `{input}`, whose rate is not known");
-        self.fail(written, format!("{message}: inputs act by a `force`, or by `dynamics`"))
+        self.refuse(
+            written,
+            value,
+            |role| role == Role::Input,
+            |input| {
+                let message = format!("{what} contains the input `{input}`, whose rate is not known");
+                format!("{message}: inputs act by a `force`, or by `dynamics`")
+            },
+        )
     }
 
-    /// Reports an expression that contains what must not be in it.
+    /// Reports an expression with a symbol that must not be in it. The message may contain its name.
     pub(super) fn refuse(
         &self,
         written: &Expr,
         value: &ShapedExpression,
-        is_refused: fn(Role) -> bool,
-        message: &str,
+        is_refused: impl Fn(Role) -> bool,
+        message: impl Fn(&str) -> String,
     ) -> Reported<()> {
-        self.contained(value, is_refused).map_or(Ok(()), |_| self.fail(written, message))
+        match value.symbols().find(|symbol| self.role(*symbol).is_some_and(&is_refused)) {
+            Some(symbol) => self.fail(written, message(&self.symbols[symbol].name)),
+            None => Ok(()),
+        }
     }
 
     /// A Hamiltonian or a Lagrangian, a scalar without what follows from it.
@@ -255,8 +256,8 @@ impl<'a> Scope<'a> {
         function: &str,
     ) -> Reported<Expression> {
         let value = self.evaluate(written)?;
-        let message = format!("{what} cannot contain `{function}(..)`, which follows from it");
-        self.refuse(written, &value, follows, &message)?;
+        let message = |_: &str| format!("{what} cannot contain `{function}(..)`, which follows from it");
+        self.refuse(written, &value, follows, message)?;
         self.refuse_inputs(written, &value, what)?;
         match value.as_scalar() {
             Some(energy) => Ok(energy.expression.clone()),
@@ -300,25 +301,15 @@ impl<'a> Scope<'a> {
         if key == "PI" {
             return Ok(SizedExpression::pi().into());
         }
-        let Some(&meaning) = self.names.get(&key) else { return self.unknown(name) };
-        self.used.insert(key);
-        match meaning {
-            Meaning::Variable(unknown) => Ok(ShapedExpression::variable(unknown.shape, &unknown.symbols)),
-            Meaning::Definition(index) => self.definition(index),
-            Meaning::Quantity(kind) => {
-                let remedy = "name its expression with `define` and use that name in both places";
-                self.fail_at(name.span(), format!("`{name}` is {kind}, which has no value here: {remedy}"))
-            }
-            Meaning::Output => {
-                let message = format!("`{name}` is an output, which nothing else can use");
-                self.fail_at(name.span(), format!("{message}: name the expression with `define`"))
-            }
-            Meaning::Work => {
-                let message =
-                    "is the work that is done on the system, an entry of its state on which nothing else depends";
-                self.fail_at(name.span(), format!("`{name}` {message}"))
-            }
-            Meaning::Broken => Err(Poison),
+        if self.names.contains_key(&key) {
+            self.used.insert(key.clone());
+        }
+        match self.names.get(&key) {
+            Some(Meaning::Variable(unknown)) => Ok(ShapedExpression::variable(unknown.shape, &unknown.symbols)),
+            Some(Meaning::Definition(index)) => self.definition(*index),
+            Some(Meaning::Valueless(what)) => self.fail_at(name.span(), format!("`{name}` {what}")),
+            Some(Meaning::Broken) => Err(Poison),
+            None => self.unknown(name),
         }
     }
 
@@ -368,10 +359,7 @@ impl<'a> Scope<'a> {
         }
         let key = plain(name);
         let indices = self.indices.iter().map(|(index, _)| index.as_str());
-        let values = self
-            .names
-            .iter()
-            .filter(|(_, meaning)| !matches!(meaning, Meaning::Quantity(_) | Meaning::Output | Meaning::Work));
+        let values = self.names.iter().filter(|(_, meaning)| !matches!(meaning, Meaning::Valueless(_)));
         let known: Vec<&str> = values.map(|(name, _)| name.as_str()).collect();
         let message = match nearest(&key, known.iter().copied().chain(indices).chain(["PI"])) {
             Some(near) => {
@@ -444,6 +432,12 @@ impl<'a> Scope<'a> {
     pub(super) fn used(self) -> BTreeSet<String> {
         self.used
     }
+}
+
+/// What is said of the name of a constraint or an integral where a value is needed.
+fn integral(kind: &str) -> String {
+    let remedy = "name its expression with `define` and use that name in both places";
+    format!("is {kind}, which has no value here: {remedy}")
 }
 
 /// The advice for a name that is often expected to be known.
