@@ -19,15 +19,15 @@ pub(super) struct IntegralList {
 
 /// The constraints and the invariants, but for the velocity constraints that put a velocity to zero: it is not an unknown then.
 pub(super) fn conserved<'d>(scope: &mut Scope<'d>, dynamics: &Reported<Dynamics>) -> Vec<Quantity<'d>> {
-    let (declaration, symbols) = (scope.declaration, scope.symbols);
+    let declaration = scope.declaration;
     let purpose = if declaration.has_reactions() { Purpose::Holonomic } else { Purpose::InvariantSet };
-    let mut all = flatten(scope, &declaration.constraints, purpose, symbols);
+    let mut all = flatten(scope, &declaration.constraints, purpose);
     if let Ok(Dynamics::Lagrangian(lagrangian)) = dynamics {
         find_sets(scope, lagrangian, &mut all);
     }
-    all.extend(flatten(scope, &declaration.phase_constraints, Purpose::PhaseConstraint, symbols));
-    all.extend(flatten(scope, declaration.reactive_constraints(), Purpose::VelocityConstraint, symbols));
-    all.extend(flatten(scope, &declaration.invariants, Purpose::Invariant, symbols));
+    all.extend(flatten(scope, &declaration.phase_constraints, Purpose::PhaseConstraint));
+    all.extend(flatten(scope, declaration.reactive_constraints(), Purpose::VelocityConstraint));
+    all.extend(flatten(scope, &declaration.invariants, Purpose::Invariant));
     all
 }
 

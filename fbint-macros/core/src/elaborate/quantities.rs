@@ -8,7 +8,7 @@ use super::scope::{Reported, Scope};
 use super::symbols::EntryIndex;
 use super::value::{ShapedExpression, SizedExpression};
 use super::words;
-use crate::derivation::{Role, SparseRow, Symbols};
+use crate::derivation::{Role, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::syntax::{NamedExpression, Shape, plain};
 
@@ -80,10 +80,8 @@ pub(super) fn flatten<'d>(
     scope: &mut Scope,
     all: impl IntoIterator<Item = &'d NamedExpression>,
     purpose: Purpose,
-    symbols: &Symbols,
 ) -> Vec<Quantity<'d>> {
-    let mut quantity =
-        |named: &'d NamedExpression| Quantity { named, purpose, flattened: members(scope, named, purpose, symbols) };
+    let mut quantity = |named| Quantity { named, purpose, flattened: members(scope, named, purpose) };
     all.into_iter().map(&mut quantity).collect()
 }
 
@@ -93,16 +91,16 @@ pub(super) fn scalars<'q>(all: &'q [Quantity], purpose: Purpose) -> impl Iterato
 }
 
 /// The members of a family, or the only one of a quantity that is not a family. Only the first mistaken member is reported.
-fn members(scope: &mut Scope, named: &NamedExpression, kind: Purpose, symbols: &Symbols) -> Reported<Flattened> {
+fn members(scope: &mut Scope, named: &NamedExpression, kind: Purpose) -> Reported<Flattened> {
     let mut all = Flattened { kept: Vec::new(), members: Vec::new() };
     let Some(family) = &named.family else {
-        member(scope, named, kind, symbols, "", &mut all)?;
+        member(scope, named, kind, "", &mut all)?;
         return Ok(all);
     };
     scope.check_family(&family.index)?;
     for index in family.range.clone() {
         let suffix = format!("[{index}]");
-        scope.with_index(&family.index, index, |scope| member(scope, named, kind, symbols, &suffix, &mut all))?;
+        scope.with_index(&family.index, index, |scope| member(scope, named, kind, &suffix, &mut all))?;
     }
     Ok(all)
 }
@@ -112,7 +110,6 @@ fn member(
     scope: &mut Scope,
     named: &NamedExpression,
     kind: Purpose,
-    symbols: &Symbols,
     suffix: &str,
     all: &mut Flattened,
 ) -> Reported<()> {
@@ -122,8 +119,7 @@ fn member(
         scope.refuse_inputs(&named.value, &value, &format!("`{}`", named.name))?;
     }
     let shape = value.shape();
-    let vanishes = |symbol: &Symbol| matches!(scope.role(*symbol), Some(Role::Vanishing { .. }));
-    let has_vanished = value.entries().iter().any(|entry| entry.expression.symbols().iter().any(vanishes));
+    let has_vanished = value.symbols().any(|symbol| matches!(scope.role(symbol), Some(Role::Vanishing { .. })));
     let mut quantities = entries(named, value, suffix);
     for quantity in &mut quantities {
         if kind == Purpose::VelocityConstraint {
@@ -132,10 +128,16 @@ fn member(
             quantity.value = scope.settled(&quantity.value)?;
         }
     }
-    if let Some(constant) = quantities.iter().find(|quantity| is_constant(&quantity.value, kind, symbols)) {
+    let varies = |value: &Expression| value.symbols().into_iter().any(|symbol| scope.symbols.is_state(symbol));
+    let mut restricting = quantities.iter().filter(|_| kind != Purpose::Output);
+    if let Some(constant) = restricting.find(|quantity| !varies(&quantity.value)) {
         return scope.fail_at(named.name.span(), constancy(&constant.name, kind, has_vanished));
     }
-    let places = keep(quantities, merges(kind, shape), &mut all.kept);
+    // Equal entries of a matrix come from its symmetry; those of a vector of constraints are a slip, which the brackets of a canonical
+    // system bring to light.
+    let is_matrix = matches!(shape, Shape::Matrix { .. });
+    let are_merged = kind == Purpose::Invariant || kind != Purpose::Output && is_matrix;
+    let places = keep(quantities, are_merged, &mut all.kept);
     all.members.push(FamilyMember { shape, places });
     Ok(())
 }
@@ -184,18 +186,16 @@ fn constancy(name: &str, kind: Purpose, has_vanished: bool) -> String {
         Purpose::VelocityConstraint if has_vanished => {
             return format!("`{name}` restricts no velocity: those in it are put to zero already; remove it");
         }
-        Purpose::Holonomic => {
-            return format!("the constraint `{name}` is constant: it contains no coordinate and restricts nothing");
-        }
-        Purpose::Invariant | Purpose::Output => {
-            let message = "is constant by itself: it contains no variable of the state; remove it";
-            return format!("the invariant `{name}` {message}");
-        }
-        Purpose::InvariantSet => "constraint",
-        Purpose::PhaseConstraint => "phase constraint",
         Purpose::VelocityConstraint => "velocity constraint",
+        Purpose::PhaseConstraint => "phase constraint",
+        Purpose::Holonomic | Purpose::InvariantSet => "constraint",
+        Purpose::Invariant | Purpose::Output => "invariant",
     };
-    format!("the {what} `{name}` is constant: it contains no variable of the state and restricts nothing")
+    let variable = if kind == Purpose::Holonomic { "coordinate" } else { "variable of the state" };
+    match what {
+        "invariant" => format!("the invariant `{name}` is constant by itself: it contains no {variable}; remove it"),
+        _ => format!("the {what} `{name}` is constant: it contains no {variable} and restricts nothing"),
+    }
 }
 
 fn entries(named: &NamedExpression, value: ShapedExpression, suffix: &str) -> Vec<ScalarQuantity> {
@@ -211,30 +211,6 @@ fn entries(named: &NamedExpression, value: ShapedExpression, suffix: &str) -> Ve
         span: named.name.span(),
     };
     value.into_entries().into_iter().zip(places).map(quantity).collect()
-}
-
-/// Returns `true` if nothing in the value depends on what it has to restrict or keep.
-fn is_constant(value: &Expression, kind: Purpose, symbols: &Symbols) -> bool {
-    let is_relevant = |role: Role| match kind {
-        Purpose::Output => true,
-        Purpose::Holonomic => role.is_state() && !matches!(role, Role::Momentum { .. }),
-        Purpose::InvariantSet | Purpose::PhaseConstraint | Purpose::VelocityConstraint | Purpose::Invariant => {
-            role.is_state()
-        }
-    };
-    kind != Purpose::Output && !value.symbols().into_iter().any(|symbol| is_relevant(symbols[symbol].role))
-}
-
-/// Equal entries of a matrix come from its symmetry; those of a vector of constraints are a slip, which the brackets of a
-/// canonical system bring to light.
-fn merges(kind: Purpose, shape: Shape) -> bool {
-    match kind {
-        Purpose::Invariant => true,
-        Purpose::Holonomic | Purpose::InvariantSet | Purpose::PhaseConstraint | Purpose::VelocityConstraint => {
-            matches!(shape, Shape::Matrix { .. })
-        }
-        Purpose::Output => false,
-    }
 }
 
 /// Adds entries to those that are kept, and gives the place of each. Where they are merged, entries that are equal by their form
