@@ -6,7 +6,7 @@ use num_traits::{One, Signed};
 use syn::{Expr, ExprMethodCall, Ident};
 
 use super::evaluate::Fold;
-use super::scope::{Reported, Scope};
+use super::scope::{Poison, Reported, Scope};
 use super::value::{ShapedExpression, SizedExpression};
 use crate::expression::{Expression, Function, to_f64};
 use crate::syntax::{Shape, nearest, plain};
@@ -149,13 +149,8 @@ impl Scope<'_> {
 
     /// The receiver, which is a square matrix.
     fn square(&mut self, call: &ExprMethodCall) -> Value {
-        let value = self.evaluate(&call.receiver)?;
-        let (rows, columns) = value.shape().extent();
-        if value.shape() == Shape::Scalar || rows != columns {
-            let message = format!("`{}` takes a square matrix, and this is {}", plain(&call.method), value.shape());
-            return self.fail(&call.method, message);
-        }
-        Ok(value)
+        let is_square = |shape: Shape| shape != Shape::Scalar && shape.extent().0 == shape.extent().1;
+        self.receiver(call, "a square matrix", is_square)
     }
 
     fn square_root(&mut self, call: &ExprMethodCall) -> Value {
@@ -206,18 +201,14 @@ impl Scope<'_> {
 
     /// The receiver, which is a vector or a matrix, and the argument, an integer.
     fn indexed(&mut self, call: &ExprMethodCall) -> Reported<(ShapedExpression, i64)> {
-        let (value, index) = (self.evaluate(&call.receiver), self.integer(&call.args[0]));
-        let (value, index) = (value?, index?);
-        if value.shape() == Shape::Scalar {
-            return self.fail(&call.method, format!("`{}` takes a matrix, and this is a scalar", call.method));
-        }
-        Ok((value, index))
+        let value = self.receiver(call, "a matrix", |shape| shape != Shape::Scalar);
+        let index = self.integer(&call.args[0]);
+        Ok((value?, index?))
     }
 
     fn integer_power(&mut self, call: &ExprMethodCall) -> Value {
-        let (base, exponent) = (self.evaluate(&call.receiver), self.integer(&call.args[0]));
-        let (base, exponent) = (base?, BigRational::from_integer(BigInt::from(exponent?)));
-        self.power(self.receiver(call, &base)?, exponent, &call.args[0])
+        let (base, exponent) = (self.scalar(call), self.integer(&call.args[0]));
+        self.power(base?, BigRational::from_integer(BigInt::from(exponent?)), &call.args[0])
     }
 
     fn real_power(&mut self, call: &ExprMethodCall) -> Value {
@@ -312,14 +303,15 @@ impl Scope<'_> {
 
     /// The receiver and the argument, which are scalars.
     fn scalars(&mut self, call: &ExprMethodCall) -> Reported<(SizedExpression, SizedExpression)> {
-        let (receiver, argument) = self.operands(call)?;
-        let receiver = self.receiver(call, &receiver)?;
-        let Some(scalar) = argument.as_scalar() else {
-            let name = plain(&call.method);
-            let message = format!("the argument of `{name}` is a scalar, and this is {}", argument.shape());
-            return self.fail(&call.args[0], message);
-        };
-        Ok((receiver, scalar.clone()))
+        let (receiver, argument) = (self.scalar(call), self.evaluate(&call.args[0]));
+        let (receiver, argument) = (receiver?, argument?);
+        match argument.as_scalar() {
+            Some(scalar) => Ok((receiver, scalar.clone())),
+            None => {
+                let message = format!("the argument of `{}` is a scalar, and this is", plain(&call.method));
+                self.fail(&call.args[0], format!("{message} {}", argument.shape()))
+            }
+        }
     }
 
     /// The receiver and the argument.
@@ -330,16 +322,18 @@ impl Scope<'_> {
 
     /// The receiver, which is a scalar.
     fn scalar(&mut self, call: &ExprMethodCall) -> Reported<SizedExpression> {
-        let value = self.evaluate(&call.receiver)?;
-        self.receiver(call, &value)
+        let value = self.receiver(call, "a scalar", |shape| shape == Shape::Scalar)?;
+        value.as_scalar().cloned().ok_or(Poison)
     }
 
-    /// The value of the receiver, if it is a scalar.
-    fn receiver(&self, call: &ExprMethodCall, value: &ShapedExpression) -> Reported<SizedExpression> {
-        match value.as_scalar() {
-            Some(scalar) => Ok(scalar.clone()),
-            None => self.fail(&call.method, format!("`{}` takes a scalar, and this is {}", call.method, value.shape())),
+    /// The receiver, if it has a shape that the method takes.
+    fn receiver(&mut self, call: &ExprMethodCall, taken: &str, is_taken: impl Fn(Shape) -> bool) -> Value {
+        let value = self.evaluate(&call.receiver)?;
+        if !is_taken(value.shape()) {
+            let name = plain(&call.method);
+            return self.fail(&call.method, format!("`{name}` takes {taken}, and this is {}", value.shape()));
         }
+        Ok(value)
     }
 }
 
