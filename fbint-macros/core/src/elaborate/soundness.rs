@@ -59,10 +59,6 @@ impl Check<'_> {
         format!("`{}`", self.problem.integrals[integral].name)
     }
 
-    fn span(&self, integral: Option<&IntegralId>) -> Span {
-        integral.map_or_else(|| self.declaration.item.ident.span(), |id| self.spans[*id])
-    }
-
     fn mass(&mut self) -> bool {
         match unsound_mass(self.problem) {
             None => return false,
@@ -80,11 +76,8 @@ impl Check<'_> {
         true
     }
 
-    fn at_lagrangian(&mut self, message: String) {
-        match &self.declaration.lagrangian {
-            Some(lagrangian) => self.errors.push_spanned(lagrangian, message),
-            None => self.errors.push(self.declaration.item.ident.span(), message),
-        }
+    fn at_lagrangian(&self, message: String) {
+        self.errors.push_spanned(&self.declaration.lagrangian, message);
     }
 
     fn singular_mass(&mut self, kernel: &[(Symbol, i64)]) {
@@ -126,16 +119,16 @@ impl Check<'_> {
              name of its own in `velocities`, and put that to zero"
         );
         let stem = stem(&self.problem.integrals[reaction.constraint].name);
-        match self.declaration.velocity_constraints.iter().find(|named| plain(&named.name) == stem) {
-            Some(named) => self.errors.push_spanned(&named.value, message),
-            None => self.errors.push(self.spans[reaction.constraint], message),
-        }
+        let named = self.declaration.velocity_constraints.iter().find(|named| plain(&named.name) == stem);
+        self.errors.push_spanned(named.map(|named| &named.value), message);
     }
 
     fn dependent_rows(&mut self) -> bool {
-        let Some(Dependent { members, .. }) = dependent_rows(self.problem).and_then(|found| self.certain(found)) else {
+        let Some(Dependent { members, is_proved }) = dependent_rows(self.problem) else { return false };
+        if !is_proved {
+            self.doubts.push(Doubt::Singular { members, everywhere: true });
             return false;
-        };
+        }
         let names: Vec<String> = members.iter().map(|id| self.declared(*id)).collect();
         let is_velocity = |id: &IntegralId| self.problem.integrals[*id].kind == Kind::Velocity;
         let first = members.iter().find(|id| is_velocity(id)).or(members.last());
@@ -144,15 +137,8 @@ impl Check<'_> {
             [only] => format!("{only} restricts no velocity; remove it"),
             _ => format!("the {kind} {} depend on one another everywhere; remove one of them", names.join(", ")),
         };
-        self.errors.push(self.span(first), message);
+        let span = first.map_or_else(|| self.declaration.item.ident.span(), |id| self.spans[*id]);
+        self.errors.push(span, message);
         true
-    }
-
-    /// Returns a dependence that is proved, which is a mistake. Notes any other as a doubt.
-    fn certain(&mut self, found: Dependent) -> Option<Dependent> {
-        if !found.is_proved {
-            self.doubts.push(Doubt::Singular { members: found.members.clone(), everywhere: true });
-        }
-        found.is_proved.then_some(found)
     }
 }
