@@ -7,7 +7,7 @@ use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, Member, Range
 
 use super::methods::Value;
 use super::numbers;
-use super::scope::{Poison, Reported, Scope};
+use super::scope::{Poison, Reported, Scope, every};
 use super::value::{ShapedExpression, SizedExpression, fits, representable};
 use crate::syntax::{Shape, peel};
 
@@ -110,10 +110,8 @@ impl Scope<'_> {
         let (first, links) = chain(binary, fold);
         // All operands are evaluated before any mistake ends this: each of them is reported.
         let first = self.evaluate(first);
-        let operands: Vec<Reported<ShapedExpression>> =
-            links.iter().map(|(_, operand)| self.evaluate(operand)).collect();
-        let first = first?;
-        let operands: Vec<ShapedExpression> = operands.into_iter().collect::<Reported<_>>()?;
+        let operands = every(links.iter().map(|(_, operand)| self.evaluate(operand)));
+        let (first, operands) = (first?, operands?);
         let mut links = links.into_iter().zip(operands);
         match fold {
             Fold::Sum => {

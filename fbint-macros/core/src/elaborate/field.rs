@@ -3,7 +3,7 @@
 use syn::Expr;
 
 use super::lagrangian::lagrangian;
-use super::scope::{Poison, Reported, Scope, Settlement};
+use super::scope::{Poison, Reported, Scope, Settlement, every};
 use crate::derivation::{Dynamics, Role, Symbols};
 use crate::expression::factored::collected;
 use crate::expression::{Expression, Symbol};
@@ -38,8 +38,7 @@ pub(super) fn field(scope: &mut Scope) -> Reported<Dynamics> {
 
 /// The entries of the forces by the momenta or velocities along which they act.
 pub(super) fn forces(scope: &mut Scope) -> Reported<Vec<(Symbol, Expression)>> {
-    let all: Vec<_> = scope.declaration.forces.iter().map(|named| force(scope, named)).collect();
-    Ok(all.into_iter().collect::<Reported<Vec<_>>>()?.concat())
+    Ok(every(scope.declaration.forces.iter().map(|named| force(scope, named)))?.concat())
 }
 
 fn force(scope: &mut Scope, named: &NamedExpression) -> Reported<Vec<(Symbol, Expression)>> {

@@ -6,7 +6,7 @@ use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Path, 
 
 use super::evaluate::Fold;
 use super::methods::{Builtin, METHODS, Value, arguments};
-use super::scope::{Poison, Reported, Scope};
+use super::scope::{Poison, Reported, Scope, every};
 use super::value::{ShapedExpression, SizedExpression};
 use crate::syntax::{MAX_ENTRIES, Shape, nearest, peel, plain};
 
@@ -200,9 +200,7 @@ impl Scope<'_> {
         };
         let rows = self.rows(call, constructor, &name)?;
         let mut block = |written| self.block(written, constructor);
-        let blocks: Vec<Vec<Reported<Submatrix<'_>>>> =
-            rows.iter().map(|row| row.iter().map(&mut block).collect()).collect();
-        let blocks = blocks.into_iter().map(|row| row.into_iter().collect()).collect::<Reported<Vec<Vec<_>>>>()?;
+        let blocks = every(rows.iter().map(|row| every(row.iter().map(&mut block))))?;
         match constructor {
             Constructor::Vector => {
                 self.stack(call, &blocks.into_iter().flatten().map(|entry| vec![entry]).collect::<Vec<_>>())
@@ -252,10 +250,10 @@ impl Scope<'_> {
 
     /// The matrix made of a rectangle of blocks.
     fn stack(&mut self, call: &Macro, blocks: &[Vec<Submatrix<'_>>]) -> Value {
-        let heights = blocks.iter().map(|row| self.common_extent(row, "row", |(rows, _)| rows)).collect::<Vec<_>>();
+        let heights = every(blocks.iter().map(|row| self.common_extent(row, "row", |(rows, _)| rows)));
         let columns = (0..blocks[0].len()).map(|column| blocks.iter().map(move |row| &row[column]));
-        let widths = columns.map(|column| self.common_extent(column, "column", |(_, columns)| columns));
-        let (widths, heights) = (within_blocks(widths.collect())?, within_blocks(heights)?);
+        let widths = every(columns.map(|column| self.common_extent(column, "column", |(_, columns)| columns)));
+        let (heights, widths) = (within_blocks(heights?), within_blocks(widths?));
         if heights.len().saturating_mul(widths.len()) > MAX_ENTRIES {
             return self.fail(&call.path, format!("a matrix has at most {MAX_ENTRIES} entries"));
         }
@@ -297,9 +295,9 @@ struct Submatrix<'a> {
 }
 
 /// For each row of all blocks of these heights the block that it is in, and its place there; likewise for columns.
-fn within_blocks(extents: Vec<Reported<usize>>) -> Reported<Vec<(usize, usize)>> {
-    let extents = extents.into_iter().collect::<Reported<Vec<usize>>>()?.into_iter().enumerate();
-    Ok(extents.flat_map(|(block, extent)| (0..extent).map(move |place| (block, place))).collect())
+fn within_blocks(extents: Vec<usize>) -> Vec<(usize, usize)> {
+    let extents = extents.into_iter().enumerate();
+    extents.flat_map(|(block, extent)| (0..extent).map(move |place| (block, place))).collect()
 }
 
 fn rows(input: ParseStream) -> syn::Result<Vec<Punctuated<Expr, Token![,]>>> {

@@ -40,9 +40,8 @@ impl Scope<'_> {
     /// What stands for the rates or the momenta of the argument's entries, of its shape. `complaint` is about entries that have none.
     fn stand_in(&mut self, argument: &Expr, role: fn(Symbol) -> Role, complaint: &str) -> Value {
         let value = self.evaluate(argument)?;
-        let roles: BTreeMap<Role, Symbol> = self.symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
         let entry = |entry: &SizedExpression| match entry.expression {
-            Expression::Symbol(symbol) => roles.get(&role(symbol)).copied().map(SizedExpression::symbol),
+            Expression::Symbol(symbol) => self.symbols.only(role(symbol)).map(SizedExpression::symbol),
             _ => None,
         };
         match value.entries().iter().map(entry).collect() {
@@ -222,13 +221,10 @@ fn frame(scope: &mut Scope, lagrangian: &Lagrangian) -> Reported<Vec<FrameBracke
     let (declaration, symbols) = (scope.declaration, scope.symbols);
     brackets(symbols, lagrangian).or_else(|misfit| {
         let span = match &misfit {
-            Misfit::Dependent(velocities) => {
-                let last = velocities.last().map(|last| stem(&symbols[*last].name)).unwrap_or_default();
-                let span = declaration.velocities.iter().find(|velocity| plain(&velocity.name) == last);
-                span.map_or_else(|| declaration.item.ident.span(), |velocity| velocity.name.span())
-            }
-            _ => declaration.place(AttributeKey::Kinematics),
+            Misfit::Dependent(velocities) => velocities.last().map(|last| scope.place(*last)),
+            _ => None,
         };
+        let span = span.unwrap_or_else(|| declaration.place(AttributeKey::Kinematics));
         scope.fail_at(span, misfit_in_words(symbols, &misfit))
     })
 }

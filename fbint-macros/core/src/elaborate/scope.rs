@@ -23,6 +23,11 @@ pub(super) struct Poison;
 /// A result whose mistake, if any, has been reported.
 pub(super) type Reported<T> = Result<T, Poison>;
 
+/// All results, each of which is taken before a mistake in any of them ends this: every mistake is reported.
+pub(super) fn every<T>(results: impl Iterator<Item = Reported<T>>) -> Reported<Vec<T>> {
+    results.collect::<Vec<_>>().into_iter().collect()
+}
+
 /// The meaning of a name.
 #[derive(Clone, Debug)]
 enum Meaning<'a> {
@@ -118,18 +123,15 @@ impl<'a> Scope<'a> {
         for (index, define) in declaration.defines.iter().enumerate() {
             self.declare(&define.name, Meaning::Definition(index));
         }
-        for (key, named) in declaration.named().filter(|(key, _)| *key != AttributeKey::Define) {
-            if let Some(kind) = key.meaning() {
-                self.declare(
-                    &named.name,
-                    Meaning::Valueless(match key {
-                        AttributeKey::Output => {
-                            format!("is {kind}, which nothing else can use: name the expression with `define`")
-                        }
-                        _ => integral(kind),
-                    }),
-                );
-            }
+        for (key, named) in declaration.named() {
+            let what = match (key, key.meaning()) {
+                (AttributeKey::Define, _) | (_, None) => continue,
+                (AttributeKey::Output, Some(kind)) => {
+                    format!("is {kind}, which nothing else can use: name the expression with `define`")
+                }
+                (_, Some(kind)) => integral(kind),
+            };
+            self.declare(&named.name, Meaning::Valueless(what));
         }
         // A field that is given has no Hamiltonian.
         if declaration.dynamics.is_empty() {
@@ -149,9 +151,7 @@ impl<'a> Scope<'a> {
     /// Evaluates every definition, also those that nothing uses: their mistakes count.
     pub(super) fn definitions(&mut self) {
         for index in 0..self.declaration.defines.len() {
-            if matches!(self.progress[index], Evaluation::Waiting) {
-                let _ = self.definition(index);
-            }
+            let _ = self.definition(index);
         }
     }
 
@@ -203,6 +203,11 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// Where the variable is named that a symbol is an entry of.
+    pub(super) fn place(&self, symbol: Symbol) -> Span {
+        self.unknowns.places[symbol].variable.span()
+    }
+
     /// The symbols of all velocities in the order of the declaration.
     pub(super) fn velocities(&self) -> Vec<Symbol> {
         self.unknowns.entries(&self.declaration.velocities)
@@ -212,25 +217,18 @@ impl<'a> Scope<'a> {
     pub(super) fn reaction(&self, constraint: &NamedExpression) -> Option<ShapedExpression> {
         let velocity = self.declaration.velocities.iter().find(|velocity| constraint.is_alone(&velocity.name))?;
         let velocity = self.unknowns.variables.get(&plain(&velocity.name))?;
-        let reaction = |symbol: &Symbol| match self.symbols[*symbol].role {
-            Role::Vanishing { reaction } => Some(reaction),
-            _ => None,
-        };
-        let reactions: Vec<Symbol> = velocity.symbols.iter().map(reaction).collect::<Option<_>>()?;
+        let reactions = velocity.symbols.iter().map(|&of| self.symbols.only(Role::Reaction { of }));
+        let reactions: Vec<Symbol> = reactions.collect::<Option<_>>()?;
         Some(ShapedExpression::variable(velocity.shape, &reactions))
     }
 
     /// Reports an expression with an input where its rate would be needed.
     pub(super) fn refuse_inputs(&self, written: &Expr, value: &ShapedExpression, what: &str) -> Reported<()> {
-        self.refuse(
-            written,
-            value,
-            |role| role == Role::Input,
-            |input| {
-                let message = format!("{what} contains the input `{input}`, whose rate is not known");
-                format!("{message}: inputs act by a `force`, or by `dynamics`")
-            },
-        )
+        let message = |input: &str| {
+            let message = format!("{what} contains the input `{input}`, whose rate is not known");
+            format!("{message}: inputs act by a `force`, or by `dynamics`")
+        };
+        self.refuse(written, value, |role| role == Role::Input, message)
     }
 
     /// Reports an expression with a symbol that must not be in it. The message may contain its name.
@@ -399,8 +397,7 @@ impl<'a> Scope<'a> {
             check(self, named, &value)?;
             self.given(what, variables.clone(), named, value)
         };
-        let all: Vec<Reported<_>> = given.iter().map(&mut entries).collect();
-        let all = all.into_iter().collect::<Reported<Vec<_>>>()?;
+        let all = every(given.iter().map(&mut entries))?;
         let mut values: BTreeMap<Symbol, Expression> = all.into_iter().flatten().collect();
         let order = self.unknowns.entries(variables).into_iter();
         // What is missing was reported by `syntax`.
