@@ -202,23 +202,30 @@ impl ShapedExpression {
 
     /// The product in the sense of linear algebra.
     pub(super) fn multiply(self, other: Self) -> Result<Self, String> {
-        match (self.shape, other.shape) {
-            (Shape::Scalar, _) => other.scale(self.entries.into_iter().next().expect("a scalar has an entry")),
-            (_, Shape::Scalar) => self.scale(other.entries.into_iter().next().expect("a scalar has an entry")),
-            (left, right) if left.extent().1 == right.extent().0 => self.contract(&other),
-            (left @ Shape::Vector(_), right @ Shape::Vector(_)) => {
-                let message = format!("{left} and {right} cannot be multiplied");
-                Err(format!("{message}; `a.dot(&b)` is the inner product, `a.component_mul(&b)` the one by components"))
-            }
-            (left, right) => {
-                let (columns, rows) = (left.extent().1, right.extent().0);
-                let message = format!("{left} and {right} cannot be multiplied");
-                Err(format!("{message}: the left has {columns} column{}, the right {rows} rows", plural(columns)))
-            }
+        if let Some(factor) = self.as_scalar() {
+            return other.scale(factor);
         }
+        if let Some(factor) = other.as_scalar() {
+            return self.scale(factor);
+        }
+        let (left, right) = (self.shape, other.shape);
+        let (columns, rows) = (left.extent().1, right.extent().0);
+        if columns == rows {
+            return self.contract(&other);
+        }
+        let message = format!("{left} and {right} cannot be multiplied");
+        Err(match (left, right) {
+            (Shape::Vector(_), Shape::Vector(_)) => {
+                format!("{message}; `a.dot(&b)` is the inner product, `a.component_mul(&b)` the one by components")
+            }
+            _ => {
+                let plural = if columns == 1 { "" } else { "s" };
+                format!("{message}: the left has {columns} column{plural}, the right {rows} rows")
+            }
+        })
     }
 
-    fn scale(self, factor: SizedExpression) -> Result<Self, String> {
+    fn scale(self, factor: &SizedExpression) -> Result<Self, String> {
         let scaled = self.entries.iter().filter(|entry| !entry.is_zero()).count();
         fits(self.nodes().saturating_add(factor.nodes.saturating_mul(scaled)))?;
         Ok(self.map(|entry| SizedExpression::product(vec![factor.clone(), entry])))
@@ -318,11 +325,6 @@ pub(super) fn fits(nodes: usize) -> Result<(), String> {
     Err(format!("this expression would have more than {MAX_NODES} parts when written out: the model is too large"))
 }
 
-/// The ending of a plural.
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
-}
-
 /// Returns `true` if the expression's own numbers are within the range of a double. Its parts are checked when they are built.
 pub(super) fn representable(expression: &Expression) -> bool {
     let sound = |number: &BigRational| {
@@ -330,9 +332,6 @@ pub(super) fn representable(expression: &Expression) -> bool {
         let bits = number.numer().bits().max(number.denom().bits());
         number.is_zero() || bits <= 8_192 && value.is_finite() && value != 0.0
     };
-    let own = std::iter::once(expression).chain(match expression {
-        Expression::Sum(parts) | Expression::Product(parts) => parts.first().into_iter().chain(parts.last()),
-        _ => None.into_iter().chain(None),
-    });
+    let own = std::iter::once(expression).chain(expression.children());
     own.filter_map(Expression::as_number).all(sound)
 }
