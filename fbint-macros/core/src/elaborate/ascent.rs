@@ -1,7 +1,8 @@
 //! A search for a state in which something is positive, one unknown at a time.
 
+use std::collections::BTreeMap;
+
 use crate::derivation::Symbols;
-use crate::derivation::table::Table;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::points::search_points;
 
@@ -17,33 +18,29 @@ const DISTANCES: [f64; 8] = [1e-6, 1e-3, 1e-1, 1.0, 1e2, 1e4, 1e7, 1e10];
 pub(super) fn is_positive_somewhere(expression: &Expression, symbols: &Symbols, height: impl Fn(f64) -> f64) -> bool {
     let unknowns: Vec<Symbol> = expression.symbols().into_iter().collect();
     search_points(symbols).take(STARTS).any(|start| {
-        let last = unknowns.last().map_or(0, |symbol| symbol.0 + 1);
-        let mut values: Table<Symbol, f64> = (0..last).map(|index| start.symbol(Symbol(index))).collect();
-        let at = |values: &Table<Symbol, f64>| {
-            let value = height(expression.evaluate(&|symbol| values[symbol]));
+        let mut values: BTreeMap<Symbol, f64> = unknowns.iter().map(|&symbol| (symbol, start.symbol(symbol))).collect();
+        let at = |values: &BTreeMap<Symbol, f64>| {
+            let value = height(expression.evaluate(&|symbol| values[&symbol]));
             if value.is_nan() { f64::NEG_INFINITY } else { value }
         };
         let mut best = at(&values);
         for _ in 0..SWEEPS {
             let before = best;
             for &symbol in &unknowns {
-                let here = values[symbol];
                 let mut along = |place: f64| {
                     let mut moved = values.clone();
-                    moved[symbol] = place;
+                    moved.insert(symbol, place);
                     at(&moved)
                 };
-                let (highest, place) = highest(here, best, &mut along);
-                (best, values[symbol]) = (highest, place);
-                if best > 0.0 {
-                    return true;
-                }
+                let (highest, place) = highest(values[&symbol], best, &mut along);
+                best = highest;
+                values.insert(symbol, place);
             }
-            if best <= before {
-                return false;
+            if best > 0.0 || best <= before {
+                break;
             }
         }
-        false
+        best > 0.0
     })
 }
 
