@@ -6,7 +6,7 @@ use proc_macro2::Span;
 use super::lagrangian::find_sets;
 use super::quantities::{Purpose, Quantity, ScalarQuantity, flatten, scalars};
 use super::scope::{Reported, Scope};
-use crate::derivation::table::{Id, Table};
+use crate::derivation::table::Table;
 use crate::derivation::{Declared, Dynamics, IntegralId, Kind};
 use crate::syntax::Declaration;
 
@@ -35,23 +35,17 @@ impl IntegralList {
     /// The integrals that are not mistaken.
     pub(super) fn of(declaration: &Declaration, quantities: &[Quantity]) -> Self {
         let is_constraint = |purpose| matches!(purpose, Purpose::Holonomic | Purpose::InvariantSet);
-        let constraints = || quantities.iter().filter(|quantity| is_constraint(quantity.purpose));
         let mut all = Self::default();
-        let mut rates = constraints().flat_map(Quantity::scalars).count()..;
         let mut holonomic = Vec::new();
-        for constraint in constraints() {
-            let is_holonomic = constraint.purpose == Purpose::Holonomic;
+        for constraint in quantities.iter().filter(|quantity| is_constraint(quantity.purpose)) {
             for scalar in constraint.scalars() {
-                let kind = match is_holonomic.then(|| rates.next()).flatten() {
-                    Some(rate) => Kind::Holonomic { rate: IntegralId::at(rate) },
-                    None => Kind::InvariantSet,
-                };
-                let of = all.declare(scalar, kind);
-                holonomic.extend(is_holonomic.then_some((of, scalar)));
+                let of = all.declare(scalar, Kind::InvariantSet);
+                holonomic.extend((constraint.purpose == Purpose::Holonomic).then_some((of, scalar)));
             }
         }
         for (of, scalar) in holonomic {
-            all.list(&scalar.rate_name, Kind::Rate { of }, scalar.weight, scalar.span);
+            let rate = all.list(&scalar.rate_name, Kind::Rate { of }, scalar.weight, scalar.span);
+            all.integrals[of].kind = Kind::Holonomic { rate };
         }
         let of = |purpose| scalars(quantities, purpose);
         of(Purpose::PhaseConstraint).for_each(|scalar| _ = all.declare(scalar, Kind::Phase));

@@ -36,7 +36,7 @@ use self::multipliers::multipliers;
 use self::quantities::{Purpose, Quantity, ScalarQuantity, flatten, scalars};
 use self::scope::Scope;
 pub use self::symbols::{EntryIndex, VariableEntry};
-use self::symbols::{SymbolTable, auxiliary};
+use self::symbols::{SymbolTable, add_of, auxiliary};
 use crate::derivation::table::Table;
 use crate::derivation::{Declared, Doubt, IntegralId, Kind, Output, Problem, Reaction, Role, SymbolInfo, Symbols};
 use crate::diagnostics::Errors;
@@ -107,12 +107,12 @@ fn unknowns(declaration: &Declaration) -> SymbolTable {
     let mut unknowns = SymbolTable::of(declaration);
     if calls(declaration, "rate") {
         for of in unknowns.entries(&declaration.coordinates) {
-            unknowns.add_of(of, Role::Rate { of });
+            add_of(&mut unknowns.symbols, of, Role::Rate { of });
         }
     }
     if calls(declaration, "momentum") {
         for of in unknowns.entries(&declaration.velocities) {
-            unknowns.add_of(of, Role::Conjugate { of });
+            add_of(&mut unknowns.symbols, of, Role::Conjugate { of });
         }
     }
     unknowns
@@ -167,8 +167,7 @@ fn add_responses(integrals: &Table<IntegralId, Declared>, symbols: &mut Symbols)
         }
     }
     for &of in &velocities {
-        let SymbolInfo { name, latex, .. } = &symbols[of];
-        symbols.push(auxiliary(Role::Acceleration { of }, name, latex));
+        add_of(symbols, of, Role::Acceleration { of });
     }
 }
 

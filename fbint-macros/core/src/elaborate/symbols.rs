@@ -50,7 +50,7 @@ impl SymbolTable {
         unknowns.add(&declaration.parameters, Role::Parameter);
         unknowns.add(&declaration.inputs, Role::Input);
         for velocity in unknowns.add(vanishing, Role::Velocity) {
-            let reaction = unknowns.add_of(velocity, Role::Reaction { of: velocity });
+            let reaction = add_of(&mut unknowns.symbols, velocity, Role::Reaction { of: velocity });
             unknowns.symbols[velocity].role = Role::Vanishing { reaction };
         }
         for (coordinate, momentum) in coordinates.into_iter().zip(momenta) {
@@ -76,17 +76,17 @@ impl SymbolTable {
         added
     }
 
-    /// Adds a symbol that is something of another one.
-    pub(super) fn add_of(&mut self, of: Symbol, role: Role) -> Symbol {
-        let SymbolInfo { name, latex, .. } = &self.symbols[of];
-        self.symbols.push(auxiliary(role, name, latex))
-    }
-
     /// The entries of variables.
     pub(super) fn entries<'d>(&self, variables: impl IntoIterator<Item = &'d Variable>) -> Vec<Symbol> {
         let known = variables.into_iter().filter_map(|variable| self.variables.get(&plain(&variable.name)));
         known.flat_map(|variable| variable.symbols.iter().copied()).collect()
     }
+}
+
+/// Adds a symbol that is something of another one.
+pub(super) fn add_of(symbols: &mut Symbols, of: Symbol, role: Role) -> Symbol {
+    let SymbolInfo { name, latex, .. } = &symbols[of];
+    symbols.push(auxiliary(role, name, latex))
 }
 
 /// A symbol that is something of what has these names: its rate, its momentum, a change of its rate, or else the multiplier that holds it.
