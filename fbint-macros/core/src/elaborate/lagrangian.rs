@@ -50,23 +50,27 @@ impl Scope<'_> {
         }
     }
 
-    /// The coefficients of an expression that is linear and homogeneous in some symbols. `subject` says what it is in words.
-    pub(super) fn linear_form(
-        &mut self,
+    /// Returns `true` for an entry of a velocity, and for a rate that is written as such.
+    fn is_rate(&self, symbol: Symbol) -> bool {
+        matches!(self.role(symbol), Some(Role::Velocity | Role::Vanishing { .. } | Role::Rate { .. }))
+    }
+
+    /// The coefficients of an expression that is linear and homogeneous in rates. `subject` says what it is in words.
+    fn linear_form(
+        &self,
         written: &Expr,
         value: &Expression,
-        is_variable: &impl Fn(Symbol) -> bool,
         form: LinearForm<'_>,
     ) -> Reported<BTreeMap<Symbol, Expression>> {
         let LinearForm { subject, why_linear, why_homogeneous } = form;
-        let slopes = self.gradient(written, value, is_variable, subject)?;
+        let slopes = self.gradient(written, value, subject)?;
         for (symbol, slope) in &slopes {
-            let curvature = self.gradient(written, slope, is_variable, subject)?;
+            let curvature = self.gradient(written, slope, subject)?;
             let Some((other, second)) = curvature.iter().find(|(_, entry)| !vanishes_identically(entry)) else {
                 continue;
             };
             let (name, other_name) = (&self.symbols[*symbol].name, &self.symbols[*other].name);
-            let is_quadratic = !second.symbols().into_iter().any(is_variable);
+            let is_quadratic = !second.symbols().into_iter().any(|symbol| self.is_rate(symbol));
             let evidence = match (is_quadratic, other == symbol) {
                 (true, true) => format!("it contains `{name}^2`"),
                 (true, false) => format!("it contains `{name} {other_name}`"),
@@ -77,38 +81,29 @@ impl Scope<'_> {
             let message = format!("{subject} is not linear in the velocities: {evidence}{why_linear}");
             return self.fail(written, message);
         }
-        let rest = value
-            .substituted(&|symbol| if is_variable(symbol) { Expression::zero() } else { Expression::from(symbol) });
+        let with_rates = |expression: &Expression, rate: fn() -> Expression| {
+            expression.substituted(&|symbol| if self.is_rate(symbol) { rate() } else { Expression::from(symbol) })
+        };
+        let rest = with_rates(value, Expression::zero);
         if !vanishes_identically(&rest) {
             let rest = notation::short(&rest, self.symbols);
             let message = format!("{subject} has a part without velocities, `{rest}`: {why_homogeneous}");
             return self.fail(written, message);
         }
-        // Nothing of the variables is left in the coefficients, even if it only cancels.
-        let constant = |slope: &Expression| {
-            slope.substituted(&|symbol| if is_variable(symbol) { Expression::one() } else { Expression::from(symbol) })
-        };
-        let slopes = slopes.iter().map(|(symbol, slope)| (*symbol, constant(slope)));
+        // Nothing of the rates is left in the coefficients, even if it only cancels.
+        let slopes = slopes.iter().map(|(symbol, slope)| (*symbol, with_rates(slope, Expression::one)));
         Ok(slopes.filter(|(_, slope)| !vanishes_identically(slope)).collect())
     }
 
-    /// The derivatives of what is written, by some symbols.
-    fn gradient(
-        &mut self,
-        written: &Expr,
-        value: &Expression,
-        is_variable: &impl Fn(Symbol) -> bool,
-        subject: &str,
-    ) -> Reported<BTreeMap<Symbol, Expression>> {
-        let Some(gradient) = derivative::gradient(value, is_variable) else {
-            return self.fail(written, format!("{subject} {NO_DERIVATIVE}"));
-        };
-        Ok(gradient)
+    /// The derivatives of what is written, by rates.
+    fn gradient(&self, written: &Expr, value: &Expression, subject: &str) -> Reported<BTreeMap<Symbol, Expression>> {
+        let gradient = derivative::gradient(value, |symbol| self.is_rate(symbol));
+        gradient.ok_or(Poison).or_else(|Poison| self.fail(written, format!("{subject} {NO_DERIVATIVE}")))
     }
 
     /// The function of a velocity constraint, and the row along which its reaction acts.
     pub(super) fn velocity_constraint(
-        &mut self,
+        &self,
         named: &NamedExpression,
         name: &str,
         value: &Expression,
@@ -126,14 +121,9 @@ impl Scope<'_> {
             _ if is_lagrangian => return Err(Poison),
             _ => value.clone(),
         };
-        let symbols = self.symbols;
-        let is_rate = |symbol: Symbol| {
-            let role = symbols[symbol].role;
-            matches!(role, Role::Rate { .. }) || role.is_velocity()
-        };
-        let along = self.linear_form(&named.value, &written, &is_rate, form)?.into_iter();
-        let along = along.map(|(rate, entry)| match symbols[rate].role {
-            Role::Rate { of } => (of, entry),
+        let along = self.linear_form(&named.value, &written, form)?.into_iter();
+        let along = along.map(|(rate, entry)| match self.role(rate) {
+            Some(Role::Rate { of }) => (of, entry),
             _ => (rate, entry),
         });
         let along = along.collect();
@@ -143,10 +133,10 @@ impl Scope<'_> {
 
 /// The wording of mistakes in expressions that have to be linear in velocities.
 #[derive(Clone, Copy)]
-pub(super) struct LinearForm<'a> {
-    pub(super) subject: &'a str,
-    pub(super) why_linear: &'a str,
-    pub(super) why_homogeneous: &'a str,
+struct LinearForm<'a> {
+    subject: &'a str,
+    why_linear: &'a str,
+    why_homogeneous: &'a str,
 }
 
 /// L and the kinematics. Determines what rates and momenta stand for.
@@ -162,8 +152,7 @@ pub(super) fn lagrangian(scope: &mut Scope) -> Reported<Dynamics> {
         settlement.0.extend(symbols.only(Role::Rate { of: *coordinate }).map(|symbol| (symbol, rate.clone())));
     }
     let lagrangian = settlement.applied(&lagrangian);
-    let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
-    let momenta = scope.gradient(written, &lagrangian, &is_velocity, "the Lagrangian")?;
+    let momenta = scope.gradient(written, &lagrangian, "the Lagrangian")?;
     for (symbol, info) in symbols.iter() {
         if let Role::Conjugate { of } = info.role {
             let momentum = momenta.get(&of).cloned().unwrap_or_else(Expression::zero);
@@ -203,15 +192,13 @@ fn check_rate(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpressi
     if scope.velocities().is_empty() {
         return Err(Poison);
     }
-    let symbols = scope.symbols;
-    let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
     let form = LinearForm {
         subject: &subject,
         why_linear: "",
         why_homogeneous: "moving frames are not supported; make it a velocity that a constraint holds",
     };
     for rate in value.entries() {
-        scope.linear_form(&named.value, &rate.expression, &is_velocity, form)?;
+        scope.linear_form(&named.value, &rate.expression, form)?;
     }
     Ok(())
 }
