@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use quote::ToTokens;
-use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, Member, RangeLimits, Stmt, UnOp};
+use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, RangeLimits, Stmt, UnOp};
 
 use super::methods::Value;
 use super::numbers;
@@ -122,7 +122,7 @@ impl Scope<'_> {
                 }
                 let nodes = terms.iter().fold(0, |sum: usize, term| sum.saturating_add(term.nodes()));
                 self.fits(nodes, binary.op)?;
-                Ok(ShapedExpression::sum(terms))
+                Ok(ShapedExpression::sum(&terms))
             }
             Fold::Product => links.try_fold(first, |product, ((op, written), operand)| match op {
                 BinOp::Mul(_) => self.product(product, operand, op),
@@ -187,21 +187,20 @@ impl Scope<'_> {
             single => ((single, self.integer(single)?), None),
         };
         let value = value?;
-        let (rows, columns) = value.shape().extent();
-        match (value.shape(), column) {
+        let shape = value.shape();
+        let (rows, columns) = shape.extent();
+        match (shape, column) {
             (Shape::Scalar, _) => self.fail(index, "a scalar has no entries to be indexed"),
             (_, Some(column)) => {
-                let shape = value.shape();
                 let row = self.within(row, rows, shape, ["row", "rows"])?;
                 let column = self.within(column, columns, shape, ["column", "columns"])?;
                 Ok(value.entry(row, column).clone().into())
             }
-            (Shape::Matrix { rows, .. }, None) if rows > 1 => {
-                let message =
-                    format!("{} has two indices: `m[(row, column)]`; `m.column(j)` is a column", value.shape());
+            (Shape::Matrix { .. }, None) if rows > 1 => {
+                let message = format!("{shape} has two indices: `m[(row, column)]`; `m.column(j)` is a column");
                 self.fail(&index.index, message)
             }
-            (shape, None) => {
+            (_, None) => {
                 let entry = self.within(row, shape.entries(), shape, ["entry", "entries"])?;
                 Ok(value.entries()[entry].clone().into())
             }
@@ -236,26 +235,17 @@ impl Scope<'_> {
             return self.fail(field, format!("parameters are used by their bare names: write `{name}`"));
         }
         let value = self.evaluate(&field.base)?;
-        let place = match &field.member {
-            Member::Named(name) => ["x", "y", "z", "w"].iter().position(|letter| name == letter),
-            Member::Unnamed(_) => None,
-        };
-        match (place, value.shape()) {
-            (Some(place), Shape::Vector(length)) if place < length => Ok(value.entries()[place].clone().into()),
-            (Some(_), shape @ Shape::Vector(_)) => {
-                let message = format!("{shape} has no `.{}`", field.member.to_token_stream());
-                self.fail(&field.member, message)
-            }
-            (Some(_), shape) => {
-                self.fail(&field.member, format!("only a vector has `.x`, `.y`, `.z`; this is {shape}"))
-            }
+        let member = field.member.to_token_stream().to_string();
+        let place = ["x", "y", "z", "w"].iter().position(|letter| *letter == member);
+        let message = match (place, value.shape()) {
+            (Some(place), Shape::Vector(length)) if place < length => return Ok(value.entries()[place].clone().into()),
+            (Some(_), shape @ Shape::Vector(_)) => format!("{shape} has no `.{member}`"),
+            (Some(_), shape) => format!("only a vector has `.x`, `.y`, `.z`; this is {shape}"),
             (None, _) => {
-                let member = field.member.to_token_stream();
-                let message =
-                    format!("there is no field `{member}`: the entries of a vector are `.x`, `.y`, `.z` or `[i]`");
-                self.fail(&field.member, message)
+                format!("there is no field `{member}`: the entries of a vector are `.x`, `.y`, `.z` or `[i]`")
             }
-        }
+        };
+        self.fail(&field.member, message)
     }
 
     /// An integer that is known while compiling: an index, a bound, an exponent.

@@ -56,7 +56,7 @@ impl Scope<'_> {
         let values = self.members(call, &index, members.clone(), &closure.body)?;
         match series {
             Fold::Sum if values.is_empty() => self.empty_sum(&index, members.start, &closure.body),
-            Fold::Sum => Ok(ShapedExpression::sum(values)),
+            Fold::Sum => Ok(ShapedExpression::sum(&values)),
             Fold::Product => values.into_iter().try_fold(SizedExpression::integer(1).into(), |product, factor| {
                 self.product(product, factor, &call.method)
             }),

@@ -327,18 +327,15 @@ impl<'a> Scope<'a> {
     /// The value of a definition, which is evaluated when it is first needed. Reports one that needs itself.
     fn definition(&mut self, index: usize) -> Reported<ShapedExpression> {
         let define: &'a NamedExpression = &self.declaration.defines[index];
-        match std::mem::replace(&mut self.progress[index], Evaluation::Running) {
-            Evaluation::Waiting => {}
+        match &self.progress[index] {
+            Evaluation::Waiting => self.progress[index] = Evaluation::Running,
             Evaluation::Running => {
                 self.progress[index] = Evaluation::Done(Err(Poison));
                 let name = &define.name;
                 let message = format!("the definition of `{name}` needs `{name}` itself, directly or by way of others");
                 return self.fail_at(name.span(), format!("{message}: write one of them out"));
             }
-            Evaluation::Done(value) => {
-                self.progress[index] = Evaluation::Done(value.clone());
-                return value;
-            }
+            Evaluation::Done(value) => return value.clone(),
         }
         let indices = std::mem::take(&mut self.indices);
         let mut value = self.evaluate(&define.value);

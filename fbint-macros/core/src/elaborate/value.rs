@@ -189,15 +189,10 @@ impl ShapedExpression {
     }
 
     /// The sum of quantities of one shape, at least one.
-    pub(super) fn sum(terms: Vec<Self>) -> Self {
+    pub(super) fn sum(terms: &[Self]) -> Self {
         let shape = terms[0].shape;
-        let mut columns: Vec<Vec<SizedExpression>> = vec![Vec::new(); shape.entries()];
-        for term in terms {
-            for (column, entry) in columns.iter_mut().zip(term.entries) {
-                column.push(entry);
-            }
-        }
-        Self { shape, entries: columns.into_iter().map(SizedExpression::sum).collect() }
+        let entry = |place: usize| SizedExpression::sum(terms.iter().map(|term| term.entries[place].clone()).collect());
+        Self { shape, entries: (0..shape.entries()).map(entry).collect() }
     }
 
     /// The product in the sense of linear algebra.
