@@ -306,6 +306,8 @@ const EXPRESSIONS: &[Case] = &[
         "this number is out of reach of double precision"),
     ("1e300 * 1e300", "1e300 * 1e300",
         "this number is out of reach of double precision"),
+    ("((g + 1e308) + (m + 1e308) + g)", "(g + 1e308) + (m + 1e308) + g",
+        "this number is out of reach of double precision"),
     ("2u32", "2u32",
         "numbers are exact and real here: drop the suffix `u32`"),
     ("true", "true",
