@@ -10,7 +10,7 @@ use super::methods::Value;
 use super::quantities::{Purpose, Quantity};
 use super::scope::{Poison, Reported, Scope, Settlement};
 use super::value::{ShapedExpression, SizedExpression};
-use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, SparseRow, Symbols, stem};
+use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, SparseRow, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::NO_DERIVATIVE;
@@ -19,6 +19,8 @@ use crate::notation;
 use crate::numbers::derivative;
 use crate::proofs::vanishes_identically;
 use crate::syntax::{ASSUME, AttributeKey, Declaration, Formalism, KEPT, NamedExpression, plain};
+
+/// What is wrong with an expression without a gradient.
 
 impl Scope<'_> {
     /// `rate(q)`, of the shape of q.

@@ -74,7 +74,7 @@ pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborate
     let symbols = all_symbols(&scope, &listed);
     scope.multipliers = Some(multipliers(&scope, &quantities, &listed.integrals, &symbols));
     quantities.extend(flatten(&mut scope, &declaration.outputs, Purpose::Output));
-    let used = scope.used();
+    let used = scope.used;
 
     let is_understood = !declaration.hidden_names && !declaration.hidden_uses && declaration.broken.is_empty();
     if is_understood && declaration.formalism == Formalism::Canonical {

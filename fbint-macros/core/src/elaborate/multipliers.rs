@@ -45,7 +45,7 @@ pub(super) fn multipliers<'a>(
         });
         table.entry(plain(&named.name)).or_insert((*named, values));
     }
-    for named in declaration.velocity_constraints.iter().filter(|named| declaration.puts_to_zero(named)) {
+    for named in &declaration.velocity_constraints {
         if let Some(reaction) = scope.reaction(named) {
             table.insert(plain(&named.name), (named, Ok(vec![reaction])));
         }
@@ -139,10 +139,10 @@ impl<'a> Scope<'a> {
         let message = format!("`{written}` is not a constraint");
         let message = match nearest(&written, known.iter().copied()) {
             Some(near) => format!("{message}; did you mean `{near}`?"),
-            None if known.is_empty() => {
-                format!("{message}, and only constraints have multipliers: this model has none")
+            None => {
+                let all = if known.is_empty() { "this model has none".to_owned() } else { list(&known) };
+                format!("{message}, and only constraints have multipliers: {all}")
             }
-            None => format!("{message}, and only constraints have multipliers: {}", list(&known)),
         };
         self.fail(path, message)
     }

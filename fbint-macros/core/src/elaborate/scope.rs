@@ -68,7 +68,7 @@ pub(super) struct Scope<'a> {
     progress: Vec<Evaluation>,
     indices: Vec<(String, i64)>,
     /// Names that are used, or that a misspelling stands for.
-    used: BTreeSet<String>,
+    pub(super) used: BTreeSet<String>,
     /// The expressions for the symbols of rates and momenta, once they are known.
     pub(super) settlement: Option<Settlement>,
     unknowns: &'a SymbolTable,
@@ -420,11 +420,6 @@ impl<'a> Scope<'a> {
         }
         let entries = value.into_entries().into_iter().map(|entry| entry.expression);
         Ok(variable.symbols.iter().copied().zip(entries).collect())
-    }
-
-    /// The names that are used anywhere.
-    pub(super) fn used(self) -> BTreeSet<String> {
-        self.used
     }
 }
 
