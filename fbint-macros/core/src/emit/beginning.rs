@@ -4,7 +4,8 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::body::Writer;
-use super::{implementation, local};
+use super::local;
+use super::state::by_variable;
 use crate::program::of_parameters;
 use crate::syntax::Shape;
 
@@ -16,24 +17,20 @@ use crate::syntax::Shape;
 /// }
 /// ```
 pub(super) fn default(writer: &Writer<'_>) -> Option<TokenStream> {
-    let Writer { name: model_name, declaration, model, .. } = writer;
-    let defaults = model.elaborated.beginning.defaults.as_ref()?;
-    let (statements, values) = writer.prepare(&of_parameters(defaults, &model.derivation.symbols));
-    let mut rest = &values[..];
-    let fields = declaration.parameters.iter().map(|parameter| {
-        let (own, others) = rest.split_at(parameter.shape.entries());
-        rest = others;
-        let (name, value) = (&parameter.name, parameter_value(parameter.shape, own));
-        quote!(#name: #value)
+    if writer.declaration.defaults.is_empty() {
+        return None;
+    }
+    let content = writer.content(|model| {
+        let defaults = model.elaborated.beginning.defaults.as_deref().unwrap_or_default();
+        let (statements, values) = writer.prepare(model, &of_parameters(defaults, &model.derivation.symbols));
+        let fields = by_variable(&writer.declaration.parameters, &values).map(|(parameter, own)| {
+            let (name, value) = (&parameter.name, parameter_value(parameter.shape, own));
+            quote!(#name: #value)
+        });
+        quote!(#statements Self { #(#fields),* })
     });
-    let fields: Vec<TokenStream> = fields.collect();
-    let function = quote! {
-        fn default() -> Self {
-            #statements
-            Self { #(#fields),* }
-        }
-    };
-    Some(implementation(&quote!(::core::default::Default for #model_name), &function))
+    let function = quote!(fn default() -> Self { #content });
+    Some(writer.implementation(&quote!(::core::default::Default), &function))
 }
 
 /// A parameter, which is a number, an array, or one of nalgebra's types, from its entries, column by column.
@@ -50,8 +47,9 @@ fn parameter_value(shape: Shape, entries: &[TokenStream]) -> TokenStream {
 
 /// The function that gives the start, if the declaration has `start(..)`.
 pub(super) fn start(writer: &Writer<'_>) -> Option<TokenStream> {
-    let start = writer.model.elaborated.beginning.start.as_ref()?;
-    let (statements, entries) = writer.prepare(&of_parameters(start, &writer.model.derivation.symbols));
+    let model = writer.model?;
+    let start = model.elaborated.beginning.start.as_ref()?;
+    let (statements, entries) = writer.prepare(model, &of_parameters(start, &model.derivation.symbols));
     let (dimension, state) = (Literal::usize_unsuffixed(entries.len()), local("state"));
     Some(quote! {
         fn declared_start(&self) -> ::core::option::Option<Self::State> {

@@ -17,7 +17,8 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use super::functions::Signatures;
+use super::functions::{Signatures, functions};
+use super::stub::Instance;
 use super::{CompiledModel, implementation, local};
 use crate::derivation::IntegralId;
 use crate::derivation::table::{Id, Table};
@@ -27,18 +28,17 @@ use crate::program::{Argument, Form, GeneratedFunction, Input, Instruction, Prog
 use crate::syntax::{Declaration, plain};
 use crate::work::{STATEMENT, spend_each};
 
-/// The arguments of the functions that are derivatives.
-const DERIVATIVE_ARGUMENTS: [&str; 7] =
-    ["system", "direction", "variances_direction", "targets_direction", "weights", "gains", "targets"];
-
 /// The common part of everything that is generated for one model.
 pub(super) struct Writer<'a> {
     pub(super) declaration: &'a Declaration,
-    pub(super) model: &'a CompiledModel,
+    /// What the functions compute; `None` where the declaration is mistaken.
+    pub(super) model: Option<&'a CompiledModel>,
     /// The path of the runtime.
     pub(super) runtime: &'a syn::Path,
     /// The name of the struct.
     pub(super) name: &'a Ident,
+    /// What stands in for generic parameters.
+    pub(super) instance: Instance,
     pub(super) signatures: Signatures,
     /// Different names for the unknowns.
     names: Table<Symbol, Ident>,
@@ -52,27 +52,31 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(declaration: &'a Declaration, model: &'a CompiledModel) -> Self {
+    pub(super) fn new(declaration: &'a Declaration, model: Option<&'a CompiledModel>) -> Self {
         let (runtime, name) = (&declaration.runtime, &declaration.item.ident);
-        let (symbols, prepare) = (&model.derivation.symbols, &model.programs.prepare);
-        let signatures = Signatures::of_model(declaration, &model.derivation);
-        let of_derivatives: &[&str] = if model.has(Trait::Differentiable) { &DERIVATIVE_ARGUMENTS } else { &[] };
-        let of_lagrangian: &[&str] = if model.has(Trait::Lagrangian) { &["system", "accelerations"] } else { &[] };
-        let arguments = ["x", "law", "rows", "variances", "noise"].iter().chain(of_derivatives).chain(of_lagrangian);
-        let mut taken: BTreeSet<String> = arguments.map(|name| (*name).to_owned()).collect();
-        let names = model.elaborated.places.map(|place| free_name(variable_name(place), &mut taken));
-        let mut computed = 0..;
-        let field = |value: &Value| match prepare.instructions[value.index()] {
-            Instruction::Input(Input::Parameter(symbol)) => names[symbol].clone(),
-            _ => format_ident!("c_{}", computed.next().unwrap_or(0usize), span = Span::mixed_site()),
-        };
-        let prepared = prepare.outputs.iter().map(field).collect();
-        let inputs = symbols.inputs().map(|symbol| names[symbol].clone()).collect();
+        let instance = Instance::of(declaration.item.clone());
+        let signatures = Signatures::of_model(declaration, model, &instance.path());
+        let functions = model.iter().flat_map(|model| model.programs.functions());
+        let arguments = functions.flat_map(|(function, _)| signatures.names(function));
+        let mut taken: BTreeSet<String> = arguments.chain(["rows"]).map(str::to_owned).collect();
+        let places = model.iter().flat_map(|model| model.elaborated.places.rows());
+        let names: Table<_, _> = places.map(|place| free_name(variable_name(place), &mut taken)).collect();
+        let prepared = model.map_or_else(Vec::new, |model| prepared_fields(&model.programs.prepare, &names));
+        let inputs = model.iter().flat_map(|model| model.derivation.symbols.inputs());
+        let inputs = inputs.map(|symbol| names[symbol].clone()).collect();
         let Signatures { states, parameters, inputs: driving, .. } = signatures;
         let directions = [("state", states), ("parameters", parameters), ("inputs", driving)];
         let directions =
             directions.into_iter().flat_map(|(field, count)| (0..count).map(move |index| (field, index))).collect();
-        Self { declaration, model, runtime, name, signatures, names, prepared, inputs, directions }
+        Self { declaration, model, runtime, name, instance, signatures, names, prepared, inputs, directions }
+    }
+
+    /// The places of the entries of parameters.
+    pub(super) fn parameters(&self) -> impl Iterator<Item = TokenStream> {
+        self.model.into_iter().flat_map(|model| {
+            let parameters = model.derivation.symbols.parameters();
+            parameters.map(|symbol| place(&model.elaborated.places[symbol]))
+        })
     }
 
     /// The fields of the prepared model.
@@ -80,17 +84,42 @@ impl<'a> Writer<'a> {
         self.prepared.iter().chain(&self.inputs)
     }
 
-    /// The model's implementation of a trait of the runtime.
-    pub(super) fn implementation(&self, of: &str, items: &TokenStream) -> TokenStream {
-        let (of, runtime, name) = (format_ident!("{of}"), self.runtime, self.name);
-        implementation(&quote!(#runtime::#of for #name), items)
+    /// Whether the model has functions of a trait.
+    pub(super) fn has(&self, owner: Trait) -> bool {
+        match (self.model, owner) {
+            (Some(model), _) => model.programs.functions().any(|(function, _)| function.owner == owner),
+            (None, Trait::Prepared) => true,
+            (None, Trait::Lagrangian | Trait::Hamel) => !self.declaration.velocities.is_empty(),
+            (None, Trait::Differentiable) => self.declaration.derivatives,
+        }
+    }
+
+    /// The model's implementation of a trait.
+    pub(super) fn implementation(&self, of: &TokenStream, items: &TokenStream) -> TokenStream {
+        let (name, Instance { sizes, arguments, .. }) = (self.name, &self.instance);
+        let (generics, ..) = sizes.split_for_impl();
+        implementation(&quote!(#generics #of for #name #arguments), items)
+    }
+
+    /// The implementation of the trait that has some generated functions, with what else it has, if the model has them.
+    pub(super) fn functions(&self, owner: Trait, others: &TokenStream) -> Option<TokenStream> {
+        let (runtime, of) = (self.runtime, format_ident!("{owner:?}System"));
+        self.has(owner).then(|| {
+            let functions = functions(self, owner);
+            self.implementation(&quote!(#runtime::#of), &quote!(#others #functions))
+        })
+    }
+
+    /// The body of a function, which never runs where the declaration is mistaken.
+    pub(super) fn content(&self, of: impl FnOnce(&CompiledModel) -> TokenStream) -> TokenStream {
+        self.model.map_or_else(|| quote!(::core::unreachable!("the declaration has errors")), of)
     }
 
     /// The statements that compute the prepared fields from `self`, and their values: in double precision, with no method
     /// that the standard library would have to supply.
-    pub(super) fn prepare(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
+    pub(super) fn prepare(&self, model: &CompiledModel, program: &Program) -> (TokenStream, Vec<TokenStream>) {
         let (statements, values) = self.body(program, Host::Model);
-        let parameters = self.model.elaborated.places.iter().filter(|(symbol, _)| {
+        let parameters = model.elaborated.places.iter().filter(|(symbol, _)| {
             let parameter = Instruction::Input(Input::Parameter(*symbol));
             program.instructions.contains(&parameter)
         });
@@ -110,6 +139,16 @@ impl<'a> Writer<'a> {
         let outputs = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
         (quote!(#(#statements)*), outputs)
     }
+}
+
+/// Names for what a program prepares.
+fn prepared_fields(prepare: &Program, names: &Table<Symbol, Ident>) -> Vec<Ident> {
+    let mut computed = 0..;
+    let field = |value: &Value| match prepare.instructions[value.index()] {
+        Instruction::Input(Input::Parameter(symbol)) => names[symbol].clone(),
+        _ => format_ident!("c_{}", computed.next().unwrap_or(0usize), span = Span::mixed_site()),
+    };
+    prepare.outputs.iter().map(field).collect()
 }
 
 /// The field access of a parameter: `m`, `inertia[0]`, `a[(0, 1)]`.

@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::body::{Host, Writer};
-use super::functions::{Signatures, functions};
+use super::functions::Signatures;
 use super::local;
 use crate::program::Trait;
 
@@ -19,27 +19,16 @@ use crate::program::Trait;
 /// }
 /// ```
 pub(super) fn derivatives(writer: &Writer<'_>) -> Option<TokenStream> {
-    if !writer.declaration.derivatives {
-        return None;
-    }
-    let host = Host::Associated { takes_part_of_direction: true };
-    let (statements, changes) = writer.body(&writer.model.programs.prepare_direction, host);
-    let body = quote!({ #statements [#(#changes),*] });
-    let items = items(&writer.signatures, changes.len(), &body, &functions(writer, Trait::Differentiable));
-    Some(writer.implementation("DifferentiableSystem", &items))
-}
-
-/// The types of changes, the function that prepares a direction, which has so many changes and this body, and the other functions.
-pub(super) fn items(
-    signatures: &Signatures,
-    changes: usize,
-    body: &TokenStream,
-    functions: &TokenStream,
-) -> TokenStream {
-    let (runtime, system, direction) = (&signatures.runtime, local("system"), local("direction"));
-    let [parameters, inputs, changes] =
-        [signatures.parameters, signatures.inputs, changes].map(Literal::usize_unsuffixed);
-    quote! {
+    let (runtime, system, direction) = (writer.runtime, local("system"), local("direction"));
+    let changes = writer.model.map_or(0, |model| model.programs.prepare_direction.outputs.len());
+    let body = writer.content(|model| {
+        let host = Host::Associated { takes_part_of_direction: true };
+        let (statements, changes) = writer.body(&model.programs.prepare_direction, host);
+        quote!(#statements [#(#changes),*])
+    });
+    let Signatures { parameters, inputs, .. } = writer.signatures;
+    let [parameters, inputs, changes] = [parameters, inputs, changes].map(Literal::usize_unsuffixed);
+    let types = quote! {
         type ByParameters<T: #runtime::Entry> = [T; #parameters];
         type ByInputs<T: #runtime::Entry> = [T; #inputs];
         type ByPrepared<T: #runtime::Entry> = [T; #changes];
@@ -47,7 +36,9 @@ pub(super) fn items(
         fn prepare_direction<T: #runtime::Scalar>(
             #system: &Self::Prepared<T>,
             #direction: &[T; #parameters],
-        ) -> [T; #changes] #body
-        #functions
-    }
+        ) -> [T; #changes] {
+            #body
+        }
+    };
+    writer.functions(Trait::Differentiable, &types)
 }

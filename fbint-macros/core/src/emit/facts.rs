@@ -6,7 +6,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue};
 
 use super::body::Writer;
 use super::hamel::hamel_functions;
-use super::{CompiledModel, local, numbers};
+use super::{CompiledModel, GeneratedFunctions, local, numbers};
 use crate::derivation::table::Id;
 use crate::derivation::{Conservation, Derivation, Evidence, IntegralId, Kind, Role};
 use crate::expression::Symbol;
@@ -43,54 +43,64 @@ fn documentation(attribute: &Attribute) -> Option<String> {
 ///     };
 /// }
 /// ```
-pub(super) fn generated_system(writer: &Writer<'_>, source: &str) -> TokenStream {
-    let Writer { declaration, runtime, name, model, .. } = writer;
+pub(super) fn generated_system(writer: &Writer<'_>, functions: &GeneratedFunctions) -> TokenStream {
+    let runtime = writer.runtime;
+    let facts = match writer.model {
+        Some(model) => facts(writer, model, &functions.source(writer)),
+        None => quote!(#runtime::SystemFacts::EMPTY),
+    };
+    let (hamel_functions, numbers) = (hamel_functions(writer), numbers(writer));
+    let items = quote! {
+        const FACTS: #runtime::SystemFacts = #facts;
+        #hamel_functions
+        #numbers
+    };
+    writer.implementation(&quote!(#runtime::GeneratedSystem), &items)
+}
+
+/// The facts of a model whose functions are these.
+fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStream {
+    let Writer { declaration, runtime, name, .. } = writer;
     let CompiledModel { latex, equations, undeclared, programs, .. } = model;
     let Derivation { symbols, outputs, kinetic_energy, .. } = &model.derivation;
     let (name, summary, state) = (plain(name), first_paragraph(&declaration.item.attrs), local("state"));
-    let (states, integrals) = (states(writer), integrals(writer));
+    let (states, integrals) = (states(runtime, model), integrals(runtime, model));
     let parameter_names = symbols.parameters().map(|symbol| &symbols[symbol].name);
     let output_names = outputs.iter().map(|output| &output.name);
     let input_names = symbols.inputs().map(|symbol| &symbols[symbol].name);
     let prepared_numbers = Literal::usize_unsuffixed(programs.prepare.outputs.len());
     // The runtime's variants have the same names.
     let kinetic_energy = format_ident!("{kinetic_energy:?}");
-    let (has_hamel_steps, has_jacobian) = (model.has(Trait::Hamel), declaration.derivatives);
+    let (has_hamel_steps, has_jacobian) = (writer.has(Trait::Hamel), declaration.derivatives);
     let [field_operations, feedback_operations] =
         [&VECTOR_FIELD, &FEEDBACK_FIELD].map(|function| operations(runtime, &programs[function].operations()));
-    let (hamel_functions, numbers) = (hamel_functions(writer), numbers(writer));
-    let facts = quote! {
-        const FACTS: #runtime::SystemFacts = {
-            let #state: &'static [#runtime::StateEntry] = &[#(#states),*];
-            #runtime::SystemFacts {
-                name: #name,
-                summary: #summary,
-                state: #state,
-                clock: #runtime::StateEntry::clock(#state),
-                integrals: &[#(#integrals),*],
-                undeclared: &[#(#undeclared),*],
-                parameter_names: &[#(#parameter_names),*],
-                output_names: &[#(#output_names),*],
-                input_names: &[#(#input_names),*],
-                prepared_numbers: #prepared_numbers,
-                kinetic_energy: #runtime::KineticEnergy::#kinetic_energy,
-                has_hamel_steps: #has_hamel_steps,
-                has_jacobian: #has_jacobian,
-                vector_field_operations: #field_operations,
-                feedback_field_operations: #feedback_operations,
-                source: #source,
-                derivation: #latex,
-                equations: #equations,
-            }
-        };
-        #hamel_functions
-        #numbers
-    };
-    writer.implementation("GeneratedSystem", &facts)
+    quote! {{
+        let #state: &'static [#runtime::StateEntry] = &[#(#states),*];
+        #runtime::SystemFacts {
+            name: #name,
+            summary: #summary,
+            state: #state,
+            clock: #runtime::StateEntry::clock(#state),
+            integrals: &[#(#integrals),*],
+            undeclared: &[#(#undeclared),*],
+            parameter_names: &[#(#parameter_names),*],
+            output_names: &[#(#output_names),*],
+            input_names: &[#(#input_names),*],
+            prepared_numbers: #prepared_numbers,
+            kinetic_energy: #runtime::KineticEnergy::#kinetic_energy,
+            has_hamel_steps: #has_hamel_steps,
+            has_jacobian: #has_jacobian,
+            vector_field_operations: #field_operations,
+            feedback_field_operations: #feedback_operations,
+            source: #source,
+            derivation: #latex,
+            equations: #equations,
+        }
+    }}
 }
 
 /// The kinds of the entries of the state.
-fn states(Writer { runtime, model, .. }: &Writer<'_>) -> Vec<TokenStream> {
+fn states(runtime: &syn::Path, model: &CompiledModel) -> Vec<TokenStream> {
     let symbols = &model.derivation.symbols;
     let entry = |symbol: Symbol| {
         let name = &symbols[symbol].name;
@@ -115,7 +125,7 @@ fn states(Writer { runtime, model, .. }: &Writer<'_>) -> Vec<TokenStream> {
 }
 
 /// The kinds of the integrals.
-fn integrals(Writer { runtime, model, .. }: &Writer<'_>) -> Vec<TokenStream> {
+fn integrals(runtime: &syn::Path, model: &CompiledModel) -> Vec<TokenStream> {
     let integral = |id: IntegralId| {
         let integral = &model.derivation.integrals[id];
         let kind = match integral.kind {

@@ -1,13 +1,15 @@
 //! The generated functions, from their table.
 
+use std::iter;
+
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::body::{Host, Writer};
-use super::{local, system_path};
-use crate::derivation::{Derivation, Role};
+use super::stub::integrals;
+use super::{CompiledModel, local};
 use crate::program::{Argument, Form, GeneratedFunction, Program, Returns, Rows, Trait, pattern};
-use crate::syntax::Declaration;
+use crate::syntax::{Declaration, Variable, total_entries};
 
 /// Maximum number of operations of a field that is inlined wherever a method evaluates it. A call costs more than it looks: its
 /// result goes through memory, where the next stage waits for it.
@@ -32,22 +34,23 @@ pub(super) struct Signatures {
     /// The number of entries of the inputs.
     pub(super) inputs: usize,
     /// The path of the runtime.
-    pub(super) runtime: syn::Path,
+    runtime: syn::Path,
     /// The bound of the feedback law's type `L`.
-    pub(super) law: TokenStream,
+    law: TokenStream,
 }
 
 impl Signatures {
-    pub(super) fn of_model(declaration: &Declaration, derivation: &Derivation) -> Self {
-        let (runtime, system) = (&declaration.runtime, system_path(&declaration.item.ident));
-        let symbols = &derivation.symbols;
+    /// Those of a model, or of a mistaken one.
+    pub(super) fn of_model(declaration: &Declaration, model: Option<&CompiledModel>, system: &TokenStream) -> Self {
+        let runtime = &declaration.runtime;
+        let is_free = |velocity: &&Variable| declaration.vanishing_by(velocity).is_none();
         Self {
-            states: symbols.dimension(),
-            integrals: derivation.integrals.len(),
-            outputs: derivation.outputs.len(),
-            velocities: symbols.with(|role| role == Role::Velocity).len(),
-            parameters: symbols.parameters().count(),
-            inputs: symbols.inputs().count(),
+            states: total_entries(declaration.state_variables()),
+            integrals: model.map_or_else(|| integrals(declaration), |model| model.derivation.integrals.len()),
+            outputs: model.map_or(0, |model| model.derivation.outputs.len()),
+            velocities: total_entries(declaration.velocities.iter().filter(is_free)),
+            parameters: total_entries(&declaration.parameters),
+            inputs: total_entries(&declaration.inputs),
             runtime: runtime.clone(),
             law: quote!(#runtime::FeedbackLaw<#system, T>),
         }
@@ -68,17 +71,15 @@ impl Signatures {
         }
     }
 
-    /// An argument that has a number for each of these.
-    fn list(&self, name: &str, rows: Rows) -> TokenStream {
-        declared(name, &array(self.count(rows)))
-    }
-
     /// `fn vector_field(&self, __x: &[T; 6]) -> [T; 6]`
     fn of(&self, function: &GeneratedFunction) -> TokenStream {
         let (name, runtime, law) = (format_ident!("{}", function.name), &self.runtime, &self.law);
-        let arguments = function.arguments.iter().map(|argument| self.argument(*argument));
+        let state = declared("x", &array(self.states));
+        let arguments = function.arguments.iter().map(|argument| {
+            let (name, ty) = self.argument(*argument);
+            declared(name, &ty)
+        });
         let generics = function.law().map(|_| quote!(<L: #law>));
-        let state = self.list("x", Rows::States);
         let returned = self.returned(function);
         if function.owner != Trait::Prepared {
             let system = declared("system", &quote!(Self::Prepared<T>));
@@ -87,21 +88,30 @@ impl Signatures {
         quote!(fn #name #generics(&self, #state #(, #arguments)*) -> #returned)
     }
 
-    fn argument(&self, argument: Argument) -> TokenStream {
+    /// The name of an argument, and the type that it refers to.
+    fn argument(&self, argument: Argument) -> (&'static str, TokenStream) {
         let runtime = &self.runtime;
-        match argument {
-            Argument::Variances => self.list("variances", Rows::States),
-            Argument::Noise => self.list("noise", Rows::Integrals),
-            Argument::Law(_) => declared("law", &quote!(L)),
-            Argument::Gains => self.list("gains", Rows::Integrals),
-            Argument::Targets => self.list("targets", Rows::Integrals),
-            Argument::Accelerations => self.list("accelerations", Rows::Velocities),
-            Argument::Weights(rows) => self.list("weights", rows),
-            Argument::Direction => declared("direction", &quote!(#runtime::PreparedDirection<Self, T>)),
-            Argument::StateDirection => self.list("direction", Rows::States),
-            Argument::VariancesDirection => self.list("variances_direction", Rows::States),
-            Argument::TargetsDirection => self.list("targets_direction", Rows::Integrals),
-        }
+        let (name, rows) = match argument {
+            Argument::Law(_) => return ("law", quote!(L)),
+            Argument::Direction => return ("direction", quote!(#runtime::PreparedDirection<Self, T>)),
+            Argument::Variances => ("variances", Rows::States),
+            Argument::Noise => ("noise", Rows::Integrals),
+            Argument::Gains => ("gains", Rows::Integrals),
+            Argument::Targets => ("targets", Rows::Integrals),
+            Argument::Accelerations => ("accelerations", Rows::Velocities),
+            Argument::Weights(rows) => ("weights", rows),
+            Argument::StateDirection => ("direction", Rows::States),
+            Argument::VariancesDirection => ("variances_direction", Rows::States),
+            Argument::TargetsDirection => ("targets_direction", Rows::Integrals),
+        };
+        (name, array(self.count(rows)))
+    }
+
+    /// The names of what a function takes.
+    pub(super) fn names(&self, function: &GeneratedFunction) -> Vec<&'static str> {
+        let system = (function.owner != Trait::Prepared).then_some("system");
+        let arguments = function.arguments.iter().map(|argument| self.argument(*argument).0);
+        iter::once("x").chain(system).chain(arguments).collect()
     }
 
     /// The type of what a function returns.
@@ -146,15 +156,6 @@ impl Signatures {
             const #name: &'static [(::core::primitive::usize, ::core::primitive::usize)] = &[#(#pairs),*];
         })
     }
-
-    /// These functions of a mistaken model, each with this body.
-    pub(super) fn without_content(&self, functions: &[&GeneratedFunction], body: &TokenStream) -> TokenStream {
-        let functions = functions.iter().map(|function| {
-            let (sparse, signature) = (self.sparse(function, std::iter::empty()), self.of(function));
-            quote!(#sparse #signature #body)
-        });
-        quote!(#(#functions)*)
-    }
 }
 
 fn declared(name: &str, ty: &TokenStream) -> TokenStream {
@@ -175,36 +176,45 @@ fn derivatives_type(function: &GeneratedFunction) -> Ident {
     format_ident!("{name}")
 }
 
-/// The functions of a trait, as far as the model has it.
+/// The functions of a trait.
 pub(super) fn functions(writer: &Writer<'_>, owner: Trait) -> TokenStream {
     let signatures = &writer.signatures;
-    let functions = writer.model.programs.functions().filter(|(function, _)| function.owner == owner);
-    let functions = functions.map(|(function, program)| {
-        let sparse = signatures.sparse(function, pattern(program, signatures.unknowns()));
-        let (signature, inlining) = (signatures.of(function), inlining(function, program));
-        let (statements, entries) = writer.body(program, Host::of(function));
-        let result = result(signatures, function, program, &entries);
-        quote!(#sparse #inlining #signature { #statements #result })
+    let functions = owner.functions().iter().map(|function| {
+        let program = writer.model.map(|model| &model.programs[function]);
+        let pattern = program.into_iter().flat_map(|program| pattern(program, signatures.unknowns()));
+        let (sparse, signature) = (signatures.sparse(function, pattern), signatures.of(function));
+        let inlining = program.and_then(|program| inlining(function, program));
+        let body = writer.content(|model| {
+            let program = &model.programs[function];
+            let (statements, entries) = writer.body(program, Host::of(function));
+            let result = result(signatures, function, program, &entries);
+            quote!(#statements #result)
+        });
+        quote!(#sparse #inlining #signature { #body })
     });
     quote!(#(#functions)*)
 }
 
 /// What is known of the integrals without a state: which targets are 0, and the numbers of the normalised form.
 pub(super) fn normalisation(writer: &Writer<'_>) -> TokenStream {
-    let programs = &writer.model.programs;
-    let (statements, numbers) = writer.body(&programs.normalisation, Host::Prepared(Form::Declared));
-    let rows = numbers.chunks(3).map(|row| quote!([#(#row),*]));
-    let zero_targets = programs.zero_targets(&writer.model.derivation);
     let m = Literal::usize_unsuffixed(writer.signatures.integrals);
+    let zero_targets = writer.content(|model| {
+        let zero_targets = model.programs.zero_targets(&model.derivation);
+        quote!([#(#zero_targets),*])
+    });
+    let normalisation = writer.content(|model| {
+        let (statements, numbers) = writer.body(&model.programs.normalisation, Host::Prepared(Form::Declared));
+        let rows = numbers.chunks(3).map(|row| quote!([#(#row),*]));
+        quote!(#statements [#(#rows),*])
+    });
     quote! {
         #[inline]
         fn zero_targets(&self) -> [::core::primitive::bool; #m] {
-            [#(#zero_targets),*]
+            #zero_targets
         }
         #[inline]
         fn normalisation(&self) -> [[T; 3]; #m] {
-            #statements
-            [#(#rows),*]
+            #normalisation
         }
     }
 }

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::body::Writer;
-use super::functions::{Signatures, array, functions};
+use super::functions::array;
 use crate::program::Trait;
 
 /// The implementation of `LagrangianSystem`.
@@ -17,14 +17,8 @@ use crate::program::Trait;
 /// }
 /// ```
 pub(super) fn lagrangian(writer: &Writer<'_>) -> Option<TokenStream> {
-    let (velocities, functions) = (velocities(&writer.signatures), functions(writer, Trait::Lagrangian));
-    let items = quote!(#velocities #functions);
-    writer.model.has(Trait::Lagrangian).then(|| writer.implementation("LagrangianSystem", &items))
-}
-
-pub(super) fn velocities(signatures: &Signatures) -> TokenStream {
-    let (runtime, velocities) = (&signatures.runtime, array(signatures.velocities));
-    quote!(type Velocities<T: #runtime::Entry> = #velocities;)
+    let (runtime, velocities) = (writer.runtime, array(writer.signatures.velocities));
+    writer.functions(Trait::Lagrangian, &quote!(type Velocities<T: #runtime::Entry> = #velocities;))
 }
 
 /// The implementation of `HamelSystem`.
@@ -36,24 +30,26 @@ pub(super) fn velocities(signatures: &Signatures) -> TokenStream {
 /// }
 /// ```
 pub(super) fn hamel(writer: &Writer<'_>) -> Option<TokenStream> {
-    writer.model.has(Trait::Hamel).then(|| writer.implementation("HamelSystem", &functions(writer, Trait::Hamel)))
+    writer.functions(Trait::Hamel, &TokenStream::new())
 }
 
 /// The steps of the discrete Hamel integrator, for simulations, whose methods are chosen at run time.
-pub(super) fn hamel_steps(Writer { runtime, model, .. }: &Writer<'_>) -> Option<TokenStream> {
+pub(super) fn hamel_steps(writer: &Writer<'_>) -> Option<TokenStream> {
+    let runtime = writer.runtime;
     let function = quote! {
         fn hamel_steps(&self) -> ::core::option::Option<#runtime::HamelSteps<Self>> {
             ::core::option::Option::Some(#runtime::HamelSteps::OF_SYSTEM)
         }
     };
-    model.has(Trait::Hamel).then_some(function)
+    writer.has(Trait::Hamel).then_some(function)
 }
 
 /// The functions of the discrete Hamel integrator, for the same.
-pub(super) fn hamel_functions(Writer { runtime, model, .. }: &Writer<'_>) -> Option<TokenStream> {
+pub(super) fn hamel_functions(writer: &Writer<'_>) -> Option<TokenStream> {
+    let runtime = writer.runtime;
     let functions = quote! {
         const HAMEL_FUNCTIONS: ::core::option::Option<#runtime::HamelFunctions<Self>> =
             ::core::option::Option::Some(#runtime::HamelFunctions::OF_SYSTEM);
     };
-    model.has(Trait::Hamel).then_some(functions)
+    writer.has(Trait::Hamel).then_some(functions)
 }

@@ -13,19 +13,19 @@ mod state;
 mod stub;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{IdentFragment, format_ident, quote};
+use quote::{IdentFragment, ToTokens, format_ident, quote};
+use syn::{GenericParam, Generics, parse_quote};
 
 use crate::derivation::{Derivation, Findings};
 use crate::elaborate::Elaborated;
 use crate::program::{Programs, Trait};
 use crate::syntax::{Declaration, plain};
-use body::{Writer, place};
+use body::Writer;
 use derivatives::derivatives;
 pub use facts::first_paragraph;
 use functions::{Signatures, functions};
 use hamel::{hamel, hamel_steps, lagrangian};
 use state::{input_type, state_type};
-pub use stub::stub;
 
 /// A model that was understood, derived, and written as programs, before it becomes Rust.
 #[derive(Debug)]
@@ -50,57 +50,56 @@ pub struct CompiledModel {
     pub file: Option<String>,
 }
 
-impl CompiledModel {
-    /// Whether the model has functions of a trait.
-    fn has(&self, owner: Trait) -> bool {
-        self.programs.functions().any(|(function, _)| function.owner == owner)
-    }
-}
-
 /// The struct, the state's type, the prepared model, and the implementations of the runtime's traits.
 pub fn emit(declaration: &Declaration, model: &CompiledModel) -> TokenStream {
-    let writer = Writer::new(declaration, model);
-    let (item, state) = (&declaration.item, state_type(declaration));
-    let (default, driven) = (beginning::default(&writer), driven(&writer));
-    let functions = GeneratedFunctions::of(&writer);
-    let system = feedback_system(&writer, &functions.prepare);
-    let facts = facts::generated_system(&writer, &functions.source(&writer));
-    let GeneratedFunctions { prepared, lagrangian, hamel, derivatives, .. } = functions;
-    quote!(#item #default #state #prepared #system #facts #driven #lagrangian #hamel #derivatives)
+    items(&Writer::new(declaration, Some(model)))
+}
+
+/// The same of a mistaken model, with functions that never run: everything that uses the model still resolves, so that one mistake gives
+/// one message.
+pub fn stub(declaration: &Declaration) -> TokenStream {
+    items(&Writer::new(declaration, None))
 }
 
 /// The functions that compute, pretty-printed.
 pub fn source(declaration: &Declaration, model: &CompiledModel) -> String {
-    let writer = Writer::new(declaration, model);
+    let writer = Writer::new(declaration, Some(model));
     GeneratedFunctions::of(&writer).source(&writer)
+}
+
+fn items(writer: &Writer<'_>) -> TokenStream {
+    let (item, state) = (&writer.instance.item, state_type(writer.declaration));
+    let (default, driven) = (beginning::default(writer), driven(writer));
+    let functions = GeneratedFunctions::of(writer);
+    let system = feedback_system(writer, &functions.prepare);
+    let facts = facts::generated_system(writer, &functions);
+    let GeneratedFunctions { prepared, others, .. } = functions;
+    quote!(#item #default #state #prepared #system #facts #driven #others)
 }
 
 /// The functions that compute, and the implementations that have them.
 struct GeneratedFunctions {
+    /// The function that prepares.
     prepare: TokenStream,
+    /// The prepared model.
     prepared: TokenStream,
-    lagrangian: Option<TokenStream>,
-    hamel: Option<TokenStream>,
-    derivatives: Option<TokenStream>,
+    /// What some models have in addition.
+    others: TokenStream,
 }
 
 impl GeneratedFunctions {
     fn of(writer: &Writer<'_>) -> Self {
-        Self {
-            prepare: prepare(writer),
-            prepared: prepared(writer),
-            lagrangian: lagrangian(writer),
-            hamel: hamel(writer),
-            derivatives: derivatives(writer),
-        }
+        let (lagrangian, hamel, derivatives) = (lagrangian(writer), hamel(writer), derivatives(writer));
+        let others = quote!(#lagrangian #hamel #derivatives);
+        Self { prepare: prepare(writer), prepared: prepared(writer), others }
     }
 
     /// All of them, pretty-printed.
     fn source(&self, Writer { runtime, name, .. }: &Writer<'_>) -> String {
-        let Self { prepare, prepared, lagrangian, hamel, derivatives } = self;
+        let Self { prepare, prepared, others } = self;
         let file = quote! {
             impl #runtime::FeedbackSystem for #name { #prepare }
-            #prepared #lagrangian #hamel #derivatives
+            #prepared #others
         };
         match syn::parse2(file.clone()) {
             Ok(file) => prettyplease::unparse(&file),
@@ -111,10 +110,11 @@ impl GeneratedFunctions {
 
 /// The numbers of the prepared model, one by one: for systems whose vectors are longer than their state.
 fn numbers(writer: &Writer<'_>) -> TokenStream {
-    let (runtime, prepared) = (writer.runtime, prepared_name(writer.name));
+    let (runtime, prepared) = (writer.runtime, type_name(writer.name, "Prepared"));
     let fields: Vec<&Ident> = writer.fields().collect();
-    let indices: Vec<Literal> = (0..fields.len()).map(Literal::usize_unsuffixed).collect();
+    let indices = (0..fields.len()).map(Literal::usize_unsuffixed);
     let (system, number, index) = (local("system"), local("number"), local("index"));
+    let found = by_index(&index, fields.iter().map(|field| quote!(#system.#field)));
     let usize = quote!(::core::primitive::usize);
     quote! {
         #[inline(always)]
@@ -123,25 +123,36 @@ fn numbers(writer: &Writer<'_>) -> TokenStream {
         }
         #[inline]
         fn number<T: #runtime::Scalar>(#system: &Self::Prepared<T>, #index: #usize) -> ::core::option::Option<T> {
-            match #index {
-                #(#indices => ::core::option::Option::Some(#system.#fields),)*
-                _ => ::core::option::Option::None,
-            }
+            #found
+        }
+    }
+}
+
+/// What belongs to an index that is known when the code runs, or `None` past the end.
+fn by_index(index: &Ident, results: impl Iterator<Item = TokenStream>) -> TokenStream {
+    let arms = (0..).map(Literal::usize_unsuffixed).zip(results);
+    let arms = arms.map(|(place, result)| quote!(#place => ::core::option::Option::Some(#result),));
+    quote! {
+        match #index {
+            #(#arms)*
+            _ => ::core::option::Option::None,
         }
     }
 }
 
 /// The function that computes what depends on parameters alone.
 fn prepare(writer: &Writer<'_>) -> TokenStream {
-    let prepared = prepared_name(writer.name);
-    let (statements, values) = writer.prepare(&writer.model.programs.prepare);
-    let fields = writer.prepared.iter().zip(values).map(|(field, value)| quote!(#field: #value));
-    let fields = fields.chain(writer.inputs.iter().map(|input| quote!(#input: 0.0)));
+    let prepared = type_name(writer.name, "Prepared");
+    let content = writer.content(|model| {
+        let (statements, values) = writer.prepare(model, &model.programs.prepare);
+        let fields = writer.prepared.iter().zip(values).map(|(field, value)| quote!(#field: #value));
+        let fields = fields.chain(writer.inputs.iter().map(|input| quote!(#input: 0.0)));
+        quote!(#statements #prepared { #(#fields),* })
+    });
     quote! {
         #[inline]
         fn prepare(&self) -> Self::Prepared<::core::primitive::f64> {
-            #statements
-            #prepared { #(#fields),* }
+            #content
         }
     }
 }
@@ -154,19 +165,24 @@ fn prepare(writer: &Writer<'_>) -> TokenStream {
 /// ```
 fn prepared(writer: &Writer<'_>) -> TokenStream {
     let (runtime, visibility) = (writer.runtime, &writer.declaration.item.vis);
-    let (name, system) = (prepared_name(writer.name), system_path(writer.name));
+    let (name, system) = (type_name(writer.name, "Prepared"), writer.instance.path());
     let doc = format!(" [`{}`] with everything computed that depends on its parameters alone.", plain(writer.name));
     let fields = writer.fields();
     let (normalisation, functions) = (functions::normalisation(writer), functions(writer, Trait::Prepared));
-    let jacobian = writer.declaration.derivatives.then(|| jacobian(&writer.signatures));
-    let (facts, arguments) = (facts(runtime, &system), prepared_arguments(writer));
-    let of = quote!(<T: #runtime::Scalar> #runtime::PreparedSystem<T> for #name #arguments);
+    let jacobian = writer.declaration.derivatives.then(|| jacobian(writer));
+    let facts = facts(runtime, &system);
+    let generics = prepared_generics(writer);
+    let (parameters, arguments, _) = generics.split_for_impl();
+    let mut of_numbers = writer.instance.sizes.clone();
+    of_numbers.params.insert(0, parse_quote!(T: #runtime::Scalar));
+    let of_numbers = of_numbers.split_for_impl().0.into_token_stream();
+    let of = quote!(#of_numbers #runtime::PreparedSystem<T> for #name #arguments);
     let items = quote!(type System = #system; #facts #normalisation #functions #jacobian);
     let implementation = implementation(&of, &items);
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
-        #visibility struct #name #arguments {
+        #visibility struct #name #parameters {
             #(#fields: T,)*
         }
         #implementation
@@ -174,9 +190,10 @@ fn prepared(writer: &Writer<'_>) -> TokenStream {
 }
 
 /// The Jacobian of the field, with or without feedback, for implicit methods.
-fn jacobian(signatures: &Signatures) -> TokenStream {
-    let [states, integrals] = [signatures.states, signatures.integrals].map(Literal::usize_unsuffixed);
-    let (runtime, x, feedback, add) = (&signatures.runtime, local("x"), local("feedback"), local("add"));
+fn jacobian(writer: &Writer<'_>) -> TokenStream {
+    let Signatures { states, integrals, .. } = writer.signatures;
+    let [states, integrals] = [states, integrals].map(Literal::usize_unsuffixed);
+    let (runtime, x, feedback, add) = (writer.runtime, local("x"), local("feedback"), local("add"));
     let index = quote!(::core::primitive::usize);
     quote! {
         fn jacobian(
@@ -190,14 +207,16 @@ fn jacobian(signatures: &Signatures) -> TokenStream {
     }
 }
 
-/// The argument of the prepared model's type. There is none if the type holds no number, since a generic parameter must be used.
-fn prepared_arguments(writer: &Writer<'_>) -> Option<TokenStream> {
-    writer.fields().next().map(|_| quote!(<T>))
+/// The generic parameters of the prepared model's type: the type of its numbers, if it has any, since each must be used.
+fn prepared_generics(writer: &Writer<'_>) -> Generics {
+    let mut generics = writer.instance.sizes.clone();
+    generics.params.extend(writer.fields().next().map(|_| -> GenericParam { parse_quote!(T) }));
+    generics
 }
 
 /// The function that brings prepared models together, one for each lane.
 fn gathered(writer: &Writer<'_>) -> TokenStream {
-    let (runtime, prepared) = (writer.runtime, prepared_name(writer.name));
+    let (runtime, prepared) = (writer.runtime, type_name(writer.name, "Prepared"));
     let fields = writer.fields();
     let (member, lane) = (local("member"), local("lane"));
     quote! {
@@ -212,9 +231,9 @@ fn gathered(writer: &Writer<'_>) -> TokenStream {
 
 /// The type of the inputs and the implementation that gives them to the prepared model, if there are any.
 fn driven(writer: &Writer<'_>) -> Option<TokenStream> {
-    let Writer { runtime, name, inputs, .. } = writer;
-    let (input_type, input) = (input_type(writer.declaration)?, input_name(name));
-    let number = Literal::usize_unsuffixed(inputs.len());
+    let Writer { runtime, name, inputs, signatures, .. } = writer;
+    let (input_type, input) = (input_type(writer.declaration)?, type_name(name, "Input"));
+    let number = Literal::usize_unsuffixed(signatures.inputs);
     let (system, entries) = (local("system"), local("input"));
     let places = (0..).map(Literal::usize_unsuffixed);
     let assignments = inputs.iter().zip(places).map(|(field, place)| quote!(#system.#field = #entries[#place];));
@@ -230,18 +249,20 @@ fn driven(writer: &Writer<'_>) -> Option<TokenStream> {
             #system
         }
     };
-    let implementation = writer.implementation("DrivenSystem", &items);
+    let implementation = writer.implementation(&quote!(#runtime::DrivenSystem), &items);
     Some(quote!(#input_type #implementation))
 }
 
 /// The implementation that every model has, with the function that computes what depends on parameters alone.
 fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
-    let Writer { name, runtime, model, signatures, .. } = writer;
-    let (state, prepared, arguments) = (state_name(name), prepared_name(name), prepared_arguments(writer));
+    let Writer { name, runtime, signatures, .. } = writer;
+    let (state, prepared, generics) =
+        (type_name(name, "State"), type_name(name, "Prepared"), prepared_generics(writer));
+    let (_, arguments, _) = generics.split_for_impl();
     let [n, m, outputs] = [signatures.states, signatures.integrals, signatures.outputs].map(Literal::usize_unsuffixed);
     let (facts, parameters) = (facts(runtime, &quote!(Self)), parameters(writer));
     let (start, hamel_steps, gathered) = (beginning::start(writer), hamel_steps(writer), gathered(writer));
-    let doc = format!("{}\n# Equations\n\n```text\n{}```", model.summary, model.equations);
+    let doc = writer.model.map(|model| format!("{}\n# Equations\n\n```text\n{}```", model.summary, model.equations));
     let items = quote! {
         type Vector<T: #runtime::Entry> = [T; #n];
         type Integrals<T: #runtime::Entry> = [T; #m];
@@ -257,8 +278,8 @@ fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
         #hamel_steps
         #gathered
     };
-    let implementation = writer.implementation("FeedbackSystem", &items);
-    quote!(#[doc = #doc] #implementation)
+    let (doc, implementation) = (doc.into_iter(), writer.implementation(&quote!(#runtime::FeedbackSystem), &items));
+    quote!(#(#[doc = #doc])* #implementation)
 }
 
 /// The function that says what the system is.
@@ -272,28 +293,22 @@ fn facts(runtime: &syn::Path, system: &TokenStream) -> TokenStream {
 }
 
 /// The functions that give and change parameters by their places.
-fn parameters(Writer { model, .. }: &Writer<'_>) -> TokenStream {
-    let parameters = model.derivation.symbols.parameters();
-    let places: Vec<TokenStream> = parameters.map(|symbol| place(&model.elaborated.places[symbol])).collect();
-    let indices: Vec<Literal> = (0..places.len()).map(Literal::usize_unsuffixed).collect();
+fn parameters(writer: &Writer<'_>) -> TokenStream {
+    let places: Vec<TokenStream> = writer.parameters().collect();
     let index = local("index");
+    let number = by_index(&index, places.iter().map(|place| quote!(self.#place)));
+    let changed = by_index(&index, places.iter().map(|place| quote!(&mut self.#place)));
     quote! {
         #[inline]
         fn parameter(&self, #index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> {
-            match #index {
-                #(#indices => ::core::option::Option::Some(self.#places),)*
-                _ => ::core::option::Option::None,
-            }
+            #number
         }
         #[inline]
         fn parameter_mut(
             &mut self,
             #index: ::core::primitive::usize,
         ) -> ::core::option::Option<&mut ::core::primitive::f64> {
-            match #index {
-                #(#indices => ::core::option::Option::Some(&mut self.#places),)*
-                _ => ::core::option::Option::None,
-            }
+            #changed
         }
     }
 }
@@ -307,25 +322,13 @@ fn implementation(of: &TokenStream, items: &TokenStream) -> TokenStream {
     }
 }
 
-/// The model where `T` and `L` are generic parameters: a model of such a name is found through its module.
-fn system_path(model: &Ident) -> TokenStream {
-    if model == "T" || model == "L" { quote!(self::#model) } else { quote!(#model) }
-}
-
 /// The name of a variable of generated code, with two underscores in front. In a pattern, the name of a constant, a static or a unit struct
 /// in scope means that item, and hygiene does not hide the user's items. Such names are left to generated code by other derives, too.
 fn local(name: impl IdentFragment) -> Ident {
     format_ident!("__{}", name, span = Span::mixed_site())
 }
 
-fn prepared_name(model: &Ident) -> Ident {
-    format_ident!("{}Prepared", plain(model), span = model.span())
-}
-
-fn input_name(model: &Ident) -> Ident {
-    format_ident!("{}Input", plain(model), span = model.span())
-}
-
-fn state_name(model: &Ident) -> Ident {
-    format_ident!("{}State", plain(model), span = model.span())
+/// The name of a type that comes with the model: `PendulumState`.
+fn type_name(model: &Ident, what: &str) -> Ident {
+    format_ident!("{}{what}", plain(model), span = model.span())
 }

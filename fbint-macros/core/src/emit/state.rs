@@ -3,8 +3,8 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
-use super::{input_name, local, state_name};
-use crate::syntax::{Declaration, Shape, Variable, plain};
+use super::{local, type_name};
+use crate::syntax::{Declaration, Shape, Variable, plain, total_entries};
 
 /// The state with its declared names and shapes, and its conversions from and to the flat vector.
 ///
@@ -27,7 +27,7 @@ pub(super) fn state_type(declaration: &Declaration) -> TokenStream {
         kinds.iter().find(|(variables, _)| is_its(variables)).map_or("variable", |(_, kind)| kind)
     };
     let doc = format!(" A state of [`{}`].", plain(model));
-    record(declaration, &state_name(model), &doc, declaration.state_variables().collect(), kind)
+    record(declaration, &type_name(model, "State"), &doc, declaration.state_variables().collect(), kind)
 }
 
 /// The inputs with their declared names and shapes, and their conversions from and to the flat vector, if there are any.
@@ -35,7 +35,7 @@ pub(super) fn input_type(declaration: &Declaration) -> Option<TokenStream> {
     let model = &declaration.item.ident;
     let doc = format!(" The inputs of [`{}`].", plain(model));
     let variables: Vec<&Variable> = declaration.inputs.iter().collect();
-    (!variables.is_empty()).then(|| record(declaration, &input_name(model), &doc, variables, |_| "input"))
+    (!variables.is_empty()).then(|| record(declaration, &type_name(model, "Input"), &doc, variables, |_| "input"))
 }
 
 /// A type that has these variables as its fields, with its conversions.
@@ -70,18 +70,12 @@ fn record(
 /// The conversions of a record from and to a flat vector.
 fn conversions(runtime: &syn::Path, state: &Ident, variables: &[&Variable]) -> TokenStream {
     let names: Vec<&Ident> = variables.iter().map(|variable| &variable.name).collect();
-    let dimension: usize = variables.iter().map(|variable| variable.shape.entries()).sum();
+    let dimension = total_entries(variables.iter().copied());
     let n = Literal::usize_unsuffixed(dimension);
     let entries: Vec<Ident> = (0..dimension).map(|index| local(format!("x_{index}"))).collect();
-    let mut rest = &entries[..];
-    let (gathered, scattered): (Vec<TokenStream>, Vec<TokenStream>) = variables
-        .iter()
-        .map(|variable| {
-            let (own, others) = rest.split_at(variable.shape.entries());
-            rest = others;
-            (gather(runtime, variable.shape, own), scatter(runtime, variable.shape, own))
-        })
-        .unzip();
+    let variables = || by_variable(variables.iter().copied(), &entries);
+    let gathered = variables().map(|(variable, own)| gather(runtime, variable.shape, own));
+    let scattered = variables().map(|(variable, own)| scatter(runtime, variable.shape, own));
     let flat = quote!([::core::primitive::f64; #n]);
     let (x, whole) = (local("x"), local("state"));
     quote! {
@@ -102,6 +96,18 @@ fn conversions(runtime: &syn::Path, state: &Ident, variables: &[&Variable]) -> T
             }
         }
     }
+}
+
+/// Each variable with its own, of what is listed for the entries of all.
+pub(super) fn by_variable<'a, T>(
+    variables: impl IntoIterator<Item = &'a Variable>,
+    mut entries: &'a [T],
+) -> impl Iterator<Item = (&'a Variable, &'a [T])> {
+    variables.into_iter().map(move |variable| {
+        let (own, others) = entries.split_at(variable.shape.entries());
+        entries = others;
+        (variable, own)
+    })
 }
 
 fn state_field_type(runtime: &syn::Path, shape: Shape) -> TokenStream {

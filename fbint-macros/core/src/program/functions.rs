@@ -124,6 +124,18 @@ pub enum Trait {
     Differentiable,
 }
 
+impl Trait {
+    /// Its functions, in the order of the generated code.
+    pub fn functions(self) -> &'static [&'static GeneratedFunction] {
+        match self {
+            Self::Prepared => &FUNCTIONS,
+            Self::Lagrangian => &LAGRANGIAN_FUNCTIONS,
+            Self::Hamel => &HAMEL_FUNCTIONS,
+            Self::Differentiable => &DERIVATIVES,
+        }
+    }
+}
+
 /// Functions of one trait, in the order of the generated code, and each as a static: its name, what it takes and returns, how it is
 /// built, and what it should return.
 macro_rules! functions {

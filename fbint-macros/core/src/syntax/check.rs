@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 
 use super::{
     ASSUME, AttributeKey, Declaration, Formalism, HIGHEST_DEGREE, KEPT, MAX_ENTRIES, NamedExpression, RESERVED_NAMES,
-    Variable, nearest, plain,
+    Variable, nearest, plain, total_entries,
 };
 use crate::diagnostics::Errors;
 
@@ -47,8 +47,7 @@ pub(super) fn velocities(declaration: &Declaration, errors: &Errors) {
     if !kinematics.is_empty() || !is_clear {
         return;
     }
-    let entries = |variables: &[Variable]| variables.iter().map(|variable| variable.shape.entries()).sum::<usize>();
-    let (own, needed) = (entries(velocities), entries(coordinates));
+    let (own, needed) = (total_entries(velocities), total_entries(coordinates));
     let names: Vec<String> = coordinates.iter().map(|coordinate| format!("{} = ..", coordinate.name)).collect();
     let remedy = format!("say how they move them by `kinematics({})`", names.join(", "));
     if own != needed {

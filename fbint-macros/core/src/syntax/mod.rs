@@ -138,6 +138,11 @@ pub struct Variable {
     pub shape: Shape,
 }
 
+/// The number of entries of these variables together.
+pub(crate) fn total_entries<'a>(variables: impl IntoIterator<Item = &'a Variable>) -> usize {
+    variables.into_iter().map(|variable| variable.shape.entries()).sum()
+}
+
 /// How many entries a quantity has, and how they are arranged. Matrices are stored column by column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
