@@ -3,12 +3,12 @@
 //! The attribute is cut at its commas. An entry that cannot be read is reported once, and the names that it would have declared
 //! become `broken`. If even the names are unknown, `hidden_names` is set.
 
-use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
-use syn::parse::{Parse, ParseStream, Parser};
+use proc_macro2::{Spacing, Span, TokenStream, TokenTree};
+use syn::parse::{Parse as _, ParseStream, Parser};
 use syn::{Expr, Ident};
 
 use super::key::{self, AttributeKey, Syntax};
-use super::{Declaration, Variable, limits, nearest, plain, whole};
+use super::{Declaration, Variable, limits, nearest, plain};
 use crate::diagnostics::Errors;
 
 /// The beginning of syn's message about missing tokens.
@@ -20,6 +20,18 @@ pub(super) fn read(attribute: TokenStream, declaration: &mut Declaration, errors
     reader.read(attribute);
     reader.adopt_shapes();
 }
+
+/// A key and what follows it.
+pub(super) struct KeyEntry<'t> {
+    pub(super) key: AttributeKey,
+    pub(super) word: &'t Ident,
+    pub(super) rest: &'t [TokenTree],
+    /// Whether the key was given before, and may be given only once.
+    pub(super) is_repeated: bool,
+}
+
+/// How a value is parsed.
+type Parse<T> = fn(ParseStream) -> syn::Result<T>;
 
 /// Reads the attribute.
 pub(super) struct AttributeReader<'e> {
@@ -78,50 +90,47 @@ impl AttributeReader<'_> {
             }
             None => return self.lose_entry(),
         };
-        let repeated = self.declaration.has(key) && !key.repeats();
-        if repeated {
+        let is_repeated = self.declaration.has(key) && !key.repeats();
+        if is_repeated {
             self.errors.push(word.span(), key.repetition());
         }
         self.declaration.seen.push((key, word.span()));
-        self.read_value(key, word, rest, repeated);
+        self.read_value(&KeyEntry { key, word, rest, is_repeated });
     }
 
     /// Reads what follows a key, and stores it where the key's row says. Of a key that is repeated, it is not kept.
-    fn read_value(&mut self, key: AttributeKey, word: &Ident, rest: &[TokenTree], repeated: bool) {
-        match key.row().syntax {
+    fn read_value(&mut self, entry: &KeyEntry<'_>) {
+        match entry.key.row().syntax {
             Syntax::Path(target) => {
                 let hint = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
-                if let Some(value) = self.value(key, word, rest)
-                    && let Some(path) = self.parsed(value, syn::Path::parse_mod_style, Some(hint))
-                {
+                if let Some(path) = self.value(entry, syn::Path::parse_mod_style, Some(hint)) {
                     *(target.mutable)(self.declaration) = path;
                 }
             }
             Syntax::Expression(target) => {
-                if let Some(value) = self.value(key, word, rest)
-                    && let Some(expression) = self.parsed(value, Expr::parse, None)
-                    && !repeated
+                if let Some(expression) = self.value(entry, Expr::parse, None)
+                    && !entry.is_repeated
                 {
                     *(target.mutable)(self.declaration) = Some(expression);
                 }
             }
             Syntax::Variables(target) => {
-                let variables = self.variables(key, word, rest, repeated);
+                let variables = self.variables(entry);
                 (target.mutable)(self.declaration).extend(variables);
             }
             Syntax::Scalar(target) => {
-                let variables = self.variables(key, word, rest, repeated);
-                if let Some(variable) = self.scalar(word, variables) {
+                let variables = self.variables(entry);
+                if let Some(variable) = self.scalar(entry.word, variables) {
                     *(target.mutable)(self.declaration) = Some(variable);
                 }
             }
             Syntax::Named(target) => {
-                let named = self.named(key, word, rest);
+                let named = self.named(entry);
                 (target.mutable)(self.declaration).extend(named);
             }
             Syntax::Flag(target) => {
                 *(target.mutable)(self.declaration) = true;
-                self.alone(word, rest);
+                self.alone(entry);
             }
         }
     }
@@ -132,35 +141,34 @@ impl AttributeReader<'_> {
             self.errors.push(word.span(), format_args!("there is no key `{word}`: {advice}"));
             return None;
         }
-        let candidates = AttributeKey::ALL.iter().map(|key| key.name());
-        let key = nearest(&plain(word), candidates).and_then(AttributeKey::spelled);
-        match key {
-            Some(key) => {
-                self.errors.push(word.span(), format_args!("unknown key `{word}`; did you mean `{}`?", key.name()))
-            }
-            None => {
-                let known: Vec<&str> = AttributeKey::ALL.iter().map(|key| key.name()).collect();
-                self.errors.push(word.span(), format_args!("unknown key `{word}`; the keys are {}", known.join(", ")));
-            }
-        }
-        key
+        let names: Vec<&str> = AttributeKey::ALL.iter().map(|key| key.name()).collect();
+        let near = nearest(&plain(word), names.iter().copied());
+        let remedy = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the keys are {}", names.join(", ")),
+        };
+        self.errors.push(word.span(), format_args!("unknown key `{word}`; {remedy}"));
+        near.and_then(AttributeKey::spelled)
     }
 
-    /// Reads the value after `key =`.
-    fn value<'t>(&mut self, key: AttributeKey, word: &Ident, rest: &'t [TokenTree]) -> Option<&'t [TokenTree]> {
-        match rest {
-            [TokenTree::Punct(equals), value @ ..] if is_equals(equals) && !value.is_empty() => return Some(value),
+    /// Reads the value after `key =`. `hint` replaces syn's message.
+    fn value<T>(&mut self, entry: &KeyEntry<'_>, parse: Parse<T>, hint: Option<&str>) -> Option<T> {
+        let KeyEntry { key, word, rest, .. } = *entry;
+        let usage = key.row().usage;
+        let (span, message) = match rest {
             [TokenTree::Punct(equals)] if is_equals(equals) => {
-                self.spoil(key, equals.span(), format_args!("no value after `=`, as in `{}`", key.row().usage));
+                (equals.span(), format!("no value after `=`, as in `{usage}`"))
             }
-            [] => self.spoil(key, word.span(), format_args!("`{word}` needs a value: `{}`", key.row().usage)),
-            [other, ..] => self.spoil(key, other.span(), format_args!("expected `=`, as in `{}`", key.row().usage)),
-        }
+            [TokenTree::Punct(equals), value @ ..] if is_equals(equals) => return self.parsed(value, parse, hint),
+            [] => (word.span(), format!("`{word}` needs a value: `{usage}`")),
+            [other, ..] => (other.span(), format!("expected `=`, as in `{usage}`")),
+        };
+        self.spoil(key, span, message);
         None
     }
 
     /// Reports tokens after a key that takes no value.
-    fn alone(&mut self, word: &Ident, rest: &[TokenTree]) {
+    fn alone(&mut self, KeyEntry { word, rest, .. }: &KeyEntry<'_>) {
         match rest {
             [] => {}
             [TokenTree::Ident(_), ..] => self.leftover(rest),
@@ -168,25 +176,6 @@ impl AttributeReader<'_> {
                 self.errors.push(other.span(), format_args!("`{word}` stands alone: remove what follows it"));
             }
         }
-    }
-
-    /// Reads the parenthesised list of a key.
-    pub(super) fn list(&mut self, key: AttributeKey, word: &Ident, rest: &[TokenTree]) -> Option<Group> {
-        let usage = key.row().usage;
-        match rest {
-            [TokenTree::Group(list), after @ ..] => {
-                if list.delimiter() != Delimiter::Parenthesis {
-                    self.errors.push(list.span_open(), format_args!("`{word}` takes round parentheses: `{usage}`"));
-                }
-                self.leftover(after);
-                return Some(list.clone());
-            }
-            [] => self.spoil(key, word.span(), format_args!("`{word}` needs a list: `{usage}`")),
-            [other, ..] => {
-                self.spoil(key, other.span(), format_args!("expected `(`: `{word}` takes a list, as in `{usage}`"));
-            }
-        }
-        None
     }
 
     pub(super) fn name(&mut self, key: AttributeKey, token: &TokenTree) -> Option<Ident> {
@@ -205,12 +194,7 @@ impl AttributeReader<'_> {
     }
 
     /// Parses all of `tokens`, reporting what stands in the way; a non-empty slice. `hint` replaces syn's message.
-    pub(super) fn parsed<T>(
-        &mut self,
-        tokens: &[TokenTree],
-        parse: fn(ParseStream) -> syn::Result<T>,
-        hint: Option<&str>,
-    ) -> Option<T> {
+    pub(super) fn parsed<T>(&mut self, tokens: &[TokenTree], parse: Parse<T>, hint: Option<&str>) -> Option<T> {
         let parse = |input: ParseStream| {
             let value = parse(input)?;
             let rest: TokenStream = input.parse()?;
@@ -225,7 +209,7 @@ impl AttributeReader<'_> {
             Err(error) => {
                 self.declaration.hidden_uses = true;
                 let message = error.to_string();
-                let last = tokens.last().map_or_else(whole, TokenTree::span);
+                let last = tokens.last().map_or_else(Span::call_site, TokenTree::span);
                 match (hint, message.strip_prefix(END_OF_INPUT)) {
                     (Some(hint), _) => self.errors.push(tokens[0].span(), hint),
                     (None, Some(_)) => {
@@ -241,7 +225,7 @@ impl AttributeReader<'_> {
     }
 
     /// Reports tokens after a complete entry: most often the next one, after a forgotten comma.
-    fn leftover(&mut self, tokens: &[TokenTree]) {
+    pub(super) fn leftover(&mut self, tokens: &[TokenTree]) {
         match tokens {
             [TokenTree::Ident(word), TokenTree::Group(_) | TokenTree::Punct(_), ..]
                 if AttributeKey::spelled(&plain(word)).is_some() =>
@@ -280,17 +264,18 @@ impl AttributeReader<'_> {
 
     /// Gives a variable whose shape cannot be read the shape of its conjugate, so that the state has all of its fields.
     fn adopt_shapes(&mut self) {
-        for (key, conjugate) in
-            [(AttributeKey::Coordinates, AttributeKey::Momenta), (AttributeKey::Momenta, AttributeKey::Coordinates)]
-        {
-            let Declaration { coordinates, momenta, unclear, .. } = &mut *self.declaration;
-            let (variables, conjugates) =
-                if key == AttributeKey::Coordinates { (coordinates, &*momenta) } else { (momenta, &*coordinates) };
-            let shapeless: Vec<_> = self.shapeless.iter().filter(|(of, ..)| *of == key).collect();
-            if !unclear.contains(&conjugate) && conjugates.len() == variables.len() + shapeless.len() {
-                for (_, place, name) in shapeless {
-                    variables.insert(*place, Variable { name: name.clone(), shape: conjugates[*place].shape });
-                }
+        let Declaration { coordinates, momenta, unclear, .. } = &mut *self.declaration;
+        let (key, variables, conjugates) = if !unclear.contains(&AttributeKey::Momenta) {
+            (AttributeKey::Coordinates, coordinates, momenta)
+        } else if !unclear.contains(&AttributeKey::Coordinates) {
+            (AttributeKey::Momenta, momenta, coordinates)
+        } else {
+            return;
+        };
+        let shapeless: Vec<_> = self.shapeless.iter().filter(|(of, ..)| *of == key).collect();
+        if conjugates.len() == variables.len() + shapeless.len() {
+            for (_, place, name) in shapeless {
+                variables.insert(*place, Variable { name: name.clone(), shape: conjugates[*place].shape });
             }
         }
     }

@@ -10,41 +10,35 @@ use syn::{
     Data, DeriveInput, Expr, ExprLit, Field, Fields, GenericArgument, Generics, Ident, Item, Lit, PathArguments, Type,
 };
 
-use super::{MAX_ENTRIES, Shape, Variable, limits, peel};
+use super::{MAX_ENTRIES, Shape, limits, peel};
 use crate::diagnostics::Errors;
 
-/// The struct's fields, as far as they are parameters.
-pub(super) struct ParameterFields {
-    pub(super) variables: Vec<Variable>,
-    pub(super) broken: Vec<Ident>,
-    /// Set if it is unknown which parameters were meant.
-    pub(super) hidden: bool,
-}
+/// The fields of a struct: the name of each, and its shape if it can be a parameter.
+pub(super) type ParameterFields = Vec<(Ident, Option<Shape>)>;
 
-/// The type and its parameters; `None` if the item is not a type.
-pub(super) fn read(tokens: TokenStream, errors: &Errors) -> Option<(DeriveInput, ParameterFields)> {
+/// The type and its fields, which are unknown if it cannot be a model; `None` if the item is not a type.
+pub(super) fn read(tokens: TokenStream, errors: &Errors) -> Option<(DeriveInput, Option<ParameterFields>)> {
     if !limits::fit(&tokens, errors) || !limits::hold_item(&tokens, errors) {
         return None;
     }
     let first = tokens.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
     let Ok(item) = syn::parse2::<DeriveInput>(tokens.clone()) else {
         match syn::parse2::<Item>(tokens) {
-            Ok(other) => {
-                let (span, what) = describe(&other);
-                errors.push(span, format_args!("{PLACE}; this is {what}"));
-            }
+            Ok(other) => misplaced(describe(&other), errors),
             Err(_) => errors.push(first, PLACE),
         }
         return None;
     };
-    let parameters = match fields(&item, errors) {
-        Some(fields) => parameters(fields, errors),
-        None => ParameterFields { variables: Vec::new(), broken: Vec::new(), hidden: true },
-    };
+    let parameters = fields(&item, errors);
     Some((item, parameters))
 }
 
 const PLACE: &str = "`#[feedback_system]` goes on a struct whose named fields are the model's parameters";
+
+/// Reports that the attribute does not stand on a struct.
+fn misplaced((span, what): (Span, &str), errors: &Errors) {
+    errors.push(span, format_args!("{PLACE}; this is {what}"));
+}
 
 fn describe(item: &Item) -> (Span, &'static str) {
     match item {
@@ -58,28 +52,30 @@ fn describe(item: &Item) -> (Span, &'static str) {
 }
 
 /// The fields, if the type can be a model.
-fn fields<'a>(item: &'a DeriveInput, errors: &Errors) -> Option<Vec<&'a Field>> {
+fn fields(item: &DeriveInput, errors: &Errors) -> Option<ParameterFields> {
     let fields = match &item.data {
         Data::Struct(data) => &data.fields,
         Data::Enum(data) => {
-            errors.push(data.enum_token.span, format_args!("{PLACE}; this is an enum"));
+            misplaced((data.enum_token.span, "an enum"), errors);
             return None;
         }
         Data::Union(data) => {
-            errors.push(data.union_token.span, format_args!("{PLACE}; this is a union"));
+            misplaced((data.union_token.span, "a union"), errors);
             return None;
         }
     };
     let plain = no_generics(&item.generics, errors);
-    match fields {
-        Fields::Named(fields) => plain.then(|| fields.named.iter().collect()),
-        Fields::Unnamed(fields) => {
-            let message = "the fields of a model are its parameters and need names: `struct Model { m: f64 }`";
-            errors.push(fields.paren_token.span.open(), message);
-            None
-        }
-        Fields::Unit => plain.then(Vec::new),
+    if let Fields::Unnamed(fields) = fields {
+        let message = "the fields of a model are its parameters and need names: `struct Model { m: f64 }`";
+        errors.push(fields.paren_token.span.open(), message);
+        return None;
     }
+    let parameter = |field: &Field| {
+        let name = field.ident.clone()?;
+        let shape = parameter(field, &name, errors);
+        Some((name, shape))
+    };
+    plain.then(|| fields.iter().filter_map(parameter).collect())
 }
 
 /// Reports generic parameters: generated code evaluates one system of known size.
@@ -92,18 +88,6 @@ fn no_generics(generics: &Generics, errors: &Errors) -> bool {
         return true;
     }
     false
-}
-
-fn parameters(fields: Vec<&Field>, errors: &Errors) -> ParameterFields {
-    let mut parameters = ParameterFields { variables: Vec::new(), broken: Vec::new(), hidden: false };
-    for field in fields {
-        let Some(name) = field.ident.clone() else { continue };
-        match parameter(field, &name, errors) {
-            Some(shape) => parameters.variables.push(Variable { name, shape }),
-            None => parameters.broken.push(name),
-        }
-    }
-    parameters
 }
 
 fn parameter(field: &Field, name: &Ident, errors: &Errors) -> Option<Shape> {

@@ -4,61 +4,55 @@ use proc_macro2::{Delimiter, Group, Span, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Expr, Ident, LitInt, RangeLimits, Token};
 
-use super::attribute::{AttributeReader, END_OF_INPUT, is_equals};
-use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, Shape, Variable, whole};
+use super::attribute::{AttributeReader, END_OF_INPUT, KeyEntry, is_equals};
+use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, Shape, Variable};
 
 impl AttributeReader<'_> {
     /// `key(x, q: [3], r: [3, 3])`.
-    pub(super) fn variables(
-        &mut self,
-        key: AttributeKey,
-        word: &Ident,
-        rest: &[TokenTree],
-        repeated: bool,
-    ) -> Vec<Variable> {
-        let entries = self.list_entries(key, word, rest, "list variables");
-        let mut is_clear = !repeated && !entries.is_empty();
-        let mut variables = Vec::new();
-        // Among those with a name: an entry without one has no place.
-        let mut place = 0;
-        for entry in &entries {
-            let Some(name) = self.name(key, &entry[0]) else {
-                is_clear = false;
-                continue;
-            };
-            match self.shape(key, &name, &entry[1..]) {
+    pub(super) fn variables(&mut self, entry: &KeyEntry<'_>) -> Vec<Variable> {
+        let key = entry.key;
+        let entries = self.list(entry, "list variables");
+        // The place is that among those with a name: an entry without one has none.
+        let (mut variables, mut place) = (Vec::new(), 0);
+        for tokens in &entries {
+            let Some(name) = self.name(key, &tokens[0]) else { continue };
+            match self.shape(key, &name, &tokens[1..]) {
                 // A second list is one mistake already: its names are known, and mean nothing.
-                _ if repeated => self.declaration.broken.push(name),
+                _ if entry.is_repeated => self.declaration.broken.push(name),
                 Some(shape) => variables.push(Variable { name, shape }),
                 None => {
-                    is_clear = false;
                     self.declaration.broken.push(name.clone());
                     self.shapeless.push((key, place, name));
                 }
             }
             place += 1;
         }
-        if !is_clear {
+        if variables.is_empty() || variables.len() < entries.len() {
             self.declaration.unclear.push(key);
         }
         variables
     }
 
-    /// The entries of the list of a key, of which there must be some.
-    fn list_entries(
-        &mut self,
-        key: AttributeKey,
-        word: &Ident,
-        rest: &[TokenTree],
-        remedy: &str,
-    ) -> Vec<Vec<TokenTree>> {
-        let Some(list) = self.list(key, word, rest) else { return Vec::new() };
-        let entries = self.entries(list.stream());
-        if entries.is_empty() {
-            let message = format!("`{word}` is empty: {remedy}, as in `{}`", key.row().usage);
-            self.spoil(key, list.span_close(), message);
-        }
-        entries
+    /// The entries of the parenthesised list after a key, of which there must be some.
+    fn list(&mut self, KeyEntry { key, word, rest, .. }: &KeyEntry<'_>, remedy: &str) -> Vec<Vec<TokenTree>> {
+        let usage = key.row().usage;
+        let (span, message) = match rest {
+            [TokenTree::Group(list), after @ ..] => {
+                if list.delimiter() != Delimiter::Parenthesis {
+                    self.errors.push(list.span_open(), format_args!("`{word}` takes round parentheses: `{usage}`"));
+                }
+                self.leftover(after);
+                let entries = self.entries(list.stream());
+                if !entries.is_empty() {
+                    return entries;
+                }
+                (list.span_close(), format!("`{word}` is empty: {remedy}, as in `{usage}`"))
+            }
+            [] => (word.span(), format!("`{word}` needs a list: `{usage}`")),
+            [other, ..] => (other.span(), format!("expected `(`: `{word}` takes a list, as in `{usage}`")),
+        };
+        self.spoil(*key, span, message);
+        Vec::new()
     }
 
     /// The first of the variables, which must be a scalar, and the only one.
@@ -87,21 +81,17 @@ impl AttributeReader<'_> {
             {
                 sizes
             }
-            [TokenTree::Punct(colon), other, rest @ ..] if colon.as_char() == ':' => {
-                return self.misshapen(key, name, rest.first().unwrap_or(other).span());
+            [TokenTree::Punct(colon), _, other, ..] | [TokenTree::Punct(colon), other] if colon.as_char() == ':' => {
+                return self.misshapen(key, name, other.span());
             }
             [other, ..] => return self.misshapen(key, name, other.span()),
         };
         let entries = self.entries(sizes.stream());
         let sizes_read: Vec<usize> = entries.iter().map(|entry| self.size(entry)).collect::<Option<_>>()?;
-        let shape = match sizes_read[..] {
-            [length] => Shape::Vector(length),
-            [rows, columns] => Shape::Matrix { rows, columns },
-            _ => {
-                let message = "a shape has one size or two: `q: [3]` is a vector, `q: [3, 8]` a matrix of 3 rows";
-                self.errors.push(sizes.span_open(), message);
-                return None;
-            }
+        let Some(shape) = Shape::of(&sizes_read) else {
+            let message = "a shape has one size or two: `q: [3]` is a vector, `q: [3, 8]` a matrix of 3 rows";
+            self.errors.push(sizes.span_open(), message);
+            return None;
         };
         if shape.entries() > MAX_ENTRIES {
             self.errors.push(sizes.span_open(), format_args!("`{name}` has more than {MAX_ENTRIES} entries"));
@@ -130,31 +120,31 @@ impl AttributeReader<'_> {
     }
 
     /// `key(name = expression, family[i in 0..8] = expression, definition)`.
-    pub(super) fn named(&mut self, key: AttributeKey, word: &Ident, rest: &[TokenTree]) -> Vec<NamedExpression> {
-        let entries = self.list_entries(key, word, rest, "name something");
-        entries.iter().filter_map(|entry| self.definition(key, entry)).collect()
+    pub(super) fn named(&mut self, entry: &KeyEntry<'_>) -> Vec<NamedExpression> {
+        let entries = self.list(entry, "name something");
+        entries.iter().filter_map(|tokens| self.definition(entry.key, tokens)).collect()
     }
 
     fn definition(&mut self, key: AttributeKey, tokens: &[TokenTree]) -> Option<NamedExpression> {
         let (assume, head, value) = parts(tokens);
-        if let ([name @ TokenTree::Ident(_)], []) = (head, value)
-            && key.takes_definitions()
-        {
-            let name = self.name(key, name)?;
-            return Some(NamedExpression { value: syn::parse_quote!(#name), assume, family: None, name });
-        }
-        let (name, index) = match head {
-            [name @ TokenTree::Ident(_)] if !value.is_empty() => (self.name(key, name)?, None),
-            [name @ TokenTree::Ident(_), TokenTree::Group(index)]
-                if !value.is_empty() && index.delimiter() == Delimiter::Bracket =>
+        let (name, index) = match (head, value) {
+            ([name @ TokenTree::Ident(_)], []) if key.takes_definitions() => {
+                let name = self.name(key, name)?;
+                return Some(NamedExpression { value: syn::parse_quote!(#name), assume, family: None, name });
+            }
+            ([name @ TokenTree::Ident(_)], [_, ..]) => (name, None),
+            ([name @ TokenTree::Ident(_), TokenTree::Group(index)], [_, ..])
+                if index.delimiter() == Delimiter::Bracket =>
             {
-                (self.name(key, name)?, Some(index))
+                (name, Some(index))
             }
             _ => {
-                self.spoil(key, head_span(tokens), head_message(key, tokens));
+                let (span, message) = misnamed(key, tokens);
+                self.spoil(key, span, message);
                 return None;
             }
         };
+        let name = self.name(key, name)?;
         let content = self.family_and_value(key, &name, index, value);
         if content.is_none() {
             self.declaration.broken.push(name.clone());
@@ -175,8 +165,8 @@ impl AttributeReader<'_> {
             Some(index) => Some(self.family(key, name, index)?),
             None => None,
         };
-        if value.len() == 1 {
-            self.errors.push(value[0].span(), format_args!("no expression after `=`, as in `{}`", key.row().usage));
+        if let [equals] = value {
+            self.errors.push(equals.span(), format_args!("no expression after `=`, as in `{}`", key.row().usage));
             return None;
         }
         Some((family, self.parsed(&value[1..], Expr::parse, None)?))
@@ -251,22 +241,13 @@ fn bound(input: ParseStream) -> syn::Result<i64> {
     Ok(if negative { -value } else { value })
 }
 
-/// Where a definition stops looking like one.
-fn head_span(tokens: &[TokenTree]) -> Span {
-    match tokens {
-        [TokenTree::Ident(_), other @ TokenTree::Punct(punct), ..] if matches!(punct.as_char(), ':' | '=') => {
-            other.span()
-        }
-        [first, ..] => first.span(),
-        [] => whole(),
-    }
-}
-
-fn head_message(key: AttributeKey, tokens: &[TokenTree]) -> String {
+/// Where a definition stops looking like one, and what is wrong there.
+fn misnamed(key: AttributeKey, tokens: &[TokenTree]) -> (Span, String) {
+    let usage = key.row().usage;
     match tokens {
         [TokenTree::Ident(name), TokenTree::Punct(punct), ..] if matches!(punct.as_char(), ':' | '=') => {
-            format!("expected a single `=` after `{name}`, as in `{}`", key.row().usage)
+            (punct.span(), format!("expected a single `=` after `{name}`, as in `{usage}`"))
         }
-        _ => format!("`{}` needs a name for this: `{}`", key.name(), key.row().usage),
+        _ => (tokens[0].span(), format!("`{}` needs a name for this: `{usage}`", key.name())),
     }
 }

@@ -200,6 +200,15 @@ pub struct Family {
 }
 
 impl Shape {
+    /// A vector of one size, or a matrix of two.
+    fn of(sizes: &[usize]) -> Option<Self> {
+        match *sizes {
+            [length] => Some(Self::Vector(length)),
+            [rows, columns] => Some(Self::Matrix { rows, columns }),
+            _ => None,
+        }
+    }
+
     /// The number of entries.
     pub fn entries(self) -> usize {
         match self {
@@ -235,13 +244,19 @@ impl std::fmt::Display for Shape {
 pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Option<Declaration> {
     let mut declaration = Declaration::empty();
     attribute::read(attribute, &mut declaration, errors);
-    let (item, parameters) = item::read(item, errors)?;
+    let (item, fields) = item::read(item, errors)?;
     declaration.item = item;
     system::decide(&mut declaration, errors);
     driving::add_variables(&mut declaration);
-    declaration.parameters = parameters.variables;
-    declaration.hidden_names |= parameters.hidden;
-    declaration.hidden_uses |= parameters.hidden;
+    declaration.hidden_names |= fields.is_none();
+    declaration.hidden_uses |= fields.is_none();
+    let mut mistaken = Vec::new();
+    for (name, shape) in fields.into_iter().flatten() {
+        match shape {
+            Some(shape) => declaration.parameters.push(Variable { name, shape }),
+            None => mistaken.push(name),
+        }
+    }
     check::conjugates(&declaration, errors);
     check::velocities(&declaration, errors);
     driving::forces(&declaration, errors);
@@ -250,7 +265,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Opti
     check::assumptions(&declaration, errors);
     let clashing = check::names(&declaration, errors);
     check::size(&mut declaration, errors);
-    declaration.broken.extend(parameters.broken);
+    declaration.broken.extend(mistaken);
     declaration.broken.extend(clashing);
     Some(declaration)
 }
@@ -281,9 +296,4 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
         .filter(|(distance, _)| *distance <= enough)
         .min()
         .map(|(_, candidate)| candidate)
-}
-
-/// The place of the whole attribute, for messages about something that is missing and so has no token.
-fn whole() -> Span {
-    Span::call_site()
 }
