@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 
 use super::{
     ASSUME, AttributeKey, Declaration, Formalism, HIGHEST_DEGREE, KEPT, MAX_ENTRIES, NamedExpression, RESERVED_NAMES,
-    Variable, nearest, plain, total_entries,
+    Variable, did_you_mean, plain, total_entries,
 };
 use crate::diagnostics::Errors;
 
@@ -17,18 +17,13 @@ pub(super) fn conjugates(declaration: &Declaration, errors: &Errors) {
     if !declaration.is_clear(AttributeKey::Coordinates) || !declaration.is_clear(AttributeKey::Momenta) {
         return;
     }
-    let (own, partners) = (coordinates.len(), momenta.len());
-    let extra = match (coordinates.get(partners), momenta.get(own)) {
-        (Some(extra), _) => {
-            Some((extra, "the coordinate", "momentum", format!("`momenta` lists {partners}, `coordinates` {own}")))
+    let (of_coordinates, of_momenta) = ((coordinates, "coordinate", "coordinates"), (momenta, "momentum", "momenta"));
+    let directions = [(of_coordinates, of_momenta), (of_momenta, of_coordinates)];
+    for ((own, kind, key), (others, partner, of_others)) in directions {
+        if let Some(Variable { name, .. }) = own.get(others.len()) {
+            let numbers = format!("`{of_others}` lists {}, `{key}` {}", others.len(), own.len());
+            return errors.push(name.span(), format_args!("the {kind} `{name}` has no {partner}: {numbers}"));
         }
-        (_, Some(extra)) => {
-            Some((extra, "the momentum", "coordinate", format!("`coordinates` lists {own}, `momenta` {partners}")))
-        }
-        (None, None) => None,
-    };
-    if let Some((Variable { name, .. }, kind, partner, numbers)) = extra {
-        return errors.push(name.span(), format_args!("{kind} `{name}` has no {partner}: {numbers}"));
     }
     for (coordinate, momentum) in coordinates.iter().zip(momenta) {
         if coordinate.shape != momentum.shape {
@@ -110,20 +105,14 @@ pub(super) fn names(declaration: &Declaration, errors: &Errors) -> Vec<Ident> {
             names.claim(&variable.name, key.meaning().unwrap_or_default());
         }
     }
-    for (key, named) in declaration.named() {
-        let Some(meaning) = key.meaning() else { continue };
-        match key {
-            AttributeKey::Define => _ = names.claim(&named.name, meaning),
-            AttributeKey::Constraint => names.claim_constraint(named, meaning),
-            AttributeKey::VelocityConstraint => names.claim_velocity_constraint(named, meaning),
-            AttributeKey::Invariant if names.is_energy(&named.name) => {}
-            _ => _ = names.claim_quantity(named, meaning),
-        }
+    let named = || declaration.named().filter_map(|(key, named)| Some((key, named, key.meaning()?)));
+    for (key, named, meaning) in named() {
+        names.claim_named(key, named, meaning);
     }
-    for family in
-        declaration.named().filter(|(key, _)| key.meaning().is_some()).filter_map(|(_, named)| named.family.as_ref())
-    {
-        names.consult(&family.index);
+    for family in named().filter_map(|(_, named, _)| named.family.as_ref()) {
+        if let Err(clash) = names.consult(&family.index) {
+            names.refuse(&family.index, clash);
+        }
     }
     names.clashing
 }
@@ -168,109 +157,88 @@ impl Names<'_> {
         }
     }
 
-    fn claim_constraint(&mut self, constraint: &NamedExpression, meaning: &str) {
-        // A name that is refused brings no partner: its clash would be the same mistake.
-        if self.claim_quantity(constraint, meaning) && self.declaration.has_reactions() {
-            self.claim_partner(&constraint.name);
+    /// Takes a name.
+    fn claim(&mut self, name: &Ident, meaning: &str) {
+        match self.consult(name) {
+            Ok(()) => _ = self.taken.insert(plain(name), meaning.to_owned()),
+            Err(clash) => self.refuse(name, clash),
         }
     }
 
-    /// Takes the name of a velocity constraint. Reports one that puts a velocity to zero that another puts to zero already.
-    fn claim_velocity_constraint(&mut self, constraint: &NamedExpression, meaning: &str) {
-        let name = &constraint.name;
-        if self.is_derived(name) || !self.claim_quantity(constraint, meaning) {
-            return;
+    /// Takes the name of a definition, a constraint, an invariant or an output.
+    fn claim_named(&mut self, key: AttributeKey, named: &NamedExpression, meaning: &str) {
+        let name = &named.name;
+        match self.consult_named(key, named, meaning) {
+            Ok(()) => _ = self.taken.insert(plain(name), meaning.to_owned()),
+            // A name that is refused brings no partner: its clash would be the same mistake.
+            Err(Some(clash)) => return self.refuse(name, clash),
+            Err(None) => return self.clashing.push(name.clone()),
         }
-        let Some(velocity) = self.declaration.velocities.iter().find(|velocity| constraint.is_alone(&velocity.name))
-        else {
-            return;
-        };
-        let first = self.declaration.vanishing_by(velocity);
-        if let Some(first) = first.filter(|first| !std::ptr::eq(*first, constraint)) {
-            self.refuse(
-                name,
-                format_args!("`{}` puts `{}` to zero already: remove `{name}`", first.name, velocity.name),
-            );
+        match key {
+            AttributeKey::Constraint if self.declaration.has_reactions() => self.claim_partner(name),
+            AttributeKey::VelocityConstraint => self.vanishes_once(named),
+            _ => {}
         }
     }
 
-    /// Reports an invariant with the name of the energy of a Lagrangian system. Returns `true` if it has it.
-    fn is_energy(&mut self, name: &Ident) -> bool {
-        let declaration = self.declaration;
-        let is_energy = declaration.formalism == Formalism::Lagrangian && plain(name) == declaration.energy_name();
-        if is_energy {
-            self.refuse(name, "the energy is an integral of every Lagrangian system; remove it");
-        }
-        is_energy
-    }
-
-    fn refuse(&mut self, name: &Ident, message: impl std::fmt::Display) {
+    fn refuse(&mut self, name: &Ident, message: String) {
         self.errors.push(name.span(), message);
         self.clashing.push(name.clone());
     }
 
-    /// Takes a name. Returns `true` if it was free.
-    fn claim(&mut self, name: &Ident, meaning: &str) -> bool {
-        let free = self.consult(name);
-        if free {
-            self.taken.insert(plain(name), meaning.to_owned());
+    /// What is said of a name that is not free.
+    fn consult(&self, name: &Ident) -> Result<(), String> {
+        match self.taken.get(&plain(name)) {
+            None => Ok(()),
+            Some(taken) => Err(format!("`{name}` is already {taken}: choose another name")),
         }
-        free
     }
 
-    /// Takes the name of a constraint, an invariant or an output, which may be the name of a definition if the value is that definition.
-    /// Returns `true` if it was free.
-    fn claim_quantity(&mut self, named: &NamedExpression, meaning: &str) -> bool {
+    /// What is said of a name that something cannot have; nothing, if nobody can tell what a mistake hides.
+    fn consult_named(&self, key: AttributeKey, named: &NamedExpression, meaning: &str) -> Result<(), Option<String>> {
         let (name, declaration) = (&named.name, self.declaration);
-        if !named.is_definition() {
-            return self.claim(name, meaning);
+        let taken = self.taken.get(&plain(name));
+        let is_energy = declaration.formalism == Formalism::Lagrangian && plain(name) == declaration.energy_name();
+        if key == AttributeKey::Invariant && is_energy {
+            return Err(Some("the energy is an integral of every Lagrangian system; remove it".to_owned()));
         }
-        match self.taken.get(&plain(name)).map(String::as_str) {
-            Some(taken) if Some(taken) == AttributeKey::Define.meaning() => {
-                self.taken.insert(plain(name), meaning.to_owned());
-                return true;
-            }
-            Some(taken) => {
-                let message = format!("`{name}` is already {taken}: give {meaning} a name of its own");
-                self.errors.push(name.span(), format_args!("{message}, as in `name = {name}`"));
-            }
-            // Nobody can tell what a mistake hides.
+        let is_its_rate = |constraint: &&NamedExpression| taken == Some(&partner_of(&constraint.name));
+        if key == AttributeKey::VelocityConstraint
+            && let Some(of) = declaration.constraints.iter().find(is_its_rate)
+        {
+            return Err(Some(format!("`{name}` is the rate of `{}`, which is derived already; remove it", of.name)));
+        }
+        if !key.takes_definitions() || !named.is_definition() {
+            return self.consult(name).map_err(Some);
+        }
+        match taken {
+            Some(taken) if Some(&taken[..]) == AttributeKey::Define.meaning() => Ok(()),
+            Some(taken) => Err(Some(format!(
+                "`{name}` is already {taken}: give {meaning} a name of its own, as in `name = {name}`"
+            ))),
             None if declaration.hidden_names
-                || declaration.broken.iter().any(|broken| plain(broken) == plain(name)) => {}
+                || declaration.broken.iter().any(|broken| plain(broken) == plain(name)) =>
+            {
+                Err(None)
+            }
             None => {
                 let definitions: Vec<String> = declaration.defines.iter().map(|define| plain(&define.name)).collect();
-                let remedy = match nearest(&plain(name), definitions.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("write `{name} = expression`"),
-                };
-                self.errors.push(name.span(), format_args!("`{name}` is not a definition: {remedy}"));
+                let remedy = did_you_mean(&plain(name), definitions.iter().map(String::as_str));
+                let remedy = remedy.unwrap_or_else(|| format!("write `{name} = expression`"));
+                Err(Some(format!("`{name}` is not a definition: {remedy}")))
             }
         }
-        self.clashing.push(name.clone());
-        false
     }
 
-    /// Reports a velocity constraint with the name of the rate of a constraint. Returns `true` if it has one.
-    fn is_derived(&mut self, name: &Ident) -> bool {
-        let is_rate = |constraint: &&NamedExpression| format!("{}_rate", plain(&constraint.name)) == plain(name);
-        let of = self.declaration.constraints.iter().find(is_rate);
-        let Some(of) = of.filter(|of| self.taken.get(&plain(name)) == Some(&partner_of(&of.name))) else {
-            return false;
-        };
-        let message = format!("`{name}` is the rate of `{}`, which is derived already; remove it", of.name);
-        self.refuse(name, message);
-        true
-    }
-
-    /// Returns `true` if the name is free. Reports it otherwise.
-    fn consult(&mut self, name: &Ident) -> bool {
-        match self.taken.get(&plain(name)) {
-            None => true,
-            Some(meaning) => {
-                let message = format!("`{name}` is already {meaning}: choose another name");
-                self.refuse(name, message);
-                false
-            }
+    /// Reports a velocity constraint that puts a velocity to zero that another puts to zero already.
+    fn vanishes_once(&mut self, constraint: &NamedExpression) {
+        let (name, declaration) = (&constraint.name, self.declaration);
+        let velocity = declaration.velocities.iter().find(|velocity| constraint.is_alone(&velocity.name));
+        if let Some(velocity) = velocity
+            && let Some(first) = declaration.vanishing_by(velocity)
+            && !std::ptr::eq(first, constraint)
+        {
+            self.refuse(name, format!("`{}` puts `{}` to zero already: remove `{name}`", first.name, velocity.name));
         }
     }
 

@@ -3,7 +3,7 @@
 use proc_macro2::Span;
 use syn::Ident;
 
-use super::{AttributeKey, Declaration, Formalism, Shape, TIME, Variable, WORK, nearest, plain};
+use super::{AttributeKey, Declaration, Formalism, Shape, TIME, Variable, WORK, did_you_mean, plain};
 use crate::diagnostics::Errors;
 
 /// Adds what the state of a driven system has in addition: inputs depend on the time, and whatever acts from outside does work on a system
@@ -43,8 +43,8 @@ pub(super) fn forces(declaration: &Declaration, errors: &Errors) {
                 Some((_, partner)) if coordinates.len() == along.len() => {
                     format!("`{name}` is a coordinate: the force on it acts along `{}`", partner.name)
                 }
-                _ => match nearest(&name, names.iter().map(String::as_str)) {
-                    Some(near) => format!("`{name}` is not {kind}; did you mean `{near}`?"),
+                _ => match did_you_mean(&name, names.iter().map(String::as_str)) {
+                    Some(question) => format!("`{name}` is not {kind}; {question}"),
                     None => format!("`{name}` is not {kind}, and a force acts along one: `{}`", names.join("`, `")),
                 },
             };

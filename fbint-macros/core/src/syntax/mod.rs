@@ -286,6 +286,11 @@ pub(crate) fn peel(mut expression: &Expr) -> &Expr {
     }
 }
 
+/// The question that a message ends with, if a candidate is near enough to be worth offering.
+pub(crate) fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
+}
+
 /// The candidate that `name` most likely stands for, if one is near enough to be worth offering.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();

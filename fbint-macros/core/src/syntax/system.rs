@@ -8,7 +8,7 @@
 //!
 //! Keys that exclude each other are one mistake, reported at the later key; nothing is called missing in addition.
 
-use super::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, nearest, plain};
+use super::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, did_you_mean, plain};
 use crate::diagnostics::Errors;
 
 /// Decides on the formalism. Reports keys that exclude each other or are missing, and variables without a rate.
@@ -101,94 +101,80 @@ fn misplaced(declaration: &Declaration, errors: &Errors) {
 
 /// Checks, where rates are given, that every variable has one, and that nothing else has a rate.
 fn rates(declaration: &Declaration, errors: &Errors) {
-    let of = |key: AttributeKey, variables| Variables { all: variables, are_known: declaration.is_clear(key) };
-    let twice = |name: &str| format!("the rate of `{name}` is given twice: keep one of the two");
     let dynamics = ValuesOfVariables {
-        unknown: "is not a variable of the state, and only those have rates",
-        twice,
-        missing: |name| format!("`dynamics` gives no rate of the state variable `{name}`: add `{name} = ..` to it"),
         key: AttributeKey::Dynamics,
-        given: &declaration.dynamics,
-        of: of(AttributeKey::State, declaration.states.iter().collect()),
+        of: declaration.states.iter().collect(),
+        are_known: declaration.is_clear(AttributeKey::State),
+        unknown: "is not a variable of the state, and only those have rates",
+        missing: |name| format!("`dynamics` gives no rate of the state variable `{name}`: add `{name} = ..` to it"),
     };
     let kinematics = ValuesOfVariables {
-        unknown: "is not a coordinate, and `kinematics` gives only the rates of coordinates",
-        twice,
-        missing: |name| format!("`kinematics` does not give the rate of the coordinate `{name}`: add `{name} = ..`"),
         key: AttributeKey::Kinematics,
-        given: &declaration.kinematics,
-        of: of(AttributeKey::Coordinates, declaration.coordinates.iter().collect()),
+        of: declaration.coordinates.iter().collect(),
+        are_known: declaration.is_clear(AttributeKey::Coordinates),
+        unknown: "is not a coordinate, and `kinematics` gives only the rates of coordinates",
+        missing: |name| format!("`kinematics` does not give the rate of the coordinate `{name}`: add `{name} = ..`"),
     };
     for rates in [dynamics, kinematics] {
-        rates.hold(declaration, errors);
+        rates.check(declaration, errors, |name| format!("the rate of `{name}` is given twice: keep one of the two"));
     }
 }
 
 /// Checks that `default` gives every parameter a value, and `start` every variable of the state, and nothing else.
 pub(super) fn beginning(declaration: &Declaration, errors: &Errors) {
-    let twice = |name: &str| format!("`{name}` is given twice: keep one of the two");
     let defaults = ValuesOfVariables {
-        unknown: "is not a parameter, and only those have defaults",
-        twice,
-        missing: |name| format!("`default` gives no value of the parameter `{name}`: add `{name} = ..` to it"),
         key: AttributeKey::Default,
-        given: &declaration.defaults,
-        of: Variables { all: declaration.parameters.iter().collect(), are_known: !declaration.hidden_names },
+        of: declaration.parameters.iter().collect(),
+        are_known: !declaration.hidden_names,
+        unknown: "is not a parameter, and only those have defaults",
+        missing: |name| format!("`default` gives no value of the parameter `{name}`: add `{name} = ..` to it"),
     };
     let start = ValuesOfVariables {
-        unknown: "is not a variable that a start has, where the time and the work begin at 0",
-        twice,
-        missing: |name| format!("`start` does not say where `{name}` starts: add `{name} = ..` to it"),
         key: AttributeKey::Start,
-        given: &declaration.start,
-        of: Variables {
-            all: declaration.starting_variables().collect(),
-            are_known: declaration.unclear.is_empty() && !declaration.hidden_names,
-        },
+        of: declaration.starting_variables().collect(),
+        are_known: !declaration.hidden_names && declaration.unclear.is_empty(),
+        unknown: "is not a variable that a start has, where the time and the work begin at 0",
+        missing: |name| format!("`start` does not say where `{name}` starts: add `{name} = ..` to it"),
     };
     for values in [defaults, start] {
-        values.hold(declaration, errors);
+        values.check(declaration, errors, |name| format!("`{name}` is given twice: keep one of the two"));
     }
 }
 
-/// Variables, some of which may have been mistaken.
-struct Variables<'d> {
-    all: Vec<&'d Variable>,
-    are_known: bool,
-}
-
-/// The values that a key gives of whole variables.
+/// What a key gives values of: whole variables.
 struct ValuesOfVariables<'d> {
     key: AttributeKey,
-    given: &'d [NamedExpression],
-    of: Variables<'d>,
+    of: Vec<&'d Variable>,
+    /// Whether none of the variables is mistaken.
+    are_known: bool,
+    /// What is said of a value of nothing.
     unknown: &'static str,
-    twice: fn(&str) -> String,
+    /// What is said of a variable without a value.
     missing: fn(&str) -> String,
 }
 
 impl ValuesOfVariables<'_> {
     /// Reports values of nothing, values that are given twice and values that are missing.
-    fn hold(&self, declaration: &Declaration, errors: &Errors) {
-        if !declaration.has(self.key) || !self.of.are_known {
+    fn check(&self, declaration: &Declaration, errors: &Errors, twice: fn(&str) -> String) {
+        if !declaration.has(self.key) || !self.are_known {
             return;
         }
-        let names: Vec<String> = self.of.all.iter().map(|variable| plain(&variable.name)).collect();
+        let names: Vec<String> = self.of.iter().map(|variable| plain(&variable.name)).collect();
         let mut known = true;
         let mut given: Vec<String> = declaration.broken.iter().map(plain).collect();
-        for NamedExpression { name: word, .. } in self.given {
+        for (_, NamedExpression { name: word, .. }) in declaration.named().filter(|(key, _)| *key == self.key) {
             let name = plain(word);
             if !names.contains(&name) {
                 known = false;
                 errors.push(word.span(), self.of_nothing(&name, &names));
             } else if given.contains(&name) {
-                errors.push(word.span(), (self.twice)(&name));
+                errors.push(word.span(), twice(&name));
             }
             given.push(name);
         }
         // An unknown name may stand for the one that is missing.
         if known && !declaration.uncertain && !declaration.hidden_uses {
-            for (variable, name) in self.of.all.iter().zip(&names).filter(|(_, name)| !given.contains(name)) {
+            for (variable, name) in self.of.iter().zip(&names).filter(|(_, name)| !given.contains(name)) {
                 errors.push(variable.name.span(), (self.missing)(name));
             }
         }
@@ -196,8 +182,8 @@ impl ValuesOfVariables<'_> {
 
     fn of_nothing(&self, name: &str, names: &[String]) -> String {
         let message = format!("`{name}` {}", self.unknown);
-        match nearest(name, names.iter().map(String::as_str)) {
-            Some(near) => format!("{message}; did you mean `{near}`?"),
+        match did_you_mean(name, names.iter().map(String::as_str)) {
+            Some(question) => format!("{message}; {question}"),
             None if names.is_empty() => message,
             None => format!("{message}: `{}`", names.join("`, `")),
         }
