@@ -7,7 +7,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{
-    Data, DeriveInput, Expr, ExprLit, Field, Fields, GenericArgument, Generics, Ident, Item, Lit, PathArguments, Type,
+    DeriveInput, Expr, ExprLit, Field, Fields, GenericArgument, Generics, Ident, Item, ItemStruct, Lit, PathArguments,
+    Type,
 };
 
 use super::{MAX_ENTRIES, Shape, limits, peel};
@@ -22,50 +23,45 @@ pub(super) fn read(tokens: TokenStream, errors: &Errors) -> Option<(DeriveInput,
         return None;
     }
     let first = tokens.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
-    let Ok(item) = syn::parse2::<DeriveInput>(tokens.clone()) else {
-        match syn::parse2::<Item>(tokens) {
-            Ok(other) => misplaced(describe(&other), errors),
-            Err(_) => errors.push(first, PLACE),
-        }
+    let Ok(item) = syn::parse2::<Item>(tokens) else {
+        errors.push(first, PLACE);
         return None;
     };
-    let parameters = fields(&item, errors);
-    Some((item, parameters))
+    if let Some((span, what)) = no_struct(&item) {
+        errors.push(span, format_args!("{PLACE}; this is {what}"));
+    }
+    match item {
+        Item::Struct(item) => {
+            let fields = fields(&item, errors);
+            Some((item.into(), fields))
+        }
+        Item::Enum(item) => Some((item.into(), None)),
+        Item::Union(item) => Some((item.into(), None)),
+        _ => None,
+    }
 }
 
 const PLACE: &str = "`#[feedback_system]` goes on a struct whose named fields are the model's parameters";
 
-/// Reports that the attribute does not stand on a struct.
-fn misplaced((span, what): (Span, &str), errors: &Errors) {
-    errors.push(span, format_args!("{PLACE}; this is {what}"));
-}
-
-fn describe(item: &Item) -> (Span, &'static str) {
-    match item {
+/// What stands in the place of a struct.
+fn no_struct(item: &Item) -> Option<(Span, &'static str)> {
+    Some(match item {
+        Item::Struct(_) => return None,
+        Item::Enum(item) => (item.enum_token.span, "an enum"),
+        Item::Union(item) => (item.union_token.span, "a union"),
         Item::Fn(item) => (item.sig.fn_token.span, "a function"),
         Item::Impl(item) => (item.impl_token.span, "an impl block"),
         Item::Mod(item) => (item.mod_token.span, "a module"),
         Item::Trait(item) => (item.trait_token.span, "a trait"),
         Item::Type(item) => (item.type_token.span, "a type alias"),
         other => (other.span(), "something else"),
-    }
+    })
 }
 
-/// The fields, if the type can be a model.
-fn fields(item: &DeriveInput, errors: &Errors) -> Option<ParameterFields> {
-    let fields = match &item.data {
-        Data::Struct(data) => &data.fields,
-        Data::Enum(data) => {
-            misplaced((data.enum_token.span, "an enum"), errors);
-            return None;
-        }
-        Data::Union(data) => {
-            misplaced((data.union_token.span, "a union"), errors);
-            return None;
-        }
-    };
+/// The fields, if the struct can be a model.
+fn fields(item: &ItemStruct, errors: &Errors) -> Option<ParameterFields> {
     let plain = no_generics(&item.generics, errors);
-    if let Fields::Unnamed(fields) = fields {
+    if let Fields::Unnamed(fields) = &item.fields {
         let message = "the fields of a model are its parameters and need names: `struct Model { m: f64 }`";
         errors.push(fields.paren_token.span.open(), message);
         return None;
@@ -75,7 +71,7 @@ fn fields(item: &DeriveInput, errors: &Errors) -> Option<ParameterFields> {
         let shape = parameter(field, &name, errors);
         Some((name, shape))
     };
-    plain.then(|| fields.iter().filter_map(parameter).collect())
+    plain.then(|| item.fields.iter().filter_map(parameter).collect())
 }
 
 /// Reports generic parameters: generated code evaluates one system of known size.
