@@ -200,6 +200,16 @@ impl AttributeKey {
         Self::ALL.iter().copied().find(|key| key.name() == name)
     }
 
+    /// Returns `true` if the key decides on the formalism.
+    pub(super) fn decides(self) -> bool {
+        self.row().elsewhere.is_none() && self.row().formalisms.len() < Formalism::ALL.len()
+    }
+
+    /// Returns `true` if a system of this formalism lacks something without the key.
+    pub(super) fn is_needed_by(self, formalism: Formalism) -> bool {
+        self.decides() && self != Self::Kinematics && self.row().formalisms.contains(&formalism)
+    }
+
     /// Returns `true` if the key names several things, so that it may be given repeatedly.
     pub(super) fn repeats(self) -> bool {
         matches!(self.row().syntax, Syntax::Named(_))

@@ -33,7 +33,7 @@ pub(super) fn decide(declaration: &mut Declaration, errors: &Errors) {
 /// The formalism that all keys allow; a key that excludes an earlier one has no say.
 fn formalism(declaration: &Declaration) -> Formalism {
     let mut possible = Formalism::ALL.to_vec();
-    for (key, _) in declaration.seen.iter().filter(|(key, _)| key.row().elsewhere.is_none()) {
+    for (key, _) in declaration.seen.iter().filter(|(key, _)| key.decides()) {
         let allowed = key.row().formalisms;
         if possible.iter().any(|formalism| allowed.contains(formalism)) {
             possible.retain(|formalism| allowed.contains(formalism));
@@ -46,10 +46,9 @@ fn formalism(declaration: &Declaration) -> Formalism {
 fn is_compatible(declaration: &Declaration, errors: &Errors) -> bool {
     let seen = &declaration.seen;
     for (place, (later, span)) in seen.iter().enumerate() {
-        let remedies = seen[..place].iter().map(|(earlier, _)| (earlier, remedy(*earlier, *later)));
-        if let Some((earlier, remedy)) = remedies.into_iter().find_map(|(earlier, remedy)| Some((earlier, remedy?))) {
-            let (earlier, later) = (earlier.name(), later.name());
-            errors.push(*span, format_args!("`{later}` cannot stand beside `{earlier}`: {remedy}"));
+        let clash = seen[..place].iter().find_map(|(earlier, _)| Some((earlier.name(), remedy(*earlier, *later)?)));
+        if let Some((earlier, remedy)) = clash {
+            errors.push(*span, format_args!("`{}` cannot stand beside `{earlier}`: {remedy}", later.name()));
             return false;
         }
     }
@@ -193,14 +192,8 @@ impl ValuesOfVariables<'_> {
 /// Returns `true` if nothing is missing.
 fn is_complete(declaration: &Declaration, errors: &Errors) -> bool {
     let model = &declaration.item.ident;
-    let has = |key: &AttributeKey| declaration.has(*key);
-    let needed: &[AttributeKey] = match declaration.formalism {
-        Formalism::Canonical => &[AttributeKey::Coordinates, AttributeKey::Momenta, AttributeKey::Hamiltonian],
-        Formalism::Lagrangian => &[AttributeKey::Coordinates, AttributeKey::Velocities, AttributeKey::Lagrangian],
-        Formalism::Poisson => &[AttributeKey::State, AttributeKey::Poisson, AttributeKey::Hamiltonian],
-        Formalism::Given => &[AttributeKey::State, AttributeKey::Dynamics],
-    };
-    let missing: Vec<AttributeKey> = needed.iter().copied().filter(|key| !has(key)).collect();
+    let needed = AttributeKey::ALL.iter().copied().filter(|key| key.is_needed_by(declaration.formalism));
+    let missing: Vec<AttributeKey> = needed.filter(|key| !declaration.has(*key)).collect();
     if missing == [AttributeKey::Poisson, AttributeKey::Hamiltonian] {
         let remedy =
             "give its field by `dynamics(x = expression)`, or derive it by `poisson = hat(x)` and a `hamiltonian`";
