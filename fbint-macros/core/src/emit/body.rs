@@ -71,14 +71,6 @@ impl<'a> Writer<'a> {
         Self { declaration, model, runtime, name, instance, signatures, names, prepared, inputs, directions }
     }
 
-    /// The places of the entries of parameters.
-    pub(super) fn parameters(&self) -> impl Iterator<Item = TokenStream> {
-        self.model.into_iter().flat_map(|model| {
-            let parameters = model.derivation.symbols.parameters();
-            parameters.map(|symbol| place(&model.elaborated.places[symbol]))
-        })
-    }
-
     /// The fields of the prepared model.
     pub(super) fn fields(&self) -> impl Iterator<Item = &Ident> {
         self.prepared.iter().chain(&self.inputs)

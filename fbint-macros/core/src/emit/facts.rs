@@ -11,7 +11,7 @@ use crate::derivation::table::Id;
 use crate::derivation::{Conservation, Derivation, Evidence, IntegralId, Kind, Role};
 use crate::expression::Symbol;
 use crate::program::{FEEDBACK_FIELD, OperationCount, Trait, VECTOR_FIELD};
-use crate::syntax::plain;
+use crate::syntax::{peel, plain};
 
 /// The first paragraph of an item's documentation, in one line.
 pub fn first_paragraph(attributes: &[Attribute]) -> String {
@@ -23,11 +23,7 @@ pub fn first_paragraph(attributes: &[Attribute]) -> String {
 /// The text of `#[doc = ".."]`. A literal that a macro was given stands in a group.
 fn documentation(attribute: &Attribute) -> Option<String> {
     let Meta::NameValue(MetaNameValue { path, value, .. }) = &attribute.meta else { return None };
-    let mut value = value;
-    while let Expr::Group(group) = value {
-        value = &group.expr;
-    }
-    match value {
+    match peel(value) {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if path.is_ident("doc") => Some(text.value()),
         _ => None,
     }

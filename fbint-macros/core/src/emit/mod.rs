@@ -20,7 +20,7 @@ use crate::derivation::{Derivation, Findings};
 use crate::elaborate::Elaborated;
 use crate::program::{Programs, Trait};
 use crate::syntax::{Declaration, plain};
-use body::Writer;
+use body::{Writer, place};
 use derivatives::derivatives;
 pub use facts::first_paragraph;
 use functions::{Signatures, functions};
@@ -294,7 +294,11 @@ fn facts(runtime: &syn::Path, system: &TokenStream) -> TokenStream {
 
 /// The functions that give and change parameters by their places.
 fn parameters(writer: &Writer<'_>) -> TokenStream {
-    let places: Vec<TokenStream> = writer.parameters().collect();
+    let parameters = writer.model.into_iter().flat_map(|model| {
+        let parameters = model.derivation.symbols.parameters();
+        parameters.map(|symbol| place(&model.elaborated.places[symbol]))
+    });
+    let places: Vec<TokenStream> = parameters.collect();
     let index = local("index");
     let number = by_index(&index, places.iter().map(|place| quote!(self.#place)));
     let changed = by_index(&index, places.iter().map(|place| quote!(&mut self.#place)));

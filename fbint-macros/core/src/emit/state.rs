@@ -73,9 +73,9 @@ fn conversions(runtime: &syn::Path, state: &Ident, variables: &[&Variable]) -> T
     let dimension = total_entries(variables.iter().copied());
     let n = Literal::usize_unsuffixed(dimension);
     let entries: Vec<Ident> = (0..dimension).map(|index| local(format!("x_{index}"))).collect();
-    let variables = || by_variable(variables.iter().copied(), &entries);
-    let gathered = variables().map(|(variable, own)| gather(runtime, variable.shape, own));
-    let scattered = variables().map(|(variable, own)| scatter(runtime, variable.shape, own));
+    let variables = by_variable(variables.iter().copied(), &entries);
+    let (gathered, scattered): (Vec<TokenStream>, Vec<TokenStream>) =
+        variables.map(|(variable, own)| value_and_pattern(runtime, variable.shape, own)).unzip();
     let flat = quote!([::core::primitive::f64; #n]);
     let (x, whole) = (local("x"), local("state"));
     quote! {
@@ -124,34 +124,15 @@ fn state_field_type(runtime: &syn::Path, shape: Shape) -> TokenStream {
     }
 }
 
-/// One variable, from its entries.
-fn gather(runtime: &syn::Path, shape: Shape, entries: &[Ident]) -> TokenStream {
-    match shape {
-        Shape::Scalar => {
-            let entry = local("entry");
-            quote!({ let [#entry] = [#(#entries),*]; #entry })
-        }
-        _ => {
-            let columns = columns(shape, entries);
-            quote!(#runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage(#columns)))
-        }
+/// One variable from its entries, and the pattern that binds them. Matrices are stored column by column.
+fn value_and_pattern(runtime: &syn::Path, shape: Shape, entries: &[Ident]) -> (TokenStream, TokenStream) {
+    if shape == Shape::Scalar {
+        let entry = local("entry");
+        return (quote!({ let [#entry] = [#(#entries),*]; #entry }), quote!(#(#entries)*));
     }
-}
-
-/// A pattern that binds the entries of one variable.
-fn scatter(runtime: &syn::Path, shape: Shape, entries: &[Ident]) -> TokenStream {
-    match shape {
-        Shape::Scalar => quote!(#(#entries)*),
-        _ => {
-            let columns = columns(shape, entries);
-            quote!(#runtime::nalgebra::Matrix { data: #runtime::nalgebra::ArrayStorage(#columns), .. })
-        }
-    }
-}
-
-/// The entries of a vector or a matrix, column by column.
-fn columns(shape: Shape, entries: &[Ident]) -> TokenStream {
     let (rows, _) = shape.extent();
     let columns = entries.chunks(rows).map(|column| quote!([#(#column),*]));
-    quote!([#(#columns),*])
+    let storage = quote!(#runtime::nalgebra::ArrayStorage([#(#columns),*]));
+    let matrix = quote!(#runtime::nalgebra::Matrix);
+    (quote!(#matrix::from_array_storage(#storage)), quote!(#matrix { data: #storage, .. }))
 }
