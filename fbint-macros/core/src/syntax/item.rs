@@ -120,13 +120,10 @@ enum Unfit {
 }
 
 fn shape(ty: &Type) -> Result<Shape, Unfit> {
-    match ty {
-        Type::Paren(inner) => shape(&inner.elem),
-        Type::Group(inner) => shape(&inner.elem),
-        Type::Array(array) => {
-            real(&array.elem)?;
-            Ok(Shape::Vector(literal_size(&array.len)?))
-        }
+    let (scalar, sizes) = match ty {
+        Type::Paren(inner) => return shape(&inner.elem),
+        Type::Group(inner) => return shape(&inner.elem),
+        Type::Array(array) => (&*array.elem, vec![literal_size(&array.len)]),
         Type::Path(path) if path.qself.is_none() => {
             let segment = path.path.segments.last().ok_or(Unfit::Type)?;
             let arguments: Vec<&GenericArgument> = match &segment.arguments {
@@ -134,35 +131,33 @@ fn shape(ty: &Type) -> Result<Shape, Unfit> {
                 PathArguments::AngleBracketed(arguments) => arguments.args.iter().collect(),
                 PathArguments::Parenthesized(_) => return Err(Unfit::Type),
             };
-            named_shape(&segment.ident.to_string(), &arguments)
+            match (&segment.ident.to_string()[..], &arguments[..]) {
+                ("f64", []) => return Ok(Shape::Scalar),
+                ("f32", []) => return Err(Unfit::Scalar),
+                (_, []) => return Err(Unfit::Type),
+                (name, [scalar, sizes @ ..]) => {
+                    let sizes = sizes_of(name, sizes)?;
+                    let GenericArgument::Type(scalar) = scalar else { return Err(Unfit::Scalar) };
+                    (scalar, sizes)
+                }
+            }
         }
-        _ => Err(Unfit::Type),
-    }
+        _ => return Err(Unfit::Type),
+    };
+    let Ok(Shape::Scalar) = shape(scalar) else { return Err(Unfit::Scalar) };
+    let sizes: Vec<usize> = sizes.into_iter().collect::<Result<_, _>>()?;
+    Shape::of(&sizes).ok_or(Unfit::Type)
 }
 
-fn named_shape(name: &str, arguments: &[&GenericArgument]) -> Result<Shape, Unfit> {
-    let (kind, sizes) = name.split_at(name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len()));
-    match (kind, sizes, arguments) {
-        ("f", "64", []) => Ok(Shape::Scalar),
-        ("f", "32", []) => Err(Unfit::Scalar),
-        ("SVector", "", [scalar, length]) => {
-            entry(scalar)?;
-            Ok(Shape::Vector(size(length)?))
-        }
-        ("SMatrix", "", [scalar, rows, columns]) => {
-            entry(scalar)?;
-            Ok(Shape::Matrix { rows: size(rows)?, columns: size(columns)? })
-        }
-        ("Vector", sizes, [scalar]) => {
-            let length = small(sizes)?;
-            entry(scalar)?;
-            Ok(Shape::Vector(length))
-        }
-        ("Matrix", sizes, [scalar]) => {
+/// The sizes of one of nalgebra's types, which has them in its name or as arguments.
+fn sizes_of(name: &str, arguments: &[&GenericArgument]) -> Result<Vec<Result<usize, Unfit>>, Unfit> {
+    let (kind, digits) = name.split_at(name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len()));
+    match (kind, digits, arguments) {
+        ("SVector", "", [_]) | ("SMatrix", "", [_, _]) => Ok(arguments.iter().map(|argument| size(argument)).collect()),
+        ("Vector", length, []) => Ok(vec![Ok(small(length)?)]),
+        ("Matrix", sizes, []) => {
             let (rows, columns) = sizes.split_once('x').unwrap_or((sizes, sizes));
-            let (rows, columns) = (small(rows)?, small(columns)?);
-            entry(scalar)?;
-            Ok(Shape::Matrix { rows, columns })
+            Ok(vec![Ok(small(rows)?), Ok(small(columns)?)])
         }
         _ => Err(Unfit::Type),
     }
@@ -173,20 +168,6 @@ fn small(digits: &str) -> Result<usize, Unfit> {
     match digits.parse() {
         Ok(size @ 1..=6) if digits.len() == 1 => Ok(size),
         _ => Err(Unfit::Type),
-    }
-}
-
-fn entry(argument: &GenericArgument) -> Result<(), Unfit> {
-    match argument {
-        GenericArgument::Type(ty) => real(ty),
-        _ => Err(Unfit::Scalar),
-    }
-}
-
-fn real(ty: &Type) -> Result<(), Unfit> {
-    match shape(ty) {
-        Ok(Shape::Scalar) => Ok(()),
-        _ => Err(Unfit::Scalar),
     }
 }
 
