@@ -224,21 +224,14 @@ fn parts(tokens: &[TokenTree]) -> (Option<Ident>, &[TokenTree], &[TokenTree]) {
 fn written_family(input: ParseStream) -> syn::Result<Family> {
     let index: Ident = input.parse()?;
     input.parse::<Token![in]>()?;
-    let start = bound(input)?;
+    let start: i64 = input.parse::<LitInt>()?.base10_parse()?;
     let limits: RangeLimits = input.parse()?;
-    let end = bound(input)?;
+    let end: i64 = input.parse::<LitInt>()?.base10_parse()?;
     let end = match limits {
         RangeLimits::HalfOpen(_) => end,
         RangeLimits::Closed(_) => end.saturating_add(1),
     };
     Ok(Family { index, range: start..end })
-}
-
-fn bound(input: ParseStream) -> syn::Result<i64> {
-    let negative = input.parse::<Option<Token![-]>>()?.is_some();
-    let literal: LitInt = input.parse()?;
-    let value: i64 = literal.base10_parse()?;
-    Ok(if negative { -value } else { value })
 }
 
 /// Where a definition stops looking like one, and what is wrong there.

@@ -97,13 +97,8 @@ impl Declaration {
 
     /// Returns `true` if the system has an energy, which is an integral of it.
     pub(super) fn has_energy(&self) -> bool {
-        match self.formalism {
-            Formalism::Canonical | Formalism::Poisson => {
-                self.has(AttributeKey::Hamiltonian) && !self.has(AttributeKey::Dynamics)
-            }
-            Formalism::Lagrangian => true,
-            Formalism::Given => false,
-        }
+        let is_hamiltonian = self.has(AttributeKey::Hamiltonian) && !self.has(AttributeKey::Dynamics);
+        self.formalism == Formalism::Lagrangian || is_hamiltonian
     }
 
     /// Returns `true` if constraints may have reactions, and holonomic ones rates.
