@@ -35,6 +35,11 @@ impl Errors {
         self.errors.borrow_mut().extend(error);
     }
 
+    /// What was read, or `None` after recording the mistakes that were found instead.
+    pub(crate) fn reported<T>(&self, result: syn::Result<T>) -> Option<T> {
+        result.map_err(|error| self.absorb(error)).ok()
+    }
+
     /// Returns `true` if nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.errors.borrow().is_empty()

@@ -103,12 +103,14 @@ impl AttributeReader<'_> {
         match entry.key.row().syntax {
             Syntax::Path(target) => {
                 let hint = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
-                if let Some(path) = self.value(entry, syn::Path::parse_mod_style, Some(hint)) {
+                let path = self.value(entry, syn::Path::parse_mod_style, Some(hint));
+                if let Some(path) = self.errors.reported(path) {
                     *(target.mutable)(self.declaration) = path;
                 }
             }
             Syntax::Expression(target) => {
-                if let Some(expression) = self.value(entry, Expr::parse, None)
+                let expression = self.value(entry, Expr::parse, None);
+                if let Some(expression) = self.errors.reported(expression)
                     && !entry.is_repeated
                 {
                     *(target.mutable)(self.declaration) = Some(expression);
@@ -152,7 +154,7 @@ impl AttributeReader<'_> {
     }
 
     /// Reads the value after `key =`. `hint` replaces syn's message.
-    fn value<T>(&mut self, entry: &KeyEntry<'_>, parse: Parse<T>, hint: Option<&str>) -> Option<T> {
+    fn value<T>(&mut self, entry: &KeyEntry<'_>, parse: Parse<T>, hint: Option<&str>) -> syn::Result<T> {
         let KeyEntry { key, word, rest, .. } = *entry;
         let usage = key.row().usage;
         let (span, message) = match rest {
@@ -163,8 +165,8 @@ impl AttributeReader<'_> {
             [] => (word.span(), format!("`{word}` needs a value: `{usage}`")),
             [other, ..] => (other.span(), format!("expected `=`, as in `{usage}`")),
         };
-        self.spoil(key, span, message);
-        None
+        self.lose(key);
+        Err(syn::Error::new(span, message))
     }
 
     /// Reports tokens after a key that takes no value.
@@ -193,35 +195,29 @@ impl AttributeReader<'_> {
         }
     }
 
-    /// Parses all of `tokens`, reporting what stands in the way; a non-empty slice. `hint` replaces syn's message.
-    pub(super) fn parsed<T>(&mut self, tokens: &[TokenTree], parse: Parse<T>, hint: Option<&str>) -> Option<T> {
+    /// Parses all of `tokens`, a non-empty slice. Reports what follows the value. `hint` replaces syn's message.
+    pub(super) fn parsed<T>(&mut self, tokens: &[TokenTree], parse: Parse<T>, hint: Option<&str>) -> syn::Result<T> {
         let parse = |input: ParseStream| {
             let value = parse(input)?;
             let rest: TokenStream = input.parse()?;
             Ok((value, rest))
         };
-        match parse.parse2(tokens.iter().cloned().collect()) {
-            Ok((value, rest)) => {
-                let rest: Vec<TokenTree> = rest.into_iter().collect();
-                self.leftover(&rest);
-                Some(value)
-            }
-            Err(error) => {
-                self.declaration.hidden_uses = true;
-                let message = error.to_string();
-                let last = tokens.last().map_or_else(Span::call_site, TokenTree::span);
-                match (hint, message.strip_prefix(END_OF_INPUT)) {
-                    (Some(hint), _) => self.errors.push(tokens[0].span(), hint),
-                    (None, Some(_)) => {
-                        self.errors.push(last, "the expression ends too early: an operand is missing after this")
-                    }
-                    (None, None) => {
-                        self.errors.push(error.span(), format_args!("this is not an expression: {message}"))
-                    }
+        let parsed = parse.parse2(tokens.iter().cloned().collect()).map_err(|error| {
+            self.declaration.hidden_uses = true;
+            let message = error.to_string();
+            let last = tokens.last().map_or_else(Span::call_site, TokenTree::span);
+            match hint {
+                Some(hint) => syn::Error::new(tokens[0].span(), hint),
+                None if message.starts_with(END_OF_INPUT) => {
+                    syn::Error::new(last, "the expression ends too early: an operand is missing after this")
                 }
-                None
+                None => syn::Error::new(error.span(), format_args!("this is not an expression: {message}")),
             }
-        }
+        });
+        let (value, rest) = parsed?;
+        let rest: Vec<TokenTree> = rest.into_iter().collect();
+        self.leftover(&rest);
+        Ok(value)
     }
 
     /// Reports tokens after a complete entry: most often the next one, after a forgotten comma.

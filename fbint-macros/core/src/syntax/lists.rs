@@ -16,7 +16,8 @@ impl AttributeReader<'_> {
         let (mut variables, mut place) = (Vec::new(), 0);
         for tokens in &entries {
             let Some(name) = self.name(key, &tokens[0]) else { continue };
-            match self.shape(key, &name, &tokens[1..]) {
+            let shape = self.shape(key, &name, &tokens[1..]);
+            match self.errors.reported(shape) {
                 // A second list is one mistake already: its names are known, and mean nothing.
                 _ if entry.is_repeated => self.declaration.broken.push(name),
                 Some(shape) => variables.push(Variable { name, shape }),
@@ -73,50 +74,34 @@ impl AttributeReader<'_> {
         Some(variable)
     }
 
-    fn shape(&mut self, key: AttributeKey, name: &Ident, tokens: &[TokenTree]) -> Option<Shape> {
+    fn shape(&mut self, key: AttributeKey, name: &Ident, tokens: &[TokenTree]) -> syn::Result<Shape> {
+        let misshapen = |span: Span| {
+            let remedy = format!("`{name}` for a scalar, `{name}: [3]` for a vector, `{name}: [3, 8]` for a matrix");
+            Err(syn::Error::new(span, format_args!("this is not a shape in `{}`: write {remedy}", key.name())))
+        };
         let sizes = match tokens {
-            [] => return Some(Shape::Scalar),
+            [] => return Ok(Shape::Scalar),
             [TokenTree::Punct(colon), TokenTree::Group(sizes)]
                 if colon.as_char() == ':' && sizes.delimiter() == Delimiter::Bracket =>
             {
                 sizes
             }
             [TokenTree::Punct(colon), _, other, ..] | [TokenTree::Punct(colon), other] if colon.as_char() == ':' => {
-                return self.misshapen(key, name, other.span());
+                return misshapen(other.span());
             }
-            [other, ..] => return self.misshapen(key, name, other.span()),
+            [other, ..] => return misshapen(other.span()),
         };
         let entries = self.entries(sizes.stream());
-        let sizes_read: Vec<usize> = entries.iter().map(|entry| self.size(entry)).collect::<Option<_>>()?;
-        let Some(shape) = Shape::of(&sizes_read) else {
+        let lengths = entries.iter().map(|entry| size(entry)).collect::<syn::Result<Vec<usize>>>()?;
+        let shape = Shape::of(&lengths).ok_or_else(|| {
             let message = "a shape has one size or two: `q: [3]` is a vector, `q: [3, 8]` a matrix of 3 rows";
-            self.errors.push(sizes.span_open(), message);
-            return None;
-        };
+            syn::Error::new(sizes.span_open(), message)
+        })?;
         if shape.entries() > MAX_ENTRIES {
-            self.errors.push(sizes.span_open(), format_args!("`{name}` has more than {MAX_ENTRIES} entries"));
-            return None;
+            let message = format!("`{name}` has more than {MAX_ENTRIES} entries");
+            return Err(syn::Error::new(sizes.span_open(), message));
         }
-        Some(shape)
-    }
-
-    fn misshapen(&mut self, key: AttributeKey, name: &Ident, span: Span) -> Option<Shape> {
-        let message = format!("write `{name}` for a scalar, `{name}: [3]` for a vector, `{name}: [3, 8]` for a matrix");
-        self.errors.push(span, format_args!("this is not a shape in `{}`: {message}", key.name()));
-        None
-    }
-
-    fn size(&mut self, tokens: &[TokenTree]) -> Option<usize> {
-        let integer = syn::parse2::<LitInt>(tokens.iter().cloned().collect());
-        let size = integer.ok().and_then(|integer| integer.base10_parse::<usize>().ok());
-        match size {
-            Some(1..=MAX_ENTRIES) => size,
-            _ => {
-                let message = format!("a size is an integer literal from 1 to {MAX_ENTRIES}");
-                self.errors.push(tokens[0].span(), message);
-                None
-            }
-        }
+        Ok(shape)
     }
 
     /// `key(name = expression, family[i in 0..8] = expression, definition)`.
@@ -145,65 +130,64 @@ impl AttributeReader<'_> {
             }
         };
         let name = self.name(key, name)?;
-        let content = self.family_and_value(key, &name, index, value);
-        if content.is_none() {
-            self.declaration.broken.push(name.clone());
-            self.declaration.hidden_uses = true;
+        let family = index.map(|index| family(key, &name, index)).transpose();
+        let content = family.and_then(|family| Ok((family, self.defined(key, value)?)));
+        match self.errors.reported(content) {
+            Some((family, value)) => Some(NamedExpression { name, assume, family, value }),
+            None => {
+                self.declaration.broken.push(name);
+                self.declaration.hidden_uses = true;
+                None
+            }
         }
-        let (family, value) = content?;
-        Some(NamedExpression { name, assume, family, value })
     }
 
-    fn family_and_value(
-        &mut self,
-        key: AttributeKey,
-        name: &Ident,
-        index: Option<&Group>,
-        value: &[TokenTree],
-    ) -> Option<(Option<Family>, Expr)> {
-        let family = match index {
-            Some(index) => Some(self.family(key, name, index)?),
-            None => None,
-        };
-        if let [equals] = value {
-            self.errors.push(equals.span(), format_args!("no expression after `=`, as in `{}`", key.row().usage));
-            return None;
+    /// `= expression`
+    fn defined(&mut self, key: AttributeKey, value: &[TokenTree]) -> syn::Result<Expr> {
+        match value {
+            [equals] => Err(syn::Error::new(
+                equals.span(),
+                format_args!("no expression after `=`, as in `{}`", key.row().usage),
+            )),
+            _ => self.parsed(&value[1..], Expr::parse, None),
         }
-        Some((family, self.parsed(&value[1..], Expr::parse, None)?))
     }
+}
 
-    fn family(&mut self, key: AttributeKey, name: &Ident, index: &Group) -> Option<Family> {
-        let refuse = |message: String| {
-            self.errors.push(index.span_open(), message);
-            None
-        };
-        if key == AttributeKey::Define {
-            return refuse(format!(
-                "`define` names one thing; drop `[..]` after `{name}` and index what it is made of"
-            ));
+fn size(tokens: &[TokenTree]) -> syn::Result<usize> {
+    let integer = syn::parse2::<LitInt>(tokens.iter().cloned().collect());
+    match integer.and_then(|integer| integer.base10_parse()) {
+        Ok(size @ 1..=MAX_ENTRIES) => Ok(size),
+        _ => {
+            let message = format!("a size is an integer literal from 1 to {MAX_ENTRIES}");
+            Err(syn::Error::new(tokens[0].span(), message))
         }
-        if key.gives_whole_variables() {
-            let key = key.name();
-            return refuse(format!("`{key}` gives all of `{name}` at once: drop `[..]` after `{name}`"));
+    }
+}
+
+/// `[i in 0..8]`
+fn family(key: AttributeKey, name: &Ident, index: &Group) -> syn::Result<Family> {
+    let refused = |message: String| Err(syn::Error::new(index.span_open(), message));
+    if key == AttributeKey::Define {
+        return refused(format!("`define` names one thing; drop `[..]` after `{name}` and index what it is made of"));
+    }
+    if key.gives_whole_variables() {
+        let key = key.name();
+        return refused(format!("`{key}` gives all of `{name}` at once: drop `[..]` after `{name}`"));
+    }
+    let family = written_family.parse2(index.stream()).map_err(|error| {
+        // What is missing has no token.
+        let missing = error.to_string().starts_with(END_OF_INPUT);
+        let span = if missing { index.span_open() } else { error.span() };
+        let message = format!("a family is written `{name}[i in 0..8] = ..`, with integer literals as bounds");
+        syn::Error::new(span, message)
+    })?;
+    match family.range.end.saturating_sub(family.range.start) {
+        ..=0 => refused(format!("the family `{name}` is empty: its range contains no index")),
+        length if length > MAX_ENTRIES as i64 => {
+            refused(format!("the family `{name}` has more than {MAX_ENTRIES} members"))
         }
-        let family = match written_family.parse2(index.stream()) {
-            Ok(family) => family,
-            Err(error) => {
-                // What is missing has no token.
-                let missing = error.to_string().starts_with(END_OF_INPUT);
-                let span = if missing { index.span_open() } else { error.span() };
-                let message = format!("a family is written `{name}[i in 0..8] = ..`, with integer literals as bounds");
-                self.errors.push(span, message);
-                return None;
-            }
-        };
-        match family.range.end.saturating_sub(family.range.start) {
-            ..=0 => refuse(format!("the family `{name}` is empty: its range contains no index")),
-            length if length > MAX_ENTRIES as i64 => {
-                refuse(format!("the family `{name}` has more than {MAX_ENTRIES} members"))
-            }
-            _ => Some(family),
-        }
+        _ => Ok(family),
     }
 }
 
