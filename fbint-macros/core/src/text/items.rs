@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::iter::Peekable;
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree, token_stream};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree, token_stream};
+use quote::ToTokens;
+use syn::parse::Parser;
+use syn::{Attribute, Meta};
 
 use crate::diagnostics::Errors;
 
@@ -30,9 +33,9 @@ pub(super) fn declarations(tokens: TokenStream, errors: &Errors) -> Vec<MacroInp
     let mut tokens = tokens.into_iter().peekable();
     let mut inputs = Vec::new();
     let mut names = BTreeSet::new();
-    while let Some(item) = Item::next(&mut tokens) {
+    while let Some(item) = Item::next(&mut tokens, errors) {
         if let Some(name) = item.name()
-            && item.attributes.iter().any(Attribute::declares)
+            && item.attributes.iter().any(declares)
             && !names.insert(name.to_string())
         {
             errors.push(
@@ -57,26 +60,18 @@ struct Item {
     tokens: Vec<TokenTree>,
 }
 
-/// An outer attribute: `#` and its group.
-struct Attribute {
-    tokens: [TokenTree; 2],
-    /// The last word of its path.
-    word: Option<Ident>,
-    /// What is between its parentheses.
-    arguments: TokenStream,
-}
-
 impl Item {
     /// The next item, which ends with a semicolon or a group in braces. Inner attributes of the text are passed over.
-    fn next(tokens: &mut Peekable<token_stream::IntoIter>) -> Option<Self> {
+    fn next(tokens: &mut Peekable<token_stream::IntoIter>, errors: &Errors) -> Option<Self> {
         tokens.peek()?;
         let mut item = Self { attributes: Vec::new(), tokens: Vec::new() };
         while let Some(token) = tokens.next() {
             if item.tokens.is_empty() && is_punct(&token, '#') {
                 let is_inner = tokens.next_if(|next| is_punct(next, '!')).is_some();
-                if let Some(TokenTree::Group(group)) = tokens.next_if(|next| matches!(next, TokenTree::Group(_))) {
+                if let Some(group) = tokens.next_if(|next| matches!(next, TokenTree::Group(_))) {
                     if !is_inner {
-                        item.attributes.push(Attribute::new(token, group));
+                        let attribute = Attribute::parse_outer.parse2(TokenStream::from_iter([token, group]));
+                        item.attributes.extend(errors.reported(attribute).into_iter().flatten());
                     }
                     continue;
                 }
@@ -112,24 +107,29 @@ impl Item {
 
     /// The model that the item declares. What does not belong in a text is reported.
     fn macro_input(self, errors: &Errors) -> Option<MacroInput> {
-        let Some(index) = self.attributes.iter().position(Attribute::declares) else {
+        let Some(index) = self.attributes.iter().position(declares) else {
             self.report(errors);
             return None;
         };
         let name = self.name().map(Ident::to_string).unwrap_or_default();
         let mut attributes = self.attributes;
-        let Attribute { word, arguments, .. } = attributes.remove(index);
-        attributes.iter().for_each(|other| other.check(errors));
-        let attributes = attributes.into_iter().flat_map(|other| other.tokens);
-        let place = word.map_or_else(Span::call_site, |word| word.span());
-        Some(MacroInput { attribute: arguments, item: attributes.chain(self.tokens).collect(), name, place })
+        let declaration = attributes.remove(index);
+        attributes.iter().for_each(|other| check(other, errors));
+        let place = word(&declaration).map_or_else(Span::call_site, Ident::span);
+        let attribute = match declaration.meta {
+            Meta::List(list) => list.tokens,
+            _ => TokenStream::new(),
+        };
+        let attributes = attributes.into_iter().map(ToTokens::into_token_stream);
+        let item = attributes.chain([TokenStream::from_iter(self.tokens)]).collect();
+        Some(MacroInput { attribute, item, name, place })
     }
 
     /// Reports an item that is not a model.
     fn report(&self, errors: &Errors) {
         let Some(token) = self.visible().first().or_else(|| self.tokens.first()) else {
             if let Some(attribute) = self.attributes.first() {
-                errors.push(attribute.tokens[1].span(), "there is no item after this attribute");
+                errors.push(attribute.bracket_token.span.join(), "there is no item after this attribute");
             }
             return;
         };
@@ -146,35 +146,22 @@ impl Item {
     }
 }
 
-impl Attribute {
-    fn new(sign: TokenTree, group: Group) -> Self {
-        let (mut word, mut arguments) = (None, TokenStream::new());
-        for token in group.stream() {
-            match token {
-                TokenTree::Ident(ident) => word = Some(ident),
-                TokenTree::Punct(punct) if punct.as_char() == ':' => {}
-                TokenTree::Group(group) => {
-                    arguments = group.stream();
-                    break;
-                }
-                _ => break,
-            }
-        }
-        Self { tokens: [sign, TokenTree::Group(group)], word, arguments }
-    }
+/// The last word of an attribute's path.
+fn word(attribute: &Attribute) -> Option<&Ident> {
+    attribute.path().segments.last().map(|segment| &segment.ident)
+}
 
-    fn declares(&self) -> bool {
-        self.word.as_ref().is_some_and(|word| word == ATTRIBUTE)
-    }
+fn declares(attribute: &Attribute) -> bool {
+    word(attribute).is_some_and(|word| word == ATTRIBUTE)
+}
 
-    /// Reports an attribute that a model cannot have.
-    fn check(&self, errors: &Errors) {
-        let Some(word) = &self.word else { return };
-        if word == ATTRIBUTE {
-            errors.push(word.span(), "a struct is one model: remove this attribute, or the other");
-        } else if word == "cfg" || word == "cfg_attr" {
-            errors.push(word.span(), "a text is not compiled for any configuration: remove this attribute");
-        }
+/// Reports an attribute that a model cannot have.
+fn check(attribute: &Attribute, errors: &Errors) {
+    let Some(word) = word(attribute) else { return };
+    if word == ATTRIBUTE {
+        errors.push(word.span(), "a struct is one model: remove this attribute, or the other");
+    } else if word == "cfg" || word == "cfg_attr" {
+        errors.push(word.span(), "a text is not compiled for any configuration: remove this attribute");
     }
 }
 
