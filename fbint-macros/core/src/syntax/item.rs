@@ -27,36 +27,25 @@ pub(super) fn read(tokens: TokenStream, errors: &Errors) -> Option<(DeriveInput,
         errors.push(first, PLACE);
         return None;
     };
-    if let Some((span, what)) = no_struct(&item) {
-        errors.push(span, format_args!("{PLACE}; this is {what}"));
-    }
-    match item {
+    let (span, what, item) = match item {
         Item::Struct(item) => {
             let fields = fields(&item, errors);
-            Some((item.into(), fields))
+            return Some((item.into(), fields));
         }
-        Item::Enum(item) => Some((item.into(), None)),
-        Item::Union(item) => Some((item.into(), None)),
-        _ => None,
-    }
+        Item::Enum(item) => (item.enum_token.span, "an enum", Some(item.into())),
+        Item::Union(item) => (item.union_token.span, "a union", Some(item.into())),
+        Item::Fn(item) => (item.sig.fn_token.span, "a function", None),
+        Item::Impl(item) => (item.impl_token.span, "an impl block", None),
+        Item::Mod(item) => (item.mod_token.span, "a module", None),
+        Item::Trait(item) => (item.trait_token.span, "a trait", None),
+        Item::Type(item) => (item.type_token.span, "a type alias", None),
+        other => (other.span(), "something else", None),
+    };
+    errors.push(span, format_args!("{PLACE}; this is {what}"));
+    Some((item?, None))
 }
 
 const PLACE: &str = "`#[feedback_system]` goes on a struct whose named fields are the model's parameters";
-
-/// What stands in the place of a struct.
-fn no_struct(item: &Item) -> Option<(Span, &'static str)> {
-    Some(match item {
-        Item::Struct(_) => return None,
-        Item::Enum(item) => (item.enum_token.span, "an enum"),
-        Item::Union(item) => (item.union_token.span, "a union"),
-        Item::Fn(item) => (item.sig.fn_token.span, "a function"),
-        Item::Impl(item) => (item.impl_token.span, "an impl block"),
-        Item::Mod(item) => (item.mod_token.span, "a module"),
-        Item::Trait(item) => (item.trait_token.span, "a trait"),
-        Item::Type(item) => (item.type_token.span, "a type alias"),
-        other => (other.span(), "something else"),
-    })
-}
 
 /// The fields, if the struct can be a model.
 fn fields(item: &ItemStruct, errors: &Errors) -> Option<ParameterFields> {
