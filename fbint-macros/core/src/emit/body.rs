@@ -264,10 +264,12 @@ impl FunctionBody<'_> {
         spend_each(self.program.instructions.len(), STATEMENT);
         let live = self.program.live();
         for (index, instruction) in self.program.instructions.iter().enumerate().filter(|(index, _)| live[*index]) {
-            if let Instruction::Weigh(integrals) = instruction {
-                self.weigh(Value::at(index), integrals);
-            }
             let piece = match instruction {
+                // What the law returns is bound entry by entry.
+                Instruction::Weigh(integrals) => {
+                    self.weigh(Value::at(index), integrals);
+                    continue;
+                }
                 Instruction::Input(input) => self.input(*input),
                 _ => self.piece(instruction),
             };
@@ -322,7 +324,7 @@ impl FunctionBody<'_> {
 
     /// A name for what an instruction computes: the order of the statements is the program's.
     fn bound(&mut self, instruction: &Instruction, piece: Piece) -> Piece {
-        if !instruction.computes() || matches!(instruction, Instruction::Weigh(_)) {
+        if !instruction.computes() {
             return piece;
         }
         let name = local(format!("t{}", self.temporaries));
