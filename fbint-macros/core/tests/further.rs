@@ -425,6 +425,9 @@ fn what_constraints_keep_is_found() {
     let sleigh =
         "coordinates(x: [2], a), velocities(v: [2], w), lagrangian = m * v.norm_squared() / 2 + i * w.powi(2) / 2,
         velocity_constraint(edge = v[0] * a.sin() - v[1] * a.cos())";
+    let framed = "coordinates(x: [2], a), velocities(v: [2], w),
+        kinematics(x = matrix![a.cos(), -a.sin(); a.sin(), a.cos()] * v, a = w),
+        lagrangian = m * v.norm_squared() / 2 + i * w.powi(2) / 2, velocity_constraint(edge = v[1])";
     let offset = "coordinates(x, y, a), velocities(vx, vy, w),
         define(centre = vector![vx - l * w * a.sin(), vy + l * w * a.cos()]),
         lagrangian = m * centre.norm_squared() / 2 + i * w.powi(2) / 2,
@@ -447,13 +450,24 @@ fn what_constraints_keep_is_found() {
     let goryachev = "state(g: [3], l: [3]), define(w = vector![l[0], l[1], 4 * l[2]]),
         dynamics(g = g.cross(&w), l = l.cross(&w) + g.cross(&vector![k, 0, 0]))";
     let on_level = format!("{goryachev}, constraint(level = g.dot(&l))");
-    let rows: [Row<(Conservation, &str)>; 10] = [
+    let rows: [Row<(Conservation, &str)>; 11] = [
         (
             sleigh,
             "struct S { m: f64, i: f64 }",
             2,
             [42, 7],
             &[(EVERYWHERE, "w"), (ON_CONSTRAINTS, "v[0] + x[1] * w"), (ON_CONSTRAINTS, "v[1] - x[0] * w")],
+        ),
+        (
+            framed,
+            "struct S { m: f64, i: f64 }",
+            2,
+            [34, 7],
+            &[
+                (ON_CONSTRAINTS, "v[0]"),
+                (ON_CONSTRAINTS, "x[0] * w - v[0] * a.sin()"),
+                (ON_CONSTRAINTS, "x[1] * w + v[0] * a.cos()"),
+            ],
         ),
         (offset, "struct S { m: f64, i: f64, l: f64 }", 2, [42, 13], &[]),
         (edge, "struct S { i: f64, s: f64 }", 2, [42, 8], &[(EVERYWHERE, "w")]),

@@ -14,18 +14,8 @@ const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 
 /// Random primes between 2^61 and 2^62.
 pub(crate) fn primes(seed: u64) -> impl Iterator<Item = PrimeField> {
-    primes_of(62, seed)
-}
-
-/// Random primes between 2^29 and 2^30.
-pub(crate) fn small_primes(seed: u64) -> impl Iterator<Item = PrimeField> {
-    primes_of(30, seed)
-}
-
-/// Random primes of this many bits.
-fn primes_of(bits: u32, seed: u64) -> impl Iterator<Item = PrimeField> {
     let mut random = Random(seed);
-    let odd = std::iter::from_fn(move || Some(random.next() >> (65 - bits) | 1 << (bits - 1) | 1));
+    let odd = std::iter::from_fn(move || Some(random.next() >> 3 | 1 << 61 | 1));
     odd.filter(|number| is_prime(*number)).map(PrimeField)
 }
 
@@ -62,10 +52,6 @@ impl PrimeField {
     }
 
     pub(crate) fn multiply(self, a: u64, b: u64) -> u64 {
-        // The square of a small prime leaves room in 64 bits.
-        if self.0 >> 32 == 0 {
-            return a * b % self.0;
-        }
         (u128::from(a) * u128::from(b) % u128::from(self.0)) as u64
     }
 

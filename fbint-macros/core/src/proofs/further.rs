@@ -4,18 +4,16 @@
 //! state space, or of the constraint set, modulo a prime; by [symmetries](grading) it falls apart into one matrix for each weight. Functions
 //! are elements with the relations that [`identities`](super::identities) lists.
 //!
-//! First a sieve, modulo a prime of 30 bits and for random parameters: monomials that occur in nothing that it finds to be conserved are left
-//! out of what follows, which is modulo a prime of 62 bits. There, parameters are at first other ones at each point: that gives the functions
-//! whose coefficients are numbers. Then they are the same at all points. Of what is in the kernel then, and independent of what is declared
-//! and of what was found before, the short forms are solved for again at points with other parameters, with coefficients that are polynomials
-//! in these. Reconstruction of rational numbers gives the rest, and what comes out is proved as a declared invariant is.
+//! The prime has 62 bits. Parameters are at first the same at all points. Of what is in the kernel then, relations of functions and of the
+//! constraints are left out, and what is also in the kernel for other parameters at each point gives the functions whose coefficients are
+//! numbers. Of the rest, as far as it is independent of what is declared and of what was found before, the short forms are solved for again
+//! at points with other parameters, with coefficients that are polynomials in these. Reconstruction of rational numbers gives the rest, and
+//! what comes out is proved as a declared invariant is.
 //!
-//! No polynomial whose coefficients are rational in the parameters is overlooked because of a prime or the points, which can only make a
-//! kernel too large: what is in it beyond what is declared and found is counted. The sieve leaves a monomial out that occurs in a conserved
-//! function, or takes two of them for multiples of one another, only if coefficients vanish there or have such a quotient; then the kernel
-//! of what is left has fewer dimensions modulo the large prime, and another small prime is taken. That the rest of the kernel consists of
-//! functions of what is declared and found is decided by a rank at random points modulo the large prime, which is too small with a
-//! probability that [`exclusion`] derives. Where that is not below 1e-6, nothing is searched.
+//! No polynomial whose coefficients are rational in the parameters is overlooked because of the prime or the points, which can only make a
+//! kernel too large: what is in it beyond what is declared and found is counted. That the rest of the kernel consists of functions of what
+//! is declared and found is decided by a rank at random points, which is too small with a probability that [`exclusion`] derives. Where that
+//! is not below 1e-6, nothing is searched.
 
 mod exclusion;
 mod grading;
@@ -23,26 +21,23 @@ mod kernel;
 mod monomials;
 mod reconstruction;
 mod samples;
-mod sieve;
 mod tape;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::exclusion::Exclusion;
 use self::kernel::{BLOCK, Combination, combined, last, shortened, sum_of};
-use self::monomials::{FactoredMonomial, atoms, factors_of, monomials, products};
-use self::reconstruction::{DEGREE_IN_PARAMETERS, residues};
+use self::monomials::{FactoredMonomial, atoms, monomials, products};
+use self::reconstruction::DEGREE_IN_PARAMETERS;
 use self::samples::Samples;
-use self::sieve::Sieve;
 use self::tape::{Tape, residue};
 use super::identities::seed_and_scale;
 use super::point::{ModularPoint, Set, Step, roots};
 use super::rates::constraint_set;
-use crate::derivation::table::Id;
-use crate::derivation::{Derivation, Further, FurtherIntegral, Searched};
+use crate::derivation::{Derivation, Further, FurtherIntegral, Searched, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{Differentiated, gradient};
-use crate::numbers::field::{PrimeField, primes, small_primes};
+use crate::numbers::field::{PrimeField, primes};
 use crate::numbers::linear::Echelon;
 
 /// Entries of the state of what is looked at without being asked for, at most, and the degree.
@@ -50,14 +45,13 @@ const MOST_ENTRIES: usize = 24;
 const DEGREE: usize = 2;
 /// The most monomials that are looked at.
 pub const MOST_MONOMIALS: usize = 4000;
-/// Nodes of the field's expressions, times monomials, and operations of a sieve: beyond the first, nothing is looked at without being asked
-/// for, and beyond the second, nothing at all.
+/// Nodes of the field's expressions, times monomials, and operations that a kernel takes: beyond the first, nothing is looked at without
+/// being asked for, and beyond the second, nothing at all.
 const SIZES: [usize; 2] = [1_000_000, 20_000_000];
 const WORK: [usize; 2] = [500_000, 1_000_000_000];
 /// Points that may be undefined, for one that is defined: square roots of random residues exist with a probability of 1/2.
 const UNDEFINED: u64 = 256;
-/// Primes that are tried, and the one that is taken where no probability depends on it.
-const PRIMES: usize = 3;
+/// The prime that is taken where no probability depends on it.
 const FIRST_PRIME: PrimeField = PrimeField((1 << 61) - 1);
 
 /// Why nothing is searched.
@@ -144,7 +138,7 @@ impl<'a> Basis<'a> {
         Some(Self { derivation, atoms, degree, values, gradients, monomials, classes, tape, rates, variables })
     }
 
-    /// Operations that a sieve takes, about.
+    /// Operations that the kernel takes, about.
     fn work(&self) -> usize {
         let points = self.classes.iter().map(Vec::len).max().unwrap_or(0);
         let evaluation = points.saturating_mul(self.tape.work() + self.monomials.len());
@@ -174,6 +168,8 @@ struct Space<'a> {
     /// Roots of numbers and of functions of the parameters.
     constant_roots: Vec<Expression>,
     field: PrimeField,
+    /// The residues of parameters for which all of these roots exist.
+    shared: Vec<u64>,
     seed: u64,
     scale: u64,
 }
@@ -230,7 +226,7 @@ impl<'a> Space<'a> {
         let parameters = || derivation.symbols.parameters();
         let bound = sets.iter().flat_map(|(set, _)| set.symbols()).chain(parameters()).collect();
         let occurring: BTreeSet<Symbol> = parts.iter().flat_map(Expression::symbols).collect();
-        let space = Self {
+        let mut space = Self {
             exclusion: Exclusion::of(&basis, &sets[0], &parts, scale)?,
             basis,
             roots: Root::all(roots(parts.iter()), bound),
@@ -239,50 +235,56 @@ impl<'a> Space<'a> {
             parameters: parameters().filter(|symbol| occurring.contains(symbol)).collect(),
             constant_roots: exclusion::constant_roots(derivation, &parts),
             field: FIRST_PRIME,
+            shared: Vec::new(),
             seed,
             scale,
         };
-        let field = space.with_roots(primes(seed)).next()?;
-        Some(Self { field, ..space })
-    }
-
-    /// Those of these primes modulo which roots exist for some parameters.
-    fn with_roots(&self, primes: impl Iterator<Item = PrimeField>) -> impl Iterator<Item = PrimeField> {
-        let has_roots = |field: &PrimeField| field.has_roots() && self.same_parameters(*field).is_some();
-        primes.take(UNDEFINED as usize).filter(has_roots).take(PRIMES)
+        for field in primes(seed).take(UNDEFINED as usize).filter(|field| field.has_roots()) {
+            space.field = field;
+            if let Some(shared) = space.parameters_with_roots() {
+                return Some(Self { shared, ..space });
+            }
+        }
+        None
     }
 
     fn search(&self) -> Option<Further> {
-        self.with_roots(small_primes(self.seed)).find_map(|small| {
-            let mut general = Samples::new(self, self.field, None)?;
-            let kernel = self.kernel(small, &mut general)?;
-            self.found(kernel, &mut general)
-        })
+        let mut general = Samples::general(self);
+        let kernel = self.kernel(&mut general)?;
+        self.found(kernel, &mut general)
     }
 
-    /// What is conserved for random parameters, among what a sieve leaves; `None` where that is not what the sieve found.
-    fn kernel(&self, small: PrimeField, general: &mut Samples) -> Option<Kernel> {
-        let same = |field| Samples::new(self, field, Some(self.same_parameters(field)?));
-        let (mut sieve, mut own, mut large) = (same(small)?, Samples::new(self, small, None)?, same(self.field)?);
+    /// What is conserved for random parameters.
+    fn kernel(&self, general: &mut Samples) -> Option<Kernel> {
+        let mut shared = Samples::shared(self);
         let mut kernel = Kernel::default();
         for class in &self.basis.classes {
-            let Sieve { groups, dimension, left_out } = self.sieve(&mut sieve, &mut own, class)?;
-            kernel.left_out.extend(left_out);
-            if dimension == 0 {
-                continue;
+            let own = shared.kernel(class.len(), |sample| class.iter().map(|place| sample.rates[*place]).collect())?;
+            let of_class = |(column, entry): &(usize, u64)| (class[*column], *entry);
+            let own: Vec<Combination> = own.iter().map(|member| member.iter().map(of_class).collect()).collect();
+            let bound = self.bound(general, &own)?;
+            kernel.left_out.extend(bound.iter().map(|member| last(&own[*member])));
+            let members = own.into_iter().enumerate().filter(|(member, _)| !bound.contains(member));
+            let members: Vec<Combination> = members.map(|(_, member)| member).collect();
+            if !members.is_empty() {
+                let constant = general.kernel(members.len(), |sample| self.sums(&members, &sample.rates))?;
+                kernel.constant.extend(constant.iter().map(|sum| sum_of(self.field, sum, &members)));
+                kernel.members.extend(members);
             }
-            let groups = residues(&groups, self.field)?;
-            let members = large.kernel(groups.len(), |sample| self.sums(&groups, &sample.rates))?;
-            if members.len() != dimension {
-                return None;
-            }
-            let members: Vec<Combination> = members.iter().map(|sum| sum_of(self.field, sum, &groups)).collect();
-            let constant = general.kernel(members.len(), |sample| self.sums(&members, &sample.rates))?;
-            kernel.constant.extend(constant.iter().map(|sum| sum_of(self.field, sum, &members)));
-            kernel.members.extend(members);
         }
-        kernel.points = sieve.len();
+        kernel.points = shared.len();
         Some(kernel)
+    }
+
+    /// Which members of a kernel are combinations of those before and of 1 as functions, for all parameters: by relations of functions, and
+    /// by the constraints.
+    fn bound(&self, general: &mut Samples, members: &[Combination]) -> Option<Vec<usize>> {
+        if members.is_empty() || self.basis.atoms.is_empty() && self.sets[0].0.is_everywhere() {
+            return Some(Vec::new());
+        }
+        let relations = general
+            .kernel(1 + members.len(), |sample| [1].into_iter().chain(self.sums(members, &sample.values)).collect())?;
+        Some(relations.iter().map(|relation| last(relation) - 1).collect())
     }
 
     /// Combinations of values.
@@ -336,12 +338,9 @@ impl<'a> Space<'a> {
         if combinations.is_empty() {
             return Some(Vec::new());
         }
-        let Derivation { integrals, symbols, .. } = self.basis.derivation;
-        let declared = integrals.rows().map(|integral| &integral.gradient);
-        let known: Vec<Vec<Option<&Expression>>> = declared
-            .chain(found.iter().map(|FurtherIntegral { gradient, .. }| gradient))
-            .map(|gradient| symbols.states().map(|state| gradient.get(&state)).collect())
-            .collect();
+        let declared = self.basis.derivation.integrals.rows().map(|integral| &integral.gradient);
+        let known: Vec<&SparseRow<Expression>> =
+            declared.chain(found.iter().map(|integral| &integral.gradient)).collect();
         let numbers = |point: u64| (point * UNDEFINED..(point + 1) * UNDEFINED).map(|attempt| (1 << 20) + attempt);
         let pivots = |point| numbers(point).find_map(|number| self.pivots(number, &known, combinations));
         let pivots = (0..self.exclusion.points).map(pivots).collect::<Option<Vec<Vec<bool>>>>()?;
@@ -351,52 +350,24 @@ impl<'a> Space<'a> {
     }
 
     /// Which combinations have gradients at a point that are independent of those of what is known and of those before.
-    fn pivots(
-        &self,
-        number: u64,
-        known: &[Vec<Option<&Expression>>],
-        combinations: &[Combination],
-    ) -> Option<Vec<bool>> {
-        let mut point = self.point(self.field, &self.same_parameters(self.field)?, number)?;
-        let mut columns: Vec<Vec<u64>> = Vec::new();
-        for gradient in known {
-            let entries = gradient.iter().map(|entry| entry.map_or(Some(0), |entry| residue(&point.evaluate(entry)?)));
-            columns.push(entries.collect::<Option<_>>()?);
+    fn pivots(&self, number: u64, known: &[&SparseRow<Expression>], combinations: &[Combination]) -> Option<Vec<bool>> {
+        let mut point = self.point(&self.shared, number)?;
+        let results = self.basis.tape.results(&mut point)?;
+        let mut rows: Vec<Vec<u64>> = Vec::new();
+        for state in self.basis.derivation.symbols.states() {
+            let slope = |row: &&SparseRow<Expression>| match row.get(&state) {
+                Some(slope) => residue(&point.evaluate(slope)?),
+                None => Some(0),
+            };
+            let mut row = known.iter().map(slope).collect::<Option<Vec<u64>>>()?;
+            let (_, slopes) = self.along(&results, |other| u64::from(other == state));
+            row.extend(self.sums(combinations, &slopes));
+            rows.push(row);
         }
-        columns.extend(self.gradients(&mut point, combinations)?);
-        let row = |state: usize| columns.iter().map(|column| column[state]).collect();
-        let mut matrix = Echelon::new(self.field, (0..self.basis.derivation.dimension()).map(row).collect());
-        let pivots = (0..columns.len()).map(|column| matrix.pivot(column, 0.0)).collect::<Option<Vec<bool>>>()?;
-        Some(pivots[known.len()..].to_vec())
-    }
-
-    /// The gradients of combinations at a point: the derivative of a monomial by a variable is the monomial over the variable, times the
-    /// exponent.
-    fn gradients(&self, point: &mut ModularPoint, combinations: &[Combination]) -> Option<Vec<Vec<u64>>> {
-        let field = self.field;
-        let results = self.basis.tape.results(point, &self.basis.tape.numbers(field)?)?;
-        let of_variable = |variable: &Differentiated<usize>| field.inverse(results[variable.value]);
-        let reciprocals = self.basis.variables.iter().map(of_variable).collect::<Option<Vec<u64>>>()?;
-        let mut values: Vec<u64> = Vec::new();
-        for FactoredMonomial { of, variable, .. } in &self.basis.monomials {
-            let value = results[self.basis.variables[*variable].value];
-            values.push(of.map_or(value, |of| field.multiply(values[of], value)));
-        }
-        let gradient = |combination: &Combination| {
-            let mut gradient = vec![0; self.basis.derivation.dimension()];
-            for (place, factor) in combination {
-                let term = field.multiply(values[*place], *factor);
-                for variable in factors_of(&self.basis.monomials, *place) {
-                    let term = field.multiply(term, reciprocals[variable]);
-                    for (state, slope) in &self.basis.variables[variable].gradient {
-                        let entry = &mut gradient[state.place()];
-                        *entry = field.add(*entry, field.multiply(term, results[*slope]));
-                    }
-                }
-            }
-            gradient
-        };
-        Some(combinations.iter().map(gradient).collect())
+        let mut matrix = Echelon::new(self.field, rows);
+        let columns = 0..known.len() + combinations.len();
+        let mut pivots = columns.map(|column| matrix.pivot(column, 0.0)).collect::<Option<Vec<bool>>>()?;
+        Some(pivots.split_off(known.len()))
     }
 }
 
@@ -428,10 +399,8 @@ mod tests {
     fn weights_leave_nothing_out() {
         let derivation = resonance();
         let mut space = Space::new(Basis::new(&derivation, &[], 4, false).unwrap(), Vec::new()).unwrap();
-        let small = space.with_roots(small_primes(1)).next().unwrap();
         let kernel = |space: &Space| {
-            let mut general = Samples::new(space, space.field, None).unwrap();
-            let Kernel { constant, members, points, .. } = space.kernel(small, &mut general).unwrap();
+            let Kernel { constant, members, points, .. } = space.kernel(&mut Samples::general(space)).unwrap();
             ([constant.len(), members.len()], points)
         };
         let (by_weight, points) = kernel(&space);

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::FIRST_PRIME;
-use super::kernel::{Combination, Elimination, combined, sum_of};
+use super::kernel::{BLOCK, Combination, Elimination, combined, sum_of};
 use super::monomials::FactoredMonomial;
 use crate::derivation::Derivation;
 use crate::expression::{Expression, Function, Symbol};
@@ -165,6 +165,7 @@ impl Equations {
         };
         let rows: Vec<Vec<u64>> = self.vanishing.iter().map(row).collect();
         // Entries are divided by a pivot, which is not 0.
-        matrix.extend(&rows).map_or(Vec::new(), |_| matrix.kernel())
+        let added = rows.chunks(BLOCK).try_for_each(|block| matrix.add(block.to_vec()).map(drop));
+        added.map_or(Vec::new(), |()| matrix.kernel())
     }
 }

@@ -9,132 +9,69 @@ use crate::work::{LOOK, spend_each};
 /// A combination of monomials: their places in ascending order, with coefficients that are not 0.
 pub(super) type Combination = Vec<(usize, u64)>;
 
-/// How many rows are added at once: products of residues below 2^30 and of residues below 2^62 are added up in 64 and in 128 bits, so many
-/// of them that the sum has to be reduced once.
+/// How many rows are added at once: so many products of residues below 2^62 are added up in 128 bits, and reduced once.
 pub(super) const BLOCK: usize = 8;
-/// Residues modulo smaller primes are multiplied in 64 bits.
-const SMALL: u64 = 1 << 30;
 
-/// A matrix in reduced row echelon form, to which rows are added.
-///
-/// The columns of the pivots are those of a unit matrix and are left out. So elimination takes width^3 / 3 multiplications.
+/// A matrix in row echelon form, to which rows are added: each row is 0 up to its pivot, which is 1, and in the columns of the pivots of
+/// earlier blocks and of its own.
 pub(super) struct Elimination {
     field: PrimeField,
-    /// The columns without a pivot, in no order.
-    free: Vec<usize>,
-    /// The column of each pivot.
-    pivots: Vec<usize>,
-    /// The rows, with an entry for each free column.
-    rows: Vec<Vec<u64>>,
+    width: usize,
+    blocks: Vec<Vec<PivotRow>>,
 }
+
+/// A row with the column of its pivot.
+type PivotRow = (usize, Vec<u64>);
 
 impl Elimination {
     pub(super) fn new(field: PrimeField, width: usize) -> Self {
-        Self { field, free: (0..width).collect(), pivots: Vec::new(), rows: Vec::new() }
+        Self { field, width, blocks: Vec::new() }
     }
 
     /// Adds at most [`BLOCK`] rows: which of them are independent of those before.
-    pub(super) fn add(&mut self, rows: &[Vec<u64>]) -> Option<Vec<bool>> {
-        let mut rests: Vec<Vec<u64>> = rows.iter().map(|row| self.reduced(row)).collect();
-        // The indices of the pivots among the free columns, with the rows of the block.
-        let mut pivots: Vec<(usize, usize)> = Vec::new();
-        for own in 0..rests.len() {
-            let entries = (0..self.free.len()).filter(|index| rests[own][*index] != 0);
-            let Some(pivot) = entries.min_by_key(|index| self.free[*index]) else { continue };
-            let source = self.normalised(std::mem::take(&mut rests[own]), pivot)?;
-            for row in &mut rests {
-                self.eliminate(row, &[pivot], &[&source]);
-            }
-            rests[own] = source;
-            pivots.push((pivot, own));
+    pub(super) fn add(&mut self, rows: Vec<Vec<u64>>) -> Option<Vec<bool>> {
+        let mut block: Vec<PivotRow> = Vec::new();
+        let mut are_new = Vec::new();
+        for mut row in rows {
+            self.blocks.iter().chain([&block]).for_each(|block| eliminate(self.field, &mut row, block));
+            let pivot = row.iter().position(|entry| *entry != 0);
+            are_new.push(pivot.is_some());
+            let Some(pivot) = pivot else { continue };
+            let factor = self.field.inverse(row[pivot])?;
+            row.iter_mut().for_each(|entry| *entry = self.field.multiply(*entry, factor));
+            let own = [(pivot, row)];
+            block.iter_mut().for_each(|(_, other)| eliminate(self.field, other, &own));
+            block.extend(own);
         }
-        let columns: Vec<usize> = pivots.iter().map(|(pivot, _)| *pivot).collect();
-        let sources: Vec<&[u64]> = pivots.iter().map(|(_, own)| &rests[*own][..]).collect();
-        let mut old = std::mem::take(&mut self.rows);
-        old.iter_mut().for_each(|row| self.eliminate(row, &columns, &sources));
-        let is_new = (0..rests.len()).map(|own| pivots.iter().any(|(_, other)| *other == own)).collect();
-        for (pivot, own) in &pivots {
-            self.pivots.push(self.free[*pivot]);
-            old.push(std::mem::take(&mut rests[*own]));
-        }
-        self.rows = old;
-        self.leave_out(columns);
-        Some(is_new)
+        self.blocks.push(block);
+        Some(are_new)
     }
 
-    /// Adds any number of rows: how many of them are independent of those before.
-    pub(super) fn extend(&mut self, rows: &[Vec<u64>]) -> Option<usize> {
-        let before = self.rows.len();
-        rows.chunks(BLOCK).try_for_each(|block| self.add(block).map(drop))?;
-        Some(self.rows.len() - before)
-    }
-
-    /// The columns of the pivots, in the order in which their rows were added.
-    pub(super) fn pivots(&self) -> &[usize] {
-        &self.pivots
-    }
-
-    /// The columns that occur in any but the first rows that were independent, with their entries in these.
-    pub(super) fn columns_beyond(&self, first: usize) -> Vec<(usize, Vec<u64>)> {
-        let rows = &self.rows[first..];
-        let free = self.free.iter().enumerate();
-        let free = free.map(|(index, column)| (*column, rows.iter().map(|row| row[index]).collect::<Vec<u64>>()));
-        let unit = |pivot: usize| (0..rows.len()).map(|row| u64::from(row == pivot)).collect();
-        let pivots = self.pivots[first..].iter().enumerate().map(|(row, column)| (*column, unit(row)));
-        free.filter(|(_, entries)| entries.iter().any(|entry| *entry != 0)).chain(pivots).collect()
-    }
-
-    /// A row minus multiples of those before, on the free columns.
-    fn reduced(&self, row: &[u64]) -> Vec<u64> {
-        let mut rest: Vec<u64> = self.free.iter().map(|column| row[*column]).collect();
-        for (pivots, sources) in self.pivots.chunks(BLOCK).zip(self.rows.chunks(BLOCK)) {
-            let factors: Vec<u64> = pivots.iter().map(|column| self.field.negative(row[*column])).collect();
-            let sources: Vec<&[u64]> = sources.iter().map(Vec::as_slice).collect();
-            add_multiples(self.field, &mut rest, &factors, &sources);
-        }
-        rest
-    }
-
-    /// A row divided by one of its entries.
-    fn normalised(&self, row: Vec<u64>, pivot: usize) -> Option<Vec<u64>> {
-        let factor = self.field.inverse(row[pivot])?;
-        Some(row.into_iter().map(|entry| self.field.multiply(entry, factor)).collect())
-    }
-
-    /// Subtracts the multiples of these rows, in each of which one of these columns is 1 and the others are 0, that make all of them 0.
-    fn eliminate(&self, row: &mut [u64], columns: &[usize], sources: &[&[u64]]) {
-        if row.is_empty() {
-            return;
-        }
-        let factors: Vec<u64> = columns.iter().map(|column| self.field.negative(row[*column])).collect();
-        if factors.iter().any(|factor| *factor != 0) {
-            add_multiples(self.field, row, &factors, sources);
-        }
-    }
-
-    /// Leaves out columns that have got a pivot.
-    fn leave_out(&mut self, mut columns: Vec<usize>) {
-        columns.sort_unstable();
-        for column in columns.into_iter().rev() {
-            self.free.swap_remove(column);
-            for row in &mut self.rows {
-                row.swap_remove(column);
-            }
-        }
-    }
-
-    /// The kernel: a combination for each column that depends on those before it.
+    /// The kernel: a combination for each column that depends on those before it, which comes last in it.
     pub(super) fn kernel(&self) -> Vec<Combination> {
-        let combination = |index: usize| {
-            let entries = self.pivots.iter().zip(&self.rows).map(|(column, row)| (*column, row[index]));
-            let own = (self.free[index], self.field.negative(1));
-            let mut combination: Combination = entries.filter(|(_, entry)| *entry != 0).chain([own]).collect();
+        let mut rows: Vec<&PivotRow> = self.blocks.iter().flatten().collect();
+        rows.sort_unstable_by_key(|(pivot, _)| Reverse(*pivot));
+        let is_free = |column: &usize| rows.iter().all(|(pivot, _)| pivot != column);
+        let combination = |column: usize| {
+            let mut combination = vec![(column, self.field.negative(1))];
+            for (pivot, row) in &rows {
+                let rest = combined(self.field, &combination, row);
+                combination.extend((rest != 0).then(|| (*pivot, self.field.negative(rest))));
+            }
             combination.sort_unstable();
             combination
         };
-        let mut kernel: Vec<Combination> = (0..self.free.len()).map(combination).collect();
-        kernel.sort_by_key(last);
-        kernel
+        (0..self.width).filter(is_free).map(combination).collect()
+    }
+}
+
+/// Subtracts the multiples of a block's rows that make a row 0 in the columns of their pivots.
+fn eliminate(field: PrimeField, row: &mut [u64], block: &[PivotRow]) {
+    let factors: Vec<u64> = block.iter().map(|(pivot, _)| field.negative(row[*pivot])).collect();
+    if factors.iter().any(|factor| *factor != 0) {
+        let first = block.iter().map(|(pivot, _)| *pivot).min().unwrap_or(0);
+        let sources: Vec<&[u64]> = block.iter().map(|(_, source)| &source[first..]).collect();
+        add_multiples(field, &mut row[first..], &factors, &sources);
     }
 }
 
@@ -142,24 +79,15 @@ impl Elimination {
 /// there are no iterators.
 fn add_multiples(PrimeField(prime): PrimeField, row: &mut [u64], factors: &[u64], sources: &[&[u64]]) {
     spend_each(row.len(), LOOK);
-    let factor = |place: usize| factors.get(place).copied().unwrap_or(0);
+    let factor = |place: usize| u128::from(factors.get(place).copied().unwrap_or(0));
     let source = |place: usize| sources[place.min(sources.len() - 1)];
     let [a, b, c, d, e, f, g, h] = [0, 1, 2, 3, 4, 5, 6, 7].map(factor);
     let [r, s, t, u, v, w, x, y] = [0, 1, 2, 3, 4, 5, 6, 7].map(source);
     let (mut i, length) = (0, row.len());
-    if prime < SMALL {
-        while i < length {
-            let low = a * r[i] + b * s[i] + c * t[i] + d * u[i];
-            row[i] = (row[i] + low + e * v[i] + f * w[i] + g * x[i] + h * y[i]) % prime;
-            i += 1;
-        }
-        return;
-    }
-    let wide = |factor: u64, entry: u64| u128::from(factor) * u128::from(entry);
     while i < length {
-        let low = wide(a, r[i]) + wide(b, s[i]) + wide(c, t[i]) + wide(d, u[i]);
-        let high = wide(e, v[i]) + wide(f, w[i]) + wide(g, x[i]) + wide(h, y[i]);
-        row[i] = ((u128::from(row[i]) + low + high) % u128::from(prime)) as u64;
+        let low = a * r[i] as u128 + b * s[i] as u128 + c * t[i] as u128 + d * u[i] as u128;
+        let high = e * v[i] as u128 + f * w[i] as u128 + g * x[i] as u128 + h * y[i] as u128;
+        row[i] = ((row[i] as u128 + low + high) % prime as u128) as u64;
         i += 1;
     }
 }
@@ -220,28 +148,27 @@ fn shortest_difference(combination: &Combination, other: &Combination, field: Pr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numbers::field::{primes, small_primes};
+    use crate::numbers::field::primes;
     use crate::numbers::random::Random;
 
-    /// Rows of 20 entries, of which two are combinations of those before, modulo a small and a large prime.
+    /// Rows of 20 entries, of which two are combinations of those before.
     #[test]
     fn what_depends_on_columns_before_is_found() {
-        for field in [small_primes(1).next().unwrap(), primes(1).next().unwrap()] {
-            let mut random = Random(3);
-            let mut row = || {
-                let mut row: Vec<u64> = (0..20).map(|_| random.next() % field.0).collect();
-                row[7] = field.add(row[2], field.multiply(5, row[3]));
-                row[15] = field.add(row[7], field.negative(row[14]));
-                row
-            };
-            let rows: Vec<Vec<u64>> = (0..30).map(|_| row()).collect();
-            let mut matrix = Elimination::new(field, 20);
-            let added: usize = rows.chunks(3).map(|block| matrix.extend(block).unwrap()).sum();
-            let kernel = matrix.kernel();
-            assert_eq!((added, kernel.iter().map(last).collect::<Vec<_>>()), (18, vec![7, 15]));
-            let minus = field.negative(1);
-            assert_eq!(kernel[0], [(2, 1), (3, 5), (7, minus)]);
-            assert_eq!(kernel[1], [(2, 1), (3, 5), (14, minus), (15, minus)]);
-        }
+        let field = primes(1).next().unwrap();
+        let mut random = Random(3);
+        let mut row = || {
+            let mut row: Vec<u64> = (0..20).map(|_| random.next() % field.0).collect();
+            row[7] = field.add(row[2], field.multiply(5, row[3]));
+            row[15] = field.add(row[7], field.negative(row[14]));
+            row
+        };
+        let mut matrix = Elimination::new(field, 20);
+        let added: Vec<bool> = (0..10).flat_map(|_| matrix.add((0..3).map(|_| row()).collect()).unwrap()).collect();
+        let kernel = matrix.kernel();
+        assert_eq!(added.into_iter().filter(|is_new| *is_new).count(), 18);
+        assert_eq!(kernel.iter().map(last).collect::<Vec<_>>(), [7, 15]);
+        let minus = field.negative(1);
+        assert_eq!(kernel[0], [(2, 1), (3, 5), (7, minus)]);
+        assert_eq!(kernel[1], [(2, 1), (3, 5), (14, minus), (15, minus)]);
     }
 }

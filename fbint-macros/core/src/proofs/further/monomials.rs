@@ -42,16 +42,11 @@ pub(super) fn products(variables: usize, degree: usize) -> Vec<FactoredMonomial>
     all
 }
 
-/// The variables of which a monomial is the product.
-pub(super) fn factors_of(monomials: &[FactoredMonomial], monomial: usize) -> impl Iterator<Item = usize> {
-    let places = std::iter::successors(Some(monomial), |place| monomials[*place].of);
-    places.map(|place| monomials[place].variable)
-}
-
 /// The powers of these variables that a monomial consists of.
 pub(super) fn factors(monomials: &[FactoredMonomial], monomial: usize, variables: &[Expression]) -> Vec<Expression> {
     let mut powers = vec![0; variables.len()];
-    factors_of(monomials, monomial).for_each(|variable| powers[variable] += 1);
+    let products = std::iter::successors(Some(monomial), |place| monomials[*place].of);
+    products.for_each(|place| powers[monomials[place].variable] += 1);
     variables.iter().zip(powers).filter_map(|(variable, power)| raised(variable.clone(), power)).collect()
 }
 

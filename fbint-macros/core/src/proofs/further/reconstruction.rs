@@ -7,7 +7,7 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::kernel::{Combination, combined};
+use super::kernel::Combination;
 use super::monomials::{factors, products};
 use super::samples::Samples;
 use super::{Slopes, Space};
@@ -80,22 +80,19 @@ impl Space<'_> {
         combination: &Combination,
         degree: usize,
     ) -> Option<Expression> {
-        // Of other pairs of residues, fewer than one in 10^10 have such a quotient.
-        let entries = combination.iter().map(|(place, entry)| (*place, vec![*entry]));
-        let groups = groups(entries, self.field, LARGEST_FACTOR);
+        let groups = groups(combination, self.field);
         let powers = products(self.parameters.len(), degree);
         let count = powers.len() + 1;
         if groups.len() * count > MOST_NUMBERS {
             return None;
         }
-        let residues = residues(&groups, self.field)?;
+        let residue = |(place, number): &(usize, BigRational)| Some((*place, self.field.residue(number)?));
+        let residues = groups.iter().map(|group| group.iter().map(residue).collect());
+        let residues: Vec<Combination> = residues.collect::<Option<_>>()?;
         let kernel = general.kernel(groups.len() * count, |sample| {
             let factors = sample.products_of_parameters(&powers, self.field);
-            let products = |group: &Combination| {
-                let rate = combined(self.field, group, &sample.rates);
-                factors.iter().map(move |factor| self.field.multiply(rate, *factor)).collect::<Vec<u64>>()
-            };
-            residues.iter().flat_map(products).collect()
+            let rates = self.sums(&residues, &sample.rates).into_iter();
+            rates.flat_map(|rate| factors.iter().map(move |factor| self.field.multiply(rate, *factor))).collect()
         })?;
         let numbers = kernel.iter().min_by_key(|numbers| numbers.len())?;
         let scale = self.field.inverse(numbers.first()?.1)?;
@@ -120,35 +117,18 @@ impl Space<'_> {
     }
 }
 
-/// Monomials with the numbers by which their coefficients are multiples of the first one's.
-pub(super) type ProportionalMonomials = Vec<(usize, BigRational)>;
-
-/// The monomials whose coefficients in all members of a kernel, the entries, are the same but for rational factors up to a size.
-pub(super) fn groups(
-    columns: impl Iterator<Item = (usize, Vec<u64>)>,
-    field: PrimeField,
-    largest: i128,
-) -> Vec<ProportionalMonomials> {
-    let mut groups: Vec<(Vec<u64>, u64, ProportionalMonomials)> = Vec::new();
-    for (place, entries) in columns {
-        let leading = entries.iter().find(|entry| **entry != 0).copied().unwrap_or(0);
-        let Some(inverse) = field.inverse(leading) else { continue };
-        let normalised: Vec<u64> = entries.iter().map(|entry| field.multiply(*entry, inverse)).collect();
-        let quotient = |inverse: &u64| rational(field.multiply(leading, *inverse), field, largest);
-        let same = groups.iter_mut().filter(|(other, ..)| *other == normalised);
-        let known = same.filter_map(|(_, inverse, group)| Some((group, quotient(inverse)?))).next();
-        match known {
-            Some((group, factor)) => group.push((place, factor)),
-            None => groups.push((normalised, inverse, vec![(place, BigRational::one())])),
+/// The monomials of a combination, with the numbers by which their coefficients are multiples of the first one's. Of pairs of residues
+/// that are not, fewer than one in 10^10 have such a quotient.
+fn groups(combination: &Combination, field: PrimeField) -> Vec<Vec<(usize, BigRational)>> {
+    let mut groups: Vec<(u64, Vec<(usize, BigRational)>)> = Vec::new();
+    for (place, entry) in combination {
+        let quotient = |first: u64| rational(field.multiply(*entry, field.inverse(first)?), field, LARGEST_FACTOR);
+        match groups.iter_mut().find_map(|(first, group)| Some((group, quotient(*first)?))) {
+            Some((group, factor)) => group.push((*place, factor)),
+            None => groups.push((*entry, vec![(*place, BigRational::one())])),
         }
     }
-    groups.into_iter().map(|(.., group)| group).collect()
-}
-
-/// Groups for one choice of the coefficient of the first.
-pub(super) fn residues(groups: &[ProportionalMonomials], field: PrimeField) -> Option<Vec<Combination>> {
-    let residue = |(place, number): &(usize, BigRational)| Some((*place, field.residue(number)?));
-    groups.iter().map(|group| group.iter().map(residue).collect()).collect()
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 /// The rational number with numerator and denominator up to a size of which this is the residue.

@@ -16,20 +16,22 @@ const SPARE: usize = 2;
 /// Points, as many as are needed.
 pub(super) struct Samples<'a> {
     space: &'a Space<'a>,
-    pub(super) field: PrimeField,
-    /// The parameters at all points; `None` where each point has its own.
-    parameters: Option<Vec<u64>>,
-    /// The residues of the numbers in the field's expressions.
-    numbers: Vec<u64>,
+    /// Whether the parameters are those of [`Space::shared`] at all points.
+    are_shared: bool,
     list: Vec<MonomialSample>,
     /// The points that were tried.
     tried: u64,
 }
 
 impl<'a> Samples<'a> {
-    pub(super) fn new(space: &'a Space<'a>, field: PrimeField, parameters: Option<Vec<u64>>) -> Option<Self> {
-        let numbers = space.basis.tape.numbers(field)?;
-        Some(Self { space, field, parameters, numbers, list: Vec::new(), tried: 0 })
+    /// Points that share their parameters.
+    pub(super) fn shared(space: &'a Space<'a>) -> Self {
+        Self { space, are_shared: true, list: Vec::new(), tried: 0 }
+    }
+
+    /// Points, each of which has its own parameters.
+    pub(super) fn general(space: &'a Space<'a>) -> Self {
+        Self { are_shared: false, ..Self::shared(space) }
     }
 
     /// The number of points at which all was defined.
@@ -44,10 +46,10 @@ impl<'a> Samples<'a> {
                 return None;
             }
             self.tried += 1;
-            let own = || self.space.random_parameters(self.field, self.tried);
-            let parameters = self.parameters.clone().unwrap_or_else(own);
-            let mut point = self.space.point(self.field, &parameters, self.tried);
-            self.list.extend(point.as_mut().and_then(|point| self.space.sample(point, &self.numbers, parameters)));
+            let Space { shared, .. } = self.space;
+            let parameters = if self.are_shared { shared.clone() } else { self.space.random_parameters(self.tried) };
+            let mut point = self.space.point(&parameters, self.tried);
+            self.list.extend(point.as_mut().and_then(|point| self.space.sample(point, parameters)));
         }
         self.list.get(index)
     }
@@ -59,7 +61,7 @@ impl<'a> Samples<'a> {
         width: usize,
         row: impl Fn(&MonomialSample) -> Vec<u64>,
     ) -> Option<Vec<Combination>> {
-        let mut matrix = Elimination::new(self.field, width);
+        let mut matrix = Elimination::new(self.space.field, width);
         let spare = SPARE * self.space.sets.len();
         let (mut count, mut idle) = (0, 0);
         while idle < spare {
@@ -69,7 +71,7 @@ impl<'a> Samples<'a> {
                 rows.push(row(self.get(index)?));
             }
             count += block;
-            idle = matrix.add(&rows)?.into_iter().fold(idle, |idle, is_new| if is_new { 0 } else { idle + 1 });
+            idle = matrix.add(rows)?.into_iter().fold(idle, |idle, is_new| if is_new { 0 } else { idle + 1 });
         }
         Some(matrix.kernel())
     }
@@ -80,11 +82,6 @@ pub(super) struct MonomialSample {
     parameters: Vec<u64>,
     pub(super) values: Vec<u64>,
     pub(super) rates: Vec<u64>,
-}
-
-/// The entries of these columns.
-pub(super) fn chosen(entries: &[u64], columns: &[usize]) -> Vec<u64> {
-    columns.iter().map(|column| entries[*column]).collect()
 }
 
 impl MonomialSample {
@@ -101,23 +98,25 @@ impl MonomialSample {
 
 impl Space<'_> {
     /// Parameters for which roots of their functions exist.
-    pub(super) fn same_parameters(&self, field: PrimeField) -> Option<Vec<u64>> {
+    pub(super) fn parameters_with_roots(&self) -> Option<Vec<u64>> {
         (0..if self.constant_roots.is_empty() { 1 } else { UNDEFINED }).find_map(|number| {
-            let parameters = self.random_parameters(field, number);
-            let mut point = self.with_parameters(field, &parameters, number);
+            let parameters = self.random_parameters(number);
+            let mut point = self.with_parameters(&parameters, number);
             self.constant_roots.iter().all(|root| point.evaluate(root).is_some()).then_some(parameters)
         })
     }
 
     /// The residues of the parameters at the point of this number.
-    fn random_parameters(&self, field: PrimeField, number: u64) -> Vec<u64> {
+    fn random_parameters(&self, number: u64) -> Vec<u64> {
         let mut random = Random(!self.seed ^ number);
-        self.parameters.iter().map(|_| random.next() % field.0).collect()
+        self.parameters.iter().map(|_| random.next() % self.field.0).collect()
     }
 
-    /// The point of this number, with the parameters given.
-    pub(super) fn point(&self, field: PrimeField, parameters: &[u64], number: u64) -> Option<ModularPoint> {
-        let mut point = self.on_set(field, parameters, number)?;
+    /// The point of this number on the constraint set, with the parameters given.
+    pub(super) fn point(&self, parameters: &[u64], number: u64) -> Option<ModularPoint> {
+        let mut point = self.with_parameters(parameters, number);
+        let (set, steps) = &self.sets[number as usize % self.sets.len()];
+        point.follow(set, steps)?;
         let (mut place, mut redrawn) = (0, 0);
         while let Some(Root { value, first, .. }) = self.roots.get(place) {
             place += 1;
@@ -134,16 +133,8 @@ impl Space<'_> {
         Some(point)
     }
 
-    /// A point that satisfies the constraints.
-    fn on_set(&self, field: PrimeField, parameters: &[u64], number: u64) -> Option<ModularPoint> {
-        let mut point = self.with_parameters(field, parameters, number);
-        let (set, steps) = &self.sets[number as usize % self.sets.len()];
-        point.follow(set, steps)?;
-        Some(point)
-    }
-
-    fn with_parameters(&self, field: PrimeField, parameters: &[u64], number: u64) -> ModularPoint {
-        let mut point = ModularPoint::of_residues(field, self.seed ^ number << 32, self.scale);
+    fn with_parameters(&self, parameters: &[u64], number: u64) -> ModularPoint {
+        let mut point = ModularPoint::of_residues(self.field, self.seed ^ number << 32, self.scale);
         for (symbol, residue) in self.parameters.iter().zip(parameters) {
             let element = point.ring.number(*residue);
             point.bind(*symbol, element);
@@ -151,13 +142,18 @@ impl Space<'_> {
         point
     }
 
-    fn sample(&self, point: &mut ModularPoint, numbers: &[u64], parameters: Vec<u64>) -> Option<MonomialSample> {
-        let field = point.ring.field;
-        let results = self.basis.tape.results(point, numbers)?;
+    fn sample(&self, point: &mut ModularPoint, parameters: Vec<u64>) -> Option<MonomialSample> {
+        let results = self.basis.tape.results(point)?;
+        let (values, rates) = self.along(&results, |state| results[self.basis.rates[state.place()]]);
+        Some(MonomialSample { parameters, values, rates })
+    }
+
+    /// The monomials, and their rates where the state has this velocity.
+    pub(super) fn along(&self, results: &[u64], velocity: impl Fn(Symbol) -> u64) -> (Vec<u64>, Vec<u64>) {
+        let field = self.field;
         let rate = |variable: &Differentiated<usize>| {
             let slopes = variable.gradient.iter();
-            let velocity = |state: &Symbol| results[self.basis.rates[state.place()]];
-            let terms = slopes.map(|(state, slope)| field.multiply(results[*slope], velocity(state)));
+            let terms = slopes.map(|(state, slope)| field.multiply(results[*slope], velocity(*state)));
             terms.fold(0, |sum, term| field.add(sum, term))
         };
         let variables = self.basis.variables.iter().map(|variable| (results[variable.value], rate(variable)));
@@ -176,6 +172,6 @@ impl Space<'_> {
             values.push(value);
             rates.push(rate);
         }
-        Some(MonomialSample { parameters, values, rates })
+        (values, rates)
     }
 }

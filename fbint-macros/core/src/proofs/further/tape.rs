@@ -3,42 +3,32 @@
 use std::collections::HashMap;
 
 use num_bigint::BigInt;
-use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
 use super::Slopes;
 use crate::derivation::{Field, LinearSystem};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::Differentiated;
-use crate::numbers::field::PrimeField;
 use crate::numbers::linear::solution;
 use crate::proofs::point::ModularPoint;
 
 /// An operation on the results of earlier ones.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Operation {
-    Number(BigRational),
     Sum(Vec<usize>),
     Product(Vec<usize>),
     Power(usize, BigInt),
     Root(usize, u64),
-    /// A symbol or a function, which the point knows.
+    /// A number, a symbol or a function, which the point knows.
     Known(Expression),
-}
-
-/// A linear system, solved after the operations before this place.
-struct System {
-    after: usize,
-    unknowns: Vec<Symbol>,
-    /// The rows, with the right side at their ends.
-    rows: Vec<Vec<usize>>,
+    /// A linear system, with the right sides at the ends of the rows: the point knows its unknowns from then on.
+    System(Vec<Symbol>, Vec<Vec<usize>>),
 }
 
 #[derive(Default)]
 pub(super) struct Tape {
     operations: Vec<Operation>,
     places: HashMap<Operation, usize>,
-    systems: Vec<System>,
 }
 
 impl Tape {
@@ -62,7 +52,6 @@ impl Tape {
     /// The place of the result of an expression.
     fn place(&mut self, expression: &Expression) -> usize {
         let operation = match expression {
-            Expression::Number(number) => Operation::Number(number.clone()),
             Expression::Sum(terms) => Operation::Sum(terms.iter().map(|term| self.place(term)).collect()),
             Expression::Product(factors) => {
                 Operation::Product(factors.iter().map(|factor| self.place(factor)).collect())
@@ -77,7 +66,9 @@ impl Tape {
                 }
                 _ => Operation::Known(expression.clone()),
             },
-            Expression::Pi | Expression::Symbol(_) | Expression::Call(..) => Operation::Known(expression.clone()),
+            Expression::Number(_) | Expression::Pi | Expression::Symbol(_) | Expression::Call(..) => {
+                Operation::Known(expression.clone())
+            }
         };
         self.operation(operation)
     }
@@ -93,45 +84,26 @@ impl Tape {
 
     /// A linear system for what the following expressions contain.
     fn system(&mut self, system: &LinearSystem) {
-        let mut rows: Vec<Vec<usize>> = Vec::new();
-        for row in system.rows() {
-            rows.push(row.map(|entry| self.place(entry)).collect());
-        }
-        self.systems.push(System { after: self.operations.len(), unknowns: system.unknowns.clone(), rows });
+        let rows = system.rows().map(|row| row.map(|entry| self.place(entry)).collect()).collect();
+        self.operation(Operation::System(system.unknowns.clone(), rows));
     }
 
     /// Operations on residues that an evaluation takes, about: those of a root are mostly for points at which there is none.
     pub(super) fn work(&self) -> usize {
-        let roots = self.operations.iter().filter(|operation| matches!(operation, Operation::Root(..))).count();
-        let systems = self.systems.iter().map(|system| system.unknowns.len().pow(3) / 3);
-        systems.fold(self.operations.len() + 100 * roots, usize::saturating_add)
-    }
-
-    /// The residues of the numbers, in the places of their results.
-    pub(super) fn numbers(&self, field: PrimeField) -> Option<Vec<u64>> {
-        let number = |operation: &Operation| match operation {
-            Operation::Number(number) => field.residue(number),
-            _ => Some(0),
+        let work = |operation: &Operation| match operation {
+            Operation::Root(..) => 100,
+            Operation::System(unknowns, _) => unknowns.len().pow(3) / 3,
+            _ => 1,
         };
-        self.operations.iter().map(number).collect()
+        self.operations.iter().map(work).fold(0, usize::saturating_add)
     }
 
     /// All results at a point of residues.
-    pub(super) fn results(&self, point: &mut ModularPoint, numbers: &[u64]) -> Option<Vec<u64>> {
+    pub(super) fn results(&self, point: &mut ModularPoint) -> Option<Vec<u64>> {
         let field = point.ring.field;
-        let mut results: Vec<u64> = Vec::with_capacity(numbers.len());
-        let mut systems = self.systems.iter().peekable();
+        let mut results: Vec<u64> = Vec::with_capacity(self.operations.len());
         for operation in &self.operations {
-            while let Some(system) = systems.next_if(|system| system.after <= results.len()) {
-                let entries = |row: &Vec<usize>| row.iter().map(|place| results[*place]).collect();
-                let solution = solution(field, system.rows.iter().map(entries).collect())?;
-                for (unknown, residue) in system.unknowns.iter().zip(solution) {
-                    let element = point.ring.number(residue);
-                    point.bind(*unknown, element);
-                }
-            }
             results.push(match operation {
-                Operation::Number(_) => numbers[results.len()],
                 Operation::Sum(terms) => terms.iter().fold(0, |sum, term| field.add(sum, results[*term])),
                 Operation::Product(factors) => {
                     factors.iter().fold(1, |product, factor| field.multiply(product, results[*factor]))
@@ -145,6 +117,15 @@ impl Tape {
                     residue(&point.root_of(base, *index)?)?
                 }
                 Operation::Known(expression) => residue(&point.evaluate(expression)?)?,
+                Operation::System(unknowns, rows) => {
+                    let entries = |row: &Vec<usize>| row.iter().map(|place| results[*place]).collect();
+                    let solution = solution(field, rows.iter().map(entries).collect())?;
+                    for (unknown, residue) in unknowns.iter().zip(solution) {
+                        let element = point.ring.number(residue);
+                        point.bind(*unknown, element);
+                    }
+                    0
+                }
             });
         }
         Some(results)
