@@ -8,14 +8,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::FIRST_PRIME;
-use super::kernel::{BLOCK, Combination, Elimination, combined, sum_of};
+use super::kernel::{BLOCK, Combination, Elimination, combined};
 use super::monomials::FactoredMonomial;
 use crate::derivation::Derivation;
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::field::PrimeField;
 
-/// A weight as a combination of those of the symbols, in their places.
-type Weight = Combination;
+/// A weight as a combination of those of the symbols, each in its place, and of d.
+type Weight = Vec<u64>;
 
 /// The places of monomials in these variables, those of each weight together.
 pub(super) fn classes(
@@ -53,12 +53,9 @@ fn gradings(
     if is_on_constraints {
         derivation.integrals.constraints().for_each(|(_, constraint)| drop(equations.weight(&constraint.value)));
     }
-    let weights: Vec<Weight> = functions.iter().map(|value| equations.weight(value).unwrap_or_default()).collect();
-    let of_solution = |solution: Combination| {
-        let mut values = vec![0; equations.width()];
-        solution.iter().for_each(|(place, value)| values[*place] = *value);
-        weights.iter().map(|weight| combined(field, weight, &values)).collect()
-    };
+    let weights: Vec<Weight> =
+        functions.iter().map(|value| equations.weight(value).unwrap_or_else(|| equations.none())).collect();
+    let of_solution = |solution: Combination| weights.iter().map(|weight| combined(field, &solution, weight)).collect();
     equations.solutions().into_iter().map(of_solution).collect()
 }
 
@@ -73,21 +70,19 @@ struct Equations {
 impl Equations {
     /// X, and the linear systems in it.
     fn of_field(&mut self, derivation: &Derivation) {
-        let unit = |place: usize| vec![(place, 1)];
         for system in &derivation.field.systems {
             for (row, right) in system.matrix.iter().zip(&system.right_side) {
                 let mut terms = vec![self.weight(right)];
                 for (entry, unknown) in row.iter().zip(&system.unknowns) {
                     let weight = self.weight(entry);
-                    terms.push(weight.map(|weight| self.sum(weight, 1, unit(self.places[unknown]))));
+                    terms.push(weight.map(|weight| self.sum(self.unit(self.places[unknown]), 1, &weight)));
                 }
                 self.equal(terms);
             }
         }
-        let d = unit(self.places.len());
         for (place, rate) in derivation.field.rates.rows().enumerate() {
             let weight = self.weight(rate);
-            let of_state = self.sum(unit(place), 1, d.clone());
+            let of_state = self.sum(self.unit(place), 1, &self.unit(self.places.len()));
             self.equal(vec![weight, Some(of_state)]);
         }
     }
@@ -96,25 +91,21 @@ impl Equations {
     fn weight(&mut self, expression: &Expression) -> Option<Weight> {
         match expression {
             Expression::Number(_) if expression.is_zero() => None,
-            Expression::Number(_) | Expression::Pi => Some(Weight::new()),
-            Expression::Symbol(symbol) => Some(self.places.get(symbol).map(|place| (*place, 1)).into_iter().collect()),
+            Expression::Number(_) | Expression::Pi => Some(self.none()),
+            Expression::Symbol(symbol) => Some(self.places.get(symbol).map_or(self.none(), |place| self.unit(*place))),
             Expression::Sum(terms) => {
                 let weights = terms.iter().map(|term| self.weight(term)).collect();
                 self.equal(weights)
             }
-            Expression::Product(factors) => {
-                let mut sum = Weight::new();
-                for factor in factors.iter() {
-                    let weight = self.weight(factor)?;
-                    sum = self.sum(sum, 1, weight);
-                }
-                Some(sum)
-            }
+            Expression::Product(factors) => factors.iter().try_fold(self.none(), |sum, factor| {
+                let weight = self.weight(factor)?;
+                Some(self.sum(sum, 1, &weight))
+            }),
             Expression::Power(base, exponent) => {
                 let weight = self.weight(base)?;
                 // A square root is the same for both signs of what does not change.
                 let Some(factor) = self.field.residue(exponent) else { return self.constant([weight]) };
-                Some(self.sum(Weight::new(), factor, weight))
+                Some(self.sum(self.none(), factor, &weight))
             }
             Expression::Call(function, arguments) => {
                 let weights: Vec<Weight> = arguments.iter().filter_map(|argument| self.weight(argument)).collect();
@@ -123,7 +114,7 @@ impl Equations {
                         weights.into_iter().next()
                     }
                     Function::Sinh | Function::Tanh if self.field.0 == 2 => weights.into_iter().next(),
-                    Function::Cos | Function::Cosh | Function::Abs if self.field.0 == 2 => Some(Weight::new()),
+                    Function::Cos | Function::Cosh | Function::Abs if self.field.0 == 2 => Some(self.none()),
                     _ => self.constant(weights),
                 }
             }
@@ -133,7 +124,7 @@ impl Equations {
     /// Weights that are 0.
     fn constant(&mut self, weights: impl IntoIterator<Item = Weight>) -> Option<Weight> {
         self.vanishing.extend(weights);
-        Some(Weight::new())
+        Some(self.none())
     }
 
     /// The weight of terms of one sum.
@@ -141,29 +132,31 @@ impl Equations {
         let mut weights = weights.into_iter().flatten();
         let first = weights.next()?;
         for weight in weights.filter(|weight| *weight != first) {
-            let difference = self.sum(weight, self.field.negative(1), first.clone());
+            let difference = self.sum(weight, self.field.negative(1), &first);
             self.vanishing.insert(difference);
         }
         Some(first)
     }
 
-    fn sum(&self, one: Weight, factor: u64, other: Weight) -> Weight {
-        sum_of(self.field, &[(0, 1), (1, factor)], &[one, other])
+    fn none(&self) -> Weight {
+        vec![0; self.places.len() + 1]
     }
 
-    /// The number of unknowns.
-    fn width(&self) -> usize {
-        self.places.len() + 1
+    fn unit(&self, place: usize) -> Weight {
+        let mut weight = self.none();
+        weight[place] = 1;
+        weight
     }
 
-    fn solutions(&self) -> Vec<Combination> {
-        let mut matrix = Elimination::new(self.field, self.width());
-        let row = |weight: &Weight| {
-            let mut row = vec![0; self.width()];
-            weight.iter().for_each(|(place, factor)| row[*place] = *factor);
-            row
-        };
-        let rows: Vec<Vec<u64>> = self.vanishing.iter().map(row).collect();
+    fn sum(&self, mut one: Weight, factor: u64, other: &Weight) -> Weight {
+        let entries = one.iter_mut().zip(other);
+        entries.for_each(|(entry, other)| *entry = self.field.add(*entry, self.field.multiply(factor, *other)));
+        one
+    }
+
+    fn solutions(self) -> Vec<Combination> {
+        let mut matrix = Elimination::new(self.field, self.places.len() + 1);
+        let rows: Vec<Weight> = self.vanishing.into_iter().collect();
         // Entries are divided by a pivot, which is not 0.
         let added = rows.chunks(BLOCK).try_for_each(|block| matrix.add(block.to_vec()).map(drop));
         added.map_or(Vec::new(), |()| matrix.kernel())
