@@ -4,6 +4,7 @@
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A sequence of numbers.
+#[derive(Clone)]
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

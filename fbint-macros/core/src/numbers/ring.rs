@@ -17,11 +17,13 @@ pub(crate) const LARGEST_DIMENSION: usize = 64;
 pub(crate) type Element = Vec<u64>;
 
 /// The ring.
+#[derive(Clone)]
 pub(crate) struct Ring {
     pub(crate) field: PrimeField,
     generators: Vec<Generator>,
 }
 
+#[derive(Clone)]
 struct Generator {
     /// How many coefficients the elements have that are made of the generators before.
     stride: usize,

@@ -153,27 +153,6 @@ pub(crate) fn degree_in(expression: &Expression, symbol: Symbol) -> Option<usize
     }
 }
 
-/// The coefficient of the power `degree` of a symbol in a polynomial of at most that degree.
-pub(super) fn leading(expression: &Expression, symbol: Symbol, degree: usize) -> Expression {
-    let own = degree_in(expression, symbol);
-    match expression {
-        _ if own != Some(degree) => Expression::zero(),
-        _ if degree == 0 => expression.clone(),
-        Expression::Sum(terms) => {
-            Expression::sum(terms.iter().map(|term| leading(term, symbol, degree)).collect::<Vec<_>>())
-        }
-        Expression::Product(factors) => {
-            let of = |factor: &Expression| leading(factor, symbol, degree_in(factor, symbol).unwrap_or(0));
-            Expression::product(factors.iter().map(of).collect::<Vec<_>>())
-        }
-        Expression::Power(base, exponent) => {
-            let inner = leading(base, symbol, degree_in(base, symbol).unwrap_or(0));
-            if inner.is_zero() { inner } else { inner.power(exponent.clone()).unwrap_or(Expression::zero()) }
-        }
-        _ => Expression::one(),
-    }
-}
-
 /// The coefficients of the powers of a symbol from 1 on: derivatives where it is 0, over factorials.
 pub(super) fn coefficients(polynomial: &Expression, symbol: Symbol, degree: usize) -> Option<Vec<Expression>> {
     let at_zero = |other: Symbol| if other == symbol { Expression::zero() } else { Expression::from(other) };

@@ -6,7 +6,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
-use super::degree::{coefficients, degree_in, leading};
+use super::degree::{coefficients, degree_in};
 use super::rotation::Rotation;
 use crate::derivation::{Derivation, Integral, Kind, Role};
 use crate::expression::{Expression, Function, Symbol};
@@ -94,6 +94,7 @@ pub(super) struct Step {
 const TRIED: usize = 40;
 
 /// An element for each unknown.
+#[derive(Clone)]
 pub(super) struct ModularPoint {
     pub(super) ring: Ring,
     /// Whether roots are residues, so that points without them are undefined, and not further generators of the ring.
@@ -106,7 +107,7 @@ pub(super) struct ModularPoint {
 }
 
 /// What an element stands for, its arguments as elements.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum ElementMeaning {
     Pi,
     Root(Element, u64),
@@ -119,9 +120,8 @@ pub(super) enum ElementMeaning {
 
 impl ModularPoint {
     pub(super) fn new(field: PrimeField, seed: u64, scale: u64) -> Self {
-        let ring = Ring::new(field);
         Self {
-            ring,
+            ring: Ring::new(field),
             has_residues: false,
             random: Random(seed),
             scale,
@@ -200,15 +200,19 @@ impl ModularPoint {
             let candidates = open.iter().filter_map(|symbol| Some((degree(symbol)?, *symbol)));
             let mut candidates: Vec<(usize, Symbol)> = candidates.collect();
             candidates.sort_unstable();
-            let chosen = candidates.iter().find(|(degree, symbol)| {
-                let leading = leading(value, *symbol, *degree);
-                !leading.symbols().iter().any(|symbol| variables.contains(symbol)) && constraint.allows(&leading)
-            });
-            let is_divided = |(degree, symbol): &&(usize, Symbol)| {
-                *degree == 1 && self.is_divisor(&leading(value, *symbol, 1), set, place)
+            let step = |(degree, symbol): &(usize, Symbol)| {
+                Some(Step { symbol: *symbol, coefficients: coefficients(value, *symbol, *degree)?, open: open.clone() })
             };
-            let (degree, symbol) = *chosen.or_else(|| candidates.iter().find(is_divided))?;
-            steps.push(Step { symbol, coefficients: coefficients(value, symbol, degree)?, open });
+            let is_free = |leading: &Expression| !leading.symbols().iter().any(|symbol| variables.contains(symbol));
+            let is_allowed = |step: &Step| {
+                step.coefficients.last().is_some_and(|leading| is_free(leading) && constraint.allows(leading))
+            };
+            let is_divided = |step: &Step| match &step.coefficients[..] {
+                [_, leading] => self.is_divisor(leading, set, place),
+                _ => false,
+            };
+            let chosen = candidates.iter().filter_map(step).find(is_allowed);
+            steps.push(chosen.or_else(|| candidates.iter().filter_map(step).find(is_divided))?);
             settled.extend(symbols);
         }
         Some(steps)
@@ -237,9 +241,7 @@ impl ModularPoint {
         if is_turned || set.constraints.iter().any(|constraint| constraint.has_reaction) {
             return false;
         }
-        let mut point =
-            Self { has_residues: self.has_residues, ..Self::new(self.ring.field, !self.random.0, self.scale) };
-        point.symbols = self.symbols.clone();
+        let mut point = self.clone();
         set.variables.iter().for_each(|variable| point.forget(*variable));
         point.bind(*symbol, Element::new());
         let steps = point.first_steps(set, place, Some(*symbol));
