@@ -1,11 +1,10 @@
 //! Which integrals commute, held against numbers.
 
 use super::identities::vanishes_identically;
-use super::states::{State, Values, general};
+use super::states::{State, general};
 use crate::derivation::table::Table;
-use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution, Kind, SparseRow};
+use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution, Kind};
 use crate::expression::Expression;
-use crate::numbers::precise::Real;
 
 /// More integrals than this are not compared: their pairs would be too many to print, or to wait for.
 const MOST_INTEGRALS: usize = 64;
@@ -33,7 +32,7 @@ pub fn beside_energy(derivation: &Derivation, (a, b): (IntegralId, IntegralId)) 
 
 /// Whether an involution is not what the gradients of the integrals say.
 pub fn is_contradicted(derivation: &Derivation, claims: &Table<IntegralId, Claim>, involution: &Involution) -> bool {
-    let samples = BracketSamples::of(derivation);
+    let brackets = Brackets::of(derivation);
     let mut others = involution.others.iter().peekable();
     let (mut known, mut proved) = (0, 0);
     for pair in pairs(derivation) {
@@ -43,8 +42,14 @@ pub fn is_contradicted(derivation: &Derivation, claims: &Table<IntegralId, Claim
                 let is_proved = matches!(claims[other], Claim::Proved(_));
                 (is_proved, is_proved)
             }
-            (None, Some(bracket)) if samples.agrees(pair, bracket.as_ref()) => (true, true),
-            (None, None) if samples.vanishes(pair) => (true, samples.is_proved(pair)),
+            (None, Some(stated)) if brackets.agrees(pair, stated.as_ref()) => (true, true),
+            (None, None) => {
+                let bracket = brackets.bracket(pair);
+                if !brackets.may_vanish(&bracket) {
+                    return true;
+                }
+                (true, vanishes_identically(&bracket))
+            }
             _ => return true,
         };
         known += usize::from(is_known);
@@ -53,68 +58,49 @@ pub fn is_contradicted(derivation: &Derivation, claims: &Table<IntegralId, Claim
     others.next().is_some() || !(proved..=known).contains(&involution.pairs)
 }
 
-/// A state with DF in it.
-type StateGradients = (State, Table<IntegralId, SparseRow<Real>>);
-
-struct BracketSamples<'a> {
+struct Brackets<'a> {
     derivation: &'a Derivation,
-    states: Vec<StateGradients>,
+    /// States in which DF is defined.
+    states: Vec<State>,
 }
 
-impl<'a> BracketSamples<'a> {
+impl<'a> Brackets<'a> {
     fn of(derivation: &'a Derivation) -> Self {
-        let gradients = |values: Values| {
-            let state = State::new(&values);
-            let rows = derivation.integrals.rows().map(|integral| state.slopes(&integral.gradient));
-            let rows = rows.collect::<Option<_>>()?;
-            Some((state, rows))
-        };
-        let states = general(&derivation.symbols).take(TRIED).filter_map(gradients).take(STATES);
-        Self { derivation, states: states.collect() }
+        let gradients = || derivation.integrals.rows().map(|integral| &integral.gradient);
+        let is_defined = |state: &State| gradients().all(|gradient| state.slopes(gradient).is_some());
+        let states = general(&derivation.symbols).take(TRIED).map(|values| State::new(&values));
+        Self { derivation, states: states.filter(is_defined).take(STATES).collect() }
     }
 
     /// {f, g}
-    fn bracket(&self, (state, rows): &StateGradients, f: IntegralId, g: IntegralId) -> Option<Real> {
-        let mut terms = self.derivation.structure.bracket(&self.derivation.symbols, &rows[f], &rows[g]);
-        terms.try_fold(Real::zero(), |sum, (f, entry, g)| Some(&sum + &(&state.evaluate(&entry)? * &(f * g))))
+    fn bracket(&self, (f, g): (IntegralId, IntegralId)) -> Expression {
+        let Derivation { structure, symbols, integrals, .. } = self.derivation;
+        let terms = structure.bracket(symbols, &integrals[f].gradient, &integrals[g].gradient);
+        Expression::sum(terms.map(|(f, entry, g)| Expression::product([f.clone(), entry, g.clone()])))
     }
 
-    /// Whether the bracket of two integrals vanishes in all states.
-    fn vanishes(&self, (a, b): (IntegralId, IntegralId)) -> bool {
-        let mut brackets = self.states.iter().filter_map(|state| self.bracket(state, a, b));
-        brackets.all(|bracket| !bracket.is_nonzero())
+    /// Whether an expression is certainly not 0 in no state.
+    fn may_vanish(&self, expression: &Expression) -> bool {
+        let mut values = self.states.iter().filter_map(|state| state.evaluate(expression));
+        values.all(|value| !value.is_nonzero())
     }
 
     /// Whether the bracket of two integrals may be this one; `None` if it takes the inverse of C.
     fn agrees(&self, (a, b): (IntegralId, IntegralId), stated: Option<&Bracket>) -> bool {
-        let value = |state: &State| match stated? {
-            Bracket::Multiple(factor, id) => {
-                let value = state.evaluate(&self.derivation.integrals[*id].value)?;
-                Some(&value * &Real::from(*factor as f64))
+        let bracket = self.bracket((a, b));
+        let difference = match stated {
+            Some(Bracket::Multiple(factor, id)) => {
+                bracket.clone() - Expression::integer(*factor) * self.derivation.integrals[*id].value.clone()
             }
-            Bracket::Function(function) => state.evaluate(function),
+            Some(Bracket::Function(function)) => bracket.clone() - function.clone(),
+            None => return !self.commutes(a) && !self.commutes(b),
         };
-        let differs = |sample: &StateGradients| {
-            let bracket = self.bracket(sample, a, b)?;
-            Some((&bracket - &value(&sample.0)?).is_nonzero())
-        };
-        match stated {
-            Some(_) => !self.vanishes((a, b)) && !self.states.iter().any(|state| differs(state) == Some(true)),
-            None => !self.commutes(a) && !self.commutes(b),
-        }
+        !self.may_vanish(&bracket) && self.may_vanish(&difference)
     }
 
     /// Whether an integral is proved to commute with all constraints.
     fn commutes(&self, integral: IntegralId) -> bool {
         let members = self.derivation.constraints().unwrap_or_default();
-        members.into_iter().all(|member| self.vanishes((integral, member)) && self.is_proved((integral, member)))
-    }
-
-    /// Whether points modulo primes prove that a bracket vanishes.
-    fn is_proved(&self, (a, b): (IntegralId, IntegralId)) -> bool {
-        let Derivation { integrals, symbols, structure, .. } = self.derivation;
-        let terms = structure.bracket(symbols, &integrals[a].gradient, &integrals[b].gradient);
-        let terms = terms.map(|(f, entry, g)| Expression::product([f.clone(), entry, g.clone()]));
-        vanishes_identically(&Expression::sum(terms))
+        members.into_iter().all(|member| vanishes_identically(&self.bracket((integral, member))))
     }
 }
