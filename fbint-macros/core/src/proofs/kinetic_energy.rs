@@ -2,6 +2,7 @@
 
 use crate::derivation::{Integrals, KineticEnergy, Role, Symbols};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative;
 
 use super::identities::vanishes_identically;
 
@@ -14,27 +15,20 @@ pub(crate) fn kinetic_energy(symbols: &Symbols, integrals: &Integrals) -> Kineti
     let gradient = energy.iter().flat_map(|energy| &energy.gradient);
     let velocities: Vec<&Expression> =
         gradient.filter(|(symbol, _)| is_momentum(symbol)).map(|(_, velocity)| velocity).collect();
-    let momenta = |velocity: &Expression| velocity.symbols().into_iter().filter(is_momentum).collect::<Vec<Symbol>>();
     let has_momenta = energy.is_some() && symbols.states().any(|symbol| is_momentum(&symbol));
     if !has_momenta || velocities.iter().any(|velocity| velocity.symbols().iter().any(is_coordinate)) {
         KineticEnergy::General
-    } else if velocities.iter().all(|velocity| is_affine(velocity, &momenta(velocity))) {
+    } else if velocities.iter().all(|velocity| is_affine(velocity, &|symbol| is_momentum(&symbol))) {
         KineticEnergy::Quadratic
     } else {
         KineticEnergy::Separable
     }
 }
 
-/// v(p) = v(0) + sum_j p_j (v(e_j) - v(0))
-fn is_affine(velocity: &Expression, momenta: &[Symbol]) -> bool {
-    let with = |one: Option<Symbol>| {
-        velocity.substituted(&|symbol| match momenta.contains(&symbol) {
-            true => Expression::integer(i64::from(one == Some(symbol))),
-            false => Expression::from(symbol),
-        })
+/// Whether no derivative by a momentum depends on the momenta.
+fn is_affine(velocity: &Expression, is_momentum: &impl Fn(Symbol) -> bool) -> bool {
+    let is_constant = |slope: &Expression| {
+        derivative::gradient(slope, is_momentum).is_some_and(|slopes| slopes.values().all(vanishes_identically))
     };
-    let constant = with(None);
-    let slope = |&symbol: &Symbol| Expression::from(symbol) * (with(Some(symbol)) - constant.clone());
-    let affine = Expression::sum(momenta.iter().map(slope).chain([constant.clone()]));
-    momenta.is_empty() || vanishes_identically(&(velocity.clone() - affine))
+    derivative::gradient(velocity, is_momentum).is_some_and(|slopes| slopes.values().all(is_constant))
 }
