@@ -407,18 +407,18 @@ impl ModularPoint {
 /// The roots that occur of anything but products, each once. They are to be evaluated before anything else: where all of it is defined, what
 /// they are taken of is not negative, and the root of a product of such factors is the product of their roots.
 pub(super) fn roots<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Vec<Expression> {
-    let mut found = Vec::new();
-    expressions.into_iter().for_each(|expression| collect_roots(expression, &mut found));
-    found
-}
-
-fn collect_roots(expression: &Expression, roots: &mut Vec<Expression>) {
-    expression.children().for_each(|child| collect_roots(child, roots));
-    if let Expression::Power(base, exponent) = expression
-        && !exponent.is_integer()
-        && !matches!(**base, Expression::Product(_) | Expression::Number(_))
-    {
-        let root = (**base).clone().power(BigRational::new(BigInt::from(1), exponent.denom().clone())).ok();
-        roots.extend(root.filter(|root| !roots.contains(root)));
+    let mut roots = Vec::new();
+    for expression in expressions {
+        // Parts before what they are parts of.
+        for node in expression.nodes().collect::<Vec<_>>().into_iter().rev() {
+            if let Expression::Power(base, exponent) = node
+                && !exponent.is_integer()
+                && !matches!(**base, Expression::Product(_) | Expression::Number(_))
+            {
+                let root = (**base).clone().power(BigRational::new(BigInt::from(1), exponent.denom().clone())).ok();
+                roots.extend(root.filter(|root| !roots.contains(root)));
+            }
+        }
     }
+    roots
 }
