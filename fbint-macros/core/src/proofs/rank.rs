@@ -21,17 +21,10 @@ pub fn rank(derivation: &Derivation) -> Rank {
     if derivation.integrals.len() > MOST_INTEGRALS {
         return Rank::default();
     }
-    let mut fewest: Option<Vec<Vec<IntegralId>>> = None;
-    for sets in states::general(&derivation.symbols).filter_map(|state| dependent_rows(derivation, &state)).take(STATES)
-    {
-        if fewest.as_ref().is_none_or(|fewest| sets.len() < fewest.len()) {
-            fewest = Some(sets);
-        }
-        if fewest.as_ref().is_some_and(Vec::is_empty) {
-            break;
-        }
-    }
-    let Some(sets) = fewest else { return Rank::default() };
+    let states =
+        || states::general(&derivation.symbols).filter_map(|state| dependent_rows(derivation, &state)).take(STATES);
+    let fewest = || states().min_by_key(Vec::len);
+    let Some(sets) = states().find(Vec::is_empty).or_else(fewest) else { return Rank::default() };
     let rank = Some(derivation.integrals.len() - sets.len());
     let set = |members: Vec<IntegralId>| BoundSet { is_proved: are_bound(derivation, &members), members };
     Rank { rank, sets: sets.into_iter().map(set).collect() }
