@@ -6,6 +6,7 @@
 use super::identities::vanishes_identically;
 use super::point::{Constraint, ModularPoint};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::ring::Element;
 
 /// How many times the degree of an expression in the entries its degree in a quaternion is, at most: entries are quotients of
 /// quadratic forms.
@@ -43,29 +44,23 @@ impl Rotation {
 
     /// Binds the entries to those of a random rotation.
     pub(super) fn bind(&self, point: &mut ModularPoint) -> Option<()> {
-        let quaternion = [0; 4].map(|_| point.random());
-        let product = |point: &ModularPoint, i: usize, j: usize| point.ring.multiply(&quaternion[i], &quaternion[j]);
-        let squares = [0, 1, 2, 3].map(|i| product(point, i, i));
-        let norm = squares.iter().skip(1).fold(squares[0].clone(), |sum, square| point.ring.add(&sum, square));
-        let mut scale = point.ring.inverse(&norm)?;
-        if self.reflects {
-            scale = point.ring.negative(&scale);
-        }
-        for (i, column) in self.entries.iter().enumerate() {
-            for (j, symbol) in column.iter().enumerate() {
+        let [w, x, y, z] = [0; 4].map(|_| point.random());
+        let ring = &point.ring;
+        let squares = [&w, &x, &y, &z].map(|entry| ring.multiply(entry, entry));
+        let norm = squares.iter().fold(Element::new(), |sum, square| ring.add(&sum, square));
+        let factor = ring.multiply(&ring.number(2), &ring.inverse(&norm)?);
+        // r = 1 + 2 (w + h) h / |q|^2, where h u = v x u.
+        let [minus_x, minus_y, minus_z] = [&x, &y, &z].map(|entry| ring.negative(entry));
+        let zero = Element::new();
+        let h = [[&zero, &minus_z, &y], [&z, &zero, &minus_x], [&minus_y, &x, &zero]];
+        for (i, symbols) in self.entries.iter().enumerate() {
+            for (j, symbol) in symbols.iter().enumerate() {
                 let ring = &point.ring;
-                // |q|^2 r = (w^2 - |v|^2) 1 + 2 v v^T + 2 w hat(v)
-                let (v, u) = (i + 1, j + 1);
-                let twice = |element: &[u64]| ring.add(element, element);
-                let mut entry = twice(&product(point, v, u));
-                if i == j {
-                    let diagonal = ring.subtract(&twice(&squares[0]), &norm);
-                    entry = ring.add(&entry, &diagonal);
-                } else {
-                    let turn = twice(&product(point, 0, 6 - v - u));
-                    entry = if (j + 1) % 3 == i { ring.add(&entry, &turn) } else { ring.subtract(&entry, &turn) };
-                }
-                let entry = ring.multiply(&entry, &scale);
+                let products = (0..3).map(|k| ring.multiply(h[i][k], h[k][j]));
+                let turn = products.fold(ring.multiply(&w, h[i][j]), |sum, product| ring.add(&sum, &product));
+                let unit = if i == j { ring.one() } else { Element::new() };
+                let entry = ring.add(&unit, &ring.multiply(&factor, &turn));
+                let entry = if self.reflects { ring.negative(&entry) } else { entry };
                 point.bind(*symbol, entry);
             }
         }
