@@ -18,8 +18,7 @@ use self::items::{MacroInput, declarations};
 pub use self::mistakes::{Mistake, Position};
 use self::mistakes::{mistakes_of, untokenised};
 use crate::compile;
-use crate::derivation::table::Table;
-use crate::derivation::{Conservation, Derivation, IntegralId};
+use crate::derivation::{Derivation, Findings};
 use crate::diagnostics::{Errors, panic_text};
 use crate::emit;
 use crate::expression::Expression;
@@ -60,8 +59,8 @@ pub struct Model {
     pub derivation: Derivation,
     /// The functions.
     pub programs: Programs,
-    /// Where each integral is conserved, and by which evidence.
-    pub conservation: Table<IntegralId, Conservation>,
+    /// What was found out about it.
+    pub findings: Findings,
     /// The parameters by default, if there is the key `default`.
     pub defaults: Option<Program>,
     /// The start as a function of the parameters, if there is the key `start`.
@@ -159,7 +158,7 @@ fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings)
         defaults: elaborated.beginning.defaults.map(program),
         start: elaborated.beginning.start.map(program),
         derivatives: declaration.derivatives,
-        conservation: findings.conservation,
+        findings,
         derivation,
         programs,
         undeclared,

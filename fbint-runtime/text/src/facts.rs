@@ -22,7 +22,7 @@ pub(crate) fn facts(model: Model) -> SystemFacts {
         input_names: list(symbols.inputs().map(name)),
         output_names: list(model.derivation.outputs.iter().map(|output| kept(output.name.clone()))),
         prepared_numbers: model.programs.prepare.outputs.len(),
-        kinetic_energy: kinetic_energy(model.derivation.kinetic_energy),
+        kinetic_energy: kinetic_energy(model.findings.kinetic_energy),
         has_hamel_steps: model.has_hamel_steps(),
         has_jacobian: model.derivatives,
         vector_field_operations: operations[0],
@@ -67,7 +67,7 @@ fn integral(model: &Model, id: IntegralId) -> Integral {
         Kind::Energy => IntegralKind::Energy,
         Kind::Invariant => IntegralKind::Invariant,
     };
-    let conservation = match model.conservation[id] {
+    let conservation = match model.findings.conservation[id] {
         derivation::Conservation::Everywhere(how) => Conservation::Everywhere(evidence(how)),
         derivation::Conservation::OnConstraints(how) => Conservation::OnConstraints(evidence(how)),
         derivation::Conservation::Assumed => Conservation::Assumed,

@@ -7,8 +7,7 @@ use super::CheckOutcome;
 use super::declared::{Covector, DeclaredAtPoint};
 use super::frame::FramePart;
 use crate::derivation::{
-    ConstraintMatrix, Derivation, Dynamics, FrameBracket, IntegralId, Kind, KineticEnergy, LinearSystem, Role,
-    Structure, Unknowns,
+    ConstraintMatrix, Derivation, Dynamics, FrameBracket, IntegralId, Kind, LinearSystem, Role, Structure, Unknowns,
 };
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{dot, entry};
@@ -50,8 +49,7 @@ impl<'a> PointComparison<'a> {
         self.unsolved_field()?;
         self.motion()?;
         self.frame()?;
-        self.outputs()?;
-        self.kinetic_energy()
+        self.outputs()
     }
 
     /// F and DF.
@@ -259,34 +257,6 @@ impl<'a> PointComparison<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Where H = T(p) + U(q), (D^2 H) v of a v along momenta has no entries along coordinates; where T is quadratic, it does not
-    /// depend on p.
-    fn kinetic_energy(&self) -> Agreement {
-        let Some(hamiltonian) = self.declared.problem.dynamics.hamiltonian() else { return Ok(()) };
-        let symbols = &self.derivation.symbols;
-        let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
-        let value = |symbol| self.point.symbol(symbol);
-        let direction: Covector =
-            symbols.states().filter(is_momentum).map(|symbol| (symbol, Real::from(value(symbol)))).collect();
-        let along = |factor: f64| {
-            let scaled = |symbol| if is_momentum(&symbol) { factor * value(symbol) } else { value(symbol) };
-            self.declared.second_derivative_at(hamiltonian, &direction, scaled).unwrap_or_default()
-        };
-        let here = along(1.0);
-        let is_separable =
-            symbols.states().filter(|symbol| !is_momentum(symbol)).all(|symbol| !entry(&here, symbol).is_nonzero());
-        let is_quadratic = || {
-            let there = along(2.0);
-            symbols.states().all(|symbol| !(&entry(&here, symbol) - &entry(&there, symbol)).is_nonzero())
-        };
-        let agrees = match self.derivation.kinetic_energy {
-            KineticEnergy::General => true,
-            KineticEnergy::Separable => is_separable,
-            KineticEnergy::Quadratic => is_separable && is_quadratic(),
-        };
-        if agrees { Ok(()) } else { Err("the kinetic energy".to_owned()) }
     }
 
     fn evaluate(&self, expression: &Expression) -> Option<Real> {

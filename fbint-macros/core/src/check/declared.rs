@@ -156,20 +156,10 @@ impl<'a> DeclaredAtPoint<'a> {
         role.is_state() || role.is_velocity()
     }
 
-    /// (D^2 f) v
+    /// (D^2 f) v. Terms of f that do not depend on what v moves are left out.
     pub(super) fn second_derivative(&self, f: &Expression, v: &Covector) -> Option<Covector> {
-        self.second_derivative_at(f, v, |symbol| self.value(symbol))
-    }
-
-    /// (D^2 f) v, where the symbols have these values. Terms of f that do not depend on what v moves are left out.
-    pub(super) fn second_derivative_at(
-        &self,
-        f: &Expression,
-        v: &Covector,
-        values: impl Fn(Symbol) -> f64,
-    ) -> Option<Covector> {
         let along = |symbol| v.get(&symbol).map(|entry| ((), entry.clone())).into_iter().collect();
-        let value = |symbol| Dual { value: Real::from(values(symbol)), gradient: along(symbol) };
+        let value = |symbol| Dual { value: Real::from(self.value(symbol)), gradient: along(symbol) };
         let mut derivative = Covector::new();
         for term in f.terms().iter().filter(|term| term.symbols().iter().any(|symbol| v.contains_key(symbol))) {
             for (symbol, slope) in differentiate(term, &value, &|symbol| self.is_variable(symbol))?.gradient {

@@ -50,12 +50,25 @@ pub struct Findings {
     pub involution: Involution,
     /// Which integrals are functions of the others.
     pub rank: Rank,
+    /// How H depends on the momenta.
+    pub kinetic_energy: KineticEnergy,
     /// Constraints whose declaration takes a root of something that depends on the state.
     pub roots: Vec<IntegralId>,
     /// The velocity constraints, if there are any.
     pub velocity_constraints: Option<VelocityConstraints>,
     /// What looks like a mistake and was not proved to be one.
     pub doubts: Vec<Doubt>,
+}
+
+/// How H depends on the momenta, which decides what splitting methods can do with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KineticEnergy {
+    /// In any way, or there are no momenta.
+    General,
+    /// H = T(p) + U(q).
+    Separable,
+    /// H = T(p) + U(q) with T quadratic.
+    Quadratic,
 }
 
 /// What a search found to be conserved that is not declared.

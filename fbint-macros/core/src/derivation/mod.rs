@@ -38,8 +38,8 @@ pub use constraints::{ConstraintMatrix, Unknowns};
 pub use drive::{Drive, Force};
 pub use field::{Field, FrameBracket, Hamel, LinearSystem, Reaction};
 pub use findings::{
-    BoundSet, Bracket, Claim, Conservation, Doubt, Evidence, Findings, Further, FurtherIntegral, Involution, Rank,
-    Searched, VelocityConstraints,
+    BoundSet, Bracket, Claim, Conservation, Doubt, Evidence, Findings, Further, FurtherIntegral, Involution,
+    KineticEnergy, Rank, Searched, VelocityConstraints,
 };
 pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};
 pub use structure::{SparseRow, Structure};
@@ -103,10 +103,8 @@ impl Problem {
         }
     }
 
-    /// The derivation with these integrals, this field, and how H depends on the momenta; the rest is as declared.
-    pub fn derivation(&self, integrals: Integrals, field: Field, kinetic_energy: KineticEnergy) -> Derivation {
-        let is_free = self.reactions.is_empty() && !self.symbols.is_driven();
-        let kinetic_energy = if is_free { kinetic_energy } else { KineticEnergy::General };
+    /// The derivation with these integrals and this field; the rest is as declared.
+    pub fn derivation(&self, integrals: Integrals, field: Field) -> Derivation {
         Derivation {
             name: self.name.clone(),
             symbols: self.symbols.clone(),
@@ -115,7 +113,6 @@ impl Problem {
             integrals,
             field,
             hamel: None,
-            kinetic_energy,
             outputs: self.outputs.clone(),
         }
     }
@@ -216,8 +213,6 @@ pub struct Derivation {
     pub field: Field,
     /// The frame of a Lagrangian system.
     pub hamel: Option<Hamel>,
-    /// How H depends on the momenta.
-    pub kinetic_energy: KineticEnergy,
     /// As declared.
     pub outputs: Vec<Output>,
 }
@@ -231,17 +226,6 @@ pub struct Prepared {
     pub claims: Table<IntegralId, Claim>,
     /// Which integrals commute.
     pub involution: Involution,
-}
-
-/// How H depends on the momenta, which decides what splitting methods can do with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KineticEnergy {
-    /// In any way, or there are no momenta.
-    General,
-    /// H = T(p) + U(q).
-    Separable,
-    /// H = T(p) + U(q) with T quadratic.
-    Quadratic,
 }
 
 impl Derivation {

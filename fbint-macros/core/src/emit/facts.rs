@@ -8,7 +8,7 @@ use super::body::Writer;
 use super::hamel::hamel_functions;
 use super::{CompiledModel, GeneratedFunctions, local, numbers};
 use crate::derivation::table::Id;
-use crate::derivation::{Conservation, Derivation, Evidence, IntegralId, Kind, Role};
+use crate::derivation::{Conservation, Derivation, Evidence, Findings, IntegralId, Kind, Role};
 use crate::expression::Symbol;
 use crate::program::{FEEDBACK_FIELD, OperationCount, Trait, VECTOR_FIELD};
 use crate::syntax::{peel, plain};
@@ -58,7 +58,7 @@ pub(super) fn generated_system(writer: &Writer<'_>, functions: &GeneratedFunctio
 fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStream {
     let Writer { declaration, runtime, name, .. } = writer;
     let CompiledModel { latex, equations, undeclared, programs, .. } = model;
-    let Derivation { symbols, outputs, kinetic_energy, .. } = &model.derivation;
+    let (Derivation { symbols, outputs, .. }, Findings { kinetic_energy, .. }) = (&model.derivation, &model.findings);
     let (name, summary, state) = (plain(name), first_paragraph(&declaration.item.attrs), local("state"));
     let (states, integrals) = (states(runtime, model), integrals(runtime, model));
     let parameter_names = symbols.parameters().map(|symbol| &symbols[symbol].name);

@@ -29,7 +29,7 @@ use crate::derivation::{
 };
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::motion::{LagrangianMotion, motion};
-use crate::proofs::{grades, kinetic_energy};
+use crate::proofs::grades;
 
 /// A quantity that has no finite real derivative, or from which something is derived that has none.
 pub type Unreal = Quantity;
@@ -106,8 +106,7 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
         None => (field(&Flow { problem, space: &space, integrals: &integrals }, &observables, &written)?, None),
     };
     extent::check_field(&field)?;
-    let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
-    let mut derivation = problem.derivation(integrals, field, kinetic_energy);
+    let mut derivation = problem.derivation(integrals, field);
     let simplified = |hamel| shorter::hamel(hamel, &written, simplify).ok_or(Unreal::Lagrangian);
     derivation.hamel = hamel.map(simplified).transpose()?;
     Ok(derivation)

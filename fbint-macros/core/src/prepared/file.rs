@@ -10,7 +10,6 @@ use crate::derivation::{
     Integrals, Involution, LinearSystem, Prepared, Problem, SparseRow,
 };
 use crate::expression::{Expression, Symbol};
-use crate::proofs::kinetic_energy;
 
 /// The first line of a file but for the number of the format.
 const TITLE: &str = "fbint derivation ";
@@ -255,8 +254,7 @@ impl<'a> Draft<'a> {
             claim.ok_or_else(|| format!("nothing is said of the conservation of `{}`", integral.name))
         };
         let claims = integrals.rows().zip(claims).map(claim).collect::<Result<_, _>>()?;
-        let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
-        let mut derivation = problem.derivation(integrals, field, kinetic_energy);
+        let mut derivation = problem.derivation(integrals, field);
         derivation.hamel = matches!(problem.dynamics, Dynamics::Lagrangian(_)).then_some(hamel);
         Ok(Prepared { derivation, claims, involution })
     }

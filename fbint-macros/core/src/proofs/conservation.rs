@@ -153,7 +153,7 @@ pub fn prove(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::derivation::{Drive, Field, Integral, Kind, KineticEnergy, Role, Structure, SymbolInfo};
+    use crate::derivation::{Drive, Field, Integral, Kind, Role, Structure, SymbolInfo};
 
     /// An oscillator whose second rate has this factor, and its energy.
     fn oscillator(factor: i64) -> Derivation {
@@ -176,7 +176,6 @@ mod tests {
             integrals: [energy].into_iter().collect(),
             field: Field { systems: Vec::new(), rates: [y, Expression::integer(factor) * x].into_iter().collect() },
             hamel: None,
-            kinetic_energy: KineticEnergy::General,
             outputs: Vec::new(),
         }
     }

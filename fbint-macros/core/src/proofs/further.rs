@@ -374,7 +374,7 @@ impl<'a> Space<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::derivation::{Drive, Field, Integrals, KineticEnergy, Role, Structure, SymbolInfo};
+    use crate::derivation::{Drive, Field, Integrals, Role, Structure, SymbolInfo};
 
     /// x' = u, y' = v, u' = -x, v' = -4 y + x^2
     fn resonance() -> Derivation {
@@ -389,7 +389,6 @@ mod tests {
             integrals: Integrals::from_iter([]),
             field: Field { systems: Vec::new(), rates: [u, v].into_iter().chain(forces).collect() },
             hamel: None,
-            kinetic_energy: KineticEnergy::General,
             outputs: Vec::new(),
         }
     }

@@ -1,14 +1,16 @@
 //! How H depends on the momenta.
 
-use crate::derivation::{Integrals, KineticEnergy, Role, Symbols};
+use crate::derivation::{Derivation, Kind, KineticEnergy, Role};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 
 use super::identities::vanishes_identically;
 
 /// Whether H = T(p) + U(q), and whether T is quadratic, from the gradient of H: no velocity dH/dp depends on q, and each is an
-/// affine function of p.
-pub(crate) fn kinetic_energy(symbols: &Symbols, integrals: &Integrals) -> KineticEnergy {
+/// affine function of p. What drives a system, or holds velocity constraints, is no part of H.
+pub fn kinetic_energy(derivation: &Derivation) -> KineticEnergy {
+    let Derivation { symbols, integrals, .. } = derivation;
+    let has_reactions = integrals.rows().any(|integral| integral.kind == Kind::Velocity);
     let energy = integrals.energy().map(|energy| &integrals[energy]);
     let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
     let is_coordinate = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Coordinate { .. });
@@ -16,7 +18,11 @@ pub(crate) fn kinetic_energy(symbols: &Symbols, integrals: &Integrals) -> Kineti
     let velocities: Vec<&Expression> =
         gradient.filter(|(symbol, _)| is_momentum(symbol)).map(|(_, velocity)| velocity).collect();
     let has_momenta = energy.is_some() && symbols.states().any(|symbol| is_momentum(&symbol));
-    if !has_momenta || velocities.iter().any(|velocity| velocity.symbols().iter().any(is_coordinate)) {
+    if !has_momenta
+        || symbols.is_driven()
+        || has_reactions
+        || velocities.iter().any(|velocity| velocity.symbols().iter().any(is_coordinate))
+    {
         KineticEnergy::General
     } else if velocities.iter().all(|velocity| is_affine(velocity, &|symbol| is_momentum(&symbol))) {
         KineticEnergy::Quadratic

@@ -38,7 +38,7 @@ pub(crate) use degree::{Degree, degree_in};
 pub use feasibility::doubts;
 pub use further::{MOST_MONOMIALS, further, monomials_up_to};
 pub(crate) use identities::vanishes_identically;
-pub(crate) use kinetic_energy::kinetic_energy;
+pub use kinetic_energy::kinetic_energy;
 pub use mistakes::is_mistake;
 pub use rank::rank;
 pub(crate) use regularity::{DependentColumns, dependence};
