@@ -39,7 +39,7 @@ fn output(mut command: Command) -> Output {
 #[ignore = "depends on what surrounds it"]
 fn derive() {
     let square = Expression::from(Symbol(0)) * Expression::from(Symbol(0));
-    match session(|| Expr::read(&square).simplest().write()) {
+    match session(|| Expr::read(&square).expanded().write()) {
         Ok(simplest) => println!("{DERIVED}{simplest:?}"),
         Err(error) => println!("{error}"),
     }

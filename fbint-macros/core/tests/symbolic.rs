@@ -49,10 +49,10 @@ fn large_numbers_stay_exact() {
 #[test]
 fn complex_and_infinite_results_are_refused() {
     let root_of_minus_two = Expression::integer(-2).sqrt();
-    assert!(session(|| Expr::read(&root_of_minus_two).write().is_err()).unwrap());
+    assert!(session(|| Expr::read(&root_of_minus_two).write().is_none()).unwrap());
     let zero = v(0) - v(0);
     let reciprocal = zero.power(rational(-1, 1)).unwrap();
-    assert!(session(|| Expr::read(&reciprocal).write().is_err()).unwrap());
+    assert!(session(|| Expr::read(&reciprocal).write().is_none()).unwrap());
 }
 
 #[test]

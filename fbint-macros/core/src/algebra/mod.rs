@@ -4,6 +4,7 @@
 //! prove are found after the first session, and the states that raise doubts are searched for before the doubts are judged.
 
 mod conservation;
+mod expansion;
 mod mistakes;
 mod simplify;
 pub mod symbolic;

@@ -2,26 +2,51 @@
 
 use std::collections::BTreeSet;
 
+use super::expansion::{expanded, in_lowest_terms};
 use crate::algebra::symbolic::Expr;
-use crate::expression::Expression;
 use crate::expression::circle;
+use crate::expression::factored::factored;
+use crate::expression::{Expression, Function};
 use crate::mechanics::Simplify;
+use crate::proofs::vanishes_identically;
 
 /// The computer-algebra system.
 pub struct Algebra;
 
 impl Simplify for Algebra {
+    /// Among the present form and the one that is multiplied out, the one with fewer operations, or, where there are angles, with fewer
+    /// calls in the end. Vanishing is decided exactly for rational expressions; of others, some that vanish may be missed.
     fn shortened(&self, expression: &Expression) -> Option<Expression> {
-        let expression = Expr::read(expression);
-        let simplest = circle::simplified(&expression.simplest().write().ok()?);
-        let expanded = expression.expanded().and_then(|expanded| expanded.write().ok());
-        let expanded = expanded.map(|expanded| circle::simplified(&expanded));
-        Some(expanded.filter(|expanded| cost(expanded) < cost(&simplest)).unwrap_or(simplest))
+        let own = Expr::read(expression).write()?;
+        let finished = |form: &Expression| circle::simplified(&factored(form));
+        let Some(expanded) = expanded(&own) else { return Some(finished(&own)) };
+        if has(&expanded, is_power_of_sum) && vanishes_identically(&expanded) {
+            return Some(Expression::zero());
+        }
+        let (present, other) = (finished(&own), finished(&expanded));
+        let is_better =
+            expanded.operations() < own.operations() || has(&own, is_angle) && cost(&other) < cost(&present);
+        Some(if is_better { other } else { present })
     }
 
     fn cancelled(&self, expression: &Expression) -> Option<Expression> {
-        Expr::read(expression).cancelled().write().ok()
+        let own = Expr::read(expression).write()?;
+        let shorter = in_lowest_terms(&own).filter(|quotient| quotient.operations() < own.operations());
+        Some(factored(&shorter.unwrap_or(own)))
     }
+}
+
+fn has(expression: &Expression, is_meant: impl Fn(&Expression) -> bool) -> bool {
+    expression.nodes().any(is_meant)
+}
+
+/// Expansion alone may not bring terms with such powers together.
+fn is_power_of_sum(node: &Expression) -> bool {
+    matches!(node, Expression::Power(base, _) if matches!(**base, Expression::Sum(_)))
+}
+
+fn is_angle(node: &Expression) -> bool {
+    matches!(node, Expression::Call(Function::Sin | Function::Cos, _))
 }
 
 /// Different calls of functions, each of which costs as much as tens of other operations, and those.

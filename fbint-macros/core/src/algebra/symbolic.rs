@@ -10,7 +10,6 @@
 //! called `v0`, `v1`, ... and registered in this order, whatever the model calls them, so that the same declaration
 //! gives the same terms in the same order no matter what was compiled before it in the same process.
 
-mod expansion;
 mod lock;
 mod permit;
 
@@ -23,17 +22,16 @@ use num_rational::BigRational;
 use symbolica::GLOBAL_SETTINGS;
 use symbolica::atom::{Atom, AtomCore, AtomView};
 use symbolica::coefficient::Coefficient;
-use symbolica::domains::integer::Integer;
+use symbolica::domains::integer::{Integer, IntegerRing, Z};
 use symbolica::domains::rational::{Q, Rational, RationalField};
+use symbolica::domains::rational_polynomial::RationalPolynomial;
 use symbolica::poly::groebner::GroebnerBasis;
 use symbolica::poly::polynomial::MultivariatePolynomial;
 use symbolica::poly::{GrevLexOrder, LexOrder, PolyVariable};
 
-pub use self::expansion::terms_of_power;
 pub use self::lock::SessionError;
 use self::lock::Turn;
 use crate::diagnostics::panic_text;
-use crate::expression::factored::factored;
 use crate::expression::{Expression, Function, Symbol};
 
 /// The highest power of a denominator that is divided.
@@ -70,10 +68,6 @@ pub fn session<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SessionErr
 #[derive(Clone, Debug)]
 pub struct Expr(Atom);
 
-/// The algebra produced something that is no finite real expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotReal;
-
 impl Expr {
     /// Takes an expression in.
     pub fn read(expression: &Expression) -> Self {
@@ -91,42 +85,34 @@ impl Expr {
         })
     }
 
-    /// Gives the expression out as plain data, with what the terms of a sum share taken out of it.
-    pub fn write(&self) -> Result<Expression, NotReal> {
-        write(self.0.as_view()).map(|expression| factored(&expression))
+    /// Gives the expression out as plain data. `None` where the algebra produced something that is not finite and real.
+    pub fn write(&self) -> Option<Expression> {
+        write(self.0.as_view())
     }
 
-    /// Zero if the expression vanishes identically, else the form with fewer operations among the present one and the
-    /// expanded one. Vanishing is decided exactly for rational expressions; of others, some that vanish may be missed.
-    ///
-    /// What may have too many terms when it is expanded is left as it is, and so are high powers of sums.
-    pub fn simplest(&self) -> Self {
-        let Some(expanded) = expansion::expanded(&self.0) else { return self.clone() };
-        if expanded.is_zero() || expansion::cancels(&expanded) {
-            return Self(Atom::zero());
-        }
-        if operations(expanded.as_view()) < operations(self.0.as_view()) { Self(expanded) } else { self.clone() }
+    /// The expression multiplied out, term by term: the symbols that others have slow each of them down.
+    pub fn expanded(&self) -> Self {
+        Self(match self.0.as_view() {
+            AtomView::Add(sum) => Atom::add_many(sum.iter().map(|term| term.expand())),
+            other => other.expand(),
+        })
     }
 
-    /// The expression multiplied out, if that has few enough terms and there are sines or cosines in it.
-    pub fn expanded(&self) -> Option<Self> {
-        let has_angles =
-            [Function::Sin, Function::Cos].iter().any(|&function| self.0.contains_symbol(function_symbol(function)));
-        expansion::expanded(&self.0).filter(|_| has_angles).map(Self)
+    /// The expression as one quotient in its lowest terms. Nothing that vanishes may be divided by.
+    pub fn in_lowest_terms(&self) -> Self {
+        Self(self.0.together().cancel())
     }
 
-    /// The expression as one quotient in its lowest terms, where that takes fewer operations and is not too long to expand.
-    pub fn cancelled(&self) -> Self {
-        match expansion::in_lowest_terms(&self.0) {
-            Some(quotient) if operations(quotient.as_view()) < operations(self.0.as_view()) => Self(quotient),
-            _ => self.clone(),
-        }
+    /// The numerator and the denominator of the expression in its lowest terms. Nothing that vanishes may be divided by.
+    pub fn quotient(&self) -> [Self; 2] {
+        let quotient: RationalPolynomial<IntegerRing, u16> = self.0.to_rational_polynomial(&Q, &Z, None);
+        [quotient.numerator, quotient.denominator].map(|part| Self(part.to_expression()))
     }
 }
 
 type Polynomial<Order> = MultivariatePolynomial<RationalField, u16, Order>;
 
-/// A quotient of polynomials in some variables, the first of which are eliminated first, in its lowest terms, and polynomials that vanish.
+/// A quotient of polynomials in some variables, the first of which are eliminated first, and polynomials that vanish.
 pub struct Fraction {
     numerator: Polynomial<LexOrder>,
     denominator: Polynomial<LexOrder>,
@@ -134,23 +120,16 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// The quotient of a numerator and a denominator; `None` if the latter is 0.
+    /// A quotient of these, in its lowest terms.
     pub fn new<'a>(
         quotient: [&Expression; 2],
         relations: impl Iterator<Item = &'a Expression>,
         variables: &[Symbol],
-    ) -> Option<Self> {
-        // Symbolica orders terms by the registration of symbols, which must be that of the indices.
-        variables.iter().max().map(|symbol| state_symbol(*symbol));
+    ) -> Self {
         let variables = Arc::new(variables.iter().map(|symbol| PolyVariable::from(state_symbol(*symbol))).collect());
         let polynomial = |of: &Expression| Expr::read(of).0.to_polynomial(&Q, Arc::clone(&variables));
         let [numerator, denominator] = quotient.map(polynomial);
-        if denominator.is_zero() {
-            return None;
-        }
-        let common = numerator.gcd(&denominator);
-        let (numerator, denominator) = (numerator.try_div(&common)?, denominator.try_div(&common)?);
-        Some(Self { numerator, denominator, relations: relations.map(polynomial).collect() })
+        Self { numerator, denominator, relations: relations.map(polynomial).collect() }
     }
 
     /// Whether division of the numerator by the relations leaves nothing: a proof that it vanishes where they all do.
@@ -168,75 +147,53 @@ impl Fraction {
 
     /// Whether division of one of the first powers of the denominator by the relations leaves nothing.
     pub fn divides_by_zero(&self) -> bool {
-        let mut power = self.denominator.clone();
-        for _ in 1..HIGHEST_POWER {
-            if power.is_constant() {
-                return power.is_zero();
-            }
-            power = power.reduce(&self.relations);
-            if power.is_zero() {
-                return true;
-            }
-            power = &power * &self.denominator;
-        }
-        power.reduce(&self.relations).is_zero()
+        let mut power = self.denominator.one();
+        let mut powers = (0..HIGHEST_POWER).map(|_| {
+            power = (&power * &self.denominator).reduce(&self.relations);
+            power.is_zero()
+        });
+        !self.denominator.is_constant() && powers.any(|is_zero| is_zero)
     }
 }
 
-fn model_symbol(symbol: symbolica::atom::Symbol) -> Option<Symbol> {
-    let index = symbol.get_stripped_name().strip_prefix('v')?.parse().ok()?;
-    Some(Symbol(index))
-}
-
-/// Operations of a naive evaluation, the measure by which forms are compared.
-fn operations(view: AtomView<'_>) -> usize {
-    match view {
-        AtomView::Num(_) | AtomView::Var(_) => 0,
-        AtomView::Add(sum) => sum.get_nargs() - 1 + sum.iter().map(operations).sum::<usize>(),
-        AtomView::Mul(product) => product.get_nargs() - 1 + product.iter().map(operations).sum::<usize>(),
-        AtomView::Pow(power) => 1 + operations(power.get_base()) + operations(power.get_exp()),
-        AtomView::Fun(function) => 1 + function.iter().map(operations).sum::<usize>(),
-    }
-}
-
-fn write(view: AtomView<'_>) -> Result<Expression, NotReal> {
-    Ok(match view {
+fn write(view: AtomView<'_>) -> Option<Expression> {
+    Some(match view {
         AtomView::Num(number) => Expression::Number(real(&number.get_coeff_view().to_owned())?),
         AtomView::Var(variable) => {
             let symbol = variable.get_symbol();
             if symbol == symbolica::atom::Symbol::PI {
-                return Ok(Expression::Pi);
+                return Some(Expression::Pi);
             }
-            Expression::Symbol(model_symbol(symbol).ok_or(NotReal)?)
+            Expression::Symbol(Symbol(symbol.get_stripped_name().strip_prefix('v')?.parse().ok()?))
         }
-        AtomView::Add(sum) => Expression::sum(sum.iter().map(write).collect::<Result<Vec<_>, _>>()?),
-        AtomView::Mul(product) => Expression::product(product.iter().map(write).collect::<Result<Vec<_>, _>>()?),
+        AtomView::Add(sum) => Expression::sum(sum.iter().map(write).collect::<Option<Vec<_>>>()?),
+        AtomView::Mul(product) => Expression::product(product.iter().map(write).collect::<Option<Vec<_>>>()?),
         AtomView::Pow(power) => {
             let (base, exponent) = (write(power.get_base())?, write(power.get_exp())?);
             match exponent.as_number() {
-                Some(number) => base.power(number.clone()).map_err(|_| NotReal)?,
+                Some(number) => base.power(number.clone()).ok()?,
                 None => Expression::call(Function::Powf, [base, exponent]),
             }
         }
         AtomView::Fun(call) => {
             let symbol = call.get_symbol();
-            let arguments = call.iter().map(write).collect::<Result<Vec<_>, _>>()?;
+            let arguments = call.iter().map(write).collect::<Option<Vec<_>>>()?;
             if symbol == symbolica::atom::Symbol::LOG {
-                return Ok(Expression::call(Function::Ln, arguments));
+                return Some(Expression::call(Function::Ln, arguments));
             }
             let function = Function::ALL.into_iter().find(|function| function_symbol(*function) == symbol);
-            Expression::call(function.ok_or(NotReal)?, arguments)
+            Expression::call(function?, arguments)
         }
     })
 }
 
-fn real(coefficient: &Coefficient) -> Result<BigRational, NotReal> {
+fn real(coefficient: &Coefficient) -> Option<BigRational> {
     match coefficient {
         Coefficient::Complex(number) if number.im.is_zero() => {
-            let integer = |part: &Integer| part.to_string().parse::<BigInt>().map_err(|_| NotReal);
-            Ok(BigRational::new(integer(number.re.numerator_ref())?, integer(number.re.denominator_ref())?))
+            let integer = |part: &Integer| part.to_string().parse::<BigInt>().ok();
+            Some(BigRational::new(integer(number.re.numerator_ref())?, integer(number.re.denominator_ref())?))
         }
-        _ => Err(NotReal),
+        _ => None,
     }
 }
 
@@ -254,12 +211,6 @@ fn state_symbol(symbol: Symbol) -> symbolica::atom::Symbol {
         registered.push(symbolica::symbol!(name.as_str()));
     }
     registered[symbol.0 as usize]
-}
-
-/// The function that keeps its argument from being expanded with the rest.
-fn kept_symbol() -> symbolica::atom::Symbol {
-    static REGISTERED: OnceLock<symbolica::atom::Symbol> = OnceLock::new();
-    *REGISTERED.get_or_init(|| symbolica::symbol!("fbint::kept"))
 }
 
 /// Our own symbol for each function, so that only functions come out that generated code can call.

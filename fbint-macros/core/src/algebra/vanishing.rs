@@ -8,19 +8,19 @@
 //!
 //! Lowest terms matter, because what is divided by may vanish wherever the constraints hold: (x - z) / (z - x) is not 0 where
 //! x = z. Generated code may have divided such factors out, and then it has a value there. That value is P / Q, and Q is not 0: it
-//! divides whatever the code still divides by. So P = 0 is what has to be shown. For the same reason the numerators of the
-//! constraints need not be in lowest terms: they vanish where the constraint does, whatever was divided out. Among functions,
-//! lowest terms are not unique (x / sqrt(x)^2). There, no power of Q may vanish modulo the constraints, either.
+//! divides whatever the code still divides by. So P = 0 is what has to be shown, and where a constraint is 0, its own P is. Among
+//! functions, lowest terms are not unique (x / sqrt(x)^2). There, no power of Q may vanish modulo the constraints, either.
 //!
 //! A root is any of the roots: s^d = b says nothing of its sign, so that a proof holds for all signs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};
 
-use crate::algebra::symbolic::{self, Fraction};
+use super::expansion::{quotient, terms, terms_of_power};
+use crate::algebra::symbolic::Fraction;
 use crate::expression::{Expression, Function, Symbol};
 use crate::proofs::{Degree, degree_in, vanishes_identically};
 
@@ -29,6 +29,8 @@ const MOST_TERMS: usize = 4000;
 /// Exponents and degrees of denominators beyond which nothing is tried, and degrees of numerators.
 const HIGHEST_DEGREE: usize = 40;
 const HIGHEST_DEGREE_OF_NUMERATOR: usize = 12;
+/// Symbolica's exponents have 16 bits.
+const HIGHEST_DEGREE_OF_ALL: f64 = 65_535.0;
 /// Terms of all polynomials together beyond which no Groebner basis is tried, and their number, and their degree.
 const MOST_TERMS_OF_BASIS: usize = 24;
 const MOST_MEMBERS_OF_BASIS: usize = 5;
@@ -36,10 +38,16 @@ const HIGHEST_DEGREE_OF_BASIS: usize = 4;
 
 /// Whether `expression` was shown to vanish wherever all of `constraints` do and it is defined.
 pub(super) fn vanishes_where(expression: &Expression, constraints: &[&Expression]) -> bool {
+    is_shown_to_vanish(expression, constraints).unwrap_or(false)
+}
+
+/// `None` where something is too long.
+fn is_shown_to_vanish(expression: &Expression, constraints: &[&Expression]) -> Option<bool> {
     let mut unknowns = FunctionUnknowns::above(constraints.iter().copied().chain([expression]));
     unknowns.zeros = constraints.iter().copied().cloned().collect();
-    let (polynomial, divisor) = unknowns.quotient(expression);
-    let constraints: Vec<Expression> = constraints.iter().map(|constraint| unknowns.quotient(constraint).0).collect();
+    let [polynomial, divisor] = unknowns.quotient(expression)?;
+    let constraints: Vec<Expression> =
+        constraints.iter().map(|constraint| unknowns.numerator(constraint)).collect::<Option<_>>()?;
     let relations = unknowns.relations();
     let all = || constraints.iter().chain(&relations);
     let is_long = |polynomial: &Expression| terms(polynomial) > MOST_TERMS;
@@ -48,12 +56,11 @@ pub(super) fn vanishes_where(expression: &Expression, constraints: &[&Expression
         || is_long(&divisor)
         || degree(&divisor) > HIGHEST_DEGREE
     {
-        return false;
+        return None;
     }
-    let variables = order(all().chain([&polynomial, &divisor]));
-    let Some(fraction) = Fraction::new([&polynomial, &divisor], all(), &variables) else { return false };
-    (fraction.vanishes_by_division() || is_basis_small(all()) && fraction.vanishes_by_basis())
-        && (relations.is_empty() || !fraction.divides_by_zero())
+    let fraction = Fraction::new([&polynomial, &divisor], all(), &order(all().chain([&polynomial, &divisor])));
+    let vanishes = fraction.vanishes_by_division() || is_basis_small(all()) && fraction.vanishes_by_basis();
+    Some(vanishes && (relations.is_empty() || !fraction.divides_by_zero()))
 }
 
 /// What a function is where its argument vanishes.
@@ -73,30 +80,18 @@ fn is_multiple(one: &Expression, other: &Expression) -> bool {
 /// Whether it was shown that not all of `expressions` can vanish together, not even at complex values.
 pub(super) fn contradict(expressions: &[Expression]) -> bool {
     let mut unknowns = FunctionUnknowns::above(expressions);
-    let polynomials: Vec<Expression> = expressions.iter().map(|expression| unknowns.quotient(expression).0).collect();
+    let polynomials = expressions.iter().map(|expression| unknowns.numerator(expression));
+    let Some(polynomials) = polynomials.collect::<Option<Vec<_>>>() else { return false };
     let relations = unknowns.relations();
     let all = || polynomials.iter().chain(&relations);
     let one = Expression::one();
-    is_basis_small(all())
-        && Fraction::new([&one, &one], all(), &order(all())).is_some_and(|one| one.vanishes_by_basis())
+    is_basis_small(all()) && Fraction::new([&one, &one], all(), &order(all())).vanishes_by_basis()
 }
 
 fn is_basis_small<'a>(members: impl Iterator<Item = &'a Expression> + Clone) -> bool {
     members.clone().count() <= MOST_MEMBERS_OF_BASIS
         && members.clone().map(terms).fold(0, usize::saturating_add) <= MOST_TERMS_OF_BASIS
         && members.clone().all(|member| degree(member) <= HIGHEST_DEGREE_OF_BASIS)
-}
-
-/// A bound on the number of terms after expansion.
-pub(super) fn terms(polynomial: &Expression) -> usize {
-    match polynomial {
-        Expression::Sum(terms_of_sum) => terms_of_sum.iter().map(terms).fold(0, usize::saturating_add),
-        Expression::Product(factors) => factors.iter().map(terms).fold(1, usize::saturating_mul),
-        Expression::Power(base, exponent) => {
-            symbolic::terms_of_power(terms(base), exponent.to_integer().abs().to_usize().unwrap_or(usize::MAX))
-        }
-        Expression::Number(_) | Expression::Pi | Expression::Symbol(_) | Expression::Call(..) => 1,
-    }
 }
 
 /// All symbols that occur: unknowns before what they stand for, so that division eliminates them first.
@@ -117,21 +112,9 @@ struct FunctionUnknowns {
     /// What vanishes: functions of it, or of its negative, are numbers.
     zeros: Vec<Expression>,
     /// What each unknown stands for.
-    known: Vec<UnknownMeaning>,
+    known: Vec<Expression>,
     /// What binds unknowns u: d and v with u^d = v.
     substitutions: Vec<(Symbol, usize, Expression)>,
-    /// Each unknown that stands for a reciprocal, with its polynomial divisor.
-    reciprocals: Vec<(Symbol, Expression)>,
-}
-
-#[derive(PartialEq)]
-enum UnknownMeaning {
-    Itself(Expression),
-    /// The radicand as a polynomial, the index, and what the root is divided by: sqrt(x / y) is not sqrt(x y) / y where y is
-    /// negative, so the two do not share an unknown.
-    Root(Expression, u32, Expression),
-    Reciprocal(Expression),
-    Function(Function, Expression),
 }
 
 impl FunctionUnknowns {
@@ -158,58 +141,66 @@ impl FunctionUnknowns {
         let mut degrees: Vec<usize> = (0..self.known.len()).map(|index| degree_of(index, polynomial)).collect();
         for (unknown, power, value) in self.substitutions.iter().rev() {
             let times = degrees[(unknown.0 - self.first) as usize] / power;
-            bound = bound.saturating_mul(symbolic::terms_of_power(terms(value), times));
+            bound = bound.saturating_mul(terms_of_power(terms(value), times));
             for (index, degree) in degrees.iter_mut().enumerate() {
                 *degree = degree.saturating_add(times.saturating_mul(degree_of(index, value)));
             }
         }
         let degree = degree(polynomial);
-        let of_constraints =
-            constraints.iter().map(|constraint| symbolic::terms_of_power(terms(constraint), degree / 2));
+        let of_constraints = constraints.iter().map(|constraint| terms_of_power(terms(constraint), degree / 2));
         bound = bound.saturating_mul(of_constraints.max().unwrap_or(1));
         bound <= MOST_TERMS && degree <= HIGHEST_DEGREE_OF_NUMERATOR
     }
 
-    /// The expression as a polynomial.
-    fn replace(&mut self, expression: &Expression) -> Expression {
-        match expression {
+    /// The expression as a quotient of polynomials, the first of which vanishes where it does.
+    fn quotient(&mut self, expression: &Expression) -> Option<[Expression; 2]> {
+        let replaced = self.replace(expression)?;
+        if Degree::of(&replaced).total() > HIGHEST_DEGREE_OF_ALL { None } else { quotient(&replaced) }
+    }
+
+    /// A polynomial that vanishes where the expression does.
+    fn numerator(&mut self, expression: &Expression) -> Option<Expression> {
+        self.quotient(expression).map(|[numerator, _]| numerator)
+    }
+
+    /// The expression with unknowns for its functions and roots.
+    fn replace(&mut self, expression: &Expression) -> Option<Expression> {
+        Some(match expression {
             Expression::Number(_) | Expression::Symbol(_) => expression.clone(),
             Expression::Pi => self.opaque(expression),
-            Expression::Sum(terms) => Expression::sum(terms.iter().map(|term| self.replace(term))),
-            Expression::Product(factors) => Expression::product(factors.iter().map(|factor| self.replace(factor))),
-            Expression::Power(base, exponent) => self.power(expression, base, exponent),
-            Expression::Call(function, arguments) => self.call(expression, *function, &arguments[0]),
-        }
+            Expression::Sum(terms) => Expression::sum(self.replace_all(terms)?),
+            Expression::Product(factors) => Expression::product(self.replace_all(factors)?),
+            Expression::Power(base, exponent) => self.power(expression, base, exponent)?,
+            Expression::Call(function, arguments) => self.call(expression, *function, &arguments[0])?,
+        })
+    }
+
+    fn replace_all(&mut self, expressions: &[Expression]) -> Option<Vec<Expression>> {
+        expressions.iter().map(|expression| self.replace(expression)).collect()
     }
 
     /// b^(n/d) = b^q s^r with s^d = b, n = q d + r and 0 <= r < d.
-    fn power(&mut self, expression: &Expression, base: &Expression, exponent: &BigRational) -> Expression {
+    fn power(&mut self, expression: &Expression, base: &Expression, exponent: &BigRational) -> Option<Expression> {
         let (whole, rest) = exponent.numer().div_mod_floor(exponent.denom());
-        let (Some(whole), Some(rest), Some(index)) = (whole.to_i64(), rest.to_i64(), exponent.denom().to_u32()) else {
-            return self.opaque(expression);
+        let index = exponent.denom().to_u32().filter(|index| *index as usize <= HIGHEST_DEGREE);
+        let (Some(index), true) = (index, whole.abs() <= HIGHEST_DEGREE.into()) else {
+            return Some(self.opaque(expression));
         };
-        if whole.unsigned_abs() as usize > HIGHEST_DEGREE || index as usize > HIGHEST_DEGREE {
-            return self.opaque(expression);
+        let base = self.replace(base)?;
+        let power = base.clone().power(BigRational::from_integer(whole)).ok()?;
+        if rest.is_zero() {
+            return Some(power);
         }
-        let base = self.replace(base);
-        let mut factors = Vec::new();
-        if whole != 0 {
-            let powered = if whole > 0 { base.clone() } else { self.reciprocal(base.clone()) };
-            factors.push(positive_power(powered, whole.unsigned_abs()));
-        }
-        if rest != 0 {
-            let root = self.root(base, index);
-            factors.push(positive_power(root, rest.unsigned_abs()));
-        }
-        Expression::product(factors)
+        let root = self.root(base, index)?;
+        Some(power * root.power(BigRational::from_integer(rest)).ok()?)
     }
 
-    fn call(&mut self, expression: &Expression, function: Function, argument: &Expression) -> Expression {
+    fn call(&mut self, expression: &Expression, function: Function, argument: &Expression) -> Option<Expression> {
         if let Some(value) = value_at_zero(function)
             && self.zeros.iter().any(|zero| is_multiple(argument, zero))
         {
             // Not the number itself: a product with 0 would hide what is divided by.
-            return self.bound(UnknownMeaning::Itself(expression.clone()), 1, Expression::integer(value));
+            return Some(self.bound(expression.clone(), 1, Expression::integer(value)));
         }
         let (sine, cosine) = match function {
             Function::Sin | Function::Cos | Function::Tan => self.pair([Function::Sin, Function::Cos], argument, 1),
@@ -217,69 +208,42 @@ impl FunctionUnknowns {
                 self.pair([Function::Sinh, Function::Cosh], argument, -1)
             }
             Function::Abs => {
-                let argument = self.replace(argument);
+                let argument = self.replace(argument)?;
                 return self.root(argument.clone() * argument, 2);
             }
-            _ => return self.opaque(expression),
+            _ => return Some(self.opaque(expression)),
         };
         match function {
-            Function::Sin | Function::Sinh => sine,
-            Function::Cos | Function::Cosh => cosine,
-            _ => sine * self.reciprocal(cosine),
+            Function::Sin | Function::Sinh => Some(sine),
+            Function::Cos | Function::Cosh => Some(cosine),
+            _ => sine.divide(cosine).ok(),
         }
     }
 
     /// s and c with c^2 = 1 - sign s^2.
     fn pair(&mut self, [odd, even]: [Function; 2], argument: &Expression, sign: i64) -> (Expression, Expression) {
-        let sine = Expression::from(self.unknown(UnknownMeaning::Function(odd, argument.clone())).0);
+        let sine = Expression::from(self.unknown(Expression::call(odd, [argument.clone()])).0);
         let square = Expression::integer(-sign) * positive_power(sine.clone(), 2) + Expression::one();
-        let cosine = self.bound(UnknownMeaning::Function(even, argument.clone()), 2, square);
+        let cosine = self.bound(Expression::call(even, [argument.clone()]), 2, square);
         (sine, cosine)
     }
 
     /// The d-th root of p / q is that of p q^(d - 1), divided by q.
-    fn root(&mut self, base: Expression, index: u32) -> Expression {
-        let (numerator, denominator) = self.fraction(&base);
-        let (divisor, reciprocal) = (self.divisors(&denominator), reciprocals(&denominator));
-        let value = Expression::product([numerator, positive_power(divisor, u64::from(index) - 1)]);
-        self.bound(UnknownMeaning::Root(value.clone(), index, reciprocal.clone()), index as usize, value) * reciprocal
-    }
-
-    /// 1 / d
-    fn reciprocal(&mut self, divisor: Expression) -> Expression {
-        let (numerator, denominator) = self.fraction(&divisor);
-        let factors = match numerator {
-            Expression::Product(factors) => factors.to_vec(),
-            other => vec![other],
-        };
-        let inverses: Vec<Expression> = factors.into_iter().map(|factor| self.reciprocal_of_factor(factor)).collect();
-        Expression::product(inverses.into_iter().chain([self.divisors(&denominator)]))
-    }
-
-    fn reciprocal_of_factor(&mut self, factor: Expression) -> Expression {
-        match factor {
-            Expression::Number(number) if !number.is_zero() => Expression::Number(number.recip()),
-            Expression::Power(base, exponent) => {
-                let inverse = self.reciprocal_of_factor((*base).clone());
-                positive_power(inverse, exponent.to_integer().to_u64().unwrap_or(1))
-            }
-            factor => {
-                let (inverse, is_new) = self.unknown(UnknownMeaning::Reciprocal(factor.clone()));
-                if is_new {
-                    self.reciprocals.push((inverse, factor));
-                }
-                Expression::from(inverse)
-            }
-        }
+    fn root(&mut self, base: Expression, index: u32) -> Option<Expression> {
+        let [numerator, denominator] = quotient(&base)?;
+        let value = numerator.clone() * positive_power(denominator.clone(), u64::from(index) - 1);
+        // sqrt(x / y) is not sqrt(x y) / y where y is negative, so the two do not share an unknown.
+        let root = numerator.divide(denominator.clone()).ok()?.power(BigRational::new(1.into(), index.into())).ok()?;
+        self.bound(root * denominator.clone(), index as usize, value).divide(denominator).ok()
     }
 
     /// A function that nothing is known of.
     fn opaque(&mut self, expression: &Expression) -> Expression {
-        Expression::from(self.unknown(UnknownMeaning::Itself(expression.clone())).0)
+        Expression::from(self.unknown(expression.clone()).0)
     }
 
     /// u with u^d = value.
-    fn bound(&mut self, key: UnknownMeaning, power: usize, value: Expression) -> Expression {
+    fn bound(&mut self, key: Expression, power: usize, value: Expression) -> Expression {
         let (unknown, is_new) = self.unknown(key);
         if is_new {
             self.substitutions.push((unknown, power, value));
@@ -288,7 +252,7 @@ impl FunctionUnknowns {
     }
 
     /// The unknown that stands for this, and whether it is a new one.
-    fn unknown(&mut self, key: UnknownMeaning) -> (Symbol, bool) {
+    fn unknown(&mut self, key: Expression) -> (Symbol, bool) {
         let known = self.known.iter().position(|known| *known == key);
         let place = known.unwrap_or(self.known.len());
         if known.is_none() {
@@ -296,71 +260,6 @@ impl FunctionUnknowns {
         }
         (Symbol(self.first + place as u32), known.is_none())
     }
-
-    /// The expression as a quotient of polynomials, the first of which vanishes where it does.
-    fn quotient(&mut self, expression: &Expression) -> (Expression, Expression) {
-        let polynomial = self.replace(expression);
-        let (numerator, powers) = self.fraction(&polynomial);
-        (numerator, self.divisors(&powers))
-    }
-
-    /// What contains reciprocals over one denominator: the numerator, and each reciprocal that it lacks with its power.
-    fn fraction(&self, expression: &Expression) -> (Expression, Powers) {
-        match expression {
-            Expression::Symbol(symbol) if self.reciprocals.iter().any(|(inverse, _)| inverse == symbol) => {
-                (Expression::one(), Powers::from([(*symbol, 1)]))
-            }
-            Expression::Number(_) | Expression::Pi | Expression::Symbol(_) | Expression::Call(..) => {
-                (expression.clone(), Powers::new())
-            }
-            Expression::Sum(terms) => {
-                let terms: Vec<(Expression, Powers)> = terms.iter().map(|term| self.fraction(term)).collect();
-                let mut common = Powers::new();
-                for (symbol, power) in terms.iter().flat_map(|(_, powers)| powers) {
-                    let largest = common.entry(*symbol).or_insert(0);
-                    *largest = (*largest).max(*power);
-                }
-                let missing = |powers: &Powers| -> Powers {
-                    let rest = common.iter().map(|(symbol, power)| (*symbol, power - powers.get(symbol).unwrap_or(&0)));
-                    rest.filter(|(_, power)| *power > 0).collect()
-                };
-                let terms = terms.into_iter().map(|(numerator, powers)| numerator * self.divisors(&missing(&powers)));
-                (Expression::sum(terms), common)
-            }
-            Expression::Product(factors) => {
-                let (mut numerators, mut all) = (Vec::new(), Powers::new());
-                for (numerator, powers) in factors.iter().map(|factor| self.fraction(factor)) {
-                    numerators.push(numerator);
-                    powers.into_iter().for_each(|(symbol, power)| {
-                        let sum = all.entry(symbol).or_insert(0);
-                        *sum = sum.saturating_add(power);
-                    });
-                }
-                (Expression::product(numerators), all)
-            }
-            Expression::Power(base, exponent) => {
-                let exponent = exponent.to_integer().to_u64().unwrap_or(1);
-                let (numerator, powers) = self.fraction(base);
-                let powers =
-                    powers.into_iter().map(|(symbol, power)| (symbol, power.saturating_mul(exponent))).collect();
-                (positive_power(numerator, exponent), powers)
-            }
-        }
-    }
-
-    /// The product of divisors with these powers of their reciprocals.
-    fn divisors(&self, powers: &Powers) -> Expression {
-        let divisor =
-            |(inverse, divisor): &(Symbol, Expression)| Some(positive_power(divisor.clone(), *powers.get(inverse)?));
-        Expression::product(self.reciprocals.iter().filter_map(divisor))
-    }
-}
-
-/// Powers of reciprocals.
-type Powers = BTreeMap<Symbol, u64>;
-
-fn reciprocals(powers: &Powers) -> Expression {
-    Expression::product(powers.iter().map(|(symbol, power)| positive_power(Expression::from(*symbol), *power)))
 }
 
 fn positive_power(base: Expression, exponent: u64) -> Expression {
