@@ -35,7 +35,7 @@ fn prove(attribute: &str, item: &str) -> (Derivation, Result<Vec<Conservation>, 
     let problem = model.expect("no mistakes").problem;
     let (derivation, claims) = session(|| {
         let derivation = mechanics::derive(&problem, &algebra::Algebra).expect("a derivation");
-        let claims = algebra::claims(&derivation, &proofs::grades(&derivation));
+        let claims = mechanics::claims(&derivation, &proofs::grades(&derivation), &algebra::Algebra);
         (derivation, claims)
     })
     .expect("a session");
@@ -426,7 +426,7 @@ fn problems_are_plain_data() {
     };
     let (derivation, claims) = session(|| {
         let derivation = mechanics::derive(&problem, &algebra::Algebra).unwrap();
-        let claims = algebra::claims(&derivation, &proofs::grades(&derivation));
+        let claims = mechanics::claims(&derivation, &proofs::grades(&derivation), &algebra::Algebra);
         (derivation, claims)
     })
     .unwrap();

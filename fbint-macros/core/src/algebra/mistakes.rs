@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use num_rational::BigRational;
 
-use super::LARGEST_DETERMINANT;
 use super::vanishing::{contradict, vanishes_where};
 use crate::derivation::{Derivation, Doubt, IntegralId};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::determinant::determinant;
 use crate::proofs::general;
+
+/// More members than this have determinants that are not written out.
+const MOST_MEMBERS: usize = 4;
 
 /// Whether algebra proves that a doubt is a mistake. Runs within a session.
 pub(super) fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
@@ -37,7 +39,7 @@ fn is_singular_on_constraints(derivation: &Derivation, members: &[IntegralId]) -
     let (all_members, matrix) = derivation.multiplier_matrix();
     // A rate depends on the others where the constraint does that it is the rate of.
     let members: BTreeSet<IntegralId> = members.iter().map(|&member| derivation.integrals.declared(member)).collect();
-    if members.len() >= LARGEST_DETERMINANT {
+    if members.len() > MOST_MEMBERS {
         return false;
     }
     let all: Vec<&Expression> =

@@ -3,23 +3,18 @@
 //! While a session lasts, other builds wait. So what takes many numbers is done between sessions: the grades that points modulo primes
 //! prove are found after the first session, and the states that raise doubts are searched for before the doubts are judged.
 
-mod conservation;
 mod expansion;
 mod mistakes;
 mod simplify;
 pub mod symbolic;
 mod vanishing;
 
-pub use self::conservation::claims;
 pub use self::simplify::Algebra;
 pub use crate::algebra::symbolic::SessionError;
 use crate::algebra::symbolic::session;
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
-use crate::mechanics::{self, Underived, involution};
+use crate::mechanics::{self, Underived};
 use crate::proofs::{self, grades};
-
-/// The size of the largest determinant that is written out.
-const LARGEST_DETERMINANT: usize = 5;
 
 /// Why nothing was derived.
 #[derive(Debug)]
@@ -35,13 +30,7 @@ pub fn prepare(problem: &Problem) -> Result<Prepared, Obstacle> {
     let derived = session(|| mechanics::derive(problem, &Algebra)).map_err(Obstacle::Session)?;
     let derivation = derived.map_err(Obstacle::Underived)?;
     let grades = grades(&derivation);
-    let found = || {
-        let claims = claims(&derivation, &grades);
-        let involution = involution(&derivation, &claims, &Algebra);
-        (claims, involution)
-    };
-    let (claims, involution) = session(found).map_err(Obstacle::Session)?;
-    Ok(Prepared { derivation, claims, involution })
+    session(|| mechanics::concluded(derivation, &grades, &Algebra)).map_err(Obstacle::Session)
 }
 
 /// The doubts that are proved to be mistakes, and the others.

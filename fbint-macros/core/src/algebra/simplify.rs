@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::expansion::{expanded, in_lowest_terms};
+use super::vanishing;
 use crate::algebra::symbolic::Expr;
 use crate::expression::circle;
 use crate::expression::factored::factored;
@@ -33,6 +34,10 @@ impl Simplify for Algebra {
         let own = Expr::read(expression).write()?;
         let shorter = in_lowest_terms(&own).filter(|quotient| quotient.operations() < own.operations());
         Some(factored(&shorter.unwrap_or(own)))
+    }
+
+    fn vanishes_where(&self, expression: &Expression, constraints: &[&Expression]) -> bool {
+        vanishing::vanishes_where(expression, constraints)
     }
 }
 

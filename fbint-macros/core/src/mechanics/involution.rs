@@ -12,7 +12,11 @@ use crate::numbers::points::sample_points;
 use crate::proofs::{involution, vanishes_identically};
 
 /// The brackets of all pairs. What is known to be conserved commutes with the energy.
-pub fn involution(derivation: &Derivation, claims: &Table<IntegralId, Claim>, simplify: &dyn Simplify) -> Involution {
+pub(super) fn involution(
+    derivation: &Derivation,
+    claims: &Table<IntegralId, Claim>,
+    simplify: &dyn Simplify,
+) -> Involution {
     let brackets = Brackets::of(derivation, simplify);
     let mut pairs = 0;
     let mut others = Vec::new();

@@ -15,16 +15,16 @@ mod written;
 
 use dirac::Flow;
 pub use extent::{DerivedExpression, Overlong};
-pub use involution::involution;
+use involution::involution;
 use phase_space::{Observable, PhaseSpace};
 pub use poisson::NotPoisson;
-pub use rates::{RateParts, rate};
+pub use rates::claims;
 pub use simplify::{Collect, Simplify};
 use written::Written;
 
 use crate::derivation::table::Table;
 use crate::derivation::{
-    Claim, Conservation, Declared, Derivation, Drive, Dynamics, Field, IntegralId, Integrals, Kind, Prepared, Problem,
+    Conservation, Declared, Derivation, Drive, Dynamics, Field, IntegralId, Integrals, Kind, Prepared, Problem,
     Quantity, Structure,
 };
 use crate::expression::{Expression, Symbol};
@@ -64,13 +64,19 @@ impl From<Overlong> for Underived {
 /// What follows from a problem without algebra: its derivation, and what numbers prove of it.
 pub fn prepare(problem: &Problem) -> Result<Prepared, Underived> {
     let derivation = derive(problem, &Collect)?;
-    let claim = |(integral, grade): (IntegralId, &Option<Conservation>)| match grade {
-        Some(grade) => Claim::Proved(*grade),
-        None => Claim::Open { rate: rate(&derivation, integral, &Collect) },
-    };
-    let claims = grades(&derivation).iter().map(claim).collect();
-    let involution = involution(&derivation, &claims, &Collect);
-    Ok(Prepared { derivation, claims, involution })
+    let grades = grades(&derivation);
+    Ok(concluded(derivation, &grades, &Collect))
+}
+
+/// A derivation with what is found out about its integrals, beside these grades.
+pub fn concluded(
+    derivation: Derivation,
+    grades: &Table<IntegralId, Option<Conservation>>,
+    simplify: &dyn Simplify,
+) -> Prepared {
+    let claims = claims(&derivation, grades, simplify);
+    let involution = involution(&derivation, &claims, simplify);
+    Prepared { derivation, claims, involution }
 }
 
 /// Derives everything that the generated code computes, or says which quantities are in the way.

@@ -23,6 +23,11 @@ pub trait Simplify {
     fn cancelled(&self, expression: &Expression) -> Option<Expression> {
         self.simplified(expression)
     }
+
+    /// Whether an expression is shown to vanish wherever all constraints do.
+    fn vanishes_where(&self, _expression: &Expression, _constraints: &[&Expression]) -> bool {
+        false
+    }
 }
 
 /// Simplifies without algebra: equal terms and equal factors become one, and what points modulo primes prove to vanish is 0.
