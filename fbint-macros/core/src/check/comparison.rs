@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use super::CheckOutcome;
 use super::declared::{Covector, DeclaredAtPoint};
-use super::frame::FramePart;
 use crate::derivation::{
-    ConstraintMatrix, Derivation, Dynamics, FrameBracket, IntegralId, Kind, LinearSystem, Role, Structure, Unknowns,
+    ConstraintMatrix, Derivation, Dynamics, IntegralId, Kind, LinearSystem, Role, SparseRow, Structure, Unknowns,
 };
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{dot, entry};
@@ -46,7 +45,6 @@ impl<'a> PointComparison<'a> {
         self.structure()?;
         self.systems()?;
         self.constraints()?;
-        self.unsolved_field()?;
         self.motion()?;
         self.frame()?;
         self.outputs()
@@ -57,32 +55,23 @@ impl<'a> PointComparison<'a> {
         for (id, integral) in self.derivation.integrals.iter() {
             let declared = &self.declared.integrals[id];
             self.holds(&integral.value, &declared.value, || integral.name.clone())?;
-            let gradient = || format!("the gradient of {}", integral.name);
-            let states: BTreeSet<&Symbol> = integral.gradient.keys().chain(declared.gradient.keys()).collect();
-            for &state in states {
-                self.holds(&entry(&integral.gradient, state), &entry(&declared.gradient, state), gradient)?;
-            }
+            self.row(&integral.gradient, &declared.gradient, |_| format!("the gradient of {}", integral.name))?;
         }
         Ok(())
     }
 
     /// J
     fn structure(&self) -> Agreement {
-        let symbols = &self.derivation.symbols;
-        for (x, row) in symbols.states().zip(self.declared.matrix.rows()) {
-            let derived = self.derivation.structure.row(symbols, x);
-            for (y, expected) in symbols.states().zip(row) {
-                self.holds(&entry(&derived, y), expected, || "the Poisson matrix".to_owned())?;
-            }
+        let Derivation { symbols, structure, .. } = self.derivation;
+        for (x, expected) in self.declared.matrix.iter().filter(|_| structure.exists()) {
+            self.row(&structure.row(symbols, x), expected, |_| "the Poisson matrix".to_owned())?;
         }
-        let agrees = match &self.declared.problem.dynamics {
-            Dynamics::Canonical { .. } if self.declared.problem.reactions.is_empty() => {
-                matches!(self.derivation.structure, Structure::Canonical)
-            }
-            Dynamics::Poisson { .. } => matches!(self.derivation.structure, Structure::Matrix(_)),
-            Dynamics::Canonical { .. } | Dynamics::Lagrangian(_) | Dynamics::Given { .. } => {
-                matches!(self.derivation.structure, Structure::None)
-            }
+        let agrees = match (&self.declared.problem.dynamics, structure) {
+            (Dynamics::Canonical { .. }, Structure::Canonical) => self.declared.problem.reactions.is_empty(),
+            (Dynamics::Canonical { .. }, Structure::None) => !self.declared.problem.reactions.is_empty(),
+            (Dynamics::Poisson { .. }, Structure::Matrix(_)) => true,
+            (Dynamics::Lagrangian(_) | Dynamics::Given { .. }, Structure::None) => true,
+            _ => false,
         };
         if agrees { Ok(()) } else { Err("the bracket".to_owned()) }
     }
@@ -133,11 +122,8 @@ impl<'a> PointComparison<'a> {
         Ok(())
     }
 
-    /// X and the multipliers of a canonical or a Lagrangian system.
+    /// X and the multipliers.
     fn motion(&self) -> Agreement {
-        if self.declared.motion.is_none() && self.declared.frame.is_none() {
-            return Ok(());
-        }
         let symbols = &self.derivation.symbols;
         let state = State::new(&symbols.unknowns().map(|symbol| self.point.symbol(symbol)).collect());
         let Some(velocity) = Velocity::new(self.derivation, state) else {
@@ -194,56 +180,19 @@ impl<'a> PointComparison<'a> {
             let agree = self.derivation.hamel.is_none() == self.declared.frame.is_none();
             return if agree { Ok(()) } else { Err("the frame".to_owned()) };
         };
-        let of = |symbol: Symbol| &self.derivation.symbols[symbol].name;
-        let name = |part: FramePart| match part {
-            FramePart::Lagrangian => "the Lagrangian".to_owned(),
-            FramePart::Momentum(j) => format!("the momentum of {}", of(j)),
-            FramePart::Force(j) => format!("the force of {}", of(j)),
-            FramePart::Bracket(i, j, _) => format!("the bracket of the directions of {} and {}", of(i), of(j)),
-        };
-        if let Some(bracket) = frame.misfit(&self.declared) {
-            return Err(name(bracket));
+        let name = |symbol: Symbol| &self.derivation.symbols[symbol].name;
+        let bracket = |(i, j)| format!("the bracket of the directions of {} and {}", name(i), name(j));
+        if let Some(misfit) = frame.misfit(&self.declared) {
+            return Err(bracket(misfit));
         }
-        let coefficients = derived.brackets.iter().flat_map(|FrameBracket { of: (i, j), coefficients }| {
-            coefficients.iter().map(|(a, entry)| (FramePart::Bracket(*i, *j, *a), entry))
-        });
-        let mut derived = [(FramePart::Lagrangian, &derived.lagrangian)]
-            .into_iter()
-            .chain(derived.momenta.iter().map(|(j, entry)| (FramePart::Momentum(*j), entry)))
-            .chain(derived.forces.iter().map(|(j, entry)| (FramePart::Force(*j), entry)))
-            .chain(coefficients);
-        for (part, expected) in frame.parts(&self.declared) {
-            let value = derived.next().filter(|(derived, _)| *derived == part).ok_or_else(|| name(part))?.1;
-            self.holds(value, &expected, || name(part))?;
+        self.holds(&derived.lagrangian, &frame.lagrangian.value, || "the Lagrangian".to_owned())?;
+        self.list(&derived.momenta, &frame.all_momenta(&self.declared), |j| format!("the momentum of {}", name(j)))?;
+        self.list(&derived.forces, &frame.free_forces(&self.declared), |j| format!("the force of {}", name(j)))?;
+        if !derived.brackets.iter().map(|bracket| &bracket.of).eq(frame.brackets.keys()) {
+            return Err("the brackets of the frame".to_owned());
         }
-        derived.next().map_or(Ok(()), |(part, _)| Err(name(part)))
-    }
-
-    /// x' of any other system, as it is given or J grad H.
-    fn unsolved_field(&self) -> Agreement {
-        if self.declared.motion.is_some() || self.declared.frame.is_some() {
-            return Ok(());
-        }
-        let rates = &self.derivation.field.rates;
-        let states = || self.derivation.symbols.states();
-        let expected: Vec<Option<Real>> = match (&self.declared.problem.dynamics, &self.declared.energy) {
-            (Dynamics::Given { rates }, _) => rates.iter().map(|rate| self.evaluate(rate)).collect(),
-            (_, Some(energy)) => {
-                let rate = |state: Symbol| match self.derivation.symbols[state].role {
-                    Role::Work => Some(self.declared.by_time(&energy.gradient)),
-                    _ => Some(entry(&self.declared.flow, state)),
-                };
-                states().map(rate).collect()
-            }
-            (_, None) => Vec::new(),
-        };
-        for ((state, rate), expected) in states().zip(rates.rows()).zip(expected) {
-            let name = || format!("the rate of {}", self.derivation.symbols[state].name);
-            if let Some(expected) = expected {
-                self.holds(rate, &expected, name)?;
-            }
-        }
-        Ok(())
+        let mut brackets = derived.brackets.iter().zip(frame.brackets.values());
+        brackets.try_for_each(|(derived, expected)| self.list(&derived.coefficients, expected, |_| bracket(derived.of)))
     }
 
     fn outputs(&self) -> Agreement {
@@ -265,6 +214,23 @@ impl<'a> PointComparison<'a> {
 
     fn holds(&self, derived: &Expression, expected: &Real, name: impl Fn() -> String) -> Agreement {
         self.equals(self.evaluate(derived), expected, name)
+    }
+
+    /// The entries of a row. Those that are not listed are 0.
+    fn row(&self, derived: &SparseRow, expected: &Covector, name: impl Fn(Symbol) -> String) -> Agreement {
+        let (symbols, zero) = (derived.keys().chain(expected.keys()).collect::<BTreeSet<_>>(), Expression::zero());
+        symbols.into_iter().try_for_each(|symbol| {
+            self.holds(derived.get(symbol).unwrap_or(&zero), &entry(expected, *symbol), || name(*symbol))
+        })
+    }
+
+    /// The entries of a list that has them all.
+    fn list(&self, derived: &SparseRow, expected: &Covector, name: impl Fn(Symbol) -> String) -> Agreement {
+        if !derived.keys().eq(expected.keys()) {
+            return Err("the frame".to_owned());
+        }
+        let mut entries = derived.iter().zip(expected.values());
+        entries.try_for_each(|((symbol, entry), expected)| self.holds(entry, expected, || name(*symbol)))
     }
 
     fn equals(&self, derived: Option<Real>, expected: &Real, name: impl Fn() -> String) -> Agreement {

@@ -30,9 +30,9 @@ pub(super) struct DeclaredAtPoint<'a> {
     pub(super) forces: Covector,
     /// F and DF, rates among them.
     pub(super) integrals: Table<IntegralId, Differentiated<Real>>,
-    /// J, row by row, where it is declared.
-    pub(super) matrix: Table<Symbol, Vec<Real>>,
-    /// X of a canonical system.
+    /// J, row by row, where there is one.
+    pub(super) matrix: Table<Symbol, Covector>,
+    /// X and the multipliers, of any but a Lagrangian system.
     pub(super) motion: Option<ExpectedMotion>,
 }
 
@@ -46,10 +46,7 @@ impl<'a> DeclaredAtPoint<'a> {
             let force = declared.evaluate(force)?;
             add(&mut declared.forces, *symbol, force);
         }
-        if let Dynamics::Poisson { matrix, .. } = &problem.dynamics {
-            let row = |row: &Vec<Expression>| row.iter().map(|entry| declared.evaluate(entry)).collect();
-            declared.matrix = matrix.iter().map(row).collect::<Option<_>>()?;
-        }
+        declared.matrix = declared.structure()?;
         if let Dynamics::Lagrangian(lagrangian) = &problem.dynamics {
             let frame = Frame::at(&declared, lagrangian)?;
             declared.energy = Some(frame.energy(&declared));
@@ -57,27 +54,44 @@ impl<'a> DeclaredAtPoint<'a> {
         } else if let Some(energy) = problem.energy_function() {
             declared.energy = Some(declared.differentiate(&energy)?);
         }
-        declared.flow = declared.free_flow();
+        declared.flow = declared.free_flow()?;
         declared.integrals = problem.integrals.ids().map(|id| declared.integral(id)).collect::<Option<_>>()?;
-        if matches!(problem.dynamics, Dynamics::Canonical { .. }) {
+        if declared.frame.is_none() {
             declared.motion = Some(declared.motion()?);
         }
         Some(declared)
     }
 
-    /// J dH + Q, or q' = U xi
-    fn free_flow(&self) -> Covector {
-        let mut flow = match &self.frame {
-            Some(frame) => frame.kinematics.iter().map(|(x, rate)| (*x, rate.value.clone())).collect(),
-            None => {
-                let free = self.energy.as_ref().map(|energy| self.moved(&energy.gradient));
-                let mut flow = free.unwrap_or_default();
+    /// J
+    fn structure(&self) -> Option<Table<Symbol, Covector>> {
+        let symbols = &self.problem.symbols;
+        if let Dynamics::Poisson { matrix, .. } = &self.problem.dynamics {
+            let entry = |(y, entry)| Some((y, self.evaluate(entry)?));
+            return matrix.iter().map(|row| symbols.states().zip(row).map(entry).collect()).collect();
+        }
+        Some(symbols.over_states(|x| match symbols[x].role {
+            Role::Coordinate { momentum } => Covector::from([(momentum, Real::from(1.0))]),
+            Role::Momentum { coordinate } => Covector::from([(coordinate, Real::from(-1.0))]),
+            _ => Covector::new(),
+        }))
+    }
+
+    /// J dH + Q, or q' = U xi, or as it is given.
+    fn free_flow(&self) -> Option<Covector> {
+        let symbols = &self.problem.symbols;
+        let mut flow = match (&self.problem.dynamics, &self.frame) {
+            (Dynamics::Given { rates }, _) => {
+                symbols.states().zip(rates).map(|(x, rate)| Some((x, self.evaluate(rate)?))).collect::<Option<_>>()?
+            }
+            (_, Some(frame)) => frame.kinematics.iter().map(|(x, rate)| (*x, rate.value.clone())).collect(),
+            (_, None) => {
+                let mut flow = self.moved(&self.energy.as_ref()?.gradient);
                 add_multiple(&mut flow, &Real::from(1.0), &self.forces);
                 flow
             }
         };
-        flow.extend(self.problem.symbols.only(Role::Time).map(|time| (time, Real::from(1.0))));
-        flow
+        flow.extend(symbols.only(Role::Time).map(|time| (time, Real::from(1.0))));
+        Some(flow)
     }
 
     fn integral(&self, id: IntegralId) -> Option<Differentiated<Real>> {
@@ -110,26 +124,8 @@ impl<'a> DeclaredAtPoint<'a> {
 
     /// J v
     pub(super) fn moved(&self, v: &Covector) -> Covector {
-        let symbols = &self.problem.symbols;
-        let mut moved = Covector::new();
-        for x in symbols.states() {
-            match (&self.problem.dynamics, symbols[x].role) {
-                (Dynamics::Canonical { .. }, Role::Coordinate { momentum }) => {
-                    v.get(&momentum).map(|entry| moved.insert(x, entry.clone()));
-                }
-                (Dynamics::Canonical { .. }, Role::Momentum { coordinate }) => {
-                    v.get(&coordinate).map(|entry| moved.insert(x, entry.negated()));
-                }
-                (Dynamics::Poisson { .. }, Role::State) => {
-                    let terms = symbols.states().zip(&self.matrix[x]);
-                    for (entry, slope) in terms.filter_map(|(y, entry)| Some((entry, v.get(&y)?))) {
-                        add(&mut moved, x, entry.times(slope));
-                    }
-                }
-                _ => {}
-            }
-        }
-        moved
+        let moving = self.matrix.iter().filter(|(_, row)| row.keys().any(|y| v.contains_key(y)));
+        moving.map(|(x, row)| (x, dot(row, v))).collect()
     }
 
     /// The partial derivative by the time, from a gradient.

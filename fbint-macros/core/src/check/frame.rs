@@ -17,7 +17,7 @@ use crate::proofs::solve;
 pub(super) struct Frame<'a> {
     declared: &'a Lagrangian,
     /// L; its derivatives by velocities are the momenta, also those of velocities that vanish.
-    lagrangian: Differentiated<Real>,
+    pub(super) lagrangian: Differentiated<Real>,
     /// q' = U xi
     pub(super) kinematics: BTreeMap<Symbol, Differentiated<Real>>,
     /// U, row by row.
@@ -25,18 +25,7 @@ pub(super) struct Frame<'a> {
     /// The gradients of the momenta of the velocities that do not vanish.
     momenta: BTreeMap<Symbol, Covector>,
     /// The c^a_ij by i and j.
-    brackets: BTreeMap<(Symbol, Symbol), Covector>,
-}
-
-/// Something that is derived for a frame.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum FramePart {
-    Lagrangian,
-    Momentum(Symbol),
-    /// c^a_ij p_a xi^i + u_j[L]
-    Force(Symbol),
-    /// c^a_ij by i, j and a.
-    Bracket(Symbol, Symbol, Symbol),
+    pub(super) brackets: BTreeMap<(Symbol, Symbol), Covector>,
 }
 
 impl<'a> Frame<'a> {
@@ -158,21 +147,20 @@ impl<'a> Frame<'a> {
         Some(residual)
     }
 
-    /// What a derivation should have, in its order.
-    pub(super) fn parts(&self, system: &DeclaredAtPoint<'_>) -> Vec<(FramePart, Real)> {
+    /// p_a of every velocity.
+    pub(super) fn all_momenta(&self, system: &DeclaredAtPoint<'_>) -> Covector {
         let velocities = system.problem.symbols.with(Role::is_velocity);
-        let momenta = velocities.into_iter().map(|j| (FramePart::Momentum(j), entry(&self.lagrangian.gradient, j)));
-        let forces = self.forces(&self.velocities(system), &self.lagrangian.gradient);
-        let forces = self.momenta.keys().map(|&j| (FramePart::Force(j), entry(&forces, j)));
-        let coefficients = self.brackets.iter().flat_map(|(&(i, j), coefficients)| {
-            coefficients.iter().map(move |(a, c)| (FramePart::Bracket(i, j, *a), c.clone()))
-        });
-        let lagrangian = [(FramePart::Lagrangian, self.lagrangian.value.clone())];
-        lagrangian.into_iter().chain(momenta).chain(forces).chain(coefficients).collect()
+        velocities.into_iter().map(|a| (a, entry(&self.lagrangian.gradient, a))).collect()
     }
 
-    /// The bracket of two directions, which do not both vanish, that is not what it is said to be.
-    pub(super) fn misfit(&self, system: &DeclaredAtPoint<'_>) -> Option<FramePart> {
+    /// c^a_ij p_a xi^i + u_j[L] of every velocity that does not vanish.
+    pub(super) fn free_forces(&self, system: &DeclaredAtPoint<'_>) -> Covector {
+        let forces = self.forces(&self.velocities(system), &self.lagrangian.gradient);
+        self.momenta.keys().map(|&j| (j, entry(&forces, j))).collect()
+    }
+
+    /// Two directions, which do not both vanish, whose bracket is not what it is said to be.
+    pub(super) fn misfit(&self, system: &DeclaredAtPoint<'_>) -> Option<(Symbol, Symbol)> {
         // The derivatives of the rows of U along a direction.
         let slopes = |i: Symbol| -> Option<Vec<Covector>> {
             let along = self.directions.iter().filter_map(|(x, row)| Some((*x, row.get(&i)?.clone()))).collect();
@@ -192,6 +180,6 @@ impl<'a> Frame<'a> {
         };
         let mut pairs = slopes.iter().enumerate().flat_map(|(k, i)| slopes[k + 1..].iter().map(move |j| (i, j)));
         let (i, j) = pairs.find(|(i, j)| (is_free(&i.0) || is_free(&j.0)) && differs(i, j))?;
-        Some(FramePart::Bracket(i.0, j.0, i.0))
+        Some((i.0, j.0))
     }
 }

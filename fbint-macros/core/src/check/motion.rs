@@ -1,7 +1,8 @@
 //! X and the multipliers, from gradients of what is declared and one dense linear system.
 //!
-//! X = J (dH - sum c df) + Q, with Df.X = 0, in canonical systems, where a velocity constraint has the row A along which its reaction acts
-//! in the place of df. So no form of the derived field is supposed: neither which linear systems it takes nor how they are eliminated.
+//! X = y - sum c J df, with Df.X = 0, where y is J dH + Q, or the field that is given. A velocity constraint has the row A along which its
+//! reaction acts in the place of df. So no form of the derived field is supposed: neither which linear systems it takes nor how they are
+//! eliminated.
 
 use super::declared::{Covector, DeclaredAtPoint, add_multiple};
 use crate::derivation::{IntegralId, Kind, Reaction, Role};
