@@ -11,33 +11,25 @@ use std::collections::BTreeMap;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-use super::{LagrangianMotion, ReactionForce, Row, along, by_time, entry, forces, slopes};
-use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Lagrangian, LinearSystem, Problem, Role, Symbols};
+use super::{LagrangianMotion, Row, along, by_time, entry, rows, slopes};
+use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Kind, Lagrangian, LinearSystem, Problem, Role, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{self, Differentiated};
 
 /// The motion of a Lagrangian system. `None` for any other system, or if something in it cannot be differentiated.
 pub(crate) fn motion(problem: &Problem) -> Option<LagrangianMotion> {
     let Dynamics::Lagrangian(declared) = &problem.dynamics else { return None };
-    let frame = LagrangianFrame::of(problem, declared)?;
-    let symbols = &problem.symbols;
-    let mut derived = BTreeMap::new();
-    for ReactionForce { kept, row, .. } in frame.forces.iter().filter(|force| force.is_holonomic) {
-        derived.insert(*kept, frame.contracted(row, |j| j) + by_time(symbols, row));
-    }
-    derived.insert(problem.integrals.energy()?, problem.balanced(frame.energy()?));
-    let reactions = frame.forces.iter().map(|force| {
-        let value = derived.get(&force.kept).or(problem.integrals[force.kept].value.as_ref())?;
-        Some(KeepingReaction { force, kept: with_slopes(symbols, value.clone())? })
-    });
-    let field = HamelEquations::new(&frame, problem, reactions.collect::<Option<_>>()?).field();
+    let equations = HamelEquations::of(problem, declared)?;
+    let rates = equations.dirac().iter().map(|reaction| (reaction.keeps, reaction.kept.value.clone()));
+    let energy = (problem.integrals.energy()?, problem.balanced(equations.energy()?));
+    let force = |&j: &Symbol| (j, equations.force_with(j, &Expression::from, &|_| Expression::zero()));
     let hamel = Hamel {
-        lagrangian: frame.lagrangian.value.clone(),
-        momenta: frame.momenta.iter().map(|(velocity, momentum)| (*velocity, momentum.value.clone())).collect(),
-        forces: frame.free.iter().map(|&j| (j, frame.force(j, &Expression::from, &|_| Expression::zero()))).collect(),
+        lagrangian: equations.lagrangian.value.clone(),
+        momenta: equations.momenta.iter().map(|(velocity, momentum)| (*velocity, momentum.value.clone())).collect(),
+        forces: equations.free.iter().map(force).collect(),
         brackets: declared.brackets.clone(),
     };
-    Some(LagrangianMotion { field, hamel, derived })
+    Some(LagrangianMotion { field: equations.field(), hamel, derived: rates.chain([energy]).collect() })
 }
 
 /// An expression with its derivatives by the entries of the state.
@@ -47,36 +39,89 @@ fn with_slopes(symbols: &Symbols, value: Expression) -> Option<WithSlopes> {
     Some(WithSlopes { gradient: slopes(symbols, &value)?, value })
 }
 
-/// U, L, the momenta and the rows A, with the vanishing velocities put to zero.
-struct LagrangianFrame<'a> {
+/// What holds a constraint.
+struct Force {
+    /// The constraint that has the multiplier: g, or f itself.
+    constraint: IntegralId,
+    /// The integral that is kept: g', or f itself.
+    keeps: IntegralId,
+    /// Its function, which is linear in the velocities.
+    kept: WithSlopes,
+    /// A
+    row: Row,
+}
+
+/// U, L, the momenta and the rows A, with the vanishing velocities put to zero, and what the equations are made of.
+struct HamelEquations<'a> {
+    problem: &'a Problem,
     declared: &'a Lagrangian,
+    /// The symbols of roles that only one symbol has.
+    roles: BTreeMap<Role, Symbol>,
     /// The velocities that do not vanish.
     free: Vec<Symbol>,
     lagrangian: WithSlopes,
     /// u_a by the velocity a: its entries by coordinates.
     directions: BTreeMap<Symbol, Row>,
     momenta: BTreeMap<Symbol, WithSlopes>,
-    forces: Vec<ReactionForce>,
+    /// The reactions, those of holonomic constraints first.
+    reactions: Vec<Force>,
+    /// y = W c2, by which velocities are shifted where there are holonomic constraints.
+    shift: Row,
+    /// q', and the rate of the time.
+    rates_of_positions: Row,
 }
 
-impl<'a> LagrangianFrame<'a> {
-    fn of(problem: &Problem, declared: &'a Lagrangian) -> Option<Self> {
+/// u_a by the velocity a.
+pub(super) fn directions(symbols: &Symbols, declared: &Lagrangian) -> Option<BTreeMap<Symbol, Row>> {
+    let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
+    let mut directions: BTreeMap<Symbol, Row> =
+        symbols.with(Role::is_velocity).into_iter().map(|a| (a, Row::new())).collect();
+    for (coordinate, rate) in &declared.kinematics {
+        for (velocity, entry) in derivative::gradient(rate, is_velocity)? {
+            directions.get_mut(&velocity)?.insert(*coordinate, entry);
+        }
+    }
+    Some(directions)
+}
+
+impl<'a> HamelEquations<'a> {
+    fn of(problem: &'a Problem, declared: &'a Lagrangian) -> Option<Self> {
         let symbols = &problem.symbols;
         let directions = directions(symbols, declared)?;
         let by_velocities = derivative::gradient(&declared.lagrangian, |symbol| directions.contains_key(&symbol))?;
         let momentum = |&velocity: &Symbol| {
             Some((velocity, with_slopes(symbols, without(symbols, &entry(&by_velocities, velocity)))?))
         };
-        let momenta = directions.keys().map(momentum).collect::<Option<_>>()?;
-        let lagrangian = with_slopes(symbols, without(symbols, &declared.lagrangian))?;
-        let forces = forces(problem, |constraint| {
-            let slope = slopes(symbols, constraint)?;
-            let by_velocities = directions.iter().map(|(a, direction)| (*a, along(direction, |x| entry(&slope, x))));
-            let by_time = slope.iter().filter(|(symbol, _)| symbols[**symbol].role == Role::Time);
-            Some(by_velocities.chain(by_time.map(|(time, entry)| (*time, entry.clone()))).collect())
-        })?;
-        let free = symbols.with(|role| role == Role::Velocity);
-        Some(Self { declared, free, lagrangian, directions, momenta, forces })
+        let mut equations = Self {
+            problem,
+            declared,
+            roles: symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect(),
+            free: symbols.with(|role| role == Role::Velocity),
+            lagrangian: with_slopes(symbols, without(symbols, &declared.lagrangian))?,
+            momenta: directions.keys().map(momentum).collect::<Option<_>>()?,
+            directions,
+            reactions: Vec::new(),
+            shift: Row::new(),
+            rates_of_positions: Row::new(),
+        };
+        let reactions = rows(problem)?.into_iter().map(|(constraint, row)| equations.reaction(constraint, row));
+        equations.reactions = reactions.collect::<Option<_>>()?;
+        let shift = equations.free.iter().map(|&j| (j, equations.pushed(j, equations.dirac(), |force| force.keeps)));
+        equations.shift = shift.filter(|(_, entry)| !entry.is_zero()).collect();
+        let positions = symbols.with(|role| role == Role::Position).into_iter();
+        equations.rates_of_positions = positions.map(|x| (x, equations.moved(x))).collect();
+        equations.rates_of_positions.extend(symbols.only(Role::Time).map(|time| (time, Expression::one())));
+        Some(equations)
+    }
+
+    fn reaction(&self, constraint: IntegralId, row: Row) -> Option<Force> {
+        let symbols = &self.problem.symbols;
+        let declared = &self.problem.integrals[constraint];
+        let (keeps, value) = match declared.kind {
+            Kind::Holonomic { rate } => (rate, self.contracted(&row, |j| j) + by_time(symbols, &row)),
+            _ => (constraint, declared.value.clone()?),
+        };
+        Some(Force { constraint, keeps, kept: with_slopes(symbols, value)?, row })
     }
 
     /// A v, where these symbols are the entries of v along the velocities that do not vanish.
@@ -115,86 +160,14 @@ impl<'a> LagrangianFrame<'a> {
         Expression::sum(terms)
     }
 
-    /// F_j, where `extra` is added to dL/dx.
-    fn force(&self, j: Symbol, v: &impl Fn(Symbol) -> Expression, extra: &impl Fn(Symbol) -> Expression) -> Expression {
+    /// F_j without Q, where `extra` is added to dL/dx.
+    fn force_with(
+        &self,
+        j: Symbol,
+        v: &impl Fn(Symbol) -> Expression,
+        extra: &impl Fn(Symbol) -> Expression,
+    ) -> Expression {
         self.gyroscopic(j, v) + along(&self.directions[&j], |x| entry(&self.lagrangian.gradient, x) + extra(x))
-    }
-}
-
-/// The reactions of all constraints.
-pub(super) fn forces_of(problem: &Problem, declared: &Lagrangian) -> Option<Vec<ReactionForce>> {
-    Some(LagrangianFrame::of(problem, declared)?.forces)
-}
-
-/// u_a by the velocity a.
-pub(super) fn directions(symbols: &Symbols, declared: &Lagrangian) -> Option<BTreeMap<Symbol, Row>> {
-    let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
-    let mut directions: BTreeMap<Symbol, Row> =
-        symbols.with(Role::is_velocity).into_iter().map(|a| (a, Row::new())).collect();
-    for (coordinate, rate) in &declared.kinematics {
-        for (velocity, entry) in derivative::gradient(rate, is_velocity)? {
-            directions.get_mut(&velocity)?.insert(*coordinate, entry);
-        }
-    }
-    Some(directions)
-}
-
-/// The degree in some symbols of which an expression is homogeneous, as far as its form shows it.
-fn homogeneity(expression: &Expression, is_meant: &impl Fn(Symbol) -> bool) -> Option<BigRational> {
-    let zero = BigRational::zero;
-    let mut of_parts = expression.children().map(|part| homogeneity(part, is_meant));
-    match expression {
-        Expression::Number(_) | Expression::Pi => Some(zero()),
-        Expression::Symbol(symbol) => Some(if is_meant(*symbol) { BigRational::one() } else { zero() }),
-        Expression::Sum(_) => {
-            let first = of_parts.next()??;
-            of_parts.all(|degree| degree.as_ref() == Some(&first)).then_some(first)
-        }
-        Expression::Product(_) => of_parts.try_fold(zero(), |sum, degree| Some(sum + degree?)),
-        Expression::Power(_, exponent) => Some(of_parts.next()?? * exponent),
-        Expression::Call(..) => of_parts.all(|degree| degree == Some(zero())).then(zero),
-    }
-}
-
-/// An expression where the vanishing velocities are zero.
-fn without(symbols: &Symbols, expression: &Expression) -> Expression {
-    expression.substituted(&|symbol| match symbols[symbol].role {
-        Role::Vanishing { .. } => Expression::zero(),
-        _ => Expression::from(symbol),
-    })
-}
-
-/// A reaction with what it keeps.
-struct KeepingReaction<'a> {
-    force: &'a ReactionForce,
-    kept: WithSlopes,
-}
-
-/// The linear systems and the rates.
-struct HamelEquations<'a> {
-    frame: &'a LagrangianFrame<'a>,
-    problem: &'a Problem,
-    /// The symbols of roles that only one symbol has.
-    roles: BTreeMap<Role, Symbol>,
-    /// The reactions, those of holonomic constraints first.
-    reactions: Vec<KeepingReaction<'a>>,
-    /// y = W c2, by which velocities are shifted where there are holonomic constraints.
-    shift: Row,
-    /// q', and the rate of the time.
-    rates_of_positions: Row,
-}
-
-impl<'a> HamelEquations<'a> {
-    fn new(frame: &'a LagrangianFrame<'a>, problem: &'a Problem, reactions: Vec<KeepingReaction<'a>>) -> Self {
-        let symbols = &problem.symbols;
-        let roles = symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
-        let mut field = Self { frame, problem, roles, reactions, shift: Row::new(), rates_of_positions: Row::new() };
-        let shift = frame.free.iter().map(|&j| (j, field.pushed(j, field.dirac(), |force| force.kept)));
-        field.shift = shift.filter(|(_, entry)| !entry.is_zero()).collect();
-        let positions = symbols.with(|role| role == Role::Position).into_iter();
-        field.rates_of_positions = positions.map(|x| (x, field.moved(x))).collect();
-        field.rates_of_positions.extend(symbols.only(Role::Time).map(|time| (time, Expression::one())));
-        field
     }
 
     fn field(&self) -> Field {
@@ -210,20 +183,20 @@ impl<'a> HamelEquations<'a> {
     }
 
     /// The reactions whose rows are gradients of holonomic constraints.
-    fn dirac(&self) -> &[KeepingReaction<'a>] {
-        &self.reactions[..self.reactions.partition_point(|reaction| reaction.force.is_holonomic)]
+    fn dirac(&self) -> &[Force] {
+        &self.reactions[..self.reactions.partition_point(|reaction| reaction.constraint != reaction.keeps)]
     }
 
     /// A row of W = M^-1 A^T
-    fn responses(&self, reaction: &KeepingReaction<'_>) -> LinearSystem {
-        self.with_mass(|of| self.response(of, reaction), |j| entry(&reaction.force.row, j))
+    fn responses(&self, reaction: &Force) -> LinearSystem {
+        self.with_mass(|of| self.response(of, reaction), |j| entry(&reaction.row, j))
     }
 
     /// A W c2 = f
     fn shifts(&self) -> LinearSystem {
         let dirac = self.dirac();
         LinearSystem {
-            unknowns: dirac.iter().map(|reaction| self.multiplier(reaction.force.kept)).collect(),
+            unknowns: dirac.iter().map(|reaction| self.multiplier(reaction.keeps)).collect(),
             matrix: self.compliance(dirac),
             right_side: dirac.iter().map(|reaction| reaction.kept.value.clone()).collect(),
         }
@@ -231,18 +204,18 @@ impl<'a> HamelEquations<'a> {
 
     /// M a = F - (dp/dq) q' - dp/dt
     fn accelerations(&self) -> LinearSystem {
-        let inertial = |j: Symbol| self.along_positions(&self.frame.momenta[&j].gradient);
+        let inertial = |j: Symbol| self.along_positions(&self.momenta[&j].gradient);
         self.with_mass(|of| self.acceleration(of), |j| self.force(j) - inertial(j))
     }
 
     /// A W c1 = -(df/dq q' + df/dt + A a)
     fn multipliers(&self) -> LinearSystem {
-        let right_side = |KeepingReaction { force, kept }: &KeepingReaction<'_>| {
-            let accelerated = self.frame.contracted(&force.row, |j| self.acceleration(j));
+        let right_side = |Force { row, kept, .. }: &Force| {
+            let accelerated = self.contracted(row, |j| self.acceleration(j));
             -(self.along_positions(&kept.gradient) + accelerated)
         };
         LinearSystem {
-            unknowns: self.reactions.iter().map(|reaction| self.multiplier(reaction.force.constraint)).collect(),
+            unknowns: self.reactions.iter().map(|reaction| self.multiplier(reaction.constraint)).collect(),
             matrix: self.compliance(&self.reactions),
             right_side: self.reactions.iter().map(right_side).collect(),
         }
@@ -250,10 +223,10 @@ impl<'a> HamelEquations<'a> {
 
     /// What holds a velocity at zero: p' - F - A^T c1 along it.
     fn held(&self, velocity: Symbol, reaction: Symbol) -> LinearSystem {
-        let others = self.reactions.iter().filter_map(|KeepingReaction { force, .. }| {
-            Some(force.row.get(&velocity)?.clone() * Expression::from(self.multiplier(force.constraint)))
+        let others = self.reactions.iter().filter_map(|Force { constraint, row, .. }| {
+            Some(row.get(&velocity)?.clone() * Expression::from(self.multiplier(*constraint)))
         });
-        let momentum = along(&self.frame.momenta[&velocity].gradient, |symbol| self.rate(symbol));
+        let momentum = along(&self.momenta[&velocity].gradient, |symbol| self.rate(symbol));
         LinearSystem {
             unknowns: vec![reaction],
             matrix: vec![vec![Expression::one()]],
@@ -280,24 +253,18 @@ impl<'a> HamelEquations<'a> {
 
     /// U (xi - y); as it is declared, where the velocities are not shifted.
     fn moved(&self, x: Symbol) -> Expression {
-        let LagrangianFrame { free, directions, declared, .. } = self.frame;
         if !self.shift.is_empty() {
-            let directions = free.iter().filter_map(|j| Some((*j, directions[j].get(&x)?)));
+            let directions = self.free.iter().filter_map(|j| Some((*j, self.directions[j].get(&x)?)));
             return Expression::sum(directions.map(|(j, entry)| entry.clone() * self.velocity(j)));
         }
-        let declared = declared.kinematics.iter().find(|(coordinate, _)| *coordinate == x);
+        let declared = self.declared.kinematics.iter().find(|(coordinate, _)| *coordinate == x);
         declared.map_or_else(Expression::zero, |(_, rate)| without(&self.problem.symbols, rate))
     }
 
     /// What reactions do to a velocity, by the multipliers of these constraints.
-    fn pushed(
-        &self,
-        j: Symbol,
-        by: &[KeepingReaction<'_>],
-        constraint: impl Fn(&ReactionForce) -> IntegralId,
-    ) -> Expression {
-        let response = |reaction: &KeepingReaction<'_>| {
-            let multiplier = self.multiplier(constraint(reaction.force));
+    fn pushed(&self, j: Symbol, by: &[Force], constraint: impl Fn(&Force) -> IntegralId) -> Expression {
+        let response = |reaction: &Force| {
+            let multiplier = self.multiplier(constraint(reaction));
             Expression::from(self.response(j, reaction)) * Expression::from(multiplier)
         };
         Expression::sum(by.iter().map(response))
@@ -311,58 +278,57 @@ impl<'a> HamelEquations<'a> {
     /// F_j
     fn force(&self, j: Symbol) -> Expression {
         let acting = self.problem.forces.iter().filter(|(along, _)| *along == j).map(|(_, force)| force.clone());
-        Expression::sum(acting) + self.frame.force(j, &|i| self.velocity(i), &|x| self.extra(x))
+        Expression::sum(acting) + self.force_with(j, &|i| self.velocity(i), &|x| self.extra(x))
     }
 
     /// What the shift adds to dL/dx: df/dx c2 - (dp/dx) . y
     fn extra(&self, x: Symbol) -> Expression {
-        let by_rates = self.dirac().iter().map(|KeepingReaction { force, kept }| {
-            Expression::from(self.multiplier(force.kept)) * entry(&kept.gradient, x)
-        });
-        let by_momenta = self.shift.iter().map(|(j, y)| -(entry(&self.frame.momenta[j].gradient, x) * y.clone()));
+        let by_rates = self
+            .dirac()
+            .iter()
+            .map(|Force { keeps, kept, .. }| Expression::from(self.multiplier(*keeps)) * entry(&kept.gradient, x));
+        let by_momenta = self.shift.iter().map(|(j, y)| -(entry(&self.momenta[j].gradient, x) * y.clone()));
         Expression::sum(by_rates.chain(by_momenta))
     }
 
     /// Q . (xi - y) - dL/dt + y . dp/dt - c1 dg/dt - c2 df/dt
     fn power(&self) -> Expression {
-        let LagrangianFrame { free, momenta, lagrangian, .. } = self.frame;
         let by_time = |row: &Row| by_time(&self.problem.symbols, row);
-        let acting = self.problem.forces.iter().filter(|(j, _)| free.contains(j));
+        let acting = self.problem.forces.iter().filter(|(j, _)| self.free.contains(j));
         let of_forces = acting.map(|(j, force)| force.clone() * self.velocity(*j));
-        let of_momenta = self.shift.iter().map(|(j, y)| by_time(&momenta[j].gradient) * y.clone());
-        let of_constraints = self.dirac().iter().flat_map(|KeepingReaction { force, kept }| {
-            let rows = [(force.constraint, &force.row), (force.kept, &kept.gradient)];
+        let of_momenta = self.shift.iter().map(|(j, y)| by_time(&self.momenta[j].gradient) * y.clone());
+        let of_constraints = self.dirac().iter().flat_map(|Force { constraint, keeps, kept, row }| {
+            let rows = [(*constraint, row), (*keeps, &kept.gradient)];
             rows.map(|(id, row)| -(Expression::from(self.multiplier(id)) * by_time(row)))
         });
-        let of_lagrangian = -by_time(&lagrangian.gradient);
+        let of_lagrangian = -by_time(&self.lagrangian.gradient);
         let others = [of_lagrangian].into_iter().chain(of_momenta).chain(of_constraints);
         Expression::sum(of_forces.chain(others))
     }
 
     /// M z = b
     fn with_mass(&self, z: impl Fn(Symbol) -> Symbol, b: impl Fn(Symbol) -> Expression) -> LinearSystem {
-        let LagrangianFrame { free, momenta, .. } = self.frame;
-        let row = |j: &Symbol| free.iter().map(|i| entry(&momenta[j].gradient, *i)).collect();
+        let row = |j: &Symbol| self.free.iter().map(|i| entry(&self.momenta[j].gradient, *i)).collect();
         LinearSystem {
-            unknowns: free.iter().map(|&j| z(j)).collect(),
-            matrix: free.iter().map(row).collect(),
-            right_side: free.iter().map(|&j| b(j)).collect(),
+            unknowns: self.free.iter().map(|&j| z(j)).collect(),
+            matrix: self.free.iter().map(row).collect(),
+            right_side: self.free.iter().map(|&j| b(j)).collect(),
         }
     }
 
     /// A M^-1 A^T
-    fn compliance(&self, rows: &[KeepingReaction<'_>]) -> Vec<Vec<Expression>> {
+    fn compliance(&self, rows: &[Force]) -> Vec<Vec<Expression>> {
         // The matrix is symmetric: one entry stands for both.
         let entry = |r: usize, s: usize| {
             let (first, last) = (&rows[r.min(s)], &rows[r.max(s)]);
-            self.frame.contracted(&first.force.row, |j| self.response(j, last))
+            self.contracted(&first.row, |j| self.response(j, last))
         };
         let places = 0..rows.len();
         places.clone().map(|r| places.clone().map(|s| entry(r, s)).collect()).collect()
     }
 
-    fn response(&self, of: Symbol, reaction: &KeepingReaction<'_>) -> Symbol {
-        self.roles[&Role::Response { of, to: reaction.force.kept }]
+    fn response(&self, of: Symbol, reaction: &Force) -> Symbol {
+        self.roles[&Role::Response { of, to: reaction.keeps }]
     }
 
     fn acceleration(&self, of: Symbol) -> Symbol {
@@ -372,4 +338,29 @@ impl<'a> HamelEquations<'a> {
     fn multiplier(&self, constraint: IntegralId) -> Symbol {
         self.roles[&Role::Multiplier(constraint)]
     }
+}
+
+/// The degree in some symbols of which an expression is homogeneous, as far as its form shows it.
+fn homogeneity(expression: &Expression, is_meant: &impl Fn(Symbol) -> bool) -> Option<BigRational> {
+    let zero = BigRational::zero;
+    let mut of_parts = expression.children().map(|part| homogeneity(part, is_meant));
+    match expression {
+        Expression::Number(_) | Expression::Pi => Some(zero()),
+        Expression::Symbol(symbol) => Some(if is_meant(*symbol) { BigRational::one() } else { zero() }),
+        Expression::Sum(_) => {
+            let first = of_parts.next()??;
+            of_parts.all(|degree| degree.as_ref() == Some(&first)).then_some(first)
+        }
+        Expression::Product(_) => of_parts.try_fold(zero(), |sum, degree| Some(sum + degree?)),
+        Expression::Power(_, exponent) => Some(of_parts.next()?? * exponent),
+        Expression::Call(..) => of_parts.all(|degree| degree == Some(zero())).then(zero),
+    }
+}
+
+/// An expression where the vanishing velocities are zero.
+fn without(symbols: &Symbols, expression: &Expression) -> Expression {
+    expression.substituted(&|symbol| match symbols[symbol].role {
+        Role::Vanishing { .. } => Expression::zero(),
+        _ => Expression::from(symbol),
+    })
 }

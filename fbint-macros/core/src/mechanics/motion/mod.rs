@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 pub(crate) use self::frame::{Misfit, brackets};
 pub(crate) use self::hamel::motion;
 pub(crate) use self::soundness::{Dependent, Unsound, are_integrable, dependent_rows, keeps, unsound_mass};
-use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Problem, Reaction, Role, Symbols};
+use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Problem, Role, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{self, entry};
 
@@ -35,13 +35,23 @@ pub(crate) struct LagrangianMotion {
     pub(crate) derived: BTreeMap<IntegralId, Expression>,
 }
 
-/// The rows along which reactions act, by the constraints that have the multipliers.
+/// The rows A along which reactions act, with the constraints that have the multipliers, holonomic ones first: by the velocities or the
+/// coordinates along which they act; of a holonomic constraint that moves also dg/dt, by the time.
 fn rows(problem: &Problem) -> Option<Vec<(IntegralId, Row)>> {
-    let forces = match &problem.dynamics {
-        Dynamics::Lagrangian(lagrangian) => hamel::forces_of(problem, lagrangian)?,
-        _ => forces(problem, |constraint| slopes(&problem.symbols, constraint))?,
+    let symbols = &problem.symbols;
+    let directions = match &problem.dynamics {
+        Dynamics::Lagrangian(lagrangian) => Some(hamel::directions(symbols, lagrangian)?),
+        _ => None,
     };
-    Some(forces.into_iter().map(|force| (force.constraint, force.row)).collect())
+    let holonomic = |(constraint, _): (IntegralId, IntegralId)| {
+        let slopes = slopes(symbols, problem.integrals[constraint].value.as_ref()?)?;
+        let Some(directions) = &directions else { return Some((constraint, slopes)) };
+        let by_velocities = directions.iter().map(|(a, direction)| (*a, along(direction, |x| entry(&slopes, x))));
+        let by_time = slopes.iter().filter(|(symbol, _)| symbols[**symbol].role == Role::Time);
+        Some((constraint, by_velocities.chain(by_time.map(|(time, entry)| (*time, entry.clone()))).collect()))
+    };
+    let held = problem.reactions.iter().map(|held| Some((held.constraint, held.along.clone())));
+    problem.integrals.holonomic_pairs().into_iter().map(holonomic).chain(held).collect()
 }
 
 /// The partial derivative by the time, from the slopes of an expression.
@@ -60,30 +70,4 @@ fn slopes(symbols: &Symbols, expression: &Expression) -> Option<Row> {
 /// The scalar product of a row with what belongs to each symbol.
 fn along(row: &Row, vector: impl Fn(Symbol) -> Expression) -> Expression {
     Expression::sum(row.iter().map(|(symbol, entry)| entry.clone() * vector(*symbol)))
-}
-
-/// A reaction: the integral that it keeps, and the row A along which it acts.
-struct ReactionForce {
-    /// The constraint that has the multiplier: g, or f itself.
-    constraint: IntegralId,
-    /// What is linear in the velocities: g', or f itself.
-    kept: IntegralId,
-    /// Whether the row is the gradient of a holonomic constraint.
-    is_holonomic: bool,
-    /// A, by the velocities or the coordinates along which it acts; of a holonomic constraint that moves also dg/dt, by the time.
-    row: Row,
-}
-
-/// The reactions of all constraints, with the rows of holonomic ones as they are given.
-fn forces(problem: &Problem, holonomic_row: impl Fn(&Expression) -> Option<Row>) -> Option<Vec<ReactionForce>> {
-    let mut forces = Vec::new();
-    for (constraint, rate) in problem.integrals.holonomic_pairs() {
-        let row = holonomic_row(problem.integrals[constraint].value.as_ref()?)?;
-        forces.push(ReactionForce { constraint, kept: rate, is_holonomic: true, row });
-    }
-    for reaction in &problem.reactions {
-        let Reaction { constraint, along } = reaction.clone();
-        forces.push(ReactionForce { constraint, kept: constraint, is_holonomic: false, row: along });
-    }
-    Some(forces)
 }
