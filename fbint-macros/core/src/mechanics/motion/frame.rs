@@ -5,7 +5,7 @@
 //! the rest, for which constants are tried and then Cramer's rule for U^T U c = U^T b. Neither divides by anything that vanishes where U has
 //! full rank.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -47,7 +47,7 @@ const LARGEST_DENOMINATOR: i64 = 720;
 /// Determinants that may have more parts than this are not written out.
 const LARGEST_DETERMINANT: usize = 1 << 24;
 /// Doubles that differ by less, relative to their size, may be equal: whether they are is proved.
-pub(super) const CLOSE: f64 = 1e-9;
+const CLOSE: f64 = 1e-9;
 
 /// The brackets of the frame that do not vanish, of pairs of velocities that do not both vanish.
 pub(crate) fn brackets(symbols: &Symbols, declared: &Lagrangian) -> Result<Vec<FrameBracket>, Misfit> {
@@ -127,13 +127,10 @@ impl Kinematics {
 
     /// Velocities whose directions are a combination of one another with constant coefficients, if there are such.
     fn dependent(&self) -> Option<Vec<Symbol>> {
-        let velocities: Vec<Symbol> = self.directions.keys().copied().collect();
-        // Where no direction depends on others, the vector 0 is the first column that does.
-        let (place, factors) = first_combination(self.stacked(&Row::new()))?;
-        let (dependent, involved) = (*velocities.get(place)?, exact(&velocities, factors)?);
-        // Directions may differ by less than doubles tell.
-        let is_proved = self.is_combination(&self.directions[&dependent], &involved);
-        is_proved.then(|| involved.into_iter().map(|(velocity, _)| velocity).chain([dependent]).collect())
+        let row = |x: &Symbol| self.directions.values().map(|direction| entry(direction, *x)).collect();
+        let kernel = whole_kernel(&self.coordinates.iter().map(row).collect::<Vec<_>>())?;
+        let involved = self.directions.keys().zip(kernel).filter(|(_, factor)| *factor != 0);
+        Some(involved.map(|(velocity, _)| *velocity).collect())
     }
 
     /// Constant coefficients of a vector in the frame.
@@ -145,61 +142,62 @@ impl Kinematics {
 
     /// Coefficients of a vector in the frame that are functions of the coordinates.
     fn functions(&self, vector: &Row) -> Result<Option<Row>, Excess> {
-        let mut rest: Vec<Symbol> = self.directions.keys().copied().collect();
-        let mut rows: BTreeSet<Symbol> = self.coordinates.iter().copied().collect();
-        let mut groups = Vec::new();
-        while let Some(group) = self.next_group(&rest, &rows) {
-            rest.retain(|a| !group.directions.contains(a));
-            rows.retain(|x| !group.rows.contains(x));
-            groups.push(group);
-        }
-        let Some(mut coefficients) = self.of_rest(&rest, &rows, vector)? else { return Ok(None) };
-        for EquationGroup { directions, rows } in groups.into_iter().rev() {
-            let remainder = |x: &Symbol| {
-                let known = |(b, c): (&Symbol, &Expression)| Some(self.directions[b].get(x)?.clone() * c.clone());
-                let known: Vec<Expression> = coefficients.iter().filter_map(known).collect();
-                let remainder = entry(vector, *x) - Expression::sum(known);
-                if vanishes_identically(&remainder) { Expression::zero() } else { remainder }
-            };
-            let right: Vec<Expression> = rows.iter().map(remainder).collect();
-            let matrix: Vec<Vec<Expression>> =
-                rows.iter().map(|x| directions.iter().map(|a| entry(&self.directions[a], *x)).collect()).collect();
-            let Some(solution) = by_cramer(&matrix, &right)? else { return Ok(None) };
-            coefficients.extend(directions.into_iter().zip(solution).filter(|(_, c)| !c.is_zero()));
-        }
-        Ok(self.is_combination(vector, &coefficients).then_some(coefficients))
+        Ok(self.by_groups(vector)?.filter(|coefficients| self.is_combination(vector, coefficients)))
+    }
+
+    /// The coefficients of a group after those of all other directions.
+    fn by_groups(&self, vector: &Row) -> Result<Option<Row>, Excess> {
+        let Some(EquationGroup { directions, rows }) = self.group() else { return self.without_groups(vector) };
+        let Some(mut coefficients) = self.without(&directions, &rows).by_groups(vector)? else { return Ok(None) };
+        let remainder = |x: &Symbol| {
+            let known = |(b, c): (&Symbol, &Expression)| Some(self.directions[b].get(x)?.clone() * c.clone());
+            let known: Vec<Expression> = coefficients.iter().filter_map(known).collect();
+            let remainder = entry(vector, *x) - Expression::sum(known);
+            if vanishes_identically(&remainder) { Expression::zero() } else { remainder }
+        };
+        let right: Vec<Expression> = rows.iter().map(remainder).collect();
+        let row = |x: &Symbol| directions.iter().map(|a| entry(&self.directions[a], *x)).collect();
+        let Some(solution) = by_cramer(&rows.iter().map(row).collect::<Vec<_>>(), &right)? else { return Ok(None) };
+        coefficients.extend(directions.into_iter().zip(solution).filter(|(_, c)| !c.is_zero()));
+        Ok(Some(coefficients))
     }
 
     /// Directions that have their entries in as many rows as they are, and those rows: nothing else is needed there.
-    fn next_group(&self, directions: &[Symbol], rows: &BTreeSet<Symbol>) -> Option<EquationGroup> {
-        let support =
-            |a: &Symbol| -> Vec<Symbol> { self.directions[a].keys().filter(|x| rows.contains(x)).copied().collect() };
-        directions.iter().find_map(|a| {
-            let rows = support(a);
-            let alike: Vec<Symbol> = directions.iter().filter(|b| support(b) == rows).copied().collect();
-            (alike.len() == rows.len()).then_some(EquationGroup { directions: alike, rows })
+    fn group(&self) -> Option<EquationGroup> {
+        self.directions.values().find_map(|direction| {
+            let is_alike = |other: &Row| other.keys().eq(direction.keys());
+            let alike = self.directions.iter().filter(|(_, other)| is_alike(other));
+            let directions: Vec<Symbol> = alike.map(|(a, _)| *a).collect();
+            let rows: Vec<Symbol> = direction.keys().copied().collect();
+            (directions.len() == rows.len()).then_some(EquationGroup { directions, rows })
         })
     }
 
-    /// The coefficients of the directions that are in no group, from the rows that are left.
-    fn of_rest(&self, rest: &[Symbol], rows: &BTreeSet<Symbol>, vector: &Row) -> Result<Option<Row>, Excess> {
-        let within = |row: &Row| -> Row {
-            row.iter().filter(|(x, _)| rows.contains(x)).map(|(x, entry)| (*x, entry.clone())).collect()
+    /// The other directions in the other rows.
+    fn without(&self, directions: &[Symbol], rows: &[Symbol]) -> Self {
+        let in_others = |(a, direction): (&Symbol, &Row)| {
+            let mut direction = direction.clone();
+            direction.retain(|x, _| !rows.contains(x));
+            (*a, direction)
         };
-        let frame = Self {
-            coordinates: self.coordinates.iter().filter(|x| rows.contains(x)).copied().collect(),
-            directions: rest.iter().map(|a| (*a, within(&self.directions[a]))).collect(),
-        };
-        let vector = within(vector);
-        if let Some(constants) = frame.constants(&vector) {
+        Self {
+            coordinates: self.coordinates.iter().filter(|x| !rows.contains(x)).copied().collect(),
+            directions: self.directions.iter().filter(|(a, _)| !directions.contains(a)).map(in_others).collect(),
+        }
+    }
+
+    /// Constant coefficients, or else those of U^T U c = U^T b.
+    fn without_groups(&self, vector: &Row) -> Result<Option<Row>, Excess> {
+        if let Some(constants) = self.constants(vector) {
             return Ok(Some(constants));
         }
         let dot = |a: &Row, b: &Row| settled(super::along(a, |x| entry(b, x)));
-        let columns = || frame.directions.values();
+        let columns = || self.directions.values();
         let gram: Vec<Vec<Expression>> = columns().map(|a| columns().map(|b| dot(a, b)).collect()).collect();
-        let right: Vec<Expression> = columns().map(|a| dot(a, &vector)).collect();
+        let right: Vec<Expression> = columns().map(|a| dot(a, vector)).collect();
         let solution = by_cramer(&gram, &right)?;
-        Ok(solution.map(|solution| rest.iter().copied().zip(solution).filter(|(_, c)| !c.is_zero()).collect()))
+        Ok(solution
+            .map(|solution| self.directions.keys().copied().zip(solution).filter(|(_, c)| !c.is_zero()).collect()))
     }
 
     /// Whether a vector is proved to be this combination of the directions.
@@ -227,11 +225,30 @@ fn constant_combination(rows: Vec<Vec<f64>>) -> Option<Vec<(usize, f64)>> {
     (matrix.pivot(last) == Some(false)).then(|| matrix.combination(last))
 }
 
-/// The first column of a matrix that is a combination of those before it, and their factors.
-pub(super) fn first_combination(rows: Vec<Vec<f64>>) -> Option<(usize, Vec<(usize, f64)>)> {
-    let mut matrix = Balanced::of(rows)?;
-    let column = matrix.dependent()?;
-    Some((column, matrix.combination(column)))
+/// A vector of whole numbers that a matrix takes to zero in every state, if there is one with small numbers.
+pub(super) fn whole_kernel(matrix: &[Vec<Expression>]) -> Option<Vec<i64>> {
+    let values =
+        |point: Point<'static>| matrix.iter().map(move |row| row.iter().map(|entry| point.evaluate(entry)).collect());
+    let mut stacked = Balanced::of(sample_points().flat_map(values).collect())?;
+    let column = stacked.dependent()?;
+    let kernel = null_vector(matrix.first()?.len(), column, stacked.combination(column));
+    let is_whole = |number: f64| (number - number.round()).abs() < CLOSE;
+    let mut scales = (1..=LARGEST_DENOMINATOR).map(|scale| scale as f64);
+    let scale = scales.find(|scale| kernel.iter().all(|entry| is_whole(entry * scale)))?;
+    let kernel: Vec<i64> = kernel.iter().map(|entry| (entry * scale).round() as i64).collect();
+    // Columns may differ by less than doubles tell.
+    let product = |row: &Vec<Expression>| {
+        Expression::sum(row.iter().zip(&kernel).map(|(entry, factor)| Expression::integer(*factor) * entry.clone()))
+    };
+    matrix.iter().all(|row| vanishes_identically(&product(row))).then_some(kernel)
+}
+
+/// The vector that a matrix of this width takes to zero where a column is this combination of others.
+pub(super) fn null_vector(width: usize, column: usize, combination: Vec<(usize, f64)>) -> Vec<f64> {
+    let mut vector = vec![0.0; width];
+    vector[column] = 1.0;
+    combination.into_iter().for_each(|(of, factor)| vector[of] = -factor);
+    vector
 }
 
 /// The expression, or the number that it is in every state.

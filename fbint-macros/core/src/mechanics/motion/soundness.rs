@@ -1,9 +1,10 @@
 //! What has to hold of a frame, an inertia and reactions, looked at in numbers: at points in general position, and on the constraint
 //! set.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
-use super::frame::{CLOSE, first_combination};
+use super::frame::{null_vector, whole_kernel};
 use super::hamel::directions;
 use super::{Row, along, by_time, entry, motion, rows, slopes};
 use crate::derivation::{Dynamics, FrameBracket, IntegralId, Lagrangian, Problem, Role, Symbols};
@@ -38,19 +39,14 @@ pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[V
         Expression::sum(moved.chain([by_time(symbols, slopes)]))
     };
     let rates: Vec<Vec<Expression>> = gradients.iter().map(|rows| rows.iter().map(rate).collect()).collect();
-    if rates.iter().flatten().all(vanishes_identically) {
-        return vec![true; constraints.len()];
-    }
-    // Independent constraints are no more than coordinates.
-    let positions = symbols.with(|role| role == Role::Position).len();
-    if rates.iter().flatten().count() > positions.min(MOST) {
-        return rates.iter().map(|entries| entries.iter().all(vanishes_identically)).collect();
-    }
     let gradients: Vec<Row> = gradients.into_iter().flatten().collect();
     let functions = constraints.iter().flatten().zip(&gradients);
     let sets: Vec<_> = functions.map(|(value, gradient)| VanishingFunction { value, gradient }).collect();
-    let states = general(symbols).take(TRIED).filter_map(|start| common_zero(&sets, start)).take(STATES);
-    let states: Vec<State> = states.collect();
+    // Independent constraints are no more than coordinates.
+    let may_be_held = sets.len() <= symbols.with(|role| role == Role::Position).len().min(MOST);
+    let tried = if may_be_held { TRIED } else { 0 };
+    let states = || general(symbols).take(tried).filter_map(|start| common_zero(&sets, start)).take(STATES);
+    let states: LazyCell<Vec<State>, _> = LazyCell::new(|| states().collect());
     let stays = |rate: &Expression| {
         vanishes_identically(rate)
             || !states.is_empty()
@@ -91,39 +87,21 @@ pub(crate) fn unsound_mass(problem: &Problem) -> Option<Unsound> {
         None if is_indefinite(&matrix, have_both_signs, Expression::is_zero) => Some(Unsound::Indefinite),
         None => {
             let is_indefinite = sample_points().all(|point| {
-                let have_both_signs = |a: &Expression, b: &Expression| {
-                    let (a, b) = (point.evaluate(a), point.evaluate(b));
-                    a.min(b) < 0.0 && a.max(b) > 0.0
-                };
-                is_indefinite(&matrix, have_both_signs, |entry| point.evaluate(entry) == 0.0)
+                let values: Vec<Vec<f64>> =
+                    matrix.iter().map(|row| row.iter().map(|it| point.evaluate(it)).collect()).collect();
+                is_indefinite(&values, |a, b| a.min(*b) < 0.0 && a.max(*b) > 0.0, |entry| *entry == 0.0)
             });
             is_indefinite.then_some(Unsound::Doubtful { is_indefinite })
         }
     }
 }
 
-/// A vector of whole numbers that a matrix takes to zero in every state, if there is one with small numbers.
-fn whole_kernel(matrix: &[Vec<Expression>]) -> Option<Vec<i64>> {
-    let values =
-        |point: Point<'static>| matrix.iter().map(move |row| row.iter().map(|entry| point.evaluate(entry)).collect());
-    let stacked: Vec<Vec<f64>> = sample_points().flat_map(values).collect();
-    let (column, combination) = first_combination(stacked)?;
-    let kernel = null_vector(matrix.len(), column, combination);
-    let is_whole = |number: f64| (number - number.round()).abs() < CLOSE;
-    let scale = (1..=12).map(f64::from).find(|scale| kernel.iter().all(|entry| is_whole(entry * scale)))?;
-    let kernel: Vec<i64> = kernel.iter().map(|entry| (entry * scale).round() as i64).collect();
-    let product = |row: &Vec<Expression>| {
-        Expression::sum(row.iter().zip(&kernel).map(|(entry, factor)| Expression::integer(*factor) * entry.clone()))
-    };
-    matrix.iter().all(|row| vanishes_identically(&product(row))).then_some(kernel)
-}
-
 /// Whether the diagonal of a symmetric matrix has both signs, or a zero in a row that does not vanish: then no other entries make the
 /// matrix definite. A matrix of parameters may be definite for some and not for others.
-fn is_indefinite(
-    matrix: &[Vec<Expression>],
-    have_both_signs: impl Fn(&Expression, &Expression) -> bool,
-    vanishes: impl Fn(&Expression) -> bool,
+fn is_indefinite<T>(
+    matrix: &[Vec<T>],
+    have_both_signs: impl Fn(&T, &T) -> bool,
+    vanishes: impl Fn(&T) -> bool,
 ) -> bool {
     let mut rows = matrix.iter().enumerate();
     rows.any(|(i, row)| {
@@ -225,12 +203,4 @@ fn kernel(rows: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let mut matrix = Balanced::of(rows)?;
     let free: Vec<usize> = (0..width).filter(|&column| matrix.pivot(column) == Some(false)).collect();
     Some(free.into_iter().map(|column| null_vector(width, column, matrix.combination(column))).collect())
-}
-
-/// The vector that a matrix of this width takes to zero where a column is this combination of others.
-fn null_vector(width: usize, column: usize, combination: Vec<(usize, f64)>) -> Vec<f64> {
-    let mut vector = vec![0.0; width];
-    vector[column] = 1.0;
-    combination.into_iter().for_each(|(of, factor)| vector[of] = -factor);
-    vector
 }
