@@ -154,6 +154,7 @@ pub fn prove(
 mod tests {
     use super::*;
     use crate::derivation::{Drive, Field, Integral, Kind, Role, Structure, SymbolInfo};
+    use crate::expression::Symbol;
 
     /// An oscillator whose second rate has this factor, and its energy.
     fn oscillator(factor: i64) -> Derivation {
