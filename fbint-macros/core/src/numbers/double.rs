@@ -12,14 +12,9 @@ use crate::work::{EVALUATION, spend};
 impl Expression {
     /// The value in double precision, where `value` gives the value of each symbol.
     pub fn evaluate(&self, value: &impl Fn(Symbol) -> f64) -> f64 {
-        self.evaluate_rounded(value, &|value| value)
-    }
-
-    /// The same, where `round` changes the value of every part.
-    pub(crate) fn evaluate_rounded(&self, value: &impl Fn(Symbol) -> f64, round: &impl Fn(f64) -> f64) -> f64 {
         spend(EVALUATION);
-        let of = |part: &Self| part.evaluate_rounded(value, round);
-        round(match self {
+        let of = |part: &Self| part.evaluate(value);
+        match self {
             Self::Number(number) => to_f64(number),
             Self::Pi => std::f64::consts::PI,
             Self::Symbol(symbol) => value(*symbol),
@@ -35,7 +30,7 @@ impl Expression {
             }
             Self::Power(base, exponent) => power_f64(of(base), exponent),
             Self::Call(function, arguments) => function.evaluate(&arguments.iter().map(of).collect::<Vec<f64>>()),
-        })
+        }
     }
 }
 

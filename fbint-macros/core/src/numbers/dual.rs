@@ -100,6 +100,10 @@ impl Numeric for Dual<Unknown> {
         self.value.to_f64()
     }
 
+    fn known_to(self, relative: f64) -> Self {
+        Self { value: self.value.known_to(relative), ..self }
+    }
+
     fn varying(unknown: Unknown, value: f64) -> Self {
         Self { value: Real::from(value), gradient: BTreeMap::from([(unknown, Real::integer(1))]) }
     }

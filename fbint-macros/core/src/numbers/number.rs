@@ -66,6 +66,11 @@ pub(crate) trait Numeric: Number {
         factors.map_or_else(|| vec![Self::undefined(); b.len()], |factors| factors.solve(b))
     }
 
+    /// The number, of which no more is known than that it is as close as this, relative to its size: where numbers have bounds.
+    fn known_to(self, _relative: f64) -> Self {
+        self
+    }
+
     fn minus(&self, other: &Self) -> Self {
         self.plus(&other.negated())
     }

@@ -87,8 +87,6 @@ pub enum Draw {
     Change(usize),
     /// The weight of a result, or an acceleration.
     Weight(usize),
-    /// A relative error between -1 and 1: how often errors were drawn before, and how many of them since.
-    Error(usize, usize),
 }
 
 impl Draw {
@@ -108,7 +106,6 @@ impl Draw {
             Self::Direction(Unknown::Target(integral)) => (10, integral.place()),
             Self::Change(place) => (11, place),
             Self::Weight(row) => (12, row),
-            Self::Error(trial, place) => (13, trial << 48 | place),
         };
         kind << 58 | place as u64
     }
@@ -178,7 +175,6 @@ impl<'a> Point<'a> {
             Draw::Direction(Unknown::Variance(state)) => self.draw(Draw::Variance(state)) * (number - 0.4),
             Draw::Direction(Unknown::Target(integral)) => self.integral_sizes(integral).target * (number - 0.4),
             Draw::Change(_) | Draw::Weight(_) => number - 0.4,
-            Draw::Error(..) => 2.0 * (number - 1.0),
         }
     }
 
@@ -210,7 +206,7 @@ mod tests {
             let unknowns = [Unknown::Symbol(symbol), Unknown::Variance(symbol), Unknown::Target(integral)];
             let of_symbols = [Draw::Value, Draw::Size, Draw::Sign, Draw::Variance, Draw::Displacement];
             let of_integrals = [Draw::Gain, Draw::Target, Draw::Noise];
-            let others = [Draw::Change(place), Draw::Weight(place), Draw::Error(1, place), Draw::Error(4, place)];
+            let others = [Draw::Change(place), Draw::Weight(place)];
             let symbols = of_symbols.map(|draw| draw(symbol));
             let of_one = symbols.into_iter().chain(of_integrals.map(|draw| draw(integral)));
             of_one.chain(unknowns.map(Draw::Direction)).chain(others).map(Draw::index).collect::<Vec<_>>()

@@ -364,6 +364,11 @@ impl Numeric for Real {
         let inherited = (self.error + size(&value) * other.error) / (size(&other.value) - other.error);
         Self::rounded(value, inherited)
     }
+
+    fn known_to(self, relative: f64) -> Self {
+        let error = self.error + relative * size(&self.value);
+        self.within(error)
+    }
 }
 
 #[cfg(test)]

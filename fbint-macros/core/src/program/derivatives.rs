@@ -104,7 +104,7 @@ functions! {
         Argument::VariancesDirection,
         Argument::TargetsDirection
     ) -> Returns::Tangent(Rows::States),
-        projection, Expected::Derivative(Derivative::Tangent, |oracle| oracle.projection_onto_targets());
+        projection, Expected::Derivative(Derivative::Tangent, |oracle| oracle.projection());
 
     /// The derivatives of w . `projection` by everything that it depends on but R.
     PROJECTION_ADJOINT: projection_adjoint(
@@ -113,7 +113,7 @@ functions! {
         Argument::Targets,
         Argument::Weights(Rows::States)
     ) -> Returns::ProjectionGradient,
-        projection, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.projection_onto_targets());
+        projection, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.projection());
 }
 
 /// S DF^T (DF S DF^T + e D + R)^-1 (F - F_target)

@@ -32,7 +32,7 @@ pub struct GeneratedFunction {
 /// What a function should return.
 #[derive(Debug)]
 pub(super) enum Expected {
-    /// Numbers: in doubles, and where rounding must not count.
+    /// Numbers: in doubles, and in 256 bits, where rounding must not count.
     Values { in_doubles: fn(&Oracle<'_, f64>) -> Vec<f64>, precisely: fn(&Oracle<'_, Real>) -> Vec<Real> },
     /// A derivative of these numbers.
     Derivative(Derivative, fn(&Oracle<'_, Dual<Unknown>>) -> Vec<Dual<Unknown>>),

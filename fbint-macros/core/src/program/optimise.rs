@@ -4,11 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Sign::{Minus, Plus};
-use super::interpret::{results_at, rounding_at};
+use super::interpret::{inputs, interpret};
 use super::schedule::schedule;
 use super::tangent::{Tangent, tangents};
 use super::{Builder, Fault, Input, Instruction, Program, Value};
+use crate::numbers::number::Numeric;
 use crate::numbers::points::{Point, sample_points};
+use crate::numbers::precise::Real;
 
 /// A rewriting of a program, which may move something into the program that prepares.
 type Pass = fn(&mut Optimiser, &mut Program);
@@ -21,7 +23,7 @@ const PASSES: [(&str, Pass); 5] = [
     ("schedule", |_, program| schedule(program)),
 ];
 
-/// Relative difference up to which rounding explains that a pass changed a result.
+/// Difference, relative to the largest result, up to which rounding explains that a pass changed one.
 const TOLERANCE: f64 = 1e-9;
 
 /// All passes over several programs, and the program that prepares: what they compute from parameters alone.
@@ -164,18 +166,31 @@ struct Original {
 
 impl Original {
     fn of(prepare: &Program, program: &Program) -> Self {
-        let results = sample_points().find_map(|point| Some((point, results_at(&point, prepare, program)?)));
+        let results = sample_points().map(|point| (point, results_at(&point, prepare, program)));
+        let results = results.into_iter().find(|(_, results)| results.iter().all(|result: &f64| result.is_finite()));
         Self { program: program.clone(), prepare: prepare.clone(), results }
     }
 
+    /// Whether the results are the same: in doubles up to some rounding, or in 256 bits.
     fn is_met(&self, prepare: &Program, program: &Program) -> bool {
         let Some((point, expected)) = &self.results else { return true };
-        let Some(obtained) = results_at(point, prepare, program) else { return false };
+        let obtained: Vec<f64> = results_at(point, prepare, program);
         let scale = expected.iter().fold(1.0, |scale: f64, result| scale.max(result.abs()));
-        let agree = |tolerance: f64| obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= tolerance);
-        let rounding = || rounding_at(point, &self.prepare, &self.program).into_iter().fold(0.0, f64::max);
-        obtained.len() == expected.len() && (agree(TOLERANCE * scale) || agree(rounding()))
+        if obtained.len() != expected.len() || !obtained.iter().all(|result| result.is_finite()) {
+            return false;
+        }
+        if obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= TOLERANCE * scale) {
+            return true;
+        }
+        let obtained: Vec<Real> = results_at(point, prepare, program);
+        let expected = results_at(point, &self.prepare, &self.program);
+        !obtained.iter().zip(&expected).any(|(x, y)| (x - y).is_nonzero())
     }
+}
+
+/// The results of a program at a point in general position.
+fn results_at<N: Numeric>(point: &Point, prepare: &Program, program: &Program) -> Vec<N> {
+    interpret(program, &inputs(point, prepare, &N::exactly), &N::exactly)
 }
 
 /// Drops instructions that no result depends on, and renumbers.
