@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Sign::{Minus, Plus};
 use super::interpret::{inputs, interpret};
 use super::schedule::schedule;
-use super::tangent::{Tangent, tangents};
+use super::tangent::tangents;
 use super::{Builder, Fault, Input, Instruction, Program, Value};
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Point, sample_points};
@@ -67,11 +67,13 @@ impl Optimiser {
     /// The program that prepares.
     pub(super) fn prepare(self) -> Program {
         let mut prepare = self.preparation();
+        eliminate_dead_values(&mut prepare);
         divide(&mut prepare);
         fuse_multiply_add(&mut prepare);
         eliminate_dead_values(&mut prepare);
         prepare
     }
+
     /// The program that prepares, so far.
     fn preparation(&self) -> Program {
         self.builder.program(self.outputs.clone())
@@ -105,13 +107,14 @@ impl Optimiser {
         }
     }
 
-    /// c' = dc/dp p' of each of these results c.
+    /// c' = dc/dp p' of each of these results c, whose slopes dc/dp are prepared, too.
     fn changes(&mut self, read: &BTreeSet<usize>) -> Program {
-        let slopes = self.slopes(read);
+        let last = self.builder.len();
+        let by_parameters = tangents(&mut self.builder, last, |_| true, |_| true);
         let mut builder = Builder::default();
-        let mut change = |slopes: &Tangent| {
+        let mut change = |index: &usize| {
             let mut sum = builder.constant(0.0);
-            for (unknown, slope) in slopes {
+            for (unknown, slope) in &by_parameters[self.outputs[*index].index()] {
                 let slope = match self.builder.instruction(*slope) {
                     Instruction::Constant(bits) => builder.constant(f64::from_bits(bits)),
                     _ => builder.input(Input::Prepared(self.output(*slope))),
@@ -122,30 +125,11 @@ impl Optimiser {
             }
             sum
         };
-        let outputs = slopes.iter().map(&mut change).collect();
+        let outputs = read.iter().map(&mut change).collect();
         let mut program = builder.finish(outputs);
         fuse_multiply_add(&mut program);
         eliminate_dead_values(&mut program);
         program
-    }
-
-    /// dc/dp of each of these results c. Nothing else is added to the program: passes look at how often a value is read.
-    fn slopes(&mut self, read: &BTreeSet<usize>) -> Vec<Tangent> {
-        let (mut differentiated, last) = (self.builder.clone(), self.builder.len());
-        let by_parameters = tangents(&mut differentiated, last, |_| true, |_| true);
-        let wanted = || read.iter().map(|index| &by_parameters[self.outputs[*index].index()]);
-        let program = differentiated.finish(wanted().flat_map(Tangent::values).copied().collect());
-        let slopes: Vec<Tangent> = wanted().cloned().collect();
-        let live = program.live();
-        let mut copies: Vec<Value> = (0..live.len()).map(Value::at).collect();
-        for (index, instruction) in program.instructions.into_iter().enumerate().skip(last) {
-            if live[index] {
-                let copied = instruction.map(|operand| copies[operand.index()]);
-                copies[index] = self.builder.push(copied.ordered());
-            }
-        }
-        let copied = |slopes: Tangent| slopes.into_iter().map(|(by, slope)| (by, copies[slope.index()])).collect();
-        slopes.into_iter().map(copied).collect()
     }
 
     fn output(&mut self, value: Value) -> usize {
