@@ -116,44 +116,33 @@ impl Builder {
         }
     }
 
+    /// The sign is outside, so that of products that differ in it one is computed.
     pub(crate) fn mul(&mut self, a: Value, b: Value) -> Value {
+        let (a, b) = if self.as_constant(b).is_some() { (b, a) } else { (a, b) };
         match (self.as_constant(a), self.as_constant(b)) {
             (Some(x), Some(y)) if is_in_range(x * y) || x.is_zero() || y.is_zero() => return self.constant(x * y),
-            (Some(x), None) => return self.scale(x, b),
-            (None, Some(y)) => return self.scale(y, a),
+            (Some(x), _) if x.is_zero() => return self.constant(0.0),
+            (Some(x), _) if x.is_one() => return b,
+            (Some(x), _) if (-x).is_one() => return self.neg(b),
             _ => {}
         }
-        match (self.instruction(a), self.instruction(b)) {
-            (Instruction::Neg(x), Instruction::Neg(y)) => self.mul(x, y),
-            (Instruction::Neg(x), _) => {
-                let product = self.mul(x, b);
+        match (self.opposite(a), self.opposite(b)) {
+            (Some(a), Some(b)) => self.mul(a, b),
+            (None, None) => self.push(Instruction::Mul(a, b).ordered()),
+            (opposite, other) => {
+                let product = self.mul(opposite.unwrap_or(a), other.unwrap_or(b));
                 self.neg(product)
             }
-            (_, Instruction::Neg(y)) => {
-                let product = self.mul(a, y);
-                self.neg(product)
-            }
-            _ => self.push(Instruction::Mul(a, b).ordered()),
         }
     }
 
-    fn scale(&mut self, factor: f64, value: Value) -> Value {
-        if factor.is_zero() {
-            return self.constant(0.0);
+    /// The opposite of a value with a sign.
+    fn opposite(&mut self, value: Value) -> Option<Value> {
+        match self.instruction(value) {
+            Instruction::Neg(opposite) => Some(opposite),
+            Instruction::Constant(bits) if f64::from_bits(bits) < 0.0 => Some(self.constant(-f64::from_bits(bits))),
+            _ => None,
         }
-        if factor.is_one() {
-            return value;
-        }
-        if factor < 0.0 {
-            let product = self.scale(-factor, value);
-            return self.neg(product);
-        }
-        if let Instruction::Neg(inner) = self.instruction(value) {
-            let product = self.scale(factor, inner);
-            return self.neg(product);
-        }
-        let factor = self.constant(factor);
-        self.push(Instruction::Mul(factor, value).ordered())
     }
 
     pub(crate) fn neg(&mut self, a: Value) -> Value {
