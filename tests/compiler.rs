@@ -10,9 +10,7 @@ use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::{Elaborated, elaborate};
 use fbint_macros_core::expression::{Expression, Function, Symbol};
 use fbint_macros_core::prepared::Surroundings;
-use fbint_macros_core::program::{
-    Fault, Input, Instruction, OperationCount, Program, Programs, Value, assemble, assemble_with_derivatives,
-};
+use fbint_macros_core::program::{Input, Instruction, OperationCount, Program, Programs, Value, assemble};
 use fbint_macros_core::{algebra, compile, mechanics, prepared, syntax};
 use fbint_runtime::{Operations, Scalar};
 use nalgebra::{DMatrix, DVector};
@@ -228,29 +226,29 @@ impl Declaration {
 
     /// The phases of the compiler up to the programs.
     pub fn compile(&self) -> Compiled {
-        self.compile_by(assemble)
+        self.compile_to(false)
     }
 
     /// The same with derivatives, declared or not.
     pub fn compile_with_derivatives(&self) -> Compiled {
-        self.compile_by(assemble_with_derivatives)
+        self.compile_to(true)
     }
 
     /// The same without algebra, and what was proved without it.
     pub fn compile_without_algebra(&self) -> (Compiled, Table<IntegralId, Claim>) {
         let model = self.elaborate();
         let Prepared { derivation, claims, .. } = mechanics::prepare(&model.problem).expect("a derivation");
-        let programs = assemble(&derivation).expect("passes that keep results");
+        let programs = assemble(&derivation, false).expect("passes that keep results");
         (Compiled { model, derivation, programs }, claims)
     }
 
-    fn compile_by(&self, assemble: fn(&Derivation) -> Result<Programs, Fault>) -> Compiled {
+    fn compile_to(&self, with_derivatives: bool) -> Compiled {
         let model = self.elaborate();
         let problem = &model.problem;
         let derivation = symbolic::session(|| mechanics::derive(problem, &algebra::Algebra))
             .expect("a session")
             .expect("a derivation");
-        let programs = assemble(&derivation).expect("passes that keep results");
+        let programs = assemble(&derivation, with_derivatives).expect("passes that keep results");
         Compiled { model, derivation, programs }
     }
 }

@@ -252,7 +252,7 @@ mod derivations {
             let mut derivation = good.derivation.clone();
             let fault = format!("{}: {}", S::FACTS.name, break_derivation(&mut derivation, &mut random));
             // A program that divides by an entry that is gone is not written.
-            match catch_unwind(AssertUnwindSafe(|| assemble(&derivation))) {
+            match catch_unwind(AssertUnwindSafe(|| assemble(&derivation, false))) {
                 Ok(Ok(programs)) => checks.judge(&programs, &fault, &mut tally, || {
                     matches!(check::check(&good.model.problem, &derivation), CheckOutcome::Disagreement(_))
                 }),
@@ -331,7 +331,7 @@ mod derivations {
             return true;
         }
         let name = &derivation.name;
-        let programs = catch_unwind(AssertUnwindSafe(|| assemble(derivation)));
+        let programs = catch_unwind(AssertUnwindSafe(|| assemble(derivation, false)));
         let Ok(Ok(programs)) = programs else { panic!("{name}: {fault} ends the compiler") };
         let is_same = |one: &[f64], other: &[f64]| {
             let error = relative_error(one, other);

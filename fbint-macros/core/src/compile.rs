@@ -91,8 +91,7 @@ pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundi
     let derivation = &origin.prepared.derivation;
 
     let fault = |fault| messages::fault(declaration, &fault);
-    let assemble = if declaration.derivatives { program::assemble_with_derivatives } else { program::assemble };
-    let programs = assemble(derivation).map_err(fault)?;
+    let programs = program::assemble(derivation, declaration.derivatives).map_err(fault)?;
     let unverified = program::verify(derivation, &programs).map_err(fault)?;
     if !unverified.is_empty() {
         findings.doubts.push(Doubt::Unverified(unverified));

@@ -356,7 +356,7 @@ fn programs_that_are_not_their_derivation_are_named() {
     let attribute =
         format!("{PENDULUM}, invariant(spin = q[0] * p[1] - q[1] * p[0]), output(fall = p[2] / m, h = q[2])");
     let (derivation, _) = prove(&attribute, PENDULUM_STRUCT);
-    let good = assemble(&derivation).expect("passes that keep results");
+    let good = assemble(&derivation, false).expect("passes that keep results");
     assert_eq!(verify(&derivation, &good), Ok(Vec::new()));
     for function in FUNCTIONS.into_iter().filter(|function| good[function].outputs.len() > 1) {
         let fault = || Err(Fault { function: function.name, pass: None });

@@ -56,17 +56,8 @@ impl IndexMut<&GeneratedFunction> for Programs {
     }
 }
 
-/// Assembles and optimises every program.
-pub fn assemble(derivation: &Derivation) -> Result<Programs, Fault> {
-    assembled(derivation, false)
-}
-
-/// Assembles and optimises every program, those of derivatives among them.
-pub fn assemble_with_derivatives(derivation: &Derivation) -> Result<Programs, Fault> {
-    assembled(derivation, true)
-}
-
-fn assembled(derivation: &Derivation, with_derivatives: bool) -> Result<Programs, Fault> {
+/// Assembles and optimises every program, those of derivatives among them or not.
+pub fn assemble(derivation: &Derivation, with_derivatives: bool) -> Result<Programs, Fault> {
     let parts = FunctionParts::new(derivation);
     let mut optimiser = Optimiser::default();
     let mut functions: Vec<(&'static GeneratedFunction, Program)> = Vec::new();

@@ -38,7 +38,7 @@ mod systems;
 mod tangent;
 mod verify;
 
-pub use assemble::{Programs, assemble, assemble_with_derivatives};
+pub use assemble::{Programs, assemble};
 pub(crate) use builder::Builder;
 pub use cost::OperationCount;
 pub use derivatives::*;
