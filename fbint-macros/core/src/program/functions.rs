@@ -222,19 +222,23 @@ functions! {
 
     /// (q, p) with p = dL/dxi
     MOMENTUM_STATE: momentum_state() -> Returns::List(Rows::States),
-        hamel::momentum_state, expected!(|oracle| oracle.values(&hamel::momentum_state_of(oracle.derivation)));
+        |parts| parts.lowering().program(&hamel::momentum_state(parts.derivation)),
+        expected!(|oracle| oracle.values(&hamel::momentum_state(oracle.derivation)));
 
     /// (q', p')
     MOMENTUM_RATES: momentum_rates() -> Returns::List(Rows::States),
-        hamel::momentum_rates, expected!(|oracle| oracle.values(&hamel::momentum_rates_of(oracle.derivation)));
+        |parts| parts.lowering().program(&hamel::momentum_rates(parts.derivation)),
+        expected!(|oracle| oracle.values(&hamel::momentum_rates(oracle.derivation)));
 
     /// The derivatives of (q, p) by (q, xi).
     MOMENTUM_STATE_JACOBIAN: momentum_state_jacobian() -> Returns::Matrix(Rows::States, Rows::States),
-        hamel::momentum_state_jacobian, expected!(|oracle| oracle.derivatives(&hamel::momentum_state_of(oracle.derivation)));
+        |parts| hamel::jacobian_of(parts, &hamel::momentum_state(parts.derivation)),
+        expected!(|oracle| oracle.derivatives(&hamel::momentum_state(oracle.derivation)));
 
     /// The derivatives of (q', p') by (q, xi).
     MOMENTUM_RATES_JACOBIAN: momentum_rates_jacobian() -> Returns::Matrix(Rows::States, Rows::States),
-        hamel::momentum_rates_jacobian, expected!(|oracle| oracle.derivatives(&hamel::momentum_rates_of(oracle.derivation)));
+        |parts| hamel::jacobian_of(parts, &hamel::momentum_rates(parts.derivation)),
+        expected!(|oracle| oracle.derivatives(&hamel::momentum_rates(oracle.derivation)));
 }
 
 /// The functions that are generated for a system, with their derivatives or without.

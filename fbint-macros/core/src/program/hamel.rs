@@ -16,13 +16,13 @@ pub(super) fn is_discretised(derivation: &Derivation) -> bool {
 }
 
 /// (q, p), entry by entry in the order of the state.
-pub(super) fn momentum_state_of(derivation: &Derivation) -> Vec<Expression> {
+pub(super) fn momentum_state(derivation: &Derivation) -> Vec<Expression> {
     let momentum = |state: Symbol, hamel: &Hamel| entry(&hamel.momenta, state);
     of_states(derivation, Expression::from, momentum)
 }
 
 /// (q', p'), entry by entry in the order of the state.
-pub(super) fn momentum_rates_of(derivation: &Derivation) -> Vec<Expression> {
+pub(super) fn momentum_rates(derivation: &Derivation) -> Vec<Expression> {
     of_states(derivation, |state| derivation.field.rates[state].clone(), |state, hamel| entry(&hamel.forces, state))
 }
 
@@ -39,27 +39,8 @@ fn of_states(
     derivation.symbols.states().map(entry).collect()
 }
 
-pub(super) fn momentum_state(parts: &FunctionParts<'_>) -> Program {
-    values(parts, &momentum_state_of(parts.derivation))
-}
-
-pub(super) fn momentum_rates(parts: &FunctionParts<'_>) -> Program {
-    values(parts, &momentum_rates_of(parts.derivation))
-}
-
-pub(super) fn momentum_state_jacobian(parts: &FunctionParts<'_>) -> Program {
-    derivatives(parts, &momentum_state_of(parts.derivation))
-}
-
-pub(super) fn momentum_rates_jacobian(parts: &FunctionParts<'_>) -> Program {
-    derivatives(parts, &momentum_rates_of(parts.derivation))
-}
-
-fn values(parts: &FunctionParts<'_>, expressions: &[Expression]) -> Program {
-    parts.lowering().program(expressions)
-}
-
-fn derivatives(parts: &FunctionParts<'_>, expressions: &[Expression]) -> Program {
+/// The derivatives of expressions by the entries of the state, expression by expression.
+pub(super) fn jacobian_of(parts: &FunctionParts<'_>, expressions: &[Expression]) -> Program {
     let mut lowering = parts.lowering();
     let values: Vec<Value> = expressions.iter().map(|expression| lowering.lower(expression)).collect();
     let states: Vec<Unknown> = parts.derivation.symbols.states().map(Unknown::Symbol).collect();
