@@ -9,6 +9,8 @@
 //!
 //! What a derivative should be is not computed by these rules, but by the oracle on [`Slopes`].
 
+use std::collections::BTreeMap;
+
 use super::adjoint::adjoints;
 use super::directional::Along;
 use super::fields::{self, FunctionParts};
@@ -17,7 +19,9 @@ use super::optimise::eliminate_dead_values;
 use super::projection;
 use super::tangent::{Tangent, jacobian, tangents};
 use super::{Builder, Input, Instruction, Program, Value};
+use crate::derivation::IntegralId;
 use crate::derivation::table::Id;
+use crate::numbers::derivative::{add, dot, entry};
 use crate::numbers::dual::Dual;
 use crate::numbers::points::Unknown;
 use crate::numbers::precise::Real;
@@ -119,14 +123,10 @@ functions! {
 /// S DF^T (DF S DF^T + e D + R)^-1 (F - F_target)
 fn projection(parts: &FunctionParts<'_>) -> Program {
     let mut builder = Builder::default();
-    let program = projection::projection(parts);
-    let violation = |builder: &mut Builder, instruction: &Instruction, copied: &[Value]| {
-        let Instruction::Weighed(law, integral) = instruction else { return None };
-        let Instruction::Weigh(integrals) = &program.instructions[law.index()] else { return None };
-        let target = builder.input(Input::Target(*integral));
-        Some(builder.sub(copied[integrals[integral.place()].index()], target))
-    };
-    let outputs = copy(&mut builder, &program, violation);
+    let outputs = copy(&mut builder, &projection::projection(parts), |builder, id, integral| {
+        let target = builder.input(Input::Target(id));
+        builder.sub(integral, target)
+    });
     builder.finish(outputs)
 }
 
@@ -134,37 +134,34 @@ fn projection(parts: &FunctionParts<'_>) -> Program {
 /// offset) and `factor` times y.
 fn feedback_field(parts: &FunctionParts<'_>) -> Program {
     let mut builder = Builder::default();
-    let normalisation = copy(&mut builder, &fields::normalisation(parts), |_, _, _| None);
-    let program = fields::feedback_field(parts);
-    let answer = |builder: &mut Builder, instruction: &Instruction, copied: &[Value]| {
-        let Instruction::Weighed(law, integral) = instruction else { return None };
-        let Instruction::Weigh(forms) = &program.instructions[law.index()] else { return None };
-        let place = integral.place();
-        let [factor, scale, offset] = [0, 1, 2].map(|column| normalisation[3 * place + column]);
-        let [gain, target] = [Input::Gain(*integral), Input::Target(*integral)].map(|input| builder.input(input));
-        let form = builder.add(copied[forms[place].index()], offset);
+    let normalisation = copy(&mut builder, &fields::normalisation(parts), |_, _, form| form);
+    let outputs = copy(&mut builder, &fields::feedback_field(parts), |builder, id, form| {
+        let [factor, scale, offset] = [0, 1, 2].map(|column| normalisation[3 * id.place() + column]);
+        let [gain, target] = [Input::Gain(id), Input::Target(id)].map(|input| builder.input(input));
+        let form = builder.add(form, offset);
         let value = builder.mul(scale, form);
         let change = builder.sub(value, target);
         let weight = builder.mul(factor, gain);
-        Some(builder.mul(weight, change))
-    };
-    let outputs = copy(&mut builder, &program, answer);
+        builder.mul(weight, change)
+    });
     builder.finish(outputs)
 }
 
-/// Appends a program, where `replace` may give the value of an instruction, and returns its results. What hands integrals to a law
-/// is left out.
+/// Appends a program and returns its results, where `law` gives the answer to each integral that is handed over.
 fn copy(
     builder: &mut Builder,
     program: &Program,
-    replace: impl Fn(&mut Builder, &Instruction, &[Value]) -> Option<Value>,
+    law: impl Fn(&mut Builder, IntegralId, Value) -> Value,
 ) -> Vec<Value> {
     let mut copied: Vec<Value> = Vec::with_capacity(program.instructions.len());
     for instruction in &program.instructions {
-        let value = match replace(builder, instruction, &copied) {
-            Some(value) => value,
-            None if matches!(instruction, Instruction::Weigh(_)) => builder.constant(0.0),
-            None => builder.push(instruction.clone().map(|operand| copied[operand.index()]).ordered()),
+        let value = match instruction {
+            Instruction::Weigh(_) => builder.constant(0.0),
+            Instruction::Weighed(y, id) => match program.handed_over(*y, *id) {
+                Some(integral) => law(builder, *id, copied[integral.index()]),
+                None => builder.constant(0.0),
+            },
+            other => builder.push(other.clone().map(|operand| copied[operand.index()]).ordered()),
         };
         copied.push(value);
     }
@@ -182,7 +179,7 @@ impl Derivative {
     pub(super) fn of(self, mut program: Program, unknowns: &[Unknown]) -> Program {
         eliminate_dead_values(&mut program);
         let mut builder = Builder::default();
-        let results = copy(&mut builder, &program, |_, _, _| None);
+        let results = copy(&mut builder, &program, |_, _, integral| integral);
         let outputs = match self {
             Self::Tangent | Self::StateTangent => self.along_a_direction(&mut builder, results, unknowns),
             Self::Adjoint | Self::Jacobian => self.by_each(&mut builder, results, unknowns),
@@ -238,23 +235,25 @@ impl Derivative {
         direction: impl Fn(Unknown) -> Real,
         weight: impl Fn(usize) -> Real,
     ) -> Vec<Real> {
-        let slope = |row: &Dual<Unknown>, by: Unknown| match row.gradient.get(&by) {
-            Some(slope) => slope.clone(),
-            None if row.value.to_f64().is_finite() => Real::zero(),
-            None => Real::undefined(),
-        };
-        let sum = |terms: &mut dyn Iterator<Item = Real>| terms.fold(Real::zero(), |sum, term| &sum + &term);
+        if !results.iter().all(|row| row.value.to_f64().is_finite()) {
+            return vec![Real::undefined()];
+        }
         match self {
             Self::Tangent | Self::StateTangent => {
-                let change = |row| sum(&mut unknowns.iter().map(|by| &slope(row, *by) * &direction(*by)));
-                results.iter().map(|row| row.value.clone()).chain(results.iter().map(change)).collect()
+                let direction = unknowns.iter().map(|unknown| (*unknown, direction(*unknown))).collect();
+                let values = results.iter().map(|row| row.value.clone());
+                values.chain(results.iter().map(|row| dot(&row.gradient, &direction))).collect()
             }
             Self::Adjoint => {
-                let rows = || results.iter().enumerate();
-                let by = |by: &Unknown| sum(&mut rows().map(|(i, row)| &slope(row, *by) * &weight(i)));
-                unknowns.iter().map(by).collect()
+                let mut gradient = BTreeMap::new();
+                for (row, result) in results.iter().enumerate() {
+                    result.gradient.iter().for_each(|(by, slope)| add(&mut gradient, *by, slope * &weight(row)));
+                }
+                unknowns.iter().map(|by| entry(&gradient, *by)).collect()
             }
-            Self::Jacobian => results.iter().flat_map(|row| unknowns.iter().map(|by| slope(row, *by))).collect(),
+            Self::Jacobian => {
+                results.iter().flat_map(|row| unknowns.iter().map(|by| entry(&row.gradient, *by))).collect()
+            }
         }
     }
 }

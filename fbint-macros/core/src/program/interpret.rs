@@ -1,7 +1,6 @@
 //! Programs evaluated without compiling them, at points in general position.
 
 use super::{Input, Instruction, Program, Sign, Value};
-use crate::derivation::table::Id;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Draw, Point};
 use crate::work::{EVALUATION, spend_each};
@@ -20,12 +19,9 @@ pub(super) fn interpret<N: Numeric>(
         let value = match instruction {
             Instruction::Constant(bits) => constant(f64::from_bits(*bits)),
             Instruction::Input(wanted) => input(*wanted),
-            Instruction::Weighed(law, integral) => match &program.instructions[law.index()] {
-                Instruction::Weigh(integrals) if integral.place() < integrals.len() => {
-                    let change = of(integrals[integral.place()]).minus(&input(Input::Target(*integral)));
-                    input(Input::Gain(*integral)).times(&change)
-                }
-                _ => N::undefined(),
+            Instruction::Weighed(y, id) => match program.handed_over(*y, *id) {
+                Some(f) => input(Input::Gain(*id)).times(&of(f).minus(&input(Input::Target(*id)))),
+                None => N::undefined(),
             },
             other => apply(other, &of),
         };

@@ -245,6 +245,14 @@ impl Program {
         uses
     }
 
+    /// What is handed to the law as this integral, by the instruction that gives y.
+    pub(crate) fn handed_over(&self, y: Value, integral: IntegralId) -> Option<Value> {
+        match &self.instructions[y.index()] {
+            Instruction::Weigh(integrals) => integrals.get(integral.place()).copied(),
+            _ => None,
+        }
+    }
+
     /// The program with these instructions alone, each after those that it reads.
     pub(crate) fn reordered(&self, order: impl IntoIterator<Item = Value>) -> Self {
         let mut new = vec![Value(0); self.instructions.len()];
