@@ -26,8 +26,6 @@ type Sum = Vec<Term>;
 pub(super) struct Along<'b> {
     builder: &'b mut Builder,
     sums: Vec<Sum>,
-    /// Whether several read a value, so that its derivative is computed before they do.
-    is_shared: Vec<bool>,
 }
 
 impl<'b> Along<'b> {
@@ -40,14 +38,14 @@ impl<'b> Along<'b> {
     ) -> Self {
         let last = builder.len();
         let uses = builder.program(results.to_vec()).uses();
-        let is_shared = uses.iter().map(|&uses| uses > 1).collect();
-        let mut along = Along { builder, sums: Vec::with_capacity(last), is_shared };
+        let mut along = Along { builder, sums: Vec::with_capacity(last) };
         for value in (0..last).map(Value::at) {
             let sum = match along.builder.instruction(value) {
                 Instruction::Input(input) => seed(along.builder, input).into_iter().map(one).collect(),
                 _ => along.derivative(value),
             };
-            let sum = if along.is_shared[value.index()] && sum.len() > 1 { along.gathered(sum) } else { sum };
+            // Where several read a value, its derivative is computed before they do.
+            let sum = if uses[value.index()] > 1 && sum.len() > 1 { along.gathered(sum) } else { sum };
             along.sums.push(sum);
         }
         along

@@ -272,16 +272,12 @@ impl GeneratedFunction {
             return derivation.symbols.states().map(Unknown::Symbol).collect();
         }
         let mut unknowns: Vec<Unknown> = derivation.symbols.unknowns().map(Unknown::Symbol).collect();
-        if self.moves_targets() {
+        let moves_targets = self.arguments.contains(&Argument::TargetsDirection);
+        if moves_targets || self.returns == Returns::ProjectionGradient {
             unknowns.extend(derivation.symbols.states().map(Unknown::Variance));
             unknowns.extend(derivation.integrals.ids().map(Unknown::Target));
         }
         unknowns
-    }
-
-    /// Whether S and F_target are among them.
-    pub(super) fn moves_targets(&self) -> bool {
-        self.arguments.contains(&Argument::TargetsDirection) || self.returns == Returns::ProjectionGradient
     }
 
     /// Which derivative of another function it is, if it is one.

@@ -91,18 +91,14 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Declares a value to be a scalar that multiplies whole gradients.
-    pub(super) fn mark_scalar(&mut self, value: Value) {
-        self.kind(value);
-        if self.kinds[value.index()] != DependsOn::Parameter {
-            self.kinds[value.index()] = DependsOn::Scalar;
-        }
-    }
-
-    /// A scalar that multiplies whole gradients, with its sign apart.
+    /// A value that is declared to multiply whole gradients, with its sign apart.
     pub(super) fn scalar(&mut self, value: Value) -> Monomial {
         let monomial = self.signed(value);
-        monomial.factors.keys().for_each(|&value| self.mark_scalar(value));
+        for &value in monomial.factors.keys() {
+            if self.kind(value) != DependsOn::Parameter {
+                self.kinds[value.index()] = DependsOn::Scalar;
+            }
+        }
         monomial
     }
 

@@ -16,7 +16,8 @@ use super::projection::DAMPING;
 use super::scaling::balanced;
 use super::{Fault, Input, Program, Programs};
 use crate::derivation::Derivation;
-use crate::derivation::table::Id;
+use crate::derivation::table::{Id, Table};
+use crate::expression::Symbol;
 use crate::numbers::dual::Dual;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Draw, IntegralSizes, Point, Sizes, Unknown, sample_points};
@@ -63,28 +64,22 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'stat
 }
 
 /// The sizes with gains, targets and variances at which each integral matters, too.
-fn with_integrals(derivation: &Derivation, mut sizes: Sizes) -> Sizes {
-    let found = {
-        let point = Point::sized(101, &sizes);
-        let oracle: Oracle<'_, f64> = Oracle::at(derivation, &point, 0.0);
-        let field = oracle.vector_field();
-        let or_one = |value: f64| if value.is_normal() { value.abs() } else { 1.0 };
-        derivation
-            .integrals
-            .ids()
-            .map(|id| {
-                let (target, gradient) = (or_one(oracle.integrals[id]), &oracle.gradients[id]);
-                let ratios = field.iter().zip(gradient.rows()).map(|(rate, slope)| (rate / slope).abs().ln());
-                let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite()).collect();
-                let mean = ratios.iter().sum::<f64>() / ratios.len().max(1) as f64;
-                let variance = |(state, slope): (_, &f64)| (point.size(state) * slope).powi(2);
-                let noise = or_one(gradient.iter().map(variance).sum());
-                IntegralSizes { target, gain: or_one(mean.exp() / target), noise }
-            })
-            .collect()
+fn with_integrals(derivation: &Derivation, sizes: Sizes) -> Sizes {
+    let point = Point::sized(101, &sizes);
+    let oracle: Oracle<'_, f64> = Oracle::at(derivation, &point, 0.0);
+    let field = oracle.vector_field();
+    let or_one = |value: f64| if value.is_normal() { value.abs() } else { 1.0 };
+    let of_integral = |(id, gradient): (_, &Table<Symbol, f64>)| {
+        let target = or_one(oracle.integrals[id]);
+        let ratios = field.iter().zip(gradient.rows()).map(|(rate, slope)| (rate / slope).abs().ln());
+        let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite()).collect();
+        let mean = ratios.iter().sum::<f64>() / ratios.len().max(1) as f64;
+        let variance = |(state, slope): (_, &f64)| (point.size(state) * slope).powi(2);
+        let noise = or_one(gradient.iter().map(variance).sum());
+        IntegralSizes { target, gain: or_one(mean.exp() / target), noise }
     };
-    sizes.integrals = found;
-    sizes
+    let integrals = oracle.gradients.iter().map(of_integral).collect();
+    Sizes { integrals, ..sizes }
 }
 
 /// A model at one point.
