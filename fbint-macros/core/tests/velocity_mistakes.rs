@@ -427,7 +427,7 @@ const MISTAKES: &[Case] = &[
             "`d` contains the velocity `v`: a `constraint` restricts coordinates; use `velocity_constraint`")]),
     ("coordinates(x, y), velocities(v, w), lagrangian = v.powi(2) + w.powi(2) + x, constraint(a = y + momentum(v))",
         &[("momentum",
-            "`momentum(v)` is a velocity: a `constraint` restricts coordinates; use `velocity_constraint`")]),
+            "`momentum(v)` is a momentum: a `constraint` restricts coordinates; use `velocity_constraint`")]),
     ("coordinates(x, y), velocities(v, w), lagrangian = v.powi(2) + w.powi(2) + x, phase_constraint(a = y, b = v)",
         &[("phase_constraint",
             "`phase_constraint` belongs to a canonical system: a relation among velocities is a `velocity_constraint`, and one among coordinates, or any variables of a `state`, is a `constraint`")]),

@@ -161,7 +161,10 @@ fn refuse_motion(scope: &Scope, named: &NamedExpression, value: &ShapedExpressio
     });
     let (word, symbol) = blamed.unwrap_or_else(|| (named.name.clone(), first));
     let name = scope.whole(symbol);
-    let motion = if is_momentum(symbol) { "momentum" } else { "velocity" };
+    let motion = match scope.role(symbol) {
+        Some(Role::Momentum { .. } | Role::Conjugate { .. }) => "momentum",
+        _ => "velocity",
+    };
     let is_contained = scope.declaration.defines.iter().any(|define| plain(&define.name) == plain(&word));
     let what = match is_contained {
         true => format!("`{word}` contains the {motion} `{name}`"),
