@@ -20,8 +20,6 @@ use crate::numbers::derivative;
 use crate::proofs::vanishes_identically;
 use crate::syntax::{ASSUME, AttributeKey, Declaration, Formalism, KEPT, NamedExpression, plain};
 
-/// What is wrong with an expression without a gradient.
-
 impl Scope<'_> {
     /// `rate(q)`, of the shape of q.
     pub(super) fn rate(&mut self, argument: &Expr) -> Value {

@@ -80,7 +80,7 @@ fn take_factors_out(
     for (id, row) in derivation.integrals.ids().zip(rows.rows_mut()) {
         let factor = match constraint_of(id) {
             Some(constraint) => factors[constraint].clone(),
-            None => common_factor(lowering, row.iter().map(|(_, entry)| entry), true),
+            None => common_factor(lowering, row.values(), true),
         };
         divide(row, &factor);
         factors.push(factor);

@@ -167,6 +167,6 @@ fn precise_state(derivation: &Derivation, near: &Values) -> Option<State> {
 
 /// The length of the gradient of a constraint.
 fn slope(derivation: &Derivation, member: IntegralId, state: &Values) -> f64 {
-    let entries = derivation.integrals[member].gradient.iter().map(|(_, entry)| states::evaluate(entry, state));
+    let entries = derivation.integrals[member].gradient.values().map(|entry| states::evaluate(entry, state));
     entries.map(|entry| entry * entry).sum::<f64>().sqrt()
 }

@@ -46,11 +46,10 @@ pub(super) fn constraint_set(derivation: &Derivation) -> Vec<Set<'_>> {
 }
 
 fn vanishes(derivation: &Derivation, slopes: &SparseRow, set: &Set<'_>) -> bool {
-    let relevant: Vec<&Expression> = slopes.iter().map(|(state, _)| &derivation.field.rates[*state]).collect();
+    let relevant: Vec<&Expression> = slopes.keys().map(|state| &derivation.field.rates[*state]).collect();
     let systems = needed(&derivation.field, &relevant);
     let entries = systems.iter().flat_map(|system| system.expressions());
-    let parts: Vec<&Expression> =
-        slopes.iter().map(|(_, slope)| slope).chain(relevant.iter().copied()).chain(entries).collect();
+    let parts: Vec<&Expression> = slopes.values().chain(relevant.iter().copied()).chain(entries).collect();
     let rate = |point: &mut ModularPoint| {
         bind_solutions(point, systems.iter().copied())?;
         let mut rate = Element::new();

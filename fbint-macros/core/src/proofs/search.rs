@@ -165,7 +165,7 @@ impl<'a> Search<'a> {
     /// What dI.X is made of.
     fn expressions(&self, integral: IntegralId) -> Vec<&'a Expression> {
         let derivation = self.derivation;
-        let gradient = derivation.integrals[integral].gradient.iter().map(|(_, slope)| slope);
+        let gradient = derivation.integrals[integral].gradient.values();
         gradient.chain(derivation.field.expressions()).collect()
     }
 }

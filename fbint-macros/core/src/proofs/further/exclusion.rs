@@ -87,7 +87,7 @@ impl Basis<'_> {
         let slopes = self.of_products(Degree::common(slopes), &degrees);
         let column = self.coefficients(steps) + DEGREE_IN_PARAMETERS as f64 + slopes;
         let gradients = self.derivation.integrals.rows().map(|integral| &integral.gradient);
-        let declared = gradients.map(|gradient| Degree::common(gradient.iter().map(|(_, slope)| degrees.of(slope))));
+        let declared = gradients.map(|gradient| Degree::common(gradient.values().map(|slope| degrees.of(slope))));
         let arguments = calls.iter().map(|call| degrees.of(call).total() * calls.len() as f64);
         column * self.derivation.dimension() as f64 + declared.chain(arguments).sum::<f64>()
     }
