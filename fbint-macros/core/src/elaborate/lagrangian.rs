@@ -1,7 +1,5 @@
 //! Rates, momenta and velocity constraints: what `rate(..)` and `momentum(..)` stand for, and what is linear in velocities.
 
-use std::collections::BTreeMap;
-
 use quote::ToTokens;
 use syn::Expr;
 
@@ -56,12 +54,7 @@ impl Scope<'_> {
     }
 
     /// The coefficients of an expression that is linear and homogeneous in rates. `subject` says what it is in words.
-    fn linear_form(
-        &self,
-        written: &Expr,
-        value: &Expression,
-        form: LinearForm<'_>,
-    ) -> Reported<BTreeMap<Symbol, Expression>> {
+    fn linear_form(&self, written: &Expr, value: &Expression, form: LinearForm<'_>) -> Reported<SparseRow> {
         let LinearForm { subject, why_linear, why_homogeneous } = form;
         let slopes = self.gradient(written, value, subject)?;
         for (symbol, slope) in &slopes {
@@ -96,7 +89,7 @@ impl Scope<'_> {
     }
 
     /// The derivatives of what is written, by rates.
-    fn gradient(&self, written: &Expr, value: &Expression, subject: &str) -> Reported<BTreeMap<Symbol, Expression>> {
+    fn gradient(&self, written: &Expr, value: &Expression, subject: &str) -> Reported<SparseRow> {
         let gradient = derivative::gradient(value, |symbol| self.is_rate(symbol));
         gradient.ok_or(Poison).or_else(|Poison| self.fail(written, format!("{subject} {NO_DERIVATIVE}")))
     }

@@ -23,7 +23,7 @@ mod reconstruction;
 mod samples;
 mod tape;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use self::exclusion::Exclusion;
 use self::kernel::{BLOCK, Combination, combined, last, shortened, sum_of};
@@ -98,9 +98,6 @@ pub fn monomials_up_to(derivation: &Derivation, degree: usize) -> usize {
     monomials(derivation.dimension() + atoms(derivation).len(), degree)
 }
 
-/// The derivatives by the state.
-type Slopes = BTreeMap<Symbol, Expression>;
-
 /// Monomials, and how they and their rates are evaluated.
 struct Basis<'a> {
     derivation: &'a Derivation,
@@ -109,7 +106,7 @@ struct Basis<'a> {
     degree: usize,
     /// What monomials are made of, and the derivatives.
     values: Vec<Expression>,
-    gradients: Vec<Slopes>,
+    gradients: Vec<SparseRow>,
     monomials: Vec<FactoredMonomial>,
     /// The places of monomials of each weight.
     classes: Vec<Vec<usize>>,
@@ -131,7 +128,7 @@ impl<'a> Basis<'a> {
         let symbols = &derivation.symbols;
         let values: Vec<Expression> = symbols.states().map(Expression::from).chain(atoms.iter().cloned()).collect();
         let gradients = values.iter().map(|value| gradient(value, |symbol| symbols.is_state(symbol)));
-        let gradients = gradients.collect::<Option<Vec<Slopes>>>()?;
+        let gradients = gradients.collect::<Option<Vec<SparseRow>>>()?;
         let (tape, rates, variables) = Tape::of(&derivation.field, &values, &gradients);
         let monomials = products(variables.len(), degree);
         let classes = grading::classes(derivation, &values, &monomials, is_on_constraints);
@@ -149,7 +146,7 @@ impl<'a> Basis<'a> {
     /// All that has to be defined at a point.
     fn parts(&self) -> Vec<Expression> {
         let integrals = self.derivation.integrals.rows().map(|integral| &integral.value);
-        let slopes = self.gradients.iter().flat_map(Slopes::values);
+        let slopes = self.gradients.iter().flat_map(SparseRow::values);
         self.derivation.field.expressions().chain(integrals).chain(slopes).chain(self.atoms).cloned().collect()
     }
 }

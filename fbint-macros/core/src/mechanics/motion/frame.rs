@@ -11,9 +11,9 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 
+use super::entry;
 use super::hamel::directions;
-use super::{Row, entry};
-use crate::derivation::{FrameBracket, Lagrangian, Role, Symbols};
+use crate::derivation::{FrameBracket, Lagrangian, Role, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol, to_f64};
 use crate::numbers::derivative;
 use crate::numbers::determinant::{determinant, determinant_with};
@@ -84,7 +84,7 @@ pub(crate) fn brackets(symbols: &Symbols, declared: &Lagrangian) -> Result<Vec<F
 /// U, by directions.
 struct Kinematics {
     coordinates: Vec<Symbol>,
-    directions: BTreeMap<Symbol, Row>,
+    directions: BTreeMap<Symbol, SparseRow>,
 }
 
 impl Kinematics {
@@ -99,14 +99,14 @@ impl Kinematics {
     }
 
     /// (Du_j) u_i - (Du_i) u_j
-    fn bracket(&self, i: Symbol, j: Symbol) -> Option<Row> {
+    fn bracket(&self, i: Symbol, j: Symbol) -> Option<SparseRow> {
         let (u, v) = (&self.directions[&i], &self.directions[&j]);
-        let derivative = |of: &Row, x: Symbol, along: &Row| {
+        let derivative = |of: &SparseRow, x: Symbol, along: &SparseRow| {
             let Some(entry) = of.get(&x) else { return Some(Expression::zero()) };
             let slopes = derivative::gradient(entry, |symbol| self.coordinates.contains(&symbol))?;
             Some(super::along(&slopes, |y| super::entry(along, y)))
         };
-        let mut bracket = Row::new();
+        let mut bracket = SparseRow::new();
         for &x in &self.coordinates {
             let difference = derivative(v, x, u)? - derivative(u, x, v)?;
             if !difference.is_zero() {
@@ -117,7 +117,7 @@ impl Kinematics {
     }
 
     /// The rows of U and, at their ends, of a vector, at points in general position.
-    fn stacked(&self, vector: &Row) -> Vec<Vec<f64>> {
+    fn stacked(&self, vector: &SparseRow) -> Vec<Vec<f64>> {
         let row = |point: Point, x: Symbol| {
             let columns = self.directions.values().chain([vector]);
             columns.map(|column| column.get(&x).map_or(0.0, |entry| point.evaluate(entry))).collect()
@@ -134,19 +134,19 @@ impl Kinematics {
     }
 
     /// Constant coefficients of a vector in the frame.
-    fn constants(&self, vector: &Row) -> Option<Row> {
+    fn constants(&self, vector: &SparseRow) -> Option<SparseRow> {
         let velocities: Vec<Symbol> = self.directions.keys().copied().collect();
         let coefficients = exact(&velocities, constant_combination(self.stacked(vector))?)?;
         self.is_combination(vector, &coefficients).then_some(coefficients)
     }
 
     /// Coefficients of a vector in the frame that are functions of the coordinates.
-    fn functions(&self, vector: &Row) -> Result<Option<Row>, Excess> {
+    fn functions(&self, vector: &SparseRow) -> Result<Option<SparseRow>, Excess> {
         Ok(self.by_groups(vector)?.filter(|coefficients| self.is_combination(vector, coefficients)))
     }
 
     /// The coefficients of a group after those of all other directions.
-    fn by_groups(&self, vector: &Row) -> Result<Option<Row>, Excess> {
+    fn by_groups(&self, vector: &SparseRow) -> Result<Option<SparseRow>, Excess> {
         let Some(EquationGroup { directions, rows }) = self.group() else { return self.without_groups(vector) };
         let Some(mut coefficients) = self.without(&directions, &rows).by_groups(vector)? else { return Ok(None) };
         let remainder = |x: &Symbol| {
@@ -165,7 +165,7 @@ impl Kinematics {
     /// Directions that have their entries in as many rows as they are, and those rows: nothing else is needed there.
     fn group(&self) -> Option<EquationGroup> {
         self.directions.values().find_map(|direction| {
-            let is_alike = |other: &Row| other.keys().eq(direction.keys());
+            let is_alike = |other: &SparseRow| other.keys().eq(direction.keys());
             let alike = self.directions.iter().filter(|(_, other)| is_alike(other));
             let directions: Vec<Symbol> = alike.map(|(a, _)| *a).collect();
             let rows: Vec<Symbol> = direction.keys().copied().collect();
@@ -175,7 +175,7 @@ impl Kinematics {
 
     /// The other directions in the other rows.
     fn without(&self, directions: &[Symbol], rows: &[Symbol]) -> Self {
-        let in_others = |(a, direction): (&Symbol, &Row)| {
+        let in_others = |(a, direction): (&Symbol, &SparseRow)| {
             let mut direction = direction.clone();
             direction.retain(|x, _| !rows.contains(x));
             (*a, direction)
@@ -187,11 +187,11 @@ impl Kinematics {
     }
 
     /// Constant coefficients, or else those of U^T U c = U^T b.
-    fn without_groups(&self, vector: &Row) -> Result<Option<Row>, Excess> {
+    fn without_groups(&self, vector: &SparseRow) -> Result<Option<SparseRow>, Excess> {
         if let Some(constants) = self.constants(vector) {
             return Ok(Some(constants));
         }
-        let dot = |a: &Row, b: &Row| settled(super::along(a, |x| entry(b, x)));
+        let dot = |a: &SparseRow, b: &SparseRow| settled(super::along(a, |x| entry(b, x)));
         let columns = || self.directions.values();
         let gram: Vec<Vec<Expression>> = columns().map(|a| columns().map(|b| dot(a, b)).collect()).collect();
         let right: Vec<Expression> = columns().map(|a| dot(a, vector)).collect();
@@ -201,7 +201,7 @@ impl Kinematics {
     }
 
     /// Whether a vector is proved to be this combination of the directions.
-    fn is_combination(&self, vector: &Row, coefficients: &Row) -> bool {
+    fn is_combination(&self, vector: &SparseRow, coefficients: &SparseRow) -> bool {
         self.coordinates.iter().all(|x| {
             let terms = coefficients.iter().filter_map(|(a, c)| Some(self.directions[a].get(x)?.clone() * c.clone()));
             vanishes_identically(&(Expression::sum(terms) - entry(vector, *x)))
@@ -210,7 +210,7 @@ impl Kinematics {
 }
 
 /// The factors that do not vanish, as exact numbers with their velocities.
-fn exact(velocities: &[Symbol], factors: Vec<(usize, f64)>) -> Option<Row> {
+fn exact(velocities: &[Symbol], factors: Vec<(usize, f64)>) -> Option<SparseRow> {
     let factors: Vec<(usize, BigRational)> =
         factors.into_iter().map(|(place, factor)| Some((place, rational(factor)?))).collect::<Option<_>>()?;
     let nonzero = factors.into_iter().filter(|(_, factor)| !factor.is_zero());

@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-use super::{LagrangianMotion, Row, along, by_time, entry, rows, slopes};
-use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Kind, Lagrangian, LinearSystem, Problem, Role, Symbols};
+use super::{LagrangianMotion, along, by_time, entry, rows, slopes};
+use crate::derivation::{
+    Dynamics, Field, Hamel, IntegralId, Kind, Lagrangian, LinearSystem, Problem, Role, SparseRow, Symbols,
+};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{self, Differentiated};
 
@@ -48,7 +50,7 @@ struct Force {
     /// Its function, which is linear in the velocities.
     kept: WithSlopes,
     /// A
-    row: Row,
+    row: SparseRow,
 }
 
 /// U, L, the momenta and the rows A, with the vanishing velocities put to zero, and what the equations are made of.
@@ -61,21 +63,21 @@ struct HamelEquations<'a> {
     free: Vec<Symbol>,
     lagrangian: WithSlopes,
     /// u_a by the velocity a: its entries by coordinates.
-    directions: BTreeMap<Symbol, Row>,
+    directions: BTreeMap<Symbol, SparseRow>,
     momenta: BTreeMap<Symbol, WithSlopes>,
     /// The reactions, those of holonomic constraints first.
     reactions: Vec<Force>,
     /// y = W c2, by which velocities are shifted where there are holonomic constraints.
-    shift: Row,
+    shift: SparseRow,
     /// q', and the rate of the time.
-    rates_of_positions: Row,
+    rates_of_positions: SparseRow,
 }
 
 /// u_a by the velocity a.
-pub(super) fn directions(symbols: &Symbols, declared: &Lagrangian) -> Option<BTreeMap<Symbol, Row>> {
+pub(super) fn directions(symbols: &Symbols, declared: &Lagrangian) -> Option<BTreeMap<Symbol, SparseRow>> {
     let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
-    let mut directions: BTreeMap<Symbol, Row> =
-        symbols.with(Role::is_velocity).into_iter().map(|a| (a, Row::new())).collect();
+    let mut directions: BTreeMap<Symbol, SparseRow> =
+        symbols.with(Role::is_velocity).into_iter().map(|a| (a, SparseRow::new())).collect();
     for (coordinate, rate) in &declared.kinematics {
         for (velocity, entry) in derivative::gradient(rate, is_velocity)? {
             directions.get_mut(&velocity)?.insert(*coordinate, entry);
@@ -101,8 +103,8 @@ impl<'a> HamelEquations<'a> {
             momenta: directions.keys().map(momentum).collect::<Option<_>>()?,
             directions,
             reactions: Vec::new(),
-            shift: Row::new(),
-            rates_of_positions: Row::new(),
+            shift: SparseRow::new(),
+            rates_of_positions: SparseRow::new(),
         };
         let reactions = rows(problem)?.into_iter().map(|(constraint, row)| equations.reaction(constraint, row));
         equations.reactions = reactions.collect::<Option<_>>()?;
@@ -114,7 +116,7 @@ impl<'a> HamelEquations<'a> {
         Some(equations)
     }
 
-    fn reaction(&self, constraint: IntegralId, row: Row) -> Option<Force> {
+    fn reaction(&self, constraint: IntegralId, row: SparseRow) -> Option<Force> {
         let symbols = &self.problem.symbols;
         let declared = &self.problem.integrals[constraint];
         let (keeps, value) = match declared.kind {
@@ -125,7 +127,7 @@ impl<'a> HamelEquations<'a> {
     }
 
     /// A v, where these symbols are the entries of v along the velocities that do not vanish.
-    fn contracted(&self, row: &Row, v: impl Fn(Symbol) -> Symbol) -> Expression {
+    fn contracted(&self, row: &SparseRow, v: impl Fn(Symbol) -> Symbol) -> Expression {
         let velocities = self.free.iter();
         Expression::sum(velocities.filter_map(|&j| Some(row.get(&j)?.clone() * Expression::from(v(j)))))
     }
@@ -247,7 +249,7 @@ impl<'a> HamelEquations<'a> {
     }
 
     /// The scalar product of a row with q' and the rate of the time.
-    fn along_positions(&self, row: &Row) -> Expression {
+    fn along_positions(&self, row: &SparseRow) -> Expression {
         along(row, |x| entry(&self.rates_of_positions, x))
     }
 
@@ -293,7 +295,7 @@ impl<'a> HamelEquations<'a> {
 
     /// Q . (xi - y) - dL/dt + y . dp/dt - c1 dg/dt - c2 df/dt
     fn power(&self) -> Expression {
-        let by_time = |row: &Row| by_time(&self.problem.symbols, row);
+        let by_time = |row: &SparseRow| by_time(&self.problem.symbols, row);
         let acting = self.problem.forces.iter().filter(|(j, _)| self.free.contains(j));
         let of_forces = acting.map(|(j, force)| force.clone() * self.velocity(*j));
         let of_momenta = self.shift.iter().map(|(j, y)| by_time(&self.momenta[j].gradient) * y.clone());

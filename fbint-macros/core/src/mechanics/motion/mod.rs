@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 pub(crate) use self::frame::{Misfit, brackets};
 pub(crate) use self::hamel::motion;
 pub(crate) use self::soundness::{Dependent, Unsound, are_integrable, dependent_rows, keeps, unsound_mass};
-use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Problem, Role, Symbols};
+use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Problem, Role, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{self, entry};
 
@@ -37,7 +37,7 @@ pub(crate) struct LagrangianMotion {
 
 /// The rows A along which reactions act, with the constraints that have the multipliers, holonomic ones first: by the velocities or the
 /// coordinates along which they act; of a holonomic constraint that moves also dg/dt, by the time.
-fn rows(problem: &Problem) -> Option<Vec<(IntegralId, Row)>> {
+fn rows(problem: &Problem) -> Option<Vec<(IntegralId, SparseRow)>> {
     let symbols = &problem.symbols;
     let directions = match &problem.dynamics {
         Dynamics::Lagrangian(lagrangian) => Some(hamel::directions(symbols, lagrangian)?),
@@ -55,19 +55,16 @@ fn rows(problem: &Problem) -> Option<Vec<(IntegralId, Row)>> {
 }
 
 /// The partial derivative by the time, from the slopes of an expression.
-fn by_time(symbols: &Symbols, row: &Row) -> Expression {
+fn by_time(symbols: &Symbols, row: &SparseRow) -> Expression {
     symbols.only(Role::Time).map_or_else(Expression::zero, |time| entry(row, time))
 }
 
-/// A sparse row of expressions, by symbols.
-type Row = BTreeMap<Symbol, Expression>;
-
 /// The derivatives of an expression by entries of the state.
-fn slopes(symbols: &Symbols, expression: &Expression) -> Option<Row> {
+fn slopes(symbols: &Symbols, expression: &Expression) -> Option<SparseRow> {
     derivative::gradient(expression, |symbol| symbols.is_state(symbol))
 }
 
 /// The scalar product of a row with what belongs to each symbol.
-fn along(row: &Row, vector: impl Fn(Symbol) -> Expression) -> Expression {
+fn along(row: &SparseRow, vector: impl Fn(Symbol) -> Expression) -> Expression {
     Expression::sum(row.iter().map(|(symbol, entry)| entry.clone() * vector(*symbol)))
 }

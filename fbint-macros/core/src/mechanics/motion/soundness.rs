@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use super::frame::{null_vector, whole_kernel};
 use super::hamel::directions;
-use super::{Row, along, by_time, entry, motion, rows, slopes};
-use crate::derivation::{Dynamics, FrameBracket, IntegralId, Lagrangian, Problem, Role, Symbols};
+use super::{along, by_time, entry, motion, rows, slopes};
+use crate::derivation::{Dynamics, FrameBracket, IntegralId, Lagrangian, Problem, Role, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::bounds::Range;
 use crate::numbers::linear::Balanced;
@@ -28,18 +28,18 @@ pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[V
     let nothing = vec![false; constraints.len()];
     let gradients = constraints.iter().map(|entries| entries.iter().map(|entry| slopes(symbols, entry)).collect());
     let (Some(gradients), Some(directions)) =
-        (gradients.collect::<Option<Vec<Vec<Row>>>>(), directions(symbols, lagrangian))
+        (gradients.collect::<Option<Vec<Vec<SparseRow>>>>(), directions(symbols, lagrangian))
     else {
         return nothing;
     };
-    let rate = |slopes: &Row| {
+    let rate = |slopes: &SparseRow| {
         let free = directions.iter().filter(|(velocity, _)| symbols[**velocity].role == Role::Velocity);
         let moved =
             free.map(|(velocity, direction)| Expression::from(*velocity) * along(direction, |x| entry(slopes, x)));
         Expression::sum(moved.chain([by_time(symbols, slopes)]))
     };
     let rates: Vec<Vec<Expression>> = gradients.iter().map(|rows| rows.iter().map(rate).collect()).collect();
-    let gradients: Vec<Row> = gradients.into_iter().flatten().collect();
+    let gradients: Vec<SparseRow> = gradients.into_iter().flatten().collect();
     let functions = constraints.iter().flatten().zip(&gradients);
     let sets: Vec<_> = functions.map(|(value, gradient)| VanishingFunction { value, gradient }).collect();
     // Independent constraints are no more than coordinates.
@@ -137,10 +137,10 @@ pub(crate) fn dependent_rows(problem: &Problem) -> Option<Dependent> {
 /// that they allow (Frobenius). In a frame, d w (u_i, u_j) = u_i[w_j] - u_j[w_i] - c^a_ij w_a.
 pub(crate) fn are_integrable(problem: &Problem) -> Option<bool> {
     let symbols = &problem.symbols;
-    let one = |symbol: Symbol| Row::from([(symbol, Expression::one())]);
+    let one = |symbol: Symbol| SparseRow::from([(symbol, Expression::one())]);
     let vanishing = symbols.with(|role| matches!(role, Role::Vanishing { .. }));
     let held = problem.reactions.iter().map(|reaction| reaction.along.clone());
-    let forms: Vec<Row> = vanishing.into_iter().map(one).chain(held).collect();
+    let forms: Vec<SparseRow> = vanishing.into_iter().map(one).chain(held).collect();
     if forms.is_empty() {
         return None;
     }
@@ -154,12 +154,12 @@ pub(crate) fn are_integrable(problem: &Problem) -> Option<bool> {
     let frame = OfFrame { symbols, directions: frame, brackets };
     let axes: Vec<Symbol> = frame.directions.keys().copied().collect();
     let pairs = || (0..axes.len()).flat_map(|i| (i + 1..axes.len()).map(move |j| (i, j)));
-    let derivative = |form: &Row| {
+    let derivative = |form: &SparseRow| {
         pairs().map(|(i, j)| Some((i, j, frame.derivative(form, axes[i], axes[j])?))).collect::<Option<Vec<_>>>()
     };
     let derivatives: Vec<_> = forms.iter().map(derivative).collect::<Option<_>>()?;
     Some(sample_points().all(|point| {
-        let row = |form: &Row| axes.iter().map(|axis| point.evaluate(&entry(form, *axis))).collect();
+        let row = |form: &SparseRow| axes.iter().map(|axis| point.evaluate(&entry(form, *axis))).collect();
         let allowed = kernel(forms.iter().map(row).collect());
         allowed.is_some_and(|allowed| derivatives.iter().all(|form| vanishes_on(form, &allowed, point)))
     }))
@@ -168,13 +168,13 @@ pub(crate) fn are_integrable(problem: &Problem) -> Option<bool> {
 /// Directions and their brackets.
 struct OfFrame<'a> {
     symbols: &'a Symbols,
-    directions: BTreeMap<Symbol, Row>,
+    directions: BTreeMap<Symbol, SparseRow>,
     brackets: &'a [FrameBracket],
 }
 
 impl OfFrame<'_> {
     /// d w (u_i, u_j)
-    fn derivative(&self, form: &Row, i: Symbol, j: Symbol) -> Option<Expression> {
+    fn derivative(&self, form: &SparseRow, i: Symbol, j: Symbol) -> Option<Expression> {
         let moved = |by: Symbol, of: Symbol| {
             let slopes = slopes(self.symbols, &entry(form, of))?;
             Some(along(&self.directions[&by], |x| entry(&slopes, x)))

@@ -7,12 +7,12 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::One;
 
+use super::Space;
 use super::kernel::Combination;
 use super::monomials::{factors, products};
 use super::samples::Samples;
-use super::{Slopes, Space};
 use crate::derivation::table::Id;
-use crate::derivation::{Conservation, FurtherIntegral};
+use crate::derivation::{Conservation, FurtherIntegral, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 use crate::numbers::field::PrimeField;
@@ -55,7 +55,7 @@ impl Space<'_> {
     fn graded(&self, values: Vec<Expression>) -> Vec<Option<FurtherIntegral>> {
         let derivation = self.basis.derivation;
         let is_state = |symbol| derivation.symbols.is_state(symbol);
-        let gradients = values.iter().map(|value| gradient(value, is_state)).collect::<Option<Vec<Slopes>>>();
+        let gradients = values.iter().map(|value| gradient(value, is_state)).collect::<Option<Vec<SparseRow>>>();
         let Some(gradients) = gradients else { return vec![None; values.len()] };
         let mut sum: BTreeMap<Symbol, Vec<Expression>> = BTreeMap::new();
         for (place, gradient) in gradients.iter().enumerate() {
@@ -66,7 +66,7 @@ impl Space<'_> {
         }
         let sum = sum.into_iter().map(|(state, terms)| (state, Expression::sum(terms))).collect();
         let of_all = proved_grade(derivation, &sum).filter(|grade| matches!(grade, Conservation::Everywhere(_)));
-        let graded = |(value, gradient): (Expression, Slopes)| {
+        let graded = |(value, gradient): (Expression, SparseRow)| {
             let grade = of_all.or_else(|| proved_grade(derivation, &gradient))?;
             Some(FurtherIntegral { value, gradient, grade })
         };

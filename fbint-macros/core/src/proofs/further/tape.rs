@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 
-use super::Slopes;
-use crate::derivation::{Field, LinearSystem};
+use crate::derivation::{Field, LinearSystem, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::Differentiated;
 use crate::numbers::linear::solution;
@@ -36,12 +35,12 @@ impl Tape {
     pub(super) fn of(
         Field { systems, rates }: &Field,
         values: &[Expression],
-        gradients: &[Slopes],
+        gradients: &[SparseRow],
     ) -> (Self, Vec<usize>, Vec<Differentiated<usize>>) {
         let mut tape = Self::default();
         systems.iter().for_each(|system| tape.system(system));
         let rates = rates.rows().map(|rate| tape.place(rate)).collect();
-        let differentiated = |(value, gradient): (&Expression, &Slopes)| {
+        let differentiated = |(value, gradient): (&Expression, &SparseRow)| {
             let gradient = gradient.iter().map(|(state, slope)| (*state, tape.place(slope))).collect();
             Differentiated { value: tape.place(value), gradient }
         };
