@@ -66,14 +66,10 @@ pub(super) fn in_lowest_terms(expression: &Expression) -> Option<Expression> {
     has_short_quotient(expression).then(|| Expr::read(expression).in_lowest_terms().write())?
 }
 
-/// The numerator and the denominator of the expression in its lowest terms, polynomials in symbols; `None` where that may be too long.
-pub(super) fn quotient(expression: &Expression) -> Option<[Expression; 2]> {
+/// The numerator of the expression in its lowest terms, a polynomial in symbols; `None` where that may be too long.
+pub(super) fn numerator(expression: &Expression) -> Option<Expression> {
     let expression = Expr::read(expression);
-    if !has_short_quotient(&expression.write()?) {
-        return None;
-    }
-    let [numerator, denominator] = expression.quotient().map(|part| part.write());
-    Some([numerator?, denominator?])
+    has_short_quotient(&expression.write()?).then(|| expression.numerator().write())?
 }
 
 /// Whether there are not too many terms when everything is brought over one denominator, and nothing that vanishes is divided by.

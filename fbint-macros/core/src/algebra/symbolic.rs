@@ -34,8 +34,6 @@ use self::lock::Turn;
 use crate::diagnostics::panic_text;
 use crate::expression::{Expression, Function, Symbol};
 
-/// The highest power of a denominator that is divided.
-const HIGHEST_POWER: usize = 4;
 /// Stack of the session's thread: Symbolica recurses over expressions, and unoptimised frames are large.
 const STACK: usize = 256 << 20;
 
@@ -103,56 +101,40 @@ impl Expr {
         Self(self.0.together().cancel())
     }
 
-    /// The numerator and the denominator of the expression in its lowest terms. Nothing that vanishes may be divided by.
-    pub fn quotient(&self) -> [Self; 2] {
+    /// The numerator of the expression in its lowest terms. Nothing that vanishes may be divided by.
+    pub fn numerator(&self) -> Self {
         let quotient: RationalPolynomial<IntegerRing, u16> = self.0.to_rational_polynomial(&Q, &Z, None);
-        [quotient.numerator, quotient.denominator].map(|part| Self(part.to_expression()))
+        Self(quotient.numerator.to_expression())
     }
 }
 
 type Polynomial<Order> = MultivariatePolynomial<RationalField, u16, Order>;
 
-/// A quotient of polynomials in some variables, the first of which are eliminated first, and polynomials that vanish.
-pub struct Fraction {
-    numerator: Polynomial<LexOrder>,
-    denominator: Polynomial<LexOrder>,
-    relations: Vec<Polynomial<LexOrder>>,
+/// A polynomial in some variables, the first of which are eliminated first, and polynomials that vanish.
+pub struct Dividend {
+    dividend: Polynomial<LexOrder>,
+    divisors: Vec<Polynomial<LexOrder>>,
 }
 
-impl Fraction {
-    /// A quotient of these, in its lowest terms.
-    pub fn new<'a>(
-        quotient: [&Expression; 2],
-        relations: impl Iterator<Item = &'a Expression>,
-        variables: &[Symbol],
-    ) -> Self {
+impl Dividend {
+    /// This polynomial with those.
+    pub fn new(dividend: &Expression, divisors: &[Expression], variables: &[Symbol]) -> Self {
         let variables = Arc::new(variables.iter().map(|symbol| PolyVariable::from(state_symbol(*symbol))).collect());
         let polynomial = |of: &Expression| Expr::read(of).0.to_polynomial(&Q, Arc::clone(&variables));
-        let [numerator, denominator] = quotient.map(polynomial);
-        Self { numerator, denominator, relations: relations.map(polynomial).collect() }
+        Self { dividend: polynomial(dividend), divisors: divisors.iter().map(polynomial).collect() }
     }
 
-    /// Whether division of the numerator by the relations leaves nothing: a proof that it vanishes where they all do.
-    pub fn vanishes_by_division(&self) -> bool {
-        self.numerator.is_zero() || self.numerator.reduce(&self.relations).is_zero()
+    /// Whether division leaves nothing: a proof that the polynomial vanishes where all of the others do.
+    pub fn is_divided_by_all(&self) -> bool {
+        self.dividend.is_zero() || self.dividend.reduce(&self.divisors).is_zero()
     }
 
-    /// Whether the numerator is a combination of the relations at all, by a Groebner basis, whose remainders are unique. Where it is 1, they
+    /// Whether the polynomial is a combination of the others at all, by a Groebner basis, whose remainders are unique. Where 1 is, they
     /// have no common zero.
-    pub fn vanishes_by_basis(&self) -> bool {
-        let relations: Vec<_> = self.relations.iter().map(|relation| relation.reorder::<GrevLexOrder>()).collect();
-        let basis = GroebnerBasis::new(&relations, false);
-        self.numerator.reorder::<GrevLexOrder>().reduce(&basis.system).is_zero()
-    }
-
-    /// Whether division of one of the first powers of the denominator by the relations leaves nothing.
-    pub fn divides_by_zero(&self) -> bool {
-        let mut power = self.denominator.one();
-        let mut powers = (0..HIGHEST_POWER).map(|_| {
-            power = (&power * &self.denominator).reduce(&self.relations);
-            power.is_zero()
-        });
-        !self.denominator.is_constant() && powers.any(|is_zero| is_zero)
+    pub fn is_in_ideal(&self) -> bool {
+        let divisors: Vec<_> = self.divisors.iter().map(|divisor| divisor.reorder::<GrevLexOrder>()).collect();
+        let basis = GroebnerBasis::new(&divisors, false);
+        self.dividend.reorder::<GrevLexOrder>().reduce(&basis.system).is_zero()
     }
 }
 

@@ -34,7 +34,7 @@ mod velocity;
 pub(crate) use conservation::changed_by_field;
 pub use conservation::{Violation, believed, grades, prove};
 #[cfg(feature = "derive")]
-pub(crate) use degree::{Degree, degree_in};
+pub(crate) use degree::Degree;
 pub use feasibility::doubts;
 pub use further::{MOST_MONOMIALS, further, monomials_up_to};
 pub(crate) use identities::vanishes_identically;
