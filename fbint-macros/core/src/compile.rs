@@ -4,7 +4,7 @@
 //! 256 bits, and compared (`check`); then the programs are evaluated and compared with the derivation (`program::verify`). A disagreement
 //! is reported as an error of the compiler and never becomes a wrong result.
 //!
-//! A search among states suggests, and proves nothing: a [`Doubt`] is an error only if exact arithmetic proves it, with bounds, ranks modulo
+//! A search among states suggests, and proves nothing: a [`Doubt`] is an error only if exact arithmetic proves it, with signs, ranks modulo
 //! primes, a Groebner basis, or a determinant that vanishes modulo the constraints (`algebra::judge`). Every other doubt is a note in the
 //! documentation of the model. Notes cannot be warnings: a procedural macro cannot emit any on stable Rust, and the usual trick, an item
 //! that is `#[deprecated]`, breaks builds that deny warnings.

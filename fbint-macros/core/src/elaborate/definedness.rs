@@ -6,9 +6,9 @@ use num_traits::{One, Signed};
 use super::ascent::is_positive_somewhere;
 use crate::derivation::{IntegralId, Problem, Symbols};
 use crate::expression::{Expression, Function};
-use crate::numbers::bounds::Range;
 use crate::numbers::points::{Point, search_points};
 use crate::numbers::precise::Real;
+use crate::numbers::signs::Signs;
 
 /// The number of points at which the arguments must be defined before the function is judged.
 const ENOUGH: usize = 50;
@@ -36,15 +36,15 @@ pub fn undefined_part<'a>(expression: &'a Expression, symbols: &Symbols) -> Opti
     is_suspicious.then(|| Undefined { part: expression, is_certain: is_undefined_everywhere(expression, symbols) })
 }
 
-/// Returns `true` if bounds keep the argument out of the open domain, and it is beyond the closed one in some state. Then it is on the
+/// Returns `true` if its signs keep the argument out of the open domain, and it is beyond the closed one in some state. Then it is on the
 /// boundary in exceptional states at most, and there the function has no derivative. For a number, one precise value decides.
 fn is_undefined_everywhere(expression: &Expression, symbols: &Symbols) -> bool {
     let Some(argument) = expression.children().next() else { return false };
     let in_interval = matches!(expression, Expression::Call(Function::Asin | Function::Acos, _));
-    let range = Range::of(argument);
+    let distance_from = |end: i64| Signs::of(&(argument.clone() - Expression::integer(end)));
     let is_kept_out = match in_interval {
-        true => range.is_above(1, false) || range.is_below(-1, false),
-        false => range.is_below(0, false),
+        true => !distance_from(1).negative || !distance_from(-1).positive,
+        false => !distance_from(0).positive,
     };
     let is_beyond = |point: Point| {
         let value = Real::evaluate(argument, &|symbol| Real::from(point.symbol(symbol)))?;

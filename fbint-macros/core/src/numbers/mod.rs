@@ -1,7 +1,6 @@
-//! What expressions are evaluated in: doubles, numbers of 256 bits, with derivatives or without, ranges, residues modulo primes; where they
+//! What expressions are evaluated in: doubles, numbers of 256 bits, with derivatives or without, signs, residues modulo primes; where they
 //! are evaluated; and linear systems in all of them.
 
-pub(crate) mod bounds;
 pub(crate) mod derivative;
 pub(crate) mod determinant;
 mod double;
@@ -14,6 +13,7 @@ pub(crate) mod precise;
 pub(crate) mod random;
 pub(crate) mod ring;
 pub(crate) mod scaled;
+pub(crate) mod signs;
 
 /// A power, by squaring; `None` where the exponent is 0.
 pub(crate) fn power<T: Clone>(base: T, mut exponent: u64, mut times: impl FnMut(&T, &T) -> T) -> Option<T> {

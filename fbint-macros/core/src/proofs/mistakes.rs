@@ -1,10 +1,9 @@
-//! Which doubts are mistakes, because numbers prove it: bounds that keep a constraint from changing its sign, or exact arithmetic for the
-//! rank of C.
+//! Which doubts are mistakes, because numbers prove it: the signs that a constraint can have, or exact arithmetic for the rank of C.
 
 use super::regularity::is_singular;
 use crate::derivation::{Derivation, Doubt};
 use crate::expression::Expression;
-use crate::numbers::bounds::{Range, is_never_zero};
+use crate::numbers::signs::{Signs, is_never_zero};
 
 /// Whether numbers prove that a doubt is a mistake.
 pub fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
@@ -25,6 +24,6 @@ pub fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
 }
 
 fn has_one_sign(expression: &Expression) -> bool {
-    let range = Range::of(expression);
-    range.is_above(0, false) || range.is_below(0, false)
+    let signs = Signs::of(expression);
+    !(signs.negative && signs.positive)
 }

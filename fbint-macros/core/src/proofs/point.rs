@@ -10,10 +10,10 @@ use super::degree::{coefficients, degree_in};
 use super::rotation::Rotation;
 use crate::derivation::{Derivation, Integral, Kind, Role};
 use crate::expression::{Expression, Function, Symbol};
-use crate::numbers::bounds::is_never_zero;
 use crate::numbers::field::PrimeField;
 use crate::numbers::random::Random;
 use crate::numbers::ring::{Element, Ring};
+use crate::numbers::signs::is_never_zero;
 
 /// Where an identity has to hold: everywhere, or where constraints do.
 #[derive(Clone, Default)]

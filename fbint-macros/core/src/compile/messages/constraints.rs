@@ -6,7 +6,7 @@ use super::Messages;
 use crate::derivation::{Derivation, Doubt, IntegralId, Kind};
 use crate::diagnostics::Errors;
 use crate::notation;
-use crate::numbers::bounds::is_never_zero;
+use crate::numbers::signs::is_never_zero;
 
 impl Messages<'_> {
     /// Reports integrals that are constant or, if there are none, the first mistake among the constraints.

@@ -9,10 +9,10 @@ use super::hamel::directions;
 use super::{along, by_time, entry, motion, rows, slopes};
 use crate::derivation::{Dynamics, FrameBracket, IntegralId, Lagrangian, Problem, Role, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};
-use crate::numbers::bounds::Range;
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Point, sample_points};
+use crate::numbers::signs::Signs;
 use crate::proofs::{
     DependentColumns, State, VanishingFunction, common_zero, dependence, general, vanishes_identically,
 };
@@ -112,7 +112,7 @@ fn is_indefinite<T>(
 
 /// Whether one of two entries is positive and the other is negative in every state: zeros are known, and the product is never positive.
 fn have_both_signs(a: &Expression, b: &Expression) -> bool {
-    !a.is_zero() && !b.is_zero() && Range::of(&(a.clone() * b.clone())).is_below(0, false)
+    !a.is_zero() && !b.is_zero() && !Signs::of(&(a.clone() * b.clone())).positive
 }
 
 /// Constraints that depend on one another in every state.
