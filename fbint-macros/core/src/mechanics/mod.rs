@@ -4,7 +4,6 @@
 
 mod dirac;
 mod extent;
-mod involution;
 pub(crate) mod motion;
 pub(crate) mod phase_space;
 mod poisson;
@@ -15,7 +14,6 @@ mod written;
 
 use dirac::Flow;
 pub use extent::{DerivedExpression, Overlong};
-use involution::involution;
 use phase_space::{Observable, PhaseSpace};
 pub use poisson::NotPoisson;
 pub use rates::claims;
@@ -30,6 +28,7 @@ use crate::derivation::{
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::motion::{LagrangianMotion, motion};
 use crate::proofs::grades;
+use crate::proofs::involution::involution;
 
 /// A quantity that has no finite real derivative, or from which something is derived that has none.
 pub type Unreal = Quantity;
@@ -75,7 +74,7 @@ pub fn concluded(
     simplify: &dyn Simplify,
 ) -> Prepared {
     let claims = claims(&derivation, grades, simplify);
-    let involution = involution(&derivation, &claims, simplify);
+    let involution = involution(&derivation, &claims, &|expression| simplify.simplified(expression));
     Prepared { derivation, claims, involution }
 }
 

@@ -1,13 +1,9 @@
 //! Phase space: observables with their gradients, and their bracket.
 
 use super::simplify::Simplify;
-use crate::derivation::{Derivation, Drive, SparseRow, Structure, Symbols};
+use crate::derivation::{Drive, SparseRow, Structure, Symbols};
 use crate::expression::Expression;
 use crate::numbers::derivative::{self, Differentiated};
-use crate::proofs::{State, general};
-
-/// States in which it is looked for that something does not vanish.
-const STATES: usize = 100;
 
 /// The states of a model, with their bracket.
 pub(crate) struct PhaseSpace<'a> {
@@ -20,13 +16,7 @@ pub(crate) struct PhaseSpace<'a> {
 /// A function on phase space and the entries of its gradient that do not vanish.
 pub(crate) type Observable = Differentiated<Expression>;
 
-impl<'a> PhaseSpace<'a> {
-    /// The phase space of a system that was derived.
-    pub(crate) fn of(derivation: &'a Derivation, simplify: &'a dyn Simplify) -> Self {
-        let Derivation { symbols, structure, drive, .. } = derivation;
-        Self { symbols, structure, drive, simplify }
-    }
-
+impl PhaseSpace<'_> {
     /// A shorter form; `None` where the expression is not finite and real.
     pub(crate) fn simplified(&self, expression: &Expression) -> Option<Expression> {
         self.simplify.simplified(expression)
@@ -40,12 +30,6 @@ impl<'a> PhaseSpace<'a> {
         }
         gradient.retain(|_, entry| !entry.is_zero());
         Some(Observable { value: self.simplify.simplified(function)?, gradient })
-    }
-
-    /// Whether an expression is certainly not 0 in some state in general position. That none is found proves nothing.
-    pub(super) fn is_nonzero_somewhere(&self, expression: &Expression) -> bool {
-        let mut states = general(self.symbols).take(STATES).map(|values| State::new(&values));
-        states.any(|state| state.evaluate(expression).is_some_and(|value| value.is_nonzero()))
     }
 
     /// {f, g}, from the gradients; `None` where it is not a finite real expression.

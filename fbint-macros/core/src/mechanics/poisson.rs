@@ -6,7 +6,7 @@
 
 use super::phase_space::{Observable, PhaseSpace};
 use crate::expression::{Expression, Symbol};
-use crate::proofs::vanishes_identically;
+use crate::proofs::{is_nonzero_somewhere, vanishes_identically};
 
 /// Why a matrix is not a Poisson matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) fn not_poisson(space: &PhaseSpace<'_>, matrix: &[Vec<Expression>]) ->
 /// simplification knows every relation between functions.
 fn is_refuted(space: &PhaseSpace<'_>, quantity: &Expression) -> bool {
     let quantity = space.simplified(quantity);
-    quantity.is_some_and(|quantity| !vanishes_identically(&quantity) && space.is_nonzero_somewhere(&quantity))
+    quantity.is_some_and(|quantity| !vanishes_identically(&quantity) && is_nonzero_somewhere(space.symbols, &quantity))
 }
 
 fn jacobi(states: &[Symbol], j: &[Vec<Observable>], [a, b, c]: [usize; 3]) -> Expression {

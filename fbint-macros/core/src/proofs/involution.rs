@@ -1,19 +1,78 @@
-//! Which integrals commute, held against numbers.
+//! Which of the energy and the invariants commute: {I_a, I_b}, the Dirac bracket where there are constraints.
+//!
+//! {I_a, I_b}_D = {I_a, I_b} - sum_ij {I_a, f_i} C^ij {f_j, I_b}, of which the sum vanishes if either integral commutes with
+//! every constraint. Where it does not, the bracket is left open, since C is not inverted here.
 
 use super::identities::vanishes_identically;
-use super::states::{State, general};
+use super::states::is_nonzero_somewhere;
 use crate::derivation::table::Table;
 use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution, Kind};
 use crate::expression::Expression;
+use crate::numbers::points::sample_points;
 
 /// More integrals than this are not compared: their pairs would be too many to print, or to wait for.
 const MOST_INTEGRALS: usize = 64;
-/// States in which brackets are evaluated, of those that are tried.
-const STATES: usize = 3;
-const TRIED: usize = 100;
+
+/// The brackets of all pairs. What is known to be conserved commutes with the energy. `simplified` gives a shorter form of an expression, or
+/// nothing where it is not finite and real.
+pub fn involution(
+    derivation: &Derivation,
+    claims: &Table<IntegralId, Claim>,
+    simplified: &dyn Fn(&Expression) -> Option<Expression>,
+) -> Involution {
+    compared(derivation, claims, simplified).0
+}
+
+/// Whether an involution is not what the gradients of the integrals say.
+pub fn is_contradicted(derivation: &Derivation, claims: &Table<IntegralId, Claim>, stated: &Involution) -> bool {
+    let (own, unknown) = compared(derivation, claims, &|expression| Some(expression.clone()));
+    let value = |bracket: &Bracket| match bracket {
+        Bracket::Multiple(factor, id) => Expression::integer(*factor) * derivation.integrals[*id].value.clone(),
+        Bracket::Function(function) => function.clone(),
+    };
+    let is_same = |own: &Option<Bracket>, stated: &Option<Bracket>| match (own, stated) {
+        (Some(own), Some(stated)) => !is_nonzero_somewhere(&derivation.symbols, &(value(own) - value(stated))),
+        (own, stated) => own == stated,
+    };
+    let mut pairs = own.others.iter().zip(&stated.others);
+    own.others.len() != stated.others.len()
+        || pairs.any(|((a, b, own), (c, d, stated))| (a, b) != (c, d) || !is_same(own, stated))
+        // Algebra may have proved more.
+        || !(own.pairs..=own.pairs + unknown).contains(&stated.pairs)
+}
+
+/// The brackets of all pairs, and the number of those that vanish in all states that were tried and are not proved to.
+fn compared(
+    derivation: &Derivation,
+    claims: &Table<IntegralId, Claim>,
+    simplified: &dyn Fn(&Expression) -> Option<Expression>,
+) -> (Involution, usize) {
+    let brackets = Brackets::of(derivation, simplified);
+    let (mut involution, mut unknown) = (Involution::default(), 0);
+    for (a, b) in pairs(derivation) {
+        let is_energy = |id: &IntegralId| derivation.integrals[*id].kind == Kind::Energy;
+        let beside_energy = [(a, b), (b, a)].into_iter().find(|(energy, _)| is_energy(energy)).map(|(_, other)| other);
+        let bracket = match beside_energy {
+            Some(other) if matches!(claims[other], Claim::Proved(_)) => Some(Expression::zero()),
+            // What is assumed to be conserved is assumed to commute with the energy.
+            Some(other) if derivation.integrals[other].assumed => continue,
+            _ => brackets.bracket(a, b),
+        };
+        match bracket {
+            Some(bracket) if bracket.is_zero() => {}
+            Some(bracket) if !is_nonzero_somewhere(&derivation.symbols, &bracket) => {
+                unknown += 1;
+                continue;
+            }
+            bracket => involution.others.push((a, b, bracket.map(|bracket| brackets.recognised(bracket)))),
+        }
+        involution.pairs += 1;
+    }
+    (involution, unknown)
+}
 
 /// The pairs of integrals whose brackets are looked at.
-pub fn pairs(derivation: &Derivation) -> Vec<(IntegralId, IntegralId)> {
+fn pairs(derivation: &Derivation) -> Vec<(IntegralId, IntegralId)> {
     let integrals = derivation.integrals.iter().filter(|(_, integral)| !integral.kind.is_constraint());
     let integrals: Vec<IntegralId> = integrals.map(|(id, _)| id).collect();
     // What commutes with the energy of a driven system is not therefore conserved.
@@ -24,83 +83,49 @@ pub fn pairs(derivation: &Derivation) -> Vec<(IntegralId, IntegralId)> {
     integrals.iter().enumerate().flat_map(|(place, &a)| integrals[place + 1..].iter().map(move |&b| (a, b))).collect()
 }
 
-/// Whether a pair contains the energy: the other one of the pair, if so.
-pub fn beside_energy(derivation: &Derivation, (a, b): (IntegralId, IntegralId)) -> Option<IntegralId> {
-    let is_energy = |id: IntegralId| derivation.integrals[id].kind == Kind::Energy;
-    if is_energy(a) { Some(b) } else { is_energy(b).then_some(a) }
-}
-
-/// Whether an involution is not what the gradients of the integrals say.
-pub fn is_contradicted(derivation: &Derivation, claims: &Table<IntegralId, Claim>, involution: &Involution) -> bool {
-    let brackets = Brackets::of(derivation);
-    let mut others = involution.others.iter().peekable();
-    let (mut known, mut proved) = (0, 0);
-    for pair in pairs(derivation) {
-        let listed = others.next_if(|(a, b, _)| (*a, *b) == pair).map(|(.., bracket)| bracket);
-        let (is_known, is_proved) = match (beside_energy(derivation, pair), listed) {
-            (Some(other), None) => {
-                let is_proved = matches!(claims[other], Claim::Proved(_));
-                (is_proved, is_proved)
-            }
-            (None, Some(stated)) if brackets.agrees(pair, stated.as_ref()) => (true, true),
-            (None, None) => {
-                let bracket = brackets.bracket(pair);
-                if !brackets.may_vanish(&bracket) {
-                    return true;
-                }
-                (true, vanishes_identically(&bracket))
-            }
-            _ => return true,
-        };
-        known += usize::from(is_known);
-        proved += usize::from(is_proved);
-    }
-    others.next().is_some() || !(proved..=known).contains(&involution.pairs)
-}
-
 struct Brackets<'a> {
     derivation: &'a Derivation,
-    /// States in which DF is defined.
-    states: Vec<State>,
+    simplified: &'a dyn Fn(&Expression) -> Option<Expression>,
+    /// Whether each integral commutes with all constraints, and is not one of them.
+    commutes: Table<IntegralId, bool>,
 }
 
 impl<'a> Brackets<'a> {
-    fn of(derivation: &'a Derivation) -> Self {
-        let gradients = || derivation.integrals.rows().map(|integral| &integral.gradient);
-        let is_defined = |state: &State| gradients().all(|gradient| state.slopes(gradient).is_some());
-        let states = general(&derivation.symbols).take(TRIED).map(|values| State::new(&values));
-        Self { derivation, states: states.filter(is_defined).take(STATES).collect() }
+    fn of(derivation: &'a Derivation, simplified: &'a dyn Fn(&Expression) -> Option<Expression>) -> Self {
+        let mut brackets = Self { derivation, simplified, commutes: derivation.integrals.map(|_| true) };
+        let constraints = derivation.constraints().unwrap_or_default();
+        let vanishes = |f, g| brackets.poisson(f, g).is_some_and(|bracket| bracket.is_zero());
+        let commutes = |f| !constraints.contains(&f) && constraints.iter().all(|g| vanishes(f, *g));
+        brackets.commutes = derivation.integrals.ids().map(commutes).collect();
+        brackets
     }
 
-    /// {f, g}
-    fn bracket(&self, (f, g): (IntegralId, IntegralId)) -> Expression {
+    /// The bracket of two integrals, unless it takes the inverse of C or is not real.
+    fn bracket(&self, a: IntegralId, b: IntegralId) -> Option<Expression> {
+        if self.commutes[a] || self.commutes[b] { self.poisson(a, b) } else { None }
+    }
+
+    /// {f, g}, which is 0 where that is proved; `None` where it is not a finite real expression.
+    fn poisson(&self, f: IntegralId, g: IntegralId) -> Option<Expression> {
         let Derivation { structure, symbols, integrals, .. } = self.derivation;
         let terms = structure.bracket(symbols, &integrals[f].gradient, &integrals[g].gradient);
-        Expression::sum(terms.map(|(f, entry, g)| Expression::product([f.clone(), entry, g.clone()])))
+        let bracket = Expression::sum(terms.map(|(f, entry, g)| f.clone() * g.clone() * entry));
+        let bracket = (self.simplified)(&bracket)?;
+        Some(if vanishes_identically(&bracket) { Expression::zero() } else { bracket })
     }
 
-    /// Whether an expression is certainly not 0 in no state.
-    fn may_vanish(&self, expression: &Expression) -> bool {
-        let mut values = self.states.iter().filter_map(|state| state.evaluate(expression));
-        values.all(|value| !value.is_nonzero())
-    }
-
-    /// Whether the bracket of two integrals may be this one; `None` if it takes the inverse of C.
-    fn agrees(&self, (a, b): (IntegralId, IntegralId), stated: Option<&Bracket>) -> bool {
-        let bracket = self.bracket((a, b));
-        let difference = match stated {
-            Some(Bracket::Multiple(factor, id)) => {
-                bracket.clone() - Expression::integer(*factor) * self.derivation.integrals[*id].value.clone()
+    /// The bracket, as a small multiple of an integral where it is one.
+    fn recognised(&self, bracket: Expression) -> Bracket {
+        for (id, integral) in self.derivation.integrals.iter() {
+            for factor in [1, -1, 2, -2] {
+                let difference = bracket.clone() - Expression::integer(factor) * integral.value.clone();
+                let is_candidate = sample_points().take(2).all(|point| point.evaluate(&difference).abs() < 1e-9);
+                let vanishes = |difference| vanishes_identically(&difference);
+                if is_candidate && (self.simplified)(&difference).is_some_and(vanishes) {
+                    return Bracket::Multiple(factor, id);
+                }
             }
-            Some(Bracket::Function(function)) => bracket.clone() - function.clone(),
-            None => return !self.commutes(a) && !self.commutes(b),
-        };
-        !self.may_vanish(&bracket) && self.may_vanish(&difference)
-    }
-
-    /// Whether an integral is proved to commute with all constraints.
-    fn commutes(&self, integral: IntegralId) -> bool {
-        let members = self.derivation.constraints().unwrap_or_default();
-        members.into_iter().all(|member| vanishes_identically(&self.bracket((integral, member))))
+        }
+        Bracket::Function(bracket)
     }
 }

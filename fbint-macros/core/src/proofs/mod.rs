@@ -44,5 +44,5 @@ pub use rank::rank;
 pub(crate) use regularity::{DependentColumns, dependence};
 pub use search::{Found, Witness};
 pub use states::Values;
-pub(crate) use states::{State, VanishingFunction, common_zero, general};
+pub(crate) use states::{State, VanishingFunction, common_zero, general, is_nonzero_somewhere};
 pub(crate) use velocity::{Velocity, solve};

@@ -33,6 +33,8 @@ const CONVERGED: f64 = 1e-11;
 const FARTHEST: f64 = 1e6;
 /// The distance to the constraint set, relative to the one that doubles give.
 const SLACK: f64 = 100.0;
+/// States in which it is looked for that something does not vanish.
+const STATES: usize = 100;
 /// Gauss-Newton steps from one start.
 const STEPS: usize = 60;
 /// Steps that make a state precise: each gains ten digits or so.
@@ -84,6 +86,12 @@ impl State {
 /// States in general position, most of them of size one, some with negative entries.
 pub(crate) fn general(symbols: &Symbols) -> impl Iterator<Item = Values> {
     search_points(symbols).map(|point| symbols.unknowns().map(|symbol| point.symbol(symbol)).collect())
+}
+
+/// Whether an expression is certainly not 0 in some state in general position. That none is found proves nothing.
+pub(crate) fn is_nonzero_somewhere(symbols: &Symbols, expression: &Expression) -> bool {
+    let mut states = general(symbols).take(STATES).map(|values| State::new(&values));
+    states.any(|state| state.evaluate(expression).is_some_and(|value| value.is_nonzero()))
 }
 
 /// The value of an expression in doubles.
