@@ -7,12 +7,8 @@
 //! are mistakes where algebra says so.
 
 use super::regularity::{deficient, find_singularity, is_regular};
-use super::states::{self, State, Values};
-use crate::derivation::{Derivation, Doubt, Integral, IntegralId};
-use crate::numbers::derivative::dot;
-use crate::numbers::linear::Balanced;
-use crate::numbers::number::Numeric;
-use crate::numbers::precise::Real;
+use super::states::{self, Values};
+use crate::derivation::{Derivation, Doubt, IntegralId};
 
 /// The number of starting points that are tried first; if all fail, every `STRIDE`-th of the rest is tried.
 const STARTS: usize = 24;
@@ -26,13 +22,6 @@ const MOST_CONSTRAINTS: usize = 64;
 const MOST_IN_PAIRS: usize = 12;
 /// A gradient this small, compared with that at the start, vanishes.
 const FLAT: f64 = 1e-4;
-/// Newton's steps in precise numbers, a factor that those to a multiple zero do not reach, and what is zero relative to the terms
-/// that it is made of.
-const PRECISE_STEPS: usize = 160;
-const FAST: f64 = 0.05;
-const PRECISE: f64 = 1e-70;
-/// More constraints than this are not solved in precise numbers.
-const MOST_PRECISE: usize = 16;
 
 /// What numbers alone make one doubt about the constraints, in the order in which it matters.
 pub fn doubts(derivation: &Derivation) -> Vec<Doubt> {
@@ -56,7 +45,7 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     let flat = members.iter().filter(|member| derivation.has_reaction(**member)).find(|&&member| {
         let is_flat = |(start, end): &(Values, Values)| {
             slope(derivation, member, end) < FLAT * slope(derivation, member, start)
-                && is_multiple_zero(derivation, member, end)
+                && states::refine(&[(&derivation.integrals[member]).into()], end).is_none()
         };
         found.iter().all(is_flat)
     });
@@ -67,7 +56,7 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     let sets: Option<Vec<Vec<IntegralId>>> = found.iter().map(singular).collect();
     let members = sets.and_then(|sets| sets.into_iter().next())?;
     let is_disproved = |(_, end): &(Values, Values)| {
-        precise_state(derivation, end).is_some_and(|state| is_regular(derivation, &state))
+        states::refine(&states::constraints(derivation), end).is_some_and(|state| is_regular(derivation, &state))
     };
     if found.iter().any(is_disproved) {
         return None;
@@ -110,59 +99,6 @@ fn sign(derivation: &Derivation, member: IntegralId) -> Option<bool> {
     let is_positive = *values.first()? > 0.0;
     let has_sign = |value: &f64| if is_positive { *value > 0.0 } else { *value < 0.0 };
     (values.len() >= ENOUGH && values.iter().all(has_sign)).then_some(is_positive)
-}
-
-/// Whether Newton's steps in precise numbers only ever lower the constraint by a constant factor, or do worse: then it is not a
-/// simple zero that they lead to. A circle of radius r looks like a multiple zero until the distance is below r.
-fn is_multiple_zero(derivation: &Derivation, member: IntegralId, state: &Values) -> bool {
-    let integral = &derivation.integrals[member];
-    let mut state = State::new(state);
-    let rounding = PRECISE * states::magnitude(&integral.value, &state.doubles());
-    let mut before = f64::INFINITY;
-    for _ in 0..PRECISE_STEPS {
-        let (Some(value), Some(gradient)) = (state.evaluate(&integral.value), state.slopes(&integral.gradient)) else {
-            return false;
-        };
-        let size = value.abs().to_f64();
-        if size < rounding {
-            return size >= FAST * before;
-        }
-        if size < FAST * before && before.is_finite() {
-            return false;
-        }
-        before = size;
-        let square = gradient.iter().fold(Real::zero(), |sum, (_, entry)| &sum + &(entry * entry));
-        let factor = &value / &square;
-        gradient.iter().for_each(|(symbol, entry)| state.shift(*symbol, &-&(&factor * entry)));
-    }
-    true
-}
-
-/// The state on the constraint set that Gauss-Newton steps in precise numbers lead to. There is none where the gradients are
-/// dependent, as precise numbers tell; many constraints are not tried.
-fn precise_state(derivation: &Derivation, near: &Values) -> Option<State> {
-    let members: Vec<&Integral> = derivation.integrals.constraints().map(|(_, integral)| integral).collect();
-    if members.len() > MOST_PRECISE {
-        return None;
-    }
-    let mut state = State::new(near);
-    for _ in 0..PRECISE_STEPS {
-        let values: Vec<Real> = members.iter().map(|member| state.evaluate(&member.value)).collect::<Option<_>>()?;
-        let doubles = state.doubles();
-        let is_zero = |(value, member): (&Real, &&Integral)| {
-            value.abs().to_f64() <= PRECISE * states::magnitude(&member.value, &doubles)
-        };
-        if values.iter().zip(&members).all(is_zero) {
-            return Some(state);
-        }
-        let rows = members.iter().map(|member| state.slopes(&member.gradient)).collect::<Option<Vec<_>>>()?;
-        let gram = rows.iter().map(|a| rows.iter().map(|b| dot(a, b)).collect()).collect();
-        let factors = Balanced::of(gram)?.factored(Real::NEGLIGIBLE)?;
-        for (row, weight) in rows.iter().zip(factors.solve(&values)) {
-            row.iter().for_each(|(symbol, entry)| state.shift(*symbol, &-&(&weight * entry)));
-        }
-    }
-    None
 }
 
 /// The length of the gradient of a constraint.

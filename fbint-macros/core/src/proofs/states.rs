@@ -2,8 +2,7 @@
 //!
 //! A state comes with values of the parameters: one number for every symbol of the model. States are the same in every
 //! run. Those on the constraint set are found from those in general position by damped Gauss-Newton steps over the state
-//! alone, in doubles, and are then made precise to seventy digits: the factors of the last step in doubles, residuals in
-//! 256 bits.
+//! alone, in doubles, and are then made precise to seventy digits by a few steps in 256 bits.
 
 use std::collections::BTreeMap;
 
@@ -14,6 +13,7 @@ use crate::derivation::{Derivation, Integral, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol, to_f64};
 use crate::numbers::derivative::dot;
 use crate::numbers::linear::Balanced;
+use crate::numbers::number::Numeric;
 use crate::numbers::points::search_points;
 use crate::numbers::precise::Real;
 
@@ -31,14 +31,15 @@ pub(crate) struct State {
 const CONVERGED: f64 = 1e-11;
 /// What moves away from its start by more than this factor has found no zero: it is on its way to infinity.
 const FARTHEST: f64 = 1e6;
-/// The distance to the constraint set, relative to the one that doubles give.
+/// The distance to the constraint set, relative to the one that the last step gives.
 const SLACK: f64 = 100.0;
 /// States in which it is looked for that something does not vanish.
 const STATES: usize = 100;
 /// Gauss-Newton steps from one start.
 const STEPS: usize = 60;
-/// Steps that make a state precise: each gains ten digits or so.
-const REFINEMENTS: usize = 16;
+/// Steps that make a state precise, and their damping, by which gradients may depend on one another.
+const REFINEMENTS: usize = 60;
+const PRECISE_DAMPING: f64 = 1e-40;
 
 impl State {
     pub(crate) fn new(values: &Values) -> Self {
@@ -67,10 +68,10 @@ impl State {
     }
 
     /// States as far from this one as these weights of rows of DF are meant, too: where the constraints hold exactly.
-    fn widen(&mut self, rows: &[SparseRow<f64>], weights: &[f64]) {
+    fn widen(&mut self, rows: &[SparseRow<Real>], weights: &[Real]) {
         let mut errors = self.values.map(|_| 0.0);
         for (row, weight) in rows.iter().zip(weights) {
-            row.iter().for_each(|(symbol, entry)| errors[*symbol] += SLACK * (weight * entry).abs());
+            row.iter().for_each(|(symbol, entry)| errors[*symbol] += SLACK * (weight * entry).size());
         }
         for (value, error) in self.values.rows_mut().zip(errors.rows()) {
             *value = value.clone().within(*error);
@@ -181,21 +182,23 @@ pub(super) fn magnitude(expression: &Expression, state: &Values) -> f64 {
     }
 }
 
-fn refine(equations: &[VanishingFunction<'_>], x: &Values) -> Option<State> {
-    let rows = rows(equations, x);
-    let factors = normal_equations(&rows, 1e-13)?;
-    let mut state = State::new(x);
+/// The state in which these functions vanish that Gauss-Newton steps in precise numbers lead to from one close by. To a multiple zero they
+/// do not lead, as they come closer to it by a constant factor only.
+pub(super) fn refine(equations: &[VanishingFunction<'_>], near: &Values) -> Option<State> {
+    let mut state = State::new(near);
     for _ in 0..REFINEMENTS {
         let residual = equations.iter().map(|equation| state.evaluate(equation.value));
         let residual: Vec<Real> = residual.collect::<Option<_>>()?;
-        let weights = factors.solve(&residual.iter().map(Real::to_f64).collect::<Vec<_>>());
+        let rows = equations.iter().map(|equation| state.slopes(equation.gradient));
+        let rows: Vec<SparseRow<Real>> = rows.collect::<Option<_>>()?;
+        let factors = normal_equations(&rows, PRECISE_DAMPING, 0.0)?;
         if !residual.iter().any(Real::is_nonzero) {
-            let rest = factors.solve(&residual.iter().map(Real::error).collect::<Vec<_>>());
-            state.widen(&rows, &rest);
+            let errors: Vec<Real> = residual.iter().map(|entry| Real::from(entry.error())).collect();
+            state.widen(&rows, &factors.solve(&errors));
             return Some(state);
         }
-        for (row, weight) in rows.iter().zip(weights) {
-            row.iter().for_each(|(symbol, entry)| state.shift(*symbol, &Real::from(-(weight * entry))));
+        for (row, weight) in rows.iter().zip(factors.solve(&residual)) {
+            row.iter().for_each(|(symbol, entry)| state.shift(*symbol, &-&(&weight * entry)));
         }
     }
     None
@@ -212,7 +215,7 @@ fn rows(equations: &[VanishingFunction<'_>], x: &Values) -> Vec<SparseRow<f64>> 
 
 /// x - DF^T (DF DF^T + damping D)^-1 F with D the diagonal.
 fn stepped(x: &Values, rows: &[SparseRow<f64>], damping: f64, residual: &[f64]) -> Option<Values> {
-    let weights = normal_equations(rows, damping)?.solve(residual);
+    let weights = normal_equations(rows, damping, 1e-6)?.solve(residual);
     let mut step = x.map(|_| 0.0);
     for (row, weight) in rows.iter().zip(weights) {
         row.iter().for_each(|(symbol, entry)| step[*symbol] += weight * entry);
@@ -221,12 +224,15 @@ fn stepped(x: &Values, rows: &[SparseRow<f64>], damping: f64, residual: &[f64]) 
     is_finite.then(|| x.rows().zip(step.rows()).map(|(x, step)| x - step).collect())
 }
 
-fn normal_equations(rows: &[SparseRow<f64>], damping: f64) -> Option<Balanced<f64>> {
+/// DF DF^T + damping (D + least) with D the diagonal.
+fn normal_equations<N: Numeric>(rows: &[SparseRow<N>], damping: f64, least: f64) -> Option<Balanced<N>> {
     if !rows.is_empty() && rows.iter().all(BTreeMap::is_empty) {
         return None;
     }
-    let mut matrix: Vec<Vec<f64>> = rows.iter().map(|row| rows.iter().map(|other| dot(row, other)).collect()).collect();
-    (0..matrix.len()).for_each(|i| matrix[i][i] += damping * (matrix[i][i] + 1e-6));
+    let mut matrix: Vec<Vec<N>> = rows.iter().map(|row| rows.iter().map(|other| dot(row, other)).collect()).collect();
+    for (place, row) in matrix.iter_mut().enumerate() {
+        row[place] = row[place].plus(&row[place].plus(&N::exactly(least)).times(&N::exactly(damping)));
+    }
     Balanced::of(matrix)?.factored(0.0)
 }
 
