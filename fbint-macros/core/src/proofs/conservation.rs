@@ -17,7 +17,7 @@ use std::cell::LazyCell;
 
 use super::identities::vanishes_identically;
 use super::rates::{vanishes_everywhere, vanishes_on_constraints};
-use super::search::{Found, Search};
+use super::search::{Found, refute};
 use super::states::{State, consistent, general};
 use super::velocity::Velocity;
 use crate::derivation::table::Table;
@@ -108,20 +108,23 @@ pub fn believed(
     derivation: &Derivation,
     claims: &Table<IntegralId, Claim>,
 ) -> Result<Table<IntegralId, Claim>, IntegralId> {
-    let mut search = Search::new(derivation);
-    let mut judge = |(integral, claim): (IntegralId, &Claim)| match (grade(derivation, integral), claim) {
+    let unrefuted = |integral| match refute(derivation, integral, &Expression::zero()) {
+        Found::Witness(_) => Err(integral),
+        Found::Nothing(_) => Ok(()),
+    };
+    let judge = |(integral, claim): (IntegralId, &Claim)| match (grade(derivation, integral), claim) {
         (Some(grade), Claim::Proved(stated)) if grade == *stated => Ok(claim.clone()),
         (None, Claim::Proved(Conservation::Everywhere(_))) if !changes_somewhere(derivation, integral) => {
-            search.unrefuted(integral).map(|()| Claim::Proved(Conservation::Everywhere(Evidence::Kept)))
+            unrefuted(integral).map(|()| Claim::Proved(Conservation::Everywhere(Evidence::Kept)))
         }
         (None, Claim::Proved(Conservation::OnConstraints(_))) => {
-            search.unrefuted(integral).map(|()| Claim::Proved(Conservation::OnConstraints(Evidence::Kept)))
+            unrefuted(integral).map(|()| Claim::Proved(Conservation::OnConstraints(Evidence::Kept)))
         }
         // States that refute what is assumed are searched for in any case.
         (None, Claim::Open { .. }) if derivation.integrals[integral].assumed => Ok(claim.clone()),
         _ => Err(integral),
     };
-    claims.iter().map(&mut judge).collect()
+    claims.iter().map(judge).collect()
 }
 
 /// Whether an integral changes in a state in general position.
@@ -135,13 +138,12 @@ pub fn prove(
     derivation: &Derivation,
     claims: &Table<IntegralId, Claim>,
 ) -> Result<Table<IntegralId, Conservation>, Vec<Violation>> {
-    let mut search = Search::new(derivation);
     let mut grades = Vec::new();
     let mut violations = Vec::new();
     for (integral, claim) in claims.iter() {
         match claim {
             Claim::Proved(grade) => grades.push(*grade),
-            Claim::Open { rate } => match search.refute(integral, rate) {
+            Claim::Open { rate } => match refute(derivation, integral, rate) {
                 Found::Nothing(_) if derivation.integrals[integral].assumed => grades.push(Conservation::Assumed),
                 found => violations.push(Violation { integral, rate: rate.clone(), found }),
             },

@@ -52,13 +52,6 @@ const MOST: usize = 360;
 /// States from which steps lead to larger rates.
 const CLIMBERS: usize = 4;
 
-/// A search among the states of one model.
-pub(super) struct Search<'a> {
-    derivation: &'a Derivation,
-    /// States of size one with the field in them, found when they are first needed.
-    first: Option<Vec<Velocity>>,
-}
-
 /// The rate of an integral in a state.
 struct RateTrial {
     start: Values,
@@ -79,114 +72,76 @@ impl RateTrial {
     }
 }
 
-impl<'a> Search<'a> {
-    pub(super) fn new(derivation: &'a Derivation) -> Self {
-        Self { derivation, first: None }
+/// A state in which the integral is not conserved, if one is found.
+pub(super) fn refute(derivation: &Derivation, integral: IntegralId, rate: &Expression) -> Found {
+    let trial = |start: Values| trial(derivation, integral, start);
+    let first: Vec<RateTrial> = of_size_one(derivation).filter_map(trial).take(STATES).collect();
+    if let Some(witness) = witness(&first, false) {
+        return Found::Witness(witness);
     }
-
-    /// A state in which the integral is not conserved, if one is found.
-    pub(super) fn refute(&mut self, integral: IntegralId, rate: &Expression) -> Found {
-        let first = self.states_of_size_one(integral);
-        if let Some(witness) = witness(&first) {
-            return Found::Witness(self.rounded(integral).unwrap_or(witness));
+    let expressions: Vec<&Expression> = expressions(derivation, integral).chain([rate]).collect();
+    let count = count(derivation, integral);
+    let wide = || trials::wide(&derivation.symbols).take(count).collect();
+    let near = || trials::critical(derivation, &expressions, count);
+    let kinds: [&dyn Fn() -> Vec<Values>; 2] = [&wide, &near];
+    let mut all: Vec<RateTrial> = Vec::new();
+    for starts in kinds {
+        all.extend(starts().into_iter().filter_map(trial));
+        if let Some(witness) = witness(&all, true) {
+            return Found::Witness(witness);
         }
-        let count = self.count(integral);
-        let mut random = Random(0);
-        let wide = || trials::wide(&self.derivation.symbols).take(count).collect();
-        let expressions: Vec<&Expression> = self.expressions(integral).into_iter().chain([rate]).collect();
-        let near = || trials::critical(self.derivation, &expressions, count);
-        let kinds: [&dyn Fn() -> Vec<Values>; 2] = [&wide, &near];
-        let mut all: Vec<RateTrial> = Vec::new();
-        for starts in kinds {
-            all.extend(starts().into_iter().filter_map(|start| self.trial(integral, start)));
-            if let Some(witness) = remote(&all) {
-                return Found::Witness(witness);
+    }
+    let mut found = first.len() + all.len();
+    all.sort_by(|a, b| b.significance().total_cmp(&a.significance()));
+    all.truncate(CLIMBERS);
+    let mut random = Random(0);
+    for best in &mut all {
+        for step in 0..count / (2 * CLIMBERS) {
+            let Some(next) = trial(random.step(&best.start, step)) else { continue };
+            found += 1;
+            if next.significance() > best.significance() {
+                *best = next;
             }
         }
-        let mut found = first.len() + all.len();
-        all.sort_by(|a, b| b.significance().total_cmp(&a.significance()));
-        all.truncate(CLIMBERS);
-        for best in &mut all {
-            for step in 0..count / (2 * CLIMBERS) {
-                let start = random.step(&best.start, step);
-                let Some(next) = self.trial(integral, start) else { continue };
-                found += 1;
-                if next.significance() > best.significance() {
-                    *best = next;
-                }
-            }
-        }
-        remote(&all).map_or(Found::Nothing(found), Found::Witness)
     }
+    witness(&all, true).map_or(Found::Nothing(found), Found::Witness)
+}
 
-    /// The integral, if a state refutes that it is conserved.
-    pub(super) fn unrefuted(&mut self, integral: IntegralId) -> Result<(), IntegralId> {
-        match self.refute(integral, &Expression::zero()) {
-            Found::Witness(_) => Err(integral),
-            Found::Nothing(_) => Ok(()),
-        }
-    }
+/// States of size one; where they need not satisfy anything, of numbers with two digits.
+fn of_size_one(derivation: &Derivation) -> impl Iterator<Item = Values> {
+    let is_free = derivation.integrals.constraints().next().is_none();
+    let round = move |value: &f64| if is_free { (value * 100.0).round() / 100.0 } else { *value };
+    states::general(&derivation.symbols).take(4 * STATES).map(move |state| state.map(round))
+}
 
-    fn states_of_size_one(&mut self, integral: IntegralId) -> Vec<RateTrial> {
-        let derivation = self.derivation;
-        let first = self.first.get_or_insert_with(|| {
-            let states = states::general(&derivation.symbols).take(4 * STATES);
-            let states = states.filter_map(|start| states::consistent(derivation, start));
-            states.filter_map(|state| Velocity::new(derivation, state)).take(STATES).collect()
-        });
-        first.iter().filter_map(|velocity| trial(derivation, integral, velocity, velocity.state.doubles())).collect()
-    }
+/// How many states of each kind are tried.
+fn count(derivation: &Derivation, integral: IntegralId) -> usize {
+    let solved: usize = derivation.field.systems.iter().map(|system| system.unknowns.len().pow(2)).sum();
+    let nodes = expressions(derivation, integral).flat_map(Expression::nodes);
+    let cost = nodes.map(cost).sum::<usize>() + 10 * solved;
+    (WORK / cost.max(1)).clamp(FEWEST, MOST)
+}
 
-    /// A witness whose numbers have two digits.
-    fn rounded(&self, integral: IntegralId) -> Option<Witness> {
-        if self.derivation.integrals.constraints().next().is_some() {
-            return None;
-        }
-        let round = |values: Values| values.map(|value| (value * 100.0).round() / 100.0);
-        let states = states::general(&self.derivation.symbols).take(STATES);
-        let trials: Vec<RateTrial> = states.filter_map(|start| self.trial(integral, round(start))).collect();
-        witness(&trials)
-    }
-
-    /// The rate in the state on the constraint set that a start leads to.
-    fn trial(&self, integral: IntegralId, start: Values) -> Option<RateTrial> {
-        let state = states::consistent(self.derivation, start.clone())?;
-        trial(self.derivation, integral, &Velocity::new(self.derivation, state)?, start)
-    }
-
-    /// How many states of each kind are tried.
-    fn count(&self, integral: IntegralId) -> usize {
-        let solved: usize = self.derivation.field.systems.iter().map(|system| system.unknowns.len().pow(2)).sum();
-        let nodes = self.expressions(integral).into_iter().flat_map(Expression::nodes);
-        let cost = nodes.map(cost).sum::<usize>() + 10 * solved;
-        (WORK / cost.max(1)).clamp(FEWEST, MOST)
-    }
-
-    /// What dI.X is made of.
-    fn expressions(&self, integral: IntegralId) -> Vec<&'a Expression> {
-        let derivation = self.derivation;
-        let gradient = derivation.integrals[integral].gradient.values();
-        gradient.chain(derivation.field.expressions()).collect()
-    }
+/// What dI.X is made of.
+fn expressions(derivation: &Derivation, integral: IntegralId) -> impl Iterator<Item = &Expression> {
+    let gradient = derivation.integrals[integral].gradient.values();
+    gradient.chain(derivation.field.expressions())
 }
 
 fn cost(node: &Expression) -> usize {
     if matches!(node, Expression::Call(..)) { COST_OF_FUNCTION } else { 1 }
 }
 
-fn trial(derivation: &Derivation, integral: IntegralId, velocity: &Velocity, start: Values) -> Option<RateTrial> {
+/// The rate in the state on the constraint set that a start leads to.
+fn trial(derivation: &Derivation, integral: IntegralId, start: Values) -> Option<RateTrial> {
+    let velocity = Velocity::new(derivation, states::consistent(derivation, start.clone())?)?;
     let (rate, size) = velocity.rate(&derivation.integrals[integral].gradient)?;
     Some(RateTrial { start, state: velocity.state.doubles(), rate, size })
 }
 
-/// A witness that is far away, or close to where something changes.
-fn remote(trials: &[RateTrial]) -> Option<Witness> {
-    witness(trials).map(|witness| Witness { is_exact: true, ..witness })
-}
-
 /// The first state with the largest rate among those in which it certainly does not vanish.
-fn witness(trials: &[RateTrial]) -> Option<Witness> {
+fn witness(trials: &[RateTrial], is_exact: bool) -> Option<Witness> {
     let certain = trials.iter().filter(|trial| trial.rate.is_nonzero());
     let largest = certain.reduce(|best, trial| if trial.relative() > best.relative() { trial } else { best })?;
-    Some(Witness { state: largest.state.clone(), value: largest.rate.to_f64(), is_exact: false })
+    Some(Witness { state: largest.state.clone(), value: largest.rate.to_f64(), is_exact })
 }
