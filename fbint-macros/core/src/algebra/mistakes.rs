@@ -25,8 +25,7 @@ pub(super) fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
         }
         Doubt::Unsatisfied(members) => is_contradiction(derivation, members),
         Doubt::Singular { members, everywhere: false } => is_singular_on_constraints(derivation, members),
-        Doubt::OneSign { .. }
-        | Doubt::Singular { everywhere: true, .. }
+        Doubt::Singular { everywhere: true, .. }
         | Doubt::Undefined { .. }
         | Doubt::Inertia { .. }
         | Doubt::Unverified(_) => false,

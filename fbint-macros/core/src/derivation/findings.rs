@@ -134,13 +134,6 @@ pub enum Doubt {
         /// The part of it that is undefined.
         part: Expression,
     },
-    /// A constraint has one sign in every state that was tried.
-    OneSign {
-        /// The constraint.
-        member: IntegralId,
-        /// Whether that sign is positive.
-        positive: bool,
-    },
     /// No state was found that satisfies all of these constraints.
     Unsatisfied(Vec<IntegralId>),
     /// The gradient of a constraint vanishes in every state that was found to satisfy it.

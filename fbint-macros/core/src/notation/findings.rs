@@ -288,11 +288,6 @@ impl Notation<'_> {
                 "no state was found in which {what} is defined: {reason} in all that were tried, as in `{}`",
                 short(part, &self.derivation.symbols)
             ),
-            Doubt::OneSign { member, positive } => format!(
-                "no state was found that satisfies `{}`, which is {} in all that were tried: look for one before you simulate",
-                name(member),
-                if *positive { "positive" } else { "negative" }
-            ),
             Doubt::Unsatisfied(members) => {
                 format!("no state was found that satisfies {}: look for one before you simulate", self.quoted(members))
             }

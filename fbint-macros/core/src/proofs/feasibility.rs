@@ -15,8 +15,6 @@ const STARTS: usize = 24;
 const STRIDE: usize = 10;
 /// States that are looked at, if there are as many.
 const STATES: usize = 4;
-/// The values from which a sign is read.
-const ENOUGH: usize = 100;
 /// More constraints than this are not looked at, and more than the second number not in pairs.
 const MOST_CONSTRAINTS: usize = 64;
 const MOST_IN_PAIRS: usize = 12;
@@ -79,8 +77,7 @@ fn search<'a>(
 fn infeasible(derivation: &Derivation, members: &[IntegralId]) -> Doubt {
     let fails = |subset: &[IntegralId]| search(derivation, subset).next().is_none();
     if let Some(&member) = members.iter().find(|&&member| fails(&[member])) {
-        let one_sign = sign(derivation, member).map(|positive| Doubt::OneSign { member, positive });
-        return one_sign.unwrap_or(Doubt::Unsatisfied(vec![member]));
+        return Doubt::Unsatisfied(vec![member]);
     }
     if members.len() <= MOST_IN_PAIRS {
         let pairs = members.iter().flat_map(|&a| members.iter().map(move |&b| [a, b])).filter(|[a, b]| a < b);
@@ -89,16 +86,6 @@ fn infeasible(derivation: &Derivation, members: &[IntegralId]) -> Doubt {
         }
     }
     Doubt::Unsatisfied(members.to_vec())
-}
-
-/// Whether a constraint is positive, if it has one sign wherever it was evaluated.
-fn sign(derivation: &Derivation, member: IntegralId) -> Option<bool> {
-    let values =
-        states::general(&derivation.symbols).map(|state| states::evaluate(&derivation.integrals[member].value, &state));
-    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-    let is_positive = *values.first()? > 0.0;
-    let has_sign = |value: &f64| if is_positive { *value > 0.0 } else { *value < 0.0 };
-    (values.len() >= ENOUGH && values.iter().all(has_sign)).then_some(is_positive)
 }
 
 /// The length of the gradient of a constraint.

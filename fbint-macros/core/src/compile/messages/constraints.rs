@@ -6,7 +6,7 @@ use super::Messages;
 use crate::derivation::{Derivation, Doubt, IntegralId, Kind};
 use crate::diagnostics::Errors;
 use crate::notation;
-use crate::numbers::signs::is_never_zero;
+use crate::numbers::signs::Signs;
 
 impl Messages<'_> {
     /// Reports integrals that are constant or, if there are none, the first mistake among the constraints.
@@ -34,8 +34,13 @@ impl Messages<'_> {
 
     /// The first mistake, and the constraint at which it is shown.
     fn unfit(&self, derivation: &Derivation, mistakes: &[Doubt]) -> Option<(IntegralId, String)> {
+        if let [.., Doubt::Unsatisfied(members)] = mistakes
+            && let [member] = members[..]
+            && let Some(text) = self.one_sign(derivation, member)
+        {
+            return Some((member, text));
+        }
         match mistakes {
-            [.., Doubt::OneSign { member, positive }] => Some((*member, self.one_sign(derivation, *member, *positive))),
             [Doubt::Singular { members, everywhere: true }, Doubt::Unsatisfied(_)] => {
                 let several = "contradict one another: no state satisfies all of them; remove one";
                 self.singular(derivation, members, true, several)
@@ -53,17 +58,24 @@ impl Messages<'_> {
         }
     }
 
-    fn one_sign(&self, derivation: &Derivation, member: IntegralId, positive: bool) -> String {
-        let name = self.name(member);
-        if is_never_zero(&derivation.integrals[member].value) {
-            let sign = if positive { "positive" } else { "negative" };
-            format!("{name} is {sign} in every state, so it is never 0 and no motion satisfies it: check its signs")
-        } else {
-            let sign = if positive { "negative" } else { "positive" };
-            let consequence = consequence(derivation);
+    /// What follows from the signs of a constraint, if it does not have both.
+    fn one_sign(&self, derivation: &Derivation, member: IntegralId) -> Option<String> {
+        let (name, consequence) = (self.name(member), consequence(derivation));
+        let never = |sign: &str| {
             format!(
                 "{name} is never {sign}, so that its gradient vanishes wherever {name} does and {consequence}: check its signs"
             )
+        };
+        let always = |sign: &str| {
+            format!("{name} is {sign} in every state, so it is never 0 and no motion satisfies it: check its signs")
+        };
+        match Signs::of(&derivation.integrals[member].value) {
+            Signs { negative: false, zero: false, .. } => Some(always("positive")),
+            Signs { positive: false, zero: false, .. } => Some(always("negative")),
+            _ if !derivation.has_reaction(member) => None,
+            Signs { negative: false, .. } => Some(never("negative")),
+            Signs { positive: false, .. } => Some(never("positive")),
+            _ => None,
         }
     }
 
