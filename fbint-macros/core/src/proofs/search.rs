@@ -5,9 +5,8 @@
 //! declared. States are tried in this order:
 //!
 //! - a few of size one, which make witnesses that are easy to read;
-//! - states and parameters of both signs, with sizes from 1e-12 to 1e12, one size for all or one for each ([`trials`](super::trials));
-//! - states close to where a function changes its behaviour: an argument, a base or a part of one is 0 there;
-//! - from those with the largest rates relative to their errors, steps that make these larger.
+//! - some with sizes from 1e-12 to 1e12, one size for all or one for each;
+//! - states close to where a function changes its behaviour ([`trials`](super::trials)): an argument, a base or a part of one is 0 there.
 //!
 //! Where there are constraints, only states that satisfy them count. How many states are tried follows from how large the
 //! expressions are.
@@ -18,7 +17,6 @@ use super::velocity::Velocity;
 use crate::derivation::{Derivation, IntegralId};
 use crate::expression::Expression;
 use crate::numbers::precise::Real;
-use crate::numbers::random::Random;
 
 /// What a search for states that refute a claim found.
 #[derive(Clone, Debug)]
@@ -40,8 +38,11 @@ pub struct Witness {
     pub is_exact: bool,
 }
 
-/// States of size one that are tried first.
+/// States of size one that are looked at, of those that are tried first.
 const STATES: usize = 8;
+const OF_SIZE_ONE: usize = 32;
+/// States of other sizes that there are, at least.
+const OTHERS: usize = 400;
 /// Work for each of the other kinds of states, in nodes of expressions.
 const WORK: usize = 60_000;
 /// Nodes that take as long as a function.
@@ -49,12 +50,9 @@ const COST_OF_FUNCTION: usize = 150;
 /// States of each of the other kinds, at least and at most.
 const FEWEST: usize = 4;
 const MOST: usize = 360;
-/// States from which steps lead to larger rates.
-const CLIMBERS: usize = 4;
 
 /// The rate of an integral in a state.
 struct RateTrial {
-    start: Values,
     state: Values,
     rate: Real,
     /// What the rate would be if none of its terms cancelled another.
@@ -62,11 +60,6 @@ struct RateTrial {
 }
 
 impl RateTrial {
-    /// The rate relative to its error.
-    fn significance(&self) -> f64 {
-        self.rate.to_f64().abs() / (self.rate.error() + f64::MIN_POSITIVE)
-    }
-
     fn relative(&self) -> f64 {
         self.rate.to_f64().abs() / (self.size + f64::MIN_POSITIVE)
     }
@@ -74,44 +67,30 @@ impl RateTrial {
 
 /// A state in which the integral is not conserved, if one is found.
 pub(super) fn refute(derivation: &Derivation, integral: IntegralId, rate: &Expression) -> Found {
-    let trial = |start: Values| trial(derivation, integral, start);
-    let first: Vec<RateTrial> = of_size_one(derivation).filter_map(trial).take(STATES).collect();
-    if let Some(witness) = witness(&first, false) {
-        return Found::Witness(witness);
-    }
-    let expressions: Vec<&Expression> = expressions(derivation, integral).chain([rate]).collect();
     let count = count(derivation, integral);
-    let wide = || trials::wide(&derivation.symbols).take(count).collect();
-    let near = || trials::critical(derivation, &expressions, count);
-    let kinds: [&dyn Fn() -> Vec<Values>; 2] = [&wide, &near];
-    let mut all: Vec<RateTrial> = Vec::new();
-    for starts in kinds {
-        all.extend(starts().into_iter().filter_map(trial));
-        if let Some(witness) = witness(&all, true) {
+    let expressions: Vec<&Expression> = expressions(derivation, integral).chain([rate]).collect();
+    let of_size_one = || of_size_one(derivation).collect();
+    let of_other_sizes = || states::general(&derivation.symbols).skip(OF_SIZE_ONE).step_by(OTHERS / count).collect();
+    let critical = || trials::critical(derivation, &expressions, count);
+    let kinds: [(&dyn Fn() -> Vec<Values>, usize, bool); 3] =
+        [(&of_size_one, STATES, false), (&of_other_sizes, count, true), (&critical, count, true)];
+    let mut found = 0;
+    for (starts, most, is_exact) in kinds {
+        let trials = starts().into_iter().filter_map(|start| trial(derivation, integral, start));
+        let trials: Vec<RateTrial> = trials.take(most).collect();
+        if let Some(witness) = witness(&trials, is_exact) {
             return Found::Witness(witness);
         }
+        found += trials.len();
     }
-    let mut found = first.len() + all.len();
-    all.sort_by(|a, b| b.significance().total_cmp(&a.significance()));
-    all.truncate(CLIMBERS);
-    let mut random = Random(0);
-    for best in &mut all {
-        for step in 0..count / (2 * CLIMBERS) {
-            let Some(next) = trial(random.step(&best.start, step)) else { continue };
-            found += 1;
-            if next.significance() > best.significance() {
-                *best = next;
-            }
-        }
-    }
-    witness(&all, true).map_or(Found::Nothing(found), Found::Witness)
+    Found::Nothing(found)
 }
 
 /// States of size one; where they need not satisfy anything, of numbers with two digits.
 fn of_size_one(derivation: &Derivation) -> impl Iterator<Item = Values> {
     let is_free = derivation.integrals.constraints().next().is_none();
     let round = move |value: &f64| if is_free { (value * 100.0).round() / 100.0 } else { *value };
-    states::general(&derivation.symbols).take(4 * STATES).map(move |state| state.map(round))
+    states::general(&derivation.symbols).take(OF_SIZE_ONE).map(move |state| state.map(round))
 }
 
 /// How many states of each kind are tried.
@@ -134,9 +113,9 @@ fn cost(node: &Expression) -> usize {
 
 /// The rate in the state on the constraint set that a start leads to.
 fn trial(derivation: &Derivation, integral: IntegralId, start: Values) -> Option<RateTrial> {
-    let velocity = Velocity::new(derivation, states::consistent(derivation, start.clone())?)?;
+    let velocity = Velocity::new(derivation, states::consistent(derivation, start)?)?;
     let (rate, size) = velocity.rate(&derivation.integrals[integral].gradient)?;
-    Some(RateTrial { start, state: velocity.state.doubles(), rate, size })
+    Some(RateTrial { state: velocity.state.doubles(), rate, size })
 }
 
 /// The first state with the largest rate among those in which it certainly does not vanish.

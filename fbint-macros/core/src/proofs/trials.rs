@@ -1,55 +1,26 @@
-//! States at which an attempt is made to refute a claim: of many sizes and both signs, and close to where functions change.
+//! States at which an attempt is made to refute a claim: close to where functions change.
 
 use std::collections::BTreeMap;
 
 use super::states::{self, Values, VanishingFunction};
-use crate::derivation::{Derivation, SparseRow, Symbols};
+use crate::derivation::{Derivation, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
-use crate::numbers::random::Random;
 
 /// Parts of expressions whose zeros are looked for.
 const MOST_PARTS: usize = 24;
-/// States in general position from which they are looked for, before others.
-const STARTS: usize = 100;
 /// Distances from a zero, relative to its size or to 1. Where few states are tried, the largest ones are.
 const DISTANCES: [f64; 4] = [0.1, 1e-4, 1e-9, 4e-15];
-
-impl Random {
-    /// A state nearby; the distance is smaller the more steps were taken before.
-    pub(super) fn step(&mut self, start: &Values, before: usize) -> Values {
-        let width = 2_f64.powi(-(before as i32 % 20));
-        start.map(|value| {
-            let factor = 1.0 + width * (2.0 * self.number() - 1.0);
-            value * factor + width * 1e-3 * (2.0 * self.number() - 1.0)
-        })
-    }
-}
-
-/// States of many sizes: of one size for all symbols or one for each, and with signs for no symbol, for the
-/// symbols of the state or for all.
-pub(super) fn wide(symbols: &Symbols) -> impl Iterator<Item = Values> {
-    let mut random = Random(1);
-    (0..).map(move |place| {
-        let common = 10_f64.powf(24.0 * random.number() - 12.0);
-        let exponent = [0.0, 3.0, 12.0][place / 3 % 3];
-        let value = |symbol: Symbol| {
-            let own = 10_f64.powf(exponent * (2.0 * random.number() - 1.0)) * (0.5 + random.number());
-            let size = if place / 9 % 2 == 0 { own } else { own * common };
-            let may_be_negative = place % 3 == 2 || place % 3 == 1 && symbols.is_state(symbol);
-            if random.number() < 0.5 && may_be_negative { -size } else { size }
-        };
-        symbols.unknowns().map(value).collect()
-    })
-}
 
 /// States close to zeros of what functions and powers are applied to, of one such part at a time or of all of them at once.
 pub(super) fn critical(derivation: &Derivation, expressions: &[&Expression], most: usize) -> Vec<Values> {
     let mut parts = Vec::new();
     expressions.iter().for_each(|expression| collect(expression, false, &mut parts));
-    let sets = parts.iter().map(std::slice::from_ref).chain([&parts[..]]).cycle();
-    let sources = states::general(&derivation.symbols).take(STARTS).chain(wide(&derivation.symbols));
-    let starts = sources.zip(sets).take(most).flat_map(|(source, set)| across(derivation, set, source));
+    let sets = parts.iter().map(std::slice::from_ref).chain([&parts[..]]).filter(|set| !set.is_empty()).cycle();
+    let starts = states::general(&derivation.symbols)
+        .zip(sets)
+        .take(most)
+        .flat_map(|(source, set)| across(derivation, set, source));
     starts.take(most).collect()
 }
 
