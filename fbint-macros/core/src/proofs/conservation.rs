@@ -98,7 +98,7 @@ fn velocities(derivation: &Derivation, states: impl Iterator<Item = State>, coun
 /// Whether an integral certainly changes somewhere.
 fn changes(derivation: &Derivation, integral: IntegralId, velocities: &[Velocity]) -> bool {
     let rate = |velocity: &Velocity| velocity.rate(&derivation.integrals[integral].gradient);
-    velocities.iter().filter_map(rate).any(|(rate, _)| rate.is_nonzero())
+    velocities.iter().filter_map(rate).any(|rate| rate.is_nonzero())
 }
 
 /// What is to be believed of the claims of a kept derivation: what points modulo primes do not prove again is searched for states that

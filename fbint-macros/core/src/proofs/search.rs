@@ -51,20 +51,6 @@ const COST_OF_FUNCTION: usize = 150;
 const FEWEST: usize = 4;
 const MOST: usize = 360;
 
-/// The rate of an integral in a state.
-struct RateTrial {
-    state: Values,
-    rate: Real,
-    /// What the rate would be if none of its terms cancelled another.
-    size: f64,
-}
-
-impl RateTrial {
-    fn relative(&self) -> f64 {
-        self.rate.to_f64().abs() / (self.size + f64::MIN_POSITIVE)
-    }
-}
-
 /// A state in which the integral is not conserved, if one is found.
 pub(super) fn refute(derivation: &Derivation, integral: IntegralId, rate: &Expression) -> Found {
     let count = count(derivation, integral);
@@ -77,11 +63,12 @@ pub(super) fn refute(derivation: &Derivation, integral: IntegralId, rate: &Expre
     let mut found = 0;
     for (starts, most, is_exact) in kinds {
         let trials = starts().into_iter().filter_map(|start| trial(derivation, integral, start));
-        let trials: Vec<RateTrial> = trials.take(most).collect();
-        if let Some(witness) = witness(&trials, is_exact) {
-            return Found::Witness(witness);
+        for (state, rate) in trials.take(most) {
+            if rate.is_nonzero() {
+                return Found::Witness(Witness { state, value: rate.to_f64(), is_exact });
+            }
+            found += 1;
         }
-        found += trials.len();
     }
     Found::Nothing(found)
 }
@@ -112,15 +99,8 @@ fn cost(node: &Expression) -> usize {
 }
 
 /// The rate in the state on the constraint set that a start leads to.
-fn trial(derivation: &Derivation, integral: IntegralId, start: Values) -> Option<RateTrial> {
+fn trial(derivation: &Derivation, integral: IntegralId, start: Values) -> Option<(Values, Real)> {
     let velocity = Velocity::new(derivation, states::consistent(derivation, start)?)?;
-    let (rate, size) = velocity.rate(&derivation.integrals[integral].gradient)?;
-    Some(RateTrial { state: velocity.state.doubles(), rate, size })
-}
-
-/// The first state with the largest rate among those in which it certainly does not vanish.
-fn witness(trials: &[RateTrial], is_exact: bool) -> Option<Witness> {
-    let certain = trials.iter().filter(|trial| trial.rate.is_nonzero());
-    let largest = certain.reduce(|best, trial| if trial.relative() > best.relative() { trial } else { best })?;
-    Some(Witness { state: largest.state.clone(), value: largest.rate.to_f64(), is_exact })
+    let rate = velocity.rate(&derivation.integrals[integral].gradient)?;
+    Some((velocity.state.doubles(), rate))
 }

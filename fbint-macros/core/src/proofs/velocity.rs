@@ -12,8 +12,8 @@ use crate::numbers::precise::Real;
 /// A state and the field in it.
 pub(crate) struct Velocity {
     pub(super) state: State,
-    /// X, each component with the sum of its terms' sizes.
-    field: Table<Symbol, (Real, f64)>,
+    /// X
+    field: Table<Symbol, Real>,
     /// What is solved for on the way to X: multipliers, and the unknowns of linear systems.
     pub(crate) solved: BTreeMap<Symbol, Real>,
 }
@@ -28,34 +28,21 @@ impl Velocity {
             let rows: Vec<Vec<Real>> = system.rows().map(|entries| row(entries.collect())).collect::<Option<_>>()?;
             solved.extend(system.unknowns.iter().copied().zip(solve(rows)?));
         }
-        let component = |rate: &Expression| {
-            let (mut value, mut size) = (Real::zero(), 0.0);
-            for term in rate.terms() {
-                let term = state.evaluate_with(term, &solved)?;
-                value = &value + &term;
-                size += term.to_f64().abs();
-            }
-            Some((value, size))
-        };
-        let field = derivation.field.rates.rows().map(component).collect::<Option<_>>()?;
+        let rates = derivation.field.rates.rows();
+        let field = rates.map(|rate| state.evaluate_with(rate, &solved)).collect::<Option<_>>()?;
         Some(Self { state, field, solved })
     }
 
     /// X along an entry of the state.
     pub(crate) fn component(&self, symbol: Symbol) -> &Real {
-        &self.field[symbol].0
+        &self.field[symbol]
     }
 
-    /// dI.X, and what it would be if none of its terms cancelled another.
-    pub(super) fn rate(&self, gradient: &SparseRow) -> Option<(Real, f64)> {
-        let (mut value, mut size) = (Real::zero(), 0.0);
-        for (symbol, entry) in gradient {
-            let entry = self.state.evaluate(entry)?;
-            let (component, terms) = &self.field[*symbol];
-            value = &value + &(&entry * component);
-            size += entry.to_f64().abs() * terms;
-        }
-        value.to_f64().is_finite().then_some((value, size))
+    /// dI.X
+    pub(super) fn rate(&self, gradient: &SparseRow) -> Option<Real> {
+        let slopes = self.state.slopes(gradient)?;
+        let terms = slopes.iter().map(|(symbol, slope)| slope * &self.field[*symbol]);
+        Some(terms.fold(Real::zero(), |sum, term| &sum + &term)).filter(|rate| rate.to_f64().is_finite())
     }
 }
 
