@@ -1,8 +1,8 @@
 //! Whether a matrix of functions has full rank anywhere: a set of constraints whose C is singular in every state is not second class, and
 //! a mass matrix that is has no accelerations.
 //!
-//! Doubles find the suspects, at a few points in general position. Columns that are merely close to one another look dependent in
-//! doubles, so numbers of 256 bits look again, and points modulo primes prove what they leave.
+//! Numbers of 256 bits find the suspects, at a few points in general position, where columns that are merely close to one another do not look
+//! dependent. Points modulo primes prove what they find.
 
 use super::modular::are_dependent;
 use super::states::State;
@@ -20,24 +20,20 @@ pub(crate) struct DependentColumns {
     pub(crate) is_proved: bool,
 }
 
-/// The dependence of the columns of a matrix, given by its rows, if precise numbers do not disprove it.
+/// The dependence of the columns of a matrix, given by its rows, unless they are independent at some point.
 pub(crate) fn dependence(rows: &[Vec<Expression>]) -> Option<DependentColumns> {
     let mut found: Option<Vec<usize>> = None;
     let mut may_be_lost = false;
     for point in sample_points() {
-        let doubles = rows.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect();
-        let Some(columns) = dependent_columns(doubles) else { continue };
-        if columns.is_empty() {
-            return None;
-        }
         let value = |entry: &Expression| Real::evaluate(entry, &|symbol| Real::from(point.symbol(symbol)));
-        let precise = rows.iter().map(|row| row.iter().map(value).collect()).collect::<Option<Vec<Vec<Real>>>>();
+        let values = rows.iter().map(|row| row.iter().map(value).collect()).collect::<Option<Vec<Vec<Real>>>>();
         // (x / 10)^400 at x = 1 is below the range of precise numbers, which do not tell whether it vanishes.
-        may_be_lost |= precise.iter().flatten().flatten().any(Real::is_lost);
-        if precise.is_some_and(has_full_rank) {
-            return None;
+        may_be_lost |= values.iter().flatten().flatten().any(Real::is_lost);
+        match values.and_then(dependent_columns) {
+            Some(columns) if columns.is_empty() => return None,
+            Some(columns) => found = Some(columns),
+            None => {}
         }
-        found = Some(columns);
     }
     let columns = found?;
     let is_proved = are_dependent(rows, &columns);
@@ -69,12 +65,8 @@ pub(super) fn deficient(derivation: &Derivation, value: &impl Fn(&Expression) ->
 pub(super) fn is_regular(derivation: &Derivation, state: &State) -> bool {
     let (_, rows) = derivation.multiplier_matrix();
     let rows = rows.iter().map(|row| row.iter().map(|entry| state.evaluate(entry)).collect());
-    rows.collect::<Option<_>>().is_some_and(has_full_rank)
-}
-
-/// Whether the columns of a matrix are independent, as far as precise numbers tell.
-fn has_full_rank(rows: Vec<Vec<Real>>) -> bool {
-    dependent_columns(rows).is_some_and(|columns| columns.is_empty())
+    let rows: Option<Vec<Vec<Real>>> = rows.collect();
+    rows.and_then(dependent_columns).is_some_and(|columns| columns.is_empty())
 }
 
 /// The columns of a matrix that a vector of the null space involves, if there is one; `None` where some entry is not finite.
