@@ -15,9 +15,8 @@ const STARTS: usize = 24;
 const STRIDE: usize = 10;
 /// States that are looked at, if there are as many.
 const STATES: usize = 4;
-/// More constraints than this are not looked at, and more than the second number not in pairs.
+/// More constraints than this are not looked at.
 const MOST_CONSTRAINTS: usize = 64;
-const MOST_IN_PAIRS: usize = 12;
 /// A gradient this small, compared with that at the start, vanishes.
 const FLAT: f64 = 1e-4;
 
@@ -35,7 +34,7 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     }
     let found: Vec<(Values, Values)> = search(derivation, &members).take(STATES).collect();
     if found.is_empty() {
-        return Some(infeasible(derivation, &members));
+        return Some(infeasible(derivation, members));
     }
     if found.len() < STATES {
         return None;
@@ -53,9 +52,9 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     let singular = |(_, state): &(Values, Values)| deficient(derivation, &|entry| states::evaluate(entry, state));
     let sets: Option<Vec<Vec<IntegralId>>> = found.iter().map(singular).collect();
     let members = sets.and_then(|sets| sets.into_iter().next())?;
-    let is_disproved = |(_, end): &(Values, Values)| {
-        states::refine(&states::constraints(derivation), end).is_some_and(|state| is_regular(derivation, &state))
-    };
+    let all = states::constraints(derivation);
+    let is_disproved =
+        |(_, end): &(Values, Values)| states::refine(&all, end).is_some_and(|state| is_regular(derivation, &state));
     if found.iter().any(is_disproved) {
         return None;
     }
@@ -73,19 +72,11 @@ fn search<'a>(
     starts.filter_map(move |start| Some((start.clone(), states::solve(&equations, start)?)))
 }
 
-/// What is to be said of the smallest set of constraints that no state was found for.
-fn infeasible(derivation: &Derivation, members: &[IntegralId]) -> Doubt {
-    let fails = |subset: &[IntegralId]| search(derivation, subset).next().is_none();
-    if let Some(&member) = members.iter().find(|&&member| fails(&[member])) {
-        return Doubt::Unsatisfied(vec![member]);
-    }
-    if members.len() <= MOST_IN_PAIRS {
-        let pairs = members.iter().flat_map(|&a| members.iter().map(move |&b| [a, b])).filter(|[a, b]| a < b);
-        if let Some(pair) = pairs.into_iter().find(|pair| fails(pair)) {
-            return Doubt::Unsatisfied(pair.to_vec());
-        }
-    }
-    Doubt::Unsatisfied(members.to_vec())
+/// What is to be said of constraints that no state was found for: of one alone, if that is so of it.
+fn infeasible(derivation: &Derivation, members: Vec<IntegralId>) -> Doubt {
+    let fails = |member: &IntegralId| search(derivation, &[*member]).next().is_none();
+    let alone = members.iter().copied().find(fails);
+    Doubt::Unsatisfied(alone.map_or(members, |member| vec![member]))
 }
 
 /// The length of the gradient of a constraint.
