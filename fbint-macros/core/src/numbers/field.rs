@@ -3,7 +3,7 @@
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
-use num_traits::ToPrimitive;
+use num_traits::{Signed, ToPrimitive};
 
 use super::linear::Arithmetic;
 use super::power;
@@ -12,11 +12,13 @@ use super::random::Random;
 /// Witnesses that tell every composite number below 2^64 from a prime (Sorenson and Webster).
 const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 
-/// Random primes between 2^61 and 2^62.
+/// Random primes between 2^61 and 2^62 modulo which -1 is no square, and there is one root of any residue of indices 3, 5 and 7: so
+/// [`PrimeField::root`] finds roots of indices without prime factors above 7.
 pub(crate) fn primes(seed: u64) -> impl Iterator<Item = PrimeField> {
     let mut random = Random(seed);
-    let odd = std::iter::from_fn(move || Some(random.next() >> 3 | 1 << 61 | 1));
-    odd.filter(|number| is_prime(*number)).map(PrimeField)
+    let numbers = std::iter::from_fn(move || Some(random.next() >> 3 | 1 << 61 | 3));
+    let has_roots = |number: &u64| ![3, 5, 7].iter().any(|factor| (number - 1).is_multiple_of(*factor));
+    numbers.filter(has_roots).filter(|number| is_prime(*number)).map(PrimeField)
 }
 
 /// By Miller and Rabin.
@@ -47,6 +49,10 @@ impl PrimeField {
         if sum >= self.0 { sum - self.0 } else { sum }
     }
 
+    pub(crate) fn subtract(self, a: u64, b: u64) -> u64 {
+        self.add(a, self.negative(b))
+    }
+
     pub(crate) fn negative(self, a: u64) -> u64 {
         if a == 0 { 0 } else { self.0 - a }
     }
@@ -59,14 +65,20 @@ impl PrimeField {
         power(base, exponent, |a, b| self.multiply(*a, *b)).unwrap_or(1)
     }
 
+    /// `None` of too large an exponent, and where 0 is divided by.
+    pub(crate) fn integer_power(self, base: u64, exponent: &BigInt) -> Option<u64> {
+        let power = self.raise(base, exponent.abs().to_u64()?);
+        if exponent.is_negative() { self.inverse(power) } else { Some(power) }
+    }
+
+    /// `None` where 0 is divided by.
+    pub(crate) fn quotient(self, dividend: u64, divisor: u64) -> Option<u64> {
+        Some(self.multiply(dividend, self.inverse(divisor)?))
+    }
+
     /// By Fermat's little theorem.
     pub(crate) fn inverse(self, residue: u64) -> Option<u64> {
         (residue != 0).then(|| self.raise(residue, self.0 - 2))
-    }
-
-    /// Whether [`root`](Self::root) finds roots of indices without prime factors above 7.
-    pub(crate) fn has_roots(self) -> bool {
-        ![2, 3, 5, 7].iter().any(|factor| ((self.0 - 1) / 2).is_multiple_of(*factor))
     }
 
     /// One of the roots of this index, if there are any: where it is prime to (p - 1) / 2, which is odd, a power of the residue, or minus
@@ -101,15 +113,17 @@ impl Arithmetic for PrimeField {
     }
 
     fn difference(&self, a: &u64, b: &u64) -> u64 {
-        self.add(*a, self.negative(*b))
+        self.subtract(*a, *b)
     }
 
     fn reciprocal(&self, residue: &u64) -> Option<u64> {
         self.inverse(*residue)
     }
 
+    /// Few entries are best: C is sparse.
     fn merit(&self, row: &[u64], column: usize) -> f64 {
-        if row[column] == 0 { 0.0 } else { 1.0 }
+        let entries = row[column..].iter().filter(|entry| **entry != 0).count();
+        if row[column] == 0 { 0.0 } else { 1.0 / entries as f64 }
     }
 }
 

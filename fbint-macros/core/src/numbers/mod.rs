@@ -11,7 +11,6 @@ pub(crate) mod number;
 pub mod points;
 pub(crate) mod precise;
 pub(crate) mod random;
-pub(crate) mod ring;
 pub(crate) mod scaled;
 pub(crate) mod signs;
 

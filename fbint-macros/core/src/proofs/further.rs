@@ -30,9 +30,9 @@ use self::kernel::{BLOCK, Combination, combined, last, shortened, sum_of};
 use self::monomials::{FactoredMonomial, atoms, monomials, products};
 use self::reconstruction::DEGREE_IN_PARAMETERS;
 use self::samples::Samples;
-use self::tape::{Tape, residue};
+use self::tape::Tape;
 use super::identities::seed_and_scale;
-use super::point::{ModularPoint, Set, Step, roots};
+use super::point::{Set, Step, roots};
 use super::rates::constraint_set;
 use crate::derivation::{Derivation, Further, FurtherIntegral, Searched, SparseRow};
 use crate::expression::{Expression, Symbol};
@@ -217,8 +217,7 @@ impl<'a> Space<'a> {
         let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>())?;
         let is_everywhere = sets.is_empty();
         let sets = if is_everywhere { vec![Set::default()] } else { sets };
-        let point = ModularPoint::of_residues(FIRST_PRIME, seed, scale);
-        let with_steps = |set: Set<'a>| point.steps(&set).map(|steps| (set, steps));
+        let with_steps = |set: Set<'a>| set.steps().map(|steps| (set, steps));
         let sets: Vec<(Set<'a>, Vec<Step>)> = sets.into_iter().map(with_steps).collect::<Option<_>>()?;
         let parameters = || derivation.symbols.parameters();
         let bound = sets.iter().flat_map(|(set, _)| set.symbols()).chain(parameters()).collect();
@@ -236,7 +235,7 @@ impl<'a> Space<'a> {
             seed,
             scale,
         };
-        for field in primes(seed).take(UNDEFINED as usize).filter(|field| field.has_roots()) {
+        for field in primes(seed).take(UNDEFINED as usize) {
             space.field = field;
             if let Some(shared) = space.parameters_with_roots() {
                 return Some(Self { shared, ..space });
@@ -353,7 +352,7 @@ impl<'a> Space<'a> {
         let mut rows: Vec<Vec<u64>> = Vec::new();
         for state in self.basis.derivation.symbols.states() {
             let slope = |row: &&SparseRow<Expression>| match row.get(&state) {
-                Some(slope) => residue(&point.evaluate(slope)?),
+                Some(slope) => point.evaluate(slope),
                 None => Some(0),
             };
             let mut row = known.iter().map(slope).collect::<Option<Vec<u64>>>()?;

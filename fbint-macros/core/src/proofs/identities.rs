@@ -1,22 +1,25 @@
 //! Whether expressions vanish identically, decided at random points modulo random primes of 62 bits.
 //!
 //! An identity of rational functions that fails, fails at a random point but for a probability of at most its degree over the
-//! number of residues (Schwartz and Zippel). Its degree is bounded before it is tried, so that eight points, each modulo a prime
-//! of its own, leave a probability below 1e-60. Primes and points follow from a hash of what is tested, so that it cannot contain them.
+//! number of residues (Schwartz and Zippel). Its degree is bounded, so that eight points, each modulo a prime of its own, leave a
+//! probability below 1e-60. Primes and points follow from a hash of what is tested, so that it cannot contain them.
 //!
-//! Functions become elements that satisfy the same relations and no others, so that what vanishes here vanishes for the functions:
+//! Functions become residues that satisfy the same relations and no others, so that what vanishes here vanishes for the functions:
 //!
-//! - a root of b is a generator s with s^d = b of a [`Ring`], in which an identity holds only if it holds for all roots;
-//!   |x| is such a root of x^2. The root of a product is the product of the roots of its factors where all of these occur by themselves:
-//!   where they are defined, no factor is negative. sqrt(x y) and x sqrt(y / x) are not told to be equal, as they differ for negative x and y;
+//! - a root of b is a residue s with s^d = b; |x| is such a root of x^2. Residues modulo these primes are like real numbers in that one of x
+//!   and -x is a square, that every square is a fourth power, and that roots of odd indices are unique. Of two roots one is taken at random,
+//!   and where there is none, another point is drawn. An identity that holds for some roots only, as |x| = x does, fails at one point in N
+//!   about, where N is the product of all indices: the polynomials that define the roots have N factors at most, each of which has about as
+//!   many points as any other, or none modulo some of the primes (Lang and Weil). So it holds at 20 N points with a probability below 1e-8;
+//! - the root of a product is the product of the roots of its factors where all of these occur by themselves: where they are defined, no
+//!   factor is negative. sqrt(x y) and x sqrt(y / x) are not told to be equal, as they differ for negative x and y;
 //! - the exponential of a sum is the product of powers of units, one for each term t of exponents, up to a rational factor;
 //!   hyperbolic functions and powers with symbolic exponents follow, and sine and cosine with points of the circle;
-//! - any other function is a random element that depends on its arguments. The arguments are compared as elements: x + x and 2 x
+//! - any other function is a random residue that depends on its arguments. The arguments are compared as residues: x + x and 2 x
 //!   have one logarithm.
 //!
 //! Nothing is concluded of a logarithm of a product, since the signs of factors are unknown, nor of functions such as asin(sin(x)),
-//! which are inverse in one order only. What divides by something that has no inverse, because it vanishes for some choice of roots,
-//! is not decided.
+//! which are inverse in one order only. What divides by something that vanishes for some choice of roots has to hold for the others.
 
 use std::hash::{Hash as _, Hasher as _};
 
@@ -31,13 +34,17 @@ use super::point::{ModularPoint, Set, roots};
 use super::rotation;
 use crate::expression::Expression;
 use crate::numbers::field::primes;
-use crate::numbers::ring::LARGEST_DIMENSION;
 
-/// Points that an identity has to hold at.
-const POINTS: usize = 8;
-/// Points at most, those among them at which it is not defined.
-const TRIED: usize = 12;
-/// An identity of a higher degree is not tried: (2^32 / 2^60)^8 is below 1e-60.
+/// Points that an identity without roots has to hold at, and one with roots for each choice of them.
+const POINTS: u32 = 8;
+const POINTS_FOR_EACH: f64 = 20.0;
+/// The most choices: those of six square roots.
+const LARGEST_NORM: f64 = 64.0;
+/// Points that are drawn modulo a prime until all roots exist: modulo one prime in 2^k, k roots of numbers do.
+const DRAWS: u64 = 64;
+/// Primes that may give no point, for one that does.
+const UNDEFINED: u32 = 32;
+/// No identity of a higher degree is proved: (2^32 / 2^60)^8 is below 1e-60.
 const HIGHEST_DEGREE: f64 = 4_294_967_296.0;
 /// The largest common denominator of rational numbers in exponents.
 const LARGEST_DENOMINATOR: u64 = 1 << 20;
@@ -45,13 +52,11 @@ const LARGEST_DENOMINATOR: u64 = 1 << 20;
 /// Whether an expression is proved to vanish wherever it is defined.
 pub(crate) fn vanishes_identically(expression: &Expression) -> bool {
     expression.is_zero()
-        || holds_on(&[expression], &Set::default(), LARGEST_DIMENSION as f64, |point| {
-            Some(point.evaluate(expression)?.is_empty())
-        })
+        || holds_on(&[expression], &Set::default(), 1.0, |point| Some(point.evaluate(expression)? == 0))
 }
 
-/// Whether an identity holds at enough random points of a set: a proof that it does everywhere there. What has to be 0 is made of `parts`,
-/// and its degree is at most `factor` times the degrees of all of them.
+/// Whether an identity holds at enough random points of a set: a proof that it does everywhere there. What has to be 0, or must not be 0 on
+/// any part of the set, is made of `parts`, and its degree is at most `factor` times the degrees of all of them.
 pub(super) fn holds_on(
     parts: &[&Expression],
     set: &Set<'_>,
@@ -60,35 +65,35 @@ pub(super) fn holds_on(
 ) -> bool {
     let constraints = set.constraints.iter().map(|constraint| constraint.value);
     let all: Vec<&Expression> = parts.iter().copied().chain(constraints).collect();
-    let mut count = 0;
     let factor = if set.rotations.is_empty() { factor } else { factor * rotation::DEGREE };
+    let degree = factor * all.iter().map(|part| Degree::of(part).total()).sum::<f64>();
+    let (Some((seed, scale)), Some(steps)) = (seed_and_scale(&all), set.steps()) else { return false };
     let roots = roots(all.iter().copied());
-    for (place, mut point) in points(&all, factor).enumerate() {
-        let bound = point.satisfy(set);
-        roots.iter().for_each(|root| drop(point.evaluate(root)));
-        match bound.and_then(|()| identity(&mut point)) {
-            Some(true) => count += 1,
-            Some(false) => return false,
-            None => {}
-        }
-        // What is undefined at the first points is undefined everywhere, or nearly.
-        if count >= POINTS || count == 0 && place > 2 {
-            break;
+    let mut count = 0;
+    for (tried, field) in (1..).zip(primes(seed)) {
+        let random = |number: u64| {
+            let mut point = ModularPoint::new(field, seed ^ field.0 ^ number << 32, scale);
+            point.follow(set, &steps)?;
+            roots.iter().all(|root| point.evaluate(root).is_some()).then_some(point)
+        };
+        let point = (0..DRAWS).find_map(random);
+        if let Some((holds, norm)) = point.and_then(|mut point| Some((identity(&mut point)?, point.norm))) {
+            count += 1;
+            let is_proof = holds && norm <= LARGEST_NORM && degree * scale as f64 * norm <= HIGHEST_DEGREE;
+            if !is_proof || count >= enough(norm) {
+                return is_proof;
+            }
+        } else if tried > UNDEFINED * (1 + count) {
+            // What is undefined at the first points is undefined everywhere, or nearly.
+            return false;
         }
     }
-    count >= POINTS
+    false
 }
 
-/// The points for an identity that is made of these expressions, its degree at most `factor` times the degrees of all of them; none
-/// where that is too high.
-fn points(parts: &[&Expression], factor: f64) -> impl Iterator<Item = ModularPoint> {
-    let degree = factor * parts.iter().map(|part| Degree::of(part).total()).sum::<f64>();
-    let low = seed_and_scale(parts).filter(|(_, scale)| degree * *scale as f64 <= HIGHEST_DEGREE);
-    let points = low.map(|(seed, scale)| {
-        let numbered = primes(seed).zip(1..).take(TRIED);
-        numbered.map(move |(field, number)| ModularPoint::new(field, seed ^ number << 32, scale))
-    });
-    points.into_iter().flatten()
+/// The points at which an identity has to hold, where these signs of roots are at random.
+fn enough(norm: f64) -> u32 {
+    if norm > 1.0 { (POINTS_FOR_EACH * norm) as u32 } else { POINTS }
 }
 
 /// What the points for an identity that is made of these expressions follow from, and what exponents are multiplied with in them.
@@ -221,7 +226,8 @@ mod tests {
         let x = || Expression::from(Symbol(0));
         let mersenne = (1_i64 << 61) - 1;
         assert!(!vanishes_identically(&(Expression::integer(mersenne) * x())));
-        for PrimeField(prime) in points(&[&x()], 1.0).map(|point| point.ring.field) {
+        let (seed, _) = seed_and_scale(&[&x()]).unwrap();
+        for PrimeField(prime) in primes(seed).take(8) {
             let prime = prime as i64;
             assert!(!vanishes_identically(&(Expression::integer(prime) * x())), "{prime}");
             assert!(!vanishes_identically(&(powers(x(), prime, 1) - x())), "{prime}");
@@ -239,7 +245,7 @@ mod tests {
         let vanishes = |expression: &Expression, constraint: &Expression| {
             let constraints = vec![Constraint { value: constraint, is_velocity: false, has_reaction: false }];
             let set = Set { constraints, variables: states.to_vec(), ..Set::default() };
-            holds_on(&[expression], &set, 64.0, |point| Some(point.evaluate(expression)?.is_empty()))
+            holds_on(&[expression], &set, 1.0, |point| Some(point.evaluate(expression)? == 0))
         };
         assert!(vanishes(&ratio(square(x()) - square(z()) + square(y()), x() * y()), &circle));
         assert!(!vanishes(&(x() * x() - square(z())), &circle));

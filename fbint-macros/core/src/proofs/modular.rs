@@ -8,20 +8,18 @@ use super::identities::holds_on;
 use super::point::{ModularPoint, Set};
 use crate::expression::Expression;
 use crate::numbers::linear::Echelon;
-use crate::numbers::ring::LARGEST_DIMENSION;
 
 /// Whether these columns of a matrix, given by its rows, are proved to be linearly dependent in every state.
 pub(super) fn are_dependent(rows: &[Vec<Expression>], columns: &[usize]) -> bool {
     let parts: Vec<&Expression> = rows.iter().flat_map(|row| columns.iter().map(|&column| &row[column])).collect();
-    let factor = (LARGEST_DIMENSION * columns.len()) as f64;
-    holds_on(&parts, &Set::default(), factor, |point| Some(rank(point, rows, columns)? < columns.len()))
+    holds_on(&parts, &Set::default(), columns.len() as f64, |point| Some(rank(point, rows, columns)? < columns.len()))
 }
 
-/// `None` where an entry is not defined, or elimination meets no pivot that has an inverse.
+/// `None` where an entry is not defined.
 fn rank(point: &mut ModularPoint, rows: &[Vec<Expression>], columns: &[usize]) -> Option<usize> {
     let entries = rows.iter().map(|row| point.evaluate_all(columns.iter().map(|&column| &row[column])));
     let entries = entries.collect::<Option<_>>()?;
-    let mut matrix = Echelon::new(&point.ring, entries);
+    let mut matrix = Echelon::new(point.field, entries);
     (0..columns.len()).try_fold(0, |rank, column| Some(rank + usize::from(matrix.pivot(column, 0.0)?)))
 }
 

@@ -1,4 +1,4 @@
-//! dI.X as an element at a point, for proofs that it vanishes.
+//! dI.X as a residue at a point, for proofs that it vanishes.
 //!
 //! The linear systems of the field are solved at the point: no determinant is written out, however many constraints there are. Where one
 //! has no solution, nothing is proved.
@@ -11,7 +11,6 @@ use super::rotation::Rotation;
 use crate::derivation::{Derivation, Field, LinearSystem, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::solution;
-use crate::numbers::ring::{Element, LARGEST_DIMENSION};
 
 /// Whether dI.X is proved to vanish in every state where it is defined, from the gradient dI.
 pub(super) fn vanishes_everywhere(derivation: &Derivation, gradient: &SparseRow) -> bool {
@@ -52,14 +51,14 @@ fn vanishes(derivation: &Derivation, slopes: &SparseRow, set: &Set<'_>) -> bool 
     let parts: Vec<&Expression> = slopes.values().chain(relevant.iter().copied()).chain(entries).collect();
     let rate = |point: &mut ModularPoint| {
         bind_solutions(point, systems.iter().copied())?;
-        let mut rate = Element::new();
+        let field = point.field;
+        let mut rate = 0;
         for ((_, slope), velocity) in slopes.iter().zip(&relevant) {
-            let (slope, velocity) = (point.evaluate(slope)?, point.evaluate(velocity)?);
-            rate = point.ring.add(&rate, &point.ring.multiply(&slope, &velocity));
+            rate = field.add(rate, field.multiply(point.evaluate(slope)?, point.evaluate(velocity)?));
         }
-        Some(rate.is_empty())
+        Some(rate == 0)
     };
-    holds_on(&parts, set, growth(&systems) * LARGEST_DIMENSION as f64, rate)
+    holds_on(&parts, set, growth(&systems), rate)
 }
 
 /// A bound for the degree of what is made of the solutions of systems, relative to the degrees of all of their entries. A solution is a
@@ -96,8 +95,8 @@ fn needed<'a>(field: &'a Field, expressions: &[&Expression]) -> Vec<&'a LinearSy
 fn bind_solutions<'a>(point: &mut ModularPoint, systems: impl IntoIterator<Item = &'a LinearSystem>) -> Option<()> {
     for system in systems {
         let rows = system.rows().map(|row| point.evaluate_all(row)).collect::<Option<_>>()?;
-        let solution = solution(&point.ring, rows)?;
-        system.unknowns.iter().zip(solution).for_each(|(unknown, element)| point.bind(*unknown, element));
+        let solution = solution(point.field, rows)?;
+        system.unknowns.iter().zip(solution).for_each(|(unknown, residue)| point.bind(*unknown, residue));
     }
     Some(())
 }

@@ -6,7 +6,6 @@
 use super::identities::vanishes_identically;
 use super::point::{Constraint, ModularPoint};
 use crate::expression::{Expression, Symbol};
-use crate::numbers::ring::Element;
 
 /// How many times the degree of an expression in the entries its degree in a quaternion is, at most: entries are quotients of
 /// quadratic forms.
@@ -45,23 +44,18 @@ impl Rotation {
     /// Binds the entries to those of a random rotation.
     pub(super) fn bind(&self, point: &mut ModularPoint) -> Option<()> {
         let [w, x, y, z] = [0; 4].map(|_| point.random());
-        let ring = &point.ring;
-        let squares = [&w, &x, &y, &z].map(|entry| ring.multiply(entry, entry));
-        let norm = squares.iter().fold(Element::new(), |sum, square| ring.add(&sum, square));
-        let factor = ring.multiply(&ring.number(2), &ring.inverse(&norm)?);
+        let field = point.field;
+        let norm = [w, x, y, z].iter().fold(0, |sum, entry| field.add(sum, field.multiply(*entry, *entry)));
+        let factor = field.quotient(2, norm)?;
         // r = 1 + 2 (w + h) h / |q|^2, where h u = v x u.
-        let [minus_x, minus_y, minus_z] = [&x, &y, &z].map(|entry| ring.negative(entry));
-        let zero = Element::new();
-        let h = [[&zero, &minus_z, &y], [&z, &zero, &minus_x], [&minus_y, &x, &zero]];
+        let [minus_x, minus_y, minus_z] = [x, y, z].map(|entry| field.negative(entry));
+        let h = [[0, minus_z, y], [z, 0, minus_x], [minus_y, x, 0]];
         for (i, symbols) in self.entries.iter().enumerate() {
             for (j, symbol) in symbols.iter().enumerate() {
-                let ring = &point.ring;
-                let products = (0..3).map(|k| ring.multiply(h[i][k], h[k][j]));
-                let turn = products.fold(ring.multiply(&w, h[i][j]), |sum, product| ring.add(&sum, &product));
-                let unit = if i == j { ring.one() } else { Element::new() };
-                let entry = ring.add(&unit, &ring.multiply(&factor, &turn));
-                let entry = if self.reflects { ring.negative(&entry) } else { entry };
-                point.bind(*symbol, entry);
+                let products = (0..3).map(|k| field.multiply(h[i][k], h[k][j]));
+                let turn = products.fold(field.multiply(w, h[i][j]), |sum, product| field.add(sum, product));
+                let entry = field.add(u64::from(i == j), field.multiply(factor, turn));
+                point.bind(*symbol, if self.reflects { field.negative(entry) } else { entry });
             }
         }
         Some(())

@@ -7,10 +7,7 @@ use num_traits::{One, Signed};
 use crate::derivation::Derivation;
 use crate::derivation::table::Id;
 use crate::expression::{Expression, Function, Symbol};
-use crate::numbers::field::primes;
-use crate::numbers::ring::Element;
-use crate::proofs::identities::seed_and_scale;
-use crate::proofs::point::ModularPoint;
+use crate::proofs::identities::vanishes_identically;
 
 /// A product of an earlier monomial, or 1, and a variable.
 pub(super) struct FactoredMonomial {
@@ -72,13 +69,8 @@ pub(super) fn atoms(derivation: &Derivation) -> Vec<Expression> {
             atoms.push(atom);
         }
     }
-    if derivation.constraints().is_none()
-        && derivation.field.systems.is_empty()
-        && let Some((seed, scale)) = seed_and_scale(&parts)
-        && let Some(field) = primes(seed).next()
-    {
-        let is_factor =
-            |state: &Symbol| is_factor_of_rate(parts[state.place()], *state, || ModularPoint::new(field, seed, scale));
+    if derivation.constraints().is_none() && derivation.field.systems.is_empty() {
+        let is_factor = |state: &Symbol| is_factor_of_rate(*state, parts[state.place()]);
         let logarithm = |state: Symbol| Expression::call(Function::Ln, [Expression::from(state)]);
         let logarithms: Vec<Expression> = derivation.symbols.states().filter(is_factor).map(logarithm).collect();
         atoms.extend(logarithms.into_iter().filter(|logarithm| !atoms.contains(logarithm)).collect::<Vec<_>>());
@@ -100,9 +92,7 @@ fn atom(node: &Expression, derivation: &Derivation) -> Option<Expression> {
 }
 
 /// Whether x divides its own rate, so that the rate of ln x is a polynomial where that of x is.
-fn is_factor_of_rate(rate: &Expression, state: Symbol, point: impl Fn() -> ModularPoint) -> bool {
-    let is_moving = point().evaluate(rate).is_some_and(|rate| !rate.is_empty());
-    let mut at_zero = point();
-    at_zero.bind(state, Element::new());
-    is_moving && at_zero.evaluate(rate).is_some_and(|rate| rate.is_empty())
+fn is_factor_of_rate(state: Symbol, rate: &Expression) -> bool {
+    let at_zero = |symbol| if symbol == state { Expression::zero() } else { Expression::from(symbol) };
+    vanishes_identically(&rate.substituted(&at_zero)) && !vanishes_identically(rate)
 }

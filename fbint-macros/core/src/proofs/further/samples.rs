@@ -134,10 +134,9 @@ impl Space<'_> {
     }
 
     fn with_parameters(&self, parameters: &[u64], number: u64) -> ModularPoint {
-        let mut point = ModularPoint::of_residues(self.field, self.seed ^ number << 32, self.scale);
+        let mut point = ModularPoint::new(self.field, self.seed ^ number << 32, self.scale);
         for (symbol, residue) in self.parameters.iter().zip(parameters) {
-            let element = point.ring.number(*residue);
-            point.bind(*symbol, element);
+            point.bind(*symbol, *residue);
         }
         point
     }

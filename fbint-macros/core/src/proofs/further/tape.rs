@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use num_bigint::BigInt;
-use num_traits::{Signed, ToPrimitive};
+use num_traits::ToPrimitive;
 
 use crate::derivation::{Field, LinearSystem, SparseRow};
 use crate::expression::{Expression, Symbol};
@@ -99,7 +99,7 @@ impl Tape {
 
     /// All results at a point of residues.
     pub(super) fn results(&self, point: &mut ModularPoint) -> Option<Vec<u64>> {
-        let field = point.ring.field;
+        let field = point.field;
         let mut results: Vec<u64> = Vec::with_capacity(self.operations.len());
         for operation in &self.operations {
             results.push(match operation {
@@ -107,35 +107,17 @@ impl Tape {
                 Operation::Product(factors) => {
                     factors.iter().fold(1, |product, factor| field.multiply(product, results[*factor]))
                 }
-                Operation::Power(base, exponent) => {
-                    let power = field.raise(results[*base], exponent.abs().to_u64()?);
-                    if exponent.is_negative() { field.inverse(power)? } else { power }
-                }
-                Operation::Root(base, index) => {
-                    let base = point.ring.number(results[*base]);
-                    residue(&point.root_of(base, *index)?)?
-                }
-                Operation::Known(expression) => residue(&point.evaluate(expression)?)?,
+                Operation::Power(base, exponent) => field.integer_power(results[*base], exponent)?,
+                Operation::Root(base, index) => point.root_of(results[*base], *index)?,
+                Operation::Known(expression) => point.evaluate(expression)?,
                 Operation::System(unknowns, rows) => {
                     let entries = |row: &Vec<usize>| row.iter().map(|place| results[*place]).collect();
                     let solution = solution(field, rows.iter().map(entries).collect())?;
-                    for (unknown, residue) in unknowns.iter().zip(solution) {
-                        let element = point.ring.number(residue);
-                        point.bind(*unknown, element);
-                    }
+                    unknowns.iter().zip(solution).for_each(|(unknown, residue)| point.bind(*unknown, residue));
                     0
                 }
             });
         }
         Some(results)
-    }
-}
-
-/// An element of the field itself.
-pub(super) fn residue(element: &[u64]) -> Option<u64> {
-    match element {
-        [] => Some(0),
-        [residue] => Some(*residue),
-        _ => None,
     }
 }
