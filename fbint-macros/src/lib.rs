@@ -387,7 +387,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// roots, reciprocals and calls count as variables of their own, and so does ln(x) where x is a factor of its own rate. `equations`, `derivation` and the documentation list what was found and
 /// proved, as `invariant` takes it, independent of what is declared, and say what was excluded: "no other polynomial of degree <= 2 in q,
 /// p, for general parameters". There, coefficients are rational in the parameters, functions of what is declared and listed do not count,
-/// functions have the relations that proofs use and no others, and the exclusion fails with a probability that is stated, below 1e-6 always:
+/// functions have the relations that proofs use and no others, and the exclusion fails with a probability below 1e-8:
 /// it is derived from degrees (Schwartz and Zippel; see `proofs/further/exclusion.rs` of the compiler). A case that is
 /// special for its parameters is found where the declaration has them as numbers, or as one parameter. Where constraints cannot be solved
 /// as proofs solve them, the search is for what is conserved in all states, and says so. `FACTS.undeclared` has what is linear in the

@@ -108,8 +108,11 @@ pub struct Searched {
     pub unknowns: usize,
     /// At how many points the field was evaluated to exclude them.
     pub points: usize,
+}
+
+impl Searched {
     /// The probability that something is overlooked, at most.
-    pub error: f64,
+    pub const ERROR: f64 = 1e-8;
 }
 
 /// All velocity constraints of a system, held by reactions or put to zero.

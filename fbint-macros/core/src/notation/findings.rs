@@ -4,7 +4,7 @@ use super::{Equation, Notation, Style, quoted, short, source};
 use crate::derivation::table::Table;
 use crate::derivation::{
     BoundSet, Bracket, Conservation, Derivation, Doubt, Evidence, Findings, Further, FurtherIntegral, IntegralId,
-    Involution, Rank, Structure, Unknowns, VelocityConstraints, stem,
+    Involution, Rank, Searched, Structure, Unknowns, VelocityConstraints, stem,
 };
 use crate::expression::Expression;
 
@@ -146,9 +146,8 @@ impl Notation<'_> {
         } else {
             ""
         };
-        let error = searched.error.log10();
         match further.others {
-            0 => format!("no {other}{range}, with a probability of error below 1e{}{set}", error.ceil()),
+            0 => format!("no {other}{range}, with a probability of error below {:e}{set}", Searched::ERROR),
             1 => format!("one {other}{range}, whose coefficients were not found"),
             count => format!("{count} {other}{range}, whose coefficients were not found"),
         }

@@ -65,16 +65,9 @@ impl Degree {
 #[derive(Default)]
 pub(super) struct Degrees {
     bound: BTreeMap<Symbol, Degree>,
-    /// Whether functions count as numbers.
-    are_functions_fixed: bool,
 }
 
 impl Degrees {
-    /// Degrees in all other symbols, for fixed values of these and of all functions.
-    pub(super) fn with_fixed(symbols: impl Iterator<Item = Symbol>) -> Self {
-        Self { bound: symbols.map(|symbol| (symbol, Degree::polynomial(0.0))).collect(), are_functions_fixed: true }
-    }
-
     pub(super) fn of(&self, expression: &Expression) -> Degree {
         match expression {
             Expression::Number(_) => Degree::polynomial(0.0),
@@ -88,7 +81,6 @@ impl Degrees {
                 let power = self.of(base).root(size(exponent.denom())).raised(size(exponent.numer()));
                 if exponent.is_negative() { power.inverted() } else { power }
             }
-            Expression::Call(..) if self.are_functions_fixed => Degree::polynomial(0.0),
             Expression::Call(function, arguments) => {
                 let inner = 1.0 + arguments.iter().map(|argument| self.of(argument).total()).sum::<f64>();
                 Degree { numerator: inner, denominator: inner }.raised(multiplicity(*function, arguments))

@@ -13,7 +13,7 @@
 //! No polynomial whose coefficients are rational in the parameters is overlooked because of the prime or the points, which can only make a
 //! kernel too large: what is in it beyond what is declared and found is counted. That the rest of the kernel consists of functions of what
 //! is declared and found is decided by a rank at random points, which is too small with a probability that [`exclusion`] derives. Where that
-//! is not below 1e-6, nothing is searched.
+//! is not below 1e-8, nothing is searched.
 
 mod exclusion;
 mod grading;
@@ -25,7 +25,6 @@ mod tape;
 
 use std::collections::BTreeSet;
 
-use self::exclusion::Exclusion;
 use self::kernel::{BLOCK, Combination, combined, last, shortened, sum_of};
 use self::monomials::{FactoredMonomial, atoms, monomials, products};
 use self::reconstruction::DEGREE_IN_PARAMETERS;
@@ -160,7 +159,8 @@ struct Space<'a> {
     sets: Vec<(Set<'a>, Vec<Step>)>,
     /// Whether it is the whole space although there are constraints.
     is_everywhere: bool,
-    exclusion: Exclusion,
+    /// The number of points at which what is conserved is told from functions of what is known.
+    rank_points: u64,
     parameters: Vec<Symbol>,
     /// Roots of numbers and of functions of the parameters.
     constant_roots: Vec<Expression>,
@@ -223,7 +223,7 @@ impl<'a> Space<'a> {
         let bound = sets.iter().flat_map(|(set, _)| set.symbols()).chain(parameters()).collect();
         let occurring: BTreeSet<Symbol> = parts.iter().flat_map(Expression::symbols).collect();
         let mut space = Self {
-            exclusion: Exclusion::of(&basis, &sets[0], &parts, scale)?,
+            rank_points: exclusion::points(&basis, &sets[0], &parts, scale)?,
             basis,
             roots: Root::all(roots(parts.iter()), bound),
             is_everywhere: is_everywhere && derivation.integrals.constraints().next().is_some(),
@@ -304,7 +304,6 @@ impl<'a> Space<'a> {
             is_everywhere: self.is_everywhere,
             unknowns: self.basis.monomials.len() - left_out.len(),
             points,
-            error: self.exclusion.error,
         };
         Some(Further { found, others, searched: Ok(searched) })
     }
@@ -339,7 +338,7 @@ impl<'a> Space<'a> {
             declared.chain(found.iter().map(|integral| &integral.gradient)).collect();
         let numbers = |point: u64| (point * UNDEFINED..(point + 1) * UNDEFINED).map(|attempt| (1 << 20) + attempt);
         let pivots = |point| numbers(point).find_map(|number| self.pivots(number, &known, combinations));
-        let pivots = (0..self.exclusion.points).map(pivots).collect::<Option<Vec<Vec<bool>>>>()?;
+        let pivots = (0..self.rank_points).map(pivots).collect::<Option<Vec<Vec<bool>>>>()?;
         let best = pivots.into_iter().max_by_key(|pivots| pivots.iter().filter(|is_pivot| **is_pivot).count())?;
         let chosen = combinations.iter().zip(best).filter(|(_, is_pivot)| *is_pivot);
         Some(chosen.map(|(combination, _)| combination.clone()).collect())
