@@ -77,17 +77,17 @@ fn searched(derivation: &Derivation, asked: Option<usize>) -> Option<Further> {
         None => vec![(DEGREE, &atoms[..]), (DEGREE, &[]), (1, &[])],
     };
     let constraints = constraint_set(derivation);
-    let everywhere = (!constraints.is_empty()).then(Vec::new);
+    let everywhere = constraints.is_some().then_some(None);
     let sets = || [&constraints].into_iter().chain(&everywhere);
     let is_small = |(degree, atoms): &(usize, &[Expression])| {
         let count = monomials(derivation.dimension() + atoms.len(), *degree);
         count <= MOST_MONOMIALS && count.saturating_mul(size) <= most_size
     };
     ranges.into_iter().filter(is_small).find_map(|(degree, atoms)| {
-        sets().find_map(|sets| {
-            let basis = Basis::new(derivation, atoms, degree, !sets.is_empty())?;
+        sets().find_map(|set| {
+            let basis = Basis::new(derivation, atoms, degree, set.is_some())?;
             let is_cheap = basis.work() <= most_work;
-            Space::new(is_cheap.then_some(basis)?, sets.clone())?.search()
+            Space::new(is_cheap.then_some(basis)?, set.clone())?.search()
         })
     })
 }
@@ -155,8 +155,9 @@ struct Space<'a> {
     basis: Basis<'a>,
     /// Roots of anything but products, which are known at a point before anything else is evaluated.
     roots: Vec<Root>,
-    /// The parts of the constraint set, or the whole space.
-    sets: Vec<(Set<'a>, Vec<Step>)>,
+    /// The constraint set, or the whole space.
+    set: Set<'a>,
+    steps: Vec<Step>,
     /// Whether it is the whole space although there are constraints.
     is_everywhere: bool,
     /// The number of points at which what is conserved is told from functions of what is known.
@@ -210,24 +211,24 @@ struct Kernel {
 }
 
 impl<'a> Space<'a> {
-    /// The span on the parts of the constraint set, or everywhere if there are none.
-    fn new(basis: Basis<'a>, sets: Vec<Set<'a>>) -> Option<Self> {
+    /// The span on the constraint set, or everywhere.
+    fn new(basis: Basis<'a>, set: Option<Set<'a>>) -> Option<Self> {
         let Basis { derivation, .. } = basis;
         let parts = basis.parts();
         let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>())?;
-        let is_everywhere = sets.is_empty();
-        let sets = if is_everywhere { vec![Set::default()] } else { sets };
-        let with_steps = |set: Set<'a>| set.steps().map(|steps| (set, steps));
-        let sets: Vec<(Set<'a>, Vec<Step>)> = sets.into_iter().map(with_steps).collect::<Option<_>>()?;
+        let is_everywhere = set.is_none();
+        let set = set.unwrap_or_default();
+        let steps = set.steps()?;
         let parameters = || derivation.symbols.parameters();
-        let bound = sets.iter().flat_map(|(set, _)| set.symbols()).chain(parameters()).collect();
+        let bound = set.symbols().chain(parameters()).collect();
         let occurring: BTreeSet<Symbol> = parts.iter().flat_map(Expression::symbols).collect();
         let mut space = Self {
-            rank_points: exclusion::points(&basis, &sets[0], &parts, scale)?,
+            rank_points: exclusion::points(&basis, &set, &steps, &parts, scale)?,
             basis,
             roots: Root::all(roots(parts.iter()), bound),
             is_everywhere: is_everywhere && derivation.integrals.constraints().next().is_some(),
-            sets,
+            set,
+            steps,
             parameters: parameters().filter(|symbol| occurring.contains(symbol)).collect(),
             constant_roots: exclusion::constant_roots(derivation, &parts),
             field: FIRST_PRIME,
@@ -275,7 +276,7 @@ impl<'a> Space<'a> {
     /// Which members of a kernel are combinations of those before and of 1 as functions, for all parameters: by relations of functions, and
     /// by the constraints.
     fn bound(&self, general: &mut Samples, members: &[Combination]) -> Option<Vec<usize>> {
-        if members.is_empty() || self.basis.atoms.is_empty() && self.sets[0].0.is_everywhere() {
+        if members.is_empty() || self.basis.atoms.is_empty() && self.set.is_everywhere() {
             return Some(Vec::new());
         }
         let relations = general
@@ -392,7 +393,7 @@ mod tests {
     #[test]
     fn weights_leave_nothing_out() {
         let derivation = resonance();
-        let mut space = Space::new(Basis::new(&derivation, &[], 4, false).unwrap(), Vec::new()).unwrap();
+        let mut space = Space::new(Basis::new(&derivation, &[], 4, false).unwrap(), None).unwrap();
         let kernel = |space: &Space| {
             let Kernel { constant, members, points, .. } = space.kernel(&mut Samples::general(space)).unwrap();
             ([constant.len(), members.len()], points)

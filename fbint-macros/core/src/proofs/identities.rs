@@ -36,14 +36,14 @@ use crate::expression::Expression;
 use crate::numbers::field::primes;
 
 /// Points that an identity without roots has to hold at, and one with roots for each choice of them.
-const POINTS: u32 = 8;
+const POINTS: u64 = 8;
 const POINTS_FOR_EACH: f64 = 20.0;
 /// The most choices: those of six square roots.
 const LARGEST_NORM: f64 = 64.0;
 /// Points that are drawn modulo a prime until all roots exist: modulo one prime in 2^k, k roots of numbers do.
 const DRAWS: u64 = 64;
 /// Primes that may give no point, for one that does.
-const UNDEFINED: u32 = 32;
+const UNDEFINED: u64 = 32;
 /// No identity of a higher degree is proved: (2^32 / 2^60)^8 is below 1e-60.
 const HIGHEST_DEGREE: f64 = 4_294_967_296.0;
 /// The largest common denominator of rational numbers in exponents.
@@ -70,10 +70,10 @@ pub(super) fn holds_on(
     let (Some((seed, scale)), Some(steps)) = (seed_and_scale(&all), set.steps()) else { return false };
     let roots = roots(all.iter().copied());
     let mut count = 0;
-    for (tried, field) in (1..).zip(primes(seed)) {
+    for (tried, field) in (1_u64..).zip(primes(seed)) {
         let random = |number: u64| {
             let mut point = ModularPoint::new(field, seed ^ field.0 ^ number << 32, scale);
-            point.follow(set, &steps)?;
+            point.follow(set, &steps, tried)?;
             roots.iter().all(|root| point.evaluate(root).is_some()).then_some(point)
         };
         let point = (0..DRAWS).find_map(random);
@@ -92,8 +92,8 @@ pub(super) fn holds_on(
 }
 
 /// The points at which an identity has to hold, where these signs of roots are at random.
-fn enough(norm: f64) -> u32 {
-    if norm > 1.0 { (POINTS_FOR_EACH * norm) as u32 } else { POINTS }
+fn enough(norm: f64) -> u64 {
+    if norm > 1.0 { (POINTS_FOR_EACH * norm) as u64 } else { POINTS }
 }
 
 /// What the points for an identity that is made of these expressions follow from, and what exponents are multiplied with in them.

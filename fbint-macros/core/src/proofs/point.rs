@@ -161,7 +161,7 @@ pub(super) struct ModularPoint {
     random: Random,
     /// What exponents are multiplied with to become integers.
     pub(super) scale: u64,
-    /// The product of the degrees of what roots, and what constraints are solved for, satisfy.
+    /// The product of the degrees of what roots and what constraints are solved for satisfy, and of 2 for each rotation that may reflect.
     pub(super) norm: f64,
     symbols: BTreeMap<Symbol, u64>,
     functions: HashMap<ResidueMeaning, u64>,
@@ -216,10 +216,11 @@ impl ModularPoint {
         residue
     }
 
-    /// Makes the point one of a set, by the steps of this.
-    pub(super) fn follow(&mut self, set: &Set<'_>, steps: &[Step]) -> Option<()> {
-        for rotation in &set.rotations {
-            rotation.bind(self)?;
+    /// Makes the point one of a part of a set, by the steps of this: each rotation reflects in every other part.
+    pub(super) fn follow(&mut self, set: &Set<'_>, steps: &[Step], part: u64) -> Option<()> {
+        for (place, rotation) in set.rotations.iter().enumerate() {
+            rotation.bind(self, part >> place & 1 == 1)?;
+            self.norm *= 2.0;
         }
         for step in steps {
             let residue = self.solved(step)?;

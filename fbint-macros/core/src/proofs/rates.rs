@@ -19,29 +19,22 @@ pub(super) fn vanishes_everywhere(derivation: &Derivation, gradient: &SparseRow)
 
 /// Whether dI.X is proved to vanish wherever all constraints hold and it is defined.
 pub(super) fn vanishes_on_constraints(derivation: &Derivation, gradient: &SparseRow) -> bool {
-    let parts = constraint_set(derivation);
-    !parts.is_empty() && parts.iter().all(|part| vanishes(derivation, gradient, part))
+    constraint_set(derivation).is_some_and(|set| vanishes(derivation, gradient, &set))
 }
 
-/// The parts of the constraint set, each by itself; none where there are no constraints.
-pub(super) fn constraint_set(derivation: &Derivation) -> Vec<Set<'_>> {
+/// The constraint set; none where there are no constraints.
+pub(super) fn constraint_set(derivation: &Derivation) -> Option<Set<'_>> {
     let symbols = &derivation.symbols;
     let mut constraints = Constraint::all(derivation);
     if constraints.is_empty() {
-        return Vec::new();
+        return None;
     }
-    let rotations = Rotation::take(&mut constraints);
-    let part = |part: u32| {
-        let mut rotations = rotations.clone();
-        rotations.iter_mut().enumerate().for_each(|(index, rotation)| rotation.reflects = part >> index & 1 == 1);
-        Set {
-            constraints: constraints.clone(),
-            rotations,
-            variables: symbols.states().collect(),
-            velocities: symbols.with(|role| matches!(role, Role::Velocity | Role::Momentum { .. })),
-        }
-    };
-    (0..1 << rotations.len()).map(part).collect()
+    Some(Set {
+        rotations: Rotation::take(&mut constraints),
+        constraints,
+        variables: symbols.states().collect(),
+        velocities: symbols.with(|role| matches!(role, Role::Velocity | Role::Momentum { .. })),
+    })
 }
 
 fn vanishes(derivation: &Derivation, slopes: &SparseRow, set: &Set<'_>) -> bool {

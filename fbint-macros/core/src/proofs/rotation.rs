@@ -19,8 +19,6 @@ const MOST: usize = 4;
 pub(super) struct Rotation {
     /// Column by column, or row by row: the transpose of a rotation is another one.
     entries: [[Symbol; 3]; 3],
-    /// Whether it reflects, too.
-    pub(super) reflects: bool,
 }
 
 impl Rotation {
@@ -30,7 +28,7 @@ impl Rotation {
         while rotations.len() < MOST
             && let Some((entries, members)) = find(constraints)
         {
-            rotations.push(Self { entries, reflects: false });
+            rotations.push(Self { entries });
             let mut indices = 0..;
             constraints.retain(|_| indices.next().is_none_or(|index| !members.contains(&index)));
         }
@@ -41,8 +39,8 @@ impl Rotation {
         self.entries.into_iter().flatten()
     }
 
-    /// Binds the entries to those of a random rotation.
-    pub(super) fn bind(&self, point: &mut ModularPoint) -> Option<()> {
+    /// Binds the entries to those of a random rotation, which may reflect, too.
+    pub(super) fn bind(&self, point: &mut ModularPoint, reflects: bool) -> Option<()> {
         let [w, x, y, z] = [0; 4].map(|_| point.random());
         let field = point.field;
         let norm = [w, x, y, z].iter().fold(0, |sum, entry| field.add(sum, field.multiply(*entry, *entry)));
@@ -55,7 +53,7 @@ impl Rotation {
                 let products = (0..3).map(|k| field.multiply(h[i][k], h[k][j]));
                 let turn = products.fold(field.multiply(w, h[i][j]), |sum, product| field.add(sum, product));
                 let entry = field.add(u64::from(i == j), field.multiply(factor, turn));
-                point.bind(*symbol, if self.reflects { field.negative(entry) } else { entry });
+                point.bind(*symbol, if reflects { field.negative(entry) } else { entry });
             }
         }
         Some(())

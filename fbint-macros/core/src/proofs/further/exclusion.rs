@@ -38,7 +38,8 @@ const MOST_POINTS: u64 = 8;
 /// multiplied by `scale`.
 pub(super) fn points(
     basis: &Basis<'_>,
-    (set, steps): &(Set<'_>, Vec<Step>),
+    set: &Set<'_>,
+    steps: &[Step],
     parts: &[Expression],
     scale: u64,
 ) -> Option<u64> {

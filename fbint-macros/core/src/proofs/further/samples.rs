@@ -62,7 +62,7 @@ impl<'a> Samples<'a> {
         row: impl Fn(&MonomialSample) -> Vec<u64>,
     ) -> Option<Vec<Combination>> {
         let mut matrix = Elimination::new(self.space.field, width);
-        let spare = SPARE * self.space.sets.len();
+        let spare = SPARE << self.space.set.rotations.len();
         let (mut count, mut idle) = (0, 0);
         while idle < spare {
             let mut rows: Vec<Vec<u64>> = Vec::new();
@@ -115,8 +115,7 @@ impl Space<'_> {
     /// The point of this number on the constraint set, with the parameters given.
     pub(super) fn point(&self, parameters: &[u64], number: u64) -> Option<ModularPoint> {
         let mut point = self.with_parameters(parameters, number);
-        let (set, steps) = &self.sets[number as usize % self.sets.len()];
-        point.follow(set, steps)?;
+        point.follow(&self.set, &self.steps, number)?;
         let (mut place, mut redrawn) = (0, 0);
         while let Some(Root { value, first, .. }) = self.roots.get(place) {
             place += 1;
