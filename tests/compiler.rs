@@ -238,7 +238,7 @@ impl Declaration {
     pub fn compile_without_algebra(&self) -> (Compiled, Table<IntegralId, Claim>) {
         let model = self.elaborate();
         let Prepared { derivation, claims, .. } = mechanics::prepare(&model.problem).expect("a derivation");
-        let programs = assemble(&derivation, false).expect("passes that keep results");
+        let programs = assemble(&derivation, false);
         (Compiled { model, derivation, programs }, claims)
     }
 
@@ -248,7 +248,7 @@ impl Declaration {
         let derivation = symbolic::session(|| mechanics::derive(problem, &algebra::Algebra))
             .expect("a session")
             .expect("a derivation");
-        let programs = assemble(&derivation, with_derivatives).expect("passes that keep results");
+        let programs = assemble(&derivation, with_derivatives);
         Compiled { model, derivation, programs }
     }
 }

@@ -253,10 +253,10 @@ mod derivations {
             let fault = format!("{}: {}", S::FACTS.name, break_derivation(&mut derivation, &mut random));
             // A program that divides by an entry that is gone is not written.
             match catch_unwind(AssertUnwindSafe(|| assemble(&derivation, false))) {
-                Ok(Ok(programs)) => checks.judge(&programs, &fault, &mut tally, || {
+                Ok(programs) => checks.judge(&programs, &fault, &mut tally, || {
                     matches!(check::check(&good.model.problem, &derivation), CheckOutcome::Disagreement(_))
                 }),
-                Ok(Err(_)) | Err(_) => tally.refused += 1,
+                Err(_) => tally.refused += 1,
             }
         }
         tally.report(S::FACTS.name, "derivation");
@@ -332,7 +332,7 @@ mod derivations {
         }
         let name = &derivation.name;
         let programs = catch_unwind(AssertUnwindSafe(|| assemble(derivation, false)));
-        let Ok(Ok(programs)) = programs else { panic!("{name}: {fault} ends the compiler") };
+        let Ok(programs) = programs else { panic!("{name}: {fault} ends the compiler") };
         let is_same = |one: &[f64], other: &[f64]| {
             let error = relative_error(one, other);
             !error.is_nan() && error <= ROUNDING

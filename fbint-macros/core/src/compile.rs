@@ -90,9 +90,8 @@ pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundi
     let mut findings = findings(messages, &origin, undefined)?;
     let derivation = &origin.prepared.derivation;
 
-    let fault = |fault| messages::fault(declaration, &fault);
-    let programs = program::assemble(derivation, declaration.derivatives).map_err(fault)?;
-    let unverified = program::verify(derivation, &programs).map_err(fault)?;
+    let programs = program::assemble(derivation, declaration.derivatives);
+    let unverified = program::verify(derivation, &programs).map_err(|fault| messages::fault(declaration, &fault))?;
     if !unverified.is_empty() {
         findings.doubts.push(Doubt::Unverified(unverified));
     }

@@ -14,7 +14,7 @@ fn operations(attribute: &str, item: &str) -> u32 {
     let model = elaborate(&declaration, &errors).expect("no mistakes");
     errors.flush().expect("no mistakes");
     let prepared = algebra::prepare(&model.problem).expect("a derivation");
-    let count = assemble(&prepared.derivation, false).expect("programs")[&VECTOR_FIELD].operations();
+    let count = assemble(&prepared.derivation, false)[&VECTOR_FIELD].operations();
     count.additions + count.multiplications + count.fused + count.divisions
 }
 

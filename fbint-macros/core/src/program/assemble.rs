@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use super::fields::{self, FunctionParts};
 use super::functions::{GeneratedFunction, functions_of};
 use super::optimise::Optimiser;
-use super::{Fault, Instruction, Program};
+use super::{Instruction, Program};
 use crate::derivation::Derivation;
 
 /// The programs of the generated functions.
@@ -57,7 +57,7 @@ impl IndexMut<&GeneratedFunction> for Programs {
 }
 
 /// Assembles and optimises every program, those of derivatives among them or not.
-pub fn assemble(derivation: &Derivation, with_derivatives: bool) -> Result<Programs, Fault> {
+pub fn assemble(derivation: &Derivation, with_derivatives: bool) -> Programs {
     let parts = FunctionParts::new(derivation);
     let mut optimiser = Optimiser::default();
     let mut functions: Vec<(&'static GeneratedFunction, Program)> = Vec::new();
@@ -65,15 +65,15 @@ pub fn assemble(derivation: &Derivation, with_derivatives: bool) -> Result<Progr
         let mut program = (function.build)(&parts);
         if let Some(derivative) = function.derivative() {
             if derivative.is_tangent() {
-                optimiser.optimise(function.name, &mut program)?;
+                optimiser.optimise(&mut program);
             }
             program = derivative.of(program, &function.unknowns(derivation));
         }
-        optimiser.optimise(function.name, &mut program)?;
+        optimiser.optimise(&mut program);
         functions.push((function, program));
     }
     let mut normalisation = fields::normalisation(&parts);
-    optimiser.optimise("normalisation", &mut normalisation)?;
+    optimiser.optimise(&mut normalisation);
     let prepare_direction = optimiser.prepare_direction(functions.iter_mut().map(|(_, program)| program).collect());
-    Ok(Programs { prepare: optimiser.prepare(), normalisation, prepare_direction, functions })
+    Programs { prepare: optimiser.prepare(), normalisation, prepare_direction, functions }
 }

@@ -221,8 +221,6 @@ impl Instruction {
 pub struct Fault {
     /// The function.
     pub function: &'static str,
-    /// The pass that changed a result, where it is known.
-    pub pass: Option<&'static str>,
 }
 
 /// A straight-line program.

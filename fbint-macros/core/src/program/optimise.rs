@@ -1,30 +1,23 @@
-//! Passes over finished programs, each a verb, in the order of [`PASSES`]. Each keeps every result up to rounding, which is
-//! checked after each; what it leaves unread is dropped.
+//! Passes over finished programs, each a verb, in the order of [`PASSES`]. Each keeps every result up to rounding; what it leaves
+//! unread is dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Sign::{Minus, Plus};
-use super::interpret::{inputs, interpret};
 use super::schedule::schedule;
 use super::tangent::tangents;
-use super::{Builder, Fault, Input, Instruction, Program, Value};
-use crate::numbers::number::Numeric;
-use crate::numbers::points::{Point, sample_points};
-use crate::numbers::precise::Real;
+use super::{Builder, Input, Instruction, Program, Value};
 
 /// A rewriting of a program, which may move something into the program that prepares.
 type Pass = fn(&mut Optimiser, &mut Program);
 
-const PASSES: [(&str, Pass); 5] = [
-    ("turn differences", |_, program| turn_differences(program)),
-    ("hoist parameters", Optimiser::hoist_parameters),
-    ("divide", |_, program| divide(program)),
-    ("fuse", |_, program| fuse_multiply_add(program)),
-    ("schedule", |_, program| schedule(program)),
+const PASSES: [Pass; 5] = [
+    |_, program| turn_differences(program),
+    Optimiser::hoist_parameters,
+    |_, program| divide(program),
+    |_, program| fuse_multiply_add(program),
+    |_, program| schedule(program),
 ];
-
-/// Difference, relative to the largest result, up to which rounding explains that a pass changed one.
-const TOLERANCE: f64 = 1e-9;
 
 /// All passes over several programs, and the program that prepares: what they compute from parameters alone.
 #[derive(Default)]
@@ -34,17 +27,12 @@ pub(super) struct Optimiser {
 }
 
 impl Optimiser {
-    /// All passes over a program. `Err` names the first pass that changed a result.
-    pub(super) fn optimise(&mut self, function: &'static str, program: &mut Program) -> Result<(), Fault> {
-        let expected = Original::of(&self.preparation(), program);
-        for (name, rewrite) in PASSES {
+    /// All passes over a program.
+    pub(super) fn optimise(&mut self, program: &mut Program) {
+        for rewrite in PASSES {
             rewrite(self, program);
             eliminate_dead_values(program);
-            if !expected.is_met(&self.preparation(), program) {
-                return Err(Fault { function, pass: Some(name) });
-            }
         }
-        Ok(())
     }
 
     /// The program that prepares directions: the changes that these programs read, which are counted anew.
@@ -66,17 +54,12 @@ impl Optimiser {
 
     /// The program that prepares.
     pub(super) fn prepare(self) -> Program {
-        let mut prepare = self.preparation();
+        let mut prepare = self.builder.finish(self.outputs);
         eliminate_dead_values(&mut prepare);
         divide(&mut prepare);
         fuse_multiply_add(&mut prepare);
         eliminate_dead_values(&mut prepare);
         prepare
-    }
-
-    /// The program that prepares, so far.
-    fn preparation(&self) -> Program {
-        self.builder.program(self.outputs.clone())
     }
 
     /// Every value that depends on parameters alone and is read by one that does not becomes an input.
@@ -139,42 +122,6 @@ impl Optimiser {
             self.outputs.len() - 1
         })
     }
-}
-
-/// A program before the passes, and its results at the first point where all are finite.
-struct Original {
-    program: Program,
-    prepare: Program,
-    results: Option<(Point<'static>, Vec<f64>)>,
-}
-
-impl Original {
-    fn of(prepare: &Program, program: &Program) -> Self {
-        let results = sample_points().map(|point| (point, results_at(&point, prepare, program)));
-        let results = results.into_iter().find(|(_, results)| results.iter().all(|result: &f64| result.is_finite()));
-        Self { program: program.clone(), prepare: prepare.clone(), results }
-    }
-
-    /// Whether the results are the same: in doubles up to some rounding, or in 256 bits.
-    fn is_met(&self, prepare: &Program, program: &Program) -> bool {
-        let Some((point, expected)) = &self.results else { return true };
-        let obtained: Vec<f64> = results_at(point, prepare, program);
-        let scale = expected.iter().fold(1.0, |scale: f64, result| scale.max(result.abs()));
-        if obtained.len() != expected.len() || !obtained.iter().all(|result| result.is_finite()) {
-            return false;
-        }
-        if obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= TOLERANCE * scale) {
-            return true;
-        }
-        let obtained: Vec<Real> = results_at(point, prepare, program);
-        let expected = results_at(point, &self.prepare, &self.program);
-        !obtained.iter().zip(&expected).any(|(x, y)| (x - y).is_nonzero())
-    }
-}
-
-/// The results of a program at a point in general position.
-fn results_at<N: Numeric>(point: &Point, prepare: &Program, program: &Program) -> Vec<N> {
-    interpret(program, &inputs(point, prepare, &N::exactly), &N::exactly)
 }
 
 /// Drops instructions that no result depends on, and renumbers.

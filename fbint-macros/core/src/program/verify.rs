@@ -107,7 +107,7 @@ impl<'a> ModelAtPoint<'a> {
         program: &Program,
         input: &impl Fn(Option<Form>, Input) -> f64,
     ) -> Result<bool, Fault> {
-        let fault = Fault { function: function.name, pass: None };
+        let fault = Fault { function: function.name };
         let expected: Vec<f64> = match &function.expected {
             Expected::Values { in_doubles, .. } => in_doubles(&self.oracle),
             Expected::Derivative(..) => self.exact.expected(function).iter().map(Real::to_f64).collect(),

@@ -158,10 +158,9 @@ pub(super) fn disagreement(declaration: &Declaration, quantity: &str) -> syn::Er
 
 /// A bug of the compiler.
 pub(super) fn fault(declaration: &Declaration, fault: &Fault) -> syn::Error {
-    let function = match fault.pass {
-        Some(pass) => format!("`{}` after the pass `{pass}`", fault.function),
-        None => format!("`{}`", fault.function),
-    };
-    let text = format!("internal error: {function} as generated disagrees with its derivation; please report it");
-    error(declaration, text)
+    let Fault { function } = fault;
+    error(
+        declaration,
+        format!("internal error: `{function}` as generated disagrees with its derivation; please report it"),
+    )
 }
