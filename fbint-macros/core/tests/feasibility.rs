@@ -134,23 +134,6 @@ fn what_was_not_found_is_noted() {
     }
 }
 
-/// Domains that are small and far away are found where their functions lead there.
-#[test]
-fn what_is_defined_far_away_is_not_called_undefined() {
-    for entries in [
-        "output(f = (x - 50).acos())",
-        "invariant(f = (1 - (u - 100).powi(2)).sqrt())",
-        "output(f = (10 * (x - 2)).acos())",
-        "output(f = (1 / 100 - (x - 30).powi(2)).sqrt() + y)",
-        "output(f = (x - 30).ln() + (20 - x).ln() + (x - 50).acos())",
-        "constraint(f = (x - 50).acos() - y)",
-    ] {
-        let (messages, expansion) = compile(entries);
-        assert!(messages.is_empty(), "{entries}: {messages:#?}");
-        assert!(!expansion.contains("is defined: it takes"), "{entries}: {}", documentation(&expansion));
-    }
-}
-
 /// The lines of an expansion that tell of states.
 fn documentation(expansion: &str) -> String {
     expansion.split("\\n").filter(|line| line.contains("state")).collect::<Vec<_>>().join("\n")

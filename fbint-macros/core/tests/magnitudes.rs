@@ -173,19 +173,6 @@ fn rates_that_are_dependent_to_rounding_compile() {
     }
 }
 
-#[test]
-fn functions_are_found_defined_wherever_their_domain_is() {
-    let cases = [
-        "(1 - (x - 2).powi(2) - (y - 4).powi(2)).sqrt()",
-        "(1e-4 - (x - 2).powi(2) - (y - 4).powi(2) - (z + 3).powi(2)).sqrt()",
-        "(1 - (x - 1e4).powi(2) - (y + 1e6).powi(2)).ln()",
-        "(x * x + y * y - 50).acos()",
-        "((x - 30).exp() * (30 - x).exp() - 1 + x - 700).sqrt()",
-        "(1 - 1e10 * (x - y - 5).powi(2)).ln()",
-    ];
-    assert_silent(&cases, |energy| remarks(&format!("hamiltonian = {KINETIC} + {energy}"), ""));
-}
-
 /// The brackets of Euler's angles with the angular momentum of a body.
 #[test]
 fn true_poisson_matrices_compile() {

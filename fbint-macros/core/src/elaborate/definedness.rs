@@ -3,7 +3,6 @@
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-use super::ascent::is_positive_somewhere;
 use crate::derivation::{IntegralId, Problem, Symbols};
 use crate::expression::{Expression, Function};
 use crate::numbers::points::{Point, search_points};
@@ -30,9 +29,7 @@ pub fn undefined_part<'a>(expression: &'a Expression, symbols: &Symbols) -> Opti
     if let Some(inner) = expression.children().find_map(|child| undefined_part(child, symbols)) {
         return Some(inner);
     }
-    let is_suspicious = is_partial(expression)
-        && !is_defined_somewhere(expression, symbols)
-        && !is_positive_somewhere(expression.children().next()?, symbols, |value| inside(expression, value));
+    let is_suspicious = is_partial(expression) && !is_defined_somewhere(expression, symbols);
     is_suspicious.then(|| Undefined { part: expression, is_certain: is_undefined_everywhere(expression, symbols) })
 }
 
@@ -53,14 +50,6 @@ fn is_undefined_everywhere(expression: &Expression, symbols: &Symbols) -> bool {
     };
     let is_number = argument.symbols().is_empty();
     (is_number || is_kept_out) && search_points(symbols).find_map(is_beyond).unwrap_or(false)
-}
-
-/// The distance of the argument from the boundary of the domain; negative outside.
-fn inside(expression: &Expression, argument: f64) -> f64 {
-    match expression {
-        Expression::Call(Function::Asin | Function::Acos, _) => 1.0 - argument * argument,
-        _ => argument,
-    }
 }
 
 fn is_partial(expression: &Expression) -> bool {

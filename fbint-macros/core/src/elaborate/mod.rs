@@ -6,7 +6,6 @@
 //! depends on it is left out silently. The emitted equations are the declared ones, term for term: simplification is not done
 //! here.
 
-mod ascent;
 mod beginning;
 mod definedness;
 mod evaluate;
