@@ -56,7 +56,11 @@ fn mistakes_are_reported_where_they_stand() {
             "1",
         ),
         ("default(m = vector![1], g = 9, l = 2 * g)", "a default is a number, and `l` contains `g`", "2 * g"),
-        ("default(m = vector![1], g = 9, l = 1000.exp())", "the default of `l` is not a finite number", "1000.exp()"),
+        (
+            "default(m = vector![1], g = 9, l = 1000.exp())",
+            "this number is out of reach of double precision, or not real",
+            "1000.exp()",
+        ),
         ("default(m[i in 0..1] = 1, g = 9, l = 1)", "`default` gives all of `m` at once: drop `[..]` after `m`", "["),
         ("start(q = vector![l, 0])", "`start` does not say where `p` starts: add `p = ..` to it", "p"),
         (

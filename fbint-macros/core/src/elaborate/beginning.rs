@@ -47,7 +47,7 @@ fn default(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpression)
     let complaint = |symbol: &str| format!("a default is a number, and `{}` contains `{symbol}`", named.name);
     scope.refuse(&named.value, value, |_| true, complaint)?;
     let undefined = |entry: &Expression| !entry.evaluate(&|_| f64::NAN).is_finite();
-    if value.entries().iter().any(|entry| undefined(&entry.expression)) {
+    if value.entries().iter().any(undefined) {
         return scope.fail(&named.value, format!("the default of `{}` is not a finite number", named.name));
     }
     Ok(())

@@ -1,22 +1,23 @@
 //! Rust's expression syntax read as mathematics: operators, literals, names, indexing.
 
 use num_rational::BigRational;
-use num_traits::ToPrimitive;
+use num_traits::{One, ToPrimitive};
 use quote::ToTokens;
 use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, RangeLimits, Stmt, UnOp};
 
 use super::methods::Value;
 use super::numbers;
 use super::scope::{Poison, Reported, Scope, every};
-use super::value::{ShapedExpression, SizedExpression, fits, representable};
+use super::value::{ShapedExpression, representable};
+use crate::expression::{DivisionByZero, Expression};
 use crate::syntax::{Shape, peel};
 
 /// The deepest recursion. Definitions within definitions count with everything that is open in them.
 const MAX_LEVEL: usize = 300;
-/// The deepest expression that is built: later phases recurse over it.
-const MAX_DEPTH: usize = 250;
 /// The most entries that are evaluated, which bounds the time that nested sums take.
 const MAX_WORK: usize = 300_000;
+/// The number of nodes that take as long to look at as an entry takes to be evaluated.
+const NODES_OF_AN_ENTRY: usize = 100;
 
 impl Scope<'_> {
     /// The value of an expression. Stays within the limits whatever the expression is.
@@ -42,7 +43,7 @@ impl Scope<'_> {
     fn dispatch(&mut self, expression: &Expr) -> Value {
         match expression {
             Expr::Lit(literal) => match numbers::exact(&literal.lit) {
-                Ok(number) => Ok(SizedExpression::number(number).into()),
+                Ok(number) => Ok(Expression::Number(number).into()),
                 Err(message) => self.fail(literal, message),
             },
             Expr::Path(path) => self.path(path),
@@ -54,7 +55,7 @@ impl Scope<'_> {
                 _ => self.fail(block, "a block holds one expression here; name intermediate results with `define`"),
             },
             Expr::Unary(unary) => match unary.op {
-                UnOp::Neg(_) => Ok(self.evaluate(&unary.expr)?.map(SizedExpression::negate)),
+                UnOp::Neg(_) => Ok(self.evaluate(&unary.expr)?.map(|entry| -entry)),
                 UnOp::Deref(star) => {
                     self.fail(star, "a `*` in front of an operand has no meaning here; a power is written `x.powi(2)`")
                 }
@@ -98,7 +99,7 @@ impl Scope<'_> {
             if words.next().is_some_and(|word| word.ident == "PI")
                 && words.next().is_some_and(|word| word.ident == "consts")
             {
-                return Ok(SizedExpression::pi().into());
+                return Ok(Expression::Pi.into());
             }
         }
         self.fail(path, "paths have no meaning here, because the macro cannot look behind them; pass the number as a field of the struct")
@@ -115,13 +116,13 @@ impl Scope<'_> {
         let mut links = links.into_iter().zip(operands);
         match fold {
             Fold::Sum => {
-                let shape = first.shape();
+                let (shape, mut nodes) = (first.shape(), 0);
+                self.count(&first, &mut nodes, binary.op)?;
                 let mut terms = vec![first];
                 for ((op, _), operand) in links {
+                    self.count(&operand, &mut nodes, op)?;
                     terms.push(self.term(shape, op, operand)?);
                 }
-                let nodes = terms.iter().fold(0, |sum: usize, term| sum.saturating_add(term.nodes()));
-                self.fits(nodes, binary.op)?;
                 Ok(ShapedExpression::sum(&terms))
             }
             Fold::Product => links.try_fold(first, |product, ((op, written), operand)| match op {
@@ -138,7 +139,7 @@ impl Scope<'_> {
             let verb = if is_difference { "subtracted" } else { "added" };
             return self.fail(op, format!("{shape} and {} cannot be {verb}", operand.shape()));
         }
-        Ok(if is_difference { operand.map(SizedExpression::negate) } else { operand })
+        Ok(if is_difference { operand.map(|entry| -entry) } else { operand })
     }
 
     /// The product in the sense of linear algebra.
@@ -151,11 +152,19 @@ impl Scope<'_> {
             let message = format!("{} cannot divide: only scalars can", divisor.shape());
             return self.fail(written, format!("{message}; `a.component_div(&b)` divides by components"));
         };
-        let Some(reciprocal) = scalar.clone().reciprocal() else {
-            let message = format!("this divisor is 0{}: correct it, or drop the quotient", self.circumstances());
-            return self.fail(written, message);
-        };
+        let reciprocal = self.raised(scalar.clone(), -BigRational::one(), written)?;
         self.product(dividend, reciprocal.into(), written)
+    }
+
+    /// The power. Refuses to divide by zero.
+    pub(super) fn raised(
+        &self,
+        base: Expression,
+        exponent: BigRational,
+        written: impl ToTokens,
+    ) -> Reported<Expression> {
+        let message = || format!("division by zero{}", self.circumstances());
+        base.power(exponent).or_else(|DivisionByZero| self.fail(written, message()))
     }
 
     fn no_arithmetic<T>(&self, binary: &ExprBinary) -> Reported<T> {
@@ -280,21 +289,26 @@ impl Scope<'_> {
         Ok(start..end)
     }
 
-    /// Refuses a value that would be too large, before it is built.
-    pub(super) fn fits(&self, nodes: usize, written: impl ToTokens) -> Reported<()> {
-        fits(nodes).or_else(|message| self.fail(written, message))
+    /// Adds the nodes of a value to `nodes`. Refuses a value that is too large or too deep for later phases.
+    pub(super) fn count(
+        &mut self,
+        value: &ShapedExpression,
+        nodes: &mut usize,
+        written: impl ToTokens,
+    ) -> Reported<()> {
+        let before = *nodes;
+        let counted = value.count(nodes);
+        self.work += (*nodes - before) / NODES_OF_AN_ENTRY;
+        counted.or_else(|message| self.fail(written, message))
     }
 
-    /// Refuses a value that is too deep for later phases.
+    /// Refuses a value that later phases cannot take.
     fn limited(&mut self, value: ShapedExpression, expression: &Expr) -> Value {
         self.work += value.entries().len();
-        self.fits(value.nodes(), expression)?;
-        if value.entries().iter().any(|entry| entry.depth > MAX_DEPTH) {
-            let message = format!("this is nested more than {MAX_DEPTH} deep when its definitions are written out");
-            return self.fail(expression, message);
-        }
-        if !value.entries().iter().all(|entry| representable(&entry.expression)) {
-            return self.fail(expression, "this number is out of reach of double precision");
+        self.count(&value, &mut 0, expression)?;
+        if !value.entries().iter().all(representable) {
+            let message = "this number is out of reach of double precision, or not real";
+            return self.fail(expression, format!("{message}{}", self.circumstances()));
         }
         Ok(value)
     }

@@ -83,7 +83,7 @@ fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Rep
         let message = format!("the Poisson matrix of this state is {expected}, and this is {}", value.shape());
         return scope.fail(expression, message);
     }
-    let row = |row: usize| (0..dimension).map(|column| value.entry(row, column).expression.clone()).collect();
+    let row = |row: usize| (0..dimension).map(|column| value.entry(row, column).clone()).collect();
     Ok((0..dimension).map(row).collect())
 }
 

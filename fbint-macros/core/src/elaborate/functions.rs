@@ -7,7 +7,8 @@ use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Path, 
 use super::evaluate::Fold;
 use super::methods::{Builtin, METHODS, Value, arguments};
 use super::scope::{Poison, Reported, Scope, every};
-use super::value::{ShapedExpression, SizedExpression};
+use super::value::ShapedExpression;
+use crate::expression::Expression;
 use crate::syntax::{MAX_ENTRIES, Shape, nearest, peel, plain};
 
 /// The functions, in the order in which messages list them.
@@ -57,9 +58,9 @@ impl Scope<'_> {
         match series {
             Fold::Sum if values.is_empty() => self.empty_sum(&index, members.start, &closure.body),
             Fold::Sum => Ok(ShapedExpression::sum(&values)),
-            Fold::Product => values.into_iter().try_fold(SizedExpression::integer(1).into(), |product, factor| {
-                self.product(product, factor, &call.method)
-            }),
+            Fold::Product => values
+                .into_iter()
+                .try_fold(Expression::one().into(), |product, factor| self.product(product, factor, &call.method)),
         }
     }
 
@@ -72,7 +73,7 @@ impl Scope<'_> {
         body: &Expr,
     ) -> Reported<Vec<ShapedExpression>> {
         let mut values: Vec<ShapedExpression> = Vec::new();
-        let mut nodes: usize = 0;
+        let mut nodes = 0;
         for member in members {
             let value = self.with_index(index, member, |scope| scope.evaluate(body))?;
             if let Some(first) = values.first()
@@ -81,8 +82,7 @@ impl Scope<'_> {
                 let message = format!("the members of this series differ: {} and {}", first.shape(), value.shape());
                 return self.fail(body, message);
             }
-            nodes = nodes.saturating_add(value.nodes());
-            self.fits(nodes, &call.method)?;
+            self.count(&value, &mut nodes, &call.method)?;
             values.push(value);
         }
         Ok(values)
@@ -104,12 +104,12 @@ impl Scope<'_> {
         let before = self.errors.len();
         let member = self.with_index(index, start, |scope| scope.evaluate(body));
         match (member, self.errors.take_back(before)) {
-            (Ok(member), _) => Ok(member.map(|_| SizedExpression::integer(0))),
+            (Ok(member), _) => Ok(member.map(|_| Expression::zero())),
             (Err(Poison), Some(mistakes)) if self.exhausted => {
                 self.errors.absorb(mistakes);
                 Err(Poison)
             }
-            (Err(Poison), _) => Ok(SizedExpression::integer(0).into()),
+            (Err(Poison), _) => Ok(Expression::zero().into()),
         }
     }
 
@@ -176,7 +176,7 @@ impl Scope<'_> {
         if rows * columns > MAX_ENTRIES {
             return self.fail(call, format!("a matrix has at most {MAX_ENTRIES} entries"));
         }
-        Ok(ShapedExpression::from_fn(rows, columns, |row, column| SizedExpression::integer(entry(row, column))))
+        Ok(ShapedExpression::from_fn(rows, columns, |row, column| Expression::integer(entry(row, column))))
     }
 
     fn size(&mut self, written: &Expr) -> Reported<usize> {
@@ -235,7 +235,7 @@ impl Scope<'_> {
         let value = self.evaluate(written)?;
         let (name, remedy) = match constructor {
             Constructor::Stack => {
-                let is_blank = value.as_scalar().is_some_and(SizedExpression::is_zero);
+                let is_blank = value.as_scalar().is_some_and(Expression::is_zero);
                 return Ok(Submatrix { written, value: (!is_blank).then_some(value) });
             }
             Constructor::Matrix => ("matrix", "; blocks are put together by `stack![..; ..]`"),
@@ -260,7 +260,7 @@ impl Scope<'_> {
         Ok(ShapedExpression::from_fn(heights.len(), widths.len(), |row, column| {
             let ((i, row), (j, column)) = (heights[row], widths[column]);
             let value = blocks[i][j].value.as_ref();
-            value.map_or_else(|| SizedExpression::integer(0), |value| value.entry(row, column).clone())
+            value.map_or_else(Expression::zero, |value| value.entry(row, column).clone())
         }))
     }
 

@@ -7,7 +7,7 @@ use super::integrals::IntegralList;
 use super::methods::Value;
 use super::quantities::{Purpose, Quantity};
 use super::scope::{Poison, Reported, Scope, Settlement};
-use super::value::{ShapedExpression, SizedExpression};
+use super::value::ShapedExpression;
 use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, SparseRow, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
@@ -38,8 +38,8 @@ impl Scope<'_> {
     /// What stands for the rates or the momenta of the argument's entries, of its shape. `complaint` is about entries that have none.
     fn stand_in(&mut self, argument: &Expr, role: fn(Symbol) -> Role, complaint: &str) -> Value {
         let value = self.evaluate(argument)?;
-        let entry = |entry: &SizedExpression| match entry.expression {
-            Expression::Symbol(symbol) => self.symbols.only(role(symbol)).map(SizedExpression::symbol),
+        let entry = |entry: &Expression| match entry {
+            Expression::Symbol(symbol) => self.symbols.only(role(*symbol)).map(Expression::from),
             _ => None,
         };
         match value.entries().iter().map(entry).collect() {
@@ -191,7 +191,7 @@ fn check_rate(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpressi
         why_homogeneous: "moving frames are not supported; make it a velocity that a constraint holds",
     };
     for rate in value.entries() {
-        scope.linear_form(&named.value, &rate.expression, form)?;
+        scope.linear_form(&named.value, rate, form)?;
     }
     Ok(())
 }

@@ -2,12 +2,12 @@
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One, Signed};
+use num_traits::One;
 use syn::{Expr, ExprMethodCall, Ident};
 
 use super::evaluate::Fold;
 use super::scope::{Poison, Reported, Scope};
-use super::value::{ShapedExpression, SizedExpression};
+use super::value::ShapedExpression;
 use crate::expression::{Expression, Function, to_f64};
 use crate::syntax::{Shape, nearest, plain};
 
@@ -26,7 +26,7 @@ pub(super) type Builtin<Call> = (&'static str, usize, fn(&mut Scope, &Call) -> V
 pub(super) const METHODS: [Builtin<ExprMethodCall>; 30] = [
     ("powi", 1, |scope, call| scope.integer_power(call)),
     ("powf", 1, |scope, call| scope.real_power(call)),
-    ("sqrt", 0, |scope, call| scope.square_root(call)),
+    ("sqrt", 0, |scope, call| Ok(scope.scalar(call)?.sqrt().into())),
     ("sin", 0, |scope, call| scope.elementary(call, Function::Sin)),
     ("cos", 0, |scope, call| scope.elementary(call, Function::Cos)),
     ("tan", 0, |scope, call| scope.elementary(call, Function::Tan)),
@@ -43,7 +43,7 @@ pub(super) const METHODS: [Builtin<ExprMethodCall>; 30] = [
     ("recip", 0, |scope, call| scope.reciprocal(call)),
     ("dot", 1, |scope, call| scope.dot(call)),
     ("cross", 1, |scope, call| scope.cross(call)),
-    ("norm", 0, |scope, call| Ok(scope.norm_squared(call)?.map(root))),
+    ("norm", 0, |scope, call| Ok(scope.norm_squared(call)?.map(Expression::sqrt))),
     ("norm_squared", 0, |scope, call| scope.norm_squared(call)),
     ("transpose", 0, |scope, call| Ok(scope.evaluate(&call.receiver)?.transpose())),
     ("trace", 0, |scope, call| Ok(scope.square(call)?.trace().into())),
@@ -144,7 +144,7 @@ impl Scope<'_> {
             let message = format!("a determinant is written out up to {MAX_DETERMINANT} x {MAX_DETERMINANT}");
             return self.fail(&call.method, format!("{message}, and this is {}", value.shape()));
         }
-        Ok(value.determinant().or_else(|message| self.fail(&call.method, message))?.into())
+        Ok(value.determinant().into())
     }
 
     /// The receiver, which is a square matrix.
@@ -153,36 +153,14 @@ impl Scope<'_> {
         self.receiver(call, "a square matrix", is_square)
     }
 
-    fn square_root(&mut self, call: &ExprMethodCall) -> Value {
-        let argument = self.scalar(call)?;
-        if argument.expression.as_number().is_some_and(BigRational::is_negative) {
-            return self.out_of_domain(call, "the square root of a negative number is not real");
-        }
-        Ok(root(argument).into())
-    }
-
     fn reciprocal(&mut self, call: &ExprMethodCall) -> Value {
-        match self.scalar(call)?.reciprocal() {
-            Some(reciprocal) => Ok(reciprocal.into()),
-            None => self.out_of_domain(call, "0 has no reciprocal"),
-        }
+        let scalar = self.scalar(call)?;
+        Ok(self.raised(scalar, -BigRational::one(), &call.receiver)?.into())
     }
 
-    /// Elementary functions of one scalar. Numbers outside the domain are refused.
+    /// Elementary functions of one scalar.
     fn elementary(&mut self, call: &ExprMethodCall, function: Function) -> Value {
-        let argument = self.scalar(call)?;
-        let complaint = match (function, argument.expression.as_number()) {
-            (Function::Ln, Some(number)) if !number.is_positive() => "only positive numbers have a logarithm",
-            (Function::Asin | Function::Acos, Some(number)) if number.abs() > BigRational::one() => {
-                "sine and cosine lie between -1 and 1: there is no such angle"
-            }
-            _ => return Ok(SizedExpression::call(function, vec![argument]).into()),
-        };
-        self.out_of_domain(call, complaint)
-    }
-
-    fn out_of_domain<T>(&self, call: &ExprMethodCall, complaint: &str) -> Reported<T> {
-        self.fail(&call.receiver, format!("{complaint}{}", self.circumstances()))
+        Ok(Expression::call(function, [self.scalar(call)?]).into())
     }
 
     fn column(&mut self, call: &ExprMethodCall) -> Value {
@@ -213,9 +191,9 @@ impl Scope<'_> {
 
     fn real_power(&mut self, call: &ExprMethodCall) -> Value {
         let (base, exponent) = self.scalars(call)?;
-        match exponent.expression.as_number() {
+        match exponent.as_number() {
             Some(number) => self.power(base, number.clone(), &call.args[0]),
-            None => Ok(SizedExpression::call(Function::Powf, vec![base, exponent]).into()),
+            None => Ok(Expression::call(Function::Powf, [base, exponent]).into()),
         }
     }
 
@@ -224,35 +202,16 @@ impl Scope<'_> {
         if y.is_zero() && x.is_zero() {
             return self.fail(&call.method, "the origin has no angle");
         }
-        Ok(SizedExpression::call(Function::Atan2, vec![y, x]).into())
+        Ok(Expression::call(Function::Atan2, [y, x]).into())
     }
 
-    fn power(&self, base: SizedExpression, exponent: BigRational, written: &Expr) -> Value {
-        if to_f64(&exponent).abs() > MAX_EXPONENT {
-            let text = format!("an exponent lies between -{MAX_EXPONENT} and {MAX_EXPONENT}");
-            return self.fail(written, text);
-        }
-        let nested = nested_exponent(&base.expression) * to_f64(&exponent).abs();
+    fn power(&self, base: Expression, exponent: BigRational, written: &Expr) -> Value {
+        let nested = nested_exponent(&base) * to_f64(&exponent).abs();
         if nested > MAX_EXPONENT {
-            let text =
-                format!("powers of powers multiply: here up to {nested:.0}, and at most {MAX_EXPONENT} is possible");
-            return self.fail(written, text);
+            let message = format!("an exponent is {MAX_EXPONENT} at most, and powers of powers multiply");
+            return self.fail(written, format!("{message}: here it is up to {nested:.0}"));
         }
-        if let Some(number) = base.expression.as_number() {
-            // Exact powers of numbers are taken at once: they must not outgrow the memory.
-            let bits = number.numer().bits().max(number.denom().bits());
-            let size = exponent.to_integer().abs() * BigInt::from(bits);
-            if exponent.is_integer() && size > BigInt::from(8_192) {
-                return self.fail(written, "this power is out of reach of double precision");
-            }
-            if number.is_negative() && !exponent.is_integer() {
-                return self.fail(written, "a negative number has no real power with this exponent");
-            }
-        }
-        match base.power(exponent) {
-            Some(power) => Ok(power.into()),
-            None => self.fail(written, "division by zero: zero has no negative power"),
-        }
+        Ok(self.raised(base, exponent, written)?.into())
     }
 
     fn cross(&mut self, call: &ExprMethodCall) -> Value {
@@ -262,7 +221,6 @@ impl Scope<'_> {
             let message = format!("`cross` takes two vectors of 3, and these are {one} and {other}");
             return self.fail(&call.method, message);
         }
-        self.fits(left.nodes().saturating_add(right.nodes()), &call.method)?;
         Ok(left.cross(&right))
     }
 
@@ -273,18 +231,16 @@ impl Scope<'_> {
 
     fn component_mul(&mut self, call: &ExprMethodCall) -> Value {
         let (left, right) = self.pair(call)?;
-        Ok(left.zip(right, |a, b| SizedExpression::product(vec![a, b])))
+        Ok(left.zip(right, |left, right| left * right))
     }
 
     fn component_div(&mut self, call: &ExprMethodCall) -> Value {
         let (left, right) = self.pair(call)?;
-        if let Some(place) = right.entries().iter().position(SizedExpression::is_zero) {
-            return self.fail(&call.args[0], format!("division by zero: entry {place} of the divisor is 0"));
-        }
-        Ok(left.zip(right, |a, b| match b.reciprocal() {
-            Some(reciprocal) => SizedExpression::product(vec![a, reciprocal]),
-            None => a,
-        }))
+        let shape = right.shape();
+        let reciprocals =
+            right.into_entries().into_iter().map(|entry| self.raised(entry, -BigRational::one(), &call.args[0]));
+        let reciprocals = ShapedExpression::new(shape, reciprocals.collect::<Reported<_>>()?);
+        Ok(left.zip(reciprocals, |left, right| left * right))
     }
 
     /// The receiver and the argument, vectors or matrices of one shape.
@@ -297,12 +253,11 @@ impl Scope<'_> {
                 format!("`{name}` takes two vectors or matrices of one shape, and these are {one} and {other}");
             return self.fail(&call.method, message);
         }
-        self.fits(left.nodes().saturating_add(right.nodes()), &call.method)?;
         Ok((left, right))
     }
 
     /// The receiver and the argument, which are scalars.
-    fn scalars(&mut self, call: &ExprMethodCall) -> Reported<(SizedExpression, SizedExpression)> {
+    fn scalars(&mut self, call: &ExprMethodCall) -> Reported<(Expression, Expression)> {
         let (receiver, argument) = (self.scalar(call), self.evaluate(&call.args[0]));
         let (receiver, argument) = (receiver?, argument?);
         match argument.as_scalar() {
@@ -321,7 +276,7 @@ impl Scope<'_> {
     }
 
     /// The receiver, which is a scalar.
-    fn scalar(&mut self, call: &ExprMethodCall) -> Reported<SizedExpression> {
+    fn scalar(&mut self, call: &ExprMethodCall) -> Reported<Expression> {
         let value = self.receiver(call, "a scalar", |shape| shape == Shape::Scalar)?;
         value.as_scalar().cloned().ok_or(Poison)
     }
@@ -335,12 +290,6 @@ impl Scope<'_> {
         }
         Ok(value)
     }
-}
-
-/// The square root. Panics for a negative number, which callers refuse.
-fn root(scalar: SizedExpression) -> SizedExpression {
-    let half = BigRational::new(BigInt::one(), BigInt::from(2));
-    scalar.power(half).expect("a positive exponent never divides")
 }
 
 pub(super) fn arguments(count: usize) -> String {

@@ -17,10 +17,10 @@ use syn::{Expr, ExprIndex, ExprPath};
 
 use super::quantities::{FamilyMember, Flattened, Purpose, Quantity};
 use super::scope::{Multipliers, Poison, Reported, Scope, list};
-use super::value::{ShapedExpression, SizedExpression};
+use super::value::ShapedExpression;
 use crate::derivation::table::Table;
 use crate::derivation::{Declared, IntegralId, Kind, Symbols};
-use crate::expression::Symbol;
+use crate::expression::{Expression, Symbol};
 use crate::syntax::{Family, NamedExpression, nearest, peel, plain};
 
 /// The multipliers of constraints by name.
@@ -55,9 +55,8 @@ pub(super) fn multipliers<'a>(
 
 fn value(member: &FamilyMember, constraint: &Flattened, symbols: &[Symbol]) -> ShapedExpression {
     let entry = |&place: &usize| {
-        let symbol = SizedExpression::symbol(symbols[place]);
         let share = BigRational::new(BigInt::from(1), BigInt::from(constraint.kept[place].weight));
-        SizedExpression::product(vec![SizedExpression::number(share), symbol])
+        Expression::Number(share) * Expression::from(symbols[place])
     };
     ShapedExpression::new(member.shape, member.places.iter().map(entry).collect())
 }

@@ -6,7 +6,7 @@ use proc_macro2::Span;
 
 use super::scope::{Reported, Scope};
 use super::symbols::EntryIndex;
-use super::value::{ShapedExpression, SizedExpression};
+use super::value::ShapedExpression;
 use super::words;
 use crate::derivation::{Role, SparseRow};
 use crate::expression::{Expression, Symbol};
@@ -204,10 +204,10 @@ fn constancy(name: &str, kind: Purpose, has_vanished: bool) -> String {
 fn entries(named: &NamedExpression, value: ShapedExpression, suffix: &str) -> Vec<ScalarQuantity> {
     let stem = plain(&named.name);
     let places = EntryIndex::all(value.shape());
-    let quantity = |(scalar, place): (SizedExpression, EntryIndex)| ScalarQuantity {
+    let quantity = |(value, place): (Expression, EntryIndex)| ScalarQuantity {
         name: format!("{stem}{suffix}{place}"),
         rate_name: format!("{stem}_rate{suffix}{place}"),
-        value: scalar.expression,
+        value,
         weight: 1,
         assumed: named.assume.is_some(),
         along: SparseRow::new(),

@@ -10,7 +10,7 @@ use proc_macro2::Span;
 use syn::{Expr, Ident};
 
 use super::symbols::{SymbolTable, SymbolicVariable};
-use super::value::{ShapedExpression, SizedExpression};
+use super::value::ShapedExpression;
 use crate::derivation::{Role, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
@@ -258,7 +258,7 @@ impl<'a> Scope<'a> {
         self.refuse(written, &value, follows, message)?;
         self.refuse_inputs(written, &value, what)?;
         match value.as_scalar() {
-            Some(energy) => Ok(energy.expression.clone()),
+            Some(energy) => Ok(energy.clone()),
             None => self.fail(written, format!("{what} is a scalar, and this is {}", value.shape())),
         }
     }
@@ -294,10 +294,10 @@ impl<'a> Scope<'a> {
     pub(super) fn resolve(&mut self, name: &Ident) -> Reported<ShapedExpression> {
         let key = plain(name);
         if let Some((_, value)) = self.indices.iter().rev().find(|(index, _)| *index == key) {
-            return Ok(SizedExpression::integer(*value).into());
+            return Ok(Expression::integer(*value).into());
         }
         if key == "PI" {
-            return Ok(SizedExpression::pi().into());
+            return Ok(Expression::Pi.into());
         }
         if self.names.contains_key(&key) {
             self.used.insert(key.clone());
@@ -418,8 +418,7 @@ impl<'a> Scope<'a> {
             let message = format!("{what} `{name}` is {shape}, and `{name}` is {expected}");
             return self.fail(&given.value, format!("{message}: they must have the same shape"));
         }
-        let entries = value.into_entries().into_iter().map(|entry| entry.expression);
-        Ok(variable.symbols.iter().copied().zip(entries).collect())
+        Ok(variable.symbols.iter().copied().zip(value.into_entries()).collect())
     }
 }
 

@@ -2,13 +2,22 @@
 
 use crate::expression::Expression;
 
-/// The determinant of a square matrix.
+/// The determinant of a square matrix by expansion along its rows.
 pub(crate) fn determinant(matrix: &[Vec<Expression>]) -> Expression {
-    let term = |sign: i64, row: usize, column: usize, minor: &Expression| {
-        let entry = &matrix[row][column];
-        (!entry.is_zero()).then(|| Expression::product([Expression::integer(sign), entry.clone(), minor.clone()]))
-    };
-    by_minors(matrix.len(), Expression::one(), term, Expression::sum)
+    let size = matrix.len();
+    // minors[set] is the minor of the last |set| rows and the columns in `set`.
+    let mut minors = vec![Expression::one()];
+    for set in 1_usize..1 << size {
+        let row = size - set.count_ones() as usize;
+        let members = (0..size).filter(|column| set & (1 << column) != 0);
+        let term = |(position, column): (usize, usize)| {
+            let sign = Expression::integer(if position % 2 == 0 { 1 } else { -1 });
+            Expression::product([sign, matrix[row][column].clone(), minors[set & !(1 << column)].clone()])
+        };
+        let terms = members.enumerate().map(term).filter(|term| !term.is_zero());
+        minors.push(Expression::sum(terms));
+    }
+    minors.swap_remove((1 << size) - 1)
 }
 
 /// The determinant of a square matrix with another column in this place, as in Cramer's rule.
@@ -16,25 +25,4 @@ pub(crate) fn determinant_with(matrix: &[Vec<Expression>], place: usize, column:
     let mut replaced = matrix.to_vec();
     replaced.iter_mut().zip(column).for_each(|(row, entry)| row[place] = entry.clone());
     determinant(&replaced)
-}
-
-/// A determinant of this size by expansion along its rows: `term` gives a sign times the entry in a row and a column times a minor, or
-/// nothing if that is 0.
-pub(crate) fn by_minors<T: Clone>(
-    size: usize,
-    one: T,
-    term: impl Fn(i64, usize, usize, &T) -> Option<T>,
-    sum: impl Fn(Vec<T>) -> T,
-) -> T {
-    // minors[set] is the minor of the last |set| rows and the columns in `set`.
-    let mut minors = vec![one];
-    for set in 1_usize..1 << size {
-        let row = size - set.count_ones() as usize;
-        let members = (0..size).filter(|column| set & (1 << column) != 0);
-        let terms = members.enumerate().filter_map(|(position, column)| {
-            term(if position % 2 == 0 { 1 } else { -1 }, row, column, &minors[set & !(1 << column)])
-        });
-        minors.push(sum(terms.collect()));
-    }
-    minors[(1 << size) - 1].clone()
 }
