@@ -128,7 +128,7 @@ impl<'a> Writer<'a> {
         let mut body = FunctionBody { writer: self, program, host, pieces, statements: Vec::new(), temporaries: 0 };
         body.compute();
         let statements = &body.statements;
-        let outputs = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
+        let outputs = program.outputs.iter().map(|&value| body.read(value)).collect();
         (quote!(#(#statements)*), outputs)
     }
 }
@@ -182,33 +182,6 @@ fn free_name(mut name: String, taken: &mut BTreeSet<String>) -> Ident {
     Ident::new(&name, Span::mixed_site())
 }
 
-/// A Rust expression and how tightly its outermost operator binds.
-#[derive(Clone)]
-struct Piece {
-    tokens: TokenStream,
-    binding: Precedence,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Precedence {
-    Sum,
-    Product,
-    Negation,
-    Postfix,
-}
-
-impl Piece {
-    fn atom(tokens: TokenStream) -> Self {
-        Self { tokens, binding: Precedence::Postfix }
-    }
-
-    /// The tokens, in parentheses if they bind less tightly than `least`.
-    fn at(&self, least: Precedence) -> TokenStream {
-        let tokens = &self.tokens;
-        if self.binding < least { quote!((#tokens)) } else { tokens.clone() }
-    }
-}
-
 /// The kind of function that a program is the body of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Host {
@@ -237,7 +210,8 @@ struct FunctionBody<'a> {
     writer: &'a Writer<'a>,
     program: &'a Program,
     host: Host,
-    pieces: Vec<Option<Piece>>,
+    /// What stands for each value that was computed: a name, a number or a call.
+    pieces: Vec<Option<TokenStream>>,
     statements: Vec<TokenStream>,
     temporaries: usize,
 }
@@ -250,7 +224,7 @@ impl FunctionBody<'_> {
         let results = (0..integrals.len())
             .map(|place| if is_read(place) { weighted_name(place).into_token_stream() } else { quote!(_) });
         let results: Vec<TokenStream> = results.collect();
-        let integrals = integrals.iter().map(|&value| self.read(value).tokens);
+        let integrals = integrals.iter().map(|&value| self.read(value));
         let law = local("law");
         let call = match self.host {
             Host::Prepared(Form::Normalised) => quote!(#law.weigh_normalised([#(#integrals),*], self)),
@@ -278,10 +252,10 @@ impl FunctionBody<'_> {
     }
 
     /// The name of an input, which is bound where it is needed first: bound earlier, it would keep a register.
-    fn input(&mut self, input: Input) -> Piece {
+    fn input(&mut self, input: Input) -> TokenStream {
         let (name, value) = self.binding(input);
         self.statements.extend(value.map(|value| quote!(let #name = #value;)));
-        Piece::atom(name.into_token_stream())
+        name.into_token_stream()
     }
 
     /// The name of an input, and what it is bound to. Parameters are bound before.
@@ -323,92 +297,89 @@ impl FunctionBody<'_> {
     }
 
     /// A name for what an instruction computes: the order of the statements is the program's.
-    fn bound(&mut self, instruction: &Instruction, piece: Piece) -> Piece {
+    fn bound(&mut self, instruction: &Instruction, piece: TokenStream) -> TokenStream {
         if !instruction.computes() {
             return piece;
         }
         let name = local(format!("t{}", self.temporaries));
         self.temporaries += 1;
-        let tokens = piece.tokens;
-        self.statements.push(quote!(let #name = #tokens;));
-        Piece::atom(name.into_token_stream())
+        self.statements.push(quote!(let #name = #piece;));
+        name.into_token_stream()
     }
 
-    fn read(&self, value: Value) -> Piece {
+    fn read(&self, value: Value) -> TokenStream {
         self.pieces[value.index()].clone().expect("operands are computed before they are read")
     }
 
-    fn piece(&self, instruction: &Instruction) -> Piece {
+    fn piece(&self, instruction: &Instruction) -> TokenStream {
         match *instruction {
             Instruction::Constant(bits) => self.constant(f64::from_bits(bits)),
             // What the law returns is bound entry by entry, and inputs have their names.
-            Instruction::Weigh(_) | Instruction::Input(_) => Piece::atom(TokenStream::new()),
-            Instruction::Weighed(_, integral) => Piece::atom(weighted_name(integral.place()).into_token_stream()),
-            Instruction::Add(a, b) => self.sum(a, quote!(+), b),
-            Instruction::Sub(a, b) => self.sum(a, quote!(-), b),
+            Instruction::Weigh(_) | Instruction::Input(_) => TokenStream::new(),
+            Instruction::Weighed(_, integral) => weighted_name(integral.place()).into_token_stream(),
+            Instruction::Add(a, b) => self.operation(a, quote!(+), b),
+            Instruction::Sub(a, b) => self.operation(a, quote!(-), b),
             Instruction::Mul(a, b) => {
                 let (a, b) = self.constant_first(a, b);
-                self.product(a, quote!(*), b)
+                self.operation(a, quote!(*), b)
             }
-            Instruction::Div(a, b) => self.product(a, quote!(/), b),
+            Instruction::Div(a, b) => self.operation(a, quote!(/), b),
             Instruction::Neg(a) => self.negated(a),
             Instruction::Recip(a) => self.call(self.read(a), "recip", &[]),
             Instruction::Sqrt(a) => self.call(self.read(a), "sqrt", &[]),
             Instruction::MulAdd([product, sum], a, b, c) => {
                 // The sign of a product costs nothing at a number.
                 let (a, b) = if product == Sign::Minus { self.constant_first(a, b) } else { (a, b) };
-                self.call(self.signed(product, a), "mul_add", &[self.read(b), self.signed(sum, c)])
+                self.call(self.receiver(product, a), "mul_add", &[self.read(b), self.signed(sum, c)])
             }
             Instruction::Unary(function, a) => self.call(self.read(a), function.name(), &[]),
             Instruction::Binary(function, a, b) => self.call(self.read(a), function.name(), &[self.read(b)]),
         }
     }
 
-    fn sum(&self, a: Value, operator: TokenStream, b: Value) -> Piece {
-        let (a, b) = (self.read(a).at(Precedence::Sum), self.read(b).at(Precedence::Product));
-        Piece { tokens: quote!(#a #operator #b), binding: Precedence::Sum }
+    /// Operands need no parentheses: they are names, numbers or calls.
+    fn operation(&self, a: Value, operator: TokenStream, b: Value) -> TokenStream {
+        let (a, b) = (self.read(a), self.read(b));
+        quote!(#a #operator #b)
     }
 
-    fn product(&self, a: Value, operator: TokenStream, b: Value) -> Piece {
-        let (a, b) = (self.read(a).at(Precedence::Product), self.read(b).at(Precedence::Negation));
-        Piece { tokens: quote!(#a #operator #b), binding: Precedence::Product }
-    }
-
-    fn signed(&self, sign: Sign, value: Value) -> Piece {
+    fn signed(&self, sign: Sign, value: Value) -> TokenStream {
         if sign == Sign::Minus { self.negated(value) } else { self.read(value) }
     }
 
-    fn negated(&self, value: Value) -> Piece {
+    fn negated(&self, value: Value) -> TokenStream {
         if let Some(number) = self.as_constant(value) {
             return self.constant(-number);
         }
-        let value = self.read(value).at(Precedence::Negation);
-        Piece { tokens: quote!(-#value), binding: Precedence::Negation }
+        let value = self.read(value);
+        quote!(-#value)
     }
 
-    fn call(&self, receiver: Piece, name: &str, arguments: &[Piece]) -> Piece {
-        let name = format_ident!("{name}");
-        let arguments = arguments.iter().map(|argument| &argument.tokens);
-        Piece::atom(if self.host == Host::Model {
-            let (runtime, receiver) = (self.writer.runtime, receiver.tokens);
-            quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
-        } else {
-            let receiver = receiver.at(Precedence::Postfix);
-            quote!(#receiver.#name(#(#arguments),*))
-        })
+    /// What a method is called on: a sign would belong to the result.
+    fn receiver(&self, sign: Sign, value: Value) -> TokenStream {
+        let signed = self.signed(sign, value);
+        let is_negated = sign == Sign::Minus && self.as_constant(value).is_none();
+        if is_negated && self.host != Host::Model { quote!((#signed)) } else { signed }
+    }
+
+    fn call(&self, receiver: TokenStream, name: &str, arguments: &[TokenStream]) -> TokenStream {
+        let (name, runtime) = (format_ident!("{name}"), self.writer.runtime);
+        match self.host {
+            Host::Model => quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*)),
+            Host::Prepared(_) | Host::Associated { .. } => quote!(#receiver.#name(#(#arguments),*)),
+        }
     }
 
     fn constant_first(&self, a: Value, b: Value) -> (Value, Value) {
         if self.as_constant(b).is_some() { (b, a) } else { (a, b) }
     }
 
-    fn constant(&self, number: f64) -> Piece {
+    fn constant(&self, number: f64) -> TokenStream {
         let magnitude = Literal::f64_unsuffixed(number.abs());
         let signed = if number < 0.0 { quote!(-#magnitude) } else { quote!(#magnitude) };
         match self.host {
-            Host::Model if number < 0.0 => Piece { tokens: signed, binding: Precedence::Negation },
-            Host::Model => Piece::atom(signed),
-            Host::Prepared(_) | Host::Associated { .. } => Piece::atom(quote!(T::from_f64(#signed))),
+            Host::Model => signed,
+            Host::Prepared(_) | Host::Associated { .. } => quote!(T::from_f64(#signed)),
         }
     }
 
