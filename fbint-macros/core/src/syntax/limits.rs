@@ -49,7 +49,7 @@ pub(crate) fn fit(tokens: &TokenStream, errors: &Errors) -> bool {
 }
 
 /// Returns `true` if an entry of the attribute may be given to syn. Reports the first excess at its token.
-pub(super) fn hold(tokens: &TokenStream, errors: &Errors) -> bool {
+pub(crate) fn hold(tokens: &TokenStream, errors: &Errors) -> bool {
     hold_up_to([MAX_GROUPS, MAX_PREFIXES], "; name inner parts with `define`", tokens, errors)
 }
 

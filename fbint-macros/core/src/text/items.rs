@@ -1,14 +1,15 @@
-//! The items of a text, found by their first and last tokens: those that declare models, and those that have no place there.
+//! The items of a text: those that declare models, and those that have no place there.
 
 use std::collections::BTreeSet;
-use std::iter::Peekable;
+use std::mem;
 
-use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree, token_stream};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::parse::Parser;
-use syn::{Attribute, Meta};
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, ItemStruct, Meta, Token, Visibility};
 
 use crate::diagnostics::Errors;
+use crate::syntax::limits;
 
 /// The attribute that declares a model.
 const ATTRIBUTE: &str = "feedback_system";
@@ -22,151 +23,91 @@ pub(super) struct MacroInput {
     pub(super) attribute: TokenStream,
     /// The struct without the attribute.
     pub(super) item: TokenStream,
-    /// The name of the struct, if it has one.
-    pub(super) name: String,
+    /// The name of the struct.
+    pub(super) name: Ident,
     /// The word `feedback_system`, for mistakes that have no token of their own.
     pub(super) place: Span,
 }
 
 /// The models that are declared in these tokens. Everything else but `use` is reported.
 pub(super) fn declarations(tokens: TokenStream, errors: &Errors) -> Vec<MacroInput> {
-    let mut tokens = tokens.into_iter().peekable();
     let mut inputs = Vec::new();
+    for tokens in pieces(tokens).into_iter().filter(|tokens| limits::hold(tokens, errors)) {
+        let item = errors.reported(structure.parse2(tokens)).flatten();
+        inputs.extend(item.and_then(|item| macro_input(item, errors)));
+    }
     let mut names = BTreeSet::new();
-    while let Some(item) = Item::next(&mut tokens, errors) {
-        if let Some(name) = item.name()
-            && item.attributes.iter().any(declares)
-            && !names.insert(name.to_string())
-        {
-            errors.push(
-                name.span(),
-                format_args!("there is another model `{name}` in this text: give this one another name"),
-            );
-        }
-        inputs.extend(item.macro_input(errors));
+    for MacroInput { name, .. } in inputs.iter().filter(|input| !names.insert(&input.name)) {
+        let message = format!("there is another model `{name}` in this text: give this one another name");
+        errors.push(name.span(), message);
     }
     if inputs.is_empty() && errors.is_empty() {
-        errors.push(
-            Span::call_site(),
-            "there is no model in this text, which would be a struct with `#[feedback_system(..)]`",
-        );
+        let message = "there is no model in this text, which would be a struct with `#[feedback_system(..)]`";
+        errors.push(Span::call_site(), message);
     }
     inputs
 }
 
-/// An item, or what is taken for one.
-struct Item {
-    attributes: Vec<Attribute>,
-    tokens: Vec<TokenTree>,
-}
-
-impl Item {
-    /// The next item, which ends with a semicolon or a group in braces. Inner attributes of the text are passed over.
-    fn next(tokens: &mut Peekable<token_stream::IntoIter>, errors: &Errors) -> Option<Self> {
-        tokens.peek()?;
-        let mut item = Self { attributes: Vec::new(), tokens: Vec::new() };
-        while let Some(token) = tokens.next() {
-            if item.tokens.is_empty() && is_punct(&token, '#') {
-                let is_inner = tokens.next_if(|next| is_punct(next, '!')).is_some();
-                if let Some(group) = tokens.next_if(|next| matches!(next, TokenTree::Group(_))) {
-                    if !is_inner {
-                        let attribute = Attribute::parse_outer.parse2(TokenStream::from_iter([token, group]));
-                        item.attributes.extend(errors.reported(attribute).into_iter().flatten());
-                    }
-                    continue;
-                }
-            }
-            let is_end = is_punct(&token, ';') || is_in_braces(&token) && !item.is_use();
-            item.tokens.push(token);
-            if is_end {
-                break;
-            }
-        }
-        Some(item)
-    }
-
-    /// The tokens after the visibility.
-    fn visible(&self) -> &[TokenTree] {
-        match &self.tokens[..] {
-            [TokenTree::Ident(word), TokenTree::Group(_), rest @ ..] if word == "pub" => rest,
-            [TokenTree::Ident(word), rest @ ..] if word == "pub" => rest,
-            tokens => tokens,
+/// The tokens of each item, so that a mistake in one hides none in others. An item ends with a semicolon, or with a group in braces.
+fn pieces(tokens: TokenStream) -> Vec<TokenStream> {
+    let (mut pieces, mut piece) = (Vec::new(), Vec::new());
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_end = is_semicolon(&token) || is_in_braces(&token) && !tokens.peek().is_some_and(is_semicolon);
+        piece.push(token);
+        if is_end || tokens.peek().is_none() {
+            pieces.push(mem::take(&mut piece).into_iter().collect());
         }
     }
-
-    fn is_use(&self) -> bool {
-        matches!(self.visible(), [TokenTree::Ident(word), ..] if word == "use")
-    }
-
-    fn name(&self) -> Option<&Ident> {
-        match self.visible() {
-            [TokenTree::Ident(_), TokenTree::Ident(name), ..] => Some(name),
-            _ => None,
-        }
-    }
-
-    /// The model that the item declares. What does not belong in a text is reported.
-    fn macro_input(self, errors: &Errors) -> Option<MacroInput> {
-        let Some(index) = self.attributes.iter().position(declares) else {
-            self.report(errors);
-            return None;
-        };
-        let name = self.name().map(Ident::to_string).unwrap_or_default();
-        let mut attributes = self.attributes;
-        let declaration = attributes.remove(index);
-        attributes.iter().for_each(|other| check(other, errors));
-        let place = word(&declaration).map_or_else(Span::call_site, Ident::span);
-        let attribute = match declaration.meta {
-            Meta::List(list) => list.tokens,
-            _ => TokenStream::new(),
-        };
-        let attributes = attributes.into_iter().map(ToTokens::into_token_stream);
-        let item = attributes.chain([TokenStream::from_iter(self.tokens)]).collect();
-        Some(MacroInput { attribute, item, name, place })
-    }
-
-    /// Reports an item that is not a model.
-    fn report(&self, errors: &Errors) {
-        let Some(token) = self.visible().first().or_else(|| self.tokens.first()) else {
-            if let Some(attribute) = self.attributes.first() {
-                errors.push(attribute.bracket_token.span.join(), "there is no item after this attribute");
-            }
-            return;
-        };
-        let what = match token {
-            TokenTree::Ident(word) if word == "use" => return,
-            token if is_punct(token, ';') => return,
-            TokenTree::Ident(word) if word == "struct" => "this struct is without the attribute".to_owned(),
-            TokenTree::Ident(word) => {
-                format!("what begins with `{word}` has its place in a crate that declares the model")
-            }
-            _ => "this begins no item of Rust".to_owned(),
-        };
-        errors.push(token.span(), format_args!("{CONTENT}: {what}"));
-    }
+    pieces
 }
 
-/// The last word of an attribute's path.
-fn word(attribute: &Attribute) -> Option<&Ident> {
-    attribute.path().segments.last().map(|segment| &segment.ident)
+/// The struct, if there is an item that is not a `use`. Inner attributes of the text are passed over.
+fn structure(input: ParseStream) -> syn::Result<Option<ItemStruct>> {
+    Attribute::parse_inner(input)?;
+    let ahead = input.fork();
+    Attribute::parse_outer(&ahead)?;
+    ahead.parse::<Visibility>()?;
+    if input.is_empty() || ahead.peek(Token![use]) {
+        input.parse::<TokenStream>()?;
+        return Ok(None);
+    }
+    if ahead.peek(Token![struct]) { input.parse().map(Some) } else { Err(ahead.error(CONTENT)) }
 }
 
-fn declares(attribute: &Attribute) -> bool {
-    word(attribute).is_some_and(|word| word == ATTRIBUTE)
+/// The model that a struct declares. A struct without the attribute, and attributes that a model cannot have, are reported.
+fn macro_input(mut item: ItemStruct, errors: &Errors) -> Option<MacroInput> {
+    let Some(index) = item.attrs.iter().position(|attribute| is_named(attribute, ATTRIBUTE)) else {
+        errors.push(item.struct_token.span, format_args!("{CONTENT}: this struct is without the attribute"));
+        return None;
+    };
+    let declaration = item.attrs.remove(index);
+    item.attrs.iter().for_each(|other| check(other, errors));
+    let place = declaration.path().segments.last()?.ident.span();
+    let attribute = match declaration.meta {
+        Meta::List(list) => list.tokens,
+        _ => TokenStream::new(),
+    };
+    Some(MacroInput { attribute, name: item.ident.clone(), item: item.into_token_stream(), place })
 }
 
 /// Reports an attribute that a model cannot have.
 fn check(attribute: &Attribute, errors: &Errors) {
-    let Some(word) = word(attribute) else { return };
-    if word == ATTRIBUTE {
-        errors.push(word.span(), "a struct is one model: remove this attribute, or the other");
-    } else if word == "cfg" || word == "cfg_attr" {
-        errors.push(word.span(), "a text is not compiled for any configuration: remove this attribute");
+    if is_named(attribute, ATTRIBUTE) {
+        errors.push_spanned(attribute.path(), "a struct is one model: remove this attribute, or the other");
+    } else if is_named(attribute, "cfg") || is_named(attribute, "cfg_attr") {
+        let message = "a text is not compiled for any configuration: remove this attribute";
+        errors.push_spanned(attribute.path(), message);
     }
 }
 
-fn is_punct(token: &TokenTree, character: char) -> bool {
-    matches!(token, TokenTree::Punct(punct) if punct.as_char() == character)
+/// Whether the path of an attribute ends with this word.
+fn is_named(attribute: &Attribute, name: &str) -> bool {
+    attribute.path().segments.last().is_some_and(|segment| segment.ident == name)
+}
+
+fn is_semicolon(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';')
 }
 
 fn is_in_braces(token: &TokenTree) -> bool {
