@@ -41,9 +41,12 @@ pub fn caught(
     item: TokenStream,
     expand: impl FnOnce(TokenStream, TokenStream) -> TokenStream,
 ) -> TokenStream {
-    let expansion = catch_unwind(AssertUnwindSafe(|| expand(attribute.clone(), item.clone())));
+    let expansion = catch_unwind(AssertUnwindSafe(|| expand(attribute, item.clone())));
     // The panic's own text, with its place, has been printed when it arrives here.
-    expansion.unwrap_or_else(|panic| surface(attribute, item, &panic_text(&*panic)))
+    expansion.unwrap_or_else(|panic| {
+        let error = syn::Error::new(Span::call_site(), panicked(&panic_text(&*panic)));
+        mistaken(None, item, Some(error))
+    })
 }
 
 fn expanded(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> TokenStream {
@@ -52,14 +55,6 @@ fn expanded(attribute: TokenStream, item: TokenStream, surroundings: &Surroundin
         return mistaken(None, item, errors.flush().err());
     };
     compile(&declaration, errors, surroundings).unwrap_or_else(|error| mistaken(Some(&declaration), item, Some(error)))
-}
-
-/// The expansion in place of one that panicked with this text, which is said at the attribute.
-fn surface(attribute: TokenStream, item: TokenStream, text: &str) -> TokenStream {
-    let errors = Errors::new();
-    let declaration = syntax::parse(attribute, item.clone(), &errors);
-    errors.push(Span::call_site(), panicked(text));
-    mistaken(declaration.as_ref(), item, errors.flush().err())
 }
 
 /// The struct, a stub where it can be parsed, and one `compile_error!` for each mistake.

@@ -236,7 +236,7 @@ fn each_wrong_invariant_has_its_message() {
         messages[1]
             .starts_with("`momentum[0]` is not conserved: where the constraints hold, d/dt = -q[1]*m*g, which is")
     );
-    assert!(messages[1].contains("; `momentum[1]` is not conserved either; correct its expression, or remove it"));
+    assert!(messages[1].contains("; the same is true of `momentum[1]`; correct its expression, or remove it"));
     assert!(messages[2].starts_with("`height` is not conserved: where the constraints hold, d/dt = p[2]/m, which is "));
 }
 

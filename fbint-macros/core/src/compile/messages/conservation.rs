@@ -1,7 +1,7 @@
 //! The wording for integrals that are not conserved.
 
 use super::Messages;
-use crate::derivation::{Derivation, IntegralId, Kind, Role, stem};
+use crate::derivation::{Derivation, Kind, Role, stem};
 use crate::diagnostics::Errors;
 use crate::expression::Symbol;
 use crate::notation;
@@ -29,11 +29,7 @@ impl Messages<'_> {
     fn undecided(&self, violation: &Violation, rate: &str, states: usize, others: &[Violation]) -> String {
         let name = self.name(violation.integral);
         let stem = stem(&self.model.problem.integrals[violation.integral].name);
-        let also = match others {
-            [] => String::new(),
-            [other] => format!(", nor is {}", self.name(other.integral)),
-            _ => format!(", nor are {}", self.names(others.iter().map(|other| other.integral))),
-        };
+        let also = self.also(others);
         let tried = match states {
             0 => "the search found no state in which that is defined".to_owned(),
             1 => "it vanishes in the one state that the search found".to_owned(),
@@ -47,10 +43,16 @@ impl Messages<'_> {
             ("points modulo primes do", "declare the model in a crate, whose algebra may prove it, ")
         };
         format!(
-            "{name} is neither proved to be conserved nor refuted{also}: {prover} not show that {rate} is 0, and {tried}; \
+            "{name} is neither proved to be conserved nor refuted: {prover} not show that {rate} is 0, and {tried}{also}; \
              {remedy}write it in another form, or take the responsibility for it with `{ASSUME}` before its name, as in \
              `{ASSUME} {stem} = ..`"
         )
+    }
+
+    /// What else the message is about.
+    fn also(&self, others: &[Violation]) -> String {
+        let names = self.names(others.iter().map(|other| other.integral));
+        if names.is_empty() { names } else { format!("; the same is true of {names}") }
     }
 
     /// Which reactions of velocity constraints take part in a rate.
@@ -58,12 +60,8 @@ impl Messages<'_> {
         let symbols = violation.rate.symbols();
         let held = |symbol: &Symbol| derivation.symbols.constraint(*symbol);
         let held = symbols.iter().filter_map(held);
-        let all: Vec<IntegralId> = held.filter(|id| derivation.integrals[*id].kind == Kind::Velocity).collect();
-        match &all[..] {
-            [] => String::new(),
-            [one] => format!("; the reaction of {} changes it", self.name(*one)),
-            _ => format!("; the reactions of {} change it", self.names(all)),
-        }
+        let names = self.names(held.filter(|id| derivation.integrals[*id].kind == Kind::Velocity));
+        if names.is_empty() { names } else { format!("; it is changed by what holds {names}") }
     }
 
     fn violation(&self, derivation: &Derivation, violation: &Violation, others: &[Violation]) -> String {
@@ -86,11 +84,7 @@ impl Messages<'_> {
         let value = number(found.value);
         let reactions = self.reactions(derivation, violation);
         let witness = witness(derivation, violation, found);
-        let also = match others {
-            [] => String::new(),
-            [other] => format!("; {} is not conserved either", self.name(other.integral)),
-            _ => format!("; {} are not conserved either", self.names(others.iter().map(|other| other.integral))),
-        };
+        let also = self.also(others);
         let remedy =
             if is_set { "; correct it or the field, or remove it" } else { "; correct its expression, or remove it" };
         format!("{name} {what} d/dt = {rate}{legend}, which is {value} {witness}{reactions}{also}{remedy}")
@@ -98,20 +92,19 @@ impl Messages<'_> {
 }
 
 /// What stands in the rate and is found with it.
-fn legend(derivation: &Derivation, violation: &Violation) -> &'static str {
-    let has = |is_meant: fn(Role) -> bool| {
-        violation.rate.symbols().into_iter().any(|symbol| is_meant(derivation.symbols[symbol].role))
-    };
-    let has_multipliers = has(|role| matches!(role, Role::Multiplier(_) | Role::Reaction { .. }));
-    let has_accelerations = has(|role| matches!(role, Role::Acceleration { .. }));
-    match (has_accelerations, has(|role| matches!(role, Role::Response { .. })), has_multipliers) {
-        (false, _, false) => "",
-        (false, _, true) => " (c: the multipliers of the constraints)",
-        (true, false, _) => " (a: the rates of velocities)",
-        (true, true, _) => {
-            " (a: the rates of velocities without reactions, w: what reactions add, c: the multipliers of the constraints)"
-        }
-    }
+fn legend(derivation: &Derivation, violation: &Violation) -> String {
+    let symbols = violation.rate.symbols();
+    let roles = || symbols.iter().map(|symbol| derivation.symbols[*symbol].role);
+    let words = [
+        (roles().any(|role| matches!(role, Role::Acceleration { .. })), "a: the rates of velocities without reactions"),
+        (roles().any(|role| matches!(role, Role::Response { .. })), "w: what reactions add to them"),
+        (
+            roles().any(|role| matches!(role, Role::Multiplier(_) | Role::Reaction { .. })),
+            "c: the multipliers of the constraints",
+        ),
+    ];
+    let words: Vec<&str> = words.into_iter().filter(|(occurs, _)| *occurs).map(|(_, word)| word).collect();
+    if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
 }
 
 /// The values of the symbols that the rate depends on; of all, where it contains what is solved for.
@@ -142,15 +135,5 @@ fn exact(value: f64) -> String {
 
 /// A number with three digits.
 fn number(value: f64) -> String {
-    let size = value.abs();
-    if size != 0.0 && !(1e-3..1e4).contains(&size) {
-        return format!("{value:.2e}");
-    }
-    let decimals = match size {
-        ..1.0 => 3,
-        ..100.0 => 2,
-        _ => 0,
-    };
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    exact(format!("{value:.2e}").parse().unwrap_or(value))
 }
