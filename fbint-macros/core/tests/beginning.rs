@@ -38,18 +38,18 @@ fn driven_systems_start_at_rest() {
 #[test]
 fn mistakes_are_reported_where_they_stand() {
     let rows: [(&str, &str, &str); 14] = [
-        ("default(m = vector![1], g = 9.81)", "`default` gives no value of the parameter `l`: add `l = ..` to it", "l"),
+        ("default(m = vector![1], g = 9.81)", "`default` says nothing of `l`: add `l = ..` to it", "l"),
         (
             "default(m = vector![1], g = 9, l = 1, k = 1)",
-            "`k` is not a parameter, and only those have defaults: `m`, `g`, `l`",
+            "`k` is not a parameter, and `default` takes those: `m`, `g`, `l`",
             "k",
         ),
         (
             "default(m = vector![1], g = 9, length = 1)",
-            "`length` is not a parameter, and only those have defaults: `m`, `g`, `l`",
+            "`length` is not a parameter, and `default` takes those: `m`, `g`, `l`",
             "length",
         ),
-        ("default(m = vector![1], g = 9, l = 1, l = 2)", "`l` is given twice: keep one of the two", "l"),
+        ("default(m = vector![1], g = 9, l = 1, l = 2)", "`l` is given twice in `default`: keep one of the two", "l"),
         (
             "default(m = 1, g = 9, l = 1)",
             "the default of `m` is a scalar, and `m` is a vector of 1: they must have the same shape",
@@ -62,10 +62,10 @@ fn mistakes_are_reported_where_they_stand() {
             "1000.exp()",
         ),
         ("default(m[i in 0..1] = 1, g = 9, l = 1)", "`default` gives all of `m` at once: drop `[..]` after `m`", "["),
-        ("start(q = vector![l, 0])", "`start` does not say where `p` starts: add `p = ..` to it", "p"),
+        ("start(q = vector![l, 0])", "`start` says nothing of `p`: add `p = ..` to it", "p"),
         (
             "start(q = vector![l, 0], p = vector![0, 0], r = 1)",
-            "`r` is not a variable that a start has, where the time and the work begin at 0: `q`, `p`",
+            "`r` is not a variable with a start, and `start` takes those: `q`, `p`",
             "r",
         ),
         (

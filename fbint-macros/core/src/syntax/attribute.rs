@@ -4,11 +4,11 @@
 //! become `broken`. If even the names are unknown, `hidden_names` is set.
 
 use proc_macro2::{Spacing, Span, TokenStream, TokenTree};
-use syn::parse::{Parse as _, ParseStream, Parser};
+use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident};
 
-use super::key::{self, AttributeKey, Syntax};
-use super::{Declaration, Variable, limits, nearest, plain};
+use super::key::{AttributeKey, Syntax};
+use super::{Declaration, limits, nearest, plain};
 use crate::diagnostics::Errors;
 
 /// The beginning of syn's message about missing tokens.
@@ -16,9 +16,7 @@ pub(super) const END_OF_INPUT: &str = "unexpected end of input";
 
 /// Reads the attribute into `declaration`.
 pub(super) fn read(attribute: TokenStream, declaration: &mut Declaration, errors: &Errors) {
-    let mut reader = AttributeReader { errors, declaration, shapeless: Vec::new() };
-    reader.read(attribute);
-    reader.adopt_shapes();
+    AttributeReader { errors, declaration }.read(attribute);
 }
 
 /// A key and what follows it.
@@ -30,15 +28,10 @@ pub(super) struct KeyEntry<'t> {
     pub(super) is_repeated: bool,
 }
 
-/// How a value is parsed.
-type Parse<T> = fn(ParseStream) -> syn::Result<T>;
-
 /// Reads the attribute.
 pub(super) struct AttributeReader<'e> {
     pub(super) errors: &'e Errors,
     pub(super) declaration: &'e mut Declaration,
-    /// Variables whose shape could not be read, with their places in the list.
-    pub(super) shapeless: Vec<(AttributeKey, usize, Ident)>,
 }
 
 impl AttributeReader<'_> {
@@ -85,14 +78,14 @@ impl AttributeReader<'_> {
             Some(key) => key,
             // `key = value` declares no name, whatever the key is.
             None if matches!(rest.first(), Some(TokenTree::Punct(punct)) if is_equals(punct)) => {
-                (self.declaration.hidden_uses, self.declaration.uncertain) = (true, true);
-                return;
+                return self.declaration.hidden_uses = true;
             }
             None => return self.lose_entry(),
         };
         let is_repeated = self.declaration.has(key) && !key.repeats();
         if is_repeated {
-            self.errors.push(word.span(), key.repetition());
+            let name = key.name();
+            self.errors.push(word.span(), format_args!("`{name}` is given twice: keep one of the two"));
         }
         self.declaration.seen.push((key, word.span()));
         self.read_value(&KeyEntry { key, word, rest, is_repeated });
@@ -101,15 +94,16 @@ impl AttributeReader<'_> {
     /// Reads what follows a key, and stores it where the key's row says. Of a key that is repeated, it is not kept.
     fn read_value(&mut self, entry: &KeyEntry<'_>) {
         match entry.key.row().syntax {
-            Syntax::Path(target) => {
-                let hint = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
-                let path = self.value(entry, syn::Path::parse_mod_style, Some(hint));
-                if let Some(path) = self.errors.reported(path) {
-                    *(target.mutable)(self.declaration) = path;
+            Syntax::Path(target) => match self.value(entry) {
+                Ok(Expr::Path(path)) => *(target.mutable)(self.declaration) = path.path,
+                Ok(other) => {
+                    let message = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
+                    self.errors.push_spanned(other, message);
                 }
-            }
+                Err(error) => self.errors.absorb(error),
+            },
             Syntax::Expression(target) => {
-                let expression = self.value(entry, Expr::parse, None);
+                let expression = self.value(entry);
                 if let Some(expression) = self.errors.reported(expression)
                     && !entry.is_repeated
                 {
@@ -132,17 +126,13 @@ impl AttributeReader<'_> {
             }
             Syntax::Flag(target) => {
                 *(target.mutable)(self.declaration) = true;
-                self.alone(entry);
+                self.leftover(entry.rest);
             }
         }
     }
 
     /// Reports the unknown key and reads on with the one that was most likely meant.
     fn unknown_key(&mut self, word: &Ident) -> Option<AttributeKey> {
-        if let Some(advice) = key::foreign(&plain(word)) {
-            self.errors.push(word.span(), format_args!("there is no key `{word}`: {advice}"));
-            return None;
-        }
         let names: Vec<&str> = AttributeKey::ALL.iter().map(|key| key.name()).collect();
         let near = nearest(&plain(word), names.iter().copied());
         let remedy = match near {
@@ -153,31 +143,20 @@ impl AttributeReader<'_> {
         near.and_then(AttributeKey::spelled)
     }
 
-    /// Reads the value after `key =`. `hint` replaces syn's message.
-    fn value<T>(&mut self, entry: &KeyEntry<'_>, parse: Parse<T>, hint: Option<&str>) -> syn::Result<T> {
+    /// Reads the value after `key =`.
+    fn value(&mut self, entry: &KeyEntry<'_>) -> syn::Result<Expr> {
         let KeyEntry { key, word, rest, .. } = *entry;
         let usage = key.row().usage;
         let (span, message) = match rest {
             [TokenTree::Punct(equals)] if is_equals(equals) => {
                 (equals.span(), format!("no value after `=`, as in `{usage}`"))
             }
-            [TokenTree::Punct(equals), value @ ..] if is_equals(equals) => return self.parsed(value, parse, hint),
+            [TokenTree::Punct(equals), value @ ..] if is_equals(equals) => return self.parsed(value),
             [] => (word.span(), format!("`{word}` needs a value: `{usage}`")),
             [other, ..] => (other.span(), format!("expected `=`, as in `{usage}`")),
         };
         self.lose(key);
         Err(syn::Error::new(span, message))
-    }
-
-    /// Reports tokens after a key that takes no value.
-    fn alone(&mut self, KeyEntry { word, rest, .. }: &KeyEntry<'_>) {
-        match rest {
-            [] => {}
-            [TokenTree::Ident(_), ..] => self.leftover(rest),
-            [other, ..] => {
-                self.errors.push(other.span(), format_args!("`{word}` stands alone: remove what follows it"));
-            }
-        }
     }
 
     pub(super) fn name(&mut self, key: AttributeKey, token: &TokenTree) -> Option<Ident> {
@@ -195,23 +174,17 @@ impl AttributeReader<'_> {
         }
     }
 
-    /// Parses all of `tokens`, a non-empty slice. Reports what follows the value. `hint` replaces syn's message.
-    pub(super) fn parsed<T>(&mut self, tokens: &[TokenTree], parse: Parse<T>, hint: Option<&str>) -> syn::Result<T> {
-        let parse = |input: ParseStream| {
-            let value = parse(input)?;
-            let rest: TokenStream = input.parse()?;
-            Ok((value, rest))
-        };
+    /// Parses all of `tokens`, a non-empty slice. Reports what follows the expression.
+    pub(super) fn parsed(&mut self, tokens: &[TokenTree]) -> syn::Result<Expr> {
+        let parse = |input: ParseStream| Ok((input.parse::<Expr>()?, input.parse::<TokenStream>()?));
         let parsed = parse.parse2(tokens.iter().cloned().collect()).map_err(|error| {
             self.declaration.hidden_uses = true;
             let message = error.to_string();
             let last = tokens.last().map_or_else(Span::call_site, TokenTree::span);
-            match hint {
-                Some(hint) => syn::Error::new(tokens[0].span(), hint),
-                None if message.starts_with(END_OF_INPUT) => {
-                    syn::Error::new(last, "the expression ends too early: an operand is missing after this")
-                }
-                None => syn::Error::new(error.span(), format_args!("this is not an expression: {message}")),
+            if message.starts_with(END_OF_INPUT) {
+                syn::Error::new(last, "the expression ends too early: an operand is missing after this")
+            } else {
+                syn::Error::new(error.span(), format_args!("this is not an expression: {message}"))
             }
         });
         let (value, rest) = parsed?;
@@ -258,27 +231,8 @@ impl AttributeReader<'_> {
         self.declaration.hidden_names |= key.gives_values();
     }
 
-    /// Gives a variable whose shape cannot be read the shape of its conjugate, so that the state has all of its fields.
-    fn adopt_shapes(&mut self) {
-        let Declaration { coordinates, momenta, unclear, .. } = &mut *self.declaration;
-        let (key, variables, conjugates) = if !unclear.contains(&AttributeKey::Momenta) {
-            (AttributeKey::Coordinates, coordinates, momenta)
-        } else if !unclear.contains(&AttributeKey::Coordinates) {
-            (AttributeKey::Momenta, momenta, coordinates)
-        } else {
-            return;
-        };
-        let shapeless: Vec<_> = self.shapeless.iter().filter(|(of, ..)| *of == key).collect();
-        if conjugates.len() == variables.len() + shapeless.len() {
-            for (_, place, name) in shapeless {
-                variables.insert(*place, Variable { name: name.clone(), shape: conjugates[*place].shape });
-            }
-        }
-    }
-
     /// Notes that a whole entry is unreadable, so that it may declare and use any name.
     fn lose_entry(&mut self) {
-        self.declaration.uncertain = true;
         (self.declaration.hidden_names, self.declaration.hidden_uses) = (true, true);
     }
 }

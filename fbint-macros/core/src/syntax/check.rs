@@ -11,60 +11,37 @@ use super::{
 };
 use crate::diagnostics::Errors;
 
-/// Checks that coordinates and momenta are conjugate in pairs.
-pub(super) fn conjugates(declaration: &Declaration, errors: &Errors) {
-    let Declaration { coordinates, momenta, .. } = declaration;
-    if !declaration.is_clear(AttributeKey::Coordinates) || !declaration.is_clear(AttributeKey::Momenta) {
-        return;
-    }
-    let (of_coordinates, of_momenta) = ((coordinates, "coordinate", "coordinates"), (momenta, "momentum", "momenta"));
-    let directions = [(of_coordinates, of_momenta), (of_momenta, of_coordinates)];
-    for ((own, kind, key), (others, partner, of_others)) in directions {
-        if let Some(Variable { name, .. }) = own.get(others.len()) {
-            let numbers = format!("`{of_others}` lists {}, `{key}` {}", others.len(), own.len());
-            return errors.push(name.span(), format_args!("the {kind} `{name}` has no {partner}: {numbers}"));
-        }
-    }
-    for (coordinate, momentum) in coordinates.iter().zip(momenta) {
-        if coordinate.shape != momentum.shape {
-            let (q, p) = (&coordinate.name, &momentum.name);
-            let message =
-                format!("the momentum `{p}` is {}, its coordinate `{q}` is {}", momentum.shape, coordinate.shape);
-            errors.push(p.span(), format_args!("{message}: they must have the same shape"));
-        }
-    }
-}
-
-/// Checks that velocities can be the rates of the coordinates, where no rates are given.
-pub(super) fn velocities(declaration: &Declaration, errors: &Errors) {
-    let Declaration { coordinates, velocities, kinematics, .. } = declaration;
-    let is_clear = declaration.is_clear(AttributeKey::Coordinates) && declaration.is_clear(AttributeKey::Velocities);
-    if !kinematics.is_empty() || !is_clear {
-        return;
-    }
-    let (own, needed) = (total_entries(velocities), total_entries(coordinates));
+/// Checks that momenta, or velocities whose kinematics are not given, belong to the coordinates in their order, with the same shapes.
+pub(super) fn pairs(declaration: &Declaration, errors: &Errors) {
+    let Declaration { coordinates, momenta, velocities, kinematics, .. } = declaration;
     let names: Vec<String> = coordinates.iter().map(|coordinate| format!("{} = ..", coordinate.name)).collect();
-    let remedy = format!("say how they move them by `kinematics({})`", names.join(", "));
-    if own != needed {
-        let message = format!("`velocities` has {own} {} and `coordinates` {needed}", entry(own));
-        let place = declaration.place(AttributeKey::Velocities);
-        errors.push(place, format_args!("{message}, so they are not the coordinates' rates: {remedy}"));
+    let (kind, partners, remedy) = match declaration.formalism {
+        Formalism::Canonical => {
+            ("momentum", momenta, "coordinates and momenta have the same shapes, in the same order".to_owned())
+        }
+        Formalism::Lagrangian if kinematics.is_empty() => {
+            let remedy = format!("say how the velocities move the coordinates by `kinematics({})`", names.join(", "));
+            ("velocity", velocities, remedy)
+        }
+        _ => return,
+    };
+    // Without coordinates, or without partners, a key is missing.
+    let is_comparable = !coordinates.is_empty() && !partners.is_empty();
+    if !is_comparable || declaration.hidden_names || !declaration.broken.is_empty() {
         return;
     }
-    for (index, Variable { name: v, shape: own }) in velocities.iter().enumerate() {
-        let message = match coordinates.get(index) {
-            Some(Variable { shape, .. }) if shape == own => continue,
-            Some(Variable { name, shape }) => {
-                format!("the velocity `{v}` is {own}, and the coordinate `{name}` is {shape}")
+    for place in 0..coordinates.len().max(partners.len()) {
+        let (place, message) = match (coordinates.get(place), partners.get(place)) {
+            (Some(q), Some(p)) if q.shape == p.shape => continue,
+            (Some(Variable { name: q, shape }), Some(Variable { name: p, shape: own })) => {
+                (p, format!("the {kind} `{p}` is {own}, and its coordinate `{q}` is {shape}"))
             }
-            None => format!("the velocity `{v}` has no coordinate"),
+            (_, Some(Variable { name, .. })) => (name, format!("the {kind} `{name}` has no coordinate")),
+            (Some(Variable { name, .. }), None) => (name, format!("the coordinate `{name}` has no {kind}")),
+            (None, None) => return,
         };
-        return errors.push(v.span(), format_args!("{message}, so it is not its rate: {remedy}"));
+        return errors.push(place.span(), format_args!("{message}: {remedy}"));
     }
-}
-
-fn entry(count: usize) -> &'static str {
-    if count == 1 { "entry" } else { "entries" }
 }
 
 /// Checks how far to look for what else is conserved.
@@ -115,11 +92,6 @@ pub(super) fn names(declaration: &Declaration, errors: &Errors) -> Vec<Ident> {
         }
     }
     names.clashing
-}
-
-/// The meaning of the name of a constraint's rate, in messages.
-fn partner_of(constraint: &Ident) -> String {
-    format!("the rate of the constraint `{constraint}`")
 }
 
 /// The names so far, and their meanings.
@@ -197,21 +169,10 @@ impl Names<'_> {
     /// What is said of a name that something cannot have; nothing, if nobody can tell what a mistake hides.
     fn consult_named(&self, key: AttributeKey, named: &NamedExpression, meaning: &str) -> Result<(), Option<String>> {
         let (name, declaration) = (&named.name, self.declaration);
-        let taken = self.taken.get(&plain(name));
-        let is_energy = declaration.formalism == Formalism::Lagrangian && plain(name) == declaration.energy_name();
-        if key == AttributeKey::Invariant && is_energy {
-            return Err(Some("the energy is an integral of every Lagrangian system; remove it".to_owned()));
-        }
-        let is_its_rate = |constraint: &&NamedExpression| taken == Some(&partner_of(&constraint.name));
-        if key == AttributeKey::VelocityConstraint
-            && let Some(of) = declaration.constraints.iter().find(is_its_rate)
-        {
-            return Err(Some(format!("`{name}` is the rate of `{}`, which is derived already; remove it", of.name)));
-        }
         if !key.takes_definitions() || !named.is_definition() {
             return self.consult(name).map_err(Some);
         }
-        match taken {
+        match self.taken.get(&plain(name)) {
             Some(taken) if Some(&taken[..]) == AttributeKey::Define.meaning() => Ok(()),
             Some(taken) => Err(Some(format!(
                 "`{name}` is already {taken}: give {meaning} a name of its own, as in `name = {name}`"
@@ -247,7 +208,7 @@ impl Names<'_> {
         let partner = format!("{}_rate", plain(constraint));
         match self.taken.get(&partner) {
             None => {
-                self.taken.insert(partner, partner_of(constraint));
+                self.taken.insert(partner, format!("the rate of the constraint `{constraint}`"));
             }
             Some(meaning) => {
                 let message = format!(

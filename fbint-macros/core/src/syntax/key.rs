@@ -48,14 +48,10 @@ macro_rules! keys {
             pub broken: Vec<Ident>,
             /// Set if a part that declares names could not be read: then no name can be called unknown.
             pub hidden_names: bool,
-            /// Set if a part could not be read at all: then no name can be called unused.
+            /// Set if a part could not be read at all: then no name can be called unused, and no key missing.
             pub hidden_uses: bool,
             /// The keys that occur, well-formed or not, and where.
             pub(super) seen: Vec<(AttributeKey, Span)>,
-            /// The keys with variables that could not all be read, so that they cannot be compared with others.
-            pub(super) unclear: Vec<AttributeKey>,
-            /// Set if a key could not be read: then no other key can be called missing.
-            pub(super) uncertain: bool,
         }
 
         impl Declaration {
@@ -71,8 +67,6 @@ macro_rules! keys {
                     hidden_names: false,
                     hidden_uses: false,
                     seen: Vec::new(),
-                    unclear: Vec::new(),
-                    uncertain: false,
                 }
             }
         }
@@ -222,44 +216,13 @@ impl AttributeKey {
 
     /// Returns `true` if each entry of the key gives something of a whole variable, which has a name elsewhere.
     pub(super) fn gives_whole_variables(self) -> bool {
-        matches!(self, Self::Dynamics | Self::Kinematics | Self::Default | Self::Start)
+        matches!(self, Self::Dynamics | Self::Kinematics | Self::Force | Self::Default | Self::Start)
     }
 
     /// Returns `true` if an entry of the key may be the name of a definition alone.
     pub(super) fn takes_definitions(self) -> bool {
         self.meaning().is_some() && !self.gives_values()
     }
-
-    /// The advice for a key that is given twice.
-    pub(super) fn repetition(self) -> String {
-        let name = self.name();
-        match self.row().syntax {
-            Syntax::Variables(_) => format!("`{name}` is given twice: list all of them in one `{name}(..)`"),
-            _ => format!("`{name}` is given twice: keep one of the two"),
-        }
-    }
-}
-
-/// Keys that do not exist but are often expected, and what to write instead.
-const FOREIGN: [(&str, &str); 9] = [
-    ("forces", FORCE),
-    ("damping", FORCE),
-    ("friction", FORCE),
-    ("inputs", INPUT),
-    ("control", INPUT),
-    ("parameters", "parameters are the fields of the struct"),
-    ("kinetic", ENERGIES),
-    ("potential", ENERGIES),
-    ("jacobian", "write `derivatives`"),
-];
-const FORCE: &str = "write `force(p = ..)` along a momentum, or `force(v = ..)` along a velocity";
-const ENERGIES: &str =
-    "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`";
-const INPUT: &str = "write `input(u)`";
-
-/// The advice for a key that does not exist but is often expected.
-pub(super) fn foreign(name: &str) -> Option<&'static str> {
-    FOREIGN.iter().find(|(key, _)| *key == name).map(|(_, advice)| *advice)
 }
 
 impl Declaration {
@@ -284,11 +247,6 @@ impl Declaration {
             };
             named.iter().map(move |named| (key, named))
         })
-    }
-
-    /// Returns `true` if the key lists variables, all of which could be read, so that they can be compared with others.
-    pub(super) fn is_clear(&self, key: AttributeKey) -> bool {
-        !self.unclear.contains(&key) && self.variables().any(|(of, _)| of == key)
     }
 
     /// All expressions.

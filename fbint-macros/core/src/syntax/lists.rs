@@ -1,8 +1,9 @@
 //! The lists of the attribute: variables with their shapes, and named expressions.
 
-use proc_macro2::{Delimiter, Group, Span, TokenTree};
-use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Expr, Ident, LitInt, RangeLimits, Token};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Expr, Ident, LitInt, RangeLimits, Token, bracketed};
 
 use super::attribute::{AttributeReader, END_OF_INPUT, KeyEntry, is_equals};
 use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, Shape, Variable};
@@ -12,24 +13,14 @@ impl AttributeReader<'_> {
     pub(super) fn variables(&mut self, entry: &KeyEntry<'_>) -> Vec<Variable> {
         let key = entry.key;
         let entries = self.list(entry, "list variables");
-        // The place is that among those with a name: an entry without one has none.
-        let (mut variables, mut place) = (Vec::new(), 0);
+        let mut variables = Vec::new();
         for tokens in &entries {
             let Some(name) = self.name(key, &tokens[0]) else { continue };
-            let shape = self.shape(key, &name, &tokens[1..]);
-            match self.errors.reported(shape) {
+            match self.errors.reported(shape(&name, &tokens[1..])) {
+                Some(shape) if !entry.is_repeated => variables.push(Variable { name, shape }),
                 // A second list is one mistake already: its names are known, and mean nothing.
-                _ if entry.is_repeated => self.declaration.broken.push(name),
-                Some(shape) => variables.push(Variable { name, shape }),
-                None => {
-                    self.declaration.broken.push(name.clone());
-                    self.shapeless.push((key, place, name));
-                }
+                _ => self.declaration.broken.push(name),
             }
-            place += 1;
-        }
-        if variables.is_empty() || variables.len() < entries.len() {
-            self.declaration.unclear.push(key);
         }
         variables
     }
@@ -72,36 +63,6 @@ impl AttributeReader<'_> {
             self.declaration.broken.push(name.clone());
         }
         Some(variable)
-    }
-
-    fn shape(&mut self, key: AttributeKey, name: &Ident, tokens: &[TokenTree]) -> syn::Result<Shape> {
-        let misshapen = |span: Span| {
-            let remedy = format!("`{name}` for a scalar, `{name}: [3]` for a vector, `{name}: [3, 8]` for a matrix");
-            Err(syn::Error::new(span, format_args!("this is not a shape in `{}`: write {remedy}", key.name())))
-        };
-        let sizes = match tokens {
-            [] => return Ok(Shape::Scalar),
-            [TokenTree::Punct(colon), TokenTree::Group(sizes)]
-                if colon.as_char() == ':' && sizes.delimiter() == Delimiter::Bracket =>
-            {
-                sizes
-            }
-            [TokenTree::Punct(colon), _, other, ..] | [TokenTree::Punct(colon), other] if colon.as_char() == ':' => {
-                return misshapen(other.span());
-            }
-            [other, ..] => return misshapen(other.span()),
-        };
-        let entries = self.entries(sizes.stream());
-        let lengths = entries.iter().map(|entry| size(entry)).collect::<syn::Result<Vec<usize>>>()?;
-        let shape = Shape::of(&lengths).ok_or_else(|| {
-            let message = "a shape has one size or two: `q: [3]` is a vector, `q: [3, 8]` a matrix of 3 rows";
-            syn::Error::new(sizes.span_open(), message)
-        })?;
-        if shape.entries() > MAX_ENTRIES {
-            let message = format!("`{name}` has more than {MAX_ENTRIES} entries");
-            return Err(syn::Error::new(sizes.span_open(), message));
-        }
-        Ok(shape)
     }
 
     /// `key(name = expression, family[i in 0..8] = expression, definition)`.
@@ -149,20 +110,35 @@ impl AttributeReader<'_> {
                 equals.span(),
                 format_args!("no expression after `=`, as in `{}`", key.row().usage),
             )),
-            _ => self.parsed(&value[1..], Expr::parse, None),
+            _ => self.parsed(&value[1..]),
         }
     }
 }
 
-fn size(tokens: &[TokenTree]) -> syn::Result<usize> {
-    let integer = syn::parse2::<LitInt>(tokens.iter().cloned().collect());
-    match integer.and_then(|integer| integer.base10_parse()) {
-        Ok(size @ 1..=MAX_ENTRIES) => Ok(size),
-        _ => {
-            let message = format!("a size is an integer literal from 1 to {MAX_ENTRIES}");
-            Err(syn::Error::new(tokens[0].span(), message))
-        }
+/// The shape of a variable, from what follows its name: nothing, `: [3]`, or `: [3, 8]`.
+fn shape(name: &Ident, tokens: &[TokenTree]) -> syn::Result<Shape> {
+    if tokens.is_empty() {
+        return Ok(Shape::Scalar);
     }
+    let tokens: TokenStream = tokens.iter().cloned().collect();
+    let shape = written_sizes.parse2(tokens.clone()).ok().and_then(|sizes| Shape::of(&sizes));
+    let shape = shape.filter(|shape| (1..=MAX_ENTRIES).contains(&shape.entries()));
+    shape.ok_or_else(|| {
+        let message = format!(
+            "this is not a shape: `{name}` is a scalar, `{name}: [3]` a vector, `{name}: [3, 8]` a matrix, with integer literals as sizes, \
+             and from 1 to {MAX_ENTRIES} entries"
+        );
+        syn::Error::new_spanned(tokens, message)
+    })
+}
+
+/// `: [3, 8]`
+fn written_sizes(input: ParseStream) -> syn::Result<Vec<usize>> {
+    let content;
+    input.parse::<Token![:]>()?;
+    bracketed!(content in input);
+    let sizes = Punctuated::<LitInt, Token![,]>::parse_terminated(&content)?;
+    sizes.iter().map(LitInt::base10_parse).collect()
 }
 
 /// `[i in 0..8]`

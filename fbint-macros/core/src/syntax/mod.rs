@@ -8,7 +8,6 @@
 
 mod attribute;
 mod check;
-mod driving;
 mod item;
 mod key;
 pub(crate) mod limits;
@@ -121,7 +120,8 @@ pub enum Formalism {
 }
 
 impl Formalism {
-    const ALL: [Self; 4] = [Self::Canonical, Self::Lagrangian, Self::Poisson, Self::Given];
+    /// In the order in which they are taken for what is declared, where several are possible.
+    const ALL: [Self; 4] = [Self::Canonical, Self::Lagrangian, Self::Given, Self::Poisson];
 }
 
 /// A variable of the state or a parameter.
@@ -242,7 +242,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Opti
     let (item, fields) = item::read(item, errors)?;
     declaration.item = item;
     system::decide(&mut declaration, errors);
-    driving::add_variables(&mut declaration);
+    system::add_variables(&mut declaration);
     declaration.hidden_names |= fields.is_none();
     declaration.hidden_uses |= fields.is_none();
     let mut mistaken = Vec::new();
@@ -252,10 +252,8 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Opti
             None => mistaken.push(name),
         }
     }
-    check::conjugates(&declaration, errors);
-    check::velocities(&declaration, errors);
-    driving::forces(&declaration, errors);
-    system::beginning(&declaration, errors);
+    check::pairs(&declaration, errors);
+    system::values(&declaration, errors);
     check::search(&declaration, errors);
     check::assumptions(&declaration, errors);
     let clashing = check::names(&declaration, errors);

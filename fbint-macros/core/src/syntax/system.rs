@@ -8,10 +8,13 @@
 //!
 //! Keys that exclude each other are one mistake, reported at the later key; nothing is called missing in addition.
 
-use super::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, did_you_mean, plain};
+use proc_macro2::Span;
+use syn::Ident;
+
+use super::{AttributeKey, Declaration, Formalism, NamedExpression, Shape, TIME, Variable, WORK, did_you_mean, plain};
 use crate::diagnostics::Errors;
 
-/// Decides on the formalism. Reports keys that exclude each other or are missing, and variables without a rate.
+/// Decides on the formalism. Reports keys that exclude each other or are missing.
 pub(super) fn decide(declaration: &mut Declaration, errors: &Errors) {
     declaration.formalism = formalism(declaration);
     for &key in AttributeKey::ALL {
@@ -24,8 +27,7 @@ pub(super) fn decide(declaration: &mut Declaration, errors: &Errors) {
         return;
     }
     misplaced(declaration, errors);
-    rates(declaration, errors);
-    if !declaration.uncertain && !is_complete(declaration, errors) {
+    if !declaration.hidden_uses && !is_complete(declaration, errors) {
         (declaration.hidden_names, declaration.hidden_uses) = (true, true);
     }
 }
@@ -42,41 +44,41 @@ fn formalism(declaration: &Declaration) -> Formalism {
     possible[0]
 }
 
+/// What a system is declared by.
+const KINDS: &str = "a system has `coordinates`, `momenta` and a `hamiltonian`, or `coordinates`, `velocities` and a `lagrangian`, or a \
+                     `state` with `dynamics`, or a `state` with `poisson` and a `hamiltonian`";
+
 /// Reports the first key that no formalism has together with an earlier one.
 fn is_compatible(declaration: &Declaration, errors: &Errors) -> bool {
     let seen = &declaration.seen;
     for (place, (later, span)) in seen.iter().enumerate() {
-        let clash = seen[..place].iter().find_map(|(earlier, _)| Some((earlier.name(), remedy(*earlier, *later)?)));
-        if let Some((earlier, remedy)) = clash {
-            errors.push(*span, format_args!("`{}` cannot stand beside `{earlier}`: {remedy}", later.name()));
+        if let Some((earlier, _)) = seen[..place].iter().find(|(earlier, _)| exclude(*earlier, *later)) {
+            let (later, earlier) = (later.name(), earlier.name());
+            errors.push(*span, format_args!("`{later}` cannot stand beside `{earlier}`: {KINDS}"));
             return false;
         }
     }
     true
 }
 
-/// What to do about two keys that exclude each other: keys that decide on the formalism, and have none in common.
-fn remedy(one: AttributeKey, other: AttributeKey) -> Option<&'static str> {
-    let (one, other) = (one.row(), other.row());
-    let is_shared = one.formalisms.iter().any(|formalism| other.formalisms.contains(formalism));
-    if is_shared || one.elsewhere.or(other.elsewhere).is_some() {
-        return None;
+/// Whether keys exclude each other: both decide on the formalism, and have none in common.
+fn exclude(one: AttributeKey, other: AttributeKey) -> bool {
+    let is_shared = one.row().formalisms.iter().any(|formalism| other.row().formalisms.contains(formalism));
+    !is_shared && one.decides() && other.decides()
+}
+
+/// Adds what the state of a driven system has in addition: inputs depend on the time, and whatever acts from outside does work on a system
+/// that has an energy.
+pub(super) fn add_variables(declaration: &mut Declaration) {
+    let named = |name: &str, span: Span| Variable { name: Ident::new(name, span), shape: Shape::Scalar };
+    if !declaration.has(AttributeKey::Time) {
+        declaration.time = declaration.occurrence(AttributeKey::Input).map(|span| named(TIME, span));
     }
-    let parts = |a: Formalism, b: Formalism| {
-        one.formalisms.contains(&a) && other.formalisms.contains(&b)
-            || one.formalisms.contains(&b) && other.formalisms.contains(&a)
-    };
-    Some(if parts(Formalism::Poisson, Formalism::Given) {
-        "`dynamics` gives the field itself, `poisson` derives it from a `hamiltonian`; keep one of them, and beside `dynamics` declare \
-         the energy as an `invariant`"
-    } else if parts(Formalism::Canonical, Formalism::Lagrangian) {
-        "the momenta and the energy of a Lagrangian system follow from its `lagrangian`; keep `hamiltonian` with `momenta`, or \
-         `lagrangian` with `velocities`"
-    } else if parts(Formalism::Canonical, Formalism::Poisson) || parts(Formalism::Canonical, Formalism::Given) {
-        "keep `coordinates` and `momenta` if their bracket is the canonical one, otherwise list all variables in `state`"
-    } else {
-        "keep `coordinates` and `velocities` if a `lagrangian` gives the field, otherwise list all variables in `state`"
-    })
+    if declaration.has_energy() {
+        let driving = [AttributeKey::Force, AttributeKey::Input, AttributeKey::Time];
+        let driving = driving.into_iter().find_map(|key| declaration.occurrence(key));
+        declaration.work = driving.map(|span| named(WORK, span));
+    }
 }
 
 /// Reports keys that have no meaning in this formalism, and constraints of two kinds.
@@ -98,93 +100,64 @@ fn misplaced(declaration: &Declaration, errors: &Errors) {
     }
 }
 
-/// Checks, where rates are given, that every variable has one, and that nothing else has a rate.
-fn rates(declaration: &Declaration, errors: &Errors) {
-    let dynamics = ValuesOfVariables {
-        key: AttributeKey::Dynamics,
-        of: declaration.states.iter().collect(),
-        are_known: declaration.is_clear(AttributeKey::State),
-        unknown: "is not a variable of the state, and only those have rates",
-        missing: |name| format!("`dynamics` gives no rate of the state variable `{name}`: add `{name} = ..` to it"),
+/// Checks what keys give of whole variables: nothing twice, nothing of what is none of them, and something of each but a force.
+pub(super) fn values(declaration: &Declaration, errors: &Errors) {
+    let Declaration { coordinates, momenta, velocities, states, parameters, formalism, .. } = declaration;
+    let (along, partner) = match formalism {
+        Formalism::Lagrangian => (velocities, "a velocity"),
+        _ => (momenta, "a momentum"),
     };
-    let kinematics = ValuesOfVariables {
-        key: AttributeKey::Kinematics,
-        of: declaration.coordinates.iter().collect(),
-        are_known: declaration.is_clear(AttributeKey::Coordinates),
-        unknown: "is not a coordinate, and `kinematics` gives only the rates of coordinates",
-        missing: |name| format!("`kinematics` does not give the rate of the coordinate `{name}`: add `{name} = ..`"),
-    };
-    for rates in [dynamics, kinematics] {
-        rates.check(declaration, errors, |name| format!("the rate of `{name}` is given twice: keep one of the two"));
-    }
-}
-
-/// Checks that `default` gives every parameter a value, and `start` every variable of the state, and nothing else.
-pub(super) fn beginning(declaration: &Declaration, errors: &Errors) {
-    let defaults = ValuesOfVariables {
-        key: AttributeKey::Default,
-        of: declaration.parameters.iter().collect(),
-        are_known: !declaration.hidden_names,
-        unknown: "is not a parameter, and only those have defaults",
-        missing: |name| format!("`default` gives no value of the parameter `{name}`: add `{name} = ..` to it"),
-    };
-    let start = ValuesOfVariables {
-        key: AttributeKey::Start,
-        of: declaration.starting_variables().collect(),
-        are_known: !declaration.hidden_names && declaration.unclear.is_empty(),
-        unknown: "is not a variable that a start has, where the time and the work begin at 0",
-        missing: |name| format!("`start` does not say where `{name}` starts: add `{name} = ..` to it"),
-    };
-    for values in [defaults, start] {
-        values.check(declaration, errors, |name| format!("`{name}` is given twice: keep one of the two"));
+    let values = [
+        (AttributeKey::Dynamics, "a variable of the state", states.iter().collect()),
+        (AttributeKey::Kinematics, "a coordinate", coordinates.iter().collect()),
+        (AttributeKey::Force, partner, along.iter().collect()),
+        (AttributeKey::Default, "a parameter", parameters.iter().collect()),
+        (AttributeKey::Start, "a variable with a start", declaration.starting_variables().collect()),
+    ];
+    for (key, kind, of) in values.into_iter().filter(|(key, ..)| declaration.has(*key)) {
+        ValuesOfVariables { key, kind, of }.check(declaration, errors);
     }
 }
 
 /// What a key gives values of: whole variables.
 struct ValuesOfVariables<'d> {
     key: AttributeKey,
+    /// What each of the variables is.
+    kind: &'static str,
     of: Vec<&'d Variable>,
-    /// Whether none of the variables is mistaken.
-    are_known: bool,
-    /// What is said of a value of nothing.
-    unknown: &'static str,
-    /// What is said of a variable without a value.
-    missing: fn(&str) -> String,
 }
 
 impl ValuesOfVariables<'_> {
     /// Reports values of nothing, values that are given twice and values that are missing.
-    fn check(&self, declaration: &Declaration, errors: &Errors, twice: fn(&str) -> String) {
-        if !declaration.has(self.key) || !self.are_known {
-            return;
-        }
+    fn check(&self, declaration: &Declaration, errors: &Errors) {
+        let key = self.key.name();
         let names: Vec<String> = self.of.iter().map(|variable| plain(&variable.name)).collect();
-        let mut known = true;
+        let mut may_miss = self.key != AttributeKey::Force && !declaration.hidden_uses;
         let mut given: Vec<String> = declaration.broken.iter().map(plain).collect();
         for (_, NamedExpression { name: word, .. }) in declaration.named().filter(|(key, _)| *key == self.key) {
             let name = plain(word);
-            if !names.contains(&name) {
-                known = false;
+            let is_known = names.contains(&name);
+            if is_known && given.contains(&name) {
+                errors.push(word.span(), format_args!("`{name}` is given twice in `{key}`: keep one of the two"));
+            } else if !is_known && !given.contains(&name) && !declaration.hidden_names {
                 errors.push(word.span(), self.of_nothing(&name, &names));
-            } else if given.contains(&name) {
-                errors.push(word.span(), twice(&name));
             }
+            // An unknown name may stand for the one that is missing.
+            may_miss &= is_known;
             given.push(name);
         }
-        // An unknown name may stand for the one that is missing.
-        if known && !declaration.uncertain && !declaration.hidden_uses {
-            for (variable, name) in self.of.iter().zip(&names).filter(|(_, name)| !given.contains(name)) {
-                errors.push(variable.name.span(), (self.missing)(name));
-            }
+        for (variable, name) in self.of.iter().zip(&names).filter(|(_, name)| may_miss && !given.contains(name)) {
+            let message = format!("`{key}` says nothing of `{name}`: add `{name} = ..` to it");
+            errors.push(variable.name.span(), message);
         }
     }
 
     fn of_nothing(&self, name: &str, names: &[String]) -> String {
-        let message = format!("`{name}` {}", self.unknown);
+        let message = format!("`{name}` is not {}", self.kind);
         match did_you_mean(name, names.iter().map(String::as_str)) {
             Some(question) => format!("{message}; {question}"),
             None if names.is_empty() => message,
-            None => format!("{message}: `{}`", names.join("`, `")),
+            None => format!("{message}, and `{}` takes those: `{}`", self.key.name(), names.join("`, `")),
         }
     }
 }
@@ -194,14 +167,7 @@ fn is_complete(declaration: &Declaration, errors: &Errors) -> bool {
     let model = &declaration.item.ident;
     let needed = AttributeKey::ALL.iter().copied().filter(|key| key.is_needed_by(declaration.formalism));
     let missing: Vec<AttributeKey> = needed.filter(|key| !declaration.has(*key)).collect();
-    if missing == [AttributeKey::Poisson, AttributeKey::Hamiltonian] {
-        let remedy =
-            "give its field by `dynamics(x = expression)`, or derive it by `poisson = hat(x)` and a `hamiltonian`";
-        errors.push(
-            declaration.place(AttributeKey::State),
-            format_args!("nothing says how this state changes: {remedy}"),
-        );
-    } else if !missing.is_empty() {
+    if !missing.is_empty() {
         let quoted = |text: fn(&AttributeKey) -> &'static str| {
             missing.iter().map(|key| format!("`{}`", text(key))).collect::<Vec<_>>().join(", ")
         };
