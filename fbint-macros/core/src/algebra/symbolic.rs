@@ -2,7 +2,7 @@
 //!
 //! Symbolica is used through its public interface, for what it does best: expansion, greatest common divisors, Groebner bases. Without a
 //! licence key it aborts the process when a second thread of the same user computes with it, so all algebra happens in a
-//! [`session`]: one short-lived thread with a large stack, while a lock on a file shared by every process of the machine
+//! [`session`]: one short-lived thread with a large stack, while a lock on a file shared by every process of the user
 //! is held. The thread ends before the lock is released. Only plain data ([`Expression`]) goes in and comes out; an
 //! [`Expr`] lives and dies on the session's thread.
 //!
@@ -11,10 +11,8 @@
 //! gives the same terms in the same order no matter what was compiled before it in the same process.
 
 mod lock;
-mod permit;
 
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use num_bigint::BigInt;
@@ -30,36 +28,29 @@ use symbolica::poly::polynomial::MultivariatePolynomial;
 use symbolica::poly::{GrevLexOrder, LexOrder, PolyVariable};
 
 pub use self::lock::SessionError;
-use self::lock::Turn;
 use crate::diagnostics::panic_text;
 use crate::expression::{Expression, Function, Symbol};
 
 /// Stack of the session's thread: Symbolica recurses over expressions, and unoptimised frames are large.
 const STACK: usize = 256 << 20;
 
-/// Runs `work` where [`Expr`]s may be used: on a thread of its own, one at a time on this machine.
+/// Runs `work` where [`Expr`]s may be used: on a thread of its own, one at a time of this user.
 pub fn session<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SessionError> {
-    let turn = Turn::wait()?;
-    permit::wait()?;
-    let result = std::thread::scope(|scope| {
-        let (working, is_working) = mpsc::channel::<()>();
-        let thread = std::thread::Builder::new()
-            .name("fbint-algebra".to_owned())
-            .stack_size(STACK)
-            .spawn_scoped(scope, move || {
-                let _working = working;
-                GLOBAL_SETTINGS.initialize_tracing.store(false, Ordering::Relaxed);
-                function_symbol(Function::Abs); // registers all functions, before any model's symbols
-                work()
-            })
-            .map_err(|error| SessionError::Unavailable(format!("no thread: {error}")))?;
-        if is_working.recv_timeout(lock::SILENCE) == Err(RecvTimeoutError::Timeout) {
-            lock::say(&format!("still deriving a model of `{}`", lock::this_crate()));
-        }
-        thread.join().map_err(|panic| SessionError::Panicked(panic_text(&*panic)))
-    });
-    drop(turn);
-    result
+    let _turn = lock::turn()?;
+    let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+    let thread = std::thread::Builder::new().name("fbint-algebra".to_owned()).stack_size(STACK);
+    let work = || {
+        GLOBAL_SETTINGS.initialize_tracing.store(false, Ordering::Relaxed);
+        function_symbol(Function::Abs); // registers all functions, before any model's symbols
+        work()
+    };
+    lock::patiently(&format!("still deriving a model of `{package}`"), || {
+        std::thread::scope(|scope| {
+            let no_thread = |error| SessionError::Unavailable(format!("no thread: {error}"));
+            let thread = thread.spawn_scoped(scope, work).map_err(no_thread)?;
+            thread.join().map_err(|panic| SessionError::Panicked(panic_text(&*panic)))
+        })
+    })
 }
 
 /// An expression in the hands of the algebra. Lives only within a [`session`].
