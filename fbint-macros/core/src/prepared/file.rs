@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::key::{checksum, key};
-use super::notation::{Lines, Reader, excerpt, natural};
+use super::notation::{Lines, Reader, natural};
 use crate::derivation::table::{Id, Table};
 use crate::derivation::{
-    Bracket, Claim, Conservation, Derivation, Dynamics, Evidence, Field, FrameBracket, Hamel, Integral, IntegralId,
-    Integrals, Involution, LinearSystem, Prepared, Problem, SparseRow,
+    Bracket, Claim, Conservation, Derivation, Dynamics, Evidence, Field, FrameBracket, Hamel, Integrals, Involution,
+    LinearSystem, Prepared, Problem, SparseRow,
 };
 use crate::expression::{Expression, Symbol};
 
@@ -39,19 +39,22 @@ pub(super) fn owner(text: &str) -> Option<(&str, Option<&str>)> {
 
 /// Reads a file for a problem. [`believed`](super::believed) checks what it says.
 pub fn read(text: &str, problem: &Problem) -> Result<Prepared, String> {
-    check_format(text)?;
+    let title = format!("{TITLE}{FORMAT}");
+    if text.lines().next() != Some(&title) {
+        return Err(format!("it does not begin with `{title}`, as what this version of fbint writes"));
+    }
     let content = intact(text)?;
-    let own = content.lines().nth(1).and_then(|line| line.strip_prefix("key ")).ok_or("it has no key")?;
-    if own != key(problem) {
+    if content.lines().nth(1).and_then(|line| line.strip_prefix("key ")) != Some(&key(problem)) {
         return Err("it was derived from another declaration".to_owned());
     }
     let is_head = |line: &&str| HEAD.iter().any(|word| line.starts_with(word));
     let head = content.lines().take_while(is_head).count();
     let mut draft = Draft::new(problem);
     for (number, line) in content.lines().enumerate().skip(head) {
-        draft.line(line).map_err(|reason| format!("line {}: {reason}", number + 1))?;
+        let unread = || format!("line {} is not understood, or has too large an expression", number + 1);
+        draft.line(line).ok_or_else(unread)?;
     }
-    let prepared = draft.prepared()?;
+    let prepared = draft.prepared;
     if !has_meant_systems(problem, &prepared.derivation) {
         return Err("its linear systems are not those for the multipliers of the constraints".to_owned());
     }
@@ -63,19 +66,6 @@ pub fn read(text: &str, problem: &Problem) -> Result<Prepared, String> {
 
 /// The beginnings of the lines before the derivation.
 const HEAD: [&str; 5] = [TITLE, "key ", "model ", "source ", "#"];
-
-fn check_format(text: &str) -> Result<(), String> {
-    let format = text.lines().next().and_then(|line| line.strip_prefix(TITLE)).ok_or("it is not a derivation")?;
-    match natural(format) {
-        Some(format) if format == FORMAT as usize => Ok(()),
-        Some(format) => {
-            let age = if format > FORMAT as usize { "a newer" } else { "an older" };
-            let text = "and this version of fbint reads";
-            Err(format!("it has format {format}, {text} {FORMAT}: {age} one wrote it"))
-        }
-        None => Err(format!("it has format `{}`, not {FORMAT}", excerpt(format))),
-    }
-}
 
 /// All lines but the last, which has their checksum.
 fn intact(text: &str) -> Result<&str, String> {
@@ -126,7 +116,7 @@ fn body(prepared: &Prepared) -> String {
     lines.text()
 }
 
-fn add_field(field: &Field, lines: &mut Lines) {
+fn add_field<'e>(field: &'e Field, lines: &mut Lines<'e>) {
     for (place, system) in field.systems.iter().enumerate() {
         lines.alone(format!("system {place} of {}", system.unknowns.len()));
         for (i, unknown) in system.unknowns.iter().enumerate() {
@@ -148,11 +138,7 @@ fn add_field(field: &Field, lines: &mut Lines) {
 struct Draft<'a> {
     problem: &'a Problem,
     expressions: Reader,
-    integrals: Integrals,
-    field: Field,
-    hamel: Hamel,
-    claims: Table<IntegralId, Option<Claim>>,
-    involution: Involution,
+    prepared: Prepared,
 }
 
 impl<'a> Draft<'a> {
@@ -161,53 +147,61 @@ impl<'a> Draft<'a> {
         let integrals: Integrals =
             problem.integrals.map(|declared| declared.derived(Expression::zero(), SparseRow::new()));
         let by_construction = |id| integrals.conserved_by_construction(id).map(Claim::Proved);
-        let claims = integrals.ids().map(by_construction).collect();
+        let claim = |id| by_construction(id).unwrap_or(Claim::Open { rate: Expression::zero() });
+        let claims = integrals.ids().map(claim).collect();
         let field = Field { systems: Vec::new(), rates: problem.symbols.over_states(|_| Expression::zero()) };
+        let mut derivation = problem.derivation(integrals, field);
         let (momenta, forces) = (SparseRow::new(), SparseRow::new());
-        let hamel = Hamel { lagrangian: Expression::zero(), momenta, forces, brackets: Vec::new() };
-        let expressions = Reader::new(problem.symbols.len());
-        Self { problem, expressions, integrals, field, hamel, claims, involution: Involution::default() }
+        let hamel = || Hamel { lagrangian: Expression::zero(), momenta, forces, brackets: Vec::new() };
+        derivation.hamel = matches!(problem.dynamics, Dynamics::Lagrangian(_)).then(hamel);
+        let prepared = Prepared { derivation, claims, involution: Involution::default() };
+        Self { problem, expressions: Reader::new(problem.symbols.len()), prepared }
     }
 
-    fn line(&mut self, line: &str) -> Result<(), String> {
-        if let Some(defined) = self.expressions.define(line) {
-            return defined;
-        }
+    /// Reads a line, if it is one.
+    fn line(&mut self, line: &str) -> Option<()> {
         if self.words(&line.split(' ').collect::<Vec<_>>()).is_some() {
-            return Ok(());
+            return Some(());
         }
-        let not_understood = || format!("`{}` is not understood", excerpt(line));
-        let (name, text) = line.split_once(" = ").ok_or_else(not_understood)?;
+        let (name, text) = line.split_once(" = ")?;
+        if name.starts_with('t') {
+            return self.expressions.define(text);
+        }
         let value = self.expressions.expression(text)?;
-        self.value(&name.split(' ').collect::<Vec<_>>(), value).ok_or_else(not_understood)
+        self.value(&name.split(' ').collect::<Vec<_>>(), value)
     }
 
     /// Reads a line without an expression, if it is one.
     fn words(&mut self, line: &[&str]) -> Option<()> {
         let (symbol, integral) = (|word| id(word, &self.problem.symbols), |word| id(word, &self.problem.integrals));
+        let Prepared { derivation, claims, involution } = &mut self.prepared;
         match *line {
             ["system", _, "of", size] => {
                 let size = natural(size)?;
-                let solved: usize = self.field.systems.iter().map(|system| system.unknowns.len()).sum();
-                self.field.systems.push((size <= self.problem.symbols.len() - solved).then(|| zeros(size))?);
+                let solved: usize = derivation.field.systems.iter().map(|system| system.unknowns.len()).sum();
+                derivation.field.systems.push((size <= self.problem.symbols.len() - solved).then(|| zeros(size))?);
             }
             ["unknown", i, unknown] => {
-                *self.field.systems.last_mut()?.unknowns.get_mut(natural(i)?)? = symbol(unknown)?;
+                *derivation.field.systems.last_mut()?.unknowns.get_mut(natural(i)?)? = symbol(unknown)?;
             }
             ["bracket", i, j] => {
-                self.hamel.brackets.push(FrameBracket { of: (symbol(i)?, symbol(j)?), coefficients: SparseRow::new() });
+                derivation
+                    .hamel
+                    .as_mut()?
+                    .brackets
+                    .push(FrameBracket { of: (symbol(i)?, symbol(j)?), coefficients: SparseRow::new() });
             }
             ["claim", of, "=", "everywhere"] => {
-                self.claims[integral(of)?] = Some(Claim::Proved(Conservation::Everywhere(Evidence::Algebra)));
+                claims[integral(of)?] = Claim::Proved(Conservation::Everywhere(Evidence::Algebra));
             }
             ["claim", of, "=", "on", "constraints"] => {
-                self.claims[integral(of)?] = Some(Claim::Proved(Conservation::OnConstraints(Evidence::Algebra)));
+                claims[integral(of)?] = Claim::Proved(Conservation::OnConstraints(Evidence::Algebra));
             }
-            ["pairs", count] => self.involution.pairs = natural(count)?,
-            ["pair", a, b, "=", "open"] => self.involution.others.push((integral(a)?, integral(b)?, None)),
+            ["pairs", count] => involution.pairs = natural(count)?,
+            ["pair", a, b, "=", "open"] => involution.others.push((integral(a)?, integral(b)?, None)),
             ["pair", a, b, "=", factor, "of", other] => {
                 let multiple = Bracket::Multiple(factor.parse().ok()?, integral(other)?);
-                self.involution.others.push((integral(a)?, integral(b)?, Some(multiple)));
+                involution.others.push((integral(a)?, integral(b)?, Some(multiple)));
             }
             _ => return None,
         }
@@ -218,45 +212,35 @@ impl<'a> Draft<'a> {
     fn value(&mut self, name: &[&str], value: Expression) -> Option<()> {
         let Problem { symbols, integrals, .. } = self.problem;
         let (symbol, integral) = (|word| id(word, symbols), |word| id(word, integrals));
+        let Prepared { derivation, claims, involution } = &mut self.prepared;
         match *name {
-            ["integral", of] => self.integrals[integral(of)?].value = value,
+            ["integral", of] => derivation.integrals[integral(of)?].value = value,
             ["gradient", of, "by", state] => {
                 let state = symbol(state).filter(|state| symbols.is_state(*state))?;
-                self.integrals[integral(of)?].gradient.insert(state, value);
+                derivation.integrals[integral(of)?].gradient.insert(state, value);
             }
             ["k", i, j] => {
-                *self.field.systems.last_mut()?.matrix.get_mut(natural(i)?)?.get_mut(natural(j)?)? = value;
+                *derivation.field.systems.last_mut()?.matrix.get_mut(natural(i)?)?.get_mut(natural(j)?)? = value;
             }
-            ["b", i] => *self.field.systems.last_mut()?.right_side.get_mut(natural(i)?)? = value,
-            ["rate", i] => *self.field.rates.rows_mut().nth(natural(i)?)? = value,
-            ["lagrangian"] => self.hamel.lagrangian = value,
+            ["b", i] => *derivation.field.systems.last_mut()?.right_side.get_mut(natural(i)?)? = value,
+            ["rate", i] => *derivation.field.rates.rows_mut().nth(natural(i)?)? = value,
+            ["lagrangian"] => derivation.hamel.as_mut()?.lagrangian = value,
             ["momentum", velocity] => {
-                self.hamel.momenta.insert(symbol(velocity)?, value);
+                derivation.hamel.as_mut()?.momenta.insert(symbol(velocity)?, value);
             }
             ["force", velocity] => {
-                self.hamel.forces.insert(symbol(velocity)?, value);
+                derivation.hamel.as_mut()?.forces.insert(symbol(velocity)?, value);
             }
             ["coefficient", velocity] => {
-                self.hamel.brackets.last_mut()?.coefficients.insert(symbol(velocity)?, value);
+                derivation.hamel.as_mut()?.brackets.last_mut()?.coefficients.insert(symbol(velocity)?, value);
             }
-            ["claim", of] => self.claims[integral(of)?] = Some(Claim::Open { rate: value }),
+            ["claim", of] => claims[integral(of)?] = Claim::Open { rate: value },
             ["pair", a, b] => {
-                self.involution.others.push((integral(a)?, integral(b)?, Some(Bracket::Function(value))));
+                involution.others.push((integral(a)?, integral(b)?, Some(Bracket::Function(value))));
             }
             _ => return None,
         }
         Some(())
-    }
-
-    fn prepared(self) -> Result<Prepared, String> {
-        let Self { problem, integrals, field, hamel, claims, involution, .. } = self;
-        let claim = |(integral, claim): (&Integral, Option<Claim>)| {
-            claim.ok_or_else(|| format!("nothing is said of the conservation of `{}`", integral.name))
-        };
-        let claims = integrals.rows().zip(claims).map(claim).collect::<Result<_, _>>()?;
-        let mut derivation = problem.derivation(integrals, field);
-        derivation.hamel = matches!(problem.dynamics, Dynamics::Lagrangian(_)).then_some(hamel);
-        Ok(Prepared { derivation, claims, involution })
     }
 }
 
@@ -272,13 +256,11 @@ fn zeros(size: usize) -> LinearSystem {
 
 /// Returns `true` if the linear systems of a canonical system are those for the multipliers of its constraints.
 fn has_meant_systems(problem: &Problem, derivation: &Derivation) -> bool {
-    let members: Vec<IntegralId> = problem.integrals.constraints().map(|(id, _)| id).collect();
+    let Some(members) = derivation.constraints() else { return true };
     let (constraints, rates): (Vec<_>, Vec<_>) = problem.integrals.holonomic_pairs().into_iter().unzip();
     let solved: Vec<_> = derivation.field.systems.iter().map(|system| derivation.solved_by(system)).collect();
-    let are_meant = match &solved[..] {
-        [] => members.is_empty(),
-        [all] => *all == members,
-        blocks => *blocks == [rates, constraints] && blocks.concat().len() == members.len(),
-    };
-    derivation.constraints().is_none() || are_meant
+    match &solved[..] {
+        [first, second] => [first, second] == [&rates, &constraints] && first.len() + second.len() == members.len(),
+        blocks => blocks.len() < 2 && blocks.concat() == members,
+    }
 }

@@ -42,4 +42,4 @@ pub use self::file::{FORMAT, read, write};
 pub(crate) use self::folder::VARIABLE;
 pub use self::folder::{Folder, Order, SizeLimits, Surroundings, Trouble};
 pub use self::key::{checksum, key};
-pub use self::trust::{believed, contradiction};
+pub use self::trust::believed;

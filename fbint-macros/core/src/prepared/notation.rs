@@ -7,8 +7,6 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use num_rational::BigRational;
-
 use crate::derivation::table::Id;
 use crate::expression::{Expression, Function, Symbol};
 
@@ -21,77 +19,42 @@ const LARGEST: usize = 1 << 18;
 /// The digits of the largest number.
 const MOST_DIGITS: usize = 10_000;
 
-/// The place of a part among those that are known.
-type NodeIndex = usize;
-
-/// What a part is: its operation with the places of what that is applied to, or all of its text. Equal parts have equal nodes.
-type Node = (String, Vec<NodeIndex>);
-
-/// A part that is known.
-struct Part {
-    node: Node,
-    /// The number of occurrences, in others or by itself.
-    uses: usize,
-    /// The text that stands for it, after it was written: its name, or the part itself.
-    text: Option<String>,
-}
-
 /// The lines of a text, and the parts of the expressions in them.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct Lines<'e> {
     /// The left side of each line, and the expression on the right side if there is one.
-    lines: Vec<(String, Option<NodeIndex>)>,
-    known: HashMap<Node, NodeIndex>,
-    parts: Vec<Part>,
-    named: usize,
+    lines: Vec<(String, Option<&'e Expression>)>,
+    /// The number of occurrences of each part, in others or by itself.
+    uses: HashMap<&'e Expression, usize>,
+    /// The names of those that were written before.
+    names: HashMap<&'e Expression, String>,
 }
 
-impl Lines {
+impl<'e> Lines<'e> {
     /// A line without an expression.
     pub(super) fn alone(&mut self, line: impl Into<String>) {
         self.lines.push((line.into(), None));
     }
 
     /// A line with an expression on its right side.
-    pub(super) fn expression(&mut self, name: impl Into<String>, expression: &Expression) {
-        let part = self.part(expression);
-        self.parts[part].uses += 1;
-        self.lines.push((name.into(), Some(part)));
+    pub(super) fn expression(&mut self, name: impl Into<String>, expression: &'e Expression) {
+        self.count(expression);
+        self.lines.push((name.into(), Some(expression)));
     }
 
     /// A line for each entry, which has the place of the symbol after its name.
-    pub(super) fn by_symbol<'e>(
-        &mut self,
-        name: &str,
-        entries: impl IntoIterator<Item = (&'e Symbol, &'e Expression)>,
-    ) {
+    pub(super) fn by_symbol(&mut self, name: &str, entries: impl IntoIterator<Item = (&'e Symbol, &'e Expression)>) {
         for (symbol, entry) in entries {
             self.expression(format!("{name} {}", symbol.place()), entry);
         }
     }
 
-    fn part(&mut self, expression: &Expression) -> NodeIndex {
-        let mut parts: Vec<NodeIndex> = expression.children().map(|child| self.part(child)).collect();
-        let text = match expression {
-            Expression::Number(number) => number.to_string(),
-            Expression::Pi => "pi".to_owned(),
-            Expression::Symbol(symbol) => format!("x{}", symbol.0),
-            Expression::Sum(_) => "+".to_owned(),
-            Expression::Product(_) => "*".to_owned(),
-            Expression::Power(_, exponent) => {
-                parts.push(self.part(&Expression::Number(exponent.clone())));
-                "^".to_owned()
-            }
-            Expression::Call(function, _) => function.name().to_owned(),
-        };
-        let node = (text, parts);
-        if let Some(part) = self.known.get(&node) {
-            return *part;
+    fn count(&mut self, part: &'e Expression) {
+        let uses = self.uses.entry(part).or_default();
+        *uses += 1;
+        if *uses == 1 {
+            part.children().for_each(|child| self.count(child));
         }
-        node.1.iter().for_each(|part| self.parts[*part].uses += 1);
-        self.known.insert(node.clone(), self.parts.len());
-        self.parts.push(Part { node, uses: 0, text: None });
-        self.parts.len() - 1
     }
 
     /// The text, with a line before for each part that expressions share.
@@ -105,30 +68,38 @@ impl Lines {
     }
 
     /// The text that stands for a part. Lines that define the parts that it shares go before.
-    fn text_of(&mut self, part: NodeIndex, lines: &mut String) -> String {
-        if let Some(text) = &self.parts[part].text {
-            return text.clone();
+    fn text_of(&mut self, part: &'e Expression, lines: &mut String) -> String {
+        if let Some(name) = self.names.get(part) {
+            return name.clone();
         }
-        let (mut text, parts) = self.parts[part].node.clone();
-        if !parts.is_empty() {
-            let parts: Vec<String> = parts.into_iter().map(|part| self.text_of(part, lines)).collect();
-            text = format!("({text} {})", parts.join(" "));
+        let text = match part {
+            Expression::Number(number) => number.to_string(),
+            Expression::Pi => "pi".to_owned(),
+            Expression::Symbol(symbol) => format!("x{}", symbol.0),
+            Expression::Sum(terms) => self.operation("+", terms, lines),
+            Expression::Product(factors) => self.operation("*", factors, lines),
+            Expression::Power(base, exponent) => format!("(^ {} {exponent})", self.text_of(base, lines)),
+            Expression::Call(function, arguments) => self.operation(function.name(), arguments, lines),
+        };
+        if text.len() <= SHORT || self.uses[part] == 1 {
+            return text;
         }
-        if self.parts[part].uses > 1 && text.len() > SHORT {
-            let name = format!("t{}", self.named);
-            self.named += 1;
-            let _ = writeln!(lines, "{name} = {text}");
-            text = name;
-        }
-        self.parts[part].text = Some(text.clone());
-        text
+        let name = format!("t{}", self.names.len());
+        let _ = writeln!(lines, "{name} = {text}");
+        self.names.insert(part, name.clone());
+        name
+    }
+
+    fn operation(&mut self, name: &str, parts: &'e [Expression], lines: &mut String) -> String {
+        let parts: Vec<String> = parts.iter().map(|part| self.text_of(part, lines)).collect();
+        format!("({name} {})", parts.join(" "))
     }
 }
 
 /// An expression that was read, and how deep it is.
 type Read = (Expression, usize);
 
-/// Gives expressions back from their text.
+/// Gives expressions back from their text: nothing where it is not one, or one that is too large.
 pub(super) struct Reader {
     named: Vec<Read>,
     symbols: usize,
@@ -142,117 +113,76 @@ impl Reader {
         Self { named: Vec::new(), symbols, size: 0 }
     }
 
-    /// Reads a line that defines a part, if the line is one.
-    pub(super) fn define(&mut self, line: &str) -> Option<Result<(), String>> {
-        let (_, text) = line.strip_prefix('t')?.split_once(" = ")?;
-        Some(self.whole(text).map(|part| self.named.push(part)))
+    /// Gives the next name to a part.
+    pub(super) fn define(&mut self, text: &str) -> Option<()> {
+        let part = self.whole(text)?;
+        self.named.push(part);
+        Some(())
     }
 
     /// An expression.
-    pub(super) fn expression(&mut self, text: &str) -> Result<Expression, String> {
+    pub(super) fn expression(&mut self, text: &str) -> Option<Expression> {
         let (expression, _) = self.whole(text)?;
         // What is named may unfold to more than can be looked at.
         self.size += expression.nodes().take(LARGEST + 1).count();
-        if self.size > LARGEST {
-            return Err(format!("the expressions have more than {LARGEST} parts"));
-        }
-        Ok(expression)
+        (self.size <= LARGEST).then_some(expression)
     }
 
-    fn whole(&self, text: &str) -> Result<Read, String> {
+    fn whole(&self, text: &str) -> Option<Read> {
         let mut rest = text;
-        let part = self.part(&mut rest, 0)?;
-        match rest {
-            "" => Ok(part),
-            _ if rest.starts_with(')') => Err("a parenthesis too many".to_owned()),
-            _ => Err("text after an expression".to_owned()),
-        }
+        self.part(&mut rest, 0).filter(|_| rest.is_empty())
     }
 
     /// The part at the beginning of a text, which is within `depth` others. What comes after it is left.
-    fn part(&self, text: &mut &str, depth: usize) -> Result<Read, String> {
+    fn part(&self, text: &mut &str, depth: usize) -> Option<Read> {
         let Some(inner) = text.strip_prefix('(') else {
             let (word, rest) = text.split_at(text.find([' ', ')']).unwrap_or(text.len()));
             *text = rest;
             return self.word(word);
         };
-        let (operation, mut rest) = inner.split_once(' ').ok_or("an operation without parts")?;
-        if depth == DEEPEST {
-            return Err(too_deep());
-        }
+        let (operation, mut rest) = inner.split_once(' ').filter(|_| depth < DEEPEST)?;
         let mut parts = vec![self.part(&mut rest, depth + 1)?];
-        while !rest.starts_with(')') {
-            rest = rest.strip_prefix(' ').ok_or("a parenthesis is missing")?;
+        while let Some(next) = rest.strip_prefix(' ') {
+            rest = next;
             parts.push(self.part(&mut rest, depth + 1)?);
         }
-        *text = &rest[1..];
+        *text = rest.strip_prefix(')')?;
         operated(operation, parts)
     }
 
-    fn word(&self, word: &str) -> Result<Read, String> {
-        let unknown = || format!("`{}` is not known", excerpt(word));
-        let leaf = |expression| Ok((expression, 1));
+    fn word(&self, word: &str) -> Option<Read> {
         if let Some(place) = word.strip_prefix('t') {
-            let place = natural(place).ok_or_else(unknown)?;
-            return self.named.get(place).cloned().ok_or_else(unknown);
+            return self.named.get(natural(place)?).cloned();
         }
-        if let Some(place) = word.strip_prefix('x') {
-            let place = natural(place).filter(|place| *place < self.symbols).ok_or_else(unknown)?;
-            return leaf(Expression::Symbol(Symbol(place as u32)));
-        }
-        match word {
-            "pi" => leaf(Expression::Pi),
-            number => leaf(Expression::Number(rational(number).ok_or_else(unknown)?)),
-        }
+        let leaf = if let Some(place) = word.strip_prefix('x') {
+            Expression::Symbol(natural(place).filter(|place| *place < self.symbols).map(Symbol::at)?)
+        } else if word == "pi" {
+            Expression::Pi
+        } else {
+            let number = Some(word).filter(|word| word.len() <= MOST_DIGITS)?;
+            Expression::Number(number.parse().ok()?)
+        };
+        Some((leaf, 1))
     }
 }
 
 /// An operation on parts.
-fn operated(operation: &str, parts: Vec<Read>) -> Result<Read, String> {
-    let depth = 1 + parts.iter().map(|(_, depth)| *depth).max().unwrap_or(0);
-    if depth > DEEPEST {
-        return Err(too_deep());
-    }
+fn operated(operation: &str, parts: Vec<Read>) -> Option<Read> {
+    let depth = 1 + parts.iter().map(|(_, depth)| *depth).max()?;
     let parts: Vec<Expression> = parts.into_iter().map(|(expression, _)| expression).collect();
     let expression = match (operation, &parts[..]) {
         ("+", [_, _, ..]) => Expression::Sum(parts.into()),
         ("*", [_, _, ..]) => Expression::Product(parts.into()),
         ("^", [base, Expression::Number(exponent)]) => Expression::Power(Arc::new(base.clone()), exponent.clone()),
-        ("^", [_, _]) => return Err("an exponent is not a number".to_owned()),
         (name, _) => {
             let is_called = |function: &Function| function.name() == name && function.arguments() == parts.len();
-            let function = Function::ALL
-                .into_iter()
-                .find(is_called)
-                .ok_or_else(|| format!("`{}` does not have {} parts", excerpt(operation), parts.len()))?;
-            Expression::Call(function, parts.into())
+            Expression::Call(Function::ALL.into_iter().find(is_called)?, parts.into())
         }
     };
-    Ok((expression, depth))
+    (depth <= DEEPEST).then_some((expression, depth))
 }
 
-fn too_deep() -> String {
-    format!("an expression is more than {DEEPEST} parts deep")
-}
-
-/// A number in the form in which it is written: in lowest terms.
-fn rational(text: &str) -> Option<BigRational> {
-    if text.len() > MOST_DIGITS {
-        return None;
-    }
-    let number: BigRational = text.parse().ok()?;
-    (number.to_string() == text).then_some(number)
-}
-
-/// A number that counts something, in the form in which it is written.
+/// A number that counts something.
 pub(super) fn natural(text: &str) -> Option<usize> {
-    let number: u32 = text.parse().ok()?;
-    (number.to_string() == text).then_some(number as usize)
-}
-
-/// The part of a text that a message shows.
-pub(super) fn excerpt(text: &str) -> String {
-    const SHOWN: usize = 40;
-    let shown: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
-    if text.chars().count() > SHOWN { format!("{shown}..") } else { shown }
+    text.parse::<u32>().ok().map(|number| number as usize)
 }

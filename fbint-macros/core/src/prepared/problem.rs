@@ -27,7 +27,7 @@ pub(super) fn text(problem: &Problem) -> String {
     lines.text()
 }
 
-fn add_dynamics(dynamics: &Dynamics, lines: &mut Lines) {
+fn add_dynamics<'e>(dynamics: &'e Dynamics, lines: &mut Lines<'e>) {
     match dynamics {
         Dynamics::Canonical { hamiltonian } => lines.expression("canonical", hamiltonian),
         Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, .. }) => {

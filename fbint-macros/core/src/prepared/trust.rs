@@ -4,11 +4,6 @@ use crate::check::{CheckOutcome, check};
 use crate::derivation::{Prepared, Problem};
 use crate::proofs::{self, involution};
 
-/// The first statement of a file that is not true of the problem, in words.
-pub fn contradiction(problem: &Problem, prepared: &Prepared) -> Option<String> {
-    believed(problem, prepared.clone()).err()
-}
-
 /// Checks everything that a file says. Only proofs that cannot be repeated without algebra are taken from the file as they are.
 pub fn believed(problem: &Problem, prepared: Prepared) -> Result<Prepared, String> {
     let Prepared { derivation, claims, involution } = prepared;
