@@ -50,19 +50,15 @@ pub(super) fn evaluated<T: Number>(expression: &Expression, symbol: &impl Fn(Sym
 /// By the chain rule: what the derivative of a function of something long shares stays one factor.
 pub(crate) fn gradient(
     expression: &Expression,
-    is_variable: impl Fn(Symbol) -> bool,
+    is_variable: impl Fn(Symbol) -> bool + Copy,
 ) -> Option<BTreeMap<Symbol, Expression>> {
-    gradient_by(expression, &is_variable)
-}
-
-fn gradient_by(expression: &Expression, is_variable: &dyn Fn(Symbol) -> bool) -> Option<BTreeMap<Symbol, Expression>> {
     if let Expression::Symbol(symbol) = expression {
         return Some(is_variable(*symbol).then(|| (*symbol, Expression::one())).into_iter().collect());
     }
     // By each variable, what all parts contribute.
     let mut terms: BTreeMap<Symbol, Vec<Expression>> = BTreeMap::new();
     for (place, part) in expression.children().enumerate() {
-        for (symbol, slope) in gradient_by(part, is_variable)? {
+        for (symbol, slope) in gradient(part, is_variable)? {
             let of_parts = terms.entry(symbol).or_insert_with(|| vec![Expression::zero(); expression.children().len()]);
             of_parts[place] = chained(expression, place, slope)?;
         }

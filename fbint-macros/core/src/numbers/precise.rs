@@ -103,7 +103,7 @@ impl Real {
 }
 
 /// The nearest double, up to its last bits.
-pub(super) fn nearest(value: &BigFloat) -> f64 {
+fn nearest(value: &BigFloat) -> f64 {
     let size = match value.as_raw_parts() {
         Some((words, _, _, exponent, _)) => {
             // The mantissa is a fraction in [1/2, 1), its most significant word last.
@@ -120,24 +120,6 @@ pub(super) fn nearest(value: &BigFloat) -> f64 {
 /// The size of a number, for errors relative to it: that of the largest double, where it is larger.
 fn size(value: &BigFloat) -> f64 {
     nearest(value).abs().clamp(0.0, f64::MAX)
-}
-
-/// The value of an expression, although that of a factor may leave the range of a double.
-pub(super) fn unbounded(expression: &Expression, value: &impl Fn(Symbol) -> f64) -> BigFloat {
-    spend(PRECISE);
-    match expression {
-        Expression::Number(number) => Real::rational(number).value,
-        Expression::Product(factors) => factors.iter().fold(BigFloat::from_i8(1, PRECISION), |product, factor| {
-            product.mul(&unbounded(factor, value), PRECISION, ROUNDING)
-        }),
-        Expression::Power(base, exponent) if *exponent.denom() <= BigInt::from(2) => {
-            let base = unbounded(base, value);
-            let base = if exponent.is_integer() { base } else { base.sqrt(PRECISION, ROUNDING) };
-            let power = base.powi(exponent.numer().abs().to_usize().unwrap_or(usize::MAX), PRECISION, ROUNDING);
-            if exponent.is_negative() { power.reciprocal(PRECISION, ROUNDING) } else { power }
-        }
-        other => BigFloat::from_f64(other.evaluate(value), PRECISION),
-    }
 }
 
 fn integer(number: &BigInt) -> Real {
