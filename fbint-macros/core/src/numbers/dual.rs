@@ -1,14 +1,13 @@
 //! Numbers with their derivatives.
 //!
 //! Of 256 bits, these are what derivatives of programs are held against, and no rule by which programs are differentiated takes part:
-//! a linear system C^T c = b is differentiated as a whole, C^T dc = db - dC^T c.
+//! linear systems are solved in them as in all other numbers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use num_rational::BigRational;
 
-use super::derivative::{Differentiated, add, entry, slope, slope_of_power};
-use super::linear::Balanced;
+use super::derivative::{Differentiated, add, slope, slope_of_power};
 use super::number::{Number, Numeric};
 use super::points::Unknown;
 use super::precise::Real;
@@ -106,28 +105,5 @@ impl Numeric for Dual<Unknown> {
 
     fn varying(unknown: Unknown, value: f64) -> Self {
         Self { value: Real::from(value), gradient: BTreeMap::from([(unknown, Real::integer(1))]) }
-    }
-
-    // A dx = db - dA x
-    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
-        let values = |entries: &[Self]| -> Vec<Real> { entries.iter().map(|entry| entry.value.clone()).collect() };
-        let Some(factors) = Balanced::of(a.iter().map(|row| values(row)).collect()).and_then(|a| a.factored(0.0))
-        else {
-            return vec![Self::undefined(); b.len()];
-        };
-        let mut solution: Vec<Self> = factors.solve(&values(b)).into_iter().map(Self::from).collect();
-        let residual = |(row, b): (&Vec<Self>, &Self)| {
-            let terms = row.iter().zip(&solution).filter(|(entry, _)| !entry.is_zero());
-            terms.fold(b.clone(), |rest, (entry, x)| rest.minus(&entry.times(x)))
-        };
-        let residual: Vec<Self> = a.iter().zip(b).map(residual).collect();
-        let unknowns: BTreeSet<Unknown> = residual.iter().flat_map(|row| row.gradient.keys().copied()).collect();
-        for unknown in unknowns {
-            let slopes: Vec<Real> = residual.iter().map(|row| entry(&row.gradient, unknown)).collect();
-            for (x, slope) in solution.iter_mut().zip(factors.solve(&slopes)) {
-                x.gradient.insert(unknown, slope);
-            }
-        }
-        solution
     }
 }
