@@ -88,7 +88,7 @@ fn the_command_that_an_error_names_mends_it() -> Outcome {
     user.run("mkdir springs/derivations")??;
     let missing = user.check()?.expect_err("nothing is prepared");
     assert!(
-        missing.contains("has no derivation of `Spring` as it is declared, and this build of fbint has no algebra"),
+        missing.contains("`derivations/` has no derivation of `Spring`, and this build of fbint has no algebra"),
         "{missing}"
     );
     assert!(missing.contains("--> springs/src/lib.rs:7:12"), "{missing}");
@@ -98,7 +98,7 @@ fn the_command_that_an_error_names_mends_it() -> Outcome {
     // The mathematics changes.
     user.write("springs/src/lib.rs", &spring("Spring", 4))?;
     let outdated = user.check()?.expect_err("it is outdated");
-    assert!(outdated.contains("has no derivation of `Spring` as it is declared"), "{outdated}");
+    assert!(outdated.contains("the derivation of `Spring` is outdated"), "{outdated}");
     user.run(&command(&outdated)?)??;
     let files = user.derivations("springs")?;
     assert_eq!(files.len(), 1, "{files:?}");

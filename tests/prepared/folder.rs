@@ -109,7 +109,7 @@ fn what_is_written_is_used_and_kept_current() {
     package.declare(&changed);
     assert!(!kept(&package.expand(&changed, Order::Use).expect("algebra")));
     let error = package.expand(&changed, Order::Check).unwrap_err();
-    assert!(error.starts_with("`derivations/` has no derivation of `Oscillator` as it is declared"), "{error}");
+    assert!(error.starts_with("the derivation of `Oscillator` is outdated: `derivations/Oscillator-"), "{error}");
     let command = "FBINT_DERIVATIONS=write cargo check --all-targets -p springs --features fbint-runtime/derive";
     assert!(error.ends_with(&format!("run `{command}`")), "{error}");
     package.expand(&changed, Order::Write).expect("a derivation");
@@ -176,26 +176,62 @@ fn models_of_one_name_from_a_macro_do_not_remove_each_other() {
     }
 }
 
+/// A file of derivations that says that its model is declared outside of the package belongs to no model of the package.
+#[test]
+fn sources_outside_of_the_package_are_not_read() {
+    let package = Package::new("sources", OSCILLATOR);
+    let elsewhere = Package::new("sources-elsewhere", "struct Spring;");
+    package.expand(OSCILLATOR, Order::Write).expect("a derivation");
+    let own = fs::read_to_string(package.file()).expect("a file");
+    let outside = elsewhere.0.join("src/lib.rs");
+    let folder = elsewhere.0.file_name().expect("a name").to_str().expect("a path in Unicode").to_owned();
+    let mut sources = vec![outside.to_str().expect("a path in Unicode").to_owned(), format!("../{folder}/src/lib.rs")];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(&outside, package.0.join("src/link.rs")).expect("a link");
+        // Nobody writes to it, so that whoever reads it waits for ever.
+        let pipe = std::process::Command::new("mkfifo").arg(package.0.join("src/pipe.rs")).status();
+        assert!(pipe.expect("mkfifo").success());
+        sources.extend(["src/link.rs".to_owned(), "src/pipe.rs".to_owned()]);
+    }
+    for source in sources {
+        let text = own.replace("model Oscillator", "model Spring").replace("src/lib.rs", &source);
+        fs::write(package.folder().join("Spring-0123456789abcdef.txt"), text).expect("a file");
+        let error = package.expand(OSCILLATOR, Order::Check).unwrap_err();
+        assert!(error.contains("`derivations/Spring-0123456789abcdef.txt` belongs to no model"), "{source}: {error}");
+    }
+    package.expand(OSCILLATOR, Order::Write).expect("a derivation");
+    package.file();
+}
+
 #[test]
 fn a_damaged_file_is_an_error_until_it_is_written_anew() {
     let package = Package::new("damaged", OSCILLATOR);
     package.expand(OSCILLATOR, Order::Write).expect("a derivation");
     let file = package.file();
     let text = fs::read_to_string(&file).expect("a file");
-    let other = |title: String| (text.replacen(&format!("derivation {FORMAT}"), &title, 1), "it does not begin with");
-    let of_another_text = "its checksum is that of another text";
+    let with_format = |format: &str| text.replace(&format!("derivation {FORMAT}"), &format!("derivation {format}"));
+    let other = |format: u32, by: &str| {
+        let reason = format!("it has format {format}, and this version of fbint reads {FORMAT}: {by} one wrote it");
+        (with_format(&format.to_string()), reason)
+    };
+    let of_another_text = || "its checksum is that of another text".to_owned();
     let cases = [
-        (String::new(), "it does not begin with"),
-        other(format!("derivation {}", FORMAT + 1)),
-        other("derivation x".to_owned()),
-        (text[..text.len() / 2].to_owned(), of_another_text),
-        (text.replace("x0", "x1"), of_another_text),
+        (String::new(), "it is not a derivation".to_owned()),
+        other(FORMAT + 1, "a newer"),
+        other(FORMAT - 1, "an older"),
+        (with_format("x"), "it is not a derivation".to_owned()),
+        (text[..text.len() / 2].to_owned(), of_another_text()),
+        (text.replace("x0", "x1"), of_another_text()),
     ];
     for (damaged, reason) in cases {
         fs::write(&file, &damaged).expect("a file");
         for order in [Order::Use, Order::Check] {
             let error = package.expand(OSCILLATOR, order).unwrap_err();
-            assert!(error.contains("cannot be used: ") && error.contains(reason) && error.contains("run `"), "{error}");
+            assert!(
+                error.contains("cannot be used: ") && error.contains(&reason) && error.contains("run `"),
+                "{error}"
+            );
             assert_eq!(fs::read_to_string(&file).expect("a file"), damaged);
         }
         package.expand(OSCILLATOR, Order::Write).expect("a derivation");
@@ -209,24 +245,47 @@ fn a_damaged_file_is_an_error_until_it_is_written_anew() {
 }
 
 #[test]
-fn what_is_not_a_file_or_not_a_folder_is_an_error() {
-    let package = Package::new("kinds", OSCILLATOR);
+fn what_is_not_a_file_or_not_a_folder_is_not_followed() {
+    let package = Package::new("links", OSCILLATOR);
     package.expand(OSCILLATOR, Order::Write).expect("a derivation");
-    let assert_refused = |reason: &str| {
-        for order in [Order::Use, Order::Check, Order::Write] {
+    let file = package.file();
+    let refused = |reason: &str| {
+        for order in [Order::Use, Order::Check] {
             let error = package.expand(OSCILLATOR, order).unwrap_err();
-            let reason = if order == Order::Write { "cannot be written: " } else { reason };
             assert!(error.contains(reason), "{error}");
         }
     };
-    let file = package.file();
     fs::remove_file(&file).expect("a file");
     fs::create_dir(&file).expect("a folder");
-    assert_refused("cannot be read: ");
-    fs::remove_dir_all(package.folder()).expect("a folder");
+    refused("it is not a file");
+    assert!(package.expand(OSCILLATOR, Order::Write).unwrap_err().contains("cannot be written"));
+    fs::remove_dir(&file).expect("a folder");
+    fs::remove_dir(package.folder()).expect("a folder");
     fs::write(package.folder(), "").expect("a file");
-    assert!(package.expand(OSCILLATOR, Order::Write).unwrap_err().contains("cannot be written: "));
-    assert!(package.expand(OSCILLATOR, Order::Check).unwrap_err().contains("has no derivation"));
+    refused("`derivations` is a file: it has to be a folder of the package");
+    fs::remove_file(package.folder()).expect("a file");
+    #[cfg(unix)]
+    linked(&package, &refused);
+}
+
+/// A link out of the package is neither read nor written through.
+#[cfg(unix)]
+fn linked(package: &Package, refused: &dyn Fn(&str)) {
+    let elsewhere = Package::new("elsewhere", OSCILLATOR);
+    elsewhere.expand(OSCILLATOR, Order::Write).expect("a derivation");
+    let before = fs::read_to_string(elsewhere.file()).expect("a file");
+    std::os::unix::fs::symlink(elsewhere.folder(), package.folder()).expect("a link");
+    refused("`derivations` is a symbolic link");
+    assert!(package.expand(OSCILLATOR, Order::Write).unwrap_err().contains("symbolic link"));
+    fs::remove_file(package.folder()).expect("a link");
+    fs::create_dir(package.folder()).expect("a folder");
+    let name = elsewhere.file().file_name().expect("a name").to_owned();
+    std::os::unix::fs::symlink(elsewhere.file(), package.folder().join(&name)).expect("a link");
+    refused("it is a symbolic link");
+    // Writing puts a file in the place of the link.
+    package.expand(OSCILLATOR, Order::Write).expect("a derivation");
+    assert!(fs::symlink_metadata(package.folder().join(name)).expect("a file").is_file());
+    assert_eq!(fs::read_to_string(elsewhere.file()).expect("a file"), before);
 }
 
 #[test]

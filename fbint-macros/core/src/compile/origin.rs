@@ -67,12 +67,12 @@ fn written(folder: &Folder, problem: &Problem, prepared: &Prepared, equations: &
     believed(&text, problem)
         .map_err(|reason| Trouble::Access(format!("the derivation of `{}` cannot be kept: {reason}", problem.name)))?;
     let file = folder.keep(&text)?;
-    folder.orphans().iter().try_for_each(|path| folder.remove(path))?;
+    folder.orphans()?.iter().try_for_each(|path| folder.remove(path))?;
     Ok(file)
 }
 
 fn without_orphans(folder: &Folder) -> Result<(), Trouble> {
-    match folder.orphans().first() {
+    match folder.orphans()?.first() {
         Some(path) => Err(Trouble::Stale(format!("`{path}` belongs to no model"))),
         None => Ok(()),
     }

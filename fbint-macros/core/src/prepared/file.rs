@@ -39,10 +39,7 @@ pub(super) fn owner(text: &str) -> Option<(&str, Option<&str>)> {
 
 /// Reads a file for a problem. [`believed`](super::believed) checks what it says.
 pub fn read(text: &str, problem: &Problem) -> Result<Prepared, String> {
-    let title = format!("{TITLE}{FORMAT}");
-    if text.lines().next() != Some(&title) {
-        return Err(format!("it does not begin with `{title}`, as what this version of fbint writes"));
-    }
+    check_format(text)?;
     let content = intact(text)?;
     if content.lines().nth(1).and_then(|line| line.strip_prefix("key ")) != Some(&key(problem)) {
         return Err("it was derived from another declaration".to_owned());
@@ -66,6 +63,16 @@ pub fn read(text: &str, problem: &Problem) -> Result<Prepared, String> {
 
 /// The beginnings of the lines before the derivation.
 const HEAD: [&str; 5] = [TITLE, "key ", "model ", "source ", "#"];
+
+fn check_format(text: &str) -> Result<(), String> {
+    let format = text.lines().next().and_then(|line| natural(line.strip_prefix(TITLE)?));
+    let format = format.ok_or("it is not a derivation")?;
+    if format == FORMAT as usize {
+        return Ok(());
+    }
+    let age = if format > FORMAT as usize { "a newer" } else { "an older" };
+    Err(format!("it has format {format}, and this version of fbint reads {FORMAT}: {age} one wrote it"))
+}
 
 /// All lines but the last, which has their checksum.
 fn intact(text: &str) -> Result<&str, String> {

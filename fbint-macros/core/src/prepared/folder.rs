@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use proc_macro2::{TokenStream, TokenTree};
+
 use super::file::owner;
 use super::key::key;
 use crate::derivation::Problem;
@@ -15,6 +17,8 @@ const FOLDER: &str = "derivations";
 const ENDING: &str = ".txt";
 /// The digits of the key that are in a file's name.
 const DIGITS: usize = 16;
+/// The size of the largest file that is read.
+const LARGEST: u64 = 16 << 20;
 /// Files that this process has begun to write, so that each has a name of its own until it is complete.
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 /// The environment variable with the [`Order`].
@@ -115,8 +119,7 @@ impl Surroundings {
         let package = self.package.as_ref()?;
         let source = self.source.as_ref().and_then(|source| within(package, source));
         let ending = format!("-{}{ENDING}", &key(problem)[..DIGITS]);
-        let path = format!("{FOLDER}/{}{ending}", problem.name);
-        Some(Folder { package: package.clone(), source, model: problem.name.clone(), path, ending })
+        Some(Folder { package: package.clone(), source, model: problem.name.clone(), ending })
     }
 
     /// The command that makes what is kept current, for a package that calls the runtime `runtime`.
@@ -141,9 +144,7 @@ pub struct Folder {
     source: Option<String>,
     /// The model's name.
     model: String,
-    /// The path of its file, within the package.
-    path: String,
-    /// The ending of the paths of files with its mathematics.
+    /// The ending of the names of files with the model's mathematics.
     ending: String,
 }
 
@@ -153,9 +154,14 @@ impl Folder {
         self.source.as_deref()
     }
 
+    /// The name of the model's own file.
+    fn file_name(&self) -> String {
+        format!("{}{}", self.model, self.ending)
+    }
+
     /// Returns `true` if the folder exists.
     pub fn exists(&self) -> bool {
-        self.package.join(FOLDER).exists()
+        fs::symlink_metadata(self.package.join(FOLDER)).is_ok()
     }
 
     /// The path within the package and the text of the file for the model, or of one for a model of another name and the same mathematics.
@@ -164,53 +170,69 @@ impl Folder {
     ///
     /// [`Trouble::Stale`] where there is none, and [`Trouble::Access`] where it cannot be read.
     pub fn find(&self) -> Result<(String, String), Trouble> {
-        let paths = self.paths();
-        let own = paths.iter().find(|path| **path == self.path);
-        let Some(path) = own.or_else(|| paths.iter().find(|path| path.ends_with(&self.ending))) else {
-            return Err(Trouble::Stale(format!("`{FOLDER}/` has no derivation of `{}` as it is declared", self.model)));
+        let names = self.names()?;
+        let own = self.file_name();
+        let found = names.iter().find(|name| **name == own);
+        let found = found.or_else(|| names.iter().find(|name| name.ends_with(&self.ending)));
+        if let Some(name) = found {
+            return Ok((path(name), self.text(name).map_err(|error| unreadable(name, &error))?));
+        }
+        let model = &self.model;
+        let of_this_name = |name: &&String| {
+            let rest = name.strip_prefix(model).and_then(|rest| rest.strip_prefix('-'));
+            rest.is_some_and(|rest| !rest.contains('-'))
         };
-        let text = self.text(path).map_err(|error| Trouble::Access(format!("`{path}` cannot be read: {error}")))?;
-        Ok((path.clone(), text))
+        Err(Trouble::Stale(match names.iter().find(of_this_name).map(|name| path(name)) {
+            Some(path) => format!("the derivation of `{model}` is outdated: `{path}` is of another declaration"),
+            None => format!("`{FOLDER}/` has no derivation of `{model}`"),
+        }))
     }
 
     /// Writes the model's file, and returns its path within the package. The file has all of the text, or is not there.
     pub fn keep(&self, text: &str) -> Result<String, Trouble> {
+        // Nothing is written through a link.
+        self.names()?;
+        let name = self.file_name();
+        let folder = self.package.join(FOLDER);
         let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
-        let unfinished = self.package.join(format!("{}.{}.{number}", self.path, std::process::id()));
+        let unfinished = folder.join(format!(".{name}.{}.{number}", std::process::id()));
         let write = || {
-            fs::create_dir_all(self.package.join(FOLDER))?;
+            fs::create_dir_all(&folder)?;
             fs::write(&unfinished, text)?;
-            fs::rename(&unfinished, self.package.join(&self.path))
+            fs::rename(&unfinished, folder.join(&name))
         };
-        write().map(|()| self.path.clone()).map_err(|error| {
+        write().map(|()| path(&name)).map_err(|error| {
             let _ = fs::remove_file(&unfinished);
-            Trouble::Access(format!("`{}` cannot be written: {error}", self.path))
+            Trouble::Access(format!("`{}` cannot be written: {error}", path(&name)))
         })
     }
 
-    /// The paths within the package of files that belong to no model, as far as this one's sources tell.
-    pub fn orphans(&self) -> Vec<String> {
-        self.paths().into_iter().filter(|path| *path != self.path && self.is_orphan(path)).collect()
+    /// Files that belong to no model, as far as this one's sources tell: the file that declares theirs is gone, or does not name
+    /// them any more, or they are of this model as it was.
+    pub fn orphans(&self) -> Result<Vec<String>, Trouble> {
+        let own = self.file_name();
+        let mut orphans = Vec::new();
+        for name in self.names()?.into_iter().filter(|name| *name != own) {
+            // Another process may have removed it since: a library and its tests are compiled at once.
+            let text = match self.text(&name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                text => text.map_err(|error| unreadable(&name, &error))?,
+            };
+            let Some((model, Some(source))) = owner(&text) else { continue };
+            let declaration = self.declaration(source);
+            let is_former = model == self.model && Some(source) == self.source();
+            if !names_word(&declaration, model) || is_former && is_declared_once(&declaration, model) {
+                orphans.push(path(&name));
+            }
+        }
+        Ok(orphans)
     }
 
-    /// The paths within the package of all files in their order; none where there is no folder that can be read.
-    fn paths(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.package.join(FOLDER)).into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let paths = names.filter(|name| name.ends_with(ENDING)).map(|name| format!("{FOLDER}/{name}"));
-        let mut paths: Vec<String> = paths.collect();
-        paths.sort();
-        paths
-    }
-
-    /// Whether the file that declares a file's model is gone, or does not name it any more, or it is of this model as it was.
-    fn is_orphan(&self, path: &str) -> bool {
-        // Another process may have removed it since: a library and its tests are compiled at once.
-        let Ok(text) = self.text(path) else { return false };
-        let Some((model, Some(source))) = owner(&text) else { return false };
-        let declaration = fs::read_to_string(self.package.join(source)).unwrap_or_default();
-        let is_former = model == self.model && Some(source) == self.source();
-        !words(&declaration).any(|word| word == model) || is_former && is_declared_once(&declaration, model)
+    /// The text of the file of this path within the package; nothing where there is none, which a link or a path out of it is not.
+    fn declaration(&self, source: &str) -> String {
+        let file = self.package.join(source);
+        let is_own = within(&self.package, &file).is_some_and(|path| path == source) && file.is_file();
+        if is_own { fs::read_to_string(file).unwrap_or_default() } else { String::new() }
     }
 
     /// Removes a file of this path within the package.
@@ -223,20 +245,83 @@ impl Folder {
         }
     }
 
-    /// The text of a file of this path within the package, as version control may have checked it out.
-    fn text(&self, path: &str) -> io::Result<String> {
-        Ok(fs::read_to_string(self.package.join(path))?.replace("\r\n", "\n"))
+    /// The names of all files in their order; none where there is no folder.
+    fn names(&self) -> Result<Vec<String>, Trouble> {
+        let folder = self.package.join(FOLDER);
+        let unreadable = |error: io::Error| Trouble::Access(format!("the folder `{FOLDER}` cannot be read: {error}"));
+        match fs::symlink_metadata(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(unreadable(error)),
+            Ok(found) if !found.is_dir() => {
+                let what = if found.is_symlink() { "a symbolic link" } else { "a file" };
+                return Err(Trouble::Access(format!("`{FOLDER}` is {what}: it has to be a folder of the package")));
+            }
+            Ok(_) => {}
+        }
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(unreadable)? {
+            let name = entry.map_err(unreadable)?.file_name();
+            names.extend(name.into_string().ok().filter(|name| name.ends_with(ENDING) && !name.starts_with('.')));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// The text of a file of this name, which is neither a link nor larger than any derivation.
+    fn text(&self, name: &str) -> io::Result<String> {
+        let file = self.package.join(FOLDER).join(name);
+        let found = fs::symlink_metadata(&file)?;
+        if found.is_symlink() {
+            return Err(io::Error::other("it is a symbolic link"));
+        }
+        if !found.is_file() {
+            return Err(io::Error::other("it is not a file"));
+        }
+        if found.len() > LARGEST {
+            return Err(io::Error::other(format!("it has more than {} MiB", LARGEST >> 20)));
+        }
+        // As version control may have checked it out.
+        Ok(fs::read_to_string(&file)?.replace("\r\n", "\n"))
     }
 }
 
-/// Returns `true` if a file of Rust declares one struct of this name, as far as its words tell: macros may declare more.
-fn is_declared_once(text: &str, name: &str) -> bool {
-    let words: Vec<&str> = words(text).collect();
-    let declarations = words.windows(2).filter(|pair| *pair == ["struct", name]);
-    declarations.count() == 1 && !words.contains(&"macro_rules")
+fn unreadable(name: &str, error: &io::Error) -> Trouble {
+    Trouble::Access(format!("`{}` cannot be read: {error}", path(name)))
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|character: char| !(character.is_alphanumeric() || character == '_'));
-    words.filter(|word| !word.is_empty())
+fn path(name: &str) -> String {
+    format!("{FOLDER}/{name}")
+}
+
+/// Returns `true` if a file of Rust declares one struct of this name, as far as can be told: macros may declare more.
+fn is_declared_once(text: &str, name: &str) -> bool {
+    let mut declarations = Vec::new();
+    text.parse().is_ok_and(|tokens| {
+        find_declarations(tokens, name, false, &mut declarations);
+        declarations == [false]
+    })
+}
+
+/// Finds the structs of this name, each with whether a macro takes it.
+fn find_declarations(tokens: TokenStream, name: &str, in_macro: bool, found: &mut Vec<bool>) {
+    let (mut is_after_struct, mut is_taken) = (false, false);
+    for token in tokens {
+        match &token {
+            TokenTree::Ident(ident) if is_after_struct && ident == name => found.push(in_macro),
+            TokenTree::Group(group) => find_declarations(group.stream(), name, in_macro || is_taken, found),
+            _ => {}
+        }
+        is_after_struct = matches!(&token, TokenTree::Ident(ident) if ident == "struct");
+        is_taken = match &token {
+            TokenTree::Punct(punct) => punct.as_char() == '!',
+            // The name in `macro_rules! name { .. }`.
+            TokenTree::Ident(_) => is_taken,
+            _ => false,
+        };
+    }
+}
+
+/// Returns `true` if a text contains a word.
+fn names_word(text: &str, word: &str) -> bool {
+    text.split(|character: char| !(character.is_alphanumeric() || character == '_')).any(|other| other == word)
 }

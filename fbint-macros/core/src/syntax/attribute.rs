@@ -7,7 +7,7 @@ use proc_macro2::{Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident};
 
-use super::key::{AttributeKey, Syntax};
+use super::key::{self, AttributeKey, Syntax};
 use super::{Declaration, limits, nearest, plain};
 use crate::diagnostics::Errors;
 
@@ -133,6 +133,10 @@ impl AttributeReader<'_> {
 
     /// Reports the unknown key and reads on with the one that was most likely meant.
     fn unknown_key(&mut self, word: &Ident) -> Option<AttributeKey> {
+        if let Some(advice) = key::foreign(&plain(word)) {
+            self.errors.push(word.span(), format_args!("there is no key `{word}`: {advice}"));
+            return None;
+        }
         let names: Vec<&str> = AttributeKey::ALL.iter().map(|key| key.name()).collect();
         let near = nearest(&plain(word), names.iter().copied());
         let remedy = match near {

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 
 use super::{
     ASSUME, AttributeKey, Declaration, Formalism, HIGHEST_DEGREE, KEPT, MAX_ENTRIES, NamedExpression, RESERVED_NAMES,
-    Variable, did_you_mean, plain, total_entries,
+    Variable, did_you_mean, plain,
 };
 use crate::diagnostics::Errors;
 

@@ -225,6 +225,28 @@ impl AttributeKey {
     }
 }
 
+/// Keys that do not exist but are often expected, and what to write instead.
+const FOREIGN: [(&str, &str); 9] = [
+    ("forces", FORCE),
+    ("damping", FORCE),
+    ("friction", FORCE),
+    ("inputs", INPUT),
+    ("control", INPUT),
+    ("parameters", "parameters are the fields of the struct"),
+    ("kinetic", ENERGIES),
+    ("potential", ENERGIES),
+    ("jacobian", "write `derivatives`"),
+];
+const FORCE: &str = "write `force(p = ..)` along a momentum, or `force(v = ..)` along a velocity";
+const ENERGIES: &str =
+    "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`";
+const INPUT: &str = "write `input(u)`";
+
+/// The advice for a key that does not exist but is often expected.
+pub(super) fn foreign(name: &str) -> Option<&'static str> {
+    FOREIGN.iter().find(|(key, _)| *key == name).map(|(_, advice)| *advice)
+}
+
 impl Declaration {
     /// The variables that keys declare, in the order of the keys.
     pub(super) fn variables(&self) -> impl Iterator<Item = (AttributeKey, &Variable)> {

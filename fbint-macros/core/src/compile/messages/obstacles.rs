@@ -64,11 +64,18 @@ impl Messages<'_> {
     fn not_poisson(&self, reason: NotPoisson) -> String {
         let place = |state| self.model.problem.symbols.states().position(|other| other == state).unwrap_or_default();
         match reason {
+            NotPoisson::NotAntisymmetric(a, b) if a == b => {
+                let (place, name) = (place(a), self.state(a));
+                format!(
+                    "the Poisson matrix is not antisymmetric: its entry ({place}, {place}), for {name}, is not 0 as those of its \
+                     diagonal must be"
+                )
+            }
             NotPoisson::NotAntisymmetric(a, b) => {
                 let ([i, j], [a, b]) = ([a, b].map(place), [a, b].map(|state| self.state(state)));
                 format!(
                     "the Poisson matrix is not antisymmetric: its entries ({i}, {j}) and ({j}, {i}), for {a} and {b}, do not add up \
-                     to 0"
+                     to 0: make one the negative of the other"
                 )
             }
             NotPoisson::JacobiFails(a, b, c) => {
