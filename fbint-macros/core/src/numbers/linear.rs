@@ -101,9 +101,9 @@ impl<A: Arithmetic> Echelon<A> {
         true
     }
 
-    /// Eliminates all columns, if each has a pivot that is not negligible.
-    pub(crate) fn factored(mut self, columns: usize, negligible: f64) -> Option<Self> {
-        (0..columns).all(|column| self.pivot(column, negligible) == Some(true)).then_some(self)
+    /// Eliminates all columns, if each has a pivot.
+    pub(crate) fn factored(mut self, columns: usize) -> Option<Self> {
+        (0..columns).all(|column| self.pivot(column, 0.0) == Some(true)).then_some(self)
     }
 
     /// The columns with pivots on the left of a column, and the factors by which it is a combination of them where it is one.
@@ -140,7 +140,7 @@ impl<A: Arithmetic> Echelon<A> {
 /// divided by.
 pub(crate) fn solution<A: Arithmetic>(arithmetic: A, rows: Vec<Vec<A::Entry>>) -> Option<Vec<A::Entry>> {
     let width = rows.len();
-    let echelon = Echelon::new(arithmetic, rows).factored(width, 0.0)?;
+    let echelon = Echelon::new(arithmetic, rows).factored(width)?;
     Some(echelon.combination(width).into_iter().map(|(_, entry)| entry).collect())
 }
 
@@ -216,9 +216,9 @@ impl<N: Numeric> Balanced<N> {
         self.echelon.combination(column).into_iter().map(|(of, share)| (of, share.times(&scale(of)))).collect()
     }
 
-    /// Eliminates all columns, if each has a pivot that is not negligible.
-    pub(crate) fn factored(self, negligible: f64) -> Option<Self> {
-        Some(Self { echelon: self.echelon.factored(self.columns.len(), negligible)?, ..self })
+    /// Eliminates all columns, if each has a pivot.
+    pub(crate) fn factored(self) -> Option<Self> {
+        Some(Self { echelon: self.echelon.factored(self.columns.len())?, ..self })
     }
 
     /// x with A x = b, after all columns are eliminated.
@@ -249,7 +249,7 @@ mod tests {
                 assert!((factor - expected).abs() < 1e-14, "{column}: {factor}");
             }
             let square = |row: Vec<f64>| row[..2].to_vec();
-            let factors = Balanced::of(rows(sizes).into_iter().map(square).take(2).collect()).unwrap().factored(0.0);
+            let factors = Balanced::of(rows(sizes).into_iter().map(square).take(2).collect()).unwrap().factored();
             let x = factors.unwrap().solve(&[1.0, 3.0]);
             assert!((x[0] * sizes[0] - 1.0).abs() < 1e-14 && (x[1] * sizes[1]).abs() < 1e-14, "{x:?}");
         }

@@ -62,7 +62,7 @@ pub(crate) trait Numeric: Number {
     /// The solution of A x = b; not a number where A is singular or leaves the range of a double.
     fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
         let is_in_range = !a.iter().flatten().any(|entry| entry.to_f64().is_subnormal());
-        let factors = if is_in_range { Balanced::of(a).and_then(|a| a.factored(0.0)) } else { None };
+        let factors = if is_in_range { Balanced::of(a).and_then(Balanced::factored) } else { None };
         factors.map_or_else(|| vec![Self::undefined(); b.len()], |factors| factors.solve(b))
     }
 

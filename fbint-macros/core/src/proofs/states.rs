@@ -233,7 +233,7 @@ fn normal_equations<N: Numeric>(rows: &[SparseRow<N>], damping: f64, least: f64)
     for (place, row) in matrix.iter_mut().enumerate() {
         row[place] = row[place].plus(&row[place].plus(&N::exactly(least)).times(&N::exactly(damping)));
     }
-    Balanced::of(matrix)?.factored(0.0)
+    Balanced::of(matrix)?.factored()
 }
 
 fn norm<'a>(values: impl IntoIterator<Item = &'a f64>) -> f64 {

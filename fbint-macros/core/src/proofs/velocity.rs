@@ -49,5 +49,5 @@ impl Velocity {
 /// The solution of a square system from its rows, with the right side at their end.
 pub(crate) fn solve(mut rows: Vec<Vec<Real>>) -> Option<Vec<Real>> {
     let right: Vec<Real> = rows.iter_mut().filter_map(Vec::pop).collect();
-    Some(Balanced::of(rows)?.factored(0.0)?.solve(&right))
+    Some(Balanced::of(rows)?.factored()?.solve(&right))
 }
