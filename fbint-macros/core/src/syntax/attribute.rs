@@ -8,7 +8,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident};
 
 use super::key::{self, AttributeKey, Syntax};
-use super::{Declaration, limits, nearest, plain};
+use super::{Declaration, limits, nearest, peel, plain};
 use crate::diagnostics::Errors;
 
 /// The beginning of syn's message about missing tokens.
@@ -94,14 +94,17 @@ impl AttributeReader<'_> {
     /// Reads what follows a key, and stores it where the key's row says. Of a key that is repeated, it is not kept.
     fn read_value(&mut self, entry: &KeyEntry<'_>) {
         match entry.key.row().syntax {
-            Syntax::Path(target) => match self.value(entry) {
-                Ok(Expr::Path(path)) => *(target.mutable)(self.declaration) = path.path,
-                Ok(other) => {
-                    let message = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
-                    self.errors.push_spanned(other, message);
+            Syntax::Path(target) => {
+                let value = self.value(entry);
+                match self.errors.reported(value).as_ref().map(peel) {
+                    Some(Expr::Path(path)) => *(target.mutable)(self.declaration) = path.path.clone(),
+                    Some(other) => {
+                        let message = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
+                        self.errors.push_spanned(other, message);
+                    }
+                    None => {}
                 }
-                Err(error) => self.errors.absorb(error),
-            },
+            }
             Syntax::Expression(target) => {
                 let expression = self.value(entry);
                 if let Some(expression) = self.errors.reported(expression)
