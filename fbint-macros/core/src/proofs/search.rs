@@ -11,6 +11,8 @@
 //! Where there are constraints, only states that satisfy them count. How many states are tried follows from how large the
 //! expressions are.
 
+use std::iter;
+
 use super::states::{self, Values};
 use super::trials;
 use super::velocity::Velocity;
@@ -51,18 +53,23 @@ const COST_OF_FUNCTION: usize = 150;
 const FEWEST: usize = 4;
 const MOST: usize = 360;
 
+/// States from which those are found that are tried.
+type Starts<'a> = Box<dyn Iterator<Item = Values> + 'a>;
+
 /// A state in which the integral is not conserved, if one is found.
 pub(super) fn refute(derivation: &Derivation, integral: IntegralId, rate: &Expression) -> Found {
     let count = count(derivation, integral);
     let expressions: Vec<&Expression> = expressions(derivation, integral).chain([rate]).collect();
-    let of_size_one = || of_size_one(derivation).collect();
-    let of_other_sizes = || states::general(&derivation.symbols).skip(OF_SIZE_ONE).step_by(OTHERS / count).collect();
-    let critical = || trials::critical(derivation, &expressions, count);
-    let kinds: [(&dyn Fn() -> Vec<Values>, usize, bool); 3] =
-        [(&of_size_one, STATES, false), (&of_other_sizes, count, true), (&critical, count, true)];
+    let of_other_sizes = states::general(&derivation.symbols).skip(OF_SIZE_ONE).step_by(OTHERS / count);
+    let critical = iter::once_with(|| trials::critical(derivation, &expressions, count)).flatten();
+    let kinds: [(Starts<'_>, usize, bool); 3] = [
+        (Box::new(of_size_one(derivation)), STATES, false),
+        (Box::new(of_other_sizes), count, true),
+        (Box::new(critical), count, true),
+    ];
     let mut found = 0;
     for (starts, most, is_exact) in kinds {
-        let trials = starts().into_iter().filter_map(|start| trial(derivation, integral, start));
+        let trials = starts.filter_map(|start| trial(derivation, integral, start));
         for (state, rate) in trials.take(most) {
             if rate.is_nonzero() {
                 return Found::Witness(Witness { state, value: rate.to_f64(), is_exact });
