@@ -2,15 +2,17 @@
 //!
 //! An identity of rational functions that fails, fails at a random point but for a probability of at most its degree over the
 //! number of residues (Schwartz and Zippel). Its degree is bounded, so that eight points, each modulo a prime of its own, leave a
-//! probability below 1e-60. Primes and points follow from a hash of what is tested, so that it cannot contain them.
+//! probability below 1e-40. Primes and points follow from a hash of what is tested, so that it cannot contain them.
 //!
 //! Functions become residues that satisfy the same relations and no others, so that what vanishes here vanishes for the functions:
 //!
-//! - a root of b is a residue s with s^d = b; |x| is such a root of x^2. Residues modulo these primes are like real numbers in that one of x
-//!   and -x is a square, that every square is a fourth power, and that roots of odd indices are unique. Of two roots one is taken at random,
-//!   and where there is none, another point is drawn. An identity that holds for some roots only, as |x| = x does, fails at one point in N
-//!   about, where N is the product of all indices: the polynomials that define the roots have N factors at most, each of which has about as
-//!   many points as any other, or none modulo some of the primes (Lang and Weil). So it holds at 20 N points with a probability below 1e-8;
+//! - a root of b is a residue s with s^d = b; |x| is such a root of x^2. Residues modulo these primes are like real numbers in that one of
+//!   x and -x is a square, that every square is a fourth power, and that roots of odd indices are unique. Of two roots one is taken at
+//!   random, and where there is none, another point is drawn. Where a root was missing at a point that has all roots before it, what it is
+//!   of is no square among what these make. If that is so of all roots, an identity that holds for some of them holds for all. Otherwise,
+//!   as |x| = x does, it fails at about one point in 2^k at least, if k signs are left: the polynomials that define these roots have 2^k
+//!   factors at most, each of which has about as many points as any other, or none modulo some of the primes (Lang and Weil). So it holds
+//!   at 20 2^k points with a probability below 1e-8;
 //! - the root of a product is the product of the roots of its factors where all of these occur by themselves: where they are defined, no
 //!   factor is negative. sqrt(x y) and x sqrt(y / x) are not told to be equal, as they differ for negative x and y;
 //! - the exponential of a sum is the product of powers of units, one for each term t of exponents, up to a rational factor;
@@ -35,16 +37,16 @@ use super::rotation;
 use crate::expression::Expression;
 use crate::numbers::field::primes;
 
-/// Points that an identity without roots has to hold at, and one with roots for each choice of them.
+/// Points that an identity has to hold at, and for each choice of signs where these are bound by one another.
 const POINTS: u64 = 8;
-const POINTS_FOR_EACH: f64 = 20.0;
-/// The most choices: those of six square roots.
-const LARGEST_NORM: f64 = 64.0;
+const POINTS_OF_SIGNS: u64 = 20;
+/// The most signs that may be.
+const MOST_BOUND: u32 = 6;
 /// Points that are drawn modulo a prime until all roots exist: modulo one prime in 2^k, k roots of numbers do.
 const DRAWS: u64 = 64;
 /// Primes that may give no point, for one that does.
 const UNDEFINED: u64 = 32;
-/// No identity of a higher degree is proved: (2^32 / 2^60)^8 is below 1e-60.
+/// No identity of a higher degree is proved: (2^32 / 2^60)^8 is below 1e-60, and below 1e-40 if one point in 2^10 has all roots.
 const HIGHEST_DEGREE: f64 = 4_294_967_296.0;
 /// The largest common denominator of rational numbers in exponents.
 const LARGEST_DENOMINATOR: u64 = 1 << 20;
@@ -69,19 +71,24 @@ pub(super) fn holds_on(
     let degree = factor * all.iter().map(|part| Degree::of(part).total()).sum::<f64>();
     let (Some((seed, scale)), Some(steps)) = (seed_and_scale(&all), set.steps()) else { return false };
     let roots = roots(all.iter().copied());
-    let mut count = 0;
+    let (mut count, mut missing) = (0, 0);
     for (tried, field) in (1_u64..).zip(primes(seed)) {
         let random = |number: u64| {
             let mut point = ModularPoint::new(field, seed ^ field.0 ^ number << 32, scale);
-            point.follow(set, &steps, tried)?;
-            roots.iter().all(|root| point.evaluate(root).is_some()).then_some(point)
+            let has_roots =
+                point.follow(set, &steps, tried).is_some() && roots.iter().all(|root| point.evaluate(root).is_some());
+            missing |= point.missing;
+            has_roots.then_some(point)
         };
         let point = (0..DRAWS).find_map(random);
-        if let Some((holds, norm)) = point.and_then(|mut point| Some((identity(&mut point)?, point.norm))) {
+        if let Some((holds, point)) = point.and_then(|mut point| Some((identity(&mut point)?, point))) {
+            if !holds || degree * scale as f64 * point.norm > HIGHEST_DEGREE {
+                return false;
+            }
             count += 1;
-            let is_proof = holds && norm <= LARGEST_NORM && degree * scale as f64 * norm <= HIGHEST_DEGREE;
-            if !is_proof || count >= enough(norm) {
-                return is_proof;
+            let bound = point.signs.saturating_sub(missing.trailing_ones());
+            if count >= enough(bound) {
+                return bound <= MOST_BOUND;
             }
         } else if tried > UNDEFINED * (1 + count) {
             // What is undefined at the first points is undefined everywhere, or nearly.
@@ -91,9 +98,9 @@ pub(super) fn holds_on(
     false
 }
 
-/// The points at which an identity has to hold, where these signs of roots are at random.
-fn enough(norm: f64) -> u64 {
-    if norm > 1.0 { (POINTS_FOR_EACH * norm) as u64 } else { POINTS }
+/// The points at which an identity has to hold where so many signs may be bound by others.
+fn enough(bound: u32) -> u64 {
+    if bound == 0 { POINTS } else { POINTS_OF_SIGNS << bound.min(MOST_BOUND) }
 }
 
 /// What the points for an identity that is made of these expressions follow from, and what exponents are multiplied with in them.

@@ -39,14 +39,14 @@ impl Set<'_> {
         self.constraints.is_empty() && self.rotations.is_empty()
     }
 
-    /// How all constraints are satisfied: each binds a variable of its own, in which it is linear or quadratic with a leading coefficient that
-    /// does not depend on any variable, and does not vanish for any parameters that count. So no part of the set is left out. `None` where
-    /// that is not possible.
+    /// How all constraints are satisfied: each binds a variable of its own, in which it is linear or quadratic with a leading coefficient
+    /// that does not depend on any variable, and does not vanish for any parameters that count. So no part of the set is left out. `None`
+    /// where that is not possible.
     ///
     /// A velocity constraint may be divided by what a velocity is multiplied with, a function of the coordinates: close to any state on the
     /// set there are others in which that does not vanish, unless it vanishes on a part of the set where the other constraints hold. There
-    /// the velocity may be anything, as if there were no such constraint. Any constraint may be divided by another variable, if that leaves no
-    /// part of the set out: see [`is_divisor`](Self::is_divisor).
+    /// the velocity may be anything, as if there were no such constraint. Any constraint may be divided by another variable, if that leaves
+    /// no part of the set out: see [`is_divisor`](Self::is_divisor).
     pub(super) fn steps(&self) -> Option<Vec<Step>> {
         let mut settled: Vec<Symbol> = self.rotations.iter().flat_map(Rotation::symbols).collect();
         let mut steps = Vec::new();
@@ -155,14 +155,17 @@ const TRIED: usize = 40;
 
 /// A residue for each unknown. Roots are residues, too, of which those of an even index have both signs at random: where none exists, the
 /// point is not defined.
-#[derive(Clone)]
 pub(super) struct ModularPoint {
     pub(super) field: PrimeField,
     random: Random,
     /// What exponents are multiplied with to become integers.
     pub(super) scale: u64,
-    /// The product of the degrees of what roots and what constraints are solved for satisfy, and of 2 for each rotation that may reflect.
+    /// The product of the degrees of what roots and what constraints are solved for satisfy.
     pub(super) norm: f64,
+    /// How often a sign was chosen: of a root of an even index, or of a rotation, which may reflect.
+    pub(super) signs: u32,
+    /// A bit for each sign, for which there was no root after all signs before were chosen.
+    pub(super) missing: u64,
     symbols: BTreeMap<Symbol, u64>,
     functions: HashMap<ResidueMeaning, u64>,
 }
@@ -181,7 +184,8 @@ pub(super) enum ResidueMeaning {
 
 impl ModularPoint {
     pub(super) fn new(field: PrimeField, seed: u64, scale: u64) -> Self {
-        Self { field, random: Random(seed), scale, norm: 1.0, symbols: BTreeMap::new(), functions: HashMap::new() }
+        let (symbols, functions) = (BTreeMap::new(), HashMap::new());
+        Self { field, random: Random(seed), scale, norm: 1.0, signs: 0, missing: 0, symbols, functions }
     }
 
     pub(super) fn random(&mut self) -> u64 {
@@ -220,7 +224,7 @@ impl ModularPoint {
     pub(super) fn follow(&mut self, set: &Set<'_>, steps: &[Step], part: u64) -> Option<()> {
         for (place, rotation) in set.rotations.iter().enumerate() {
             rotation.bind(self, part >> place & 1 == 1)?;
-            self.norm *= 2.0;
+            self.signs += 1;
         }
         for step in steps {
             let residue = self.solved(step)?;
@@ -231,7 +235,9 @@ impl ModularPoint {
 
     /// What a constraint binds a symbol to. Where there is no root of what is open, that is chosen anew.
     fn solved(&mut self, Step { coefficients, open, .. }: &Step) -> Option<u64> {
+        let signs = self.signs;
         for _ in 0..TRIED {
+            self.signs = signs;
             let coefficients = self.evaluate_all(coefficients.iter())?;
             if let Some(residue) = self.zero(&coefficients) {
                 self.norm *= (coefficients.len() - 1) as f64;
@@ -250,16 +256,23 @@ impl ModularPoint {
             [constant, linear] => field.quotient(field.negative(constant), linear),
             [constant, linear, leading] => {
                 let four = field.multiply(4, field.multiply(leading, constant));
-                let root = field.root(field.subtract(field.multiply(linear, linear), four), 2)?;
-                field.quotient(field.subtract(self.signed(root), linear), field.add(leading, leading))
+                let root = self.even_root(field.subtract(field.multiply(linear, linear), four), 2)?;
+                field.quotient(field.subtract(root, linear), field.add(leading, leading))
             }
             _ => None,
         }
     }
 
-    /// A square root with a random sign.
-    fn signed(&mut self, root: u64) -> u64 {
-        if self.random.next() & 1 == 1 { self.field.negative(root) } else { root }
+    /// A root of an even index with a random sign.
+    fn even_root(&mut self, value: u64, index: u64) -> Option<u64> {
+        let Some(root) = self.field.root(value, index) else {
+            if self.field.root(value, 2).is_none() {
+                self.missing |= 1_u64.checked_shl(self.signs).unwrap_or(0);
+            }
+            return None;
+        };
+        self.signs += 1;
+        Some(if self.random.next() & 1 == 1 { self.field.negative(root) } else { root })
     }
 
     /// `None` where it is not defined, or not understood.
@@ -339,16 +352,15 @@ impl ModularPoint {
         if let Some(root) = self.functions.get(&meaning) {
             return Some(*root);
         }
-        let root = self.field.root(value, index)?;
-        let root = if index.is_multiple_of(2) { self.signed(root) } else { root };
+        let root = if index.is_multiple_of(2) { self.even_root(value, index) } else { self.field.root(value, index) }?;
         self.norm *= index as f64;
         self.functions.insert(meaning, root);
         Some(root)
     }
 }
 
-/// The roots that occur, each once, those of products and of numbers last. They are to be evaluated before anything else: where all of it is
-/// defined, what they are taken of is not negative, and the root of a product of factors whose roots occur is the product of their roots.
+/// The roots that occur, each once, those of products and of numbers last. They are to be evaluated before anything else: where all of it
+/// is defined, what they are taken of is not negative, and the root of a product of factors whose roots occur is the product of their roots.
 pub(super) fn roots<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Vec<Expression> {
     let (mut roots, mut of_products) = (Vec::new(), Vec::new());
     for expression in expressions {

@@ -12,9 +12,9 @@
 //! count, too. p > 2^61, and what [`Random`](crate::numbers::random::Random) gives has any residue with a probability below 2 / p.
 //!
 //! Parameters are drawn once, and points until there are roots. More than one in 2 d values of a function have a root of index d where the
-//! function is not such a power itself: one in d, but for a share of its degree over p^(1/2) (Weil). So no point that has all of them is more
-//! than A, the product of all 2 d, times as probable as it is by itself. The rank that counts is the highest at m points. What is conserved
-//! is overlooked with a probability of at most
+//! function is not such a power itself: one in d, but for a share of its degree over p^(1/2) (Weil). So no point that has all of them is
+//! more than A, the product of all 2 d, times as probable as it is by itself. The rank that counts is the highest at m points. What is
+//! conserved is overlooked with a probability of at most
 //!
 //! N D / 2^60 + (A N D / 2^60)^m
 //!
