@@ -312,8 +312,9 @@ pub enum Conservation {
 pub enum Evidence {
     /// It is true of every system of this form: constraints and energy of a canonical system, the energy of a Poisson system.
     Construction,
-    /// It was proved by exact algebra: a polynomial identity was shown by division, or at eight random points, each modulo a prime
-    /// of 62 bits of its own. If the identity were false, the points would show it but for a probability below 1e-60.
+    /// It was proved by exact algebra: a polynomial identity was shown by division, or at eight random points or more, each modulo a
+    /// prime of 62 bits of its own. If the identity were false, the points would show it but for a probability below 1e-40, or below
+    /// 1e-8 where roots depend on one another, as that of a square does on what is squared.
     Algebra,
     /// A file in `derivations/` says that it was proved by division of polynomials, which is not repeated when the file is read. A search
     /// found no state that refutes it.
