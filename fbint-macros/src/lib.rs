@@ -463,10 +463,10 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// # While compiling
 ///
-/// With the feature `derive`, expressions are simplified by the computer-algebra system Symbolica, one derivation at a time on the whole
-/// machine: a lock file serialises parallel builds. Each holds it for milliseconds, or for seconds if the model has dozens of bodies. The others
-/// wait for as long as the holder lives, and say on stderr for which process and crate. Programs of the same user that compute
-/// with Symbolica are waited for as well. Symbolica needs a folder for caches that it can write to: where that below the home
+/// With the feature `derive`, expressions are simplified by the computer-algebra system Symbolica, one derivation at a time of each
+/// user: a lock file serialises parallel builds. Each holds it for milliseconds, or for seconds if the model has dozens of bodies. The others
+/// wait for as long as the holder lives, and say so on stderr. Programs of the same user that compute with Symbolica are waited for as
+/// well. Symbolica needs a folder for caches that it can write to: where that below the home
 /// folder is read-only, the compile error says to set `XDG_CACHE_HOME`. The README states what Symbolica's licence means for users.
 ///
 /// CPV22: D. E. Chang, M. Perlmutter, J. Vankerschaver, *Feedback Integrators for Mechanical Systems with Holonomic
