@@ -50,23 +50,20 @@ impl Errors {
         self.errors.borrow().len()
     }
 
-    /// Takes back the mistakes that were recorded after the first `count`. Returns them as one error, if there are any.
-    pub fn take_back(&self, count: usize) -> Option<syn::Error> {
-        combined(self.errors.borrow_mut().split_off(count))
+    /// Forgets the mistakes that were recorded after the first `count`.
+    pub(crate) fn forget(&self, count: usize) {
+        self.errors.borrow_mut().truncate(count);
     }
 
     /// Ends the collection: `Err` with every mistake, in the order in which they were found.
     pub fn flush(mut self) -> Result<(), syn::Error> {
         self.flushed = true;
-        combined(self.errors.take()).map_or(Ok(()), Err)
+        let combined = self.errors.take().into_iter().reduce(|mut all, error| {
+            all.combine(error);
+            all
+        });
+        combined.map_or(Ok(()), Err)
     }
-}
-
-fn combined(errors: Vec<syn::Error>) -> Option<syn::Error> {
-    errors.into_iter().reduce(|mut all, error| {
-        all.combine(error);
-        all
-    })
 }
 
 /// The text of a panic.

@@ -770,6 +770,8 @@ const DECLARATIONS: &[Case] = &[
         "more than 64 operators and keywords apply to one another here; name inner parts with `define`"),
     ("PHASE_SPACE, hamiltonian = m * g * q.dot(&p) + a, define(a = q[0] + b, b = 2 * a)", "a",
         "the definition of `a` needs `a` itself, directly or by way of others: write one of them out"),
+    ("PHASE_SPACE, hamiltonian = m * g * q.dot(&p) + a + b, define(a = (0..0).map(|i| i * b).sum(), b = qq[0])", "qq",
+        "unknown name `qq`; did you mean `q`?"),
     ("PHASE_SPACE, hamiltonian = m * g * q.dot(&p) + a, define(a = qq[0])", "qq",
         "unknown name `qq`; did you mean `q`?"),
     ("PHASE_SPACE, hamiltonian = p.norm_squared() / (2 * m)", "g",

@@ -98,19 +98,11 @@ impl Scope<'_> {
         Ok(index.clone())
     }
 
-    /// The value of a series without members: zero, in the shape that a member would have.
+    /// The value of a series without members: zero, in the shape that a member would have. What goes wrong in a member that does not exist
+    /// is nobody's mistake.
     fn empty_sum(&mut self, index: &Ident, start: i64, body: &Expr) -> Value {
-        // What goes wrong in a member that does not exist is nobody's mistake.
-        let before = self.errors.len();
-        let member = self.with_index(index, start, |scope| scope.evaluate(body));
-        match (member, self.errors.take_back(before)) {
-            (Ok(member), _) => Ok(member.map(|_| Expression::zero())),
-            (Err(Poison), Some(mistakes)) if self.exhausted => {
-                self.errors.absorb(mistakes);
-                Err(Poison)
-            }
-            (Err(Poison), _) => Ok(Expression::zero().into()),
-        }
+        let member = self.attempted(|scope| scope.with_index(index, start, |scope| scope.evaluate(body)));
+        Ok(member.map_or_else(|Poison| Expression::zero().into(), |member| member.map(|_| Expression::zero())))
     }
 
     /// `identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`, `momentum(velocity)`, `multiplier(constraint)`.

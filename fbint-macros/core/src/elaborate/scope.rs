@@ -43,6 +43,7 @@ enum Meaning<'a> {
 pub(super) type Multipliers<'a> = BTreeMap<String, (&'a NamedExpression, Reported<Vec<ShapedExpression>>)>;
 
 /// The state of the evaluation of a definition.
+#[derive(Clone)]
 enum Evaluation {
     Waiting,
     Running,
@@ -268,6 +269,17 @@ impl<'a> Scope<'a> {
         self.indices.push((plain(index), value));
         let result = body(self);
         self.indices.pop();
+        result
+    }
+
+    /// The result of `body`, if it has one; otherwise, nothing is left of its mistakes.
+    pub(super) fn attempted<T>(&mut self, body: impl FnOnce(&mut Self) -> Reported<T>) -> Reported<T> {
+        let (mistakes, progress) = (self.errors.len(), self.progress.clone());
+        let result = body(self);
+        if result.is_err() {
+            self.errors.forget(mistakes);
+            (self.progress, self.exhausted) = (progress, false);
+        }
         result
     }
 
