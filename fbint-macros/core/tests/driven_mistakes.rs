@@ -128,7 +128,7 @@ const MISTAKES: &[Case] = &[
             "`energy_balance` is already the integral that `hamiltonian` adds: choose another name")]),
     ("coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, friction(p = -x)",
         &[("friction",
-            "unknown key `friction`; the keys are coordinates, momenta, velocities, kinematics, state, poisson, dynamics, hamiltonian, lagrangian, time, input, force, define, constraint, phase_constraint, velocity_constraint, invariant, output, default, start, search, derivatives, crate")]),
+            "there is no key `friction`: write `force(p = ..)` along a momentum, or `force(v = ..)` along a velocity")]),
     ("coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, controls(u)",
         &[("controls",
             "unknown key `controls`; the keys are coordinates, momenta, velocities, kinematics, state, poisson, dynamics, hamiltonian, lagrangian, time, input, force, define, constraint, phase_constraint, velocity_constraint, invariant, output, default, start, search, derivatives, crate")]),

@@ -354,7 +354,7 @@ const ENTRIES: &[Case] = &[
     ("casimir = 3", "casimir",
         "unknown key `casimir`; the keys are coordinates, momenta, velocities, kinematics, state, poisson, dynamics, hamiltonian, lagrangian, time, input, force, define, constraint, phase_constraint, velocity_constraint, invariant, output, default, start, search, derivatives, crate"),
     ("jacobian = 3", "jacobian",
-        "unknown key `jacobian`; the keys are coordinates, momenta, velocities, kinematics, state, poisson, dynamics, hamiltonian, lagrangian, time, input, force, define, constraint, phase_constraint, velocity_constraint, invariant, output, default, start, search, derivatives, crate"),
+        "there is no key `jacobian`: write `derivatives`"),
     ("derivatives = 3", "=",
         "expected an operator or a comma before this"),
     ("derivatives(vector_field)", "(vector_field)",
