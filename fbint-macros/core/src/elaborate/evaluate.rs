@@ -163,7 +163,8 @@ impl Scope<'_> {
         exponent: BigRational,
         written: impl ToTokens,
     ) -> Reported<Expression> {
-        let message = || format!("division by zero{}", self.circumstances());
+        let message =
+            || format!("division by zero{}: correct what is divided by, or drop the quotient", self.circumstances());
         base.power(exponent).or_else(|DivisionByZero| self.fail(written, message()))
     }
 
