@@ -84,7 +84,7 @@ fn survives_mistaken_models() -> Outcome {
     for (attribute, culprit) in [
         ("", "coordinates"),
         ("coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + k * r", "`r`"),
-        ("coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + k * q.powi(2) / 0", "divisor"),
+        ("coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + k * q.powi(2) / 0", "division by zero"),
     ] {
         let answer = server.answer(attribute.parse()?, item.clone())?;
         let text = answer["text"].to_string();
