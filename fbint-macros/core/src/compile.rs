@@ -21,11 +21,11 @@ use self::messages::Messages;
 pub(crate) use self::messages::panicked;
 use self::origin::{Provenance, origin, settle};
 use crate::derivation::{Doubt, Findings, Prepared};
-use crate::diagnostics::{Errors, panic_text};
 use crate::elaborate;
 use crate::emit::{self, CompiledModel};
 use crate::prepared::{Surroundings, VARIABLE};
 use crate::program;
+use crate::syntax::diagnostics::{Errors, panic_text};
 use crate::syntax::{self, Declaration};
 use crate::{notation, proofs};
 

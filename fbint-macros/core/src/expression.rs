@@ -12,6 +12,7 @@
 
 pub(crate) mod circle;
 pub mod factored;
+pub(crate) mod work;
 
 use std::collections::BTreeSet;
 use std::ops::{Add, Mul, Neg, Sub};
@@ -22,7 +23,7 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use crate::work::{LOOK, PART, spend};
+use crate::expression::work::{LOOK, PART, spend};
 
 /// A scalar unknown of a model: an entry of the state or of a parameter. The index orders symbols everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

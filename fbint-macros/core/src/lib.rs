@@ -112,7 +112,6 @@ pub mod algebra;
 pub mod check;
 pub mod compile;
 pub mod derivation;
-pub mod diagnostics;
 pub mod elaborate;
 pub mod emit;
 pub mod expression;
@@ -124,7 +123,6 @@ pub mod program;
 pub mod proofs;
 pub mod syntax;
 pub mod text;
-pub(crate) mod work;
 
 use proc_macro2::TokenStream;
 

@@ -19,13 +19,13 @@ pub use self::mistakes::{Mistake, Position};
 use self::mistakes::{mistakes_of, untokenised};
 use crate::compile;
 use crate::derivation::{Derivation, Findings};
-use crate::diagnostics::{Errors, panic_text};
 use crate::emit;
 use crate::expression::Expression;
+use crate::expression::work::Budget;
 use crate::prepared::{SizeLimits, Surroundings};
 use crate::program::{Program, Programs, Trait, of_parameters};
+use crate::syntax::diagnostics::{Errors, panic_text};
 use crate::syntax::{self, limits};
-use crate::work::Budget;
 
 /// The longest text, in bytes.
 pub const LONGEST: usize = 1_000_000;

@@ -1,8 +1,8 @@
 //! What the word `assume` takes the responsibility for, what is refuted all the same, and what needs it.
 
 use fbint_macros_core::derivation::{Claim, Conservation, Evidence};
-use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::elaborate;
+use fbint_macros_core::syntax::diagnostics::Errors;
 use fbint_macros_core::syntax::parse;
 use fbint_macros_core::{algebra, prepared};
 

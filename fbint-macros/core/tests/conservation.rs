@@ -7,11 +7,11 @@ use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{
     Claim, Conservation, Declared, Derivation, Dynamics, Evidence, Kind, Problem, Role, SymbolInfo,
 };
-use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::elaborate;
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::program::{FUNCTIONS, Fault, assemble, verify};
 use fbint_macros_core::proofs::{self, Found, Violation, Witness};
+use fbint_macros_core::syntax::diagnostics::Errors;
 use fbint_macros_core::{algebra, mechanics, syntax};
 
 use super::angles::{CONVENTIONS, Inverse, inverses};

@@ -2,8 +2,8 @@
 
 use fbint_macros_core::algebra::symbolic::session;
 use fbint_macros_core::derivation::{Conservation, Derivation, Evidence, Further, FurtherIntegral};
-use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::elaborate;
+use fbint_macros_core::syntax::diagnostics::Errors;
 use fbint_macros_core::{algebra, mechanics, notation, proofs, syntax};
 
 use super::common::read;

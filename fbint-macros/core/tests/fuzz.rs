@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::elaborate;
+use fbint_macros_core::syntax::diagnostics::Errors;
 use fbint_macros_core::{feedback_system, syntax};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use proptest::prelude::*;

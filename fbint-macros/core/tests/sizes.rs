@@ -1,8 +1,8 @@
 //! Frames whose velocities depend on the attitude: what is derived in them is about as long as what reactions need.
 
-use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::elaborate;
 use fbint_macros_core::program::{VECTOR_FIELD, assemble};
+use fbint_macros_core::syntax::diagnostics::Errors;
 use fbint_macros_core::{algebra, syntax};
 
 use super::expansion::{expand, tokens};

@@ -9,13 +9,13 @@ use super::quantities::{Purpose, Quantity};
 use super::scope::{Poison, Reported, Scope, Settlement};
 use super::value::ShapedExpression;
 use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, SparseRow, Symbols};
-use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::NO_DERIVATIVE;
 use crate::mechanics::motion::{Misfit, brackets, keeps};
 use crate::notation;
 use crate::numbers::derivative;
 use crate::proofs::vanishes_identically;
+use crate::syntax::diagnostics::Errors;
 use crate::syntax::{ASSUME, AttributeKey, Declaration, Formalism, KEPT, NamedExpression, plain};
 
 impl Scope<'_> {

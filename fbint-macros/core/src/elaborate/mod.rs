@@ -38,8 +38,8 @@ pub use self::symbols::{EntryIndex, VariableEntry};
 use self::symbols::{SymbolTable, add_of, auxiliary};
 use crate::derivation::table::Table;
 use crate::derivation::{Declared, Doubt, IntegralId, Kind, Output, Problem, Reaction, Role, SymbolInfo, Symbols};
-use crate::diagnostics::Errors;
 use crate::expression::Symbol;
+use crate::syntax::diagnostics::Errors;
 use crate::syntax::{Declaration, Formalism, NamedExpression, Variable, plain};
 
 /// The meaning of a declaration, and where everything in it is declared.

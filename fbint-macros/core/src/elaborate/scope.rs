@@ -12,8 +12,8 @@ use syn::{Expr, Ident};
 use super::symbols::{SymbolTable, SymbolicVariable};
 use super::value::ShapedExpression;
 use crate::derivation::{Role, Symbols};
-use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
+use crate::syntax::diagnostics::Errors;
 use crate::syntax::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, nearest, plain};
 
 /// A mistake that has been reported already.

@@ -5,9 +5,9 @@ use proc_macro2::Span;
 use super::lagrangian::joined;
 use crate::derivation::table::Table;
 use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Problem, Reaction, Role, stem};
-use crate::diagnostics::Errors;
 use crate::expression::Symbol;
 use crate::mechanics::motion::{Dependent, Unsound, dependent_rows, unsound_mass};
+use crate::syntax::diagnostics::Errors;
 use crate::syntax::{AttributeKey, Declaration, plain};
 
 /// Reports mistakes, and returns doubts.

@@ -24,9 +24,9 @@ use crate::derivation::IntegralId;
 use crate::derivation::table::{Id, Table};
 use crate::elaborate::{EntryIndex, VariableEntry};
 use crate::expression::Symbol;
+use crate::expression::work::{STATEMENT, spend_each};
 use crate::program::{Argument, Form, GeneratedFunction, Input, Instruction, Program, Sign, Trait, Unknown, Value};
 use crate::syntax::{Declaration, plain};
-use crate::work::{STATEMENT, spend_each};
 
 /// The common part of everything that is generated for one model.
 pub(super) struct Writer<'a> {

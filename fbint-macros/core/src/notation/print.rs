@@ -6,8 +6,8 @@ use num_traits::{One, Signed};
 
 use crate::derivation::Symbols;
 use crate::derivation::table::Table;
+use crate::expression::work::{PART, spend};
 use crate::expression::{Expression, Function, Symbol};
-use crate::work::{PART, spend};
 
 /// The length, in characters, beyond which an expression is cut short.
 const LONGEST: usize = 160;

@@ -6,8 +6,8 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::number::Number;
+use crate::expression::work::{EVALUATION, spend_each};
 use crate::expression::{Expression, Function, Symbol};
-use crate::work::{EVALUATION, spend_each};
 
 /// A value, and its derivatives by the unknowns that it depends on, which are symbols mostly. It is a number itself.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::number::Numeric;
-use crate::work::{LOOK, spend_each};
+use crate::expression::work::{LOOK, spend_each};
 
 /// The arithmetic of the entries of a matrix.
 pub(crate) trait Arithmetic {

@@ -16,8 +16,8 @@ use num_traits::{One, Signed, ToPrimitive};
 use super::derivative::evaluated;
 use super::number::{Number, Numeric};
 use super::power;
+use crate::expression::work::{PRECISE, PRECISE_FUNCTION, spend};
 use crate::expression::{Expression, Function, Symbol};
-use crate::work::{PRECISE, PRECISE_FUNCTION, spend};
 
 /// Bits of the mantissa.
 const PRECISION: usize = 256;

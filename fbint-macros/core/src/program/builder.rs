@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use num_traits::{One, Zero};
 
 use super::{Input, Instruction, Program, Sign, Value};
+use crate::expression::work::{PART, spend};
 use crate::numbers::power;
-use crate::work::{PART, spend};
 
 /// Builds a program; equal instructions become one value, constants fold, neutral elements and signs are absorbed.
 #[derive(Clone, Debug, Default)]

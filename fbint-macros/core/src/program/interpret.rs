@@ -1,9 +1,9 @@
 //! Programs evaluated without compiling them, at points in general position.
 
 use super::{Input, Instruction, Program, Sign, Value};
+use crate::expression::work::{EVALUATION, spend_each};
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Draw, Point};
-use crate::work::{EVALUATION, spend_each};
 
 /// The results of a program, where these are the numbers that it reads and its constants. The feedback law is y_i = k_i (F_i - t_i), of
 /// whatever the program hands over as F, with its gains and targets among what is read.

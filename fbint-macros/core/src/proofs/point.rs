@@ -10,11 +10,11 @@ use super::degree::{coefficients, degree_in};
 use super::identities::holds_on;
 use super::rotation::Rotation;
 use crate::derivation::{Derivation, Integral, Kind, Role};
+use crate::expression::work::{RESIDUE, spend};
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::field::PrimeField;
 use crate::numbers::random::Random;
 use crate::numbers::signs::is_never_zero;
-use crate::work::{RESIDUE, spend};
 
 /// Where an identity has to hold: everywhere, or where constraints do.
 #[derive(Clone, Default)]

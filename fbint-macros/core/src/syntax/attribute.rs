@@ -9,7 +9,7 @@ use syn::{Expr, Ident};
 
 use super::key::{self, AttributeKey, Syntax};
 use super::{Declaration, limits, nearest, peel, plain};
-use crate::diagnostics::Errors;
+use crate::syntax::diagnostics::Errors;
 
 /// The beginning of syn's message about missing tokens.
 pub(super) const END_OF_INPUT: &str = "unexpected end of input";

@@ -9,7 +9,7 @@ use super::{
     ASSUME, AttributeKey, Declaration, Formalism, HIGHEST_DEGREE, KEPT, MAX_ENTRIES, NamedExpression, RESERVED_NAMES,
     Variable, did_you_mean, plain,
 };
-use crate::diagnostics::Errors;
+use crate::syntax::diagnostics::Errors;
 
 /// Checks that momenta, or velocities whose kinematics are not given, belong to the coordinates in their order, with the same shapes.
 pub(super) fn pairs(declaration: &Declaration, errors: &Errors) {

@@ -12,7 +12,7 @@ use syn::{
 };
 
 use super::{MAX_ENTRIES, Shape, limits, peel};
-use crate::diagnostics::Errors;
+use crate::syntax::diagnostics::Errors;
 
 /// The fields of a struct: the name of each, and its shape if it can be a parameter.
 pub(super) type ParameterFields = Vec<(Ident, Option<Shape>)>;

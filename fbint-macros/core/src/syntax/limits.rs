@@ -7,7 +7,7 @@
 
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree, token_stream};
 
-use crate::diagnostics::Errors;
+use crate::syntax::diagnostics::Errors;
 
 /// The most tokens of an attribute or an item.
 const MAX_TOKENS: usize = 100_000;

@@ -8,6 +8,7 @@
 
 mod attribute;
 mod check;
+pub mod diagnostics;
 mod item;
 mod key;
 pub(crate) mod limits;
@@ -21,7 +22,7 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, Ident, Lit};
 
 pub use self::key::{AttributeKey, Declaration};
-use crate::diagnostics::Errors;
+use crate::syntax::diagnostics::Errors;
 
 /// The words of the expression language. None of them can name a part of a model.
 pub const RESERVED_NAMES: [&str; 7] = ["PI", "vector", "matrix", "identity", "zeros", "hat", "multiplier"];

@@ -12,7 +12,7 @@ use proc_macro2::Span;
 use syn::Ident;
 
 use super::{AttributeKey, Declaration, Formalism, NamedExpression, Shape, TIME, Variable, WORK, did_you_mean, plain};
-use crate::diagnostics::Errors;
+use crate::syntax::diagnostics::Errors;
 
 /// Decides on the formalism. Reports keys that exclude each other or are missing.
 pub(super) fn decide(declaration: &mut Declaration, errors: &Errors) {

@@ -8,7 +8,7 @@ use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, ItemStruct, Meta, Token, Visibility};
 
-use crate::diagnostics::Errors;
+use crate::syntax::diagnostics::Errors;
 use crate::syntax::limits;
 
 /// The attribute that declares a model.

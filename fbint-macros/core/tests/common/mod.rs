@@ -1,7 +1,7 @@
 //! A declaration given as text, and what the compiler's first two phases say about it.
 
-use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::{Elaborated, elaborate};
+use fbint_macros_core::syntax::diagnostics::Errors;
 use fbint_macros_core::syntax::{Declaration, parse};
 use proc_macro2::TokenStream;
 

@@ -2,11 +2,11 @@
 
 use super::Messages;
 use crate::derivation::{Derivation, Kind, Role, stem};
-use crate::diagnostics::Errors;
 use crate::expression::Symbol;
 use crate::notation;
 use crate::proofs::{Found, Violation, Witness};
 use crate::syntax::ASSUME;
+use crate::syntax::diagnostics::Errors;
 
 /// The most values that a witness lists.
 const MOST_VALUES: usize = 16;

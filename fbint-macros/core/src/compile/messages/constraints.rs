@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::Messages;
 use crate::derivation::{Derivation, Doubt, IntegralId, Kind};
-use crate::diagnostics::Errors;
 use crate::notation;
 use crate::numbers::signs::Signs;
+use crate::syntax::diagnostics::Errors;
 
 impl Messages<'_> {
     /// Reports integrals that are constant or, if there are none, the first mistake among the constraints.

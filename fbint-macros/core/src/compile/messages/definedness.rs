@@ -2,10 +2,10 @@
 
 use super::Messages;
 use crate::derivation::Doubt;
-use crate::diagnostics::Errors;
 use crate::elaborate::{Undefined, is_root, undefined_part};
 use crate::expression::{Expression, Function};
 use crate::notation;
+use crate::syntax::diagnostics::Errors;
 
 impl Messages<'_> {
     /// Reports functions that are undefined in every state, and constraints that are roots. Returns doubts about functions that were

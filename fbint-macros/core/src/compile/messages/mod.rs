@@ -9,7 +9,6 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 
 use crate::derivation::{Derivation, Further, IntegralId, Quantity, VelocityConstraints};
-use crate::diagnostics::Errors;
 use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
 use crate::mechanics::motion::are_integrable;
@@ -17,6 +16,7 @@ use crate::notation;
 use crate::prepared::{SizeLimits, Surroundings, Trouble};
 use crate::program::Fault;
 use crate::proofs::{self, MOST_MONOMIALS};
+use crate::syntax::diagnostics::Errors;
 use crate::syntax::{Declaration, plain};
 
 /// Words the mistakes of one model, each at the place where it is declared.

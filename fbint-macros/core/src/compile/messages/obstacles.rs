@@ -3,8 +3,8 @@
 use super::Messages;
 #[cfg(feature = "derive")]
 use crate::algebra::{Obstacle, SessionError};
-use crate::diagnostics::Errors;
 use crate::mechanics::{DerivedExpression, NO_DERIVATIVE, NotPoisson, Overlong, Underived, Unreal};
+use crate::syntax::diagnostics::Errors;
 
 impl Messages<'_> {
     #[cfg(feature = "derive")]

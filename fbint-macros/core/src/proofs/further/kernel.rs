@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use crate::expression::work::{LOOK, spend_each};
 use crate::numbers::field::PrimeField;
-use crate::work::{LOOK, spend_each};
 
 /// A combination of monomials: their places in ascending order, with coefficients that are not 0.
 pub(super) type Combination = Vec<(usize, u64)>;
