@@ -98,9 +98,14 @@ pub(super) fn holds_on(
     false
 }
 
-/// The points at which an identity has to hold where so many signs may be bound by others.
+/// The points at which an identity has to hold where so many signs may be bound by others. Where they are too many, nothing is proved, and
+/// these are the points at which signs that are free have been told from the others.
 fn enough(bound: u32) -> u64 {
-    if bound == 0 { POINTS } else { POINTS_OF_SIGNS << bound.min(MOST_BOUND) }
+    match bound {
+        0 => POINTS,
+        1..=MOST_BOUND => POINTS_OF_SIGNS << bound,
+        _ => POINTS_OF_SIGNS,
+    }
 }
 
 /// What the points for an identity that is made of these expressions follow from, and what exponents are multiplied with in them.
