@@ -7,7 +7,6 @@
 //! here.
 
 mod beginning;
-mod definedness;
 mod evaluate;
 mod field;
 mod functions;
@@ -29,7 +28,6 @@ use quote::ToTokens;
 use syn::{Expr, Ident};
 
 pub use self::beginning::Beginning;
-pub use self::definedness::{Undefined, is_root, roots, undefined_part};
 use self::integrals::{IntegralList, conserved, latex};
 use self::multipliers::multipliers;
 use self::quantities::{Purpose, Quantity, ScalarQuantity, flatten, scalars};

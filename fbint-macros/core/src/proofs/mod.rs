@@ -5,12 +5,13 @@
 //!
 //! A refutation is a state in which a rate is certainly not 0 (`search`): rates are evaluated in 256 bits with a bound on the error, so
 //! that a rate of 1e-60 is told from rounding. That no such state was found proves nothing. A few hundred are tried, and a domain may be
-//! small and far away: that nothing was found, that C was singular in every state or that a constraint had one sign is a doubt.
+//! small and far away: that nothing was found, that a part was defined nowhere or that C was singular in every state is a doubt.
 //!
 //! Whether something is tried depends on counts, such as terms, degrees and states, and never on time. So a declaration gives the same
 //! bytes on every machine.
 
 mod conservation;
+mod definedness;
 mod degree;
 mod elementary;
 mod feasibility;
@@ -33,6 +34,7 @@ mod velocity;
 
 pub(crate) use conservation::changed_by_field;
 pub use conservation::{Violation, believed, grades, prove};
+pub(crate) use definedness::{Undefined, is_root, roots, undefined_part};
 #[cfg(feature = "derive")]
 pub(crate) use degree::Degree;
 pub use feasibility::doubts;

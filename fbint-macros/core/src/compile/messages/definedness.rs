@@ -2,9 +2,9 @@
 
 use super::Messages;
 use crate::derivation::Doubt;
-use crate::elaborate::{Undefined, is_root, undefined_part};
 use crate::expression::{Expression, Function};
 use crate::notation;
+use crate::proofs::{Undefined, is_root, undefined_part};
 use crate::syntax::diagnostics::Errors;
 
 impl Messages<'_> {

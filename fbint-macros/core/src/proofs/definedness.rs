@@ -16,16 +16,16 @@ const BEYOND: f64 = 1e-40;
 
 /// A part of an expression that is undefined wherever it was tried.
 #[derive(Clone, Copy, Debug)]
-pub struct Undefined<'a> {
+pub(crate) struct Undefined<'a> {
     /// The innermost such part.
-    pub part: &'a Expression,
+    pub(crate) part: &'a Expression,
     /// Set if it is proved to be undefined in every state, but for isolated ones.
-    pub is_certain: bool,
+    pub(crate) is_certain: bool,
 }
 
 /// The innermost root, logarithm, arcsine, arccosine or power that is undefined at every point that was tried, though its
 /// arguments are not.
-pub fn undefined_part<'a>(expression: &'a Expression, symbols: &Symbols) -> Option<Undefined<'a>> {
+pub(crate) fn undefined_part<'a>(expression: &'a Expression, symbols: &Symbols) -> Option<Undefined<'a>> {
     if let Some(inner) = expression.children().find_map(|child| undefined_part(child, symbols)) {
         return Some(inner);
     }
@@ -74,7 +74,7 @@ fn is_defined_somewhere(expression: &Expression, symbols: &Symbols) -> bool {
 
 /// Returns `true` if the expression is, up to factors, a root or an absolute value of something that depends on the state. Such an
 /// expression has no derivative where it vanishes.
-pub fn is_root(expression: &Expression, symbols: &Symbols) -> bool {
+pub(crate) fn is_root(expression: &Expression, symbols: &Symbols) -> bool {
     let fractional = |exponent: &BigRational| exponent.is_positive() && *exponent < BigRational::one();
     match expression {
         Expression::Power(base, exponent) => fractional(exponent) && varies(base, symbols),
@@ -85,7 +85,7 @@ pub fn is_root(expression: &Expression, symbols: &Symbols) -> bool {
 }
 
 /// The roots among the constraints, such as |q| - l, which could be written with the squares of both sides.
-pub fn roots(problem: &Problem) -> Vec<IntegralId> {
+pub(crate) fn roots(problem: &Problem) -> Vec<IntegralId> {
     let constraints = problem.integrals.iter().filter(|(_, integral)| integral.kind.is_constraint());
     let is_root = |value: &Expression| is_difference_of_roots(value, &problem.symbols);
     constraints.filter(|(_, constraint)| constraint.value.as_ref().is_some_and(is_root)).map(|(id, _)| id).collect()
