@@ -29,6 +29,7 @@ use symbolica::poly::{GrevLexOrder, LexOrder, PolyVariable};
 
 pub use self::lock::SessionError;
 use crate::expression::{Expression, Function, Symbol};
+use crate::syntax::diagnostics::panic_text;
 
 /// Stack of the session's thread: Symbolica recurses over expressions, and unoptimised frames are large.
 const STACK: usize = 256 << 20;
@@ -45,10 +46,9 @@ pub fn session<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SessionErr
     };
     lock::patiently(&format!("still deriving a model of `{package}`"), || {
         std::thread::scope(|scope| {
-            let no_thread = |error| SessionError(format!("no thread: {error}"));
+            let no_thread = |error| SessionError::Unavailable(format!("no thread: {error}"));
             let thread = thread.spawn_scoped(scope, work).map_err(no_thread)?;
-            // What panics here is caught by the driver, as everywhere.
-            Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            thread.join().map_err(|panic| SessionError::Panicked(panic_text(&*panic)))
         })
     })
 }

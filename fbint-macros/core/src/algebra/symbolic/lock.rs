@@ -20,13 +20,24 @@ const SYMBOLICAS: &str = "symbolica-restricted-thread-0.lock";
 /// How long a session waits, or computes, before it says so.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Why the algebra cannot be used: a lock or the thread could not be had.
+/// Why the algebra gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SessionError(pub(super) String);
+pub enum SessionError {
+    /// A lock or the thread could not be had.
+    Unavailable(String),
+    /// The algebra panicked.
+    Panicked(String),
+}
 
 impl std::fmt::Display for SessionError {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "the computer-algebra system cannot be started: {}", self.0)
+        match self {
+            Self::Unavailable(reason) => write!(out, "the computer-algebra system cannot be started: {reason}"),
+            Self::Panicked(reason) => write!(
+                out,
+                "the computer-algebra system failed on this model: {reason}; this is a bug of fbint, please report it"
+            ),
+        }
     }
 }
 
@@ -61,7 +72,7 @@ fn locked(folder: &Path, name: &str, holder: &str) -> Result<File, SessionError>
         Ok(file)
     };
     patiently(&format!("waiting for {holder} (it holds the lock on {})", path.display()), take).map_err(|error| {
-        SessionError(format!(
+        SessionError::Unavailable(format!(
             "the lock file {}: {error}; it needs a file that it can write to: set XDG_CACHE_HOME to the absolute path of such a \
              folder, in the environment or under `[env]` in `.cargo/config.toml`",
             path.display()
