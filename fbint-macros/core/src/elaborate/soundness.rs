@@ -6,7 +6,8 @@ use super::lagrangian::joined;
 use crate::derivation::table::Table;
 use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Problem, Reaction, Role, stem};
 use crate::expression::Symbol;
-use crate::mechanics::motion::{Dependent, Unsound, dependent_rows, unsound_mass};
+use crate::mechanics::motion::{mass_matrix, reaction_matrix};
+use crate::proofs::{DependentColumns, Unsound, dependence, unsound_mass};
 use crate::syntax::diagnostics::Errors;
 use crate::syntax::{AttributeKey, Declaration, plain};
 
@@ -60,7 +61,7 @@ impl Check<'_> {
     }
 
     fn mass(&mut self) -> bool {
-        match unsound_mass(self.problem) {
+        match mass_matrix(self.problem).and_then(|matrix| unsound_mass(&matrix)) {
             None => return false,
             Some(Unsound::Doubtful { is_indefinite }) => {
                 self.doubts.push(Doubt::Inertia { is_indefinite });
@@ -71,7 +72,11 @@ impl Check<'_> {
                     "the mass matrix of the Lagrangian has both signs: along some velocities the inertia is negative";
                 self.at_lagrangian(format!("{message}; check the signs of the kinetic energy"));
             }
-            Some(Unsound::Singular(kernel)) => self.singular_mass(&kernel),
+            Some(Unsound::Singular(kernel)) => {
+                let velocities = self.problem.symbols.with(|role| role == Role::Velocity);
+                let kernel = velocities.into_iter().zip(kernel.unwrap_or_default());
+                self.singular_mass(&kernel.collect::<Vec<_>>());
+            }
         }
         true
     }
@@ -124,7 +129,9 @@ impl Check<'_> {
     }
 
     fn dependent_rows(&mut self) -> bool {
-        let Some(Dependent { members, is_proved }) = dependent_rows(self.problem) else { return false };
+        let Some((constraints, matrix)) = reaction_matrix(self.problem) else { return false };
+        let Some(DependentColumns { columns, is_proved }) = dependence(&matrix) else { return false };
+        let members: Vec<IntegralId> = columns.into_iter().map(|column| constraints[column]).collect();
         if !is_proved {
             self.doubts.push(Doubt::Singular { members, everywhere: true });
             return false;

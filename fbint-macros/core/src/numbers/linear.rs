@@ -216,6 +216,14 @@ impl<N: Numeric> Balanced<N> {
         self.echelon.combination(column).into_iter().map(|(of, share)| (of, share.times(&scale(of)))).collect()
     }
 
+    /// The vector that the matrix takes to zero where a column is a combination of those before it: 1 there.
+    pub(crate) fn null_vector(&self, column: usize) -> Vec<N> {
+        let mut vector = vec![N::integer(0); self.columns.len()];
+        vector[column] = N::integer(1);
+        self.combination(column).into_iter().for_each(|(of, factor)| vector[of] = factor.negated());
+        vector
+    }
+
     /// Eliminates all columns, if each has a pivot.
     pub(crate) fn factored(self) -> Option<Self> {
         Some(Self { echelon: self.echelon.factored(self.columns.len())?, ..self })

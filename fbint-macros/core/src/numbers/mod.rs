@@ -11,6 +11,7 @@ pub(crate) mod number;
 pub mod points;
 pub(crate) mod precise;
 pub(crate) mod random;
+pub(crate) mod rational;
 pub(crate) mod scaled;
 pub(crate) mod signs;
 

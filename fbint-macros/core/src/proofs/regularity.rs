@@ -4,14 +4,16 @@
 //! Numbers of 256 bits find the suspects, at a few points in general position, where columns that are merely close to one another do not look
 //! dependent. Points modulo primes prove what they find.
 
+use super::identities::vanishes_identically;
 use super::modular::are_dependent;
 use super::states::State;
 use crate::derivation::{Derivation, IntegralId};
 use crate::expression::Expression;
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
-use crate::numbers::points::sample_points;
+use crate::numbers::points::{Point, sample_points};
 use crate::numbers::precise::Real;
+use crate::numbers::rational::whole_multiple;
 
 /// Columns of a matrix that look dependent at every point that was tried.
 pub(crate) struct DependentColumns {
@@ -38,6 +40,20 @@ pub(crate) fn dependence(rows: &[Vec<Expression>]) -> Option<DependentColumns> {
     let columns = found?;
     let is_proved = are_dependent(rows, &columns);
     (is_proved || !may_be_lost).then_some(DependentColumns { columns, is_proved })
+}
+
+/// A vector of whole numbers that a matrix takes to zero in every state, if there is one with small numbers.
+pub(crate) fn whole_kernel(matrix: &[Vec<Expression>]) -> Option<Vec<i64>> {
+    let values =
+        |point: Point<'static>| matrix.iter().map(move |row| row.iter().map(|entry| point.evaluate(entry)).collect());
+    let mut stacked = Balanced::of(sample_points().flat_map(values).collect())?;
+    let column = stacked.dependent()?;
+    let kernel = whole_multiple(&stacked.null_vector(column))?;
+    // Columns may differ by less than doubles tell.
+    let product = |row: &Vec<Expression>| {
+        Expression::sum(row.iter().zip(&kernel).map(|(entry, factor)| Expression::integer(*factor) * entry.clone()))
+    };
+    matrix.iter().all(|row| vanishes_identically(&product(row))).then_some(kernel)
 }
 
 /// The dependence of the constraints by whose matrix multipliers are determined.

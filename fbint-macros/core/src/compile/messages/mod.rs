@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 use crate::derivation::{Derivation, Further, IntegralId, Quantity, VelocityConstraints};
 use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
-use crate::mechanics::motion::are_integrable;
+use crate::mechanics::motion::forms;
 use crate::notation;
 use crate::prepared::{SizeLimits, Surroundings, Trouble};
 use crate::program::Fault;
@@ -113,8 +113,8 @@ impl Messages<'_> {
     /// The properties of the velocity constraints.
     pub(super) fn velocity_constraints(&self) -> Option<VelocityConstraints> {
         let names = self.declaration.velocity_constraints.iter().map(|named| plain(&named.name)).collect();
-        let are_holonomic = are_integrable(&self.model.problem)?;
-        Some(VelocityConstraints { names, are_holonomic })
+        let forms = forms(&self.model.problem).filter(|forms| !forms.is_empty())?;
+        Some(VelocityConstraints { names, are_holonomic: proofs::are_integrable(&forms) })
     }
 
     /// The name of an entry of the state in quotes.

@@ -7,19 +7,19 @@
 
 use std::collections::BTreeMap;
 
-use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{ToPrimitive, Zero};
+use num_traits::Zero;
 
 use super::entry;
 use super::hamel::directions;
 use crate::derivation::{FrameBracket, Lagrangian, Role, SparseRow, Symbols};
-use crate::expression::{Expression, Symbol, to_f64};
+use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 use crate::numbers::determinant::{determinant, determinant_with};
 use crate::numbers::linear::Balanced;
 use crate::numbers::points::{Point, sample_points};
-use crate::proofs::vanishes_identically;
+use crate::numbers::rational::rational;
+use crate::proofs::{vanishes_identically, whole_kernel};
 
 /// Why a frame cannot be used.
 #[derive(Clone, Debug)]
@@ -42,12 +42,8 @@ pub(crate) enum Misfit {
     Undefined,
 }
 
-/// Constants with denominators up to this are found.
-const LARGEST_DENOMINATOR: i64 = 720;
 /// Determinants that may have more parts than this are not written out.
 const LARGEST_DETERMINANT: usize = 1 << 24;
-/// Doubles that differ by less, relative to their size, may be equal: whether they are is proved.
-const CLOSE: f64 = 1e-9;
 
 /// The brackets of the frame that do not vanish, of pairs of velocities that do not both vanish.
 pub(crate) fn brackets(symbols: &Symbols, declared: &Lagrangian) -> Result<Vec<FrameBracket>, Misfit> {
@@ -225,50 +221,13 @@ fn constant_combination(rows: Vec<Vec<f64>>) -> Option<Vec<(usize, f64)>> {
     (matrix.pivot(last) == Some(false)).then(|| matrix.combination(last))
 }
 
-/// A vector of whole numbers that a matrix takes to zero in every state, if there is one with small numbers.
-pub(super) fn whole_kernel(matrix: &[Vec<Expression>]) -> Option<Vec<i64>> {
-    let values =
-        |point: Point<'static>| matrix.iter().map(move |row| row.iter().map(|entry| point.evaluate(entry)).collect());
-    let mut stacked = Balanced::of(sample_points().flat_map(values).collect())?;
-    let column = stacked.dependent()?;
-    let kernel = null_vector(matrix.first()?.len(), column, stacked.combination(column));
-    let is_whole = |number: f64| (number - number.round()).abs() < CLOSE;
-    let mut scales = (1..=LARGEST_DENOMINATOR).map(|scale| scale as f64);
-    let scale = scales.find(|scale| kernel.iter().all(|entry| is_whole(entry * scale)))?;
-    let kernel: Vec<i64> = kernel.iter().map(|entry| (entry * scale).round() as i64).collect();
-    // Columns may differ by less than doubles tell.
-    let product = |row: &Vec<Expression>| {
-        Expression::sum(row.iter().zip(&kernel).map(|(entry, factor)| Expression::integer(*factor) * entry.clone()))
-    };
-    matrix.iter().all(|row| vanishes_identically(&product(row))).then_some(kernel)
-}
-
-/// The vector that a matrix of this width takes to zero where a column is this combination of others.
-pub(super) fn null_vector(width: usize, column: usize, combination: Vec<(usize, f64)>) -> Vec<f64> {
-    let mut vector = vec![0.0; width];
-    vector[column] = 1.0;
-    combination.into_iter().for_each(|(of, factor)| vector[of] = -factor);
-    vector
-}
-
 /// The expression, or the number that it is in every state.
 fn settled(expression: Expression) -> Expression {
-    let mut values = sample_points().map(|point| point.evaluate(&expression));
-    let Some(number) = values.next().and_then(rational) else { return expression };
-    let is_number = values.all(|value| (value - to_f64(&number)).abs() < CLOSE);
+    let mut values = sample_points().map(|point| rational(point.evaluate(&expression)));
+    let Some(number) = values.next().flatten() else { return expression };
+    let is_number = values.all(|value| value.as_ref() == Some(&number));
     let number = Expression::Number(number);
     if is_number && vanishes_identically(&(expression.clone() - number.clone())) { number } else { expression }
-}
-
-/// The number with a small denominator that a double is, but for rounding.
-fn rational(number: f64) -> Option<BigRational> {
-    let mut denominators = 1..=LARGEST_DENOMINATOR;
-    let (denominator, numerator) = denominators.find_map(|denominator| {
-        let numerator = number * denominator as f64;
-        let is_whole = (numerator - numerator.round()).abs() < CLOSE * numerator.abs().max(1.0);
-        is_whole.then_some((denominator, numerator))
-    })?;
-    Some(BigRational::new(BigInt::from(numerator.round().to_i64()?), BigInt::from(denominator)))
 }
 
 /// Directions that are solved for together, and the coordinates from whose rates they are.

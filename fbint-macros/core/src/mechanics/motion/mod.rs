@@ -14,15 +14,15 @@
 //! state with rate 1, which makes it right in every stage of every method. It has no error: no projection moves it, and the feedback
 //! field leaves out its row.
 
+mod conditions;
 mod frame;
 mod hamel;
-mod soundness;
 
 use std::collections::BTreeMap;
 
+pub(crate) use self::conditions::{forms, keeps, mass_matrix, reaction_matrix};
 pub(crate) use self::frame::{Misfit, brackets};
 pub(crate) use self::hamel::motion;
-pub(crate) use self::soundness::{Dependent, Unsound, are_integrable, dependent_rows, keeps, unsound_mass};
 use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Problem, Role, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{self, entry};

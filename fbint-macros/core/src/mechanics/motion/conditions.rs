@@ -1,0 +1,91 @@
+//! What has to hold of a Lagrangian, of reactions and of velocity constraints, written out for `proofs` to decide.
+
+use std::collections::BTreeMap;
+
+use super::hamel::directions;
+use super::{along, by_time, entry, motion, rows, slopes};
+use crate::derivation::{Dynamics, FrameBracket, IntegralId, Lagrangian, Problem, Role, SparseRow, Symbols};
+use crate::expression::{Expression, Symbol};
+use crate::proofs::{Form, VanishingFunction, vanish_where};
+
+/// Which of several constraints, each with all of its entries, the velocities keep by themselves wherever all of them hold.
+pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[Vec<&Expression>]) -> Vec<bool> {
+    let gradients = constraints.iter().map(|entries| entries.iter().map(|entry| slopes(symbols, entry)).collect());
+    let (Some(gradients), Some(directions)) =
+        (gradients.collect::<Option<Vec<Vec<SparseRow>>>>(), directions(symbols, lagrangian))
+    else {
+        return vec![false; constraints.len()];
+    };
+    let rate = |slopes: &SparseRow| {
+        let free = directions.iter().filter(|(velocity, _)| symbols[**velocity].role == Role::Velocity);
+        let moved =
+            free.map(|(velocity, direction)| Expression::from(*velocity) * along(direction, |x| entry(slopes, x)));
+        Expression::sum(moved.chain([by_time(symbols, slopes)]))
+    };
+    let rates: Vec<Vec<Expression>> = gradients.iter().map(|rows| rows.iter().map(rate).collect()).collect();
+    let functions = constraints.iter().flatten().zip(gradients.iter().flatten());
+    let functions: Vec<_> = functions.map(|(value, gradient)| VanishingFunction { value, gradient }).collect();
+    vanish_where(symbols, &functions, &rates)
+}
+
+/// The mass matrix of a Lagrangian system, by its velocities.
+pub(crate) fn mass_matrix(problem: &Problem) -> Option<Vec<Vec<Expression>>> {
+    let is_acceleration = |symbol: &Symbol| matches!(problem.symbols[*symbol].role, Role::Acceleration { .. });
+    let mut systems = motion(problem)?.field.systems.into_iter();
+    Some(systems.find(|system| system.unknowns.iter().any(is_acceleration))?.matrix)
+}
+
+/// The constraints that have reactions, and the matrix whose columns are the rows along which these act.
+pub(crate) fn reaction_matrix(problem: &Problem) -> Option<(Vec<IntegralId>, Vec<Vec<Expression>>)> {
+    let (constraints, rows): (Vec<IntegralId>, Vec<SparseRow>) = rows(problem)?.into_iter().unzip();
+    let entries = problem.symbols.with(|role| matches!(role, Role::Velocity | Role::Coordinate { .. }));
+    Some((constraints, entries.iter().map(|x| rows.iter().map(|row| entry(row, *x)).collect()).collect()))
+}
+
+/// The forms of the velocity constraints, in the frame of the system.
+pub(crate) fn forms(problem: &Problem) -> Option<Vec<Form>> {
+    let symbols = &problem.symbols;
+    let one = |symbol: Symbol| SparseRow::from([(symbol, Expression::one())]);
+    let vanishing = symbols.with(|role| matches!(role, Role::Vanishing { .. }));
+    let held = problem.reactions.iter().map(|reaction| reaction.along.clone());
+    let (directions, brackets) = match &problem.dynamics {
+        Dynamics::Lagrangian(lagrangian) => (directions(symbols, lagrangian)?, &lagrangian.brackets[..]),
+        _ => {
+            let coordinates = symbols.with(|role| matches!(role, Role::Coordinate { .. }));
+            (coordinates.into_iter().map(|x| (x, one(x))).collect(), &[][..])
+        }
+    };
+    let frame = Frame { symbols, directions, brackets };
+    vanishing.into_iter().map(one).chain(held).map(|form| frame.form(&form)).collect()
+}
+
+/// Directions and their brackets.
+struct Frame<'a> {
+    symbols: &'a Symbols,
+    directions: BTreeMap<Symbol, SparseRow>,
+    brackets: &'a [FrameBracket],
+}
+
+impl Frame<'_> {
+    fn form(&self, form: &SparseRow) -> Option<Form> {
+        let axes: Vec<Symbol> = self.directions.keys().copied().collect();
+        let pairs = (0..axes.len()).flat_map(|i| (i + 1..axes.len()).map(move |j| (i, j)));
+        let derivative = pairs.map(|(i, j)| Some((i, j, self.derivative(form, axes[i], axes[j])?)));
+        Some(Form {
+            derivative: derivative.collect::<Option<_>>()?,
+            row: axes.iter().map(|a| entry(form, *a)).collect(),
+        })
+    }
+
+    /// d w (u_i, u_j) = u_i[w_j] - u_j[w_i] - c^a_ij w_a
+    fn derivative(&self, form: &SparseRow, i: Symbol, j: Symbol) -> Option<Expression> {
+        let moved = |by: Symbol, of: Symbol| {
+            let slopes = slopes(self.symbols, &entry(form, of))?;
+            Some(along(&self.directions[&by], |x| entry(&slopes, x)))
+        };
+        let bracket = self.brackets.iter().find(|bracket| bracket.of == (i, j));
+        let coefficients = bracket.into_iter().flat_map(|bracket| &bracket.coefficients);
+        let turned = coefficients.map(|(a, c)| c.clone() * entry(form, *a));
+        Some(moved(i, j)? - moved(j, i)? - Expression::sum(turned))
+    }
+}

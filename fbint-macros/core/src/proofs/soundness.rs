@@ -1,0 +1,128 @@
+//! Whether a mass matrix is sound, velocity constraints are integrable, and functions vanish on a constraint set: looked at at points in
+//! general position and in states of the set.
+
+use std::cell::LazyCell;
+
+use super::identities::vanishes_identically;
+use super::regularity::{DependentColumns, dependence, whole_kernel};
+use super::states::{State, VanishingFunction, common_zero, general};
+use crate::derivation::{Role, Symbols};
+use crate::expression::Expression;
+use crate::numbers::linear::Balanced;
+use crate::numbers::number::Numeric;
+use crate::numbers::points::{Point, sample_points};
+use crate::numbers::signs::Signs;
+
+/// States of a set at which functions are evaluated, of those that are tried.
+const STATES: usize = 3;
+const TRIED: usize = 40;
+/// The set of more functions than this is not looked at.
+const MOST: usize = 256;
+
+/// What is wrong with a mass matrix.
+pub(crate) enum Unsound {
+    /// It is singular in every state: a vector that the matrix takes to zero, unless every such vector depends on the state.
+    Singular(Option<Vec<i64>>),
+    /// It is neither positive nor negative in any state.
+    Indefinite,
+    /// One of the two, in every state that was tried.
+    Doubtful {
+        /// Which of them.
+        is_indefinite: bool,
+    },
+}
+
+/// What is wrong with a mass matrix, if anything is.
+pub(crate) fn unsound_mass(matrix: &[Vec<Expression>]) -> Option<Unsound> {
+    // What cancels would leave what rounding makes of it.
+    let simplified = |entry: &Expression| if vanishes_identically(entry) { Expression::zero() } else { entry.clone() };
+    let matrix: Vec<Vec<Expression>> = matrix.iter().map(|row| row.iter().map(simplified).collect()).collect();
+    match dependence(&matrix) {
+        Some(DependentColumns { is_proved: true, .. }) => Some(Unsound::Singular(whole_kernel(&matrix))),
+        Some(DependentColumns { is_proved: false, .. }) => Some(Unsound::Doubtful { is_indefinite: false }),
+        None if is_indefinite(&matrix, have_both_signs, Expression::is_zero) => Some(Unsound::Indefinite),
+        None => {
+            let is_indefinite = sample_points().all(|point| {
+                let values: Vec<Vec<f64>> =
+                    matrix.iter().map(|row| row.iter().map(|it| point.evaluate(it)).collect()).collect();
+                is_indefinite(&values, |a, b| a.min(*b) < 0.0 && a.max(*b) > 0.0, |entry| *entry == 0.0)
+            });
+            is_indefinite.then_some(Unsound::Doubtful { is_indefinite })
+        }
+    }
+}
+
+/// Whether the diagonal of a symmetric matrix has both signs, or a zero in a row that does not vanish: then no other entries make the
+/// matrix definite. A matrix of parameters may be definite for some and not for others.
+fn is_indefinite<T>(
+    matrix: &[Vec<T>],
+    have_both_signs: impl Fn(&T, &T) -> bool,
+    vanishes: impl Fn(&T) -> bool,
+) -> bool {
+    let mut rows = matrix.iter().enumerate();
+    rows.any(|(i, row)| {
+        let is_bare = || vanishes(&row[i]) && !row.iter().all(&vanishes);
+        is_bare() || (0..i).any(|j| have_both_signs(&matrix[j][j], &row[i]))
+    })
+}
+
+/// Whether one of two entries is positive and the other is negative in every state: zeros are known, and the product is never positive.
+fn have_both_signs(a: &Expression, b: &Expression) -> bool {
+    !a.is_zero() && !b.is_zero() && !Signs::of(&(a.clone() * b.clone())).positive
+}
+
+/// Of several lists, whether all rates of a list vanish wherever these functions do, as far as a few states of the set tell.
+pub(crate) fn vanish_where(
+    symbols: &Symbols,
+    functions: &[VanishingFunction<'_>],
+    rates: &[Vec<Expression>],
+) -> Vec<bool> {
+    // Independent constraints are no more than coordinates.
+    let may_be_held = functions.len() <= symbols.with(|role| role == Role::Position).len().min(MOST);
+    let tried = if may_be_held { TRIED } else { 0 };
+    let states = || general(symbols).take(tried).filter_map(|start| common_zero(functions, start)).take(STATES);
+    let states: LazyCell<Vec<State>, _> = LazyCell::new(|| states().collect());
+    let vanishes = |rate: &Expression| {
+        vanishes_identically(rate)
+            || !states.is_empty()
+                && states.iter().all(|state| state.evaluate(rate).is_some_and(|rate| !rate.is_nonzero()))
+    };
+    rates.iter().map(|rates| rates.iter().all(vanishes)).collect()
+}
+
+/// A differential form w on the configuration space, in a frame of directions u_i.
+pub(crate) struct Form {
+    /// w(u_i)
+    pub(crate) row: Vec<Expression>,
+    /// d w (u_i, u_j), with i < j.
+    pub(crate) derivative: Vec<(usize, usize, Expression)>,
+}
+
+/// Whether velocity constraints are integrable: whether d w (X, Y) = 0 for each of their forms w and all X and Y that they allow
+/// (Frobenius).
+pub(crate) fn are_integrable(forms: &[Form]) -> bool {
+    sample_points().all(|point| {
+        let row = |form: &Form| form.row.iter().map(|entry| point.evaluate(entry)).collect();
+        let allowed = kernel(forms.iter().map(row).collect());
+        allowed.is_some_and(|allowed| forms.iter().all(|form| vanishes_on(&form.derivative, &allowed, point)))
+    })
+}
+
+/// Whether a form of two vectors, given by its entries above the diagonal, is 0 for all of these at a point.
+fn vanishes_on(form: &[(usize, usize, Expression)], vectors: &[Vec<f64>], point: Point<'_>) -> bool {
+    let terms: Vec<(usize, usize, f64)> = form.iter().map(|(i, j, entry)| (*i, *j, point.evaluate(entry))).collect();
+    let scale = terms.iter().fold(1.0, |scale: f64, (.., entry)| scale.max(entry.abs()));
+    let mut pairs = vectors.iter().enumerate().flat_map(|(k, x)| vectors[k + 1..].iter().map(move |y| (x, y)));
+    pairs.all(|(x, y)| {
+        let product = |(i, j, entry): &(usize, usize, f64)| entry * (x[*i] * y[*j] - x[*j] * y[*i]);
+        terms.iter().map(product).sum::<f64>().abs() <= f64::NEGLIGIBLE * scale
+    })
+}
+
+/// Vectors that span what a matrix takes to zero; nothing where an entry is not finite.
+fn kernel(rows: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
+    let width = rows.first().map_or(0, Vec::len);
+    let mut matrix = Balanced::of(rows)?;
+    let free: Vec<usize> = (0..width).filter(|&column| matrix.pivot(column) == Some(false)).collect();
+    Some(free.into_iter().map(|column| matrix.null_vector(column)).collect())
+}
