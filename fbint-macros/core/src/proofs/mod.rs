@@ -46,7 +46,7 @@ pub use mistakes::is_mistake;
 pub use rank::rank;
 pub(crate) use regularity::{DependentColumns, dependence, whole_kernel};
 pub use search::{Found, Witness};
-pub(crate) use soundness::{Form, Unsound, are_integrable, unsound_mass, vanish_where};
+pub(crate) use soundness::{DifferentialForm, Unsound, are_integrable, unsound_mass, vanish_where};
 pub use states::Values;
 #[cfg(feature = "derive")]
 pub(crate) use states::general;

@@ -91,7 +91,7 @@ pub(crate) fn vanish_where(
 }
 
 /// A differential form w on the configuration space, in a frame of directions u_i.
-pub(crate) struct Form {
+pub(crate) struct DifferentialForm {
     /// w(u_i)
     pub(crate) row: Vec<Expression>,
     /// d w (u_i, u_j), with i < j.
@@ -100,9 +100,9 @@ pub(crate) struct Form {
 
 /// Whether velocity constraints are integrable: whether d w (X, Y) = 0 for each of their forms w and all X and Y that they allow
 /// (Frobenius).
-pub(crate) fn are_integrable(forms: &[Form]) -> bool {
+pub(crate) fn are_integrable(forms: &[DifferentialForm]) -> bool {
     sample_points().all(|point| {
-        let row = |form: &Form| form.row.iter().map(|entry| point.evaluate(entry)).collect();
+        let row = |form: &DifferentialForm| form.row.iter().map(|entry| point.evaluate(entry)).collect();
         let allowed = kernel(forms.iter().map(row).collect());
         allowed.is_some_and(|allowed| forms.iter().all(|form| vanishes_on(&form.derivative, &allowed, point)))
     })

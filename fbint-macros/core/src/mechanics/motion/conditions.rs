@@ -6,7 +6,7 @@ use super::hamel::directions;
 use super::{along, by_time, entry, motion, rows, slopes};
 use crate::derivation::{Dynamics, FrameBracket, IntegralId, Lagrangian, Problem, Role, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};
-use crate::proofs::{Form, VanishingFunction, vanish_where};
+use crate::proofs::{DifferentialForm, VanishingFunction, vanish_where};
 
 /// Which of several constraints, each with all of its entries, the velocities keep by themselves wherever all of them hold.
 pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[Vec<&Expression>]) -> Vec<bool> {
@@ -43,7 +43,7 @@ pub(crate) fn reaction_matrix(problem: &Problem) -> Option<(Vec<IntegralId>, Vec
 }
 
 /// The forms of the velocity constraints, in the frame of the system.
-pub(crate) fn forms(problem: &Problem) -> Option<Vec<Form>> {
+pub(crate) fn forms(problem: &Problem) -> Option<Vec<DifferentialForm>> {
     let symbols = &problem.symbols;
     let one = |symbol: Symbol| SparseRow::from([(symbol, Expression::one())]);
     let vanishing = symbols.with(|role| matches!(role, Role::Vanishing { .. }));
@@ -55,23 +55,23 @@ pub(crate) fn forms(problem: &Problem) -> Option<Vec<Form>> {
             (coordinates.into_iter().map(|x| (x, one(x))).collect(), &[][..])
         }
     };
-    let frame = Frame { symbols, directions, brackets };
+    let frame = MovingFrame { symbols, directions, brackets };
     vanishing.into_iter().map(one).chain(held).map(|form| frame.form(&form)).collect()
 }
 
 /// Directions and their brackets.
-struct Frame<'a> {
+struct MovingFrame<'a> {
     symbols: &'a Symbols,
     directions: BTreeMap<Symbol, SparseRow>,
     brackets: &'a [FrameBracket],
 }
 
-impl Frame<'_> {
-    fn form(&self, form: &SparseRow) -> Option<Form> {
+impl MovingFrame<'_> {
+    fn form(&self, form: &SparseRow) -> Option<DifferentialForm> {
         let axes: Vec<Symbol> = self.directions.keys().copied().collect();
         let pairs = (0..axes.len()).flat_map(|i| (i + 1..axes.len()).map(move |j| (i, j)));
         let derivative = pairs.map(|(i, j)| Some((i, j, self.derivative(form, axes[i], axes[j])?)));
-        Some(Form {
+        Some(DifferentialForm {
             derivative: derivative.collect::<Option<_>>()?,
             row: axes.iter().map(|a| entry(form, *a)).collect(),
         })
