@@ -53,7 +53,8 @@ impl Real {
     /// What an operation gives whose arguments had errors that make this difference.
     fn rounded(value: BigFloat, inherited: f64) -> Self {
         spend(PRECISE);
-        let rounding = UNIT * size(&value);
+        // Of what is larger than any double, no error has a bound.
+        let rounding = if size(&value) < f64::MAX { UNIT * size(&value) } else { f64::INFINITY };
         Self { value, error: inherited + rounding }
     }
 
@@ -175,9 +176,7 @@ fn call(function: Function, arguments: &[Real]) -> Option<Real> {
         Function::Acos => applied(BigFloat::acos),
         Function::Atan => applied(BigFloat::atan),
         Function::Exp if is_huge && x.is_negative() => return Some(Real::zero().within(TINY)),
-        Function::Tanh if is_huge => {
-            return Some(Real::from(if x.is_negative() { -1.0 } else { 1.0 }).within(TINY));
-        }
+        Function::Tanh if is_huge => return Some(Real::from(if x.is_negative() { -1.0 } else { 1.0 }).within(TINY)),
         Function::Sinh | Function::Cosh | Function::Exp if is_huge => return None,
         Function::Sinh => applied(BigFloat::sinh),
         Function::Cosh => applied(BigFloat::cosh),

@@ -9,10 +9,11 @@
 //! - a root of b is a residue s with s^d = b; |x| is such a root of x^2. Residues modulo these primes are like real numbers in that one of
 //!   x and -x is a square, that every square is a fourth power, and that roots of odd indices are unique. Of two roots one is taken at
 //!   random, and where there is none, another point is drawn. Where a root was missing at a point that has all roots before it, what it is
-//!   of is no square among what these make. If that is so of all roots, an identity that holds for some of them holds for all. Otherwise,
-//!   as |x| = x does, it fails at about one point in 2^k at least, if k signs are left: the polynomials that define these roots have 2^k
-//!   factors at most, each of which has about as many points as any other, or none modulo some of the primes (Lang and Weil). So it holds
-//!   at 20 2^k points with a probability below 1e-8;
+//!   of is not a square among what these make: its sign is free. If that is so of all roots, an identity that holds for some of them holds
+//!   for all. Otherwise, as |x| = x does, it holds for some choices of signs alone. After the first signs, which are free, let there be k
+//!   others at most, where those that are bound take any values: a root that is another one for some of these may be a root of its own
+//!   for the rest. A choice of signs has a share of 1 / 2^k of the points at least, whether a sign is drawn or a root is missing (Lang and
+//!   Weil), so that an identity that fails for it holds at 20 2^k points with a probability below 1e-8;
 //! - the root of a product is the product of the roots of its factors where all of these occur by themselves: where they are defined, no
 //!   factor is negative. sqrt(x y) and x sqrt(y / x) are not told to be equal, as they differ for negative x and y;
 //! - the exponential of a sum is the product of powers of units, one for each term t of exponents, up to a rational factor;
@@ -32,7 +33,7 @@ use siphasher::sip::SipHasher24;
 
 use super::degree::Degree;
 use super::linear_form::factors;
-use super::point::{ModularPoint, Set, roots};
+use super::point::{ModularPoint, Set, most_signs, roots};
 use super::rotation;
 use crate::expression::Expression;
 use crate::numbers::field::primes;
@@ -40,7 +41,7 @@ use crate::numbers::field::primes;
 /// Points that an identity has to hold at, and for each choice of signs where these are bound by one another.
 const POINTS: u64 = 8;
 const POINTS_OF_SIGNS: u64 = 20;
-/// The most signs that may be.
+/// The most signs that may be bound by others.
 const MOST_BOUND: u32 = 6;
 /// Points that are drawn modulo a prime until all roots exist: modulo one prime in 2^k, k roots of numbers do.
 const DRAWS: u64 = 64;
@@ -71,6 +72,8 @@ pub(super) fn holds_on(
     let degree = factor * all.iter().map(|part| Degree::of(part).total()).sum::<f64>();
     let (Some((seed, scale)), Some(steps)) = (seed_and_scale(&all), set.steps()) else { return false };
     let roots = roots(all.iter().copied());
+    let of_set = set.rotations.len() + steps.iter().filter(|step| step.coefficients.len() == 3).count();
+    let most_signs = of_set + most_signs(all.iter().copied());
     let (mut count, mut missing) = (0, 0);
     for (tried, field) in (1_u64..).zip(primes(seed)) {
         let random = |number: u64| {
@@ -86,8 +89,15 @@ pub(super) fn holds_on(
                 return false;
             }
             count += 1;
-            let bound = point.signs.saturating_sub(missing.trailing_ones());
-            if count >= enough(bound) {
+            let free = missing.trailing_ones();
+            let bound = if point.signs <= free { 0 } else { point.signs.max(most_signs as u32) - free };
+            let enough = match bound {
+                0 => POINTS,
+                1..=MOST_BOUND => POINTS_OF_SIGNS << bound,
+                // Then nothing is proved, and signs that are free have been told from the others.
+                _ => POINTS_OF_SIGNS,
+            };
+            if count >= enough {
                 return bound <= MOST_BOUND;
             }
         } else if tried > UNDEFINED * (1 + count) {
@@ -96,16 +106,6 @@ pub(super) fn holds_on(
         }
     }
     false
-}
-
-/// The points at which an identity has to hold where so many signs may be bound by others. Where they are too many, nothing is proved, and
-/// these are the points at which signs that are free have been told from the others.
-fn enough(bound: u32) -> u64 {
-    match bound {
-        0 => POINTS,
-        1..=MOST_BOUND => POINTS_OF_SIGNS << bound,
-        _ => POINTS_OF_SIGNS,
-    }
 }
 
 /// What the points for an identity that is made of these expressions follow from, and what exponents are multiplied with in them.

@@ -8,6 +8,7 @@ use num_traits::{Signed, ToPrimitive};
 
 use super::degree::{coefficients, degree_in};
 use super::identities::holds_on;
+use super::linear_form::factors;
 use super::rotation::Rotation;
 use crate::derivation::{Derivation, Integral, Kind, Role};
 use crate::expression::work::{RESIDUE, spend};
@@ -152,6 +153,8 @@ pub(super) struct Step {
 
 /// Residues that are tried for what a constraint leaves open.
 const TRIED: usize = 40;
+/// Roots of higher indices are not understood.
+const HIGHEST_INDEX: u64 = 64;
 
 /// A residue for each unknown. Roots are residues, too, of which those of an even index have both signs at random: where none exists, the
 /// point is not defined.
@@ -164,7 +167,7 @@ pub(super) struct ModularPoint {
     pub(super) norm: f64,
     /// How often a sign was chosen: of a root of an even index, or of a rotation, which may reflect.
     pub(super) signs: u32,
-    /// A bit for each sign, for which there was no root after all signs before were chosen.
+    /// Bit k is set where k signs had been chosen and there was no root for the next one.
     pub(super) missing: u64,
     symbols: BTreeMap<Symbol, u64>,
     functions: HashMap<ResidueMeaning, u64>,
@@ -235,9 +238,10 @@ impl ModularPoint {
 
     /// What a constraint binds a symbol to. Where there is no root of what is open, that is chosen anew.
     fn solved(&mut self, Step { coefficients, open, .. }: &Step) -> Option<u64> {
-        let signs = self.signs;
+        let (signs, functions) = (self.signs, self.functions.clone());
         for _ in 0..TRIED {
             self.signs = signs;
+            self.functions.clone_from(&functions);
             let coefficients = self.evaluate_all(coefficients.iter())?;
             if let Some(residue) = self.zero(&coefficients) {
                 self.norm *= (coefficients.len() - 1) as f64;
@@ -337,7 +341,7 @@ impl ModularPoint {
 
     /// The root of a positive number n / m is that of n m^(d - 1), over m.
     fn root_of_number(&mut self, number: &BigRational, index: u64) -> Option<u64> {
-        let power = u32::try_from(index).ok().filter(|index| *index <= 64)?;
+        let power = u32::try_from(index).ok().filter(|_| index <= HIGHEST_INDEX)?;
         let field = self.field;
         let residue = |integer: BigInt| field.residue(&BigRational::from_integer(integer));
         let radicand = number.numer() * number.denom().pow(power - 1);
@@ -352,11 +356,30 @@ impl ModularPoint {
         if let Some(root) = self.functions.get(&meaning) {
             return Some(*root);
         }
+        if index > HIGHEST_INDEX {
+            return None;
+        }
         let root = if index.is_multiple_of(2) { self.even_root(value, index) } else { self.field.root(value, index) }?;
         self.norm *= index as f64;
         self.functions.insert(meaning, root);
         Some(root)
     }
+}
+
+/// The most signs that are chosen for these expressions, whatever the signs before are.
+pub(super) fn most_signs<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> usize {
+    let is_even = |number: &BigRational| !number.denom().bit(0);
+    let signs = |node: &Expression| match node {
+        // A number is taken out of a root.
+        Expression::Power(base, exponent) if is_even(exponent) => {
+            1 + usize::from(matches!(base.factors(), [Expression::Number(_), _, ..]))
+        }
+        Expression::Call(Function::Abs | Function::Asin | Function::Acos | Function::Atan | Function::Atan2, _) => 1,
+        Expression::Call(..) => 2 * factors(node).filter(is_even).count(),
+        _ => 0,
+    };
+    let nodes = expressions.into_iter().flat_map(Expression::nodes).map(|node| (node, signs(node)));
+    nodes.filter(|(_, signs)| *signs > 0).collect::<HashMap<_, _>>().values().sum()
 }
 
 /// The roots that occur, each once, those of products and of numbers last. They are to be evaluated before anything else: where all of it

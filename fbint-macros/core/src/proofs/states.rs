@@ -68,9 +68,9 @@ impl State {
     }
 
     /// States as far from this one as these weights of rows of DF are meant, too: where the constraints hold exactly.
-    fn widen(&mut self, rows: &[SparseRow<Real>], weights: &[Real]) {
+    fn widen(&mut self, rows: &[SparseRow<Real>], weights: &[Vec<Real>]) {
         let mut errors = self.values.map(|_| 0.0);
-        for (row, weight) in rows.iter().zip(weights) {
+        for (row, weight) in weights.iter().flat_map(|weights| rows.iter().zip(weights)) {
             row.iter().for_each(|(symbol, entry)| errors[*symbol] += SLACK * (weight * entry).size());
         }
         for (value, error) in self.values.rows_mut().zip(errors.rows()) {
@@ -96,12 +96,12 @@ pub(crate) fn is_nonzero_somewhere(symbols: &Symbols, expression: &Expression) -
 }
 
 /// The value of an expression in doubles.
-pub(crate) fn evaluate(expression: &Expression, state: &Values) -> f64 {
+pub(super) fn evaluate(expression: &Expression, state: &Values) -> f64 {
     expression.evaluate(&|symbol| state[symbol])
 }
 
 /// The state on the constraint set that is near `start`, if the search for one converges: the state itself where there are no constraints.
-pub(crate) fn consistent(derivation: &Derivation, start: Values) -> Option<State> {
+pub(super) fn consistent(derivation: &Derivation, start: Values) -> Option<State> {
     common_zero(&constraints(derivation), start)
 }
 
@@ -193,8 +193,13 @@ pub(super) fn refine(equations: &[VanishingFunction<'_>], near: &Values) -> Opti
         let rows: Vec<SparseRow<Real>> = rows.collect::<Option<_>>()?;
         let factors = normal_equations(&rows, PRECISE_DAMPING, 0.0)?;
         if !residual.iter().any(Real::is_nonzero) {
-            let errors: Vec<Real> = residual.iter().map(|entry| Real::from(entry.error())).collect();
-            state.widen(&rows, &factors.solve(&errors));
+            // Errors have any signs, and what is nearly dependent tells their differences from their sums.
+            let alone = |place: usize| {
+                let mut errors = vec![Real::zero(); residual.len()];
+                errors[place] = Real::from(residual[place].error());
+                factors.solve(&errors)
+            };
+            state.widen(&rows, &(0..residual.len()).map(alone).collect::<Vec<_>>());
             return Some(state);
         }
         for (row, weight) in rows.iter().zip(factors.solve(&residual)) {
