@@ -63,7 +63,7 @@ const ROUNDINGS: f64 = 1024.0;
 /// The least entry of R: it is positive, and so is the product of two of them.
 pub(crate) const LEAST_NOISE: f64 = 1e-140;
 /// A variance beside which any other is 0, and whose square is finite.
-const UNBOUNDED: f64 = 1e150;
+pub(crate) const UNBOUNDED: f64 = 1e150;
 /// An integral that changes by more than this many times what its gradients explain has jumped.
 const JUMP: f64 = 4.0;
 

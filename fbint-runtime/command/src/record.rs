@@ -13,7 +13,7 @@ use fbint_runtime::{Dependence, IntegralJump, LargestProjection, LeftOut, StartM
 use serde::Serialize;
 
 use crate::arguments::Distribution;
-use crate::catalogue::{AnyModel, Run, Sample, Summary};
+use crate::catalogue::{AnyModel, Occurrence, Run, Sample, Summary};
 use crate::file::stem;
 use crate::job::{Job, named};
 use crate::output::{OutputFile, WholeDraft};
@@ -81,6 +81,8 @@ struct RunSummary {
     state: BTreeMap<String, f64>,
     steps: u64,
     evaluations: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    events: Vec<EventCount>,
     /// By how much the start was moved onto the constraints.
     #[serde(skip_serializing_if = "Option::is_none")]
     start_move: Option<StartMove>,
@@ -90,6 +92,17 @@ struct RunSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     integral_jump: Option<IntegralJump>,
     largest_projection: Option<LargestProjection>,
+}
+
+/// How often an event occurred.
+#[derive(Serialize)]
+pub(crate) struct EventCount {
+    pub(crate) event: String,
+    pub(crate) occurrences: usize,
+    /// The number of those after which the state was reset.
+    pub(crate) resets: usize,
+    /// The time of the first one.
+    pub(crate) first: f64,
 }
 
 #[derive(Serialize)]
@@ -246,12 +259,29 @@ impl RunSummary {
             state: named(&model.state_names(), &run.state),
             steps: run.steps,
             evaluations: run.evaluations,
+            events: EventCount::all(&run.events),
             start_move: run.start_move,
             drift: drift.collect(),
             nearly_dependent: run.dependence.as_ref().map(NearlyDependent::from),
             integral_jump: run.integral_jump,
             largest_projection: run.largest_projection,
         }
+    }
+}
+
+impl EventCount {
+    /// Of each event that occurred, in the order in which they did first.
+    pub(crate) fn all(occurrences: &[Occurrence]) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for Occurrence { name, time, reset, .. } in occurrences {
+            let place = all.iter().position(|count| count.event == *name).unwrap_or_else(|| {
+                all.push(Self { event: name.clone(), occurrences: 0, resets: 0, first: *time });
+                all.len() - 1
+            });
+            all[place].occurrences += 1;
+            all[place].resets += usize::from(reset.is_some());
+        }
+        all
     }
 }
 

@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 
 use fbint_runtime::{Dependence, IntegralJump, LargestProjection};
 
-use crate::catalogue::{AnyModel, Feedback, Run};
+use crate::catalogue::{AnyModel, Feedback, Occurrence, Run};
 use crate::job::Job;
 use crate::names::quantities_of_state;
+use crate::record::EventCount;
 
 /// The drift of every integral, what ended the run if a condition was asked for, and what it took.
 pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
@@ -24,12 +25,28 @@ pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
         }
         (None, None) => {}
     }
+    text += &events(&run.events);
     let _ = writeln!(text, "{} steps, {} evaluations of the field", run.steps, run.evaluations);
     if let Some(projection) = &run.largest_projection {
         text += &largest_projection(projection);
     }
     if let Some(doubt) = doubt(run) {
         let _ = writeln!(text, "doubtful: {doubt}");
+    }
+    text
+}
+
+/// A line for each event of the model that occurred. A reset gives integrals new targets, so that no drift shows what it changed.
+fn events(occurrences: &[Occurrence]) -> String {
+    let mut text = String::new();
+    for EventCount { event, occurrences, resets, first } in EventCount::all(occurrences) {
+        let times = if occurrences == 1 { "once".to_owned() } else { format!("{occurrences} times, first") };
+        let _ = write!(text, "event `{event}`: {times} at t = {first:?}");
+        text += match resets {
+            0 => "\n",
+            1 => "; it reset the state, which set new targets\n",
+            _ => "; each reset of the state set new targets\n",
+        };
     }
     text
 }
@@ -58,8 +75,8 @@ pub(crate) fn doubt(run: &Run) -> Option<String> {
     };
     let jumped = |IntegralJump { time, integral, change }: &IntegralJump| {
         format!(
-            "`{integral}` changed by {change:.1e} in the step to t = {time:?}: it jumps there, or the step passes a singularity of the \
-             field that it does not resolve, such as a collision"
+            "`{integral}` changed by {change:.1e} in the step to t = {time:?}: it jumps there, or the step is too long, or passes a \
+             singularity of the field that it does not resolve, such as a collision"
         )
     };
     let doubt = run.dependence.as_ref().map(dependent).or(run.integral_jump.as_ref().map(jumped))?;
@@ -87,4 +104,35 @@ fn method_label(job: &Job) -> String {
         Feedback::BaeChang(_) => format!("{method} with feedback, gains of Bae and Chang"),
     };
     if job.settings.projection.is_some() { feedback + ", projected" } else { feedback }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::events;
+    use crate::catalogue::Occurrence;
+
+    /// Each once, in the order of their first occurrences.
+    #[test]
+    fn events_are_counted() {
+        let occurrence = |name: &str, time: f64, reset: Option<Vec<f64>>| Occurrence {
+            name: name.to_owned(),
+            time,
+            state: vec![0.0],
+            reset,
+        };
+        let reset = Some(vec![1.0]);
+        let occurrences = [
+            occurrence("floor", 0.5, reset.clone()),
+            occurrence("top", 0.75, None),
+            occurrence("floor", 1.0, reset.clone()),
+            occurrence("door", 2.0, reset),
+        ];
+        assert_eq!(
+            events(&occurrences),
+            "event `floor`: 2 times, first at t = 0.5; each reset of the state set new targets\n\
+             event `top`: once at t = 0.75\n\
+             event `door`: once at t = 2.0; it reset the state, which set new targets\n"
+        );
+        assert_eq!(events(&[]), "");
+    }
 }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::extremes::Extremes;
 use crate::failure::{Cause, Failure, StepFailure};
 use crate::linear::{Four, are_finite, fours};
-use crate::projection::{LeftOutReason, Move, Omission, furthest, is_within};
+use crate::projection::{LeftOutReason, Move, Omission, UNBOUNDED, furthest, is_within};
 use crate::system::Integral;
 
 /// A change beyond this many times the size of an integral's terms and target at the start is a blow-up. Plain Euler, which may
@@ -428,13 +428,15 @@ impl<'a> Record<'a> {
             let integral = self.system.facts().integrals[integral].name;
             IntegralJump { time, integral, change }
         });
+        // The work is determined by the balance of energy, unless it takes part in projections, and has no error of its own.
+        let corrects_error = |largest: &Largest| (largest.distance / largest.per_error).powi(2) < 0.5 * UNBOUNDED;
         let projection = |Largest { time, entry, distance, per_error, per_tolerance }| {
             let entry = self.system.facts().state[entry].name;
             LargestProjection { time, entry, distance, per_error, per_tolerance }
         };
         let findings = RunFindings {
             jump,
-            largest_projection: self.largest_projection.map(projection),
+            largest_projection: self.largest_projection.filter(corrects_error).map(projection),
             dependence: self.dependence.map(|(_, dependence)| dependence),
             drift: self.drift,
         };
