@@ -109,7 +109,7 @@ fn findings(messages: Messages<'_>, origin: &Provenance, undefined: Vec<Doubt>) 
         further: messages.further(derivation)?,
         rank: proofs::rank(derivation),
         kinetic_energy: proofs::kinetic_energy(derivation),
-        roots: proofs::roots(&messages.model.problem),
+        roots: proofs::constraints_that_are_roots(&messages.model.problem),
         velocity_constraints: messages.velocity_constraints(),
         doubts: all_doubts(undefined, &messages.model.doubts, &origin.doubts),
     })

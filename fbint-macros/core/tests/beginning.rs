@@ -39,14 +39,10 @@ fn driven_systems_start_at_rest() {
 fn mistakes_are_reported_where_they_stand() {
     let rows: [(&str, &str, &str); 14] = [
         ("default(m = vector![1], g = 9.81)", "`default` says nothing of `l`: add `l = ..` to it", "l"),
-        (
-            "default(m = vector![1], g = 9, l = 1, k = 1)",
-            "`k` is not a parameter, and `default` takes those: `m`, `g`, `l`",
-            "k",
-        ),
+        ("default(m = vector![1], g = 9, l = 1, k = 1)", "`k` is not a parameter; `default` is for `m`, `g`, `l`", "k"),
         (
             "default(m = vector![1], g = 9, length = 1)",
-            "`length` is not a parameter, and `default` takes those: `m`, `g`, `l`",
+            "`length` is not a parameter; `default` is for `m`, `g`, `l`",
             "length",
         ),
         ("default(m = vector![1], g = 9, l = 1, l = 2)", "`l` is given twice in `default`: keep one of the two", "l"),
@@ -58,14 +54,14 @@ fn mistakes_are_reported_where_they_stand() {
         ("default(m = vector![1], g = 9, l = 2 * g)", "a default is a number, and `l` contains `g`", "2 * g"),
         (
             "default(m = vector![1], g = 9, l = 1000.exp())",
-            "this number is out of reach of double precision, or not real",
+            "this number is out of reach of double precision",
             "1000.exp()",
         ),
         ("default(m[i in 0..1] = 1, g = 9, l = 1)", "`default` gives all of `m` at once: drop `[..]` after `m`", "["),
         ("start(q = vector![l, 0])", "`start` says nothing of `p`: add `p = ..` to it", "p"),
         (
             "start(q = vector![l, 0], p = vector![0, 0], r = 1)",
-            "`r` is not a variable with a start, and `start` takes those: `q`, `p`",
+            "`r` is not a variable with a start; `start` is for `q`, `p`",
             "r",
         ),
         (
@@ -85,4 +81,13 @@ fn mistakes_are_reported_where_they_stand() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Nor of a field with a mistaken type that it is not a parameter.
+#[test]
+fn a_mistaken_type_is_reported_once() {
+    let attribute = "state(x), dynamics(x = -k * x), default(k = 1)";
+    let (_, model, messages) = read(attribute, "struct Decay { k: f32 }");
+    assert!(model.is_none());
+    assert_eq!(messages, [("the entries of the parameter `k` must be `f64`".to_owned(), "f32".to_owned())]);
 }

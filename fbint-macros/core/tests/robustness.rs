@@ -192,7 +192,7 @@ fn a_nameless_variable_next_to_a_shapeless_one_is_a_message() {
     assert!(model.is_none() && messages.len() > 1, "{messages:?}");
 }
 
-/// Whatever made the compiler panic, the struct stays, with its surface where the declaration can be parsed.
+/// Whatever made the compiler panic, the struct stays as it is.
 #[test]
 fn a_panic_of_the_compiler_is_one_message() {
     let tokens = |text: &str| text.parse::<proc_macro2::TokenStream>().expect("tokens");

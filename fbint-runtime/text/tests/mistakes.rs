@@ -29,6 +29,13 @@ shown! {
 )]
 struct Particle { m: f64 }";
 
+    a_quotient_by_nothing: "#[feedback_system(
+    coordinates(q),
+    momenta(p),
+    hamiltonian = p.powi(2) / (2 * (m - m)) + m * q.powi(2),
+)]
+struct Particle { m: f64 }";
+
     several_models: "use nalgebra::vector;
 
 /// The first.

@@ -37,14 +37,14 @@ const STACK: usize = 256 << 20;
 /// Runs `work` where [`Expr`]s may be used: on a thread of its own, one at a time of this user.
 pub fn session<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SessionError> {
     let _turn = lock::turn()?;
-    let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+    let package = std::env::var("CARGO_PKG_NAME").map_or_else(|_| String::new(), |name| format!(" of `{name}`"));
     let thread = std::thread::Builder::new().name("fbint-algebra".to_owned()).stack_size(STACK);
     let work = || {
         GLOBAL_SETTINGS.initialize_tracing.store(false, Ordering::Relaxed);
         function_symbol(Function::Abs); // registers all functions, before any model's symbols
         work()
     };
-    lock::patiently(&format!("still deriving a model of `{package}`"), || {
+    lock::patiently(&format!("still deriving a model{package}"), || {
         std::thread::scope(|scope| {
             let no_thread = |error| SessionError::Unavailable(format!("no thread: {error}"));
             let thread = thread.spawn_scoped(scope, work).map_err(no_thread)?;

@@ -8,13 +8,13 @@ use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, RangeLimits, 
 use super::methods::Value;
 use super::numbers;
 use super::scope::{Poison, Reported, Scope, every};
-use super::value::{ShapedExpression, representable};
+use super::value::{ShapedExpression, unrepresentable};
 use crate::expression::{DivisionByZero, Expression};
 use crate::syntax::{Shape, peel};
 
 /// The deepest recursion. Definitions within definitions count with everything that is open in them.
 const MAX_LEVEL: usize = 300;
-/// The most entries that are evaluated, which bounds the time that nested sums take.
+/// The most work that is done: entries that are evaluated, and nodes by hundreds. This bounds the time that nested sums take.
 const MAX_WORK: usize = 300_000;
 /// The number of nodes that take as long to look at as an entry takes to be evaluated.
 const NODES_OF_AN_ENTRY: usize = 100;
@@ -251,9 +251,7 @@ impl Scope<'_> {
             (Some(place), Shape::Vector(length)) if place < length => return Ok(value.entries()[place].clone().into()),
             (Some(_), shape @ Shape::Vector(_)) => format!("{shape} has no `.{member}`"),
             (Some(_), shape) => format!("only a vector has `.x`, `.y`, `.z`; this is {shape}"),
-            (None, _) => {
-                format!("there is no field `{member}`: the entries of a vector are `.x`, `.y`, `.z` or `[i]`")
-            }
+            (None, _) => format!("there is no field `{member}`: the entries of a vector are `.x`, `.y`, `.z` or `[i]`"),
         };
         self.fail(&field.member, message)
     }
@@ -306,9 +304,11 @@ impl Scope<'_> {
     /// Refuses a value that later phases cannot take.
     fn limited(&mut self, value: ShapedExpression, expression: &Expr) -> Value {
         self.work += value.entries().len();
-        self.count(&value, &mut 0, expression)?;
-        if !value.entries().iter().all(representable) {
-            let message = "this number is out of reach of double precision, or not real";
+        // What a name stands for was counted where it is defined.
+        if !matches!(peel(expression), Expr::Path(_)) {
+            self.count(&value, &mut 0, expression)?;
+        }
+        if let Some(message) = value.entries().iter().find_map(unrepresentable) {
             return self.fail(expression, format!("{message}{}", self.circumstances()));
         }
         Ok(value)

@@ -109,9 +109,7 @@ impl Scope<'_> {
     pub(super) fn call(&mut self, call: &ExprCall) -> Value {
         let path = match peel(&call.func) {
             Expr::Path(path) => &path.path,
-            other => {
-                return self.fail(other, format!("this cannot be called; the functions are {USAGE}"));
-            }
+            other => return self.fail(other, format!("this cannot be called; the functions are {USAGE}")),
         };
         let Some(word) = path.segments.last() else { return Err(Poison) };
         let name = plain(&word.ident);

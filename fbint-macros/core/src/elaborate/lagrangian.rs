@@ -67,9 +67,7 @@ impl Scope<'_> {
             let evidence = match (is_quadratic, other == symbol) {
                 (true, true) => format!("it contains `{name}^2`"),
                 (true, false) => format!("it contains `{name} {other_name}`"),
-                (false, _) => {
-                    format!("its derivative by `{name}` is `{}`", notation::short(slope, self.symbols))
-                }
+                (false, _) => format!("its derivative by `{name}` is `{}`", notation::short(slope, self.symbols)),
             };
             let message = format!("{subject} is not linear in the velocities: {evidence}{why_linear}");
             return self.fail(written, message);

@@ -236,11 +236,10 @@ impl Scope<'_> {
 
     fn component_div(&mut self, call: &ExprMethodCall) -> Value {
         let (left, right) = self.pair(call)?;
-        let shape = right.shape();
-        let reciprocals =
-            right.into_entries().into_iter().map(|entry| self.raised(entry, -BigRational::one(), &call.args[0]));
-        let reciprocals = ShapedExpression::new(shape, reciprocals.collect::<Reported<_>>()?);
-        Ok(left.zip(reciprocals, |left, right| left * right))
+        if let Some(place) = right.entries().iter().position(Expression::is_zero) {
+            return self.fail(&call.args[0], format!("division by zero: entry {place} of the divisor is 0"));
+        }
+        Ok(left.zip(right, |left, right| left.divide(right).expect("no entry of the divisor is 0")))
     }
 
     /// The receiver and the argument, vectors or matrices of one shape.

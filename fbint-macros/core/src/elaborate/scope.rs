@@ -81,7 +81,7 @@ pub(super) struct Scope<'a> {
     pub(super) multipliers: Option<Multipliers<'a>>,
     /// The number of evaluations that are open.
     pub(super) level: usize,
-    /// The number of entries that were evaluated.
+    /// The work that evaluation took.
     pub(super) work: usize,
     /// Set once either was reported to be too large: then nothing is evaluated any more.
     pub(super) exhausted: bool,

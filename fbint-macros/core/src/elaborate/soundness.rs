@@ -37,19 +37,15 @@ impl Check<'_> {
         let free = self.problem.symbols.with(is_free).len();
         let forces = self.problem.reactions.len() + self.problem.integrals.holonomic_pairs().len();
         let are_held = !self.declaration.velocity_constraints.is_empty() && forces >= free;
-        let is_found = free > 0
-            && (self.mass()
-                // Where brackets hold the constraints, their matrix is looked at with the derivation.
-                || !self.has_brackets() && self.dependent_rows());
+        // Where brackets hold the constraints, their matrix is looked at with the derivation.
+        let is_canonical = matches!(self.problem.dynamics, Dynamics::Canonical { .. });
+        let has_brackets = is_canonical && self.problem.reactions.is_empty();
+        let is_found = free > 0 && (self.mass() || !has_brackets && self.dependent_rows());
         if are_held && !is_found {
             let message = "no velocity is left: the constraints rule out every motion";
             self.errors.push(self.declaration.place(AttributeKey::VelocityConstraint), message);
         }
         self.doubts
-    }
-
-    fn has_brackets(&self) -> bool {
-        matches!(self.problem.dynamics, Dynamics::Canonical { .. }) && self.problem.reactions.is_empty()
     }
 
     fn name(&self, symbol: Symbol) -> &str {

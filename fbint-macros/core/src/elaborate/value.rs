@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero;
 
-use crate::expression::{Expression, Symbol, to_f64};
+use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::numbers::determinant::determinant;
 use crate::syntax::{MAX_ENTRIES, Shape};
 
@@ -225,17 +225,21 @@ fn count(expression: &Expression, level: usize, nodes: &mut usize) -> Result<(),
     expression.children().try_for_each(|child| count(child, level + 1, nodes))
 }
 
-/// Returns `true` if the expression's own numbers are within the range of a double, and its value, where it is made of numbers alone. Its
-/// parts are checked when they are built.
-pub(super) fn representable(expression: &Expression) -> bool {
+/// What is wrong with the expression's own numbers, which have to be within the range of a double, or with its value, where it is made of
+/// numbers alone. Its parts are checked when they are built.
+pub(super) fn unrepresentable(expression: &Expression) -> Option<&'static str> {
     let sound = |number: &BigRational| {
         let value = to_f64(number);
         let bits = number.numer().bits().max(number.denom().bits());
         number.is_zero() || bits <= 8_192 && value.is_finite() && value != 0.0
     };
-    let has_value = expression.children().any(|child| child.as_number().is_none())
-        || matches!(expression, Expression::Symbol(_))
-        || expression.evaluate(&|_| f64::NAN).is_finite();
-    let own = std::iter::once(expression).chain(expression.children());
-    has_value && own.filter_map(Expression::as_number).all(sound)
+    let is_number =
+        !matches!(expression, Expression::Symbol(_)) && expression.children().all(|child| child.as_number().is_some());
+    let value = if is_number { expression.evaluate(&|_| f64::NAN) } else { 0.0 };
+    let mut own = std::iter::once(expression).chain(expression.children()).filter_map(Expression::as_number);
+    if value.is_nan() || value.is_infinite() && matches!(expression, Expression::Call(Function::Ln, _)) {
+        Some("this is not a real number: the argument is outside the domain of the function")
+    } else {
+        (value.is_infinite() || !own.all(sound)).then_some("this number is out of reach of double precision")
+    }
 }

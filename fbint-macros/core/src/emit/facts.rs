@@ -8,7 +8,7 @@ use super::body::Writer;
 use super::hamel::hamel_functions;
 use super::{CompiledModel, GeneratedFunctions, local, numbers};
 use crate::derivation::table::Id;
-use crate::derivation::{Conservation, Derivation, Evidence, Findings, IntegralId, Kind, Role};
+use crate::derivation::{Conservation, Derivation, Findings, IntegralId, Kind, Role};
 use crate::expression::Symbol;
 use crate::program::{FEEDBACK_FIELD, OperationCount, Trait, VECTOR_FIELD};
 use crate::syntax::{peel, plain};
@@ -153,17 +153,14 @@ fn integrals(runtime: &syn::Path, model: &CompiledModel) -> Vec<TokenStream> {
 }
 
 fn conservation(runtime: &syn::Path, grade: Conservation) -> TokenStream {
+    let (grade, evidence) = match grade {
+        Conservation::Everywhere(how) => (quote!(Everywhere), Some(how)),
+        Conservation::OnConstraints(how) => (quote!(OnConstraints), Some(how)),
+        Conservation::Assumed => (quote!(Assumed), None),
+    };
     // The runtime's variants have the same names.
-    let evidence = |evidence: Evidence| {
-        let evidence = format_ident!("{evidence:?}");
-        quote!((#runtime::Evidence::#evidence))
-    };
-    let grade = match grade {
-        Conservation::Everywhere(how) => [quote!(Everywhere), evidence(how)],
-        Conservation::OnConstraints(how) => [quote!(OnConstraints), evidence(how)],
-        Conservation::Assumed => [quote!(Assumed), TokenStream::new()],
-    };
-    quote!(#runtime::Conservation::#(#grade)*)
+    let evidence = evidence.map(|how| format_ident!("{how:?}")).map(|how| quote!((#runtime::Evidence::#how)));
+    quote!(#runtime::Conservation::#grade #evidence)
 }
 
 fn operations(runtime: &syn::Path, count: &OperationCount) -> TokenStream {

@@ -50,7 +50,7 @@ impl Signatures {
             outputs: model.map_or(0, |model| model.derivation.outputs.len()),
             velocities: total_entries(declaration.velocities.iter().filter(is_free)),
             parameters: total_entries(&declaration.parameters),
-            inputs: total_entries(&declaration.inputs),
+            inputs: total_entries(declaration.input_variables()),
             runtime: runtime.clone(),
             law: quote!(#runtime::FeedbackLaw<#system, T>),
         }

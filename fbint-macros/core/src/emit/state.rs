@@ -34,7 +34,7 @@ pub(super) fn state_type(declaration: &Declaration) -> TokenStream {
 pub(super) fn input_type(declaration: &Declaration) -> Option<TokenStream> {
     let model = &declaration.item.ident;
     let doc = format!(" The inputs of [`{}`].", plain(model));
-    let variables: Vec<&Variable> = declaration.inputs.iter().collect();
+    let variables: Vec<&Variable> = declaration.input_variables().collect();
     (!variables.is_empty()).then(|| record(declaration, &type_name(model, "Input"), &doc, variables, |_| "input"))
 }
 

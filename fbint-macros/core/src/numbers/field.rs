@@ -12,7 +12,7 @@ use super::random::Random;
 /// Witnesses that tell every composite number below 2^64 from a prime (Sorenson and Webster).
 const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 
-/// Random primes between 2^61 and 2^62 modulo which -1 is no square, and there is one root of any residue of indices 3, 5 and 7: so
+/// Random primes between 2^61 and 2^62 modulo which -1 is not a square, and every residue has exactly one root of index 3, 5 and 7: so
 /// [`PrimeField::root`] finds roots of indices without prime factors above 7.
 pub(crate) fn primes(seed: u64) -> impl Iterator<Item = PrimeField> {
     let mut random = Random(seed);

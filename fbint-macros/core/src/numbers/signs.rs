@@ -51,15 +51,16 @@ impl Signs {
     fn of_sum(terms: &[Expression]) -> Self {
         let zero = BigRational::zero;
         let (mut number, mut size, mut rest) = (zero(), zero(), Self::between(&zero(), &zero()));
-        for term in terms {
+        let all: Vec<Self> = terms.iter().map(Self::of).collect();
+        for (term, signs) in terms.iter().zip(&all) {
             match (term, largest(term)) {
                 (Expression::Number(term), _) => number += term,
                 (_, Some(largest)) => size += largest,
-                (_, None) => rest = rest.plus(Self::of(term)),
+                (_, None) => rest = rest.plus(*signs),
             }
         }
         let bounded = rest.plus(Self::between(&(&number - &size), &(number + size)));
-        let signs = terms.iter().map(Self::of).reduce(Self::plus).unwrap_or(Self::ANY);
+        let signs = all.into_iter().reduce(Self::plus).unwrap_or(Self::ANY);
         Self {
             negative: signs.negative && bounded.negative,
             zero: signs.zero && bounded.zero,
@@ -212,5 +213,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Sums within sums take no longer than their length.
+    #[test]
+    fn nested_sums_are_looked_at_once() {
+        let horner = (0..60).fold(x(), |inner, _| Expression::one() + power(inner, 2, 1));
+        assert!(is_never_zero(&horner));
+        let nested = (0..60).fold(power(x(), 2, 1), |inner, _| Expression::one() + inner.sqrt());
+        assert!(is_never_zero(&nested));
     }
 }

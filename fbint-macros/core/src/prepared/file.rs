@@ -181,6 +181,7 @@ impl<'a> Draft<'a> {
     /// Reads a line without an expression, if it is one.
     fn words(&mut self, line: &[&str]) -> Option<()> {
         let (symbol, integral) = (|word| id(word, &self.problem.symbols), |word| id(word, &self.problem.integrals));
+        let proved = |grade: fn(Evidence) -> Conservation| Claim::Proved(grade(Evidence::Algebra));
         let Prepared { derivation, claims, involution } = &mut self.prepared;
         match *line {
             ["system", _, "of", size] => {
@@ -192,18 +193,11 @@ impl<'a> Draft<'a> {
                 *derivation.field.systems.last_mut()?.unknowns.get_mut(natural(i)?)? = symbol(unknown)?;
             }
             ["bracket", i, j] => {
-                derivation
-                    .hamel
-                    .as_mut()?
-                    .brackets
-                    .push(FrameBracket { of: (symbol(i)?, symbol(j)?), coefficients: SparseRow::new() });
+                let bracket = FrameBracket { of: (symbol(i)?, symbol(j)?), coefficients: SparseRow::new() };
+                derivation.hamel.as_mut()?.brackets.push(bracket);
             }
-            ["claim", of, "=", "everywhere"] => {
-                claims[integral(of)?] = Claim::Proved(Conservation::Everywhere(Evidence::Algebra));
-            }
-            ["claim", of, "=", "on", "constraints"] => {
-                claims[integral(of)?] = Claim::Proved(Conservation::OnConstraints(Evidence::Algebra));
-            }
+            ["claim", of, "=", "everywhere"] => claims[integral(of)?] = proved(Conservation::Everywhere),
+            ["claim", of, "=", "on", "constraints"] => claims[integral(of)?] = proved(Conservation::OnConstraints),
             ["pairs", count] => involution.pairs = natural(count)?,
             ["pair", a, b, "=", "open"] => involution.others.push((integral(a)?, integral(b)?, None)),
             ["pair", a, b, "=", factor, "of", other] => {
@@ -232,19 +226,13 @@ impl<'a> Draft<'a> {
             ["b", i] => *derivation.field.systems.last_mut()?.right_side.get_mut(natural(i)?)? = value,
             ["rate", i] => *derivation.field.rates.rows_mut().nth(natural(i)?)? = value,
             ["lagrangian"] => derivation.hamel.as_mut()?.lagrangian = value,
-            ["momentum", velocity] => {
-                derivation.hamel.as_mut()?.momenta.insert(symbol(velocity)?, value);
-            }
-            ["force", velocity] => {
-                derivation.hamel.as_mut()?.forces.insert(symbol(velocity)?, value);
-            }
+            ["momentum", velocity] => _ = derivation.hamel.as_mut()?.momenta.insert(symbol(velocity)?, value),
+            ["force", velocity] => _ = derivation.hamel.as_mut()?.forces.insert(symbol(velocity)?, value),
             ["coefficient", velocity] => {
                 derivation.hamel.as_mut()?.brackets.last_mut()?.coefficients.insert(symbol(velocity)?, value);
             }
             ["claim", of] => claims[integral(of)?] = Claim::Open { rate: value },
-            ["pair", a, b] => {
-                involution.others.push((integral(a)?, integral(b)?, Some(Bracket::Function(value))));
-            }
+            ["pair", a, b] => involution.others.push((integral(a)?, integral(b)?, Some(Bracket::Function(value)))),
             _ => return None,
         }
         Some(())

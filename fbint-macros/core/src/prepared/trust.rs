@@ -9,9 +9,7 @@ pub fn believed(problem: &Problem, prepared: Prepared) -> Result<Prepared, Strin
     let Prepared { derivation, claims, involution } = prepared;
     match check(problem, &derivation) {
         CheckOutcome::Agreement => {}
-        CheckOutcome::Disagreement(quantity) => {
-            return Err(format!("{quantity} disagrees with the declaration"));
-        }
+        CheckOutcome::Disagreement(quantity) => return Err(format!("{quantity} disagrees with the declaration")),
         CheckOutcome::Undefined => return Err("no state was found in which all of it is defined".to_owned()),
     }
     let claims = proofs::believed(&derivation, &claims).map_err(|integral| {

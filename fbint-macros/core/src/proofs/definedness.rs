@@ -3,7 +3,8 @@
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-use crate::derivation::{IntegralId, Problem, Symbols};
+use super::identities::vanishes_identically;
+use crate::derivation::{Declared, IntegralId, Problem, Symbols};
 use crate::expression::{Expression, Function};
 use crate::numbers::points::{Point, search_points};
 use crate::numbers::precise::Real;
@@ -24,10 +25,16 @@ pub(crate) struct Undefined<'a> {
 }
 
 /// The innermost root, logarithm, arcsine, arccosine or power that is undefined at every point that was tried, though its
-/// arguments are not.
+/// arguments are not, or quotient by 0.
 pub(crate) fn undefined_part<'a>(expression: &'a Expression, symbols: &Symbols) -> Option<Undefined<'a>> {
     if let Some(inner) = expression.children().find_map(|child| undefined_part(child, symbols)) {
         return Some(inner);
+    }
+    if let Expression::Power(base, exponent) = expression
+        && exponent.is_negative()
+        && vanishes_identically(base)
+    {
+        return Some(Undefined { part: expression, is_certain: true });
     }
     let is_suspicious = is_partial(expression) && !is_defined_somewhere(expression, symbols);
     is_suspicious.then(|| Undefined { part: expression, is_certain: is_undefined_everywhere(expression, symbols) })
@@ -48,8 +55,7 @@ fn is_undefined_everywhere(expression: &Expression, symbols: &Symbols) -> bool {
         let distance = if in_interval { &value.abs() - &Real::from(1.0) } else { -&value };
         Some(distance.to_f64() > BEYOND)
     };
-    let is_number = argument.symbols().is_empty();
-    (is_number || is_kept_out) && search_points(symbols).find_map(is_beyond).unwrap_or(false)
+    (argument.symbols().is_empty() || is_kept_out) && search_points(symbols).find_map(is_beyond).unwrap_or(false)
 }
 
 fn is_partial(expression: &Expression) -> bool {
@@ -85,17 +91,15 @@ pub(crate) fn is_root(expression: &Expression, symbols: &Symbols) -> bool {
 }
 
 /// The roots among the constraints, such as |q| - l, which could be written with the squares of both sides.
-pub(crate) fn roots(problem: &Problem) -> Vec<IntegralId> {
+pub(crate) fn constraints_that_are_roots(problem: &Problem) -> Vec<IntegralId> {
     let constraints = problem.integrals.iter().filter(|(_, integral)| integral.kind.is_constraint());
-    let is_root = |value: &Expression| is_difference_of_roots(value, &problem.symbols);
-    constraints.filter(|(_, constraint)| constraint.value.as_ref().is_some_and(is_root)).map(|(id, _)| id).collect()
-}
-
-/// Returns `true` if the expression is a root of something that depends on the state, plus something that does not.
-fn is_difference_of_roots(expression: &Expression, symbols: &Symbols) -> bool {
-    let Expression::Sum(terms) = expression else { return false };
-    let varying: Vec<&Expression> = terms.iter().filter(|term| varies(term, symbols)).collect();
-    matches!(varying[..], [term] if is_root(term, symbols))
+    // A root of something that depends on the state, plus something that does not.
+    let is_difference = |constraint: &Declared| {
+        let Some(Expression::Sum(terms)) = &constraint.value else { return false };
+        let varying: Vec<&Expression> = terms.iter().filter(|term| varies(term, &problem.symbols)).collect();
+        matches!(varying[..], [term] if is_root(term, &problem.symbols))
+    };
+    constraints.filter(|(_, constraint)| is_difference(constraint)).map(|(id, _)| id).collect()
 }
 
 fn varies(expression: &Expression, symbols: &Symbols) -> bool {

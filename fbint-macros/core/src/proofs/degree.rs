@@ -126,7 +126,7 @@ fn size(number: &BigInt) -> f64 {
 }
 
 /// The degree of a polynomial in one symbol; `None` of what is not polynomial in it.
-pub(crate) fn degree_in(expression: &Expression, symbol: Symbol) -> Option<usize> {
+pub(super) fn degree_in(expression: &Expression, symbol: Symbol) -> Option<usize> {
     match expression {
         Expression::Symbol(other) => Some(usize::from(*other == symbol)),
         Expression::Number(_) | Expression::Pi => Some(0),

@@ -65,8 +65,7 @@ impl ModularPoint {
         if value < negative {
             return Some(self.known(ResidueMeaning::Function(function, vec![value])));
         }
-        let opposite = self.known(ResidueMeaning::Function(function, vec![negative]));
-        Some(self.field.negative(opposite))
+        Some(self.field.negative(self.known(ResidueMeaning::Function(function, vec![negative]))))
     }
 
     /// The logarithm of an exponential is its argument; the logarithm of a root is a multiple of the logarithm of its radicand.

@@ -6,7 +6,7 @@
 //! All of that proves nothing: the search may have missed states, or a whole part of the zero set. What it finds are doubts, which
 //! are mistakes where algebra says so.
 
-use super::regularity::{deficient, find_singularity, is_regular};
+use super::regularity::{deficient, find_singularity};
 use super::states::{self, Values};
 use crate::derivation::{Derivation, Doubt, IntegralId};
 
@@ -49,12 +49,18 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     if let Some(&member) = flat {
         return Some(Doubt::NoGradient(member));
     }
-    let singular = |(_, state): &(Values, Values)| deficient(derivation, &|entry| states::evaluate(entry, state));
+    let singular = |(_, state): &(Values, Values)| {
+        deficient(derivation, |entry| Some(states::evaluate(entry, state))).filter(|members| !members.is_empty())
+    };
     let sets: Option<Vec<Vec<IntegralId>>> = found.iter().map(singular).collect();
     let members = sets.and_then(|sets| sets.into_iter().next())?;
     let all = states::constraints(derivation);
-    let is_disproved =
-        |(_, end): &(Values, Values)| states::refine(&all, end).is_some_and(|state| is_regular(derivation, &state));
+    let is_disproved = |(_, end): &(Values, Values)| {
+        let state = states::refine(&all, end);
+        state
+            .and_then(|state| deficient(derivation, |entry| state.evaluate(entry)))
+            .is_some_and(|members| members.is_empty())
+    };
     if found.iter().any(is_disproved) {
         return None;
     }
@@ -75,8 +81,7 @@ fn search<'a>(
 /// What is to be said of constraints that no state was found for: of one alone, if that is so of it.
 fn infeasible(derivation: &Derivation, members: Vec<IntegralId>) -> Doubt {
     let fails = |member: &IntegralId| search(derivation, &[*member]).next().is_none();
-    let alone = members.iter().copied().find(fails);
-    Doubt::Unsatisfied(alone.map_or(members, |member| vec![member]))
+    Doubt::Unsatisfied(members.iter().copied().find(fails).map_or(members, |member| vec![member]))
 }
 
 /// The length of the gradient of a constraint.

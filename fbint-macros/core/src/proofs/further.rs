@@ -153,7 +153,7 @@ impl<'a> Basis<'a> {
 /// The span of monomials on which the kernel is looked for.
 struct Space<'a> {
     basis: Basis<'a>,
-    /// Roots of anything but products, which are known at a point before anything else is evaluated.
+    /// The roots that occur, those of products and of numbers last. They are known at a point before anything else is evaluated.
     roots: Vec<Root>,
     /// The constraint set, or the whole space.
     set: Set<'a>,

@@ -35,7 +35,7 @@ mod velocity;
 
 pub(crate) use conservation::changed_by_field;
 pub use conservation::{Violation, believed, grades, prove};
-pub(crate) use definedness::{Undefined, is_root, roots, undefined_part};
+pub(crate) use definedness::{Undefined, constraints_that_are_roots, is_root, undefined_part};
 #[cfg(feature = "derive")]
 pub(crate) use degree::Degree;
 pub use feasibility::doubts;

@@ -64,8 +64,7 @@ fn growth(systems: &[&LinearSystem]) -> f64 {
             1.0 + symbols.filter_map(|symbol| degrees.get(&symbol).copied()).fold(0.0, f64::max)
         };
         let of_matrix = degree(&mut system.matrix.iter().flatten());
-        let of_right_side = degree(&mut system.right_side.iter());
-        let solved = of_matrix * (system.unknowns.len() + 1) as f64 + of_right_side;
+        let solved = of_matrix * (system.unknowns.len() + 1) as f64 + degree(&mut system.right_side.iter());
         degrees.extend(system.unknowns.iter().map(|unknown| (*unknown, solved)));
     }
     1.0 + degrees.into_values().fold(0.0, f64::max)

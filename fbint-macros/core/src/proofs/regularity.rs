@@ -6,7 +6,6 @@
 
 use super::identities::vanishes_identically;
 use super::modular::are_dependent;
-use super::states::State;
 use crate::derivation::{Derivation, IntegralId};
 use crate::expression::Expression;
 use crate::numbers::linear::Balanced;
@@ -64,25 +63,21 @@ pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<IntegralId
 }
 
 /// Whether the columns that belong to these constraints are proved to be dependent in every state.
-pub(crate) fn is_singular(derivation: &Derivation, members: &[IntegralId]) -> bool {
+pub(super) fn is_singular(derivation: &Derivation, members: &[IntegralId]) -> bool {
     let (all, rows) = derivation.multiplier_matrix();
     let columns: Vec<usize> = (0..all.len()).filter(|&column| members.contains(&all[column])).collect();
     are_dependent(&rows, &columns)
 }
 
-/// The constraints that a vector of the null space involves, if there is one where expressions have these values.
-pub(super) fn deficient(derivation: &Derivation, value: &impl Fn(&Expression) -> f64) -> Option<Vec<IntegralId>> {
+/// The constraints that a vector of the null space involves where expressions have these values: none where multipliers are determined.
+/// `None` where that is not known.
+pub(super) fn deficient<N: Numeric>(
+    derivation: &Derivation,
+    value: impl Fn(&Expression) -> Option<N>,
+) -> Option<Vec<IntegralId>> {
     let (members, rows) = derivation.multiplier_matrix();
-    let columns = dependent_columns(rows.iter().map(|row| row.iter().map(value).collect()).collect())?;
-    (!columns.is_empty()).then(|| columns.into_iter().map(|column| members[column]).collect())
-}
-
-/// Whether precise numbers show that multipliers are determined in a state.
-pub(super) fn is_regular(derivation: &Derivation, state: &State) -> bool {
-    let (_, rows) = derivation.multiplier_matrix();
-    let rows = rows.iter().map(|row| row.iter().map(|entry| state.evaluate(entry)).collect());
-    let rows: Option<Vec<Vec<Real>>> = rows.collect();
-    rows.and_then(dependent_columns).is_some_and(|columns| columns.is_empty())
+    let rows = rows.iter().map(|row| row.iter().map(&value).collect()).collect::<Option<_>>()?;
+    Some(dependent_columns(rows)?.into_iter().map(|column| members[column]).collect())
 }
 
 /// The columns of a matrix that a vector of the null space involves, if there is one; `None` where some entry is not finite.

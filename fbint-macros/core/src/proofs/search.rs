@@ -69,8 +69,7 @@ pub(super) fn refute(derivation: &Derivation, integral: IntegralId, rate: &Expre
     ];
     let mut found = 0;
     for (starts, most, is_exact) in kinds {
-        let trials = starts.filter_map(|start| trial(derivation, integral, start));
-        for (state, rate) in trials.take(most) {
+        for (state, rate) in starts.filter_map(|start| trial(derivation, integral, start)).take(most) {
             if rate.is_nonzero() {
                 return Found::Witness(Witness { state, value: rate.to_f64(), is_exact });
             }
@@ -90,8 +89,7 @@ fn of_size_one(derivation: &Derivation) -> impl Iterator<Item = Values> {
 /// How many states of each kind are tried.
 fn count(derivation: &Derivation, integral: IntegralId) -> usize {
     let solved: usize = derivation.field.systems.iter().map(|system| system.unknowns.len().pow(2)).sum();
-    let nodes = expressions(derivation, integral).flat_map(Expression::nodes);
-    let cost = nodes.map(cost).sum::<usize>() + 10 * solved;
+    let cost = expressions(derivation, integral).flat_map(Expression::nodes).map(cost).sum::<usize>() + 10 * solved;
     (WORK / cost.max(1)).clamp(FEWEST, MOST)
 }
 

@@ -1,5 +1,5 @@
-//! Whether a mass matrix is sound, velocity constraints are integrable, and functions vanish on a constraint set: looked at at points in
-//! general position and in states of the set.
+//! Whether a mass matrix is sound, velocity constraints are integrable, and functions vanish on a constraint set: tested at points in general position
+//! and in states of the set.
 
 use std::cell::LazyCell;
 
@@ -79,9 +79,11 @@ pub(crate) fn vanish_where(
 ) -> Vec<bool> {
     // Independent constraints are no more than coordinates.
     let may_be_held = functions.len() <= symbols.with(|role| role == Role::Position).len().min(MOST);
-    let tried = if may_be_held { TRIED } else { 0 };
-    let states = || general(symbols).take(tried).filter_map(|start| common_zero(functions, start)).take(STATES);
-    let states: LazyCell<Vec<State>, _> = LazyCell::new(|| states().collect());
+    let states = general(symbols)
+        .take(if may_be_held { TRIED } else { 0 })
+        .filter_map(|start| common_zero(functions, start))
+        .take(STATES);
+    let states: LazyCell<Vec<State>, _> = LazyCell::new(|| states.collect());
     let vanishes = |rate: &Expression| {
         vanishes_identically(rate)
             || !states.is_empty()

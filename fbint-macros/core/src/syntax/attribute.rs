@@ -78,14 +78,16 @@ impl AttributeReader<'_> {
             Some(key) => key,
             // `key = value` declares no name, whatever the key is.
             None if matches!(rest.first(), Some(TokenTree::Punct(punct)) if is_equals(punct)) => {
-                return self.declaration.hidden_uses = true;
+                self.declaration.hidden_uses = true;
+                return;
             }
             None => return self.lose_entry(),
         };
         let is_repeated = self.declaration.has(key) && !key.repeats();
         if is_repeated {
-            let name = key.name();
-            self.errors.push(word.span(), format_args!("`{name}` is given twice: keep one of the two"));
+            let are_listed = matches!(key.row().syntax, Syntax::Variables(_));
+            let remedy = if are_listed { "list all of them in one" } else { "keep one of the two" };
+            self.errors.push(word.span(), format_args!("`{}` is given twice: {remedy}", key.name()));
         }
         self.declaration.seen.push((key, word.span()));
         self.read_value(&KeyEntry { key, word, rest, is_repeated });
@@ -211,6 +213,9 @@ impl AttributeReader<'_> {
             }
             [TokenTree::Ident(word), TokenTree::Punct(equals), ..] if is_equals(equals) => {
                 self.lose_rest(word.span(), format_args!("a comma is missing before `{word}`"));
+            }
+            [TokenTree::Punct(punct), ..] if is_equals(punct) => {
+                self.lose_rest(punct.span(), "there is no value here: remove `=` and what follows it");
             }
             [TokenTree::Punct(punct), ..] if punct.as_char() == ';' => {
                 self.lose_rest(punct.span(), "entries are separated by commas");

@@ -112,7 +112,10 @@ impl Names<'_> {
         if declaration.has_energy() {
             let is_lagrangian = declaration.formalism == Formalism::Lagrangian;
             let key = if is_lagrangian { AttributeKey::Lagrangian } else { AttributeKey::Hamiltonian };
-            self.taken.insert(declaration.energy_name().to_owned(), format!("the integral that `{}` adds", key.name()));
+            self.taken.insert(
+                declaration.energy_name().to_owned(),
+                format!("the integral that `{}` adds, which need not be declared", key.name()),
+            );
         }
         if let Some(time) = declaration.time.iter().find(|_| !declaration.has(AttributeKey::Time)) {
             self.claim(&time.name, "the time, an entry of the state of systems with inputs");
@@ -208,7 +211,8 @@ impl Names<'_> {
         let partner = format!("{}_rate", plain(constraint));
         match self.taken.get(&partner) {
             None => {
-                self.taken.insert(partner, format!("the rate of the constraint `{constraint}`"));
+                self.taken
+                    .insert(partner, format!("the rate of the constraint `{constraint}`, which need not be declared"));
             }
             Some(meaning) => {
                 let message = format!(

@@ -87,9 +87,7 @@ fn parameter(field: &Field, name: &Ident, errors: &Errors) -> Option<Shape> {
             format!("the parameter `{name}` has more than {MAX_ENTRIES} entries")
         }
         Ok(shape) => return Some(shape),
-        Err(Unfit::Size) => {
-            format!("the size of the parameter `{name}` must be an integer literal, as in `[f64; 3]`")
-        }
+        Err(Unfit::Size) => format!("the size of the parameter `{name}` must be an integer literal, as in `[f64; 3]`"),
         Err(Unfit::Scalar) => format!("the entries of the parameter `{name}` must be `f64`"),
         Err(Unfit::Type) => {
             let written = field.ty.to_token_stream().to_string().replace(' ', "");

@@ -137,8 +137,7 @@ fn written_sizes(input: ParseStream) -> syn::Result<Vec<usize>> {
     let content;
     input.parse::<Token![:]>()?;
     bracketed!(content in input);
-    let sizes = Punctuated::<LitInt, Token![,]>::parse_terminated(&content)?;
-    sizes.iter().map(LitInt::base10_parse).collect()
+    Punctuated::<LitInt, Token![,]>::parse_terminated(&content)?.iter().map(LitInt::base10_parse).collect()
 }
 
 /// `[i in 0..8]`

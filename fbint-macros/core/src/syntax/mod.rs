@@ -15,6 +15,7 @@ pub(crate) mod limits;
 mod lists;
 mod system;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use proc_macro2::{Span, TokenStream};
@@ -57,7 +58,12 @@ impl Declaration {
     pub fn state_variables(&self) -> impl Iterator<Item = &Variable> {
         let velocities = self.velocities.iter().filter(|velocity| self.vanishing_by(velocity).is_none());
         let moving = self.coordinates.iter().chain(&self.momenta).chain(velocities).chain(&self.states);
-        moving.chain(&self.time).chain(&self.work)
+        distinct(moving.chain(&self.time).chain(&self.work))
+    }
+
+    /// The variables of the inputs.
+    pub fn input_variables(&self) -> impl Iterator<Item = &Variable> {
+        distinct(self.inputs.iter())
     }
 
     /// The variables of the state but the time and the work, which begin at 0.
@@ -246,22 +252,26 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Opti
     system::add_variables(&mut declaration);
     declaration.hidden_names |= fields.is_none();
     declaration.hidden_uses |= fields.is_none();
-    let mut mistaken = Vec::new();
+    check::pairs(&declaration, errors);
     for (name, shape) in fields.into_iter().flatten() {
         match shape {
             Some(shape) => declaration.parameters.push(Variable { name, shape }),
-            None => mistaken.push(name),
+            None => declaration.broken.push(name),
         }
     }
-    check::pairs(&declaration, errors);
     system::values(&declaration, errors);
     check::search(&declaration, errors);
     check::assumptions(&declaration, errors);
     let clashing = check::names(&declaration, errors);
     check::size(&mut declaration, errors);
-    declaration.broken.extend(mistaken);
     declaration.broken.extend(clashing);
     Some(declaration)
+}
+
+/// The first variable of each name: a mistaken declaration may have more.
+fn distinct<'a>(variables: impl Iterator<Item = &'a Variable>) -> impl Iterator<Item = &'a Variable> {
+    let mut names = BTreeSet::new();
+    variables.filter(move |variable| names.insert(&variable.name))
 }
 
 /// The name as the user thinks of it: `r#type` is `type`.

@@ -46,7 +46,7 @@ fn formalism(declaration: &Declaration) -> Formalism {
 
 /// What a system is declared by.
 const KINDS: &str = "a system has `coordinates`, `momenta` and a `hamiltonian`, or `coordinates`, `velocities` and a `lagrangian`, or a \
-                     `state` with `dynamics`, or a `state` with `poisson` and a `hamiltonian`";
+                     `state` with `poisson` and a `hamiltonian`, or a `state` with `dynamics`, whose energy is an `invariant`";
 
 /// Reports the first key that no formalism has together with an earlier one.
 fn is_compatible(declaration: &Declaration, errors: &Errors) -> bool {
@@ -100,14 +100,14 @@ fn misplaced(declaration: &Declaration, errors: &Errors) {
     }
 }
 
-/// Checks what keys give of whole variables: nothing twice, nothing of what is none of them, and something of each but a force.
+/// Checks what keys give of whole variables: nothing twice, nothing of other names, and something of each, but for forces.
 pub(super) fn values(declaration: &Declaration, errors: &Errors) {
     let Declaration { coordinates, momenta, velocities, states, parameters, formalism, .. } = declaration;
     let (along, partner) = match formalism {
         Formalism::Lagrangian => (velocities, "a velocity"),
         _ => (momenta, "a momentum"),
     };
-    let values = [
+    let values: [(_, _, Vec<&Variable>); 5] = [
         (AttributeKey::Dynamics, "a variable of the state", states.iter().collect()),
         (AttributeKey::Kinematics, "a coordinate", coordinates.iter().collect()),
         (AttributeKey::Force, partner, along.iter().collect()),
@@ -115,50 +115,37 @@ pub(super) fn values(declaration: &Declaration, errors: &Errors) {
         (AttributeKey::Start, "a variable with a start", declaration.starting_variables().collect()),
     ];
     for (key, kind, of) in values.into_iter().filter(|(key, ..)| declaration.has(*key)) {
-        ValuesOfVariables { key, kind, of }.check(declaration, errors);
+        values_of((key, kind), &of, declaration, errors);
     }
 }
 
-/// What a key gives values of: whole variables.
-struct ValuesOfVariables<'d> {
-    key: AttributeKey,
-    /// What each of the variables is.
-    kind: &'static str,
-    of: Vec<&'d Variable>,
-}
-
-impl ValuesOfVariables<'_> {
-    /// Reports values of nothing, values that are given twice and values that are missing.
-    fn check(&self, declaration: &Declaration, errors: &Errors) {
-        let key = self.key.name();
-        let names: Vec<String> = self.of.iter().map(|variable| plain(&variable.name)).collect();
-        let mut may_miss = self.key != AttributeKey::Force && !declaration.hidden_uses;
-        let mut given: Vec<String> = declaration.broken.iter().map(plain).collect();
-        for (_, NamedExpression { name: word, .. }) in declaration.named().filter(|(key, _)| *key == self.key) {
-            let name = plain(word);
-            let is_known = names.contains(&name);
-            if is_known && given.contains(&name) {
-                errors.push(word.span(), format_args!("`{name}` is given twice in `{key}`: keep one of the two"));
-            } else if !is_known && !given.contains(&name) && !declaration.hidden_names {
-                errors.push(word.span(), self.of_nothing(&name, &names));
-            }
-            // An unknown name may stand for the one that is missing.
-            may_miss &= is_known;
-            given.push(name);
+/// Reports values of nothing, values that are given twice and values that are missing, where a key gives values `of` variables of a kind.
+fn values_of((key, kind): (AttributeKey, &str), of: &[&Variable], declaration: &Declaration, errors: &Errors) {
+    let names: Vec<String> = of.iter().map(|variable| plain(&variable.name)).collect();
+    let is_force = key == AttributeKey::Force;
+    let mut may_miss = !is_force && !declaration.hidden_uses;
+    let mut given: Vec<String> = declaration.broken.iter().map(plain).collect();
+    for (_, NamedExpression { name: word, .. }) in declaration.named().filter(|(other, _)| *other == key) {
+        let (name, key) = (plain(word), key.name());
+        let is_known = names.contains(&name);
+        if is_known && given.contains(&name) {
+            let remedy = if is_force { "add the two" } else { "keep one of the two" };
+            errors.push(word.span(), format_args!("`{name}` is given twice in `{key}`: {remedy}"));
+        } else if !is_known && !given.contains(&name) && !declaration.hidden_names {
+            let remedy = match did_you_mean(&name, names.iter().map(String::as_str)) {
+                Some(question) => format!("; {question}"),
+                None if names.is_empty() => String::new(),
+                None => format!("; `{key}` is for `{}`", names.join("`, `")),
+            };
+            errors.push(word.span(), format_args!("`{name}` is not {kind}{remedy}"));
         }
-        for (variable, name) in self.of.iter().zip(&names).filter(|(_, name)| may_miss && !given.contains(name)) {
-            let message = format!("`{key}` says nothing of `{name}`: add `{name} = ..` to it");
-            errors.push(variable.name.span(), message);
-        }
+        // An unknown name may stand for the one that is missing.
+        may_miss &= is_known;
+        given.push(name);
     }
-
-    fn of_nothing(&self, name: &str, names: &[String]) -> String {
-        let message = format!("`{name}` is not {}", self.kind);
-        match did_you_mean(name, names.iter().map(String::as_str)) {
-            Some(question) => format!("{message}; {question}"),
-            None if names.is_empty() => message,
-            None => format!("{message}, and `{}` takes those: `{}`", self.key.name(), names.join("`, `")),
-        }
+    for (variable, name) in of.iter().zip(&names).filter(|(_, name)| may_miss && !given.contains(name)) {
+        let message = format!("`{}` says nothing of `{name}`: add `{name} = ..` to it", key.name());
+        errors.push(variable.name.span(), message);
     }
 }
 

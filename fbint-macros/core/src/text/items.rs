@@ -38,8 +38,7 @@ pub(super) fn declarations(tokens: TokenStream, errors: &Errors) -> Vec<MacroInp
     }
     let mut names = BTreeSet::new();
     for MacroInput { name, .. } in inputs.iter().filter(|input| !names.insert(&input.name)) {
-        let message = format!("there is another model `{name}` in this text: give this one another name");
-        errors.push(name.span(), message);
+        errors.push(name.span(), format!("there is another model `{name}` in this text: give this one another name"));
     }
     if inputs.is_empty() && errors.is_empty() {
         let message = "there is no model in this text, which would be a struct with `#[feedback_system(..)]`";
@@ -66,11 +65,14 @@ fn pieces(tokens: TokenStream) -> Vec<TokenStream> {
 fn structure(input: ParseStream) -> syn::Result<Option<ItemStruct>> {
     Attribute::parse_inner(input)?;
     let ahead = input.fork();
-    Attribute::parse_outer(&ahead)?;
+    let attributes = Attribute::parse_outer(&ahead)?;
     ahead.parse::<Visibility>()?;
     if input.is_empty() || ahead.peek(Token![use]) {
         input.parse::<TokenStream>()?;
         return Ok(None);
+    }
+    if let (true, Some(last)) = (ahead.is_empty(), attributes.last()) {
+        return Err(syn::Error::new_spanned(last, "there is no item after this attribute"));
     }
     if ahead.peek(Token![struct]) { input.parse().map(Some) } else { Err(ahead.error(CONTENT)) }
 }

@@ -17,6 +17,12 @@ use std::time::Duration;
 const OURS: &str = "fbint.lock";
 /// The lock that Symbolica takes when it starts to compute.
 const SYMBOLICAS: &str = "symbolica-restricted-thread-0.lock";
+/// What gives a session such a file: on macOS the folder does not depend on the environment.
+const REMEDY: &str = if cfg!(target_os = "macos") {
+    "give this user the right to write there"
+} else {
+    "set XDG_CACHE_HOME to the absolute path of such a folder, in the environment or under `[env]` in `.cargo/config.toml`"
+};
 /// How long a session waits, or computes, before it says so.
 const SILENCE: Duration = Duration::from_secs(5);
 
@@ -73,8 +79,7 @@ fn locked(folder: &Path, name: &str, holder: &str) -> Result<File, SessionError>
     };
     patiently(&format!("waiting for {holder} (it holds the lock on {})", path.display()), take).map_err(|error| {
         SessionError::Unavailable(format!(
-            "the lock file {}: {error}; it needs a file that it can write to: set XDG_CACHE_HOME to the absolute path of such a \
-             folder, in the environment or under `[env]` in `.cargo/config.toml`",
+            "the lock file {}: {error}; it needs a file that it can write to: {REMEDY}",
             path.display()
         ))
     })

@@ -52,7 +52,7 @@ impl Messages<'_> {
     /// What else the message is about.
     fn also(&self, others: &[Violation]) -> String {
         let names = self.names(others.iter().map(|other| other.integral));
-        if names.is_empty() { names } else { format!("; the same is true of {names}") }
+        if names.is_empty() { names } else { format!("; nor is {names} conserved") }
     }
 
     /// Which reactions of velocity constraints take part in a rate.
@@ -130,7 +130,7 @@ fn witness(derivation: &Derivation, violation: &Violation, found: &Witness) -> S
 
 /// A number with all digits.
 fn exact(value: f64) -> String {
-    if (1e-3..1e6).contains(&value.abs()) { format!("{value}") } else { format!("{value:e}") }
+    if value == 0.0 || (1e-3..1e6).contains(&value.abs()) { format!("{value}") } else { format!("{value:e}") }
 }
 
 /// A number with three digits.

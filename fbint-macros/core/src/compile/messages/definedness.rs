@@ -19,10 +19,8 @@ impl Messages<'_> {
             let (what, span) = self.quantity(quantity);
             let reason = reason(part);
             if is_certain {
-                let text = notation::short(part, symbols);
-                let text =
-                    format!("{what} is defined nowhere: {reason} in every state, as in `{text}`; check its signs");
-                errors.push(span, text);
+                let text = format!("{what} is defined nowhere: {reason} in every state, as in");
+                errors.push(span, format_args!("{text} `{}`; check its signs", notation::short(part, symbols)));
             } else {
                 doubts.push(Doubt::Undefined { what, reason, part: part.clone() });
             }
@@ -48,6 +46,7 @@ fn reason(part: &Expression) -> &'static str {
         Expression::Call(Function::Asin | Function::Acos, _) => {
             "it takes the arcsine or arccosine of a number beyond 1"
         }
+        Expression::Power(_, exponent) if exponent.is_integer() => "it divides by 0",
         _ => "it takes a root or a real power of a negative number",
     }
 }

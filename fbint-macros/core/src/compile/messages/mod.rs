@@ -158,9 +158,6 @@ pub(super) fn disagreement(declaration: &Declaration, quantity: &str) -> syn::Er
 
 /// A bug of the compiler.
 pub(super) fn fault(declaration: &Declaration, fault: &Fault) -> syn::Error {
-    let Fault { function } = fault;
-    error(
-        declaration,
-        format!("internal error: `{function}` as generated disagrees with its derivation; please report it"),
-    )
+    let text = format!("internal error: `{}` as generated disagrees with its derivation", fault.function);
+    error(declaration, format_args!("{text}; please report it"))
 }

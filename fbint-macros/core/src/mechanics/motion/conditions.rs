@@ -46,46 +46,31 @@ pub(crate) fn reaction_matrix(problem: &Problem) -> Option<(Vec<IntegralId>, Vec
 pub(crate) fn forms(problem: &Problem) -> Option<Vec<DifferentialForm>> {
     let symbols = &problem.symbols;
     let one = |symbol: Symbol| SparseRow::from([(symbol, Expression::one())]);
-    let vanishing = symbols.with(|role| matches!(role, Role::Vanishing { .. }));
-    let held = problem.reactions.iter().map(|reaction| reaction.along.clone());
-    let (directions, brackets) = match &problem.dynamics {
-        Dynamics::Lagrangian(lagrangian) => (directions(symbols, lagrangian)?, &lagrangian.brackets[..]),
+    let (frame, brackets): (BTreeMap<Symbol, SparseRow>, &[FrameBracket]) = match &problem.dynamics {
+        Dynamics::Lagrangian(lagrangian) => (directions(symbols, lagrangian)?, &lagrangian.brackets),
         _ => {
             let coordinates = symbols.with(|role| matches!(role, Role::Coordinate { .. }));
-            (coordinates.into_iter().map(|x| (x, one(x))).collect(), &[][..])
+            (coordinates.into_iter().map(|x| (x, one(x))).collect(), &[])
         }
     };
-    let frame = MovingFrame { symbols, directions, brackets };
-    vanishing.into_iter().map(one).chain(held).map(|form| frame.form(&form)).collect()
-}
-
-/// Directions and their brackets.
-struct MovingFrame<'a> {
-    symbols: &'a Symbols,
-    directions: BTreeMap<Symbol, SparseRow>,
-    brackets: &'a [FrameBracket],
-}
-
-impl MovingFrame<'_> {
-    fn form(&self, form: &SparseRow) -> Option<DifferentialForm> {
-        let axes: Vec<Symbol> = self.directions.keys().copied().collect();
-        let pairs = (0..axes.len()).flat_map(|i| (i + 1..axes.len()).map(move |j| (i, j)));
-        let derivative = pairs.map(|(i, j)| Some((i, j, self.derivative(form, axes[i], axes[j])?)));
-        Some(DifferentialForm {
-            derivative: derivative.collect::<Option<_>>()?,
-            row: axes.iter().map(|a| entry(form, *a)).collect(),
-        })
-    }
-
-    /// d w (u_i, u_j) = u_i[w_j] - u_j[w_i] - c^a_ij w_a
-    fn derivative(&self, form: &SparseRow, i: Symbol, j: Symbol) -> Option<Expression> {
+    let axes: Vec<Symbol> = frame.keys().copied().collect();
+    // d w (u_i, u_j) = u_i[w_j] - u_j[w_i] - c^a_ij w_a
+    let derivative = |form: &SparseRow, i: Symbol, j: Symbol| {
         let moved = |by: Symbol, of: Symbol| {
-            let slopes = slopes(self.symbols, &entry(form, of))?;
-            Some(along(&self.directions[&by], |x| entry(&slopes, x)))
+            let slopes = slopes(symbols, &entry(form, of))?;
+            Some(along(&frame[&by], |x| entry(&slopes, x)))
         };
-        let bracket = self.brackets.iter().find(|bracket| bracket.of == (i, j));
-        let coefficients = bracket.into_iter().flat_map(|bracket| &bracket.coefficients);
-        let turned = coefficients.map(|(a, c)| c.clone() * entry(form, *a));
-        Some(moved(i, j)? - moved(j, i)? - Expression::sum(turned))
-    }
+        let bracket = brackets.iter().find(|bracket| bracket.of == (i, j));
+        let turned = bracket.map(|bracket| along(&bracket.coefficients, |a| entry(form, a)));
+        Some(moved(i, j)? - moved(j, i)? - turned.unwrap_or_else(Expression::zero))
+    };
+    let form = |form: SparseRow| {
+        let pairs = (0..axes.len()).flat_map(|i| (i + 1..axes.len()).map(move |j| (i, j)));
+        let derivative =
+            pairs.map(|(i, j)| Some((i, j, derivative(&form, axes[i], axes[j])?))).collect::<Option<_>>()?;
+        Some(DifferentialForm { row: axes.iter().map(|axis| entry(&form, *axis)).collect(), derivative })
+    };
+    let vanishing = symbols.with(|role| matches!(role, Role::Vanishing { .. }));
+    let held = problem.reactions.iter().map(|reaction| reaction.along.clone());
+    vanishing.into_iter().map(one).chain(held).map(form).collect()
 }
