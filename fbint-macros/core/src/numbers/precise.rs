@@ -54,7 +54,8 @@ impl Real {
     fn rounded(value: BigFloat, inherited: f64) -> Self {
         spend(PRECISE);
         // Of what is larger than any double, no error has a bound.
-        let rounding = if size(&value) < f64::MAX { UNIT * size(&value) } else { f64::INFINITY };
+        let size = size(&value);
+        let rounding = if size < f64::MAX { UNIT * size } else { f64::INFINITY };
         Self { value, error: inherited + rounding }
     }
 

@@ -24,6 +24,7 @@
 //! Nothing is concluded of a logarithm of a product, since the signs of factors are unknown, nor of functions such as asin(sin(x)),
 //! which are inverse in one order only. What divides by something that vanishes for some choice of roots has to hold for the others.
 
+use std::cell::LazyCell;
 use std::hash::{Hash as _, Hasher as _};
 
 use num_bigint::BigInt;
@@ -73,7 +74,8 @@ pub(super) fn holds_on(
     let (Some((seed, scale)), Some(steps)) = (seed_and_scale(&all), set.steps()) else { return false };
     let roots = roots(all.iter().copied());
     let of_set = set.rotations.len() + steps.iter().filter(|step| step.coefficients.len() == 3).count();
-    let most_signs = of_set + most_signs(all.iter().copied());
+    // Hardly any identity has signs that are bound.
+    let most_signs = LazyCell::new(|| (of_set + most_signs(all.iter().copied())) as u32);
     let (mut count, mut missing) = (0, 0);
     for (tried, field) in (1_u64..).zip(primes(seed)) {
         let random = |number: u64| {
@@ -90,7 +92,7 @@ pub(super) fn holds_on(
             }
             count += 1;
             let free = missing.trailing_ones();
-            let bound = if point.signs <= free { 0 } else { point.signs.max(most_signs as u32) - free };
+            let bound = if point.signs <= free { 0 } else { point.signs.max(*most_signs) - free };
             let enough = match bound {
                 0 => POINTS,
                 1..=MOST_BOUND => POINTS_OF_SIGNS << bound,

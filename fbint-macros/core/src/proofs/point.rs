@@ -240,13 +240,14 @@ impl ModularPoint {
     fn solved(&mut self, Step { coefficients, open, .. }: &Step) -> Option<u64> {
         let (signs, functions) = (self.signs, self.functions.clone());
         for _ in 0..TRIED {
-            self.signs = signs;
-            self.functions.clone_from(&functions);
             let coefficients = self.evaluate_all(coefficients.iter())?;
             if let Some(residue) = self.zero(&coefficients) {
                 self.norm *= (coefficients.len() - 1) as f64;
                 return Some(residue);
             }
+            // Signs are chosen anew with the residues, in the same order.
+            self.signs = signs;
+            self.functions.clone_from(&functions);
             open.iter().for_each(|symbol| self.forget(*symbol));
         }
         None

@@ -1,5 +1,5 @@
-//! Whether a mass matrix is sound, velocity constraints are integrable, and functions vanish on a constraint set: tested at points in general position
-//! and in states of the set.
+//! Whether a mass matrix is sound, velocity constraints are integrable, and functions vanish on a constraint set: tested at points in
+//! general position and in states of the set.
 
 use std::cell::LazyCell;
 
