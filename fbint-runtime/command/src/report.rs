@@ -25,7 +25,7 @@ pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
         }
         (None, None) => {}
     }
-    text += &events(&run.events);
+    text += &events(&run.events, run.ended_by.as_deref());
     let _ = writeln!(text, "{} steps, {} evaluations of the field", run.steps, run.evaluations);
     if let Some(projection) = &run.largest_projection {
         text += &largest_projection(projection);
@@ -36,10 +36,12 @@ pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
     text
 }
 
-/// A line for each event of the model that occurred. A reset gives integrals new targets, so that no drift shows what it changed.
-fn events(occurrences: &[Occurrence]) -> String {
+/// A line for each event that occurred, but for one that did no more than end the run, which is said already. A reset gives integrals new
+/// targets, so that no drift shows what it changed.
+fn events(occurrences: &[Occurrence], ended_by: Option<&str>) -> String {
     let mut text = String::new();
-    for EventCount { event, occurrences, resets, first } in EventCount::all(occurrences) {
+    let is_new = |count: &EventCount| count.occurrences > 1 || ended_by != Some(&*count.event);
+    for EventCount { event, occurrences, resets, first } in EventCount::all(occurrences).into_iter().filter(is_new) {
         let times = if occurrences == 1 { "once".to_owned() } else { format!("{occurrences} times, first") };
         let _ = write!(text, "event `{event}`: {times} at t = {first:?}");
         text += match resets {
@@ -128,11 +130,13 @@ mod tests {
             occurrence("door", 2.0, reset),
         ];
         assert_eq!(
-            events(&occurrences),
+            events(&occurrences, None),
             "event `floor`: 2 times, first at t = 0.5; each reset of the state set new targets\n\
              event `top`: once at t = 0.75\n\
              event `door`: once at t = 2.0; it reset the state, which set new targets\n"
         );
-        assert_eq!(events(&[]), "");
+        assert_eq!(events(&[], None), "");
+        assert_eq!(events(&occurrences[1..2], Some("top")), "");
+        assert!(events(&occurrences, Some("floor")).starts_with("event `floor`: 2 times"));
     }
 }
