@@ -51,7 +51,7 @@ const WORK: [usize; 2] = [500_000, 1_000_000_000];
 /// Points that may be undefined, for one that is defined: square roots of random residues exist with a probability of 1/2.
 const UNDEFINED: u64 = 256;
 /// The prime that is taken where no probability depends on it.
-const FIRST_PRIME: PrimeField = PrimeField((1 << 61) - 1);
+const FIRST_PRIME: PrimeField = PrimeField::new((1 << 61) - 1);
 
 /// Why nothing is searched.
 const UNASKED: &str = "the state has more than 24 entries, and no `search(degree = 1)` asks for it";

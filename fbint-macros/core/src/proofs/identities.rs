@@ -79,7 +79,7 @@ pub(super) fn holds_on(
     let (mut count, mut missing) = (0, 0);
     for (tried, field) in (1_u64..).zip(primes(seed)) {
         let random = |number: u64| {
-            let mut point = ModularPoint::new(field, seed ^ field.0 ^ number << 32, scale);
+            let mut point = ModularPoint::new(field, seed ^ field.prime ^ number << 32, scale);
             let has_roots =
                 point.follow(set, &steps, tried).is_some() && roots.iter().all(|root| point.evaluate(root).is_some());
             missing |= point.missing;
@@ -131,7 +131,6 @@ mod tests {
     use super::super::point::Constraint;
     use super::*;
     use crate::expression::{Function, Symbol};
-    use crate::numbers::field::PrimeField;
 
     fn powers(base: Expression, numerator: i64, denominator: i64) -> Expression {
         base.power(BigRational::new(numerator.into(), denominator.into())).expect("the base is not 0")
@@ -241,8 +240,8 @@ mod tests {
         let mersenne = (1_i64 << 61) - 1;
         assert!(!vanishes_identically(&(Expression::integer(mersenne) * x())));
         let (seed, _) = seed_and_scale(&[&x()]).unwrap();
-        for PrimeField(prime) in primes(seed).take(8) {
-            let prime = prime as i64;
+        for field in primes(seed).take(8) {
+            let prime = field.prime as i64;
             assert!(!vanishes_identically(&(Expression::integer(prime) * x())), "{prime}");
             assert!(!vanishes_identically(&(powers(x(), prime, 1) - x())), "{prime}");
         }

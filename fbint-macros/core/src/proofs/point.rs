@@ -192,7 +192,7 @@ impl ModularPoint {
     }
 
     pub(super) fn random(&mut self) -> u64 {
-        self.random.next() % self.field.0
+        self.random.next() % self.field.prime
     }
 
     fn symbol(&mut self, symbol: Symbol) -> u64 {

@@ -25,7 +25,7 @@ pub(super) fn classes(
     is_on_constraints: bool,
 ) -> Vec<Vec<usize>> {
     let mut weights = vec![Vec::new(); monomials.len()];
-    for field in [PrimeField(2), FIRST_PRIME] {
+    for field in [PrimeField::new(2), FIRST_PRIME] {
         for of_variables in gradings(derivation, variables, is_on_constraints, field) {
             for (place, FactoredMonomial { of, variable, .. }) in monomials.iter().enumerate() {
                 let of = of.and_then(|of| weights[of].get(weights[place].len())).copied().unwrap_or(0);
@@ -110,11 +110,11 @@ impl Equations {
             Expression::Call(function, arguments) => {
                 let weights: Vec<Weight> = arguments.iter().filter_map(|argument| self.weight(argument)).collect();
                 match function {
-                    Function::Sin | Function::Tan | Function::Asin | Function::Atan if self.field.0 == 2 => {
+                    Function::Sin | Function::Tan | Function::Asin | Function::Atan if self.field.prime == 2 => {
                         weights.into_iter().next()
                     }
-                    Function::Sinh | Function::Tanh if self.field.0 == 2 => weights.into_iter().next(),
-                    Function::Cos | Function::Cosh | Function::Abs if self.field.0 == 2 => Some(self.none()),
+                    Function::Sinh | Function::Tanh if self.field.prime == 2 => weights.into_iter().next(),
+                    Function::Cos | Function::Cosh | Function::Abs if self.field.prime == 2 => Some(self.none()),
                     _ => self.constant(weights),
                 }
             }

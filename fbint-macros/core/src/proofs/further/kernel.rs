@@ -77,7 +77,7 @@ fn eliminate(field: PrimeField, row: &mut [u64], block: &[PivotRow]) {
 
 /// Adds multiples of at most [`BLOCK`] rows to another one. This is where a search spends its time, in builds that are not optimised: so
 /// there are no iterators.
-fn add_multiples(PrimeField(prime): PrimeField, row: &mut [u64], factors: &[u64], sources: &[&[u64]]) {
+fn add_multiples(field: PrimeField, row: &mut [u64], factors: &[u64], sources: &[&[u64]]) {
     spend_each(row.len(), LOOK);
     let factor = |place: usize| u128::from(factors.get(place).copied().unwrap_or(0));
     let source = |place: usize| sources[place.min(sources.len() - 1)];
@@ -87,7 +87,7 @@ fn add_multiples(PrimeField(prime): PrimeField, row: &mut [u64], factors: &[u64]
     while i < length {
         let low = a * r[i] as u128 + b * s[i] as u128 + c * t[i] as u128 + d * u[i] as u128;
         let high = e * v[i] as u128 + f * w[i] as u128 + g * x[i] as u128 + h * y[i] as u128;
-        row[i] = ((row[i] as u128 + low + high) % prime as u128) as u64;
+        row[i] = field.add(row[i], field.add(field.reduce(low), field.reduce(high)));
         i += 1;
     }
 }
@@ -157,7 +157,7 @@ mod tests {
         let field = primes(1).next().unwrap();
         let mut random = Random(3);
         let mut row = || {
-            let mut row: Vec<u64> = (0..20).map(|_| random.next() % field.0).collect();
+            let mut row: Vec<u64> = (0..20).map(|_| random.next() % field.prime).collect();
             row[7] = field.add(row[2], field.multiply(5, row[3]));
             row[15] = field.add(row[7], field.negative(row[14]));
             row

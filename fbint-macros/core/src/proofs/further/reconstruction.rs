@@ -133,7 +133,7 @@ fn groups(combination: &Combination, field: PrimeField) -> Vec<Vec<(usize, BigRa
 
 /// The rational number with numerator and denominator up to a size of which this is the residue.
 fn rational(residue: u64, field: PrimeField, largest: i128) -> Option<BigRational> {
-    let (mut before, mut now) = ((i128::from(field.0), 0_i128), (i128::from(residue), 1_i128));
+    let (mut before, mut now) = ((i128::from(field.prime), 0_i128), (i128::from(residue), 1_i128));
     while now.0 > largest {
         let quotient = before.0 / now.0;
         (before, now) = (now, (before.0 - quotient * now.0, before.1 - quotient * now.1));

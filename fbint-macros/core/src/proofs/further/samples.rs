@@ -109,7 +109,7 @@ impl Space<'_> {
     /// The residues of the parameters at the point of this number.
     fn random_parameters(&self, number: u64) -> Vec<u64> {
         let mut random = Random(!self.seed ^ number);
-        self.parameters.iter().map(|_| random.next() % self.field.0).collect()
+        self.parameters.iter().map(|_| random.next() % self.field.prime).collect()
     }
 
     /// The point of this number on the constraint set, with the parameters given.
