@@ -53,12 +53,12 @@ fn is_low_power(sum: &Expression, exponent: &BigRational) -> bool {
 
 /// The expression with symbols for the sums that expansion leaves as they are.
 fn with_stand_ins(expression: &Expression, stand_in: &impl Fn(&Expression) -> Option<Symbol>) -> Expression {
-    match (kept_base(expression), expression) {
-        (Some(_), _) => expression.mapped(&|part| stand_in(part).map_or_else(|| part.clone(), Expression::from)),
+    expression.transformed(&|part, with_stand_ins| match (kept_base(part), part) {
+        (Some(_), _) => part.mapped(&|part: &Expression| stand_in(part).map_or_else(|| part.clone(), Expression::from)),
         // Arguments of functions are not expanded.
-        (None, Expression::Call(..)) => expression.clone(),
-        (None, _) => expression.mapped(&|part| with_stand_ins(part, stand_in)),
-    }
+        (None, Expression::Call(..)) => part.clone(),
+        (None, _) => part.mapped(with_stand_ins),
+    })
 }
 
 /// The expression as one quotient in its lowest terms; `None` where that may be too long.

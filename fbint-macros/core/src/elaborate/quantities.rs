@@ -237,14 +237,16 @@ fn keep(quantities: Vec<ScalarQuantity>, are_merged: bool, kept: &mut Vec<Scalar
 
 /// Equal for two expressions that differ in nothing but the order of terms and factors.
 fn ordered(expression: &Expression) -> Expression {
-    let sorted = |parts: &[Expression]| {
-        let mut parts: Vec<Expression> = parts.iter().map(ordered).collect();
-        parts.sort();
-        parts.into()
-    };
-    match expression {
-        Expression::Sum(terms) => Expression::Sum(sorted(terms)),
-        Expression::Product(factors) => Expression::Product(sorted(factors)),
-        other => other.mapped(&ordered),
-    }
+    expression.transformed(&|part, ordered| {
+        let sorted = |parts: &[Expression]| {
+            let mut parts: Vec<Expression> = parts.iter().map(ordered).collect();
+            parts.sort();
+            parts.into()
+        };
+        match part {
+            Expression::Sum(terms) => Expression::Sum(sorted(terms)),
+            Expression::Product(factors) => Expression::Product(sorted(factors)),
+            other => other.mapped(ordered),
+        }
+    })
 }

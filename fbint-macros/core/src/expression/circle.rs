@@ -7,7 +7,10 @@ use crate::expression::{Expression, Function};
 
 /// The expression with 1 for sin^2 + cos^2 in its sums.
 pub(crate) fn simplified(expression: &Expression) -> Expression {
-    let expression = expression.mapped(&simplified);
+    expression.transformed(&|part, simplified| with_one_for_squares(part.mapped(simplified)))
+}
+
+fn with_one_for_squares(expression: Expression) -> Expression {
     let Expression::Sum(terms) = &expression else { return expression };
     let mut terms: Vec<Expression> = terms.to_vec();
     while let Some((place, other, rest)) = pair(&terms) {

@@ -11,17 +11,20 @@ use crate::expression::Expression;
 /// The expression where every sum is the product of what its terms share (numbers, and powers of one sign) and the sum of
 /// what remains: a x / m + a y / m is a (x + y) / m.
 pub fn factored(expression: &Expression) -> Expression {
-    let expression = expression.mapped(&factored);
-    match &expression {
+    expression.transformed(&|part, factored| match part.mapped(factored) {
         Expression::Sum(terms) => factor_sum(terms.iter().cloned().map(Factors::of).collect()),
-        _ => expression,
-    }
+        other => other,
+    })
 }
 
 /// The expression where equal factors of a product are one power, terms of a sum that differ in their number alone are one term, and what
 /// the terms of a sum share is taken out.
 pub fn collected(expression: &Expression) -> Expression {
-    let expression = expression.mapped(&collected);
+    expression.transformed(&|part, collected| with_like_terms_collected(part.mapped(collected)))
+}
+
+/// An expression whose parts are collected.
+fn with_like_terms_collected(expression: Expression) -> Expression {
     match &expression {
         Expression::Sum(_) => {
             let mut kinds = Vec::new();

@@ -44,7 +44,11 @@ impl Written {
 
     /// The expression with every sum that is declared, or minus one, as it is declared.
     pub(super) fn restored(&self, expression: &Expression) -> Expression {
-        let restored = expression.mapped(&|child| self.restored(child));
+        expression.transformed(&|part, restored| self.as_declared(part.mapped(restored)))
+    }
+
+    /// A sum that is declared, or minus one, as it is declared.
+    fn as_declared(&self, restored: Expression) -> Expression {
         if !matches!(restored, Expression::Sum(_)) {
             return restored;
         }
@@ -59,7 +63,10 @@ impl Written {
 
 /// The expression with x^2 for x x.
 fn with_squares(expression: &Expression) -> Expression {
-    let expression = expression.mapped(&with_squares);
+    expression.transformed(&|part, with_squares| squares_of_factors(part.mapped(with_squares)))
+}
+
+fn squares_of_factors(expression: Expression) -> Expression {
     let Expression::Product(factors) = &expression else { return expression };
     let pairs = factors.chunk_by(|a, b| a == b).map(|equal| match equal {
         [factor] => factor.clone(),

@@ -1,11 +1,13 @@
 //! Values and gradients of expressions, without algebra: in numbers along with the values, as expressions by the chain rule, not simplified.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use num_rational::BigRational;
 use num_traits::One;
 
 use super::number::Number;
+use crate::expression::parts::Results;
 use crate::expression::work::{EVALUATION, spend_each};
 use crate::expression::{Expression, Function, Symbol};
 
@@ -31,7 +33,32 @@ pub(crate) fn differentiate<T: Number>(
 
 /// The value of an expression, where all of it is defined.
 pub(super) fn evaluated<T: Number>(expression: &Expression, symbol: &impl Fn(Symbol) -> T) -> Option<T> {
-    let parts: Vec<T> = expression.children().map(|part| evaluated(part, symbol)).collect::<Option<_>>()?;
+    Evaluation::new(symbol).value(expression)
+}
+
+/// Values of expressions at one point, computed once for each distinct part.
+pub(crate) struct Evaluation<T, F> {
+    symbol: F,
+    values: Results<Option<T>>,
+}
+
+impl<T: Number, F: Fn(Symbol) -> T> Evaluation<T, F> {
+    /// At the point that has these values of symbols.
+    pub(crate) fn new(symbol: F) -> Self {
+        Self { symbol, values: Results::default() }
+    }
+
+    /// The value of an expression, where all of it is defined.
+    pub(crate) fn value(&self, expression: &Expression) -> Option<T> {
+        self.values.of(expression, || {
+            let parts: Vec<T> = expression.children().map(|part| self.value(part)).collect::<Option<_>>()?;
+            of_parts(expression, &parts, &self.symbol)
+        })
+    }
+}
+
+/// The value of an expression from those of its parts.
+fn of_parts<T: Number>(expression: &Expression, parts: &[T], symbol: &impl Fn(Symbol) -> T) -> Option<T> {
     spend_each(1 + parts.len(), EVALUATION);
     let value = match expression {
         Expression::Number(number) => T::rational(number),
@@ -40,7 +67,7 @@ pub(super) fn evaluated<T: Number>(expression: &Expression, symbol: &impl Fn(Sym
         Expression::Sum(_) => parts.iter().fold(T::integer(0), |sum, term| sum.plus(term)),
         Expression::Product(_) => parts.iter().fold(T::integer(1), |product, factor| product.times(factor)),
         Expression::Power(_, exponent) => parts[0].power(exponent)?,
-        Expression::Call(function, _) => T::call(*function, &parts)?,
+        Expression::Call(function, _) => T::call(*function, parts)?,
     };
     value.in_range()
 }
@@ -50,21 +77,35 @@ pub(super) fn evaluated<T: Number>(expression: &Expression, symbol: &impl Fn(Sym
 /// By the chain rule: what the derivative of a function of something long shares stays one factor.
 pub(crate) fn gradient(
     expression: &Expression,
-    is_variable: impl Fn(Symbol) -> bool + Copy,
+    is_variable: impl Fn(Symbol) -> bool,
 ) -> Option<BTreeMap<Symbol, Expression>> {
+    gradient_of(expression, &is_variable, &Results::default()).map(Rc::unwrap_or_clone)
+}
+
+/// The derivatives of an expression by its variables.
+type Slopes = Rc<BTreeMap<Symbol, Expression>>;
+
+fn gradient_of(
+    expression: &Expression,
+    is_variable: &impl Fn(Symbol) -> bool,
+    known: &Results<Option<Slopes>>,
+) -> Option<Slopes> {
     if let Expression::Symbol(symbol) = expression {
-        return Some(is_variable(*symbol).then(|| (*symbol, Expression::one())).into_iter().collect());
+        return Some(Rc::new(is_variable(*symbol).then(|| (*symbol, Expression::one())).into_iter().collect()));
     }
-    // By each variable, what all parts contribute.
-    let mut terms: BTreeMap<Symbol, Vec<Expression>> = BTreeMap::new();
-    for (place, part) in expression.children().enumerate() {
-        for (symbol, slope) in gradient(part, is_variable)? {
-            let of_parts = terms.entry(symbol).or_insert_with(|| vec![Expression::zero(); expression.children().len()]);
-            of_parts[place] = chained(expression, place, slope)?;
+    known.of(expression, || {
+        // By each variable, what all parts contribute.
+        let mut terms: BTreeMap<Symbol, Vec<Expression>> = BTreeMap::new();
+        for (place, part) in expression.children().enumerate() {
+            for (symbol, slope) in &*gradient_of(part, is_variable, known)? {
+                let of_parts =
+                    terms.entry(*symbol).or_insert_with(|| vec![Expression::zero(); expression.children().len()]);
+                of_parts[place] = chained(expression, place, slope.clone())?;
+            }
         }
-    }
-    let sums = terms.into_iter().map(|(symbol, of_parts)| (symbol, Expression::sum(of_parts)));
-    Some(sums.filter(|(_, slope)| !slope.is_zero()).collect())
+        let sums = terms.into_iter().map(|(symbol, of_parts)| (symbol, Expression::sum(of_parts)));
+        Some(Rc::new(sums.filter(|(_, slope)| !slope.is_zero()).collect()))
+    })
 }
 
 /// What a part contributes to the derivative of an expression, from its own.

@@ -124,7 +124,7 @@ impl Reader {
     pub(super) fn expression(&mut self, text: &str) -> Option<Expression> {
         let (expression, _) = self.whole(text)?;
         // What is named may unfold to more than can be looked at.
-        self.size += expression.nodes().take(LARGEST + 1).count();
+        self.size = self.size.saturating_add(expression.operations());
         (self.size <= LARGEST).then_some(expression)
     }
 

@@ -1,0 +1,155 @@
+//! Parts of expressions, each with an identity: equal parts have equal identities, wherever they were made.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::fmt::{self, Debug, Formatter};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use siphasher::sip128::{Hasher128 as _, SipHasher24};
+
+use crate::expression::Expression;
+
+/// A hash of 128 bits of everything that an expression consists of. Different expressions have different identities but for a
+/// probability that is negligible among any number of expressions that fits into memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity(u128);
+
+impl Identity {
+    pub(super) fn of(content: impl Hash) -> Self {
+        let mut hasher = SipHasher24::new();
+        content.hash(&mut hasher);
+        Self(hasher.finish128().as_u128())
+    }
+}
+
+impl Hash for Identity {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(self.0 as u64);
+        hasher.write_u64((self.0 >> 64) as u64);
+    }
+}
+
+/// The terms, factors or arguments of an expression: a slice that is cheap to copy and to compare.
+#[derive(Clone)]
+pub struct Parts(Arc<Shared>);
+
+struct Shared {
+    identity: Identity,
+    operations: usize,
+    parts: Box<[Expression]>,
+}
+
+impl Parts {
+    pub(super) fn identity(&self) -> Identity {
+        self.0.identity
+    }
+
+    /// The number of operations in all parts, saturating.
+    pub(super) fn operations(&self) -> usize {
+        self.0.operations
+    }
+}
+
+impl From<Vec<Expression>> for Parts {
+    fn from(parts: Vec<Expression>) -> Self {
+        let mut hasher = SipHasher24::new();
+        parts.iter().for_each(|part| part.identity().hash(&mut hasher));
+        let operations = parts.iter().fold(0, |sum: usize, part| sum.saturating_add(part.operations()));
+        let identity = Identity(hasher.finish128().as_u128());
+        Self(Arc::new(Shared { identity, operations, parts: parts.into() }))
+    }
+}
+
+impl FromIterator<Expression> for Parts {
+    fn from_iter<I: IntoIterator<Item = Expression>>(parts: I) -> Self {
+        Self::from(parts.into_iter().collect::<Vec<_>>())
+    }
+}
+
+impl Deref for Parts {
+    type Target = [Expression];
+
+    fn deref(&self) -> &[Expression] {
+        &self.0.parts
+    }
+}
+
+impl Debug for Parts {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        self.0.parts.fmt(formatter)
+    }
+}
+
+impl PartialEq for Parts {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.identity == other.0.identity
+    }
+}
+
+impl Eq for Parts {}
+
+/// That of slices, which looks at the first parts that differ alone.
+impl Ord for Parts {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self == other { Ordering::Equal } else { self.0.parts.cmp(&other.0.parts) }
+    }
+}
+
+impl PartialOrd for Parts {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Hash for Parts {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.identity.hash(hasher);
+    }
+}
+
+/// Fewer operations are repeated faster than they are looked up.
+const FEW: usize = 8;
+
+/// The results of a pass, one for each distinct expression.
+pub(crate) struct Results<T>(RefCell<HashMap<Identity, T, BuildHasherDefault<LowBits>>>);
+
+impl<T> Default for Results<T> {
+    fn default() -> Self {
+        Self(RefCell::default())
+    }
+}
+
+impl<T: Clone> Results<T> {
+    /// The result for an expression, which is computed where it is not known.
+    pub(crate) fn of(&self, expression: &Expression, compute: impl FnOnce() -> T) -> T {
+        if expression.operations() < FEW && !matches!(expression, Expression::Call(..)) {
+            return compute();
+        }
+        let identity = expression.identity();
+        if let Some(known) = self.0.borrow().get(&identity) {
+            return known.clone();
+        }
+        let result = compute();
+        self.0.borrow_mut().insert(identity, result.clone());
+        result
+    }
+}
+
+/// Takes the low bits of what is a hash already.
+#[derive(Default)]
+struct LowBits(u64);
+
+impl Hasher for LowBits {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, bits: u64) {
+        self.0 ^= bits;
+    }
+}
