@@ -9,7 +9,7 @@ use crate::derivation::{
     ConstraintMatrix, Derivation, Dynamics, IntegralId, Kind, LinearSystem, Role, SparseRow, Structure, Unknowns,
 };
 use crate::expression::{Expression, Symbol};
-use crate::numbers::derivative::{dot, entry};
+use crate::numbers::derivative::{AtPoint, Evaluation, dot, entry};
 use crate::numbers::number::Number;
 use crate::numbers::points::Point;
 use crate::numbers::precise::Real;
@@ -20,6 +20,7 @@ pub(super) struct PointComparison<'a> {
     declared: DeclaredAtPoint<'a>,
     derivation: &'a Derivation,
     point: Point<'a>,
+    values: AtPoint<'a, Real>,
     /// Whether something that was derived is undefined here.
     is_undefined: Cell<bool>,
 }
@@ -29,7 +30,8 @@ type Agreement = Result<(), String>;
 
 impl<'a> PointComparison<'a> {
     pub(super) fn new(declared: DeclaredAtPoint<'a>, derivation: &'a Derivation, point: Point<'a>) -> Self {
-        Self { declared, derivation, point, is_undefined: Cell::new(false) }
+        let values: AtPoint<'a, Real> = Evaluation::new(Box::new(move |symbol| Real::from(point.symbol(symbol))));
+        Self { declared, derivation, point, values, is_undefined: Cell::new(false) }
     }
 
     pub(super) fn all(&self) -> CheckOutcome {
@@ -209,7 +211,7 @@ impl<'a> PointComparison<'a> {
     }
 
     fn evaluate(&self, expression: &Expression) -> Option<Real> {
-        Real::evaluate(expression, &|symbol| Real::from(self.point.symbol(symbol)))
+        self.values.value(expression)
     }
 
     fn holds(&self, derived: &Expression, expected: &Real, name: impl Fn() -> String) -> Agreement {

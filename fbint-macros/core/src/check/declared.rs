@@ -7,7 +7,7 @@ use super::motion::ExpectedMotion;
 use crate::derivation::table::Table;
 use crate::derivation::{Dynamics, IntegralId, Kind, Problem, Role};
 use crate::expression::{Expression, Symbol};
-use crate::numbers::derivative::{Differentiated, add, differentiate, dot, entry};
+use crate::numbers::derivative::{AtPoint, Differentiated, Evaluation, add, dot, entry, varying};
 use crate::numbers::dual::Dual;
 use crate::numbers::number::Number;
 use crate::numbers::points::Point;
@@ -20,6 +20,9 @@ pub(super) type Covector = BTreeMap<Symbol, Real>;
 pub(super) struct DeclaredAtPoint<'a> {
     pub(super) problem: &'a Problem,
     point: Point<'a>,
+    values: AtPoint<'a, Real>,
+    /// With derivatives by the entries of the state and by all velocities.
+    slopes: AtPoint<'a, Differentiated<Real>>,
     /// L and the frame of a Lagrangian system.
     pub(super) frame: Option<Frame<'a>>,
     /// The energy, or the balance of energy and work.
@@ -41,7 +44,12 @@ impl<'a> DeclaredAtPoint<'a> {
     pub(super) fn at(problem: &'a Problem, point: Point<'a>) -> Option<Self> {
         let (flow, forces, integrals, matrix) = Default::default();
         let (frame, energy, motion) = (None, None, None);
-        let mut declared = Self { problem, point, frame, energy, flow, forces, integrals, matrix, motion };
+        let values: AtPoint<'a, Real> = Evaluation::new(Box::new(move |symbol| value(problem, &point, symbol)));
+        let slopes: AtPoint<'a, _> = Evaluation::new(Box::new(move |symbol| {
+            varying(symbol, value(problem, &point, symbol), is_variable(problem, symbol))
+        }));
+        let mut declared =
+            Self { problem, point, values, slopes, frame, energy, flow, forces, integrals, matrix, motion };
         for (symbol, force) in &problem.forces {
             let force = declared.evaluate(force)?;
             add(&mut declared.forces, *symbol, force);
@@ -133,37 +141,43 @@ impl<'a> DeclaredAtPoint<'a> {
         self.problem.symbols.only(Role::Time).map_or_else(Real::zero, |time| entry(gradient, time))
     }
 
-    pub(super) fn value(&self, symbol: Symbol) -> f64 {
-        let vanishes = matches!(self.problem.symbols[symbol].role, Role::Vanishing { .. });
-        if vanishes { 0.0 } else { self.point.symbol(symbol) }
+    pub(super) fn value(&self, symbol: Symbol) -> Real {
+        value(self.problem, &self.point, symbol)
     }
 
     pub(super) fn evaluate(&self, expression: &Expression) -> Option<Real> {
-        Real::evaluate(expression, &|symbol| Real::from(self.value(symbol)))
+        self.values.value(expression)
     }
 
     /// By the entries of the state and by all velocities.
     pub(super) fn differentiate(&self, expression: &Expression) -> Option<Differentiated<Real>> {
-        differentiate(expression, &|symbol| Real::from(self.value(symbol)), &|symbol| self.is_variable(symbol))
-    }
-
-    fn is_variable(&self, symbol: Symbol) -> bool {
-        let role = self.problem.symbols[symbol].role;
-        role.is_state() || role.is_velocity()
+        self.slopes.value(expression)
     }
 
     /// (D^2 f) v. Terms of f that do not depend on what v moves are left out.
     pub(super) fn second_derivative(&self, f: &Expression, v: &Covector) -> Option<Covector> {
         let along = |symbol| v.get(&symbol).map(|entry| ((), entry.clone())).into_iter().collect();
-        let value = |symbol| Dual { value: Real::from(self.value(symbol)), gradient: along(symbol) };
+        let moving = |symbol| Dual { value: self.value(symbol), gradient: along(symbol) };
+        let slopes: Evaluation<Differentiated<Dual<()>>, _> =
+            Evaluation::new(|symbol| varying(symbol, moving(symbol), is_variable(self.problem, symbol)));
         let mut derivative = Covector::new();
         for term in f.terms().iter().filter(|term| term.symbols().iter().any(|symbol| v.contains_key(symbol))) {
-            for (symbol, slope) in differentiate(term, &value, &|symbol| self.is_variable(symbol))?.gradient {
+            for (symbol, slope) in slopes.value(term)?.gradient {
                 slope.gradient.into_values().for_each(|entry| add(&mut derivative, symbol, entry));
             }
         }
         Some(derivative)
     }
+}
+
+fn value(problem: &Problem, point: &Point<'_>, symbol: Symbol) -> Real {
+    let vanishes = matches!(problem.symbols[symbol].role, Role::Vanishing { .. });
+    Real::from(if vanishes { 0.0 } else { point.symbol(symbol) })
+}
+
+fn is_variable(problem: &Problem, symbol: Symbol) -> bool {
+    let role = problem.symbols[symbol].role;
+    role.is_state() || role.is_velocity()
 }
 
 pub(super) fn add_multiple(gradient: &mut Covector, factor: &Real, other: &Covector) {

@@ -66,14 +66,14 @@ impl<'a> Frame<'a> {
         let mut value = &dot(&xi, &self.lagrangian.gradient) - &self.lagrangian.value;
         if let Some(work) = system.problem.symbols.only(Role::Work) {
             gradient.insert(work, Real::from(-1.0));
-            value = &value - &Real::from(system.value(work));
+            value = &value - &system.value(work);
         }
         Differentiated { value, gradient }
     }
 
     /// xi, of the velocities that do not vanish.
     fn velocities(&self, system: &DeclaredAtPoint<'_>) -> Covector {
-        self.momenta.keys().map(|j| (*j, Real::from(system.value(*j)))).collect()
+        self.momenta.keys().map(|j| (*j, system.value(*j))).collect()
     }
 
     /// (D^2 L) v of a v along velocities that do not vanish.

@@ -110,10 +110,11 @@ impl Hash for Parts {
     }
 }
 
-/// Fewer operations are repeated faster than they are looked up.
+/// Passes repeat fewer operations faster than they look them up. Functions are looked up always.
 const FEW: usize = 8;
 
 /// The results of a pass, one for each distinct expression.
+#[derive(Clone, Debug)]
 pub(crate) struct Results<T>(RefCell<HashMap<Identity, T, BuildHasherDefault<LowBits>>>);
 
 impl<T> Default for Results<T> {
@@ -125,17 +126,31 @@ impl<T> Default for Results<T> {
 impl<T: Clone> Results<T> {
     /// The result for an expression, which is computed where it is not known.
     pub(crate) fn of(&self, expression: &Expression, compute: impl FnOnce() -> T) -> T {
-        if expression.operations() < FEW && !matches!(expression, Expression::Call(..)) {
-            return compute();
-        }
-        let identity = expression.identity();
-        if let Some(known) = self.0.borrow().get(&identity) {
-            return known.clone();
-        }
-        let result = compute();
-        self.0.borrow_mut().insert(identity, result.clone());
-        result
+        self.get(expression).unwrap_or_else(|| {
+            let result = compute();
+            self.insert(expression, &result);
+            result
+        })
     }
+
+    /// The result for an expression, if it is kept.
+    pub(crate) fn get(&self, expression: &Expression) -> Option<T> {
+        if !is_kept(expression) {
+            return None;
+        }
+        self.0.borrow().get(&expression.identity()).cloned()
+    }
+
+    pub(crate) fn insert(&self, expression: &Expression, result: &T) {
+        if is_kept(expression) {
+            self.0.borrow_mut().insert(expression.identity(), result.clone());
+        }
+    }
+}
+
+/// Whether a look-up takes less time than the pass itself.
+fn is_kept(expression: &Expression) -> bool {
+    expression.operations() >= FEW || matches!(expression, Expression::Call(..))
 }
 
 /// Takes the low bits of what is a hash already.

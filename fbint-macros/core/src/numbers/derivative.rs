@@ -6,7 +6,7 @@ use std::rc::Rc;
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::number::Number;
+use super::number::{Number, Numeric};
 use crate::expression::parts::Results;
 use crate::expression::work::{EVALUATION, spend_each};
 use crate::expression::{Expression, Function, Symbol};
@@ -18,17 +18,9 @@ pub(crate) struct Differentiated<T, K = Symbol> {
     pub(crate) gradient: BTreeMap<K, T>,
 }
 
-/// The value and the gradient by variables of an expression, where all of it is defined.
-pub(crate) fn differentiate<T: Number>(
-    expression: &Expression,
-    value: &impl Fn(Symbol) -> T,
-    is_variable: &impl Fn(Symbol) -> bool,
-) -> Option<Differentiated<T>> {
-    let varying = |symbol| {
-        let slope = is_variable(symbol).then(|| (symbol, T::integer(1)));
-        Differentiated { value: value(symbol), gradient: slope.into_iter().collect() }
-    };
-    evaluated(expression, &varying)
+/// A symbol with its value, as a variable or not.
+pub(crate) fn varying<T: Number>(symbol: Symbol, value: T, is_variable: bool) -> Differentiated<T> {
+    Differentiated { value, gradient: is_variable.then(|| (symbol, T::integer(1))).into_iter().collect() }
 }
 
 /// The value of an expression, where all of it is defined.
@@ -42,6 +34,9 @@ pub(crate) struct Evaluation<T, F> {
     values: Results<Option<T>>,
 }
 
+/// The same where the values of symbols come from anywhere.
+pub(crate) type AtPoint<'a, T> = Evaluation<T, Box<dyn Fn(Symbol) -> T + 'a>>;
+
 impl<T: Number, F: Fn(Symbol) -> T> Evaluation<T, F> {
     /// At the point that has these values of symbols.
     pub(crate) fn new(symbol: F) -> Self {
@@ -54,6 +49,13 @@ impl<T: Number, F: Fn(Symbol) -> T> Evaluation<T, F> {
             let parts: Vec<T> = expression.children().map(|part| self.value(part)).collect::<Option<_>>()?;
             of_parts(expression, &parts, &self.symbol)
         })
+    }
+}
+
+impl<T: Numeric, F: Fn(Symbol) -> T> Evaluation<T, F> {
+    /// The value of an expression, which is not a number where some of it is undefined.
+    pub(crate) fn number(&self, expression: &Expression) -> T {
+        self.value(expression).unwrap_or_else(T::undefined)
     }
 }
 
@@ -184,7 +186,6 @@ fn inverse_root<T: Number>(x: &T) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::number::Numeric;
     use super::super::precise::Real;
     use super::*;
 
@@ -214,14 +215,15 @@ mod tests {
         let point = |symbol: Symbol| Real::from([0.6, 0.3][symbol.0 as usize]);
         for sample in samples() {
             let derived = gradient(&sample, |_| true).expect("the sample is smooth");
-            let in_numbers = differentiate(&sample, &point, &|_| true).expect("the sample is smooth").gradient;
+            let slopes = Evaluation::new(|symbol| varying(symbol, point(symbol), true));
+            let in_numbers = slopes.value(&sample).expect("the sample is smooth").gradient;
             for symbol in [Symbol(0), Symbol(1)] {
                 let shifted = |step: f64| {
                     let value = |other| if other == symbol { &point(other) + &Real::from(step) } else { point(other) };
-                    <Real as Numeric>::evaluate(&sample, &value)
+                    Evaluation::new(value).number(&sample)
                 };
                 let difference = &(&shifted(STEP) - &shifted(-STEP)) / &Real::from(2.0 * STEP);
-                let value = <Real as Numeric>::evaluate(&derived[&symbol], &point);
+                let value = Evaluation::new(point).number(&derived[&symbol]);
                 for derivative in [&value, &in_numbers[&symbol]] {
                     let error = (derivative - &difference).to_f64().abs();
                     assert!(error < 1e-35, "{sample:?} by {symbol:?}: {error:e}");

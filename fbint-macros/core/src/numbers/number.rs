@@ -3,7 +3,6 @@
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::derivative::evaluated;
 use super::linear::Balanced;
 use super::points::{Point, Unknown};
 use crate::expression::{Expression, Function, Symbol};
@@ -53,11 +52,6 @@ pub(crate) trait Numeric: Number {
     /// The double as it is.
     fn exactly(value: f64) -> Self;
     fn to_f64(&self) -> f64;
-
-    /// The value of an expression.
-    fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
-        evaluated(expression, value).unwrap_or_else(Self::undefined)
-    }
 
     /// The solution of A x = b; not a number where A is singular or leaves the range of a double.
     fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {

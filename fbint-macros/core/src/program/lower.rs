@@ -17,6 +17,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use super::monomial::{Factors, Monomial, is_moderate, merge_like_terms, take_shared};
 use super::{Builder, Input, Instruction, Program, Sign, Value};
 use crate::derivation::{IntegralId, Role, Symbols};
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::numbers::scaled;
 
@@ -48,6 +49,8 @@ pub(super) struct Lowering<'a> {
     kinds: Vec<DependsOn>,
     /// Symbols that stand for what was computed.
     bound: BTreeMap<Symbol, Monomial>,
+    /// What was lowered since a symbol was last bound.
+    lowered: Results<Monomial>,
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,
     /// Those sums by the factors of their first terms, in the order in which they were lowered; for look-up alone.
@@ -61,6 +64,7 @@ impl<'a> Lowering<'a> {
             symbols,
             kinds: Vec::new(),
             bound: BTreeMap::new(),
+            lowered: Results::default(),
             sums: HashMap::new(),
             sums_that_begin: HashMap::new(),
         }
@@ -81,6 +85,7 @@ impl<'a> Lowering<'a> {
     /// Lets a symbol stand for a monomial.
     pub(super) fn bind(&mut self, symbol: Symbol, value: Monomial) {
         self.bound.insert(symbol, value);
+        self.lowered = Results::default();
     }
 
     /// The terms of a sum, for a sum of sums; a single one for anything else.
@@ -149,6 +154,15 @@ impl<'a> Lowering<'a> {
 
     /// The expression as one monomial: a sum becomes what its terms share, times a value.
     pub(super) fn monomial(&mut self, expression: &Expression) -> Monomial {
+        if let Some(known) = self.lowered.get(expression) {
+            return known;
+        }
+        let monomial = self.monomial_of_parts(expression);
+        self.lowered.insert(expression, &monomial);
+        monomial
+    }
+
+    fn monomial_of_parts(&mut self, expression: &Expression) -> Monomial {
         match expression {
             Expression::Number(number) => Monomial::number(number.clone()),
             Expression::Pi => Monomial::value(self.builder.constant(std::f64::consts::PI)),

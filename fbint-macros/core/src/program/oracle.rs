@@ -7,7 +7,7 @@ use super::projection::DAMPING;
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role};
 use crate::expression::{Expression, Symbol};
-use crate::numbers::derivative::differentiate;
+use crate::numbers::derivative::{AtPoint, Differentiated, Evaluation, varying};
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Draw, Point, Unknown};
 use crate::numbers::precise::Real;
@@ -26,8 +26,10 @@ pub(super) struct Oracle<'a, N> {
     pub(super) targets: Table<IntegralId, f64>,
     /// c, and 0 for each integral that has none.
     pub(super) multipliers: Table<IntegralId, N>,
-    /// What linear systems are solved for.
-    solved: BTreeMap<Symbol, N>,
+    /// Values of expressions that may contain what is solved for.
+    values: AtPoint<'a, N>,
+    /// Values in 256 bits with their derivatives by the state.
+    slopes: AtPoint<'a, Differentiated<Real>>,
 }
 
 /// The solutions of the linear systems at a point, where some symbols have values already.
@@ -41,31 +43,36 @@ fn solved<N: Numeric>(
         if unknowns.iter().all(|unknown| known.contains_key(unknown)) {
             continue;
         }
-        let value = |expression: &Expression| evaluate(expression, &known, point).known_to(precision);
-        let rows = matrix.iter().map(|row| row.iter().map(value).collect()).collect();
-        let solution = N::solve(rows, &right_side.iter().map(value).collect::<Vec<_>>());
+        let solution = {
+            let values = Evaluation::new(|symbol| of_symbol(&known, point, symbol));
+            let value = |expression: &Expression| values.number(expression).known_to(precision);
+            let rows = matrix.iter().map(|row| row.iter().map(value).collect()).collect();
+            N::solve(rows, &right_side.iter().map(value).collect::<Vec<_>>())
+        };
         known.extend(unknowns.iter().copied().zip(solution));
     }
     known
 }
 
-/// The value of an expression at a point, where some symbols have other values.
-fn evaluate<N: Numeric>(expression: &Expression, known: &BTreeMap<Symbol, N>, point: &Point) -> N {
-    N::evaluate(expression, &|symbol| known.get(&symbol).cloned().unwrap_or_else(|| N::of_symbol(point, symbol)))
+/// The value of a symbol at a point, where some symbols have other values.
+fn of_symbol<N: Numeric>(known: &BTreeMap<Symbol, N>, point: &Point, symbol: Symbol) -> N {
+    known.get(&symbol).cloned().unwrap_or_else(|| N::of_symbol(point, symbol))
 }
 
 /// F - DF z for a z in general position: F differs from it by a violation that some state has, also where integrals are dependent.
 fn consistent_targets(derivation: &Derivation, point: &Point) -> Table<IntegralId, f64> {
+    let values: Evaluation<f64, _> = Evaluation::new(|symbol| point.symbol(symbol));
     derivation.integrals.map(|integral| {
         let moved =
-            |(column, entry): (&Symbol, &Expression)| point.evaluate(entry) * point.draw(Draw::Displacement(*column));
-        point.evaluate(&integral.value) - integral.gradient.iter().map(moved).sum::<f64>()
+            |(column, entry): (&Symbol, &Expression)| values.number(entry) * point.draw(Draw::Displacement(*column));
+        values.number(&integral.value) - integral.gradient.iter().map(moved).sum::<f64>()
     })
 }
 
-impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
+impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     pub(super) fn at(derivation: &'a Derivation, point: &'a Point<'a>, precision: f64) -> Self {
-        let value = |expression: &Expression| evaluate(expression, &BTreeMap::new(), point);
+        let values = Evaluation::new(|symbol| N::of_symbol(point, symbol));
+        let value = |expression: &Expression| values.number(expression);
         let integrals = derivation.integrals.map(|integral| value(&integral.value));
         let gradients = derivation.integrals.map(|integral| {
             let mut row = derivation.symbols.over_states(|_| N::zero());
@@ -80,7 +87,11 @@ impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
             }
         }
         let targets = consistent_targets(derivation, point);
-        Self { derivation, point, precision, integrals, gradients, targets, multipliers, solved }
+        let values: AtPoint<'a, N> = Evaluation::new(Box::new(move |symbol| of_symbol(&solved, point, symbol)));
+        let slopes: AtPoint<'a, _> = Evaluation::new(Box::new(|symbol| {
+            varying(symbol, Real::from(point.symbol(symbol)), derivation.symbols.is_state(symbol))
+        }));
+        Self { derivation, point, precision, integrals, gradients, targets, multipliers, values, slopes }
     }
 
     /// X
@@ -95,7 +106,8 @@ impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
         let unknowns = systems.iter().flat_map(|system| &system.unknowns).copied();
         let without = unknowns.filter(is_multiplier).map(|multiplier| (multiplier, N::zero())).collect();
         let free = solved::<N>(&self.derivation.field, without, self.point, self.precision);
-        let reaction = |(rate, x): (_, N)| x.minus(&evaluate(rate, &free, self.point));
+        let values = Evaluation::new(|symbol| of_symbol(&free, self.point, symbol));
+        let reaction = |(rate, x): (_, N)| x.minus(&values.number(rate));
         rates.rows().zip(self.vector_field()).map(reaction).collect()
     }
 
@@ -106,16 +118,14 @@ impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
 
     /// The values of expressions that may contain what is solved for.
     pub(super) fn values<'e>(&self, expressions: impl IntoIterator<Item = &'e Expression>) -> Vec<N> {
-        let value = |expression| evaluate(expression, &self.solved, self.point);
-        expressions.into_iter().map(value).collect()
+        expressions.into_iter().map(|expression| self.values.number(expression)).collect()
     }
 
     /// The derivatives of expressions by the entries of the state, expression by expression, in 256 bits.
     pub(super) fn derivatives(&self, expressions: &[Expression]) -> Vec<N> {
         let symbols = &self.derivation.symbols;
-        let value = |symbol| Real::from(self.point.symbol(symbol));
         let row = |expression: &Expression| {
-            let differentiated = differentiate(expression, &value, &|symbol| symbols.is_state(symbol));
+            let differentiated = self.slopes.value(expression);
             let entry = |state: Symbol| match &differentiated {
                 Some(of) => of.gradient.get(&state).cloned().map_or_else(N::zero, N::from),
                 None => N::undefined(),
@@ -142,7 +152,7 @@ impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
         let velocities = symbols.with(|role| role == Role::Velocity);
         let lacking = |(row, of): (usize, &Symbol)| {
             let own = symbols.only(Role::Acceleration { of: *of }).map_or_else(Expression::zero, Expression::from);
-            N::exactly(self.point.draw(Draw::Weight(row))).minus(&evaluate(&own, &self.solved, self.point))
+            N::exactly(self.point.draw(Draw::Weight(row))).minus(&self.values.number(&own))
         };
         let lacking: Vec<N> = velocities.iter().enumerate().map(lacking).collect();
         let matrix = self.mass_matrix();

@@ -79,6 +79,7 @@ fn with_integrals(derivation: &Derivation, sizes: Sizes) -> Sizes {
         IntegralSizes { target, gain: or_one(mean.exp() / target), noise }
     };
     let integrals = oracle.gradients.iter().map(of_integral).collect();
+    drop(oracle);
     Sizes { integrals, ..sizes }
 }
 
