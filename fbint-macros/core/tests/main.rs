@@ -11,6 +11,7 @@ mod elaborate;
 mod expansion;
 mod feasibility;
 mod further;
+mod linkages;
 mod magnitudes;
 mod mistakes;
 mod robustness;

@@ -16,7 +16,8 @@
 use std::cell::LazyCell;
 
 use super::identities::vanishes_identically;
-use super::rates::{vanishes_everywhere, vanishes_on_constraints};
+use super::point::Set;
+use super::rates::{sets_around_constraints, vanishes_everywhere, vanishes_on_any};
 use super::search::{Found, refute};
 use super::states::{State, consistent, general};
 use super::velocity::Velocity;
@@ -45,21 +46,22 @@ pub struct Violation {
 
 /// The grade of each integral for which numbers prove one.
 pub fn grades(derivation: &Derivation) -> Table<IntegralId, Option<Conservation>> {
-    derivation.integrals.ids().map(|integral| grade(derivation, integral)).collect()
+    let sets = sets_around_constraints(derivation);
+    derivation.integrals.ids().map(|integral| grade(derivation, &sets, integral)).collect()
 }
 
-/// The grade of an integral where points modulo primes, or the form of the system, prove one.
-fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> {
+/// The grade of an integral where points modulo primes, or the form of the system, prove one. The sets contain the constraint set.
+fn grade(derivation: &Derivation, sets: &[Set<'_>], integral: IntegralId) -> Option<Conservation> {
     let by_construction = derivation.integrals.conserved_by_construction(integral);
-    by_construction.or_else(|| proved_grade(derivation, &derivation.integrals[integral].gradient))
+    by_construction.or_else(|| proved_grade(derivation, sets, &derivation.integrals[integral].gradient))
 }
 
-/// The grade of a function that has this gradient where points modulo primes prove one.
-pub(super) fn proved_grade(derivation: &Derivation, gradient: &SparseRow) -> Option<Conservation> {
+/// The grade of a function that has this gradient where points modulo primes prove one. The sets contain the constraint set.
+pub(super) fn proved_grade(derivation: &Derivation, sets: &[Set<'_>], gradient: &SparseRow) -> Option<Conservation> {
     if vanishes_everywhere(derivation, gradient) {
         return Some(Conservation::Everywhere(Evidence::Algebra));
     }
-    if vanishes_on_constraints(derivation, gradient) {
+    if vanishes_on_any(derivation, gradient, sets) {
         return Some(Conservation::OnConstraints(Evidence::Algebra));
     }
     // The constraint set, on which the energy of a rolling body is conserved, may have no points modulo primes.
@@ -108,11 +110,12 @@ pub fn believed(
     derivation: &Derivation,
     claims: &Table<IntegralId, Claim>,
 ) -> Result<Table<IntegralId, Claim>, IntegralId> {
+    let sets = sets_around_constraints(derivation);
     let unrefuted = |integral| match refute(derivation, integral, &Expression::zero()) {
         Found::Witness(_) => Err(integral),
         Found::Nothing(_) => Ok(()),
     };
-    let judge = |(integral, claim): (IntegralId, &Claim)| match (grade(derivation, integral), claim) {
+    let judge = |(integral, claim): (IntegralId, &Claim)| match (grade(derivation, &sets, integral), claim) {
         (Some(grade), Claim::Proved(stated)) if grade == *stated => Ok(claim.clone()),
         (None, Claim::Proved(Conservation::Everywhere(_))) if !changes_somewhere(derivation, integral) => {
             unrefuted(integral).map(|()| Claim::Proved(Conservation::Everywhere(Evidence::Kept)))

@@ -65,9 +65,16 @@ impl Degree {
 #[derive(Default)]
 pub(super) struct Degrees {
     bound: BTreeMap<Symbol, Degree>,
+    /// Whether roots are unknowns, too.
+    has_free_roots: bool,
 }
 
 impl Degrees {
+    /// Degrees where roots are unknowns.
+    pub(super) fn with_free_roots() -> Self {
+        Self { has_free_roots: true, ..Self::default() }
+    }
+
     pub(super) fn of(&self, expression: &Expression) -> Degree {
         match expression {
             Expression::Number(_) => Degree::polynomial(0.0),
@@ -76,6 +83,13 @@ impl Degrees {
             Expression::Sum(terms) => terms.iter().map(|term| self.of(term)).fold(Degree::polynomial(0.0), Degree::sum),
             Expression::Product(factors) => {
                 factors.iter().map(|factor| self.of(factor)).fold(Degree::polynomial(0.0), Degree::product)
+            }
+            Expression::Power(base, exponent) if self.has_free_roots && !exponent.is_integer() => {
+                // Products of powers of the roots of all factors, below the index, and of powers of the factors.
+                let index = size(exponent.denom());
+                let of_values = self.of(base).total() * (size(exponent.numer()) + index + 1.0);
+                let bound = base.factors().len() as f64 * index * index + of_values;
+                Degree { numerator: bound, denominator: bound }
             }
             Expression::Power(base, exponent) => {
                 let power = self.of(base).root(size(exponent.denom())).raised(size(exponent.numer()));

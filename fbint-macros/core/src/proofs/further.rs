@@ -48,6 +48,8 @@ pub const MOST_MONOMIALS: usize = 4000;
 /// being asked for, and beyond the second, nothing at all.
 const SIZES: [usize; 2] = [1_000_000, 20_000_000];
 const WORK: [usize; 2] = [500_000, 1_000_000_000];
+/// The most rotation matrices among the constraints: each doubles the number of parts of the set.
+const MOST_ROTATIONS: usize = 4;
 /// Points that may be undefined, for one that is defined: square roots of random residues exist with a probability of 1/2.
 const UNDEFINED: u64 = 256;
 /// The prime that is taken where no probability depends on it.
@@ -218,7 +220,7 @@ impl<'a> Space<'a> {
         let (seed, scale) = seed_and_scale(&parts.iter().collect::<Vec<_>>())?;
         let is_everywhere = set.is_none();
         let set = set.unwrap_or_default();
-        let steps = set.steps()?;
+        let steps = set.steps().filter(|_| set.rotations.len() <= MOST_ROTATIONS)?;
         let parameters = || derivation.symbols.parameters();
         let bound = set.symbols().chain(parameters()).collect();
         let occurring: BTreeSet<Symbol> = parts.iter().flat_map(Expression::symbols).collect();

@@ -13,7 +13,8 @@
 //!   for all. Otherwise, as |x| = x does, it holds for some choices of signs alone. After the first signs, which are free, let there be k
 //!   others at most, where those that are bound take any values: a root that is another one for some of these may be a root of its own
 //!   for the rest. A choice of signs has a share of 1 / 2^k of the points at least, whether a sign is drawn or a root is missing (Lang and
-//!   Weil), so that an identity that fails for it holds at 20 2^k points with a probability below 1e-8;
+//!   Weil), so that an identity that fails for it holds at 20 2^k points with a probability below 1e-8. First of all, though, roots are
+//!   unknowns of their own, of which only powers from d on are known: an identity that holds then holds whatever the roots are;
 //! - the root of a product is the product of the roots of its factors where all of these occur by themselves: where they are defined, no
 //!   factor is negative. sqrt(x y) and x sqrt(y / x) are not told to be equal, as they differ for negative x and y;
 //! - the exponential of a sum is the product of powers of units, one for each term t of exponents, up to a rational factor;
@@ -32,9 +33,9 @@ use num_integer::Integer;
 use num_traits::{One, ToPrimitive};
 use siphasher::sip::SipHasher24;
 
-use super::degree::Degree;
+use super::degree::Degrees;
 use super::linear_form::factors;
-use super::point::{ModularPoint, Set, most_signs, roots};
+use super::point::{ModularPoint, Set, Signs, most_signs, roots};
 use super::rotation;
 use crate::expression::Expression;
 use crate::numbers::field::primes;
@@ -59,27 +60,51 @@ pub(crate) fn vanishes_identically(expression: &Expression) -> bool {
         || holds_on(&[expression], &Set::default(), 1.0, |point| Some(point.evaluate(expression)? == 0))
 }
 
-/// Whether an identity holds at enough random points of a set: a proof that it does everywhere there. What has to be 0, or must not be 0 on
-/// any part of the set, is made of `parts`, and its degree is at most `factor` times the degrees of all of them.
+/// Whether an identity holds at enough random points of a set: a proof that it does everywhere there. What has to be 0 is made of `parts`,
+/// and its degree is at most `factor` times the degrees of all of them.
+///
+/// What holds whatever roots are, and whatever rotations are multiplied with, needs no signs: the forces between many bodies, whose
+/// distances exist together at hardly any point.
 pub(super) fn holds_on(
     parts: &[&Expression],
     set: &Set<'_>,
     factor: f64,
     identity: impl Fn(&mut ModularPoint) -> Option<bool>,
 ) -> bool {
+    let has_signs = || !set.rotations.is_empty() || most_signs(parts.iter().copied()) > 0;
+    set.may_be_without_signs() && has_signs() && holds_at_points(parts, set, factor, Signs::Free, &identity)
+        || holds_at_points(parts, set, factor, Signs::Related, &identity)
+}
+
+/// Whether something is so at enough random points of a set. With [`Signs::Related`] it may also be that something is not 0 on any part of
+/// the set.
+pub(super) fn holds_at_points(
+    parts: &[&Expression],
+    set: &Set<'_>,
+    factor: f64,
+    signs: Signs,
+    identity: &impl Fn(&mut ModularPoint) -> Option<bool>,
+) -> bool {
     let constraints = set.constraints.iter().map(|constraint| constraint.value);
     let all: Vec<&Expression> = parts.iter().copied().chain(constraints).collect();
-    let factor = if set.rotations.is_empty() { factor } else { factor * rotation::DEGREE };
-    let degree = factor * all.iter().map(|part| Degree::of(part).total()).sum::<f64>();
+    let (degrees, of_rotations) = match signs {
+        Signs::Free => (Degrees::with_free_roots(), rotation::DEGREE_OF_MULTIPLES),
+        Signs::Related => (Degrees::default(), rotation::DEGREE),
+    };
+    let factor = if set.rotations.is_empty() { factor } else { factor * of_rotations };
+    let degree = factor * all.iter().map(|part| degrees.of(part).total()).sum::<f64>();
     let (Some((seed, scale)), Some(steps)) = (seed_and_scale(&all), set.steps()) else { return false };
     let roots = roots(all.iter().copied());
-    let of_set = set.rotations.len() + steps.iter().filter(|step| step.coefficients.len() == 3).count();
+    let of_steps = steps.iter().filter(|step| step.coefficients.len() == 3).count();
     // Hardly any identity has signs that are bound.
-    let most_signs = LazyCell::new(|| (of_set + most_signs(all.iter().copied())) as u32);
+    let most_signs = LazyCell::new(|| match signs {
+        Signs::Free => of_steps as u32,
+        Signs::Related => (set.rotations.len() + of_steps + most_signs(all.iter().copied())) as u32,
+    });
     let (mut count, mut missing) = (0, 0);
     for (tried, field) in (1_u64..).zip(primes(seed)) {
         let random = |number: u64| {
-            let mut point = ModularPoint::new(field, seed ^ field.prime ^ number << 32, scale);
+            let mut point = ModularPoint::new(field, seed ^ field.prime ^ number << 32, scale, signs);
             let has_roots =
                 point.follow(set, &steps, tried).is_some() && roots.iter().all(|root| point.evaluate(root).is_some());
             missing |= point.missing;

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use num_bigint::BigInt;
+use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
 use super::degree::{coefficients, degree_in};
-use super::identities::holds_on;
+use super::identities::holds_at_points;
 use super::linear_form::factors;
 use super::rotation::Rotation;
 use crate::derivation::{Derivation, Integral, Kind, Role};
@@ -40,6 +41,36 @@ impl Set<'_> {
         self.constraints.is_empty() && self.rotations.is_empty()
     }
 
+    /// Whether the set is part of one without signs that no constraint tells apart: of all values of roots, and of all multiples of
+    /// rotations. Steps know nothing of such a set, so that what they divide by may vanish on this one and not there.
+    pub(super) fn may_be_without_signs(&self) -> bool {
+        let values = || self.constraints.iter().map(|constraint| constraint.value);
+        let has_roots = || most_signs(values()) > 0 || !roots(values()).is_empty();
+        self.constraints.is_empty() || self.rotations.is_empty() && !has_roots()
+    }
+
+    /// The matrices alone, without any other constraint: a larger set.
+    pub(super) fn of_rotations(&self) -> Self {
+        Self { rotations: self.rotations.clone(), ..Self::default() }
+    }
+
+    /// The constraints that can be satisfied one after the other: a larger set, unless all can.
+    pub(super) fn satisfiable(&self) -> Self {
+        let mut set = Self { constraints: Vec::new(), ..self.clone() };
+        let mut settled = self.settled_by_rotations();
+        for constraint in &self.constraints {
+            set.constraints.push(*constraint);
+            if set.step(set.constraints.len() - 1, &mut settled).is_none() {
+                set.constraints.pop();
+            }
+        }
+        set
+    }
+
+    fn settled_by_rotations(&self) -> Vec<Symbol> {
+        self.rotations.iter().flat_map(Rotation::symbols).collect()
+    }
+
     /// How all constraints are satisfied: each binds a variable of its own, in which it is linear or quadratic with a leading coefficient
     /// that does not depend on any variable, and does not vanish for any parameters that count. So no part of the set is left out. `None`
     /// where that is not possible.
@@ -49,34 +80,37 @@ impl Set<'_> {
     /// the velocity may be anything, as if there were no such constraint. Any constraint may be divided by another variable, if that leaves
     /// no part of the set out: see [`is_divisor`](Self::is_divisor).
     pub(super) fn steps(&self) -> Option<Vec<Step>> {
-        let mut settled: Vec<Symbol> = self.rotations.iter().flat_map(Rotation::symbols).collect();
-        let mut steps = Vec::new();
-        for (place, constraint) in self.constraints.iter().enumerate() {
-            let value = constraint.value;
-            let variables = if constraint.is_velocity { &self.velocities } else { &self.variables };
-            let symbols = value.symbols();
-            let is_open = |symbol: &Symbol| variables.contains(symbol) && !settled.contains(symbol);
-            let open: Vec<Symbol> = symbols.iter().copied().filter(is_open).collect();
-            let degree = |symbol: &Symbol| degree_in(value, *symbol).filter(|degree| (1..=2).contains(degree));
-            let candidates = open.iter().filter_map(|symbol| Some((degree(symbol)?, *symbol)));
-            let mut candidates: Vec<(usize, Symbol)> = candidates.collect();
-            candidates.sort_unstable();
-            let step = |(degree, symbol): &(usize, Symbol)| {
-                Some(Step { symbol: *symbol, coefficients: coefficients(value, *symbol, *degree)?, open: open.clone() })
-            };
-            let is_free = |leading: &Expression| !leading.symbols().iter().any(|symbol| variables.contains(symbol));
-            let is_allowed = |step: &Step| {
-                step.coefficients.last().is_some_and(|leading| is_free(leading) && constraint.allows(leading))
-            };
-            let is_divided = |step: &Step| match &step.coefficients[..] {
-                [_, leading] => self.is_divisor(leading, place),
-                _ => false,
-            };
-            let chosen = candidates.iter().filter_map(step).find(is_allowed);
-            steps.push(chosen.or_else(|| candidates.iter().filter_map(step).find(is_divided))?);
-            settled.extend(symbols);
-        }
-        Some(steps)
+        let mut settled = self.settled_by_rotations();
+        (0..self.constraints.len()).map(|place| self.step(place, &mut settled)).collect()
+    }
+
+    /// How the constraint at this place is satisfied after those before, which have settled some symbols.
+    fn step(&self, place: usize, settled: &mut Vec<Symbol>) -> Option<Step> {
+        let constraint = &self.constraints[place];
+        let value = constraint.value;
+        let variables = if constraint.is_velocity { &self.velocities } else { &self.variables };
+        let symbols = value.symbols();
+        let is_open = |symbol: &Symbol| variables.contains(symbol) && !settled.contains(symbol);
+        let open: Vec<Symbol> = symbols.iter().copied().filter(is_open).collect();
+        let degree = |symbol: &Symbol| degree_in(value, *symbol).filter(|degree| (1..=2).contains(degree));
+        let candidates = open.iter().filter_map(|symbol| Some((degree(symbol)?, *symbol)));
+        let mut candidates: Vec<(usize, Symbol)> = candidates.collect();
+        candidates.sort_unstable();
+        let step = |(degree, symbol): &(usize, Symbol)| {
+            Some(Step { symbol: *symbol, coefficients: coefficients(value, *symbol, *degree)?, open: open.clone() })
+        };
+        let is_free = |leading: &Expression| !leading.symbols().iter().any(|symbol| variables.contains(symbol));
+        let is_allowed = |step: &Step| {
+            step.coefficients.last().is_some_and(|leading| is_free(leading) && constraint.allows(leading))
+        };
+        let is_divided = |step: &Step| match &step.coefficients[..] {
+            [_, leading] => self.is_divisor(leading, place),
+            _ => false,
+        };
+        let chosen = candidates.iter().filter_map(step).find(is_allowed);
+        let step = chosen.or_else(|| candidates.iter().filter_map(step).find(is_divided))?;
+        settled.extend(symbols);
+        Some(step)
     }
 
     /// Whether no part of an invariant set is left out where a constraint is divided by this variable y, or a multiple of it: all parts
@@ -96,7 +130,7 @@ impl Set<'_> {
         let held = |value| Constraint { value, is_velocity: false, has_reaction: false };
         let set =
             Set { constraints: before.iter().map(held).collect(), variables: self.variables.clone(), ..Set::default() };
-        holds_on(&[&value], &set, 1.0, |point| Some(point.evaluate(&value)? != 0))
+        holds_at_points(&[&value], &set, 1.0, Signs::Related, &|point| Some(point.evaluate(&value)? != 0))
     }
 }
 
@@ -156,6 +190,15 @@ const TRIED: usize = 40;
 /// Roots of higher indices are not understood.
 const HIGHEST_INDEX: u64 = 64;
 
+/// What a point knows of roots, and of the signs of rotations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signs {
+    /// Powers of roots are what these are taken of, and rotations reflect or do not.
+    Related,
+    /// Roots are unknowns of their own, and so is what a rotation is multiplied with: what holds then holds for all signs.
+    Free,
+}
+
 /// A residue for each unknown. Roots are residues, too, of which those of an even index have both signs at random: where none exists, the
 /// point is not defined.
 pub(super) struct ModularPoint {
@@ -163,6 +206,7 @@ pub(super) struct ModularPoint {
     random: Random,
     /// What exponents are multiplied with to become integers.
     pub(super) scale: u64,
+    pub(super) knows: Signs,
     /// The product of the degrees of what roots and what constraints are solved for satisfy.
     pub(super) norm: f64,
     /// How often a sign was chosen: of a root of an even index, or of a rotation, which may reflect.
@@ -186,9 +230,9 @@ pub(super) enum ResidueMeaning {
 }
 
 impl ModularPoint {
-    pub(super) fn new(field: PrimeField, seed: u64, scale: u64) -> Self {
+    pub(super) fn new(field: PrimeField, seed: u64, scale: u64, knows: Signs) -> Self {
         let (symbols, functions) = (BTreeMap::new(), HashMap::new());
-        Self { field, random: Random(seed), scale, norm: 1.0, signs: 0, missing: 0, symbols, functions }
+        Self { field, random: Random(seed), scale, knows, norm: 1.0, signs: 0, missing: 0, symbols, functions }
     }
 
     pub(super) fn random(&mut self) -> u64 {
@@ -226,8 +270,14 @@ impl ModularPoint {
     /// Makes the point one of a part of a set, by the steps of this: each rotation reflects in every other part.
     pub(super) fn follow(&mut self, set: &Set<'_>, steps: &[Step], part: u64) -> Option<()> {
         for (place, rotation) in set.rotations.iter().enumerate() {
-            rotation.bind(self, part >> place & 1 == 1)?;
-            self.signs += 1;
+            let factor = match self.knows {
+                Signs::Free => self.random(),
+                Signs::Related => {
+                    self.signs += 1;
+                    if part >> place & 1 == 1 { self.field.negative(1) } else { 1 }
+                }
+            };
+            rotation.bind(self, factor)?;
         }
         for step in steps {
             let residue = self.solved(step)?;
@@ -301,43 +351,57 @@ impl ModularPoint {
         expressions.map(|expression| self.evaluate(expression)).collect()
     }
 
-    /// b^(n/d) = s^n with s^d = b.
+    /// b^(n/d) = s^r b^w with s^d = b and n = w d + r, so that much is known of the powers of a root that is free.
     pub(super) fn power(&mut self, base: &Expression, exponent: &BigRational) -> Option<u64> {
         let index = exponent.denom().to_u64()?;
-        let root = if index == 1 { self.evaluate(base)? } else { self.root(base, index)? };
-        self.field.integer_power(root, exponent.numer())
+        if index == 1 {
+            let value = self.evaluate(base)?;
+            return self.field.integer_power(value, exponent.numer());
+        }
+        let (root, value) = self.root(base, index)?;
+        self.power_of_root(root, value, exponent.numer(), index)
     }
 
-    fn root(&mut self, base: &Expression, index: u64) -> Option<u64> {
+    /// The power n of a root with the index d of a value.
+    fn power_of_root(&self, root: u64, value: u64, power: &BigInt, index: u64) -> Option<u64> {
+        let (whole, rest) = power.div_mod_floor(&index.into());
+        let [whole, rest] = [(value, whole), (root, rest)].map(|(base, power)| self.field.integer_power(base, &power));
+        Some(self.field.multiply(whole?, rest?))
+    }
+
+    /// A root, and what it is taken of.
+    fn root(&mut self, base: &Expression, index: u64) -> Option<(u64, u64)> {
+        let field = self.field;
+        let product = |(a, b): (u64, u64), (c, d): (u64, u64)| (field.multiply(a, c), field.multiply(b, d));
         // Of a product with a positive number, the root is the product of roots.
         if let [Expression::Number(number), rest @ ..] = base.factors()
             && number.is_positive()
         {
-            let number = self.root_of_number(number, index)?;
+            let number = (self.root_of_number(number, index)?, field.residue(number)?);
             if rest.is_empty() {
                 return Some(number);
             }
-            let rest = self.root(&Expression::product(rest.iter().cloned()), index)?;
-            return Some(self.field.multiply(number, rest));
+            return Some(product(number, self.root(&Expression::product(rest.iter().cloned()), index)?));
         }
         if let Expression::Product(factors) = base
             && let Some(roots) = factors.iter().map(|factor| self.known_root(factor, index)).collect::<Option<Vec<_>>>()
         {
-            return Some(roots.into_iter().fold(1, |product, root| self.field.multiply(product, root)));
+            return Some(roots.into_iter().fold((1, 1), product));
         }
         let value = self.evaluate(base)?;
-        self.root_of(value, index)
+        Some((self.root_of(value, index)?, value))
     }
 
-    /// The root of a factor, if it occurs by itself.
-    fn known_root(&mut self, factor: &Expression, index: u64) -> Option<u64> {
+    /// The root of a factor, if it occurs by itself, and the factor.
+    fn known_root(&mut self, factor: &Expression, index: u64) -> Option<(u64, u64)> {
         let (base, exponent) = match factor {
             Expression::Power(base, exponent) if exponent.is_integer() => (&**base, exponent.to_integer()),
             other => (other, BigInt::from(1)),
         };
-        let meaning = ResidueMeaning::Root(self.evaluate(base)?, index);
-        let root = *self.functions.get(&meaning)?;
-        self.field.integer_power(root, &exponent)
+        let value = self.evaluate(base)?;
+        let root = *self.functions.get(&ResidueMeaning::Root(value, index))?;
+        let power = self.field.integer_power(value, &exponent)?;
+        Some((self.power_of_root(root, value, &exponent, index)?, power))
     }
 
     /// The root of a positive number n / m is that of n m^(d - 1), over m.
@@ -359,6 +423,9 @@ impl ModularPoint {
         }
         if index > HIGHEST_INDEX {
             return None;
+        }
+        if self.knows == Signs::Free {
+            return Some(if value == 0 { 0 } else { self.known(meaning) });
         }
         let root = if index.is_multiple_of(2) { self.even_root(value, index) } else { self.field.root(value, index) }?;
         self.norm *= index as f64;

@@ -17,9 +17,18 @@ pub(super) fn vanishes_everywhere(derivation: &Derivation, gradient: &SparseRow)
     vanishes(derivation, gradient, &Set::default())
 }
 
-/// Whether dI.X is proved to vanish wherever all constraints hold and it is defined.
-pub(super) fn vanishes_on_constraints(derivation: &Derivation, gradient: &SparseRow) -> bool {
-    constraint_set(derivation).is_some_and(|set| vanishes(derivation, gradient, &set))
+/// Whether dI.X is proved to vanish on one of these sets, wherever it is defined.
+pub(super) fn vanishes_on_any(derivation: &Derivation, gradient: &SparseRow, sets: &[Set<'_>]) -> bool {
+    sets.iter().any(|set| vanishes(derivation, gradient, set))
+}
+
+/// Sets that contain the constraint set, small ones last. A hinge leaves no entry of two rotation matrices open that it could be solved for,
+/// and that these are kept follows without it.
+pub(super) fn sets_around_constraints(derivation: &Derivation) -> Vec<Set<'_>> {
+    let Some(set) = constraint_set(derivation) else { return Vec::new() };
+    let of_rotations = (!set.rotations.is_empty()).then(|| set.of_rotations());
+    let of_more = (!set.constraints.is_empty()).then(|| set.satisfiable());
+    of_rotations.into_iter().chain(of_more).collect()
 }
 
 /// The constraint set; none where there are no constraints.

@@ -3,6 +3,8 @@
 //! Their points are the rotations of all quaternions and, since r may reflect, these times -1. Quaternions are numbers without a
 //! relation, so that a random one gives a point in general position of each of the two parts.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::identities::vanishes_identically;
 use super::point::{Constraint, ModularPoint};
 use crate::expression::{Expression, Symbol};
@@ -10,9 +12,8 @@ use crate::expression::{Expression, Symbol};
 /// How many times the degree of an expression in the entries its degree in a quaternion is, at most: entries are quotients of
 /// quadratic forms.
 pub(super) const DEGREE: f64 = 4.0;
-
-/// More matrices are not looked at: each doubles the number of parts of the set.
-const MOST: usize = 4;
+/// The same where the quotients are multiplied with an unknown.
+pub(super) const DEGREE_OF_MULTIPLES: f64 = DEGREE + 1.0;
 
 /// A matrix that constraints keep orthonormal.
 #[derive(Clone, Copy)]
@@ -24,14 +25,14 @@ pub(super) struct Rotation {
 impl Rotation {
     /// The matrices that six of the constraints keep orthonormal; takes these constraints out of the list.
     pub(super) fn take(constraints: &mut Vec<Constraint<'_>>) -> Vec<Self> {
-        let mut rotations = Vec::new();
-        while rotations.len() < MOST
-            && let Some((entries, members)) = find(constraints)
-        {
+        let products = ScalarProducts::among(constraints);
+        let (mut rotations, mut members) = (Vec::new(), BTreeSet::new());
+        while let Some((entries, own)) = products.orthonormal(&members) {
             rotations.push(Self { entries });
-            let mut indices = 0..;
-            constraints.retain(|_| indices.next().is_none_or(|index| !members.contains(&index)));
+            members.extend(own);
         }
+        let mut indices = 0..;
+        constraints.retain(|_| indices.next().is_none_or(|index| !members.contains(&index)));
         rotations
     }
 
@@ -39,8 +40,8 @@ impl Rotation {
         self.entries.into_iter().flatten()
     }
 
-    /// Binds the entries to those of a random rotation, which may reflect, too.
-    pub(super) fn bind(&self, point: &mut ModularPoint, reflects: bool) -> Option<()> {
+    /// Binds the entries to those of a random rotation, times a factor. With -1 it reflects.
+    pub(super) fn bind(&self, point: &mut ModularPoint, by: u64) -> Option<()> {
         let [w, x, y, z] = [0; 4].map(|_| point.random());
         let field = point.field;
         let norm = [w, x, y, z].iter().fold(0, |sum, entry| field.add(sum, field.multiply(*entry, *entry)));
@@ -53,36 +54,56 @@ impl Rotation {
                 let products = (0..3).map(|k| field.multiply(h[i][k], h[k][j]));
                 let turn = products.fold(field.multiply(w, h[i][j]), |sum, product| field.add(sum, product));
                 let entry = field.add(u64::from(i == j), field.multiply(factor, turn));
-                point.bind(*symbol, if reflects { field.negative(entry) } else { entry });
+                point.bind(*symbol, field.multiply(by, entry));
             }
         }
         Some(())
     }
 }
 
-/// Three vectors of symbols that constraints keep orthonormal, and the indices of these constraints.
-fn find(constraints: &[Constraint<'_>]) -> Option<([[Symbol; 3]; 3], [usize; 6])> {
-    let units: Vec<(usize, [Symbol; 3])> = (0..constraints.len())
-        .filter_map(|index| {
-            let symbols: Vec<Symbol> = constraints[index].value.symbols().into_iter().collect();
-            let vector: [Symbol; 3] = symbols.try_into().ok()?;
-            is_product(constraints[index].value, &vector, &vector, 1).then_some((index, vector))
-        })
-        .collect();
-    let orthogonal = |one: &[Symbol; 3], other: &[Symbol; 3]| {
-        constraints.iter().position(|constraint| is_product(constraint.value, one, other, 0))
-    };
-    for (place, (first, a)) in units.iter().enumerate() {
-        for (next, (second, b)) in units.iter().enumerate().skip(place + 1) {
-            let Some(ab) = orthogonal(a, b) else { continue };
-            for (third, c) in &units[next + 1..] {
-                if let (Some(ac), Some(bc)) = (orthogonal(a, c), orthogonal(b, c)) {
-                    return Some(([*a, *b, *c], [*first, *second, *third, ab, ac, bc]));
+/// Constraints by the symbols that they contain: candidates for scalar products of vectors of symbols.
+struct ScalarProducts<'a> {
+    by_symbols: BTreeMap<BTreeSet<Symbol>, Vec<(usize, &'a Expression)>>,
+    /// Vectors that a constraint, of this index, makes unit vectors.
+    units: Vec<(usize, [Symbol; 3])>,
+}
+
+impl<'a> ScalarProducts<'a> {
+    fn among(constraints: &[Constraint<'a>]) -> Self {
+        let mut products = Self { by_symbols: BTreeMap::new(), units: Vec::new() };
+        for (index, Constraint { value, .. }) in constraints.iter().enumerate() {
+            let symbols = value.symbols();
+            if let Ok(vector) = <[Symbol; 3]>::try_from(symbols.iter().copied().collect::<Vec<_>>())
+                && is_product(value, &vector, &vector, 1)
+            {
+                products.units.push((index, vector));
+            }
+            products.by_symbols.entry(symbols).or_default().push((index, value));
+        }
+        products
+    }
+
+    /// The constraint that makes two vectors orthogonal.
+    fn of(&self, one: &[Symbol; 3], other: &[Symbol; 3]) -> Option<usize> {
+        let candidates = self.by_symbols.get(&one.iter().chain(other).copied().collect::<BTreeSet<_>>())?;
+        candidates.iter().find(|(_, value)| is_product(value, one, other, 0)).map(|(index, _)| *index)
+    }
+
+    /// Three vectors that constraints keep orthonormal, and the indices of these constraints: none of those that are taken.
+    fn orthonormal(&self, taken: &BTreeSet<usize>) -> Option<([[Symbol; 3]; 3], [usize; 6])> {
+        let units: Vec<_> = self.units.iter().filter(|(index, _)| !taken.contains(index)).collect();
+        for (place, (first, a)) in units.iter().enumerate() {
+            for (next, (second, b)) in units.iter().enumerate().skip(place + 1) {
+                let Some(ab) = self.of(a, b) else { continue };
+                for (third, c) in &units[next + 1..] {
+                    if let (Some(ac), Some(bc)) = (self.of(a, c), self.of(b, c)) {
+                        return Some(([*a, *b, *c], [*first, *second, *third, ab, ac, bc]));
+                    }
                 }
             }
         }
+        None
     }
-    None
 }
 
 /// Whether an expression is a . b - `constant`.

@@ -1,5 +1,6 @@
 //! From residues back to rational numbers, with coefficients that are polynomials in the parameters, and to what is proved.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use num_bigint::BigInt;
@@ -17,6 +18,7 @@ use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 use crate::numbers::field::PrimeField;
 use crate::proofs::conservation::proved_grade;
+use crate::proofs::rates::sets_around_constraints;
 
 /// The most numbers in all coefficients together.
 const MOST_NUMBERS: usize = 300;
@@ -65,9 +67,10 @@ impl Space<'_> {
             }
         }
         let sum = sum.into_iter().map(|(state, terms)| (state, Expression::sum(terms))).collect();
-        let of_all = proved_grade(derivation, &sum).filter(|grade| matches!(grade, Conservation::Everywhere(_)));
+        let of_all = proved_grade(derivation, &[], &sum).filter(|grade| matches!(grade, Conservation::Everywhere(_)));
+        let sets = LazyCell::new(|| sets_around_constraints(derivation));
         let graded = |(value, gradient): (Expression, SparseRow)| {
-            let grade = of_all.or_else(|| proved_grade(derivation, &gradient))?;
+            let grade = of_all.or_else(|| proved_grade(derivation, &sets, &gradient))?;
             Some(FurtherIntegral { value, gradient, grade })
         };
         values.into_iter().zip(gradients).map(graded).collect()

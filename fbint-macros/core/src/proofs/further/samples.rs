@@ -8,7 +8,7 @@ use crate::expression::Symbol;
 use crate::numbers::derivative::Differentiated;
 use crate::numbers::field::PrimeField;
 use crate::numbers::random::Random;
-use crate::proofs::point::ModularPoint;
+use crate::proofs::point::{ModularPoint, Signs};
 
 /// Points at which what the others leave has to vanish, for each part of the constraint set.
 const SPARE: usize = 2;
@@ -133,7 +133,7 @@ impl Space<'_> {
     }
 
     fn with_parameters(&self, parameters: &[u64], number: u64) -> ModularPoint {
-        let mut point = ModularPoint::new(self.field, self.seed ^ number << 32, self.scale);
+        let mut point = ModularPoint::new(self.field, self.seed ^ number << 32, self.scale, Signs::Related);
         for (symbol, residue) in self.parameters.iter().zip(parameters) {
             point.bind(*symbol, *residue);
         }
