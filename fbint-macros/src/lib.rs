@@ -383,8 +383,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///   table and the record of a run call it assumed.
 ///
 /// What is conserved beside the declared integrals is searched for, of models with up to 24 entries of the state among polynomials of degree 2
-/// in the state and in the functions that occur as far as that takes little work, and of any model to degree d with `search(degree = d)`:
-/// roots, reciprocals and calls count as variables of their own, and so does ln(x) where x is a factor of its own rate. `equations`, `derivation` and the documentation list what was found and
+/// in the state, in the functions that occur and in their partners, as far as that takes little work, and of any model to degree d with `search(degree = d)`:
+/// roots, reciprocals and calls count as variables of their own, and so do their partners: the cosine of a sine, ln(y) of 1 / y, and ln(x) where
+/// x is a factor of its own rate. `equations`, `derivation` and the documentation list what was found and
 /// proved, as `invariant` takes it, independent of what is declared, and say what was excluded: "no other polynomial of degree <= 2 in q,
 /// p, for general parameters". There, coefficients are rational in the parameters, functions of what is declared and listed do not count,
 /// functions have the relations that proofs use and no others, and the exclusion fails with a probability below 1e-8:

@@ -139,10 +139,16 @@ fn classical_integrals_are_found() {
             VORTICES,
             abcd,
             2,
-            [119, 26],
+            [230, 112],
             &[
                 "a * x[0] + b * x[1] + c * x[2] + d * x[3]",
                 "a * y[0] + b * y[1] + c * y[2] + d * y[3]",
+                "a * b * ((x[0] - x[1]).powi(2) + (y[0] - y[1]).powi(2)).ln() \
+                 + a * c * ((x[0] - x[2]).powi(2) + (y[0] - y[2]).powi(2)).ln() \
+                 + a * d * ((x[0] - x[3]).powi(2) + (y[0] - y[3]).powi(2)).ln() \
+                 + b * c * ((x[1] - x[2]).powi(2) + (y[1] - y[2]).powi(2)).ln() \
+                 + b * d * ((x[1] - x[3]).powi(2) + (y[1] - y[3]).powi(2)).ln() \
+                 + c * d * ((x[2] - x[3]).powi(2) + (y[2] - y[3]).powi(2)).ln()",
                 "a * x[0].powi(2) + b * x[1].powi(2) + c * x[2].powi(2) + d * x[3].powi(2) + a * y[0].powi(2) \
              + b * y[1].powi(2) + c * y[2].powi(2) + d * y[3].powi(2)",
             ],
@@ -311,6 +317,26 @@ fn what_is_found_can_be_declared() {
         let (rest, _) = found(&format!("{attribute}{}", entries.collect::<String>()), item, degree);
         assert!(!texts.is_empty() && rest.is_empty(), "{texts:?}, then {rest:?}");
     }
+}
+
+/// Energies whose functions do not occur in the field, only their derivatives do.
+#[test]
+fn partners_of_functions_that_occur_are_searched() {
+    let rows = [
+        ("-k * x.sin()", "2 * k * x.cos() - v.powi(2)"),
+        ("k * x.cos()", "2 * k * x.sin() - v.powi(2)"),
+        ("-k / x", "2 * k * x.ln() + v.powi(2)"),
+        ("-k / (x + k)", "2 * k * (x + k).ln() + v.powi(2)"),
+        ("-k / (x.powi(2))", "2 * k / x - v.powi(2)"),
+        ("-k * x.ln()", "2 * k * x - 2 * k * x * x.ln() - v.powi(2)"),
+        ("-k * x.sinh()", "2 * k * x.cosh() + v.powi(2)"),
+        ("-k * x.tanh()", "2 * k * x.cosh().ln() + v.powi(2)"),
+        ("k * x.tan()", "2 * k * x.cos().ln() + v.powi(2)"),
+    ];
+    let energy = |(force, _): &(&str, &str)| {
+        found(&format!("state(x, v), dynamics(x = v, v = {force})"), "struct S { k: f64 }", 2).0
+    };
+    assert_eq!(rows.iter().map(energy).collect::<Vec<_>>(), rows.map(|(_, energy)| vec![energy]));
 }
 
 /// Without being asked for: degree 2, as far as that takes little work.

@@ -1,4 +1,4 @@
-//! What is searched: products of the state and of the functions that occur, up to a degree.
+//! What is searched: products of the state, of the functions that occur and of their partners, up to a degree.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -57,25 +57,53 @@ fn raised(base: Expression, power: usize) -> Option<Expression> {
     (power >= BigRational::one()).then(|| base.power(exponent).ok()).flatten()
 }
 
-/// The functions of the state that occur: roots, reciprocals, and calls.
+/// The functions of the state that occur, roots, reciprocals and calls, and what such a function is the derivative of: the energy of a
+/// pendulum contains the cosine where its force is a sine.
 pub(super) fn atoms(derivation: &Derivation) -> Vec<Expression> {
     let parts: Vec<&Expression> = derivation.field.expressions().collect();
-    let mut atoms = Vec::new();
     let values = derivation.integrals.rows().map(|integral| &integral.value);
-    for atom in
-        parts.iter().copied().chain(values).flat_map(Expression::nodes).filter_map(|node| atom(node, derivation))
-    {
-        if !atoms.contains(&atom) {
-            atoms.push(atom);
-        }
-    }
+    let nodes = parts.iter().copied().chain(values).flat_map(Expression::nodes);
+    let occurring: Vec<Expression> = nodes.filter_map(|node| atom(node, derivation)).collect();
+    let mut candidates = occurring.clone();
     if derivation.constraints().is_none() && derivation.field.systems.is_empty() {
         let is_factor = |state: &Symbol| is_factor_of_rate(*state, parts[state.place()]);
-        let logarithm = |state: Symbol| Expression::call(Function::Ln, [Expression::from(state)]);
-        let logarithms: Vec<Expression> = derivation.symbols.states().filter(is_factor).map(logarithm).collect();
-        atoms.extend(logarithms.into_iter().filter(|logarithm| !atoms.contains(logarithm)).collect::<Vec<_>>());
+        candidates
+            .extend(derivation.symbols.states().filter(is_factor).map(|state| logarithm(Expression::from(state))));
+    }
+    candidates.extend(occurring.iter().filter_map(partner));
+    let mut atoms = Vec::new();
+    for candidate in candidates {
+        if !atoms.contains(&candidate) {
+            atoms.push(candidate);
+        }
     }
     atoms
+}
+
+fn logarithm(of: Expression) -> Expression {
+    Expression::call(Function::Ln, [of])
+}
+
+/// A function whose derivative is made of this one, or that is made of its derivative.
+fn partner(atom: &Expression) -> Option<Expression> {
+    match atom {
+        // Roots have none: the logarithm of each distance would be one more function for each pair of bodies.
+        Expression::Power(base, exponent) if *exponent == -BigRational::one() => Some(logarithm((**base).clone())),
+        Expression::Call(function, arguments) => {
+            let of = |function| Some(Expression::call(function, [arguments[0].clone()]));
+            match function {
+                Function::Sin => of(Function::Cos),
+                Function::Cos => of(Function::Sin),
+                Function::Sinh => of(Function::Cosh),
+                Function::Cosh => of(Function::Sinh),
+                Function::Tan => of(Function::Cos).map(logarithm),
+                Function::Tanh => of(Function::Cosh).map(logarithm),
+                Function::Ln => arguments[0].clone().power(-BigRational::one()).ok(),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }
 
 /// The root, the reciprocal or the call itself, if it depends on the state.
