@@ -135,7 +135,7 @@ impl Notation<'_> {
         variables.dedup();
         match searched.atoms.len() {
             0 => {}
-            count if count > MOST_ATOMS => variables.push(format!("{count} functions")),
+            count if count > MOST_ATOMS => variables.push(format!("{count} functions that occur")),
             _ => variables.extend(searched.atoms.iter().map(|atom| source(atom, symbols))),
         }
         let other = if further.found.is_empty() { "" } else { "other " };
