@@ -97,6 +97,26 @@ mod plain {
     models_of_every_kind!();
 }
 
+/// Where nobody may allow lints of clippy's groups.
+mod forbidden {
+    #![forbid(clippy::pedantic)]
+    #![allow(dead_code)]
+
+    use fbint_runtime::feedback_system;
+
+    models_of_every_kind!();
+
+    /// The same of a deprecated model, which warns at no declaration of its own.
+    #[forbid(clippy::nursery)]
+    mod nursery {
+        use fbint_runtime::feedback_system;
+
+        #[deprecated = "another takes its place"]
+        #[feedback_system(coordinates(q), momenta(p), input(u), hamiltonian = p.powi(2) / 2, force(p = u - q), derivatives)]
+        struct Old;
+    }
+}
+
 /// Without the prelude there is neither `Some` nor `Clone` nor `From`.
 mod without_prelude {
     #![no_implicit_prelude]

@@ -1,7 +1,6 @@
 //! What steps cost: a projection against the RK4 step before it, and error control against the evaluations.
 //!
 //! `cargo bench -p fbint-runtime --bench cost`
-#![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
 use std::error::Error;
 use std::hint::black_box;

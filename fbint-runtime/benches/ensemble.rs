@@ -4,7 +4,6 @@
 //!
 //! The scalar loop integrates one member after the other. All take turns, and the best of many short rounds counts, which is one
 //! that nothing else disturbed. `Array` is what a compiler makes of loops over plain arrays.
-#![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
 use std::array;
 use std::error::Error;

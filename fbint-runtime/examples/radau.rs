@@ -5,7 +5,6 @@
 //! the errors, not only at the steps.)
 //!
 //! `cargo run --release --example radau --features differential-equations`
-#![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
 use std::error::Error;
 

@@ -55,6 +55,11 @@ use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 /// let place = Pendulum::VECTOR_FIELD_PATTERN.iter().position(|entry| *entry == (1, 0)).unwrap();
 /// assert!((entries[place] + 2.0 * 9.81 * 0.5 * 0.3_f64.cos()).abs() < 1e-14);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no generated derivatives",
+    label = "its declaration lacks the key `derivatives`",
+    note = "add `derivatives` to its `#[feedback_system(..)]`"
+)]
 pub trait DifferentiableSystem: FeedbackSystem {
     /// An array with an entry for each parameter, see [`parameter_names`](crate::SystemFacts::parameter_names).
     type ByParameters<T: Entry>: Entries<T>;

@@ -65,7 +65,7 @@
 //! | feature | |
 //! |---|---|
 //! | `std` (default) | [`Simulation`], and messages with what they carry; without it the crate is `no_std` and needs no allocator |
-//! | `derive` (default) | models are derived while a crate compiles; without it, only models with prepared derivations compile, and no computer algebra takes part |
+//! | `derive` (default) | computer algebra shortens what is derived and proves more; without it models compile all the same, faster, and their fields are hardly longer |
 //! | `libm` | elementary functions without `std` |
 //! | `ensemble` | `Ensemble`: many members at once, in the lanes of vectors and on all cores |
 //! | `lanes` | `Lanes`: several numbers side by side, without `std` |

@@ -3,7 +3,6 @@
 //!
 //! `--nocapture` prints the figures.
 #![allow(missing_docs)]
-#![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
 mod comparison;
 mod pairs;

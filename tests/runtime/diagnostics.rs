@@ -1,5 +1,4 @@
 //! Runs that fail say what was wrong, by name, within a step of when it went wrong, and keep the state before.
-#![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
 use super::common::{PENDULUM, Pendulum, amount};
 use super::models::{PARALLELOGRAM, Parallelogram};

@@ -1,5 +1,4 @@
 //! Runs that lose what they must keep fail, and runs whose terms grow do not.
-#![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
 use super::models::{SPHERICAL_PENDULUM, SphericalPendulum};
 use fbint_runtime::{Cause, Error, Gains, Method, Simulation, feedback_system};

@@ -1,5 +1,4 @@
 //! Where a run starts in time, and tolerances of entries of different sizes.
-#![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
 use std::ops::ControlFlow;
 

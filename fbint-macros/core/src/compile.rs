@@ -79,6 +79,9 @@ pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundi
     };
     let messages = Messages { declaration, model: &elaborated, surroundings };
     let undefined = messages.undefined(&errors);
+    if errors.is_empty() {
+        messages.undefined_at_start(&errors);
+    }
     errors.flush()?;
     messages.size()?;
     let mut origin = origin(messages)?;

@@ -38,11 +38,15 @@ fn driven_systems_start_at_rest() {
 #[test]
 fn mistakes_are_reported_where_they_stand() {
     let rows: [(&str, &str, &str); 14] = [
-        ("default(m = vector![1], g = 9.81)", "`default` says nothing of `l`: add `l = ..` to it", "l"),
-        ("default(m = vector![1], g = 9, l = 1, k = 1)", "`k` is not a parameter; `default` is for `m`, `g`, `l`", "k"),
+        ("default(m = vector![1], g = 9.81)", "`default` is missing `l`: add `l = ..` to it", "l"),
+        (
+            "default(m = vector![1], g = 9, l = 1, k = 1)",
+            "`k` is not a parameter: add the field `k: f64`, or remove it here",
+            "k",
+        ),
         (
             "default(m = vector![1], g = 9, length = 1)",
-            "`length` is not a parameter; `default` is for `m`, `g`, `l`",
+            "`length` is not a parameter: add the field `length: f64`, or remove it here",
             "length",
         ),
         ("default(m = vector![1], g = 9, l = 1, l = 2)", "`l` is given twice in `default`: keep one of the two", "l"),
@@ -58,7 +62,7 @@ fn mistakes_are_reported_where_they_stand() {
             "1000.exp()",
         ),
         ("default(m[i in 0..1] = 1, g = 9, l = 1)", "`default` gives all of `m` at once: drop `[..]` after `m`", "["),
-        ("start(q = vector![l, 0])", "`start` says nothing of `p`: add `p = ..` to it", "p"),
+        ("start(q = vector![l, 0])", "`start` is missing `p`: add `p = ..` to it", "p"),
         (
             "start(q = vector![l, 0], p = vector![0, 0], r = 1)",
             "`r` is not a variable with a start; `start` is for `q`, `p`",

@@ -131,13 +131,13 @@ const MISTAKES: &[Case] = &[
             "there is no key `friction`: write `force(p = ..)` along a momentum, or `force(v = ..)` along a velocity")]),
     ("coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, controls(u)",
         &[("controls",
-            "unknown key `controls`; the keys are coordinates, momenta, velocities, kinematics, state, poisson, dynamics, hamiltonian, lagrangian, time, input, force, define, constraint, phase_constraint, velocity_constraint, invariant, output, default, start, search, derivatives, crate")]),
+            "there is no key `controls`: write `input(u)`")]),
     ("coordinates(x), velocities(v), lagrangian = v.powi(2) / 2 - x * t, tim(t)",
         &[("tim",
             "unknown key `tim`; did you mean `time`?")]),
     ("coordinates(x), velocities(v), lagrangian = v.powi(2) / 2, velocity_constraint(a = v - t.sin()), time(t)",
         &[("v - t.sin()",
-            "`a` has a part without velocities, `-sin(t)`: a moving constraint does work, and the energy is not conserved. Only homogeneous ones are supported")]),
+            "`a` has a part without velocities, `-sin(t)`: declare what moves as a coordinate with inertia, driven by `constraint(drive = angle - rate * t)` with `time(t)`, and write its velocity here")]),
 ];
 
 #[rustfmt::skip]

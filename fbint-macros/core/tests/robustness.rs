@@ -199,7 +199,10 @@ fn a_panic_of_the_compiler_is_one_message() {
     for (item, kept) in [(ITEM, "struct S"), ("fn s() {}", "fn s")] {
         let panics = |_, _| panic!("index out of bounds");
         let expansion = fbint_macros_core::compile::caught(tokens(&declare("m")), tokens(item), panics).to_string();
-        assert!(expansion.contains("a fault of fbint: index out of bounds; please report it"), "{expansion}");
+        assert!(
+            expansion.contains("internal error in fbint: index out of bounds; this is a bug, please report it"),
+            "{expansion}"
+        );
         assert!(expansion.contains(kept), "{expansion}");
         assert_eq!(expansion.matches("compile_error").count(), 1, "{expansion}");
     }

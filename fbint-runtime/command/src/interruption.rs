@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM: files stay whole, nothing temporary stays behind, and a run that is watched ends in good order.
+//! Ctrl-C and SIGTERM: files stay whole, and a run that is watched ends in good order. Temporary files are removed, but on Windows, where
+//! nothing listens for signals.
 //!
 //! A thread of its own waits for signals. While a run or an ensemble is watched, the first signal is only noted, and it is asked for
 //! between steps; otherwise, and at the second one, the process removes the files that are not whole yet and exits. An ensemble whose

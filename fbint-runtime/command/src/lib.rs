@@ -10,7 +10,7 @@
 //!
 //! | feature | |
 //! |---|---|
-//! | `derive` (default) | models are derived while the crate compiles; without it, only models with prepared derivations compile |
+//! | `derive` (default) | computer algebra shortens what is derived; without it models compile all the same, and no algebra is compiled |
 //! | `mpi` | [ensembles by several processes](#on-a-cluster), which takes an MPI library and libclang |
 //! | `parquet` | tables as Parquet, beside CSV |
 //! | `text` | models from files, which are derived when they are read, without computer algebra |

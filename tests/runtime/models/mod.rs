@@ -1,5 +1,4 @@
 //! Models as a user declares them, with starts.
-#![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
 use fbint_runtime::feedback_system;
 

@@ -3,14 +3,17 @@
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive};
 use quote::ToTokens;
-use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, RangeLimits, Stmt, UnOp};
+use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, Member, RangeLimits, Stmt, UnOp};
 
+use super::foreign;
 use super::methods::Value;
 use super::numbers;
 use super::scope::{Poison, Reported, Scope, every};
 use super::value::{ShapedExpression, unrepresentable};
 use crate::expression::{DivisionByZero, Expression};
-use crate::syntax::{Shape, peel};
+use crate::syntax::habits::SWITCH;
+use crate::syntax::written::written_or;
+use crate::syntax::{Shape, peel, plain};
 
 /// The deepest recursion. Definitions within definitions count with everything that is open in them.
 const MAX_LEVEL: usize = 300;
@@ -75,14 +78,14 @@ impl Scope<'_> {
     fn no_mathematics<T>(&self, expression: &Expr) -> Reported<T> {
         match expression {
             Expr::Cast(cast) => self.fail(cast.as_token, "every number is real and exact here: drop the cast"),
-            Expr::Array(array) => self.fail(array, "a vector is written `vector![..]`, a matrix `matrix![..; ..]`"),
             Expr::Reference(inner) => self.fail(inner.mutability, "nothing is changed here: drop the `mut`"),
             Expr::Range(range) => self.fail(range, "a range has no value; write `(a..b).map(|i| ..).sum()`"),
             Expr::Closure(closure) => self.fail(closure, "a closure belongs into `(a..b).map(|i| ..).sum()`"),
-            Expr::Tuple(tuple) => self.fail(tuple, "a pair only indexes a matrix, as in `m[(0, 1)]`"),
-            Expr::Assign(assign) => {
-                self.fail(assign.eq_token, "an equation has no value; write the difference of its sides: `a - b`")
+            Expr::Tuple(tuple) => {
+                let entries = written_or(&tuple.elems, "..");
+                self.fail(tuple, format!("a vector is written `vector![{entries}]`, and a pair only indexes a matrix"))
             }
+            Expr::Assign(assign) => self.equation(assign.eq_token, &assign.left, &assign.right),
             other => self.fail(other, "this is not part of the expression language, which knows arithmetic, methods, indexing, `vector![..]`, `matrix![..]`, `stack![..]` and sums"),
         }
     }
@@ -101,6 +104,10 @@ impl Scope<'_> {
             {
                 return Ok(Expression::Pi.into());
             }
+        }
+        let constant = path.path.segments.last().and_then(|word| foreign::constant(&plain(&word.ident)));
+        if let Some(constant) = constant {
+            return self.fail(path, format!("`PI` is the only constant that is known here: write `{constant}`"));
         }
         self.fail(path, "paths have no meaning here, because the macro cannot look behind them; pass the number as a field of the struct")
     }
@@ -137,7 +144,9 @@ impl Scope<'_> {
         let is_difference = matches!(op, BinOp::Sub(_));
         if shape != operand.shape() {
             let verb = if is_difference { "subtracted" } else { "added" };
-            return self.fail(op, format!("{shape} and {} cannot be {verb}", operand.shape()));
+            let is_product = [shape, operand.shape()].contains(&Shape::Vector(1));
+            let remedy = if is_product { ": a scalar is written `a.dot(&b)`, or `(..)[0]`" } else { "" };
+            return self.fail(op, format!("{shape} and {} cannot be {verb}{remedy}", operand.shape()));
         }
         Ok(if is_difference { operand.map(|entry| -entry) } else { operand })
     }
@@ -172,18 +181,27 @@ impl Scope<'_> {
         let op = binary.op;
         let symbol = op.to_token_stream().to_string();
         match op {
-            BinOp::BitXor(_) => self.fail(
-                op,
-                "`^` is Rust's exclusive or and binds loosely; a power is written `x.powi(2)` or `x.powf(1.5)`",
-            ),
-            BinOp::Eq(_) => self.fail(op, "an equation has no value; write the difference of its sides: `a - b`"),
+            BinOp::Eq(_) => self.equation(op, &binary.left, &binary.right),
+            BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) | BinOp::Ne(_) | BinOp::And(_) | BinOp::Or(_) => {
+                self.fail(op, format!("`{symbol}` has no value here: {SWITCH}"))
+            }
             _ => self
                 .fail(op, format!("`{symbol}` is not an operation on real numbers; there are `+`, `-`, `*` and `/`")),
         }
     }
 
+    fn equation<T>(&self, sign: impl ToTokens, left: &Expr, right: &Expr) -> Reported<T> {
+        let difference = foreign::difference(left, right);
+        self.fail(sign, format!("an equation has no value; write the difference of its sides: `{difference}`"))
+    }
+
     /// `q[i]` or `m[(i, j)]`.
     fn index(&mut self, index: &ExprIndex) -> Value {
+        if let Some(name) = self.unknown_root(&index.expr)
+            && let Some(remedy) = foreign::call(&name, &[&index.index])
+        {
+            return self.fail(&index.expr, remedy);
+        }
         let value = self.evaluate(&index.expr);
         let (row, column) = match peel(&index.index) {
             Expr::Tuple(pair) if pair.elems.len() == 2 => {
@@ -244,13 +262,27 @@ impl Scope<'_> {
             let name = field.member.to_token_stream();
             return self.fail(field, format!("parameters are used by their bare names: write `{name}`"));
         }
-        let value = self.evaluate(&field.base)?;
         let member = field.member.to_token_stream().to_string();
+        if let Some(module) = self.unknown_root(&field.base)
+            && member.eq_ignore_ascii_case("pi")
+        {
+            return self.fail(field, format!("there is no `{module}` here: write `PI`"));
+        }
+        let value = self.evaluate(&field.base)?;
         let place = ["x", "y", "z", "w"].iter().position(|letter| *letter == member);
+        let base = written_or(&field.base, "x");
         let message = match (place, value.shape()) {
             (Some(place), Shape::Vector(length)) if place < length => return Ok(value.entries()[place].clone().into()),
             (Some(_), shape @ Shape::Vector(_)) => format!("{shape} has no `.{member}`"),
             (Some(_), shape) => format!("only a vector has `.x`, `.y`, `.z`; this is {shape}"),
+            (None, _) if member == "T" => format!("a transpose is written `{base}.transpose()`"),
+            (None, _) if foreign::method(&member).is_some_and(|method| method == member) => {
+                format!("`{member}` is a method: write `{base}.{member}{}`", foreign::parentheses(&member))
+            }
+            (None, shape) if matches!(&field.member, Member::Named(name) if self.has_value(name)) => match shape {
+                Shape::Scalar => format!("a product is written `{base} * {member}`"),
+                _ => format!("an inner product is written `{base}.dot(&{member})`"),
+            },
             (None, _) => format!("there is no field `{member}`: the entries of a vector are `.x`, `.y`, `.z` or `[i]`"),
         };
         self.fail(&field.member, message)

@@ -5,7 +5,8 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Path, Token};
 
 use super::evaluate::Fold;
-use super::methods::{Builtin, METHODS, Value, arguments};
+use super::foreign;
+use super::methods::{Builtin, Value, arguments};
 use super::scope::{Poison, Reported, Scope, every};
 use super::value::ShapedExpression;
 use crate::expression::Expression;
@@ -115,7 +116,7 @@ impl Scope<'_> {
         let name = plain(&word.ident);
         let is_meant = |function: &str| function == name && path.segments.len() == 1;
         let Some((_, count, function)) = FUNCTIONS.iter().find(|(function, ..)| is_meant(function)) else {
-            return self.unknown_function(path, &name);
+            return self.unknown_function(call, path, &name);
         };
         if call.args.len() != *count {
             let message = format!("`{name}` takes {}, not {}", arguments(*count), call.args.len());
@@ -124,18 +125,24 @@ impl Scope<'_> {
         function(self, call)
     }
 
-    fn unknown_function<T>(&self, path: &Path, name: &str) -> Reported<T> {
+    fn unknown_function<T>(&self, call: &ExprCall, path: &Path, name: &str) -> Reported<T> {
         let written: Vec<String> = path.segments.iter().map(|segment| plain(&segment.ident)).collect();
         let written = written.join("::");
-        let advice = if let Some((_, count, _)) = METHODS.iter().find(|(method, ..)| *method == name) {
-            let inner = if *count == 0 { "" } else { ".." };
-            format!("`{name}` is a method: write `x.{name}({inner})`")
+        let arguments: Vec<&Expr> = call.args.iter().collect();
+        let message = if path.get_ident().is_some_and(|name| self.has_value(name)) {
+            format!("`{name}` is not a function: a product is written `{name} * (..)`, an entry `{name}[0]`")
+        } else if let Some((method, advice)) = foreign::as_method(name, &arguments) {
+            format!("`{method}` is a method: {advice}")
+        } else if let Some(advice) = foreign::call(name, &arguments) {
+            format!("there is no function `{written}` here: {advice}")
+        } else if let Some(method) = foreign::method(name) {
+            format!("`{method}` is a method: write `x.{method}{}`", foreign::parentheses(method))
         } else if let Some(near) = nearest(name, FUNCTIONS.map(|(function, ..)| function)) {
             format!("unknown function `{written}`; did you mean `{near}`?")
         } else {
             format!("unknown function `{written}`; the functions are {USAGE}")
         };
-        self.fail(path, advice)
+        self.fail(path, message)
     }
 
     fn identity(&mut self, call: &ExprCall) -> Value {

@@ -102,8 +102,9 @@ impl Scope<'_> {
         let subject = format!("`{name}`");
         let form = LinearForm {
             subject: &subject,
-            why_linear: ". D'Alembert's principle says nothing about such constraints; an `invariant` may be meant",
-            why_homogeneous: "a moving constraint does work, and the energy is not conserved. Only homogeneous ones are supported",
+            why_linear: "; d'Alembert's principle does not cover such constraints: did you mean `invariant`?",
+            why_homogeneous: "declare what moves as a coordinate with inertia, driven by `constraint(drive = angle - rate * t)` with \
+                              `time(t)`, and write its velocity here",
         };
         let is_lagrangian = self.declaration.formalism == Formalism::Lagrangian;
         // Those of a canonical system are constraints on rates as such, whatever these are.
@@ -186,7 +187,8 @@ fn check_rate(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpressi
     let form = LinearForm {
         subject: &subject,
         why_linear: "",
-        why_homogeneous: "moving frames are not supported; make it a velocity that a constraint holds",
+        why_homogeneous: "declare what moves as a coordinate with inertia, driven by `constraint(drive = shift - speed * t)` with \
+                          `time(t)`, and write its velocity here",
     };
     for rate in value.entries() {
         scope.linear_form(&named.value, rate, form)?;
@@ -203,18 +205,25 @@ fn frame(scope: &mut Scope, lagrangian: &Lagrangian) -> Reported<Vec<FrameBracke
             _ => None,
         };
         let span = span.unwrap_or_else(|| declaration.place(AttributeKey::Kinematics));
-        scope.fail_at(span, misfit_in_words(symbols, &misfit))
+        scope.fail_at(span, misfit_in_words(symbols, lagrangian, &misfit))
     })
 }
 
 /// Why a frame has no brackets, and what to do.
-fn misfit_in_words(symbols: &Symbols, misfit: &Misfit) -> String {
+fn misfit_in_words(symbols: &Symbols, lagrangian: &Lagrangian, misfit: &Misfit) -> String {
     let name = |symbol: &Symbol| format!("`{}`", symbols[*symbol].name);
     match misfit {
         Misfit::Undefined => format!("`kinematics` {NO_DERIVATIVE}"),
         Misfit::Dependent(velocities) => {
             let names: Vec<String> = velocities.iter().map(name).collect();
             match &names[..] {
+                // The inertia of a spin counts also where no angle does.
+                [only] if velocities.iter().any(|velocity| lagrangian.lagrangian.symbols().contains(velocity)) => {
+                    format!(
+                        "{only} moves no coordinate: add a coordinate whose rate it is, an angle for a spin, as in `kinematics(angle = {})`",
+                        only.trim_matches('`')
+                    )
+                }
                 [only] => format!("{only} moves no coordinate: remove it"),
                 _ => format!("{} move the coordinates in the same way: remove one", joined(&names)),
             }
@@ -229,8 +238,8 @@ fn misfit_in_words(symbols: &Symbols, misfit: &Misfit) -> String {
             let entries: Vec<String> = bracket.iter().map(|entry| notation::short(entry, symbols)).collect();
             let (i, j) = (name(i), name(j));
             format!(
-                "the directions of {i} and {j} do not close: their bracket is ({}), which no velocity moves along. L written in {i} \
-                 and {j} alone does not know the inertia in that direction: add a velocity for it and put it to zero by \
+                "the directions of {i} and {j} do not close: their bracket is ({}), which no velocity moves along, and the Lagrangian has \
+                 no kinetic energy along it; add a velocity for that direction, and set it to zero by \
                  `velocity_constraint(name = velocity)`",
                 entries.join(", ")
             )

@@ -6,6 +6,7 @@ use num_traits::One;
 use syn::{Expr, ExprMethodCall, Ident};
 
 use super::evaluate::Fold;
+use super::foreign;
 use super::scope::{Poison, Reported, Scope};
 use super::value::ShapedExpression;
 use crate::expression::{Expression, Function, to_f64};
@@ -56,34 +57,7 @@ pub(super) const METHODS: [Builtin<ExprMethodCall>; 30] = [
     ("product", 0, |scope, call| scope.series(call, Fold::Product)),
 ];
 /// The methods that end a series over a range, which is read as a whole.
-const SERIES: [&str; 2] = ["sum", "product"];
-
-/// The advice for inverses.
-const INVERSE: &str = "inverses are not written out: make the inverse of a constant matrix a parameter, \
-    and write the inverse of a small one as its adjugate over its `determinant()`";
-
-/// Methods that Rust has and this language does not, and what to write instead.
-const FOREIGN: [(&str, &str); 16] = [
-    ("pow", "a power is written `x.powi(2)` or `x.powf(1.5)`"),
-    ("log", "the natural logarithm is `ln`"),
-    ("log10", "the natural logarithm is `ln`; divide by `10.ln()`"),
-    ("log2", "the natural logarithm is `ln`; divide by `2.ln()`"),
-    ("exp2", "write `(x * 2.ln()).exp()`"),
-    ("cbrt", "write `x.powf(1.0 / 3.0)`"),
-    ("hypot", "write `(x * x + y * y).sqrt()`"),
-    ("mul_add", "write `a * b + c`"),
-    ("max", "write `(a + b + (a - b).abs()) / 2`, which has no derivative where a = b"),
-    ("min", "write `(a + b - (a - b).abs()) / 2`, which has no derivative where a = b"),
-    ("clamp", "write `(a + b + (a - b).abs()) / 2` for the larger of two numbers, and likewise for the smaller one"),
-    (
-        "signum",
-        "write `x / (x * x + eps).sqrt()` or `(x / eps).tanh()` with a small `eps`, which have a derivative where x = 0",
-    ),
-    ("floor", "it has no useful derivative"),
-    ("normalize", "write `v / v.norm()`"),
-    ("try_inverse", INVERSE),
-    ("inverse", INVERSE),
-];
+pub(super) const SERIES: [&str; 2] = ["sum", "product"];
 
 impl Scope<'_> {
     /// `receiver.method(arguments)`.
@@ -99,31 +73,40 @@ impl Scope<'_> {
         if name == "map" {
             return self.fail(&call.method, "`map` belongs into a sum: `(a..b).map(|i| ..).sum()`");
         }
+        if let Some(advice) = self.of_module(call) {
+            return self.fail(&call.receiver, advice);
+        }
         let Some((_, count, method)) = found else {
             let _ = self.evaluate(&call.receiver);
             return self.unknown_method(&call.method);
         };
         if call.args.len() != *count {
             let _ = self.evaluate(&call.receiver);
-            let message = format!("`{name}` takes {}, not {}", arguments(*count), call.args.len());
+            let remedy = if name == "atan" { ": the angle of a pair is `y.atan2(x)`" } else { "" };
+            let message = format!("`{name}` takes {}, not {}{remedy}", arguments(*count), call.args.len());
             return self.fail(&call.method, message);
         }
         method(self, call)
     }
 
+    /// The advice for a function of a library, as `np.cos(x)`: nothing here has the name of the library.
+    fn of_module(&self, call: &ExprMethodCall) -> Option<String> {
+        let module = self.unknown_root(&call.receiver)?;
+        let remedy = foreign::call(&plain(&call.method), &call.args.iter().collect::<Vec<_>>())?;
+        Some(format!("there is no `{module}` here: {remedy}"))
+    }
+
     fn unknown_method<T>(&self, method: &Ident) -> Reported<T> {
         let name = plain(method);
-        let message = match FOREIGN.iter().find(|(foreign, _)| *foreign == name) {
-            Some((_, advice)) => format!("there is no method `{name}` here: {advice}"),
-            None => match nearest(&name, METHODS.map(|(method, ..)| method)) {
-                Some(near) => format!("unknown method `{name}`; did you mean `{near}`?"),
-                None => {
-                    format!(
-                        "unknown method `{name}`; the methods are {}",
-                        METHODS.map(|(method, ..)| method).join(", ")
-                    )
-                }
-            },
+        let near = nearest(&name, METHODS.map(|(method, ..)| method));
+        let same = near.filter(|near| near.replace('_', "") == name.replace('_', "").to_lowercase());
+        let message = match (foreign::advice(&name).filter(|_| same.is_none()), foreign::method(&name).or(near)) {
+            (Some(advice), _) => format!("there is no method `{name}` here: {advice}"),
+            (None, Some(near)) => format!("unknown method `{name}`; did you mean `{near}`?"),
+            (None, None) => {
+                let methods = METHODS.map(|(method, ..)| method).join(", ");
+                format!("unknown method `{name}`; the methods are {methods}")
+            }
         };
         self.fail(method, message)
     }
@@ -185,8 +168,13 @@ impl Scope<'_> {
     }
 
     fn integer_power(&mut self, call: &ExprMethodCall) -> Value {
-        let (base, exponent) = (self.scalar(call), self.integer(&call.args[0]));
-        self.power(base?, BigRational::from_integer(BigInt::from(exponent?)), &call.args[0])
+        let (base, exponent) = (self.scalar(call), self.evaluate(&call.args[0]));
+        let (base, exponent) = (base?, exponent?);
+        if !exponent.as_number().is_some_and(BigRational::is_integer) && exponent.as_scalar().is_some() {
+            return self.fail(&call.args[0], "`powi` takes an integer: any other exponent is one of `powf`");
+        }
+        let exponent = self.integer(&call.args[0])?;
+        self.power(base, BigRational::from_integer(BigInt::from(exponent)), &call.args[0])
     }
 
     fn real_power(&mut self, call: &ExprMethodCall) -> Value {
@@ -285,7 +273,12 @@ impl Scope<'_> {
         let value = self.evaluate(&call.receiver)?;
         if !is_taken(value.shape()) {
             let name = plain(&call.method);
-            return self.fail(&call.method, format!("`{name}` takes {taken}, and this is {}", value.shape()));
+            let remedy = match (&name[..], value.shape()) {
+                ("powi", Shape::Vector(_)) => "; the square of its length is `norm_squared()`",
+                ("abs", Shape::Vector(_)) => "; its length is `norm()`",
+                _ => "",
+            };
+            return self.fail(&call.method, format!("`{name}` takes {taken}, and this is {}{remedy}", value.shape()));
         }
         Ok(value)
     }

@@ -9,6 +9,7 @@
 mod beginning;
 mod evaluate;
 mod field;
+mod foreign;
 mod functions;
 mod integrals;
 mod lagrangian;
@@ -23,9 +24,9 @@ mod value;
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenTree};
 use quote::ToTokens;
-use syn::{Expr, Ident};
+use syn::Ident;
 
 pub use self::beginning::Beginning;
 use self::integrals::{IntegralList, conserved, latex};
@@ -38,7 +39,7 @@ use crate::derivation::table::Table;
 use crate::derivation::{Declared, Doubt, IntegralId, Kind, Output, Problem, Reaction, Role, SymbolInfo, Symbols};
 use crate::expression::Symbol;
 use crate::syntax::diagnostics::Errors;
-use crate::syntax::{Declaration, Formalism, NamedExpression, Variable, plain};
+use crate::syntax::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, plain, tokens, words};
 
 /// The meaning of a declaration, and where everything in it is declared.
 #[derive(Clone, Debug)]
@@ -222,7 +223,8 @@ fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken
     for Variable { name, .. } in &declaration.inputs {
         report(name, format!("nothing uses the input `{name}`: let a force depend on it, or remove it"));
     }
-    for Variable { name, .. } in declaration.time.iter().filter(|_| declaration.inputs.is_empty()) {
+    let is_named = declaration.inputs.is_empty() && declaration.has(AttributeKey::Time);
+    for Variable { name, .. } in declaration.time.iter().filter(|_| is_named) {
         report(name, format!("nothing depends on the time `{name}`: remove `time({name})`"));
     }
     for Variable { name, .. } in &declaration.parameters {
@@ -240,22 +242,4 @@ fn calls(declaration: &Declaration, function: &str) -> bool {
         _ => false,
     };
     declaration.expressions().any(|expression| tokens(expression.to_token_stream()).windows(2).any(is_call))
-}
-
-/// The words in an expression.
-fn words(expression: &Expr) -> impl Iterator<Item = Ident> {
-    tokens(expression.to_token_stream()).into_iter().filter_map(|token| match token {
-        TokenTree::Ident(word) => Some(word),
-        _ => None,
-    })
-}
-
-/// Tokens in their order, each group before what is in it.
-fn tokens(stream: TokenStream) -> Vec<TokenTree> {
-    let mut all = Vec::new();
-    for token in stream {
-        let inner = if let TokenTree::Group(group) = &token { tokens(group.stream()) } else { Vec::new() };
-        all.extend(std::iter::once(token).chain(inner));
-    }
-    all
 }

@@ -72,7 +72,7 @@ impl<'a> Scope<'a> {
         if !self.declaration.has_reactions() {
             let message = "there is no multiplier here: only a canonical or a Lagrangian system has forces that hold its \
                            constraints";
-            let reason = "beside `state` a constraint is an invariant set of the field";
+            let reason = "and a constraint of a `state` is an invariant set of the field";
             return self.fail(function, format!("{message}, {reason}"));
         }
         let (name, index) = match peel(argument) {
@@ -89,7 +89,8 @@ impl<'a> Scope<'a> {
     fn multiplier_of(&mut self, path: &ExprPath, index: Option<&ExprIndex>) -> Reported<ShapedExpression> {
         let name = path.path.get_ident().map(plain).unwrap_or_default();
         if self.sets.contains(&name) {
-            let message = format!("`{name}` has no multiplier: the velocities keep it by themselves");
+            let message =
+                format!("`{name}` has no multiplier: the velocities already satisfy it, so that no reaction is needed");
             return self.fail(path, message);
         }
         let Some(named) = self.constraint(&name).map(|(named, _)| *named) else {

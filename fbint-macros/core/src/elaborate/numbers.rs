@@ -4,17 +4,33 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use syn::Lit;
 
+use crate::syntax::habits::UNITS;
+
+/// Suffixes of numbers in Rust and elsewhere.
+const TYPES: [&str; 17] =
+    ["f", "F", "d", "l", "L", "f16", "f32", "f128", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize"];
+
 /// The number that a literal stands for, or the reason why it is not a number.
 pub(super) fn exact(literal: &Lit) -> Result<BigRational, String> {
     let (digits, suffix) = match literal {
         Lit::Int(integer) => (integer.base10_digits(), integer.suffix()),
         Lit::Float(float) => (float.base10_digits(), float.suffix()),
+        Lit::Str(text) if decimal(text.value().trim()).is_some() => {
+            return Err(format!("a number has no quotes: write `{}`", text.value().trim()));
+        }
         _ => return Err("only numbers are literals of an expression".to_owned()),
     };
-    if !matches!(suffix, "" | "f64") {
-        return Err(format!("numbers are exact and real here: drop the suffix `{suffix}`"));
+    match suffix {
+        "" | "f64" => decimal(digits).ok_or_else(|| "this number is out of reach of double precision".to_owned()),
+        "deg" | "degree" | "degrees" => Err(format!("angles are in radians: write `{digits} * PI / 180`")),
+        "e" | "E" => Err("the digits of the exponent are missing".to_owned()),
+        "i" | "j" => Err("every number is real here".to_owned()),
+        suffix if UNITS.contains(&suffix) => Err(format!("numbers have no units: drop `{suffix}`")),
+        suffix if TYPES.contains(&suffix) || suffix.starts_with(['i', 'u']) && suffix.ends_with(char::is_numeric) => {
+            Err(format!("numbers are exact and real here: drop the suffix `{suffix}`"))
+        }
+        name => Err(format!("a product is written `{digits} * {name}`")),
     }
-    decimal(digits).ok_or_else(|| "this number is out of reach of double precision".to_owned())
 }
 
 /// Reads `12.34e-5`. The exponent is bounded before the number is built, so that `1e999999999` costs nothing.

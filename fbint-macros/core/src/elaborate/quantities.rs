@@ -7,10 +7,9 @@ use proc_macro2::Span;
 use super::scope::{Reported, Scope};
 use super::symbols::EntryIndex;
 use super::value::ShapedExpression;
-use super::words;
 use crate::derivation::{Role, SparseRow};
 use crate::expression::{Expression, Symbol};
-use crate::syntax::{NamedExpression, Shape, plain};
+use crate::syntax::{NamedExpression, Shape, plain, words};
 
 /// A named scalar function of the state.
 #[derive(Clone, Debug)]

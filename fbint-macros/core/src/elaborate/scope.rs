@@ -70,6 +70,8 @@ pub(super) struct Scope<'a> {
     indices: Vec<(String, i64)>,
     /// Names that are used, or that a misspelling stands for.
     pub(super) used: BTreeSet<String>,
+    /// Names without a meaning that were reported.
+    unknown: BTreeSet<String>,
     /// The expressions for the symbols of rates and momenta, once they are known.
     pub(super) settlement: Option<Settlement>,
     unknowns: &'a SymbolTable,
@@ -96,6 +98,7 @@ impl<'a> Scope<'a> {
             progress: declaration.defines.iter().map(|_| Evaluation::Waiting).collect(),
             indices: Vec::new(),
             used: BTreeSet::new(),
+            unknown: BTreeSet::new(),
             settlement: None,
             unknowns,
             symbols: &unknowns.symbols,
@@ -274,11 +277,11 @@ impl<'a> Scope<'a> {
 
     /// The result of `body`, if it has one; otherwise, nothing is left of its mistakes.
     pub(super) fn attempted<T>(&mut self, body: impl FnOnce(&mut Self) -> Reported<T>) -> Reported<T> {
-        let (mistakes, progress) = (self.errors.len(), self.progress.clone());
+        let (mistakes, progress, unknown) = (self.errors.len(), self.progress.clone(), self.unknown.clone());
         let result = body(self);
         if result.is_err() {
             self.errors.forget(mistakes);
-            (self.progress, self.exhausted) = (progress, false);
+            (self.progress, self.unknown, self.exhausted) = (progress, unknown, false);
         }
         result
     }
@@ -360,25 +363,67 @@ impl<'a> Scope<'a> {
         value
     }
 
+    /// Returns `true` if the name has a value, or would have one but for a mistake.
+    pub(super) fn has_value(&self, name: &Ident) -> bool {
+        let name = plain(name);
+        let is_valueless = |meaning: &Meaning| matches!(meaning, Meaning::Valueless(_));
+        self.indices.iter().any(|(index, _)| *index == name)
+            || self.names.get(&name).is_some_and(|meaning| !is_valueless(meaning))
+    }
+
+    /// The name at the beginning of `np.linalg`, if nothing has it.
+    pub(super) fn unknown_root(&self, expression: &Expr) -> Option<String> {
+        match expression {
+            Expr::Field(field) => self.unknown_root(&field.base),
+            Expr::Path(path) => {
+                let name = path.path.get_ident().filter(|name| *name != "self" && *name != "PI")?;
+                (!self.has_value(name) && !self.is_obscure(&plain(name))).then(|| plain(name))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reports a name that nothing has, once.
     fn unknown<T>(&mut self, name: &Ident) -> Reported<T> {
-        if self.declaration.hidden_names {
+        let key = plain(name);
+        if self.declaration.hidden_names || !self.unknown.insert(key.clone()) {
             return Err(Poison);
         }
-        let key = plain(name);
         let indices = self.indices.iter().map(|(index, _)| index.as_str());
         let values = self.names.iter().filter(|(_, meaning)| !matches!(meaning, Meaning::Valueless(_)));
         let known: Vec<&str> = values.map(|(name, _)| name.as_str()).collect();
-        let message = match nearest(&key, known.iter().copied().chain(indices).chain(["PI"])) {
-            Some(near) => {
-                self.used.insert(near.to_owned());
+        let near = nearest(&key, known.iter().copied().chain(indices).chain(["PI"])).map(str::to_owned);
+        let message = match (foreign_name(&key).or_else(|| self.as_rate(&key)), near) {
+            (Some(advice), _) => format!("unknown name `{name}`: {advice}"),
+            (None, Some(near)) => {
+                self.used.insert(near.clone());
                 format!("unknown name `{name}`; did you mean `{near}`?")
             }
-            None => match foreign_name(&key) {
-                Some(advice) => format!("unknown name `{name}`: {advice}"),
-                None => format!("unknown name `{name}`; the names here are {}", list(&known)),
-            },
+            (None, None) if !key.chars().any(char::is_lowercase) && key.chars().any(char::is_uppercase) => format!(
+                "unknown name `{name}`: the macro cannot see constants of the crate; make it a field of the struct, or write its number, \
+                 for instance in `define(..)`"
+            ),
+            (None, None) => {
+                let names = list(&known);
+                format!(
+                    "unknown name `{name}`: a parameter is declared as the field `{name}: f64`; the names here are {names}"
+                )
+            }
         };
         self.fail_at(name.span(), message)
+    }
+
+    /// The advice for the name of a rate, as `q_dot` or `dq`.
+    fn as_rate(&self, name: &str) -> Option<Cow<'static, str>> {
+        let Declaration { coordinates, velocities, kinematics, .. } = self.declaration;
+        let ends = ["_dot", "dot", "_d"].into_iter().filter_map(|end| name.strip_suffix(end));
+        let starts = ["d_", "dot_", "d"].into_iter().filter_map(|start| name.strip_prefix(start));
+        let stems: Vec<&str> = ends.chain(starts).collect();
+        let place = coordinates.iter().position(|coordinate| stems.contains(&&plain(&coordinate.name)[..]))?;
+        let coordinate = plain(&coordinates[place].name);
+        let velocity = velocities.get(place).filter(|_| kinematics.is_empty());
+        let rate = velocity.map_or_else(|| format!("rate({coordinate})"), |velocity| plain(&velocity.name));
+        Some(Cow::from(format!("the rate of `{coordinate}` is `{rate}`")))
     }
 
     /// Records a mistake.
@@ -442,14 +487,16 @@ fn integral(kind: &str) -> String {
 
 /// The advice for a name that is often expected to be known.
 fn foreign_name(name: &str) -> Option<Cow<'static, str>> {
-    let is_constant = name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase);
+    if let Some((left, right)) = name.split_once('·') {
+        return Some(Cow::from(format!("a product is written `{left} * {right}`")));
+    }
     match name {
+        "multiplier" => Some(Cow::from("it is a function: write `multiplier(constraint)`")),
+        "hat" | "identity" | "zeros" => Some(Cow::from(format!("it is a function: write `{name}(..)`"))),
+        "vector" | "matrix" => Some(Cow::from(format!("it is a macro: write `{name}![..]`"))),
         "t" | "time" => Some(Cow::from(format!("to let the model depend on the time, add `time({name})`"))),
+        "pi" | "Pi" | "π" | "M_PI" => Some(Cow::from("write `PI`")),
         "E" | "TAU" => Some(Cow::from("write `1.exp()` or `2 * PI`: `PI` is the only constant that is known here")),
-        _ if is_constant => Some(Cow::from(
-            "the macro cannot see constants of the crate; make it a field of the struct, or write its number, \
-             for instance in `define(..)`",
-        )),
         _ => None,
     }
 }

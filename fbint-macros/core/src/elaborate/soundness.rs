@@ -4,10 +4,10 @@ use proc_macro2::Span;
 
 use super::lagrangian::joined;
 use crate::derivation::table::Table;
-use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Problem, Reaction, Role, stem};
-use crate::expression::Symbol;
+use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Lagrangian, Problem, Reaction, Role, stem};
+use crate::expression::{Expression, Symbol};
 use crate::mechanics::motion::{mass_matrix, reaction_matrix};
-use crate::proofs::{DependentColumns, Unsound, dependence, unsound_mass};
+use crate::proofs::{DependentColumns, Unsound, dependence, unsound_mass, vanishes_identically};
 use crate::syntax::diagnostics::Errors;
 use crate::syntax::{AttributeKey, Declaration, plain};
 
@@ -94,22 +94,76 @@ impl Check<'_> {
             return self.held_without_inertia(reaction, &kernel);
         }
         let names: Vec<String> = involved.iter().map(|velocity| format!("`{}`", self.name(*velocity))).collect();
-        let remedy = match &involved[..] {
-            [velocity] => {
-                let name = self.name(*velocity);
-                format!("add inertia, or put `{name}` to zero by `velocity_constraint(name = {name})`")
-            }
-            _ => "add inertia, or put one of them to zero by `velocity_constraint(name = velocity)`".to_owned(),
-        };
+        let remedy = self.remedy(&involved);
         let along = joined(&names);
         self.at_lagrangian(match &names[..] {
             [] => format!(
-                "the mass matrix of the Lagrangian is singular in every state, along a direction that depends on it; {remedy}"
+                "the mass matrix of the Lagrangian is singular in every state, along a direction that depends on it: {remedy}"
             ),
             _ => format!(
                 "the Lagrangian has no inertia along {along}: its mass matrix has the kernel {kernel}; {remedy}"
             ),
         });
+    }
+
+    /// What to do about velocities without inertia, which have no equation for their rates. Without a force they are free; otherwise
+    /// their equations are of first order.
+    fn remedy(&self, involved: &[Symbol]) -> String {
+        let first_order =
+            "declare equations of first order: a `state` with `dynamics`, or with `poisson` and a `hamiltonian`";
+        if self.is_linear() {
+            return format!("it is linear in the velocities: {first_order}");
+        }
+        if self.are_held(involved) {
+            return "add inertia, or eliminate a coordinate: write it as the function of the others that a constraint makes it".to_owned();
+        }
+        match involved {
+            // A velocity that is no coordinate's rate may be one of a motion that does not occur.
+            [velocity] if !self.declaration.kinematics.is_empty() => {
+                let name = self.name(*velocity);
+                format!("add inertia, hold `{name}` at 0 by `velocity_constraint(name = {name})`, or {first_order}")
+            }
+            [velocity] if !self.matters(involved) => {
+                let name = self.name(*velocity);
+                format!("nothing else depends on this motion: remove `{name}` with its coordinate, or add inertia")
+            }
+            _ => format!("add inertia, or {first_order}"),
+        }
+    }
+
+    /// Returns `true` if the mass matrix is 0 although velocities occur.
+    fn is_linear(&self) -> bool {
+        let Dynamics::Lagrangian(lagrangian) = &self.problem.dynamics else { return false };
+        let is_velocity = |symbol: &Symbol| self.problem.symbols[*symbol].role == Role::Velocity;
+        let has_velocities = lagrangian.lagrangian.symbols().iter().any(is_velocity);
+        let vanishes = |matrix: &Vec<Vec<Expression>>| matrix.iter().flatten().all(vanishes_identically);
+        has_velocities && mass_matrix(self.problem).as_ref().is_some_and(vanishes)
+    }
+
+    /// Returns `true` if a reaction holds a coordinate that one of these velocities moves.
+    fn are_held(&self, velocities: &[Symbol]) -> bool {
+        let concerned = self.concerned(velocities);
+        let held =
+            self.problem.integrals.iter().filter(|(_, integral)| matches!(integral.kind, Kind::Holonomic { .. }));
+        let mut held = held.filter_map(|(_, integral)| integral.value.as_ref());
+        held.any(|value| value.symbols().iter().any(|symbol| concerned.contains(symbol)))
+    }
+
+    /// Returns `true` if L or a force depends on one of these velocities, or on a coordinate that it moves.
+    fn matters(&self, velocities: &[Symbol]) -> bool {
+        let Dynamics::Lagrangian(Lagrangian { lagrangian, .. }) = &self.problem.dynamics else { return false };
+        let (concerned, forces) = (self.concerned(velocities), &self.problem.forces);
+        let mut expressions = forces.iter().map(|(_, force)| force).chain([lagrangian]);
+        forces.iter().any(|(along, _)| velocities.contains(along))
+            || expressions.any(|expression| expression.symbols().iter().any(|symbol| concerned.contains(symbol)))
+    }
+
+    /// These velocities, and the coordinates that they move.
+    fn concerned(&self, velocities: &[Symbol]) -> Vec<Symbol> {
+        let Dynamics::Lagrangian(Lagrangian { kinematics, .. }) = &self.problem.dynamics else { return Vec::new() };
+        let is_moved = |rate: &Expression| velocities.iter().any(|velocity| rate.symbols().contains(velocity));
+        let moved = kinematics.iter().filter(|(_, rate)| is_moved(rate)).map(|(coordinate, _)| *coordinate);
+        moved.chain(velocities.iter().copied()).collect()
     }
 
     fn held_without_inertia(&mut self, reaction: &Reaction, kernel: &str) {

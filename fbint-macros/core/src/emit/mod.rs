@@ -14,7 +14,7 @@ mod stub;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{IdentFragment, ToTokens, format_ident, quote};
-use syn::{GenericParam, Generics, parse_quote};
+use syn::{DeriveInput, File, GenericParam, Generics, Item, parse_quote};
 
 use crate::derivation::{Derivation, Findings};
 use crate::elaborate::Elaborated;
@@ -74,7 +74,24 @@ fn items(writer: &Writer<'_>) -> TokenStream {
     let system = feedback_system(writer, &functions.prepare);
     let facts = facts::generated_system(writer, &functions);
     let GeneratedFunctions { prepared, others, .. } = functions;
-    quote!(#item #default #state #prepared #system #facts #driven #others)
+    let generated = quote!(#default #state #prepared #system #facts #driven #others);
+    let generated = if is_deprecated(item) { about_deprecated(generated) } else { generated };
+    quote!(#item #generated)
+}
+
+fn is_deprecated(item: &DeriveInput) -> bool {
+    item.attrs.iter().any(|attribute| attribute.path().is_ident("deprecated"))
+}
+
+/// Implementations that name a deprecated model: whoever uses it is warned, and not at its own declaration.
+fn about_deprecated(generated: TokenStream) -> TokenStream {
+    let Ok(mut file) = syn::parse2::<File>(generated.clone()) else { return generated };
+    for item in &mut file.items {
+        if let Item::Impl(implementation) = item {
+            implementation.attrs.push(parse_quote!(#[allow(deprecated)]));
+        }
+    }
+    file.into_token_stream()
 }
 
 /// The functions that compute, and the implementations that have them.
@@ -181,7 +198,13 @@ fn prepared(writer: &Writer<'_>) -> TokenStream {
     let implementation = implementation(&of, &items);
     quote! {
         #[doc = #doc]
-        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
+        #[derive(
+            ::core::clone::Clone,
+            ::core::marker::Copy,
+            ::core::fmt::Debug,
+            ::core::cmp::PartialEq,
+            ::core::cmp::Eq,
+        )]
         #visibility struct #name #parameters {
             #(#fields: T,)*
         }
@@ -317,11 +340,12 @@ fn parameters(writer: &Writer<'_>) -> TokenStream {
     }
 }
 
-/// An implementation of generated functions, which lints of the user's crate leave alone.
+/// An implementation of generated functions, which lints of the user's crate leave alone. Groups of lints that users forbid are not
+/// allowed here, which would be an error: their lints skip what is derived.
 fn implementation(of: &TokenStream, items: &TokenStream) -> TokenStream {
     quote! {
         #[automatically_derived]
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #[allow(clippy::all)]
         impl #of { #items }
     }
 }

@@ -1,4 +1,5 @@
-//! Linear systems, over whatever can be added, multiplied and divided: the only Gaussian elimination.
+//! Linear systems, over whatever can be added, multiplied and divided, by Gaussian elimination. The search for what else is conserved
+//! has an elimination of its own, modulo a prime.
 
 use std::marker::PhantomData;
 

@@ -8,7 +8,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident};
 
 use super::key::{self, AttributeKey, Syntax};
-use super::{Declaration, limits, nearest, peel, plain};
+use super::{Declaration, habits, limits, nearest, peel, plain};
 use crate::syntax::diagnostics::Errors;
 
 /// The beginning of syn's message about missing tokens.
@@ -77,7 +77,7 @@ impl AttributeReader<'_> {
         let key = match AttributeKey::spelled(&plain(word)).or_else(|| self.unknown_key(word)) {
             Some(key) => key,
             // `key = value` declares no name, whatever the key is.
-            None if matches!(rest.first(), Some(TokenTree::Punct(punct)) if is_equals(punct)) => {
+            None if after_equals(rest).is_some() => {
                 self.declaration.hidden_uses = true;
                 return;
             }
@@ -131,6 +131,10 @@ impl AttributeReader<'_> {
             }
             Syntax::Flag(target) => {
                 *(target.mutable)(self.declaration) = true;
+                if let [TokenTree::Group(group), ..] = entry.rest {
+                    let message = format!("`{}` stands alone: remove this", entry.key.name());
+                    return self.lose_rest(group.span(), message);
+                }
                 self.leftover(entry.rest);
             }
         }
@@ -156,13 +160,11 @@ impl AttributeReader<'_> {
     fn value(&mut self, entry: &KeyEntry<'_>) -> syn::Result<Expr> {
         let KeyEntry { key, word, rest, .. } = *entry;
         let usage = key.row().usage;
-        let (span, message) = match rest {
-            [TokenTree::Punct(equals)] if is_equals(equals) => {
-                (equals.span(), format!("no value after `=`, as in `{usage}`"))
-            }
-            [TokenTree::Punct(equals), value @ ..] if is_equals(equals) => return self.parsed(value),
-            [] => (word.span(), format!("`{word}` needs a value: `{usage}`")),
-            [other, ..] => (other.span(), format!("expected `=`, as in `{usage}`")),
+        let (span, message) = match (rest, after_equals(rest)) {
+            ([equals, ..], Some([])) => (equals.span(), format!("no value after `=`, as in `{usage}`")),
+            (_, Some(value)) => return self.parsed(value),
+            ([], _) => (word.span(), format!("`{word}` needs a value: `{usage}`")),
+            ([other, ..], _) => (other.span(), format!("expected `=`, as in `{usage}`")),
         };
         self.lose(key);
         Err(syn::Error::new(span, message))
@@ -185,6 +187,10 @@ impl AttributeReader<'_> {
 
     /// Parses all of `tokens`, a non-empty slice. Reports what follows the expression.
     pub(super) fn parsed(&mut self, tokens: &[TokenTree]) -> syn::Result<Expr> {
+        if let Some((span, message)) = habits::misread(tokens) {
+            self.declaration.hidden_uses = true;
+            return Err(syn::Error::new(span, message));
+        }
         let parse = |input: ParseStream| Ok((input.parse::<Expr>()?, input.parse::<TokenStream>()?));
         let parsed = parse.parse2(tokens.iter().cloned().collect()).map_err(|error| {
             self.declaration.hidden_uses = true;
@@ -211,10 +217,10 @@ impl AttributeReader<'_> {
                 self.errors.push(word.span(), format_args!("a comma is missing before `{word}`"));
                 self.entry(tokens);
             }
-            [TokenTree::Ident(word), TokenTree::Punct(equals), ..] if is_equals(equals) => {
+            [TokenTree::Ident(word), rest @ ..] if after_equals(rest).is_some() => {
                 self.lose_rest(word.span(), format_args!("a comma is missing before `{word}`"));
             }
-            [TokenTree::Punct(punct), ..] if is_equals(punct) => {
+            [TokenTree::Punct(punct), ..] if after_equals(tokens).is_some() => {
                 self.lose_rest(punct.span(), "there is no value here: remove `=` and what follows it");
             }
             [TokenTree::Punct(punct), ..] if punct.as_char() == ';' => {
@@ -249,7 +255,10 @@ impl AttributeReader<'_> {
     }
 }
 
-/// Returns `true` for `=`, and for neither `==` nor `=>`.
-pub(super) fn is_equals(punct: &proc_macro2::Punct) -> bool {
-    punct.as_char() == '=' && punct.spacing() == Spacing::Alone
+/// The tokens after `=`, which is neither `==` nor `=>`; the sign in `=-` is the value's.
+pub(super) fn after_equals(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
+    let [TokenTree::Punct(equals), value @ ..] = tokens else { return None };
+    let is_longer = equals.spacing() == Spacing::Joint
+        && matches!(value.first(), Some(TokenTree::Punct(next)) if matches!(next.as_char(), '=' | '>'));
+    (equals.as_char() == '=' && !is_longer).then_some(value)
 }

@@ -7,10 +7,11 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{
-    DeriveInput, Expr, ExprLit, Field, Fields, GenericArgument, Generics, Ident, Item, ItemStruct, Lit, PathArguments,
-    Type,
+    Attribute, DeriveInput, Expr, ExprLit, Field, Fields, GenericArgument, Generics, Ident, Item, ItemStruct, Lit,
+    PathArguments, Type,
 };
 
+use super::written::written_or;
 use super::{MAX_ENTRIES, Shape, limits, peel};
 use crate::syntax::diagnostics::Errors;
 
@@ -28,7 +29,8 @@ pub(super) fn read(tokens: TokenStream, errors: &Errors) -> Option<(DeriveInput,
         return None;
     };
     let (span, what, item) = match item {
-        Item::Struct(item) => {
+        Item::Struct(mut item) => {
+            only_attribute(&mut item, errors);
             let fields = fields(&item, errors);
             return Some((item.into(), fields));
         }
@@ -46,6 +48,16 @@ pub(super) fn read(tokens: TokenStream, errors: &Errors) -> Option<(DeriveInput,
 }
 
 const PLACE: &str = "`#[feedback_system]` goes on a struct whose named fields are the model's parameters";
+
+/// Removes other attributes of this kind: what they generate would clash with what this one does.
+fn only_attribute(item: &mut ItemStruct, errors: &Errors) {
+    let is_model =
+        |attribute: &Attribute| attribute.path().segments.last().is_some_and(|word| word.ident == "feedback_system");
+    for other in item.attrs.iter().filter(|attribute| is_model(attribute)) {
+        errors.push_spanned(other.path(), "a struct is one model: remove this attribute, or the other");
+    }
+    item.attrs.retain(|attribute| !is_model(attribute));
+}
 
 /// The fields, if the struct can be a model.
 fn fields(item: &ItemStruct, errors: &Errors) -> Option<ParameterFields> {
@@ -80,6 +92,11 @@ fn parameter(field: &Field, name: &Ident, errors: &Errors) -> Option<Shape> {
         let message = "a parameter cannot be conditional: the equations would lack it; put `cfg` on two whole models";
         errors.push_spanned(attribute, message);
         return None;
+    }
+    if let Some((equals, value)) = &field.default {
+        let value = written_or(value, "..");
+        let message = format!("a field has no value here: write `default({name} = {value})` in the attribute");
+        errors.push(equals.span(), message);
     }
     let message = match shape(&field.ty) {
         Ok(shape) if shape.entries() == 0 => format!("the parameter `{name}` has no entries"),

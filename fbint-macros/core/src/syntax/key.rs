@@ -189,6 +189,11 @@ impl AttributeKey {
         self.row().meaning
     }
 
+    /// Returns `true` for the name of a key.
+    pub(crate) fn is_key(name: &str) -> bool {
+        Self::spelled(name).is_some()
+    }
+
     /// The key with this name.
     pub(super) fn spelled(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|key| key.name() == name)
@@ -226,25 +231,45 @@ impl AttributeKey {
 }
 
 /// Keys that do not exist but are often expected, and what to write instead.
-const FOREIGN: [(&str, &str); 9] = [
-    ("forces", FORCE),
-    ("damping", FORCE),
-    ("friction", FORCE),
-    ("inputs", INPUT),
-    ("control", INPUT),
-    ("parameters", "parameters are the fields of the struct"),
-    ("kinetic", ENERGIES),
-    ("potential", ENERGIES),
-    ("jacobian", "write `derivatives`"),
+const FOREIGN: [(&[&str], &str); 18] = [
+    (
+        &["forces", "damping", "friction", "dissipation"],
+        "write `force(p = ..)` along a momentum, or `force(v = ..)` along a velocity",
+    ),
+    (&["inputs", "control", "controls"], "write `input(u)`"),
+    (
+        &["param", "params", "parameter", "parameters", "constant", "constants"],
+        "parameters are the fields of the struct",
+    ),
+    (
+        &["kinetic", "kinetic_energy", "potential", "potential_energy", "energy", "T", "V", "U"],
+        "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`",
+    ),
+    (&["H"], "write `hamiltonian = ..`"),
+    (&["L"], "write `lagrangian = ..`"),
+    (&["variables", "unknowns"], "write `coordinates(q)` with `momenta(p)` or `velocities(v)`, or `state(x)`"),
+    (&["equations", "ode", "odes", "rhs", "rates", "flow", "field"], "write `dynamics(x = ..)` with `state(x)`"),
+    (
+        &["init", "initial", "initial_state", "initial_conditions", "initial_values", "x0", "y0", "q0"],
+        "write `start(q = ..)`",
+    ),
+    (&["defaults", "values"], "write `default(m = 1)`"),
+    (&["holonomic", "holonomic_constraint"], "write `constraint(name = expression)`"),
+    (
+        &["nonholonomic", "nonholonomic_constraint", "rolling", "no_slip"],
+        "write `velocity_constraint(name = expression)`",
+    ),
+    (&["conserved", "first_integral", "integral"], "write `invariant(name = expression)`"),
+    (&["jacobian"], "write `derivatives`"),
+    (&["derive"], "write `#[derive(..)]` on the struct, next to this attribute"),
+    (&["name"], "the name of a model is that of the struct"),
+    (&["unit", "units"], "numbers have no units here: measure all of them in units that fit together"),
+    (&["event", "events"], "an event belongs to a run and not to the equations: see `Event` in `fbint-runtime`"),
 ];
-const FORCE: &str = "write `force(p = ..)` along a momentum, or `force(v = ..)` along a velocity";
-const ENERGIES: &str =
-    "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`";
-const INPUT: &str = "write `input(u)`";
 
 /// The advice for a key that does not exist but is often expected.
 pub(super) fn foreign(name: &str) -> Option<&'static str> {
-    FOREIGN.iter().find(|(key, _)| *key == name).map(|(_, advice)| *advice)
+    FOREIGN.iter().find(|(keys, _)| keys.contains(&name)).map(|(_, advice)| *advice)
 }
 
 impl Declaration {
@@ -298,7 +323,8 @@ impl Declaration {
         self.seen.iter().find(|(seen, _)| *seen == key).map(|(_, span)| *span)
     }
 
-    pub(super) fn has(&self, key: AttributeKey) -> bool {
+    /// Returns `true` if the key occurs.
+    pub fn has(&self, key: AttributeKey) -> bool {
         self.occurrence(key).is_some()
     }
 

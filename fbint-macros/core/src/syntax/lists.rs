@@ -1,11 +1,12 @@
 //! The lists of the attribute: variables with their shapes, and named expressions.
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitInt, RangeLimits, Token, bracketed};
 
-use super::attribute::{AttributeReader, END_OF_INPUT, KeyEntry, is_equals};
+use super::attribute::{AttributeReader, END_OF_INPUT, KeyEntry, after_equals};
+use super::written::written;
 use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, Shape, Variable};
 
 impl AttributeReader<'_> {
@@ -19,7 +20,7 @@ impl AttributeReader<'_> {
             match self.errors.reported(shape(&name, &tokens[1..])) {
                 Some(shape) if !entry.is_repeated => variables.push(Variable { name, shape }),
                 // A second list is one mistake already: its names are known, and mean nothing.
-                _ => self.declaration.broken.push(name),
+                _ => self.declaration.broken.extend(idents(tokens)),
             }
         }
         variables
@@ -80,7 +81,7 @@ impl AttributeReader<'_> {
             }
             ([name @ TokenTree::Ident(_)], [_, ..]) => (name, None),
             ([name @ TokenTree::Ident(_), TokenTree::Group(index)], [_, ..])
-                if index.delimiter() == Delimiter::Bracket =>
+                if index.delimiter() == Delimiter::Bracket && !is_equation(key, index) =>
             {
                 (name, Some(index))
             }
@@ -115,10 +116,30 @@ impl AttributeReader<'_> {
     }
 }
 
+/// The words of an entry: names, also those after a missing comma.
+fn idents(tokens: &[TokenTree]) -> impl Iterator<Item = Ident> {
+    tokens.iter().filter_map(|token| match token {
+        TokenTree::Ident(name) => Some(name.clone()),
+        _ => None,
+    })
+}
+
+/// Returns `true` if this index takes an entry, as on the left of `q[0] = q[1]`, and does not run through a family.
+fn is_equation(key: AttributeKey, index: &Group) -> bool {
+    let mut tokens = index.stream().into_iter();
+    key.takes_definitions()
+        && key != AttributeKey::Output
+        && matches!((tokens.next(), tokens.next()), (Some(TokenTree::Literal(_)), None))
+}
+
 /// The shape of a variable, from what follows its name: nothing, `: [3]`, or `: [3, 8]`.
 fn shape(name: &Ident, tokens: &[TokenTree]) -> syn::Result<Shape> {
-    if tokens.is_empty() {
-        return Ok(Shape::Scalar);
+    match tokens {
+        [] => return Ok(Shape::Scalar),
+        [TokenTree::Ident(next), ..] => {
+            return Err(syn::Error::new(next.span(), format_args!("a comma is missing before `{next}`")));
+        }
+        _ => {}
     }
     let tokens: TokenStream = tokens.iter().cloned().collect();
     let shape = written_sizes.parse2(tokens.clone()).ok().and_then(|sizes| Shape::of(&sizes));
@@ -170,7 +191,7 @@ fn family(key: AttributeKey, name: &Ident, index: &Group) -> syn::Result<Family>
 fn parts(tokens: &[TokenTree]) -> (Option<Ident>, &[TokenTree], &[TokenTree]) {
     let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
     let (head, value) = match equals {
-        Some(at) if matches!(&tokens[at], TokenTree::Punct(punct) if is_equals(punct)) => tokens.split_at(at),
+        Some(at) if after_equals(&tokens[at..]).is_some() => tokens.split_at(at),
         _ => (tokens, &[][..]),
     };
     match head {
@@ -195,11 +216,50 @@ fn written_family(input: ParseStream) -> syn::Result<Family> {
 
 /// Where a definition stops looking like one, and what is wrong there.
 fn misnamed(key: AttributeKey, tokens: &[TokenTree]) -> (Span, String) {
-    let usage = key.row().usage;
+    let (usage, start) = (key.row().usage, tokens[0].span());
+    if matches!(&tokens[0], TokenTree::Ident(word) if word == "let") {
+        return (start, "drop `let`: the key declares the name".to_owned());
+    }
+    if let Some((place, difference)) = equation(key, tokens) {
+        return (place, format!("an equation is declared by a name and the difference of its sides: `{difference}`"));
+    }
     match tokens {
         [TokenTree::Ident(name), TokenTree::Punct(punct), ..] if matches!(punct.as_char(), ':' | '=') => {
             (punct.span(), format!("expected a single `=` after `{name}`, as in `{usage}`"))
         }
-        _ => (tokens[0].span(), format!("`{}` needs a name for this: `{usage}`", key.name())),
+        [TokenTree::Ident(name), TokenTree::Punct(sign), TokenTree::Punct(equals), ..]
+            if equals.as_char() == '=' && sign.spacing() == Spacing::Joint =>
+        {
+            (sign.span(), format!("expected a single `=` after `{name}`, as in `{usage}`"))
+        }
+        [TokenTree::Literal(text), ..] if text.to_string().starts_with('"') => {
+            (start, format!("a name has no quotes: `{usage}`"))
+        }
+        [TokenTree::Ident(first), TokenTree::Ident(second), ..] => {
+            (start, format!("a name is one word: write `{first}_{second}`"))
+        }
+        _ => (start, format!("`{}` needs a name for this: `{usage}`", key.name())),
     }
+}
+
+/// The sign of an equation that is given where a named function should be, and how to declare it.
+fn equation(key: AttributeKey, tokens: &[TokenTree]) -> Option<(Span, String)> {
+    if !key.takes_definitions() || key == AttributeKey::Output {
+        return None;
+    }
+    let is_sign = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '=');
+    let at = tokens.iter().position(is_sign)?;
+    let right = match after_equals(&tokens[at..]) {
+        Some(right) => right,
+        None if tokens.get(at + 1).is_some_and(is_sign) => &tokens[at + 2..],
+        None => return None,
+    };
+    let side = |tokens: &[TokenTree]| written(tokens.iter().cloned().collect::<TokenStream>());
+    let is_sum = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if matches!(punct.as_char(), '+' | '-'));
+    let (left, right) = match (side(&tokens[..at]), side(right)) {
+        (left, zero) if zero == "0" => return Some((tokens[at].span(), format!("name = {left}"))),
+        (left, text) if right.iter().any(is_sum) => (left, format!("({text})")),
+        sides => sides,
+    };
+    (at > 0).then(|| (tokens[at].span(), format!("name = {left} - {right}")))
 }

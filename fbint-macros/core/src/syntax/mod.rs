@@ -9,16 +9,19 @@
 mod attribute;
 mod check;
 pub mod diagnostics;
+pub(crate) mod habits;
 mod item;
 mod key;
 pub(crate) mod limits;
 mod lists;
 mod system;
+pub(crate) mod written;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, Ident, Lit};
 
@@ -279,6 +282,24 @@ pub fn plain(name: &Ident) -> String {
     name.unraw().to_string()
 }
 
+/// The words in an expression.
+pub(crate) fn words(expression: &Expr) -> impl Iterator<Item = Ident> {
+    tokens(expression.to_token_stream()).into_iter().filter_map(|token| match token {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    })
+}
+
+/// Tokens in their order, each group before what is in it.
+pub(crate) fn tokens(stream: TokenStream) -> Vec<TokenTree> {
+    let mut all = Vec::new();
+    for token in stream {
+        let inner = if let TokenTree::Group(group) = &token { tokens(group.stream()) } else { Vec::new() };
+        all.extend(std::iter::once(token).chain(inner));
+    }
+    all
+}
+
 /// The expression without parentheses around it.
 pub(crate) fn peel(mut expression: &Expr) -> &Expr {
     loop {
@@ -299,6 +320,11 @@ pub(crate) fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = 
 pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     let enough = (length.max(3) / 3).min(length.saturating_sub(1));
+    let letters = |name: &str| name.replace('_', "").to_lowercase();
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    if let Some(same) = candidates.iter().find(|candidate| letters(candidate) == letters(name)) {
+        return Some(same);
+    }
     candidates
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))

@@ -9,9 +9,11 @@
 //! Keys that exclude each other are one mistake, reported at the later key; nothing is called missing in addition.
 
 use proc_macro2::Span;
-use syn::Ident;
+use syn::{Expr, Ident};
 
-use super::{AttributeKey, Declaration, Formalism, NamedExpression, Shape, TIME, Variable, WORK, did_you_mean, plain};
+use super::{
+    AttributeKey, Declaration, Formalism, NamedExpression, Shape, TIME, Variable, WORK, did_you_mean, plain, words,
+};
 use crate::syntax::diagnostics::Errors;
 
 /// Decides on the formalism. Reports keys that exclude each other or are missing.
@@ -134,6 +136,13 @@ fn values_of((key, kind): (AttributeKey, &str), of: &[&Variable], declaration: &
         } else if !is_known && !given.contains(&name) && !declaration.hidden_names {
             let remedy = match did_you_mean(&name, names.iter().map(String::as_str)) {
                 Some(question) => format!("; {question}"),
+                // Where it is used it is unknown, which is reported there.
+                None if key == "default" && is_in_use(declaration, &name) => {
+                    given.push(name);
+                    may_miss = false;
+                    continue;
+                }
+                None if key == "default" => format!(": add the field `{name}: f64`, or remove it here"),
                 None if names.is_empty() => String::new(),
                 None => format!("; `{key}` is for `{}`", names.join("`, `")),
             };
@@ -144,9 +153,20 @@ fn values_of((key, kind): (AttributeKey, &str), of: &[&Variable], declaration: &
         given.push(name);
     }
     for (variable, name) in of.iter().zip(&names).filter(|(_, name)| may_miss && !given.contains(name)) {
-        let message = format!("`{}` says nothing of `{name}`: add `{name} = ..` to it", key.name());
+        // What nothing uses should be removed, not given a value.
+        if key == AttributeKey::Default && !is_in_use(declaration, name) {
+            continue;
+        }
+        let message = format!("`{}` is missing `{name}`: add `{name} = ..` to it", key.name());
         errors.push(variable.name.span(), message);
     }
+}
+
+/// Returns `true` if an expression that is no default has this name in it.
+fn is_in_use(declaration: &Declaration, name: &str) -> bool {
+    let is_default = |value: &Expr| declaration.defaults.iter().any(|named| std::ptr::eq(&named.value, value));
+    let expressions = declaration.expressions().filter(|value| !is_default(value));
+    expressions.flat_map(words).any(|word| plain(&word) == name)
 }
 
 /// Returns `true` if nothing is missing.

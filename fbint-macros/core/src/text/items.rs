@@ -33,7 +33,7 @@ pub(super) struct MacroInput {
 pub(super) fn declarations(tokens: TokenStream, errors: &Errors) -> Vec<MacroInput> {
     let mut inputs = Vec::new();
     for tokens in pieces(tokens).into_iter().filter(|tokens| limits::hold(tokens, errors)) {
-        let item = errors.reported(structure.parse2(tokens)).flatten();
+        let item = errors.reported(structure.parse2(tokens).map_err(field)).flatten();
         inputs.extend(item.and_then(|item| macro_input(item, errors)));
     }
     let mut names = BTreeSet::new();
@@ -59,6 +59,17 @@ fn pieces(tokens: TokenStream) -> Vec<TokenStream> {
         }
     }
     pieces
+}
+
+/// A mistake in a struct, with the way in which fields are written.
+fn field(error: syn::Error) -> syn::Error {
+    let message = error.to_string();
+    match &message[..] {
+        "expected `:`" => syn::Error::new(error.span(), "expected `:` and the type of the field, as in `m: f64`"),
+        "expected `,`" => syn::Error::new(error.span(), "expected `,`: fields are written `{ m: f64, g: f64 }`"),
+        "unexpected token" => syn::Error::new(error.span(), "nothing may follow the struct: remove this"),
+        _ => error,
+    }
 }
 
 /// The struct, if there is an item that is not a `use`. Inner attributes of the text are passed over.

@@ -32,20 +32,19 @@ impl Messages<'_> {
         let also = self.also(others);
         let tried = match states {
             0 => "the search found no state in which that is defined".to_owned(),
-            1 => "it vanishes in the one state that the search found".to_owned(),
+            1 => "it vanishes in the only state that the search found".to_owned(),
             _ => format!("it vanishes in all {states} states that were tried, to 70 digits"),
         };
-        let (prover, remedy) = if self.surroundings.has_algebra() {
-            ("algebra does", "")
+        let remedy = if self.surroundings.has_algebra() {
+            ""
         } else if self.surroundings.algebra {
-            ("points modulo primes do", "use the feature `derive` of `fbint-runtime`, whose algebra may prove it, ")
+            "use the feature `derive` of `fbint-runtime`, whose algebra may prove it, "
         } else {
-            ("points modulo primes do", "declare the model in a crate, whose algebra may prove it, ")
+            "declare the model in a crate, whose algebra may prove it, "
         };
         format!(
-            "{name} is neither proved to be conserved nor refuted: {prover} not show that {rate} is 0, and {tried}{also}; \
-             {remedy}write it in another form, or take the responsibility for it with `{ASSUME}` before its name, as in \
-             `{ASSUME} {stem} = ..`"
+            "cannot prove that {name} is conserved: {rate} is not shown to be 0, and {tried}{also}; {remedy}rewrite it, or declare \
+             `{ASSUME} {stem} = ..` to accept it unproved"
         )
     }
 

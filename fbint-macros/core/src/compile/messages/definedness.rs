@@ -1,8 +1,15 @@
 //! The wording for functions that are defined nowhere, or have no derivative where one is needed.
 
+use std::collections::BTreeMap;
+
+use num_traits::Signed;
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+
 use super::Messages;
-use crate::derivation::Doubt;
-use crate::expression::{Expression, Function};
+use crate::derivation::{Doubt, Dynamics, Problem};
+use crate::elaborate::{Beginning, Elaborated};
+use crate::expression::{Expression, Function, Symbol};
 use crate::notation;
 use crate::proofs::{Undefined, is_root, undefined_part};
 use crate::syntax::diagnostics::Errors;
@@ -40,6 +47,76 @@ impl Messages<'_> {
     }
 }
 
+impl Messages<'_> {
+    /// Reports the first force or rate that is not defined where the declaration says that a run starts.
+    pub(in crate::compile) fn undefined_at_start(&self, errors: &Errors) {
+        let Some(values) = self.start_values() else { return };
+        let at_start =
+            |expression: &Expression| expression.evaluate(&|symbol| values.get(&symbol).copied().unwrap_or(f64::NAN));
+        let is_known = |expression: &Expression| expression.symbols().iter().all(|symbol| values.contains_key(symbol));
+        let rates = match &self.model.problem.dynamics {
+            Dynamics::Given { rates } => &rates[..],
+            _ => &[],
+        };
+        let rates = self.model.problem.symbols.states().zip(rates).map(|(state, rate)| (self.rate(state), rate));
+        let forces = self.model.problem.forces.iter().map(|(along, force)| (self.force(*along), force));
+        let mut undefined = forces.chain(rates).filter(|(_, value)| is_known(value) && !at_start(value).is_finite());
+        let Some(((what, span), value)) = undefined.next() else { return };
+        let part = innermost(value, &at_start);
+        let remedy = if is_reciprocal_length(part) {
+            "for the sign of x write `(x / eps).tanh()` or `x / (x * x + eps).sqrt()` with a small `eps`"
+        } else {
+            "start elsewhere"
+        };
+        let (reason, part) = (reason(part), notation::short(part, &self.model.problem.symbols));
+        errors.push(span, format_args!("{what} is not defined at the start: {reason} in `{part}`; {remedy}"));
+    }
+
+    /// The parameters by default and the entries of the start, if the declaration has both.
+    fn start_values(&self) -> Option<BTreeMap<Symbol, f64>> {
+        let Elaborated { problem: Problem { symbols, .. }, beginning: Beginning { defaults, start }, .. } = self.model;
+        let defaults = match defaults {
+            Some(defaults) => &defaults[..],
+            None if symbols.parameters().next().is_none() => &[],
+            None => return None,
+        };
+        let number = |(symbol, value): (Symbol, &Expression)| (symbol, value.evaluate(&|_| f64::NAN));
+        let mut values: BTreeMap<Symbol, f64> = symbols.parameters().zip(defaults).map(number).collect();
+        for (symbol, value) in symbols.states().zip(start.as_ref()?) {
+            let value = value.evaluate(&|symbol| values.get(&symbol).copied().unwrap_or(f64::NAN));
+            values.insert(symbol, value);
+        }
+        Some(values)
+    }
+
+    /// `the force along ..`, and its place.
+    fn force(&self, along: Symbol) -> (String, Span) {
+        let variable = &self.model.places[along].variable;
+        let force = self.declaration.forces.iter().find(|force| force.name == *variable);
+        let span = force.map_or_else(|| self.declaration.item.ident.span(), |force| force.value.span());
+        (format!("the force along {}", self.state(along)), span)
+    }
+}
+
+/// The part that has no finite value, although all of its own parts have.
+fn innermost<'e>(expression: &'e Expression, value: &impl Fn(&Expression) -> f64) -> &'e Expression {
+    let part = expression.children().find(|child| !value(child).is_finite());
+    part.map_or(expression, |part| innermost(part, value))
+}
+
+/// Returns `true` for 1 / |x|, also for a vector.
+fn is_reciprocal_length(part: &Expression) -> bool {
+    match part {
+        Expression::Power(base, exponent) if exponent.is_negative() => match &**base {
+            Expression::Call(Function::Abs, _) => true,
+            Expression::Power(_, root) => !root.is_integer(),
+            Expression::Sum(_) => !exponent.is_integer(),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 fn reason(part: &Expression) -> &'static str {
     match part {
         Expression::Call(Function::Ln, _) => "it takes the logarithm of a number that is not positive",
@@ -47,6 +124,9 @@ fn reason(part: &Expression) -> &'static str {
             "it takes the arcsine or arccosine of a number beyond 1"
         }
         Expression::Power(_, exponent) if exponent.is_integer() => "it divides by 0",
+        Expression::Power(_, exponent) if exponent.is_negative() => {
+            "it divides by 0, or takes a root of a negative number,"
+        }
         _ => "it takes a root or a real power of a negative number",
     }
 }

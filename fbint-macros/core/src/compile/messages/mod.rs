@@ -145,8 +145,7 @@ pub(super) fn mistakes(declaration: &Declaration, errors: Errors) -> syn::Error 
 /// A panic of the compiler.
 pub(crate) fn panicked(text: &str) -> String {
     format!(
-        "the compiler of fbint failed on this declaration, which is a fault of fbint: {text}; please report it with the declaration and \
-         with what stands above this message"
+        "internal error in fbint: {text}; this is a bug, please report it with the declaration and with what stands above this message"
     )
 }
 

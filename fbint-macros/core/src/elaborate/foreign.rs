@@ -1,0 +1,189 @@
+//! Names, functions and methods that other languages have, and what to write here instead.
+
+use quote::ToTokens;
+use syn::{Expr, ExprLit, Lit};
+
+use super::methods::{METHODS, SERIES};
+use crate::syntax::habits::SWITCH;
+use crate::syntax::peel;
+use crate::syntax::written::written_or;
+
+/// Methods by other names.
+const ALIASES: [(&[&str], &str); 14] = [
+    (&["fabs", "absolute", "modulus"], "abs"),
+    (&["arcsin"], "asin"),
+    (&["arccos"], "acos"),
+    (&["arctan"], "atan"),
+    (&["arctan2"], "atan2"),
+    (&["log", "loge"], "ln"),
+    (&["length", "mag", "magnitude", "norm2"], "norm"),
+    (&["norm_sq", "normsq", "squared_norm", "length_squared", "mag2", "magnitude_squared"], "norm_squared"),
+    (&["det"], "determinant"),
+    (&["tr"], "trace"),
+    (&["transposed"], "transpose"),
+    (&["inner", "vdot", "dot_product"], "dot"),
+    (&["cross_product"], "cross"),
+    (&["inverse", "reciprocal"], "recip"),
+];
+
+/// What has no counterpart of its own.
+const FOREIGN: [(&[&str], &str); 26] = [
+    (&["pow", "power"], "a power is written `x.powi(2)` or `x.powf(1.5)`"),
+    (
+        &["square", "squared", "sqr", "sq"],
+        "a square is written `x.powi(2)`, that of a vector's length `v.norm_squared()`",
+    ),
+    (&["log10"], "the natural logarithm is `ln`; divide by `10.ln()`"),
+    (&["log2"], "the natural logarithm is `ln`; divide by `2.ln()`"),
+    (&["exp2"], "write `(x * 2.ln()).exp()`"),
+    (&["cbrt"], "write `x.powf(1.0 / 3.0)`"),
+    (&["hypot"], "write `(x * x + y * y).sqrt()`"),
+    (&["cot"], "write `1 / x.tan()`"),
+    (&["sec"], "write `1 / x.cos()`"),
+    (&["csc"], "write `1 / x.sin()`"),
+    (&["mul_add"], "write `a * b + c`"),
+    (&["max", "fmax", "maximum"], "write `(a + b + (a - b).abs()) / 2`, which has no derivative where a = b"),
+    (&["min", "fmin", "minimum"], "write `(a + b - (a - b).abs()) / 2`, which has no derivative where a = b"),
+    (
+        &["clamp", "clip"],
+        "write `(a + b + (a - b).abs()) / 2` for the larger of two numbers, and likewise for the smaller one",
+    ),
+    (
+        &["signum", "sign", "sgn"],
+        "write `x / (x * x + eps).sqrt()` or `(x / eps).tanh()` with a small `eps`, which have a derivative where x = 0",
+    ),
+    (&["heaviside", "step", "where", "select", "piecewise"], SWITCH),
+    (&["floor", "ceil", "round", "trunc", "mod", "fmod", "rem_euclid"], "it has no useful derivative"),
+    (&["normalize", "normalized", "unit"], "write `v / v.norm()`"),
+    (&["try_inverse", "inverse", "inv"], INVERSE),
+    (
+        &["to_radians", "radians", "deg2rad", "deg", "rad", "degrees"],
+        "angles are in radians: write `90 * PI / 180` for 90 degrees",
+    ),
+    (&["to_degrees", "rad2deg"], "write `x * 180 / PI`"),
+    (&["diff", "der", "derivative", "d", "ddt", "dot_"], "the rate of a coordinate is its velocity, or `rate(q)`"),
+    (
+        &["array", "vec", "col", "asarray", "list", "new"],
+        "a vector is written `vector![..]`, a matrix `matrix![..; ..]`",
+    ),
+    (&["len", "size", "shape"], "sizes are those of the declaration: write the number"),
+    (&["rational", "fraction", "frac"], "a quotient of numbers is exact: write `1 / 2`"),
+    (&["sum", "prod", "range"], "a sum is written `(0..3).map(|i| ..).sum()`"),
+];
+
+/// The number of arguments of a method, as they are written in a message.
+pub(super) fn parentheses(method: &str) -> &'static str {
+    let takes_none = METHODS.iter().any(|(other, count, _)| *other == method && *count == 0);
+    if takes_none { "()" } else { "(..)" }
+}
+
+/// The advice for inverses.
+const INVERSE: &str = "inverses are not written out: make the inverse of a constant matrix a parameter, \
+    and write the inverse of a small one as its adjugate over its `determinant()`";
+
+/// Constants of Rust's `consts`.
+const CONSTANTS: [(&str, &str); 9] = [
+    ("TAU", "2 * PI"),
+    ("FRAC_PI_2", "PI / 2"),
+    ("FRAC_PI_3", "PI / 3"),
+    ("FRAC_PI_4", "PI / 4"),
+    ("FRAC_PI_6", "PI / 6"),
+    ("FRAC_PI_8", "PI / 8"),
+    ("E", "1.exp()"),
+    ("SQRT_2", "2.sqrt()"),
+    ("LN_2", "2.ln()"),
+];
+
+/// The advice for a method or a function that does not exist.
+pub(super) fn advice(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    FOREIGN.iter().find(|(names, _)| names.contains(&&name[..])).map(|(_, advice)| *advice)
+}
+
+/// The method with this name, or the one that has another name elsewhere.
+pub(super) fn method(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    let own = METHODS.iter().map(|(method, ..)| *method).find(|method| *method == name);
+    own.or_else(|| ALIASES.iter().find(|(names, _)| names.contains(&&name[..])).map(|(_, method)| *method))
+}
+
+/// The expression for a constant of Rust's `consts`.
+pub(super) fn constant(name: &str) -> Option<&'static str> {
+    CONSTANTS.iter().find(|(constant, _)| *constant == name).map(|(_, expression)| *expression)
+}
+
+/// What to write for a function of other languages that is called with these arguments.
+pub(super) fn call(name: &str, arguments: &[&Expr]) -> Option<String> {
+    let lower = name.to_lowercase();
+    match (&lower[..], arguments) {
+        ("pow" | "power", [base, exponent]) => {
+            let is_integer = matches!(peel(exponent), Expr::Lit(ExprLit { lit: Lit::Int(_), .. }));
+            let method = if is_integer { "powi" } else { "powf" };
+            return Some(format!("a power is written `{}.{method}({})`", receiver(base), short(exponent)));
+        }
+        ("square" | "sqr" | "sq", [base]) => {
+            return Some(format!("a square is written `{}.powi(2)`", receiver(base)));
+        }
+        ("max" | "fmax" | "maximum" | "min" | "fmin" | "minimum", [a, b]) => {
+            let sign = if lower.contains("max") { '+' } else { '-' };
+            let (a, b) = (receiver(a), receiver(b));
+            return Some(format!(
+                "write `({a} + {b} {sign} ({a} - {b}).abs()) / 2`, which has no derivative where they are equal"
+            ));
+        }
+        ("sind" | "cosd" | "tand", [angle]) => {
+            return Some(format!("angles are in radians: write `({} * PI / 180).{}()`", receiver(angle), &lower[..3]));
+        }
+        ("eye", [size]) => return Some(format!("write `identity({})`", short(size))),
+        _ => {}
+    }
+    as_method(&lower, arguments).map(|(_, advice)| advice).or_else(|| advice(&lower).map(str::to_owned))
+}
+
+/// The method for a function, and how it is called: `x.sin()` for `sin(x)`.
+pub(super) fn as_method(name: &str, arguments: &[&Expr]) -> Option<(&'static str, String)> {
+    let method = method(name).filter(|method| !SERIES.contains(method))?;
+    let (.., count, _) = METHODS.iter().find(|(other, ..)| *other == method)?;
+    let (first, others) = arguments.split_first()?;
+    let takes_reference = matches!(method, "dot" | "cross" | "component_mul" | "component_div");
+    let reference = if takes_reference { "&" } else { "" };
+    let others: Vec<String> = others.iter().map(|other| format!("{reference}{}", short(other))).collect();
+    let call = || format!("write `{}.{method}({})`", receiver(first), others.join(", "));
+    (others.len() == *count).then(|| (method, call()))
+}
+
+/// An expression as an argument.
+fn short(expression: &Expr) -> String {
+    let expression = if let Expr::Reference(inner) = expression { &inner.expr } else { expression };
+    written_or(expression, "y")
+}
+
+/// An expression before the point of a method.
+fn receiver(expression: &Expr) -> String {
+    let expression = if let Expr::Reference(inner) = expression { &inner.expr } else { expression };
+    let text = written_or(expression, "x");
+    let is_whole = matches!(
+        expression,
+        Expr::Path(_)
+            | Expr::Lit(_)
+            | Expr::Paren(_)
+            | Expr::Call(_)
+            | Expr::MethodCall(_)
+            | Expr::Index(_)
+            | Expr::Field(_)
+            | Expr::Macro(_)
+    );
+    if is_whole || text == "x" { text } else { format!("({text})") }
+}
+
+/// The difference of the sides of an equation.
+pub(super) fn difference(left: &Expr, right: &Expr) -> String {
+    let is_sum = matches!(right, Expr::Binary(_) | Expr::Unary(_)) && written_or(right, "+").contains(['+', '-']);
+    let [left, right] = [left, right].map(|side| written_or(side.to_token_stream(), ""));
+    match (&left[..], &right[..]) {
+        ("", _) | (_, "") => "a - b".to_owned(),
+        (_, "0") => left,
+        _ if is_sum => format!("{left} - ({right})"),
+        _ => format!("{left} - {right}"),
+    }
+}
