@@ -46,7 +46,7 @@ fn mistakes_are_reported_where_they_stand() {
         ),
         (
             "default(m = vector![1], g = 9, length = 1)",
-            "`length` is not a parameter: add the field `length: f64`, or remove it here",
+            "`length` is not a parameter; `default` is for `m`, `g`, `l`",
             "length",
         ),
         ("default(m = vector![1], g = 9, l = 1, l = 2)", "`l` is given twice in `default`: keep one of the two", "l"),

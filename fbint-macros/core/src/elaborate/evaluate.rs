@@ -70,6 +70,8 @@ impl Scope<'_> {
             Expr::MethodCall(call) => self.method(call),
             Expr::Call(call) => self.call(call),
             Expr::Macro(call) => self.macro_call(&call.mac),
+            // What could not be read has been reported.
+            Expr::Verbatim(_) => Err(Poison),
             other => self.no_mathematics(other),
         }
     }

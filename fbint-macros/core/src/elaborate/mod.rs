@@ -60,7 +60,6 @@ pub struct Elaborated {
 
 /// Gives the declaration its meaning. Returns `None` if there are mistakes, here or in `syntax`.
 pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborated> {
-    let before = errors.len();
     let unknowns = unknowns(declaration);
     let mut scope = Scope::new(declaration, &unknowns, errors);
     scope.definitions();
@@ -79,7 +78,7 @@ pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborate
         count(&quantities, &symbols, errors);
     }
     if !declaration.hidden_uses {
-        report_unused(declaration, used, errors.len() > before || !is_understood, errors);
+        report_unused(declaration, used, !errors.is_empty() || !is_understood, errors);
     }
     if !is_understood || !errors.is_empty() || quantities.iter().any(|quantity| quantity.flattened.is_err()) {
         return None;

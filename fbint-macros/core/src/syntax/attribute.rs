@@ -100,11 +100,11 @@ impl AttributeReader<'_> {
                 let value = self.value(entry);
                 match self.errors.reported(value).as_ref().map(peel) {
                     Some(Expr::Path(path)) => *(target.mutable)(self.declaration) = path.path.clone(),
+                    Some(Expr::Verbatim(_)) | None => {}
                     Some(other) => {
                         let message = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
                         self.errors.push_spanned(other, message);
                     }
-                    None => {}
                 }
             }
             Syntax::Expression(target) => {
@@ -185,11 +185,14 @@ impl AttributeReader<'_> {
         }
     }
 
-    /// Parses all of `tokens`, a non-empty slice. Reports what follows the expression.
+    /// Parses all of `tokens`, a non-empty slice. Reports what follows the expression. What cannot be read but has been reported is kept
+    /// as tokens: what it names is used.
     pub(super) fn parsed(&mut self, tokens: &[TokenTree]) -> syn::Result<Expr> {
-        if let Some((span, message)) = habits::misread(tokens) {
-            self.declaration.hidden_uses = true;
-            return Err(syn::Error::new(span, message));
+        let (own, next) = habits::value(tokens);
+        if let Some((span, message)) = habits::misread(own) {
+            self.errors.push(span, message);
+            self.leftover(next);
+            return Ok(Expr::Verbatim(own.iter().cloned().collect()));
         }
         let parse = |input: ParseStream| Ok((input.parse::<Expr>()?, input.parse::<TokenStream>()?));
         let parsed = parse.parse2(tokens.iter().cloned().collect()).map_err(|error| {

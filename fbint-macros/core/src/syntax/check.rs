@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use syn::Ident;
 use syn::spanned::Spanned;
+use syn::{Expr, Ident};
 
 use super::{
     ASSUME, AttributeKey, Declaration, Formalism, HIGHEST_DEGREE, KEPT, MAX_ENTRIES, NamedExpression, RESERVED_NAMES,
@@ -47,6 +47,9 @@ pub(super) fn pairs(declaration: &Declaration, errors: &Errors) {
 /// Checks how far to look for what else is conserved.
 pub(super) fn search(declaration: &Declaration, errors: &Errors) {
     for (place, NamedExpression { name, family, value, .. }) in declaration.search.iter().enumerate() {
+        if matches!(value, Expr::Verbatim(_)) {
+            continue;
+        }
         if name != "degree" || family.is_some() {
             errors.push(name.span(), "`search` takes a degree and nothing else: `search(degree = 4)`");
         } else if place > 0 {

@@ -26,11 +26,15 @@ pub(crate) const UNITS: [&str; 14] =
 const KEYWORDS: [&str; 12] =
     ["as", "async", "await", "break", "const", "in", "move", "mut", "ref", "return", "static", "unsafe"];
 
-/// The first habit among the tokens of an entry's value.
-pub(super) fn misread(tokens: &[TokenTree]) -> Option<Mistake> {
-    // After a forgotten comma the next entry is read as such.
+/// The tokens of an entry's value, and those of the next entry after a forgotten comma.
+pub(super) fn value(tokens: &[TokenTree]) -> (&[TokenTree], &[TokenTree]) {
     let next = (1..tokens.len()).find(|&at| Token { tokens, at, place: Place::Entry }.begins_entry());
-    first(&tokens[..next.unwrap_or(tokens.len())], Place::Entry)
+    tokens.split_at(next.unwrap_or(tokens.len()))
+}
+
+/// The first habit among the tokens of a value.
+pub(super) fn misread(value: &[TokenTree]) -> Option<Mistake> {
+    first(value, Place::Entry)
 }
 
 fn first(tokens: &[TokenTree], place: Place) -> Option<Mistake> {

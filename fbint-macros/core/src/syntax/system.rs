@@ -137,12 +137,14 @@ fn values_of((key, kind): (AttributeKey, &str), of: &[&Variable], declaration: &
             let remedy = match did_you_mean(&name, names.iter().map(String::as_str)) {
                 Some(question) => format!("; {question}"),
                 // Where it is used it is unknown, which is reported there.
-                None if key == "default" && is_in_use(declaration, &name) => {
+                None if key == "default" && !is_declared(declaration, &name) && is_in_use(declaration, &name) => {
                     given.push(name);
                     may_miss = false;
                     continue;
                 }
-                None if key == "default" => format!(": add the field `{name}: f64`, or remove it here"),
+                None if key == "default" && !is_declared(declaration, &name) => {
+                    format!(": add the field `{name}: f64`, or remove it here")
+                }
                 None if names.is_empty() => String::new(),
                 None => format!("; `{key}` is for `{}`", names.join("`, `")),
             };
@@ -160,6 +162,13 @@ fn values_of((key, kind): (AttributeKey, &str), of: &[&Variable], declaration: &
         let message = format!("`{}` is missing `{name}`: add `{name} = ..` to it", key.name());
         errors.push(variable.name.span(), message);
     }
+}
+
+/// Returns `true` if a key declares something of this name.
+fn is_declared(declaration: &Declaration, name: &str) -> bool {
+    let variables = declaration.variables().map(|(_, variable)| &variable.name);
+    let named = declaration.named().filter(|(key, _)| key.meaning().is_some()).map(|(_, named)| &named.name);
+    variables.chain(named).any(|other| plain(other) == name)
 }
 
 /// Returns `true` if an expression that is no default has this name in it.
