@@ -193,7 +193,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// coordinate, of its shape, and `momentum(v)` is dL/dv. Three rules say what constraints do:
 ///
 /// - a velocity constraint that is one of the velocities puts it to zero: the variable leaves the state, and the constraint holds
-///   exactly. It is put to zero after the variations, so that the dependence of L on it counts, and `multiplier(name)` is its reaction;
+///   exactly. The velocity is set to zero after the variations are taken, so terms of L in it still contribute, and `multiplier(name)` is its
+///   reaction;
 /// - any other velocity constraint is held by a reaction A(q)^T lambda, and is an integral that projection and feedback hold. Such
 ///   reactions do no work where the constraints hold, and there the energy is conserved;
 /// - a `constraint(g = ..)` that the velocities cannot leave, such as the length of a vector that turns, has no reaction: it is a set
@@ -237,7 +238,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// `Projection::onto_balance` it corrects the mechanics, too.
 ///
 /// - A force is a covector: its entry along a momentum p adds to p', and its entry along a velocity v does work at the rate force
-///   times v, whatever the coordinates. A force along a velocity that is put to zero adds to the reaction.
+///   times v, whatever the coordinates. A force along a constrained velocity shows up in that constraint's reaction.
 /// - With `time(t)` the time is the entry `t` of the state, with rate 1, and simulations begin at its value. Neither projection nor
 ///   feedback moves it. Holonomic constraints and phase constraints may depend on it: a moving pivot, a rotating hoop.
 /// - With `input(..)` a type `NameInput` has a field for each input, and the time is in the state, under the name `time` unless
@@ -347,7 +348,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// of the state and each integral is. `NamePrepared<T>`, which `prepare()` returns, holds what depends on the parameters alone;
 /// its functions are the ones that are called step after step.
 ///
-/// Names that begin with two underscores are left to generated code: no constant, static or struct next to a model may have one.
+/// Names starting with `__` are reserved for generated code: no constant, static or struct next to a model may have one.
 ///
 /// The generated functions are straight-line code without allocation, for numbers of any type `T` (`f64`, `f32`, SIMD lanes,
 /// dual numbers): `vector_field` (the Dirac-extended field X, CPV22 eq. 4), `integrals` (F), `integrals_jacobian` (DF),
@@ -382,9 +383,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///   parameters of both signs. If one refutes it, it does not compile. `FACTS.integrals`, `equations`, the documentation, the drift
 ///   table and the record of a run call it assumed.
 ///
-/// What is conserved beside the declared integrals is searched for, of models with up to 24 entries of the state among polynomials of degree 2
-/// in the state, in the functions that occur and in their partners, as far as that takes little work, and of any model to degree d with `search(degree = d)`:
-/// roots, reciprocals and calls count as variables of their own, and so do their partners: the cosine of a sine, ln(y) of 1 / y, and ln(x) where
+/// fbint also searches for conserved quantities that you did not declare: polynomials in the state, in the functions that occur and in their
+/// partners, of degree 2 at most for models with up to 24 state entries, as far as that takes little work, and of degree d for any model with
+/// `search(degree = d)`: roots, reciprocals and calls count as variables of their own, and so do their partners: the cosine of a sine, ln(y) of 1 / y, and ln(x) where
 /// x is a factor of its own rate. `equations`, `derivation` and the documentation list what was found and
 /// proved, as `invariant` takes it, independent of what is declared, and say what was excluded: "no other polynomial of degree <= 2 in q,
 /// p, for general parameters". There, coefficients are rational in the parameters, functions of what is declared and listed do not count,
@@ -447,8 +448,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// that cannot be used is an error that says why. Only the packages that cargo was told to build are written to, never their
 /// dependencies, and never by an editor.
 ///
-/// A file belongs to the mathematics of a declaration: names, comments and formatting may change, and a struct may be renamed. Nothing
-/// in a file is believed. Values, gradients, brackets, C and X are compared with derivatives of the declared expressions, which
+/// A file belongs to the mathematics of a declaration: names, comments and formatting may change, and a struct may be renamed. Stored
+/// derivations are never trusted: each build re-verifies them. Values, gradients, brackets, C and X are compared with derivatives of the declared expressions, which
 /// are taken automatically, in 256 bits; what is said of conservation is proved again at points modulo primes. What these do not decide is
 /// searched for states that refute it, as if it were assumed, and is shown as the file's word (`Evidence::Kept`):
 /// `FBINT_DERIVATIONS=check` with the feature `derive` tells whether algebra proves it.
@@ -466,8 +467,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// With the feature `derive`, expressions are simplified by the computer-algebra system Symbolica, one derivation at a time of each
 /// user: a lock file serialises parallel builds. Each holds it for milliseconds, or for seconds if the model has dozens of bodies. The others
-/// wait for as long as the holder lives, and say so on stderr. Programs of the same user that compute with Symbolica are waited for as
-/// well. Symbolica needs a folder for caches that it can write to: where that below the home
+/// wait for as long as the holder lives, and say so on stderr. The build also waits for other Symbolica programs run by the
+/// same user. Symbolica needs a folder for caches that it can write to: where that below the home
 /// folder is read-only, the compile error says to set `XDG_CACHE_HOME`. The README states what Symbolica's licence means for users.
 ///
 /// CPV22: D. E. Chang, M. Perlmutter, J. Vankerschaver, *Feedback Integrators for Mechanical Systems with Holonomic

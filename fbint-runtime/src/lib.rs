@@ -74,6 +74,11 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(not(any(feature = "std", feature = "libm")))]
+compile_error!(
+    "without the feature `std`, elementary functions are those of the feature `libm`: add `features = [\"libm\"]`, and disregard what follows"
+);
+
 mod consistent_start;
 mod dense_output;
 mod dependence;

@@ -203,7 +203,7 @@ fn prepared(writer: &Writer<'_>) -> TokenStream {
             ::core::marker::Copy,
             ::core::fmt::Debug,
             ::core::cmp::PartialEq,
-            ::core::cmp::Eq,
+            ::core::cmp::Eq
         )]
         #visibility struct #name #parameters {
             #(#fields: T,)*
