@@ -563,6 +563,8 @@ const ENTRIES: &[Case] = &[
         "a name is one word: write `kinetic_energy`"),
     ("output(\"a\" = p[0])", "\"a\"",
         "a name has no quotes: `output(name = expression)`"),
+    ("derive(Clone), invariant(a = np.cos(q[0]))", "derive",
+        "there is no key `derive`: write `#[derive(..)]` on the struct, next to this attribute"),
     ("derive(Clone)", "derive",
         "there is no key `derive`: write `#[derive(..)]` on the struct, next to this attribute"),
     ("H = p[0]", "H",

@@ -81,7 +81,8 @@ impl Scope<'_> {
             return self.unknown_method(&call.method);
         };
         if call.args.len() != *count {
-            let _ = self.evaluate(&call.receiver);
+            // It may be a library whose name a mistake hides.
+            self.evaluate(&call.receiver)?;
             let remedy = if name == "atan" { ": the angle of a pair is `y.atan2(x)`" } else { "" };
             let message = format!("`{name}` takes {}, not {}{remedy}", arguments(*count), call.args.len());
             return self.fail(&call.method, message);
