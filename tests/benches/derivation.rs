@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use fbint_macros_core::prepared::{believed, read};
+use fbint_macros_core::prepared::{read, verify_kept};
 use fbint_macros_core::program::VECTOR_FIELD;
 use fbint_tests::compiler::{Declaration, counted, open_chain};
 
@@ -45,7 +45,7 @@ fn seconds(declaration: &Declaration) -> String {
     let prepared = read(&file, &problem).expect("a derivation");
     let read = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    assert_eq!(believed(&problem, prepared).err(), None);
+    assert_eq!(verify_kept(&problem, prepared).err(), None);
     let checked = start.elapsed().as_secs_f64();
     let size = file.len() as f64 / 1e3;
     format!(

@@ -290,7 +290,7 @@ fn linked(package: &Package, refused: &dyn Fn(&str)) {
 
 #[test]
 fn an_order_that_is_none_is_refused() {
-    let order = Err(fbint_macros_core::prepared::Trouble::Access("FBINT_DERIVATIONS is neither".to_owned()));
+    let order = Err(fbint_macros_core::prepared::FileError::Access("FBINT_DERIVATIONS is neither".to_owned()));
     let surroundings = Surroundings { order, ..Surroundings::nowhere() };
     let text = Declaration::one(OSCILLATOR).expand_in(&surroundings).to_string();
     assert!(text.contains("compile_error") && text.contains("FBINT_DERIVATIONS is neither"), "{text}");

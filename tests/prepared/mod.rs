@@ -4,7 +4,7 @@ mod crates;
 mod folder;
 mod mutations;
 
-use fbint_macros_core::prepared::{Surroundings, believed, read, write};
+use fbint_macros_core::prepared::{Surroundings, read, verify_kept, write};
 use fbint_tests::compiler::Declaration;
 use fbint_tests::is_thorough;
 use fbint_tests::workspaces::home;
@@ -17,7 +17,7 @@ fn what_is_written_is_read_back_and_believed() {
     for (text, declaration) in shipped.chain(others.map(|declaration| (declaration.kept(), declaration))) {
         let problem = declaration.elaborate().problem;
         let prepared = read(&text, &problem).unwrap_or_else(|damage| panic!("{}: {damage}\n{text}", declaration.name));
-        assert_eq!(believed(&problem, prepared.clone()).err(), None, "{}", declaration.name);
+        assert_eq!(verify_kept(&problem, prepared.clone()).err(), None, "{}", declaration.name);
         let head = |start: &'static str| text.lines().filter_map(move |line| line.strip_prefix(start));
         let equations: Vec<&str> = head("#").map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
         let written = write(&problem, head("source ").next(), &prepared, &equations.join("\n"));

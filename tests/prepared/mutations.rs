@@ -3,7 +3,7 @@
 use fbint_macros_core::derivation::{ConstraintMatrix, Derivation, Hamel, Prepared, Problem};
 use fbint_macros_core::expression::Expression;
 use fbint_macros_core::numbers::points::sample_points;
-use fbint_macros_core::prepared::{believed, read, write};
+use fbint_macros_core::prepared::{read, verify_kept, write};
 use fbint_tests::compiler::{Declaration, solved_field};
 use fbint_tests::{Random, amount};
 
@@ -39,7 +39,7 @@ fn a_forged_file_is_refused_or_says_the_same() {
         for _ in 0..(most * BYTES / text.len()).clamp(most / 15, most) {
             let forged = sealed(&changed(&text, &mut random));
             match read(&forged, &problem) {
-                Ok(prepared) if believed(&problem, prepared.clone()).is_ok() => {
+                Ok(prepared) if verify_kept(&problem, prepared.clone()).is_ok() => {
                     assert_same(&problem, &genuine, &prepared, &forged);
                     same += 1;
                 }
@@ -172,7 +172,7 @@ fn another_models_file_is_refused() {
         let head: String = own.lines().take(3).flat_map(|line| [line, "\n"]).collect();
         let body: String = text.lines().skip(3).flat_map(|line| [line, "\n"]).collect();
         let forged = read(&sealed(&format!("{head}{body}")), &problem);
-        assert!(forged.is_err() || forged.is_ok_and(|forged| believed(&problem, forged).is_err()), "{}", one.name);
+        assert!(forged.is_err() || forged.is_ok_and(|forged| verify_kept(&problem, forged).is_err()), "{}", one.name);
     }
 }
 
@@ -195,7 +195,7 @@ fn what_is_not_conserved_is_not_believed_to_be() {
     for grade in ["everywhere", "on constraints"] {
         let forged = sealed(&text.replace(claim, &format!("claim 1 = {grade}")));
         let forged = read(&forged, &problem).expect("a file in the right form");
-        let contradiction = believed(&problem, forged).expect_err("a contradiction");
+        let contradiction = verify_kept(&problem, forged).expect_err("a contradiction");
         assert_eq!(contradiction, "what it says of the conservation of `l` is not so");
     }
 }
@@ -209,7 +209,7 @@ fn hostile_files_are_refused_soon() {
         let value = format!("{lines}integral 0 = {value}");
         let line = text.lines().find(|line| line.starts_with("integral 0 = ")).expect("an integral");
         match read(&sealed(&text.replace(line, &value)), &problem) {
-            Ok(forged) => believed(&problem, forged).expect_err("a contradiction"),
+            Ok(forged) => verify_kept(&problem, forged).expect_err("a contradiction"),
             Err(damage) => damage,
         }
     };

@@ -167,7 +167,7 @@ fn claims_of_files_are_searched_for_states_that_refute_them() {
         let last = prepared.claims.ids().last().expect("an integral");
         assert!(matches!(prepared.claims[last], Claim::Open { .. }), "{attribute}");
         prepared.claims[last] = Claim::Proved(grade);
-        prepared::believed(&model.problem, prepared).map(|believed| believed.claims[last].clone())
+        prepared::verify_kept(&model.problem, prepared).map(|believed| believed.claims[last].clone())
     };
     let everywhere = Conservation::Everywhere;
     let refused = claimed(&forged, everywhere(Evidence::Algebra)).expect_err("a contradiction").to_string();

@@ -7,7 +7,7 @@ use crate::check::{CheckOutcome, check};
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
 use crate::elaborate::Elaborated;
 use crate::mechanics;
-use crate::prepared::{self, Folder, Order, Trouble};
+use crate::prepared::{self, FileError, Folder, Order};
 use crate::proofs;
 
 /// A derivation, and the doubts about it.
@@ -31,20 +31,20 @@ pub(super) fn origin(messages: Messages<'_>) -> syn::Result<Provenance> {
         return derived(messages);
     }
     let (file, text) = match folder.find() {
-        Err(Trouble::Stale(_)) if has_algebra && order == Order::Use => return derived(messages),
+        Err(FileError::Stale(_)) if has_algebra && order == Order::Use => return derived(messages),
         found => found.map_err(trouble)?,
     };
-    let prepared = believed(&text, problem)
-        .map_err(|reason| trouble(Trouble::Stale(format!("`{file}` cannot be used: {reason}"))))?;
+    let prepared = read_and_verify(&text, problem)
+        .map_err(|reason| trouble(FileError::Stale(format!("`{file}` cannot be used: {reason}"))))?;
     if order == Order::Check && has_algebra && !is_derived_again(messages, &prepared)? {
-        return Err(trouble(Trouble::Stale(format!("`{file}` is not what is derived from this declaration"))));
+        return Err(trouble(FileError::Stale(format!("`{file}` is not what is derived from this declaration"))));
     }
     Ok(Provenance { doubts: proofs::doubts(&prepared.derivation), prepared, file: Some(file) })
 }
 
 /// What a file's text says, if all of it is true of the problem.
-fn believed(text: &str, problem: &Problem) -> Result<Prepared, String> {
-    prepared::read(text, problem).and_then(|prepared| prepared::believed(problem, prepared))
+fn read_and_verify(text: &str, problem: &Problem) -> Result<Prepared, String> {
+    prepared::read(text, problem).and_then(|prepared| prepared::verify_kept(problem, prepared))
 }
 
 /// Makes the folder what it should be, where that was ordered, or says what it should not have. What is written is written each
@@ -61,19 +61,20 @@ pub(super) fn settle(messages: Messages<'_>, origin: &mut Provenance, equations:
     settled.map_err(|trouble| messages.trouble(&trouble))
 }
 
-fn written(folder: &Folder, problem: &Problem, prepared: &Prepared, equations: &str) -> Result<String, Trouble> {
+fn written(folder: &Folder, problem: &Problem, prepared: &Prepared, equations: &str) -> Result<String, FileError> {
     let text = prepared::write(problem, folder.source(), prepared, equations);
     // What could not be used is not written.
-    believed(&text, problem)
-        .map_err(|reason| Trouble::Access(format!("the derivation of `{}` cannot be kept: {reason}", problem.name)))?;
+    read_and_verify(&text, problem).map_err(|reason| {
+        FileError::Access(format!("the derivation of `{}` cannot be kept: {reason}", problem.name))
+    })?;
     let file = folder.keep(&text)?;
     folder.orphans()?.iter().try_for_each(|path| folder.remove(path))?;
     Ok(file)
 }
 
-fn without_orphans(folder: &Folder) -> Result<(), Trouble> {
+fn without_orphans(folder: &Folder) -> Result<(), FileError> {
     match folder.orphans()?.first() {
-        Some(path) => Err(Trouble::Stale(format!("`{path}` belongs to no model"))),
+        Some(path) => Err(FileError::Stale(format!("`{path}` belongs to no model"))),
         None => Ok(()),
     }
 }

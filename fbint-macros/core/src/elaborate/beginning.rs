@@ -8,14 +8,14 @@ use crate::syntax::{Declaration, NamedExpression, Variable};
 
 /// Where a run begins: with which parameters, and in which state.
 #[derive(Clone, Debug)]
-pub struct Beginning {
+pub struct StartValues {
     /// A number for each entry of the parameters, if the declaration has `default(..)`.
     pub defaults: Option<Vec<Expression>>,
     /// A function of the parameters for each entry of the state, if the declaration has `start(..)`.
     pub start: Option<Vec<Expression>>,
 }
 
-impl Beginning {
+impl StartValues {
     pub(super) fn of(scope: &mut Scope) -> Reported<Self> {
         let Declaration { defaults, start, parameters, time, work, .. } = scope.declaration;
         let variables: Vec<&Variable> = scope.declaration.starting_variables().collect();

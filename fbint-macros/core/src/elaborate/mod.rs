@@ -28,7 +28,7 @@ use proc_macro2::{Span, TokenTree};
 use quote::ToTokens;
 use syn::Ident;
 
-pub use self::beginning::Beginning;
+pub use self::beginning::StartValues;
 use self::integrals::{IntegralList, conserved, latex};
 use self::multipliers::multipliers;
 use self::quantities::{Purpose, Quantity, ScalarQuantity, flatten, scalars};
@@ -53,7 +53,7 @@ pub struct Elaborated {
     /// Where each output is named.
     pub output_spans: Vec<Span>,
     /// Where a run begins.
-    pub beginning: Beginning,
+    pub beginning: StartValues,
     /// Possible mistakes of the inertia or of the reactions that are not proved to be mistakes.
     pub doubts: Vec<Doubt>,
 }
@@ -66,7 +66,7 @@ pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborate
     let dynamics = field::field(&mut scope);
     let forces = field::forces(&mut scope);
     let mut quantities = conserved(&mut scope, &dynamics);
-    let beginning = Beginning::of(&mut scope);
+    let beginning = StartValues::of(&mut scope);
     let listed = IntegralList::of(declaration, &quantities);
     let symbols = all_symbols(&scope, &listed);
     scope.multipliers = Some(multipliers(&scope, &quantities, &listed.integrals, &symbols));

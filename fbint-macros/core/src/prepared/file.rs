@@ -37,7 +37,7 @@ pub(super) fn owner(text: &str) -> Option<(&str, Option<&str>)> {
     Some((model, lines.next().and_then(|line| line.strip_prefix("source "))))
 }
 
-/// Reads a file for a problem. [`believed`](super::believed) checks what it says.
+/// Reads a file for a problem. [`verify_kept`](super::verify_kept) checks what it says.
 pub fn read(text: &str, problem: &Problem) -> Result<Prepared, String> {
     check_format(text)?;
     let content = intact(text)?;

@@ -45,7 +45,7 @@ pub struct Surroundings {
     /// The file that declares the model, if it is known.
     pub source: Option<PathBuf>,
     /// What to do with the package's files.
-    pub order: Result<Order, Trouble>,
+    pub order: Result<Order, FileError>,
     /// Whether algebra may shorten and prove what no file has.
     pub algebra: bool,
     /// The sizes of the largest models.
@@ -67,7 +67,7 @@ impl SizeLimits {
 
 /// Why a file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum FileError {
     /// It is missing, outdated or damaged, or belongs to no model. Writing the derivations again mends that.
     Stale(String),
     /// It cannot be read or written.
@@ -108,7 +108,7 @@ impl Surroundings {
             Some("") => Ok(Order::Use),
             Some("write") => Ok(Order::Write),
             Some("check") => Ok(Order::Check),
-            _ => Err(Trouble::Access(format!("the environment variable {VARIABLE} is neither `write` nor `check`"))),
+            _ => Err(FileError::Access(format!("the environment variable {VARIABLE} is neither `write` nor `check`"))),
         };
         let package = variable("CARGO_MANIFEST_DIR").map(PathBuf::from);
         Self { package, name: variable("CARGO_PKG_NAME").unwrap_or_default(), source, order, ..Self::nowhere() }
@@ -168,8 +168,8 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// [`Trouble::Stale`] where there is none, and [`Trouble::Access`] where it cannot be read.
-    pub fn find(&self) -> Result<(String, String), Trouble> {
+    /// [`FileError::Stale`] where there is none, and [`FileError::Access`] where it cannot be read.
+    pub fn find(&self) -> Result<(String, String), FileError> {
         let names = self.names()?;
         let own = self.file_name();
         let found = names.iter().find(|name| **name == own);
@@ -182,14 +182,14 @@ impl Folder {
             let rest = name.strip_prefix(model).and_then(|rest| rest.strip_prefix('-'));
             rest.is_some_and(|rest| !rest.contains('-'))
         };
-        Err(Trouble::Stale(match names.iter().find(of_this_name).map(|name| path(name)) {
+        Err(FileError::Stale(match names.iter().find(of_this_name).map(|name| path(name)) {
             Some(path) => format!("the derivation of `{model}` is outdated: `{path}` is of another declaration"),
             None => format!("`{FOLDER}/` has no derivation of `{model}`"),
         }))
     }
 
     /// Writes the model's file, and returns its path within the package. The file has all of the text, or is not there.
-    pub fn keep(&self, text: &str) -> Result<String, Trouble> {
+    pub fn keep(&self, text: &str) -> Result<String, FileError> {
         // Nothing is written through a link.
         self.names()?;
         let name = self.file_name();
@@ -203,13 +203,13 @@ impl Folder {
         };
         write().map(|()| path(&name)).map_err(|error| {
             let _ = fs::remove_file(&unfinished);
-            Trouble::Access(format!("`{}` cannot be written: {error}", path(&name)))
+            FileError::Access(format!("`{}` cannot be written: {error}", path(&name)))
         })
     }
 
     /// Files that belong to no model, as far as this one's sources tell: the file that declares theirs is gone, or does not name
     /// them any more, or they are of this model as it was.
-    pub fn orphans(&self) -> Result<Vec<String>, Trouble> {
+    pub fn orphans(&self) -> Result<Vec<String>, FileError> {
         let own = self.file_name();
         let mut orphans = Vec::new();
         for name in self.names()?.into_iter().filter(|name| *name != own) {
@@ -236,25 +236,25 @@ impl Folder {
     }
 
     /// Removes a file of this path within the package.
-    pub fn remove(&self, path: &str) -> Result<(), Trouble> {
+    pub fn remove(&self, path: &str) -> Result<(), FileError> {
         match fs::remove_file(self.package.join(path)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Trouble::Access(format!("`{path}` cannot be removed: {error}")))
+                Err(FileError::Access(format!("`{path}` cannot be removed: {error}")))
             }
             _ => Ok(()),
         }
     }
 
     /// The names of all files in their order; none where there is no folder.
-    fn names(&self) -> Result<Vec<String>, Trouble> {
+    fn names(&self) -> Result<Vec<String>, FileError> {
         let folder = self.package.join(FOLDER);
-        let unreadable = |error: io::Error| Trouble::Access(format!("the folder `{FOLDER}` cannot be read: {error}"));
+        let unreadable = |error: io::Error| FileError::Access(format!("the folder `{FOLDER}` cannot be read: {error}"));
         match fs::symlink_metadata(&folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(unreadable(error)),
             Ok(found) if !found.is_dir() => {
                 let what = if found.is_symlink() { "a symbolic link" } else { "a file" };
-                return Err(Trouble::Access(format!("`{FOLDER}` is {what}: it has to be a folder of the package")));
+                return Err(FileError::Access(format!("`{FOLDER}` is {what}: it has to be a folder of the package")));
             }
             Ok(_) => {}
         }
@@ -285,8 +285,8 @@ impl Folder {
     }
 }
 
-fn unreadable(name: &str, error: &io::Error) -> Trouble {
-    Trouble::Access(format!("`{}` cannot be read: {error}", path(name)))
+fn unreadable(name: &str, error: &io::Error) -> FileError {
+    FileError::Access(format!("`{}` cannot be read: {error}", path(name)))
 }
 
 fn path(name: &str) -> String {

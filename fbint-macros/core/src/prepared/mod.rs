@@ -40,6 +40,6 @@ mod trust;
 
 pub use self::file::{FORMAT, read, write};
 pub(crate) use self::folder::VARIABLE;
-pub use self::folder::{Folder, Order, SizeLimits, Surroundings, Trouble};
+pub use self::folder::{FileError, Folder, Order, SizeLimits, Surroundings};
 pub use self::key::{checksum, key};
-pub use self::trust::believed;
+pub use self::trust::verify_kept;

@@ -106,7 +106,7 @@ fn changes(derivation: &Derivation, integral: IntegralId, velocities: &[Velocity
 /// What is to be believed of the claims of a kept derivation: what points modulo primes do not prove again is searched for states that
 /// refute it, and is the file's word. The first claim that is not so, if there is one: proofs that need no algebra say something else, or a
 /// state refutes it.
-pub fn believed(
+pub fn recheck_claims(
     derivation: &Derivation,
     claims: &Table<IntegralId, Claim>,
 ) -> Result<Table<IntegralId, Claim>, IntegralId> {

@@ -34,7 +34,7 @@ mod trials;
 mod velocity;
 
 pub(crate) use conservation::changed_by_field;
-pub use conservation::{Violation, believed, grades, prove};
+pub use conservation::{Violation, grades, prove, recheck_claims};
 pub(crate) use definedness::{Undefined, constraints_that_are_roots, is_root, undefined_part};
 #[cfg(feature = "derive")]
 pub(crate) use degree::Degree;

@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 
 use super::Messages;
 use crate::derivation::{Doubt, Dynamics, Problem};
-use crate::elaborate::{Beginning, Elaborated};
+use crate::elaborate::{Elaborated, StartValues};
 use crate::expression::{Expression, Function, Symbol};
 use crate::notation;
 use crate::proofs::{Undefined, is_root, undefined_part};
@@ -74,7 +74,8 @@ impl Messages<'_> {
 
     /// The parameters by default and the entries of the start, if the declaration has both.
     fn start_values(&self) -> Option<BTreeMap<Symbol, f64>> {
-        let Elaborated { problem: Problem { symbols, .. }, beginning: Beginning { defaults, start }, .. } = self.model;
+        let Elaborated { problem: Problem { symbols, .. }, beginning: StartValues { defaults, start }, .. } =
+            self.model;
         let defaults = match defaults {
             Some(defaults) => &defaults[..],
             None if symbols.parameters().next().is_none() => &[],

@@ -13,7 +13,7 @@ use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
 use crate::mechanics::motion::forms;
 use crate::notation;
-use crate::prepared::{SizeLimits, Surroundings, Trouble};
+use crate::prepared::{FileError, SizeLimits, Surroundings};
 use crate::program::Fault;
 use crate::proofs::{self, MOST_MONOMIALS};
 use crate::syntax::diagnostics::Errors;
@@ -29,16 +29,16 @@ pub(super) struct Messages<'a> {
 
 impl Messages<'_> {
     /// An error about the package's derivations, with the command that mends it.
-    pub(super) fn trouble(&self, trouble: &Trouble) -> syn::Error {
+    pub(super) fn trouble(&self, trouble: &FileError) -> syn::Error {
         match trouble {
-            Trouble::Stale(text) => {
+            FileError::Stale(text) => {
                 let has_algebra = self.surroundings.has_algebra();
                 let reason = if has_algebra { "" } else { ", and this build of fbint has no algebra" };
                 let command = self.surroundings.command(&self.runtime());
                 let text = format!("{text}{reason}; to bring `derivations/` up to date, run `{command}`");
                 error(self.declaration, text)
             }
-            Trouble::Access(text) => error(self.declaration, text),
+            FileError::Access(text) => error(self.declaration, text),
         }
     }
 
