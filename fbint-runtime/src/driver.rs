@@ -21,6 +21,9 @@ use crate::system::{DrivenSystem, Vector};
 /// The distance at which a central difference errs about as much by its length as by rounding, the cube root of epsilon.
 const DIFFERENCE: f64 = 6e-6;
 
+/// The range of inputs that are known at all times.
+pub(crate) const ALWAYS: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+
 /// What gives the inputs of the system `S`: a function of the time and the state, or a [`Held`] table.
 pub trait Signal<S: DrivenSystem> {
     /// The inputs at a time in a state.
@@ -33,7 +36,7 @@ pub trait Signal<S: DrivenSystem> {
 
     /// The first and the last time at which the inputs are known.
     fn range(&self) -> [f64; 2] {
-        [f64::NEG_INFINITY, f64::INFINITY]
+        ALWAYS
     }
 }
 
@@ -252,7 +255,7 @@ impl<S: DrivenSystem<Input = I>, I: Clone> Signal<S> for Held<I> {
     }
 
     fn hold(&self, time: f64) -> f64 {
-        // A step that ends at a jump may end a rounding before it.
+        // A run may start a rounding before a jump.
         let after = |(from, _): &(f64, I)| *from <= time + 1e-12 * from.abs().max(f64::MIN_POSITIVE);
         let current = self.samples.partition_point(after).saturating_sub(1);
         self.current.set(current);

@@ -208,6 +208,20 @@ pub enum Error {
         /// The end.
         until: f64,
     },
+    /// A run with a fixed step takes more steps than are allowed.
+    #[cfg(feature = "std")]
+    #[error(
+        "the run takes {steps} steps of h = {h:?}, more than the limit of {limit}: take longer steps or an earlier end, or raise the \
+         limit"
+    )]
+    StepLimit {
+        /// The number of steps.
+        steps: u64,
+        /// The step.
+        h: f64,
+        /// The most steps that are allowed.
+        limit: u64,
+    },
     /// So many samples are asked for that they would fill the memory.
     #[cfg(feature = "std")]
     #[error("the interval {interval:?} is too small to sample until t = {until:?}: ask for at most 1e8 samples")]

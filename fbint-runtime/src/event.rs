@@ -1,8 +1,7 @@
 //! Events: functions of time and state whose zeros a run finds, records, and may end or be reset at.
 //!
-//! After each step the functions are evaluated where it ends. A change of sign brackets a zero, which is located within the step
-//! by ITP (Oliveira and Takahashi, 2020): a secant that is drawn towards the middle of the interval, never slower than bisection by
-//! more than one evaluation. A run without events does not come here.
+//! Each step is searched for changes of sign. One that is bracketed is located by ITP (Oliveira and Takahashi, 2020): a secant that is drawn
+//! towards the middle of the interval, never slower than bisection by more than one evaluation. A run without events does not come here.
 
 use core::fmt;
 
@@ -65,8 +64,9 @@ impl<'a, X> Event<'a, X> {
     ///
     /// The run goes on from there as a run that starts there: the energy and the invariants have new targets, and no derivative of
     /// before is used any more. A reset has to lead away from the event, or on across it: where its function rests at 0 afterwards, or
-    /// where the event occurs again within 4e-9 of the time, the run ends with [`Cause::Accumulation`](crate::Cause::Accumulation). A sample at the time of the reset has the state before it. Where the event is terminal, too, the
-    /// run ends with the state after it.
+    /// where the event occurs again within 4e-9 of the time since the run began, the run ends with
+    /// [`Cause::Accumulation`](crate::Cause::Accumulation). A sample at the time of the reset has the state before it. Where the event is
+    /// terminal, too, the run ends with the state after it.
     pub fn reset(self, reset: impl Fn(f64, &X) -> X + 'a) -> Self {
         Self { reset: Some(Box::new(reset)), ..self }
     }

@@ -193,13 +193,21 @@ pub enum StepFailure {
     /// The time to step to is NaN.
     #[error("the time to step to is NaN: it must be a number")]
     End,
+    /// The time to step to is before the time that was reached, and inputs come from a table.
+    #[error(
+        "the inputs come from a table, in which steps backwards in time would pass jumps: integrate forwards, or give inputs that \
+         are a function of the time"
+    )]
+    Backwards,
     /// The tolerance is not met however short the step.
     #[error(
         "no step is short enough to meet the tolerance: the field may be singular here, or the tolerance too small"
     )]
     Underflow,
     /// The limit to the number of steps is reached.
-    #[error("{limit} steps were tried: allow more, or a larger tolerance; a field this slow to integrate may be stiff")]
+    #[error(
+        "{limit} steps were tried: raise the limit, `max_steps`, or take a larger tolerance; a field this slow to integrate may be stiff"
+    )]
     TooManySteps {
         /// The limit.
         limit: u64,

@@ -122,12 +122,16 @@ impl Coefficients {
         (0..stages * stages).map(|at| self.share(at % stages, at / stages)).collect()
     }
 
+    /// Where the stages are, as fractions of a step.
+    fn nodes(&self) -> Vec<f64> {
+        let (stages, b) = (self.stages(), self.weights(1.0));
+        (0..stages).map(|i| (0..stages).map(|j| b[j] * self.share(i, j)).sum()).collect()
+    }
+
     /// What the L_j of a step make of the L_i of the next one of the same size, column by column: the polynomial through the rates at
     /// the nodes goes on.
     fn extrapolation(&self) -> Vec<f64> {
-        let (stages, b) = (self.stages(), self.weights(1.0));
-        let node = |i: usize| (0..stages).map(|j| b[j] * self.share(i, j)).sum::<f64>();
-        let nodes: Vec<f64> = (0..stages).map(node).collect();
+        let (stages, b, nodes) = (self.stages(), self.weights(1.0), self.nodes());
         let entry = |i: usize, j: usize| {
             let others = (0..stages).filter(|&other| other != j);
             let ratios = others.map(|other| (1.0 + nodes[i] - nodes[other]) / (nodes[j] - nodes[other]));
@@ -210,6 +214,11 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for GaussMethod
 
     fn rates(&self, x: &Vector<S>) -> Vector<S> {
         self.field.value(x)
+    }
+
+    fn between(&self, begin: &Vector<S>, fraction: f64) -> Option<Vector<S>> {
+        let state = self.collocation.between(own(self.field, begin), fraction)?;
+        Some(from_slice(&state))
     }
 
     fn evaluations(&self) -> u64 {

@@ -4,7 +4,8 @@
 //! and as root mean square over the entries of the state, is accepted where err <= 1, and the next is
 //! 0.9 err^(-1/order) times as long; DOPRI5 also looks at the error before. The first step is guessed from the field and its
 //! change along an Euler step. A stage or state that is not finite counts as an error too large, so that a trial beyond the
-//! domain of the field shortens the step. Stiffness is not detected.
+//! domain of the field shortens the step. Stiffness is not detected. A first step from rest, whose size nothing suggests, is at most a
+//! hundredth of the way to its end.
 //!
 //! Nothing allocates; bad tolerances are refused when an integrator is made, and a step that fails leaves the integrator
 //! where it was.
@@ -12,6 +13,7 @@
 use derive_where::derive_where;
 
 use crate::dense_output::DenseOutput;
+use crate::driver::ALWAYS;
 use crate::entries::Entries;
 use crate::error::{Error, positive};
 use crate::failure::{StepError, StepFailure};
@@ -21,7 +23,7 @@ use crate::projection::{Landing, Projected, Projector};
 #[cfg(feature = "std")]
 use crate::rodas5p::{self, StepMatrix};
 use crate::scalar::Scalar;
-use crate::step_size::LEAST_LOG_ERROR;
+use crate::step_size::{LEAST_LOG_ERROR, REST, StepLimits};
 use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::{ErrorEstimate, Pair, advanced, extended};
 use crate::tolerance::{Tolerance, norm};
@@ -62,6 +64,7 @@ pub struct Integrator<'f, F: Field + ?Sized, const STAGES: usize> {
     /// The absolute tolerance of each entry.
     atol: F::Vector,
     max_steps: u64,
+    limits: StepLimits,
     time: f64,
     state: F::Vector,
     previous_time: f64,
@@ -133,6 +136,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             dimension: field.dimension(),
             atol: filled(tolerance.absolute(1.0)),
             max_steps: MAX_STEPS,
+            limits: StepLimits::NONE,
             time: 0.0,
             state: start,
             previous_time: 0.0,
@@ -173,6 +177,21 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// This integration with another limit to the number of steps, accepted and rejected, which is ten million by default.
     pub fn with_max_steps(mut self, limit: u64) -> Self {
         self.max_steps = limit;
+        self
+    }
+
+    /// This integration with steps of at most this size, which is positive and finite: for a field with short events in time, such as
+    /// pulses, between which long steps would be accurate enough.
+    ///
+    /// # Errors
+    ///
+    /// If the size is not positive or not finite.
+    pub fn with_max_step(self, size: f64) -> Result<Self, Error> {
+        Ok(self.with_limits(StepLimits::at_most(size)?))
+    }
+
+    pub(crate) fn with_limits(mut self, limits: StepLimits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -279,7 +298,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if remaining == 0.0 {
             return Ok(());
         }
-        let until = self.before_jump(until);
+        let until = self.before_jump(until)?;
         let remaining = (until - self.time).abs();
         let direction = (until - self.time).signum();
         // The first stage is f(state): of the step before, or for a first size, or else left to the first attempt.
@@ -294,7 +313,8 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
                 let weights = self.tolerance.weights(&self.atol, &self.state, &self.state);
                 let (x, rates) = (self.state, self.stages[0]);
                 let beginning = Beginning { x, rates, weights, dimension: self.dimension };
-                beginning.first_size(Self::PAIR.control.order, direction, remaining, |x| self.evaluate(x))
+                let size = beginning.first_size(Self::PAIR.control.order, direction, remaining, |x| self.evaluate(x));
+                size.min(self.limits.at_rest.unwrap_or(f64::INFINITY)).min(self.limits.most)
             }
         };
         self.knows_derivative = false;
@@ -306,18 +326,20 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         loop {
             self.check(proposed, shrinking)?;
             // A slight overshoot is harmless; a slight undershoot would cost one more tiny step.
-            let is_shortened = 1.01 * proposed >= remaining;
+            let is_shortened = 1.01 * proposed >= remaining && remaining <= self.limits.most;
             let size = if is_shortened { remaining } else { proposed };
             let (mut next, error) = self.attempt(direction * size, first);
             if error <= 1.0 && is_finite(&next) {
                 project(&self.state, &self.error, &mut next);
                 let time = if is_shortened { until } else { self.time + direction * size };
                 let grown = size * Self::PAIR.control.growth(error, &mut self.last_log_error);
-                self.size = Some(match shrinking {
+                let grown = match shrinking {
                     Some(_) => grown.min(size),
                     None if is_shortened => grown.max(proposed),
                     None => grown,
-                });
+                };
+                let at_rest = self.limits.at_rest.filter(|_| self.rests_until(&next));
+                self.size = Some(grown.min(at_rest.unwrap_or(f64::INFINITY)).min(self.limits.most));
                 self.accept(time, next);
                 return Ok(());
             }
@@ -332,12 +354,16 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         }
     }
 
-    /// Where a step towards `until` ends at the latest. Beyond a jump of the inputs, what is known of the field holds no more.
-    fn before_jump(&mut self, until: f64) -> f64 {
-        let Some(driver) = self.field.driver() else { return until };
+    /// Where a step towards `until` ends at the latest. Beyond a jump of the inputs, what is known of the field holds no more. A table is
+    /// read forwards alone.
+    fn before_jump(&mut self, until: f64) -> Result<f64, StepError<F::Vector>> {
+        let Some(driver) = self.field.driver() else { return Ok(until) };
+        if until < self.time && driver.range() != ALWAYS {
+            return Err(self.failed(StepFailure::Backwards));
+        }
         self.knows_derivative &= !self.is_at_jump();
         self.jump = driver.hold(self.time);
-        if self.time < until { until.min(self.jump) } else { until }
+        Ok(if self.time < until { until.min(self.jump) } else { until })
     }
 
     /// The last step as a polynomial in time, which is of order 4 for Dormand and Prince 5(4) and Rodas5P and 7 for DOP853.
@@ -460,6 +486,16 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         }
     }
 
+    /// Whether the step from the state to this one moves nothing but the time.
+    #[cold]
+    fn rests_until(&self, next: &F::Vector) -> bool {
+        let mut change = difference(next, &self.state);
+        if let Some(clock) = self.field.clock() {
+            change[clock] = 0.0;
+        }
+        norm(&change, &self.tolerance.weights(&self.atol, &self.state, next), self.dimension) <= REST
+    }
+
     fn accept(&mut self, time: f64, state: F::Vector) {
         (self.previous_time, self.previous_state) = (self.time, self.state);
         (self.time, self.state) = (time, state);
@@ -538,7 +574,12 @@ impl<V: Entries<f64>> Beginning<V> {
         let Self { x, rates, weights, dimension } = self;
         let size_of = |v: &V| norm(v, weights, *dimension);
         let (size_of_x, size_of_f) = (size_of(x), size_of(rates));
-        let guess = if size_of_x <= 1e-5 || size_of_f <= 1e-5 { 1e-6 } else { 0.01 * size_of_x / size_of_f };
+        let guess = if size_of_x <= 1e-5 || size_of_f <= 1e-5 {
+            // What comes of it is at most a hundred times as long.
+            (1e-4 * remaining).min(1e-6)
+        } else {
+            0.01 * size_of_x / size_of_f
+        };
         let guess = guess.min(remaining);
         let change = difference(&field(&sum(x, direction * guess, rates)), rates);
         let largest = size_of_f.max(size_of(&change) / guess);

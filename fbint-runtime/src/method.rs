@@ -108,17 +108,23 @@ pub struct Settings {
     pub from: f64,
     /// The time at the end.
     pub until: f64,
-    /// The time between two samples of the trajectory; see [`Simulation::record_every`](crate::Simulation::record_every) for the
-    /// default.
+    /// The time between two samples of the trajectory, or 0 for a sample at every step; see
+    /// [`Simulation::record_every`](crate::Simulation::record_every) for the default. Members of an ensemble need an interval.
     pub every: Option<f64>,
     /// The projection of the state after each step, if there is one.
     pub projection: Option<Projection>,
+    /// The longest step of a method with error control; see [`Simulation::max_step`](crate::Simulation::max_step).
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub max_step: Option<f64>,
+    /// The most steps that are made; see [`Simulation::max_steps`](crate::Simulation::max_steps).
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub max_steps: Option<u64>,
 }
 
 impl Settings {
     /// A run with a method from t = 0 until a time, with samples at their default times and without a projection.
     pub const fn new(method: Method, until: f64) -> Self {
-        Self { method, from: 0.0, until, every: None, projection: None }
+        Self { method, from: 0.0, until, every: None, projection: None, max_step: None, max_steps: None }
     }
 }
 

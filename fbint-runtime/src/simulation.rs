@@ -18,6 +18,7 @@ mod run_loop;
 pub(crate) mod samples;
 mod sampling;
 mod schedule;
+mod sign_changes;
 mod snapshot;
 mod stepper;
 
@@ -36,7 +37,7 @@ pub use self::samples::{FlatSamples, SampleRow};
 pub(crate) use self::sampling::SampleTimes;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::sampling::Sampling;
-pub(crate) use self::schedule::{Schedule, Span};
+pub(crate) use self::schedule::{GivenLimits, Schedule, Span};
 use self::snapshot::Origin;
 #[doc(hidden)]
 pub use self::snapshot::PastOccurrence;
@@ -57,12 +58,13 @@ use crate::gains::Gains;
 use crate::gauss::{Coefficients, GaussMethod};
 use crate::geometric::{OneStep, Rattle, StormerVerlet};
 use crate::hamel;
-use crate::integrator::{Integrator, MAX_STEPS};
+use crate::integrator::Integrator;
 use crate::linear::from_slice;
 use crate::method::{ErrorControl, GeometricMap, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
 use crate::projection::{Hold, Projection, Projector};
 use crate::sealed::Sealed;
+use crate::step_size::StepLimits;
 use crate::system::{DrivenSystem, FeedbackSystem, Integrals, Vector};
 use crate::tolerance::Tolerance;
 
@@ -92,7 +94,8 @@ struct Setup<'a, S: FeedbackSystem> {
     samples: Option<SampleTimes>,
     hold: Hold,
     scales: Option<Vector<S>>,
-    max_steps: u64,
+    max_step: Option<f64>,
+    max_steps: Option<u64>,
     map: Option<&'a dyn OneStep<Vector<S>>>,
     is_audited: bool,
     is_dense: bool,
@@ -127,7 +130,8 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
             samples: None,
             hold: Hold::ByDefault,
             scales: None,
-            max_steps: MAX_STEPS,
+            max_step: None,
+            max_steps: None,
             map: None,
             is_audited: true,
             is_dense: false,
@@ -181,10 +185,16 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     ///
     /// With a fixed step it is rounded to whole steps; the default gives about 1000 samples. With error control samples between
     /// steps are dense output, which is not projected and costs DOP853 three evaluations in each step that has one; by default
-    /// samples are steps, all of them up to 2000 or, beyond, every second, fourth and so on. The start and the end are always
-    /// sampled. The drift is recorded at every step, whatever this is.
+    /// samples are steps, all of them up to 2000 or, beyond, every second, fourth and so on. The start and the end are always sampled.
+    /// The drift is recorded at every step, whatever this is. [`record_steps`](Self::record_steps) samples every step.
     pub fn record_every(mut self, interval: f64) -> Self {
         self.setup.samples = Some(SampleTimes::Every(interval));
+        self
+    }
+
+    /// A sample at the end of every step, by any method and however many there are.
+    pub fn record_steps(mut self) -> Self {
+        self.setup.samples = Some(SampleTimes::EveryStep);
         self
     }
 
@@ -241,9 +251,37 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
         self
     }
 
-    /// The limit to the number of steps, accepted and rejected, of a method with error control. The default is ten million.
+    /// The longest step of a method with error control, which is positive and finite. A method with a fixed step refuses it.
+    ///
+    /// Error control knows what the field is at the stages of a step, and nothing of what happens between them. A pulse of a force that
+    /// is shorter than the steps before it may be passed by. Where the state has the time, a step is therefore at most a 250th of the run
+    /// by default while nothing moves by more than a thousandth of the tolerance. This size bounds every step instead. Steps end where [held](crate::Held) inputs jump, whatever their size.
+    ///
+    /// ```
+    /// # use fbint_runtime::{Method, Simulation, feedback_system};
+    /// /// A mass on a spring that gets the impulse 1 at t = 500.
+    /// #[feedback_system(
+    ///     coordinates(x), momenta(p), time(t),
+    ///     hamiltonian = (p.powi(2) + x.powi(2)) / 2,
+    ///     force(p = (-((t - 500) / s).powi(2)).exp() / (s * PI.sqrt())),
+    /// )]
+    /// pub struct Pulse { pub s: f64 }
+    ///
+    /// let pulse = Pulse { s: 0.005 };
+    /// let start = PulseState { x: 0.0, p: 0.0, t: 0.0, work: 0.0 };
+    /// let run = Simulation::new(&pulse, start)?.max_step(0.05).run(Method::Dop853 { rtol: 1e-9, atol: 1e-9 }, 505.0)?;
+    /// assert!((run.state().x - 5_f64.sin()).abs() < 1e-4);
+    /// # Ok::<(), fbint_runtime::Error>(())
+    /// ```
+    pub fn max_step(mut self, size: f64) -> Self {
+        self.setup.max_step = Some(size);
+        self
+    }
+
+    /// The limit to the number of steps. With error control accepted and rejected steps count, the default is ten million, and a run that
+    /// reaches the limit fails there; with a fixed step, which has no limit by default, a run that would take more steps is refused.
     pub fn max_steps(mut self, limit: u64) -> Self {
-        self.setup.max_steps = limit;
+        self.setup.max_steps = Some(limit);
         self
     }
 
@@ -273,16 +311,22 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
 
     /// Looks for an event in every step; may be called for several. [`Run::events`] has every occurrence with its time and state.
     ///
-    /// An event occurs where its function changes its sign between the ends of a step, in the direction of the event. Where it is
-    /// exactly 0 at the end of a step, it occurs there. Where it is 0 at the start, or where a reset at this event has put it, its
-    /// side is the one to which it leaves: leaving is not an occurrence, coming back is. **A function that changes its sign twice
-    /// within one step may be lost**, and of three changes one is found: where that may be, take shorter steps, a tighter
-    /// tolerance, or a function that does not. Nor does a reset itself make other events occur, however far it moves the state.
+    /// An event occurs where its function changes its sign, in the direction of the event. Where it is exactly 0 at the end of a step, it
+    /// occurs there. Where it is 0 at the start, or where the event has just ended a run or been reset, its side is the one to which it
+    /// leaves: leaving is not an occurrence, coming back is. A reset itself makes no other event occur, however far it moves the state.
+    ///
+    /// Each step is searched for all sign changes, pairs of them too. The function is sampled at nine places along the step's dense
+    /// output, or with a fixed step along a polynomial through what is known of it. Where the polynomial through these samples leaves open
+    /// how often the sign changes, the step is searched piece by piece. A smooth function that oscillates up to a few hundred times
+    /// within one step loses no sign change. One that is rough everywhere, such as the rounding of a quantity that is conserved, is
+    /// compared at the ends of the step alone.
     ///
     /// Times are located to four spacings of doubles, far below 1e-12 of the larger of 1 and |t|, if the function is as exact; how
     /// far they are from those of the solution depends on the method. With error control, states within a step are its
     /// dense output; with a fixed step they are the ends of shorter steps by the same method. Both are projected where the run
     /// projects. The step has to be possible beyond the event, too, and all event functions have to be defined there.
+    ///
+    /// The search takes up to two evaluations of the field in a step of a fixed size, and three in a step of DOP853.
     ///
     /// Events that do not stop the run leave its steps as they are, bit by bit. After a [reset](Event::reset) a method with a fixed step
     /// takes one shorter step to the end of the one it was in. What is met at once is reset in the order in which the events were
@@ -477,7 +521,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let mut field = field?;
         let span = Span::new(setup.time, until)?;
         check_driving(setup.system, field.driver(), &setup.start, span)?;
-        let (samples, is_audited, control) = (setup.samples.clone(), setup.is_audited, setup.control());
+        let (samples, is_audited, control) = (setup.samples.clone(), setup.is_audited, setup.control(span)?);
         let projection = method.projection(setup.system.facts(), setup.hold);
         let (of, given, mut kept) = (setup.system, setup.start, setup.is_dense.then(Vec::new));
         let (system, parameter) = (of.prepare(), |index: usize| of.parameter(index));
@@ -485,7 +529,8 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let origin = Origin::of(&parameters, method, projection.is_some(), field.decay_rate(&given));
         let mut run = setup.run_loop(&system, parameters, span, projection, origin)?;
         let stepping = method.stepping();
-        let schedule = Schedule::of_method(method, span, samples.as_ref().and_then(SampleTimes::interval))?;
+        let interval = samples.as_ref().map_or(Ok(None), SampleTimes::interval)?;
+        let schedule = Schedule::of_method(method, span, interval, control.given, of.facts())?;
         loop {
             let start = run.new_start().map(from_slice);
             start.iter().for_each(|start| field.start_at(start));
@@ -499,9 +544,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
             let segment = run.follow(&mut *stepper, &pace);
             drop(stepper);
             match segment {
-                Ok(Segment::Ended { steps, evaluations }) => {
-                    return Ok((run.end(steps, evaluations), kept.unwrap_or_default()));
-                }
+                Ok(Segment::Ended(ended)) => return Ok((run.end(ended), kept.unwrap_or_default())),
                 Ok(Segment::Reset) => {}
                 Err(error) => return Err(error.blaming(field.driver())),
             }
@@ -534,7 +577,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let mut field = field?;
         let span = Span::new(setup.time, settings.until)?;
         check_driving(setup.system, field.driver(), &setup.start, span)?;
-        let control = setup.control();
+        let control = setup.control(span)?;
         let (start, targets) = setup.start_of_run(settings.projection)?;
         if settings.projection.is_some() {
             field.start_at(&start);
@@ -544,7 +587,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let parameter = |index: usize| setup.system.parameter(index);
         let facts = setup.system.facts();
         let parameters = Parameters { names: facts.parameter_names, value: &parameter };
-        let schedule = Schedule::of_method(settings.method, span, None)?;
+        let schedule = Schedule::of_method(settings.method, span, None, control.given, facts)?;
         let pace = Pace::new(schedule.as_ref(), field.driver(), f64::INFINITY);
         let ends = StepEnds::new(setup.system, projector, &mut kept);
         let mut stepper = stepping.stepper(setup.system, &field, start, &control, ends)?;
@@ -559,13 +602,16 @@ type RunWithSteps<S> = (FlatRun, Vec<DenseOutput<Vector<S>>>);
 impl<'a, S: FeedbackSystem> Setup<'a, S> {
     /// Takes these settings instead of those of the builder.
     fn apply(&mut self, settings: &Settings) {
-        let Settings { method: _, from, until: _, every, projection } = *settings;
+        let Settings { method: _, from, until: _, every, projection, max_step, max_steps } = *settings;
         (self.time, self.hold) = (from, Hold::Chosen(projection));
-        self.samples = every.map(SampleTimes::Every).or(self.samples.take());
+        self.samples = every.map(SampleTimes::every).or(self.samples.take());
+        (self.max_step, self.max_steps) = (max_step.or(self.max_step), max_steps.or(self.max_steps));
     }
 
-    fn control(&self) -> StepControl<'a, Vector<S>> {
-        StepControl { time: self.time, scales: self.scales, max_steps: self.max_steps, map: self.map }
+    fn control(&self, span: Span) -> Result<StepControl<'a, Vector<S>>, Error> {
+        let given = GivenLimits { max_step: self.max_step, max_steps: self.max_steps };
+        let limits = given.of_run(span, self.system.facts())?;
+        Ok(StepControl { time: self.time, scales: self.scales, given, limits, map: self.map })
     }
 
     /// The start of a run and its targets, on the constraints if states are projected.
@@ -715,7 +761,8 @@ pub(crate) fn check_driving<S: FeedbackSystem>(
 struct StepControl<'m, V> {
     time: f64,
     scales: Option<V>,
-    max_steps: u64,
+    given: GivenLimits,
+    limits: StepLimits,
     map: Option<&'m dyn OneStep<V>>,
 }
 
@@ -724,7 +771,8 @@ impl<V: Entries<f64>> StepControl<'_, V> {
         &self,
         integrator: Integrator<'f, F, STAGES>,
     ) -> Result<Integrator<'f, F, STAGES>, Error> {
-        let integrator = integrator.from_time(self.time).with_max_steps(self.max_steps);
+        let integrator = integrator.from_time(self.time).with_limits(self.limits);
+        let integrator = integrator.with_max_steps(self.given.max_steps());
         match &self.scales {
             Some(scales) => integrator.with_scales(scales),
             None => Ok(integrator),

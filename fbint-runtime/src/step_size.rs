@@ -1,5 +1,6 @@
 //! How the error of a step, in units of the tolerance, changes the size of the next (HNW II.4).
 
+use crate::error::{Error, positive};
 #[cfg(feature = "ensemble")]
 use crate::lanes::{Lanes, Mask};
 use crate::scalar::Scalar;
@@ -11,6 +12,40 @@ use crate::tolerance::Larger;
 const SAFETY: f64 = 0.9;
 /// The natural logarithm of the least error that the stabilised control remembers, which is 1e-4.
 pub(crate) const LEAST_LOG_ERROR: f64 = -4.0 * core::f64::consts::LN_10;
+
+/// A step that moves nothing by more than this part of the tolerance has seen nothing, or the beginning of something.
+pub(crate) const REST: f64 = 1e-3;
+/// The longest step after such a one of a system that depends on the time, as a fraction of the run.
+#[cfg(feature = "std")]
+const OF_RUN: f64 = 1.0 / 250.0;
+
+/// How long steps may be, whatever their errors say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepLimits {
+    /// Of every step.
+    pub(crate) most: f64,
+    /// Of a step after one that moved nothing, if that counts: what sets in later must not fall between the stages of a step.
+    pub(crate) at_rest: Option<f64>,
+}
+
+impl StepLimits {
+    /// Steps of any size.
+    pub(crate) const NONE: Self = Self { most: f64::INFINITY, at_rest: None };
+
+    /// Those that are given; else a system that depends on the time has short steps, against a run of this length, while nothing moves.
+    #[cfg(feature = "std")]
+    pub(crate) fn of_run(given: Option<f64>, depends_on_time: bool, length: f64) -> Result<Self, Error> {
+        match given {
+            Some(given) => Self::at_most(given),
+            None => Ok(Self { at_rest: depends_on_time.then_some(OF_RUN * length), ..Self::NONE }),
+        }
+    }
+
+    /// Steps of at most this size.
+    pub(crate) fn at_most(size: f64) -> Result<Self, Error> {
+        Ok(Self { most: positive("the largest step", size)?, at_rest: None })
+    }
+}
 
 impl ControlConstants {
     /// How much longer the step after one of this error can be. The logarithm of the error is kept for the step after that.

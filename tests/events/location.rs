@@ -12,7 +12,7 @@ pub fn times<S: FeedbackSystem>(run: &Run<S>) -> Vec<f64> {
     run.events().iter().map(|occurrence| occurrence.time).collect()
 }
 
-fn assert_near(found: &[f64], exact: &[f64], tolerance: f64) {
+pub fn assert_near(found: &[f64], exact: &[f64], tolerance: f64) {
     assert_eq!(found.len(), exact.len(), "{found:?} instead of {exact:?}");
     for (found, exact) in found.iter().zip(exact) {
         assert!((found - exact).abs() <= tolerance, "{found:?} instead of {exact:?}");

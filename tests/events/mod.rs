@@ -2,6 +2,7 @@
 
 #![allow(unreachable_pub)]
 
+mod inside;
 mod location;
 mod refusals;
 mod resets;

@@ -9,6 +9,7 @@ mod ensemble;
 mod feedback;
 mod gauss;
 mod lanes;
+mod limits;
 mod lost;
 mod models;
 mod nearly_dependent;

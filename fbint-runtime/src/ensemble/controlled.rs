@@ -13,17 +13,18 @@ use super::proportion::out_of_proportion;
 use crate::dense_output::Interpolant;
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::integrator::{Beginning, MAX_STEPS};
+use crate::facts::SystemFacts;
+use crate::integrator::Beginning;
 use crate::lanes::{Lanes, Mask};
-use crate::linear::filled;
+use crate::linear::{difference, filled};
 use crate::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
 use crate::rodas5p::{self, StepMatrix};
 use crate::scalar::Scalar;
-use crate::simulation::Span;
-use crate::step_size::LEAST_LOG_ERROR;
+use crate::simulation::{GivenLimits, Span};
+use crate::step_size::{LEAST_LOG_ERROR, REST, StepLimits};
 use crate::system::{FeedbackSystem, PreparedSystem, Vector};
 use crate::tableau::{ErrorEstimate, MOST_STAGES, Pair, advanced, extended};
-use crate::tolerance::{Larger, Tolerance};
+use crate::tolerance::{Larger, Tolerance, norm};
 
 /// Steps of members that each choose their size, and how far every lane is.
 pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
@@ -32,6 +33,8 @@ pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
     projection: Option<Projection>,
     projector: Option<Projector<S, Lanes<V>>>,
     span: Span,
+    limits: StepLimits,
+    max_steps: f64,
     time: Lanes<V>,
     state: Vector<S, Lanes<V>>,
     /// The first one is f(state), if that is known.
@@ -60,7 +63,13 @@ pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
 }
 
 impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
-    pub(super) fn new(pair: &'static Pair, tolerance: Tolerance, projection: Option<Projection>, span: Span) -> Self {
+    pub(super) fn new(
+        pair: &'static Pair,
+        tolerance: Tolerance,
+        projection: Option<Projection>,
+        span: Span,
+        (limits, given): (StepLimits, GivenLimits),
+    ) -> Self {
         let zero = Scalar::from_f64(0.0);
         Self {
             pair,
@@ -68,6 +77,8 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
             projection,
             projector: None,
             span,
+            limits,
+            max_steps: given.max_steps() as f64,
             time: zero,
             state: filled(zero),
             stages: [filled(zero); MOST_STAGES],
@@ -98,7 +109,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
             self.stages[0][i].set(lane, rates[i]);
             self.mean[i].set(lane, 0.0);
         }
-        self.size.set(lane, size);
+        self.size.set(lane, size.min(self.limits.at_rest.unwrap_or(f64::INFINITY)).min(self.limits.most));
         self.time.set(lane, self.span.from);
         self.last_log_error.set(lane, LEAST_LOG_ERROR);
         self.attempts.set(lane, 0.0);
@@ -115,7 +126,8 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
         let (until, facts) = (Lanes::from_f64(self.span.until), numbers.system.facts());
         let stuck = under_way.and(self.is_stuck());
         let remaining = until - self.time;
-        let is_shortened = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
+        let is_near = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
+        let is_shortened = is_near.and(remaining.is_at_most(Lanes::from_f64(self.limits.most)));
         let size = is_shortened.select(remaining, self.size);
         let error = self.attempt(size, facts.state.len(), fields);
 
@@ -124,7 +136,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
         let arrived = under_way.and_not(stuck).and(error.is_at_most(Lanes::from_f64(1.0))).and(finite);
         let out_of_proportion = self.project(arrived);
         let error = finite.select(error, Lanes::from_f64(f64::INFINITY));
-        self.resize(size, is_shortened, arrived, error);
+        self.resize(size, is_shortened, arrived, error, facts);
         self.is_shrinking = under_way.and_not(arrived);
 
         self.end_time = is_shortened.select(until, self.time + size);
@@ -163,7 +175,7 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
     fn is_stuck(&self) -> Mask<V> {
         let shortest = self.time.abs() * Lanes::from_f64(f64::EPSILON);
         let too_short = (Lanes::from_f64(0.1) * self.size).is_at_most(shortest);
-        let too_many = Lanes::from_f64(MAX_STEPS as f64).is_at_most(self.attempts);
+        let too_many = Lanes::from_f64(self.max_steps).is_at_most(self.attempts);
         let normal = Lanes::from_f64(f64::MIN_POSITIVE).is_at_most(self.size);
         too_short.or(too_many).or(Mask::all().and_not(normal))
     }
@@ -230,11 +242,33 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
         out_of_proportion::<S, V>(&Landing { end, variances, projected }, MOST)
     }
 
+    /// The lanes whose last step moves nothing but the time.
+    #[cold]
+    fn rests(&self, facts: &SystemFacts) -> Mask<V> {
+        let mut change = difference(&self.end, &self.state);
+        facts.set_clock(&mut change, 0.0);
+        let atol = filled(Lanes::from_f64(self.tolerance.absolute(1.0)));
+        let weights = self.tolerance.weights(&atol, &self.state, &self.end);
+        norm(&change, &weights, facts.state.len()).is_at_most(Lanes::from_f64(REST))
+    }
+
     /// Chooses the size of the next step.
-    fn resize(&mut self, size: Lanes<V>, is_shortened: Mask<V>, arrived: Mask<V>, error: Lanes<V>) {
+    fn resize(
+        &mut self,
+        size: Lanes<V>,
+        is_shortened: Mask<V>,
+        arrived: Mask<V>,
+        error: Lanes<V>,
+        facts: &SystemFacts,
+    ) {
         let changed = size * self.pair.control.change(arrived, error, &mut self.last_log_error);
         let grown = is_shortened.select(changed.larger(self.size), changed);
         let grown = self.is_shrinking.select(changed.min(size), grown);
+        let grown = match self.limits.at_rest {
+            Some(limit) => self.rests(facts).select(grown.min(Lanes::from_f64(limit)), grown),
+            None => grown,
+        };
+        let grown = grown.min(Lanes::from_f64(self.limits.most));
         self.size = arrived.select(grown, changed);
         self.attempts = self.attempts + Lanes::from_f64(1.0);
     }

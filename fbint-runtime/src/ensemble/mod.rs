@@ -39,7 +39,7 @@ use std::cell::Cell;
 use std::sync::Mutex;
 
 use crate::entries::Entries;
-use crate::error::Error;
+use crate::error::{Error, positive};
 use crate::facts::SystemFacts;
 use crate::gains::Gains;
 use crate::gauss::Coefficients;
@@ -49,7 +49,8 @@ use crate::policy::GainPolicy;
 use crate::projection::{Hold, Projection};
 use crate::rodas5p::RODAS5P;
 use crate::simulation::samples::FlatSamples;
-use crate::simulation::{FlatRun, Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
+use crate::simulation::{FlatRun, GivenLimits, Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
+use crate::step_size::StepLimits;
 use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::Pair;
 use crate::tolerance::Tolerance;
@@ -352,7 +353,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     fn resolve(&self, settings: &Settings) -> Result<ResolvedSettings, Error> {
         self.check_counts()?;
         self.gains.check(self.setup.facts().integrals)?;
-        ResolvedSettings::new(*settings)
+        ResolvedSettings::new(*settings, self.setup.facts())
     }
 
     fn check_counts(&self) -> Result<(), Error> {
@@ -445,6 +446,7 @@ struct ResolvedSettings {
     /// The times of the samples.
     times: Vec<f64>,
     stepping: EnsembleStepping,
+    limits: (StepLimits, GivenLimits),
 }
 
 /// How steps are taken.
@@ -460,30 +462,36 @@ enum EnsembleStepping {
 }
 
 impl ResolvedSettings {
-    fn new(settings: Settings) -> Result<Self, Error> {
+    fn new(settings: Settings, facts: &SystemFacts) -> Result<Self, Error> {
         let span = Span::new(settings.from, settings.until)?;
+        let given = GivenLimits { max_step: settings.max_step, max_steps: settings.max_steps };
+        let limits = (given.of_run(span, facts)?, given);
         let every = Some(settings.every.unwrap_or(span.length() / DEFAULT_INTERVALS));
+        every.map(|every| positive("the interval between samples", every)).transpose()?;
+        let schedule = |h| {
+            let schedule = Schedule::new(h, span, every)?;
+            given.check(settings.method, &schedule, facts)?;
+            Ok::<_, Error>(schedule)
+        };
         let between_steps = || {
             let sampling = Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?;
             Ok::<_, Error>(sampling.times(span))
         };
         let (stepping, times) = match settings.method.stepping() {
             method::Stepping::Fixed { method, h } => {
-                let schedule = Schedule::new(h, span, every)?;
+                let schedule = schedule(h)?;
                 let times = schedule.sample_times();
                 (EnsembleStepping::Fixed { method, schedule }, times)
             }
             method::Stepping::Gauss { stages, h } => {
-                let (coefficients, schedule) = (Coefficients::of_stages(stages)?, Schedule::new(h, span, every)?);
+                let (coefficients, schedule) = (Coefficients::of_stages(stages)?, schedule(h)?);
                 let times = schedule.sample_times();
                 match settings.projection {
                     None => (EnsembleStepping::Gauss { coefficients, schedule }, times),
                     Some(_) => (EnsembleStepping::OneByOne, times),
                 }
             }
-            method::Stepping::Geometric { h, .. } => {
-                (EnsembleStepping::OneByOne, Schedule::new(h, span, every)?.sample_times())
-            }
+            method::Stepping::Geometric { h, .. } => (EnsembleStepping::OneByOne, schedule(h)?.sample_times()),
             method::Stepping::Rodas5P { tolerances: [rtol, atol] } => {
                 let tolerance = Tolerance::new(rtol, atol)?;
                 (EnsembleStepping::Controlled { pair: &RODAS5P, tolerance }, between_steps()?)
@@ -493,7 +501,7 @@ impl ResolvedSettings {
                 (EnsembleStepping::Controlled { pair: method.pair(), tolerance }, between_steps()?)
             }
         };
-        Ok(Self { given: Settings { every, ..settings }, times, stepping })
+        Ok(Self { given: Settings { every, ..settings }, times, stepping, limits })
     }
 }
 

@@ -57,7 +57,8 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
             }
             EnsembleStepping::Controlled { pair, tolerance } if !pair.is_implicit() || self.has_jacobian(members) => {
                 let span = Span { from, until };
-                self.integrate(members, &mut ControlledLaneSteps::new(pair, *tolerance, projection, span))
+                let limits = self.settings.limits;
+                self.integrate(members, &mut ControlledLaneSteps::new(pair, *tolerance, projection, span, limits))
             }
             EnsembleStepping::Controlled { .. } | EnsembleStepping::OneByOne => {
                 members.iter().map(|&member| self.track_alone(member)).collect()

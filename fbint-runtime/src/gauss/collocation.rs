@@ -368,6 +368,26 @@ impl Collocation {
         Ok(())
     }
 
+    /// The polynomial of the last step, which began at `begin`, after a fraction of it. With two stages it is of a lower order than the
+    /// cubic polynomial through states and rates, and there is none.
+    pub(super) fn between(&self, begin: &[f64], fraction: f64) -> Option<Vec<f64>> {
+        let count = self.count();
+        if count < 4 {
+            return None;
+        }
+        let nodes = [vec![0.0], self.coefficients.nodes()].concat();
+        let weight = |j: usize| {
+            let others = nodes.iter().enumerate().filter(|(other, _)| *other != j);
+            others.map(|(_, node)| (fraction - node) / (nodes[j] - node)).product::<f64>()
+        };
+        let weights: Vec<f64> = (0..=count).map(weight).collect();
+        let entry = |(begin, stages): (&f64, &[f64])| {
+            let weighted = weights[1..].iter().zip(stages).map(|(weight, stage)| weight * stage);
+            weights[0] * begin + weighted.sum::<f64>()
+        };
+        Some(begin.iter().zip(self.stages.chunks_exact(count)).map(entry).collect())
+    }
+
     /// What the next step depends on: where the last one ended, what was left of that sum, and its L_i, if they are known.
     pub(super) fn carried(&self) -> Vec<Vec<f64>> {
         let of_stage = |i: usize| self.increments.iter().skip(i).step_by(self.count()).copied().collect();

@@ -1,10 +1,14 @@
-//! What looks for events after each step.
+//! The search for events in each step.
 //!
-//! An event function has a side, the sign of its value, where a step begins, and one where it ends. Where it is 0 at the beginning,
-//! or the event has just been met there and the state was reset, its side is the one that it leaves to: leaving is not an
-//! occurrence, coming back is. That side is looked for at fractions of the step, from one half downwards, so that a flight is
-//! found which is over long before the step is.
+//! An event function has a side, the sign of its value, where a step begins, and one where it ends. Between them it is sampled along a
+//! sketch of the step: its dense output, or a polynomial through the states and rates of a step of a fixed size. Where the sketch does
+//! not settle how often the side changes, [`SignChanges`] looks at the states that the run would have there.
+//!
+//! Where an event function is 0 at the beginning, or the event has just been met there, its side is the one that it leaves to: leaving
+//! is not an occurrence, coming back is. That side is looked for at fractions of the step, down to the first that is told from the
+//! beginning, so that a flight is found which is over long before the step is.
 
+use super::sign_changes::{FRACTIONS, SAMPLES, Series, SignChanges};
 use super::snapshot::{Past, PastOccurrence};
 use crate::consistent_start::{Parameters, find_start};
 use crate::dynamical_system::DynamicalSystem;
@@ -13,24 +17,42 @@ use crate::event::{BracketingInterval, Event, locate, resolution};
 use crate::failure::Cause;
 use crate::system::StateRole;
 
-/// What is nearer to a reset than this fraction of the time is not told from it.
+/// What is nearer to a reset than this fraction of the time since the run began is not told from it,
 const INDISTINCT: f64 = 1.0 / (1_u64 << 36) as f64;
-/// Resets of one event that follow one another within this fraction of the time accumulate.
-const ACCUMULATED: f64 = 1.0 / (1_u64 << 28) as f64;
+/// nor is what is nearer than this fraction of the time itself, which is 256 spacings of doubles.
+const ROUNDING: f64 = 1.0 / (1_u64 << 44) as f64;
+/// Resets of one event that follow one another within this many times what is told from a reset accumulate.
+const ACCUMULATED: f64 = 256.0;
+/// What a sketch shows of an event function counts if it holds for variations this many times as large.
+const SKETCHED: f64 = 2.0;
+/// The part of a step below which a flight from a zero is looked at where it ends alone.
+const SHORT: f64 = 1.0 / 1024.0;
 /// An event function that goes on after a reset in the direction in which it came, but at less than this part of the rate, rests.
 const RESTING: f64 = 0.01;
 
+/// How exact a state within a step is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Detail {
+    /// On a polynomial, and not projected.
+    Sketch,
+    /// As the run would have it there.
+    Exact,
+}
+
 /// A state at a time within a step.
-pub(super) type StateAt<'f> = &'f mut dyn FnMut(f64) -> Result<Vec<f64>, Cause>;
+pub(super) type StateAt<'f> = &'f mut dyn FnMut(f64, Detail) -> Result<Vec<f64>, Cause>;
 
 /// The events of a run, and which of them have occurred. States are flat.
 pub(super) struct EventSearch<'a> {
     system: &'a dyn DynamicalSystem,
     parameters: Parameters<'a>,
     events: Vec<Event<'a, Vec<f64>>>,
+    /// The time at the start of the run.
+    begun: f64,
     /// The function of each event where the next step begins.
     values: Vec<f64>,
-    /// Of each event that has just been met where the next step begins: the rate of its function before.
+    /// Of each event that may have just been met where the next step begins, as at the start of a run: the rate of its function before,
+    /// or 0 where nobody asks.
     left: Vec<Option<f64>>,
     pub(super) occurrences: Vec<PastOccurrence>,
     /// The occurrence that ended the run.
@@ -60,13 +82,15 @@ struct Met {
 }
 
 impl<'a> EventSearch<'a> {
+    /// The events of a run that begins at a time.
     pub(super) fn new(
         system: &'a dyn DynamicalSystem,
         parameters: Parameters<'a>,
         events: Vec<Event<'a, Vec<f64>>>,
+        begun: f64,
     ) -> Self {
-        let (left, values) = (vec![None; events.len()], vec![0.0; events.len()]);
-        Self { system, parameters, events, values, left, occurrences: Vec::new(), end: None }
+        let (left, values) = (vec![Some(0.0); events.len()], vec![0.0; events.len()]);
+        Self { system, parameters, events, begun, values, left, occurrences: Vec::new(), end: None }
     }
 
     pub(super) fn is_needed(&self) -> bool {
@@ -82,11 +106,11 @@ impl<'a> EventSearch<'a> {
     /// Records what occurs in a step; returns where the run stops in it, if it does.
     pub(super) fn look(&mut self, step: &Stretch, state_at: StateAt<'_>) -> Result<Option<Stop>, Cause> {
         let values = self.values_at(step.until, &step.end)?;
+        let sketch = sketched(step, state_at)?;
         let mut met = Vec::new();
         for event in 0..self.events.len() {
-            let bracket = self.bracket(event, values[event], step, state_at)?;
-            if let Some(bracket) = bracket {
-                let time = locate(bracket, |time| self.value(event, time, &state_at(time)?))?;
+            for bracket in self.brackets(event, values[event], step, &sketch, state_at)? {
+                let time = locate(bracket, |time| self.value(event, time, &state_at(time, Detail::Exact)?))?;
                 met.push(Met { event, time });
             }
         }
@@ -101,7 +125,7 @@ impl<'a> EventSearch<'a> {
         met.sort_by(|one, other| one.time.total_cmp(&other.time));
         let mut last = None;
         for Met { event, time } in &met {
-            let state = if *time == step.until { step.end.clone() } else { state_at(*time)? };
+            let state = if *time == step.until { step.end.clone() } else { state_at(*time, Detail::Exact)? };
             self.record(*event, *time, &state);
             last = Some(state);
         }
@@ -118,36 +142,97 @@ impl<'a> EventSearch<'a> {
         Ok(Some(Stop { time, state, first }))
     }
 
-    /// Where in a step an event function changes its side in the direction of the event, if it does.
-    fn bracket(
+    /// Where in a step an event function changes its side in the direction of the event: only the first time if that stops the run.
+    fn brackets(
         &self,
         event: usize,
         last: f64,
         step: &Stretch,
+        sketch: &[(f64, Vec<f64>)],
         state_at: StateAt<'_>,
-    ) -> Result<Option<BracketingInterval>, Cause> {
+    ) -> Result<Vec<BracketingInterval>, Cause> {
         let Stretch { from, until, .. } = *step;
-        let (first, left) = (self.values[event], self.left[event]);
-        if first != 0.0 && left.is_none() {
-            let occurs = self.events[event].occurs(first, last);
-            return Ok(occurs.then_some(BracketingInterval { from, until, first, last }));
+        let (of, first) = (&self.events[event], self.values[event]);
+        let mut samples = [first; SAMPLES];
+        samples[SAMPLES - 1] = last;
+        for (sample, (time, state)) in samples[1..].iter_mut().zip(sketch) {
+            *sample = (of.value)(*time, state);
         }
-        let (length, least) = (until - from, indistinct(from, until));
+        let series = Series::through(&samples);
+        let rests = self.left[event].is_some_and(|before| before != 0.0);
+        if !rests && first != 0.0 && series.has_no_zero(SKETCHED) {
+            return Ok(Vec::new());
+        }
+        let mut value = |time: f64| self.value(event, time, &state_at(time, Detail::Exact)?);
+        if self.is_left(event, from, until, &mut value)? {
+            return self.brackets_from_zero(event, last, step, &mut value);
+        }
+        let counts = |first, last| of.occurs(first, last);
+        let mut search = SignChanges::new(&mut value, &counts, of.stops(), (from, first));
+        if !series.is_monotonic(SKETCHED) {
+            search.look((from, first), (until, last))?;
+        }
+        // An occurrence at the very end is one.
+        search.pass((until, last));
+        Ok(search.found())
+    }
+
+    /// Whether a step begins at a zero of an event function, so that its side there is not that of its value: the value is 0, or what it
+    /// was left by a stop, and the function has another sign as soon as it is told from there.
+    fn is_left(
+        &self,
+        event: usize,
+        from: f64,
+        until: f64,
+        value: &mut dyn FnMut(f64) -> Result<f64, Cause>,
+    ) -> Result<bool, Cause> {
+        let (first, least) = (self.values[event], self.indistinct(until));
+        if self.left[event].is_none() || until - from <= least {
+            return Ok(first == 0.0 || self.left[event].is_some());
+        }
+        let value = value(from + least)?;
+        self.check_rest(event, value, least, from)?;
+        Ok(first == 0.0 || value == 0.0 || (value > 0.0) != (first > 0.0))
+    }
+
+    /// The brackets of a step that begins at a zero of the event function.
+    fn brackets_from_zero(
+        &self,
+        event: usize,
+        last: f64,
+        step: &Stretch,
+        value: &mut dyn FnMut(f64) -> Result<f64, Cause>,
+    ) -> Result<Vec<BracketingInterval>, Cause> {
+        let Stretch { from, until, .. } = *step;
+        let (length, least) = (until - from, self.indistinct(until));
         if length <= least {
-            return Ok(None);
+            return Ok(Vec::new());
         }
+        let mut points = vec![(until, last)];
         let mut offset = length;
         while offset > least {
             offset = (0.5 * offset).max(least);
-            let first = self.value(event, from + offset, &state_at(from + offset)?)?;
-            if offset == least {
-                self.check_rest(event, first, offset, from)?;
-            }
-            if self.events[event].occurs(first, last) {
-                return Ok(Some(BracketingInterval { from: from + offset, until, first, last }));
-            }
+            points.push((from + offset, value(from + offset)?));
         }
-        Ok(None)
+        let of = &self.events[event];
+        let counts = |first, last| of.occurs(first, last);
+        let mut search = SignChanges::new(value, &counts, of.stops(), (from, 0.0));
+        // What the zero at the beginning is off by has no side.
+        let noise = 2.0 * self.values[event].abs();
+        let mut before: Option<(f64, f64)> = None;
+        for point in points.into_iter().rev() {
+            let is_short = point.0 - from <= SHORT * length;
+            if is_short && point.1.abs() <= noise {
+                continue;
+            }
+            match before {
+                Some(before) if !is_short => search.look(before, point)?,
+                _ => search.pass_unless_zero(point),
+            }
+            before = Some(point);
+        }
+        search.pass((until, last));
+        Ok(search.found())
     }
 
     /// Refuses a reset after which the event function rests at 0, or the motion is over before it can be told from the reset.
@@ -173,12 +258,17 @@ impl<'a> EventSearch<'a> {
         if self.events[event].reset.is_none() {
             return Ok(0.0);
         }
-        let earlier = (time - indistinct(step.from, step.until)).max(step.from);
-        let before = self.value(event, earlier, &state_at(earlier)?)?;
+        let earlier = (time - self.indistinct(step.until)).max(step.from);
+        let before = self.value(event, earlier, &state_at(earlier, Detail::Exact)?)?;
         let value = self.value(event, time, state)?;
         let rate = (value - before) / (time - earlier);
         let is_smooth = value.abs() <= RESTING * before.abs();
         Ok(if rate.is_finite() && is_smooth { rate } else { 0.0 })
+    }
+
+    /// How near to the beginning of a step, or to an event, a time cannot be told from it.
+    fn indistinct(&self, time: f64) -> f64 {
+        (INDISTINCT * (time - self.begun)).max(ROUNDING * time.abs())
     }
 
     fn record(&mut self, event: usize, time: f64, state: &[f64]) {
@@ -187,7 +277,7 @@ impl<'a> EventSearch<'a> {
 
     /// Leaves what was met where a step began, if it went far enough to be told from there.
     fn depart(&mut self, from: f64, until: f64) {
-        if until - from > indistinct(from, until) {
+        if until - from > self.indistinct(until) {
             self.left.fill(None);
         }
     }
@@ -218,7 +308,9 @@ impl<'a> EventSearch<'a> {
         let PastOccurrence { event, time, .. } = self.occurrences[number];
         let before = self.occurrences[..number].iter().rev().find(|before| before.event == event);
         match before {
-            Some(before) if time - before.time < ACCUMULATED * time.abs() => Err(self.accumulated(event, time)),
+            Some(before) if time - before.time < ACCUMULATED * self.indistinct(time) => {
+                Err(self.accumulated(event, time))
+            }
             _ => Ok(()),
         }
     }
@@ -279,7 +371,9 @@ impl<'a> EventSearch<'a> {
     }
 }
 
-/// What is not told from the beginning of a step, or from an event in it.
-fn indistinct(from: f64, until: f64) -> f64 {
-    INDISTINCT * from.abs().max(until.abs())
+/// The states of a sketch of a step where it is sampled between its ends.
+fn sketched(step: &Stretch, state_at: StateAt<'_>) -> Result<Vec<(f64, Vec<f64>)>, Cause> {
+    let inner = &FRACTIONS[1..SAMPLES - 1];
+    let time = |fraction: &f64| step.from + fraction * (step.until - step.from);
+    inner.iter().map(time).map(|time| Ok((time, state_at(time, Detail::Sketch)?))).collect()
 }

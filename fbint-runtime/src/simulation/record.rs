@@ -401,12 +401,12 @@ impl<'a> Record<'a> {
         self.trajectory.push(self.last.time, &self.last.state, &self.last.change.as_flattened()[..self.integrals]);
     }
 
-    /// Samples every `stride`-th step, and doubles the stride when there are too many samples.
-    pub(super) fn sample_step(&mut self, step: u64, stride: &mut u64) {
+    /// Samples every `stride`-th step, and doubles the stride when there are too many samples, unless it `keeps_all`.
+    pub(super) fn sample_step(&mut self, step: u64, stride: &mut u64, keeps_all: bool) {
         if step.is_multiple_of(*stride) {
             self.sample();
         }
-        if self.trajectory.are_more_than(2 * DEFAULT_INTERVALS as usize) {
+        if !keeps_all && self.trajectory.are_more_than(2 * DEFAULT_INTERVALS as usize) {
             self.trajectory.keep_every_other();
             *stride *= 2;
         }

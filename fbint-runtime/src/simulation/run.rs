@@ -41,6 +41,8 @@ pub struct FlatRun {
     pub steps: u64,
     /// The number of evaluations of the field.
     pub evaluations: u64,
+    /// The number of steps from one sample to the next, where a method with error control is sampled at its steps.
+    pub stride: u64,
     /// What was found on the way.
     pub findings: RunFindings,
     /// The occurrences of events, with the names of these.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::event_search::{EventSearch, Stop, Stretch};
+use super::event_search::{Detail, EventSearch, Stop, Stretch};
 use super::record::{FlatSample, Record};
 use super::run::FlatRun;
 use super::sampling::{Agenda, SampleTimes, Sampling};
@@ -66,9 +66,17 @@ pub(super) struct RunInputs<'a> {
 /// How a part of a run ends.
 pub(super) enum Segment {
     /// It is the last.
-    Ended { steps: u64, evaluations: u64 },
+    Ended(Ended),
     /// The run goes on from a reset, with another field.
     Reset,
+}
+
+/// What a run took, and which of its steps it has kept.
+pub(super) struct Ended {
+    pub(super) steps: u64,
+    pub(super) evaluations: u64,
+    /// The number of steps from one sample to the next, under error control.
+    pub(super) stride: u64,
 }
 
 /// When steps end.
@@ -115,7 +123,7 @@ impl<'a> RunLoop<'a> {
             record.moved_from(&given);
             record.name_singular_gradients();
         }
-        let search = EventSearch::new(system, parameters, events);
+        let search = EventSearch::new(system, parameters, events, span.from);
         let mut run = Self { system, record, observer, search, origin, span, samples, from: None };
         if let Some(snapshot) = from {
             run.restore(snapshot)?;
@@ -154,13 +162,14 @@ impl<'a> RunLoop<'a> {
         self.record.targets()
     }
 
-    /// The run, which has ended after so many steps and evaluations.
-    pub(super) fn end(self, steps: u64, evaluations: u64) -> FlatRun {
+    /// The run, which has ended.
+    pub(super) fn end(self, Ended { steps, evaluations, stride }: Ended) -> FlatRun {
         let FlatSample { time, state, .. } = self.record.last.clone();
         let (trajectory, findings) = self.record.end();
         let name = |occurrence: &PastOccurrence| (self.search.name(occurrence.event).to_owned(), occurrence.clone());
         let (events, ended_by) = (self.search.occurrences.iter().map(name).collect(), self.search.end);
-        FlatRun { time, state, trajectory, steps, evaluations, findings, events, ended_by, dense_output: Vec::new() }
+        let dense_output = Vec::new();
+        FlatRun { time, state, trajectory, steps, evaluations, stride, findings, events, ended_by, dense_output }
     }
 
     /// Makes the steps to the end of the run, or to a reset.
@@ -168,7 +177,7 @@ impl<'a> RunLoop<'a> {
         let mut progress = self.begin(stepper, pace)?;
         loop {
             if self.is_over(stepper, pace, &progress) {
-                return Ok(Segment::Ended { steps: stepper.steps(), evaluations: stepper.evaluations() });
+                return Ok(Segment::ended(stepper, &progress));
             }
             let (until, h) = self.next_step(stepper, pace, &mut progress)?;
             let largest = self.record.largest_projection;
@@ -283,10 +292,14 @@ impl<'a> RunLoop<'a> {
             return Ok(None);
         }
         let entries = self.system.facts().state;
-        let mut state_at = |time: f64| {
+        let mut state_at = |time: f64, detail: Detail| {
             let mut state = vec![0.0; entries.len()];
-            stepper.within(time, &mut state).map_err(|reason| Cause::of_step(reason, entries))?;
-            stepper.project_within(time, &mut state);
+            if detail == Detail::Sketch {
+                stepper.sketch(time, &mut state);
+            } else {
+                stepper.within(time, &mut state).map_err(|reason| Cause::of_step(reason, entries))?;
+                stepper.project_within(time, &mut state);
+            }
             Ok(state)
         };
         self.search.look(&step, &mut state_at).map_err(|cause| self.record.failed(step.until, cause))
@@ -324,7 +337,7 @@ impl<'a> RunLoop<'a> {
         due.iter().for_each(|(time, state)| self.record.sample_at(*time, state));
         let is_scheduled = pace.schedule().is_some_and(|schedule| schedule.is_sampled(progress.number));
         match &mut progress.sampling {
-            Sampling::Steps { stride } => self.record.sample_step(stepper.steps(), stride),
+            Sampling::Steps { stride, keeps_all } => self.record.sample_step(stepper.steps(), stride, *keeps_all),
             Sampling::Scheduled if is_scheduled => self.record.sample(),
             Sampling::Scheduled | Sampling::Times(_) => {}
         }
@@ -357,7 +370,7 @@ impl<'a> RunLoop<'a> {
             self.record.start_at(stop.time, &state);
         }
         if self.search.end.is_some() {
-            return Ok(Segment::Ended { steps: stepper.steps(), evaluations: stepper.evaluations() });
+            return Ok(Segment::ended(stepper, &progress));
         }
         let Memory { steps, evaluations, control, .. } = stepper.memory();
         // The next step may be as long as after any other, or it is rejected.
@@ -369,6 +382,13 @@ impl<'a> RunLoop<'a> {
             memory: Memory { steps, evaluations, control, ..Memory::default() },
         });
         Ok(Segment::Reset)
+    }
+}
+
+impl Segment {
+    fn ended(stepper: &dyn Stepper, progress: &SegmentProgress) -> Self {
+        let (steps, evaluations, stride) = (stepper.steps(), stepper.evaluations(), progress.sampling.stride());
+        Self::Ended(Ended { steps, evaluations, stride })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::vec::Vec;
 
-use super::schedule::{ROUNDING, Span};
+use super::schedule::{EVERY_STEP, MOST_SAMPLES, ROUNDING, Span};
 use crate::error::{Error, positive};
 
 /// The times at which a simulation is sampled, besides the start and the end.
@@ -10,16 +10,24 @@ use crate::error::{Error, positive};
 pub(crate) enum SampleTimes {
     /// The multiples of an interval after the start.
     Every(f64),
+    /// The ends of all steps.
+    EveryStep,
     /// A list of times.
     At(Vec<f64>),
 }
 
 impl SampleTimes {
-    /// The interval between samples, if there is one.
-    pub(super) fn interval(&self) -> Option<f64> {
+    /// What [`Settings::every`](crate::Settings::every) says.
+    pub(crate) fn every(interval: f64) -> Self {
+        if interval == EVERY_STEP { Self::EveryStep } else { Self::Every(interval) }
+    }
+
+    /// The interval between samples, which stands for every step if it is 0, if there is one.
+    pub(super) fn interval(&self) -> Result<Option<f64>, Error> {
         match self {
-            Self::Every(interval) => Some(*interval),
-            Self::At(_) => None,
+            Self::Every(interval) => positive("the interval between samples", *interval).map(Some),
+            Self::EveryStep => Ok(Some(EVERY_STEP)),
+            Self::At(_) => Ok(None),
         }
     }
 }
@@ -40,12 +48,8 @@ enum Times {
 
 impl Agenda {
     /// How to resume after a number of samples, the start among them.
-    fn new(span: Span, times: &SampleTimes, samples: u64) -> Result<Self, Error> {
-        let times = match times {
-            SampleTimes::Every(interval) => Times::multiples(span, *interval)?,
-            SampleTimes::At(times) => Times::listed(span, times)?,
-        };
-        Ok(Self { times, next: samples })
+    fn new(times: Times, samples: u64) -> Self {
+        Self { times, next: samples }
     }
 
     /// The next time, unless it is after `until`. It counts as sampled.
@@ -59,10 +63,12 @@ impl Agenda {
 impl Times {
     fn multiples(span: Span, interval: f64) -> Result<Self, Error> {
         let interval = positive("the interval between samples", interval)?;
-        if span.length() / interval > 1e8 {
+        let ratio = span.length() / interval;
+        if ratio > MOST_SAMPLES as f64 {
             return Err(Error::TooManySamples { interval, until: span.until });
         }
-        let last = ((span.length() / interval) * (1.0 - ROUNDING)).floor() as u64;
+        // What is a rounding before the end is the end.
+        let last = (ratio - ROUNDING - 2.0 * f64::EPSILON * ratio).floor() as u64;
         Ok(Self::Multiples { from: span.from, interval, last })
     }
 
@@ -96,8 +102,8 @@ impl Times {
 
 /// Which states of a run are sampled, besides the start and the end.
 pub(crate) enum Sampling {
-    /// Every `stride`-th step under error control.
-    Steps { stride: u64 },
+    /// Every `stride`-th step under error control, which doubles where there are too many unless all are kept.
+    Steps { stride: u64, keeps_all: bool },
     /// The ends of the steps of a fixed size that the schedule samples.
     Scheduled,
     /// The states at given times.
@@ -108,7 +114,7 @@ impl Sampling {
     /// How to resume sampling steps of a fixed size after `samples`, the start among them. A schedule sees to an interval itself.
     pub(super) fn scheduled(span: Span, times: Option<&SampleTimes>, samples: u64) -> Result<Self, Error> {
         match times {
-            Some(times @ SampleTimes::At(_)) => Agenda::new(span, times, samples).map(Self::Times),
+            Some(SampleTimes::At(times)) => Ok(Self::Times(Agenda::new(Times::listed(span, times)?, samples))),
             _ => Ok(Self::Scheduled),
         }
     }
@@ -117,8 +123,12 @@ impl Sampling {
     /// at times.
     pub(crate) fn new(span: Span, times: Option<&SampleTimes>, stride: u64, samples: u64) -> Result<Self, Error> {
         match times {
-            None => Ok(Self::Steps { stride }),
-            Some(times) => Agenda::new(span, times, samples).map(Self::Times),
+            None => Ok(Self::Steps { stride, keeps_all: false }),
+            Some(SampleTimes::EveryStep) => Ok(Self::Steps { stride: 1, keeps_all: true }),
+            Some(SampleTimes::Every(interval)) => {
+                Ok(Self::Times(Agenda::new(Times::multiples(span, *interval)?, samples)))
+            }
+            Some(SampleTimes::At(times)) => Ok(Self::Times(Agenda::new(Times::listed(span, times)?, samples))),
         }
     }
 
@@ -135,8 +145,28 @@ impl Sampling {
 
     pub(super) fn stride(&self) -> u64 {
         match self {
-            Self::Steps { stride } => *stride,
+            Self::Steps { stride, .. } => *stride,
             Self::Scheduled | Self::Times(_) => 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Span, Times};
+
+    /// The last multiple is a sample unless it is the end but for rounding.
+    #[test]
+    fn the_last_multiple_of_a_long_run_is_sampled() {
+        let last = |until: f64, interval: f64| {
+            let times = Times::multiples(Span { from: 0.0, until }, interval).unwrap();
+            (1..).take_while(|number| times.get(*number).is_some()).last().unwrap_or(0)
+        };
+        assert_eq!(last(1.0, 0.1), 9);
+        assert_eq!(last(1.05, 0.1), 10);
+        assert_eq!(last(0.3, 0.1), 2);
+        assert_eq!(last(100_000.005, 1.0), 100_000);
+        let times = Times::multiples(Span { from: 0.0, until: 10_000_000.005 }, 1.0).unwrap();
+        assert_eq!(times.get(10_000_000), Some(1e7));
     }
 }

@@ -2,8 +2,15 @@
 
 use crate::driver::Driver;
 use crate::error::{Error, positive};
+use crate::facts::SystemFacts;
+use crate::integrator::MAX_STEPS;
 use crate::method::Method;
+use crate::step_size::StepLimits;
 
+/// The interval between samples that stands for every step.
+pub(super) const EVERY_STEP: f64 = 0.0;
+/// More samples would fill the memory.
+pub(super) const MOST_SAMPLES: u64 = 100_000_000;
 /// Maximum number of intervals of the trajectory by default; twice as many with error control.
 pub(super) const DEFAULT_INTERVALS: u64 = 1000;
 /// How many times a run is watched, at least, if it has as many steps.
@@ -37,6 +44,38 @@ impl Span {
     }
 }
 
+/// The limits to steps that were given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GivenLimits {
+    pub(crate) max_step: Option<f64>,
+    pub(crate) max_steps: Option<u64>,
+}
+
+impl GivenLimits {
+    /// The limits to the steps of a run under error control.
+    pub(crate) fn of_run(self, span: Span, facts: &SystemFacts) -> Result<StepLimits, Error> {
+        StepLimits::of_run(self.max_step, facts.clock.is_some(), span.length())
+    }
+
+    /// The most steps under error control.
+    pub(crate) fn max_steps(self) -> u64 {
+        self.max_steps.unwrap_or(MAX_STEPS)
+    }
+
+    /// Refuses limits to steps of a fixed size.
+    pub(crate) fn check(self, method: Method, schedule: &Schedule, facts: &SystemFacts) -> Result<(), Error> {
+        let Schedule { h, steps, .. } = *schedule;
+        if self.max_step.is_some() {
+            let reason = "a longest step was given, but its steps have one size: choose that size, or a method with error control";
+            return Err(Error::NotApplicable { method: method.name(), system: facts.name, reason });
+        }
+        match self.max_steps {
+            Some(limit) if steps > limit => Err(Error::StepLimit { steps, h, limit }),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// When steps of a fixed size end, and which are sampled and watched.
 pub(crate) struct Schedule {
     pub(crate) h: f64,
@@ -62,16 +101,30 @@ impl Schedule {
             (ratio.ceil() as u64, Some(span.length() - ratio.floor() * h))
         };
         let sampled = match interval {
+            Some(EVERY_STEP) => 1,
             Some(interval) => (positive("the interval between samples", interval)? / h).round() as u64,
             None => steps.div_ceil(DEFAULT_INTERVALS),
         };
+        let sampled = sampled.max(1);
+        if steps / sampled > MOST_SAMPLES {
+            return Err(Error::TooManySamples { interval: sampled as f64 * h, until: span.until });
+        }
         let watched = steps.div_ceil(LOOKS).min(UNWATCHED);
-        Ok(Self { h, span, steps, last, sampled: sampled.max(1), watched })
+        Ok(Self { h, span, steps, last, sampled, watched })
     }
 
     /// The schedule of a method, unless error control ends its steps.
-    pub(crate) fn of_method(method: Method, span: Span, interval: Option<f64>) -> Result<Option<Self>, Error> {
-        method.step().map(|h| Self::new(h, span, interval)).transpose()
+    pub(crate) fn of_method(
+        method: Method,
+        span: Span,
+        interval: Option<f64>,
+        limits: GivenLimits,
+        facts: &SystemFacts,
+    ) -> Result<Option<Self>, Error> {
+        let Some(h) = method.step() else { return Ok(None) };
+        let schedule = Self::new(h, span, interval)?;
+        limits.check(method, &schedule, facts)?;
+        Ok(Some(schedule))
     }
 
     /// The time after a number of steps.
@@ -85,13 +138,19 @@ impl Schedule {
 
     /// The time until which states belong to a step or to those before it.
     pub(super) fn reach(&self, step: u64) -> f64 {
-        self.time(step) + ROUNDING * self.h
+        let time = self.time(step);
+        time + self.rounding(time)
+    }
+
+    /// How far two times may be from one another that are the same but for rounding.
+    fn rounding(&self, time: f64) -> f64 {
+        ROUNDING * self.h + 2.0 * f64::EPSILON * time.abs()
     }
 
     /// Whether a step ends at a time of the run, but for rounding.
     pub(super) fn ends_step_at(&self, time: f64) -> bool {
         let step = ((time - self.span.from) / self.h).round() as u64;
-        [step.min(self.steps), self.steps].iter().any(|&step| (time - self.time(step)).abs() <= ROUNDING * self.h)
+        [step.min(self.steps), self.steps].iter().any(|&step| (time - self.time(step)).abs() <= self.rounding(time))
     }
 
     pub(crate) fn is_sampled(&self, step: u64) -> bool {
@@ -108,20 +167,26 @@ impl Schedule {
     /// When samples are taken, the start and the end among them.
     #[cfg(feature = "ensemble")]
     pub(crate) fn sample_times(&self) -> Vec<f64> {
-        let steps = (0..self.steps).step_by(self.sampled as usize).chain([self.steps]);
-        steps.map(|step| self.time(step)).collect()
+        let before_end = 0..self.steps.div_ceil(self.sampled);
+        before_end.map(|number| number * self.sampled).chain([self.steps]).map(|step| self.time(step)).collect()
     }
 
     /// Holds the inputs of the step after a number of steps. Whether they have jumped, so that what is known of the field holds no
     /// more.
     pub(super) fn hold(&self, driver: Option<&dyn Driver>, number: u64) -> Result<bool, Error> {
         let Some(driver) = driver else { return Ok(false) };
-        let held = (number > 0).then(|| driver.hold(self.time(number - 1)));
-        let jump = driver.hold(self.time(number));
+        let held = (number > 0).then(|| self.hold_at(driver, number - 1));
+        let jump = self.hold_at(driver, number);
         if jump < self.span.until && !self.ends_step_at(jump) {
             return Err(Error::JumpWithinStep { time: jump, h: self.h });
         }
         Ok(held.is_some_and(|held| held != jump))
+    }
+
+    /// Holds the inputs after a number of steps; returns when they jump next. A jump where that step begins, but for rounding, is over.
+    fn hold_at(&self, driver: &dyn Driver, number: u64) -> f64 {
+        let jump = driver.hold(self.time(number));
+        if jump <= self.reach(number) { driver.hold(jump) } else { jump }
     }
 
     pub(super) fn is_watched(&self, step: u64) -> bool {

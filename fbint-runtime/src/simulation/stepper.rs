@@ -34,6 +34,9 @@ pub(crate) trait Stepper {
     /// Puts the state at a time within the last step into `x`, before any projection: its dense output under error control, else the end
     /// of a shorter step by the same method.
     fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure>;
+    /// Puts what the state at a time within the last step is near to into `x`: its dense output, or else a polynomial through what is
+    /// known of the step. The time in the state is set.
+    fn sketch(&mut self, time: f64, x: &mut [f64]);
     /// Sets the time in a state within the last step, and projects it if states are projected.
     fn project_within(&self, time: f64, x: &mut [f64]);
     /// Keeps the last step as a polynomial in time, if steps are kept. One of a fixed size may be stopped earlier, at a time and a state.
@@ -190,6 +193,10 @@ pub(crate) trait Advance<S: FeedbackSystem> {
     }
     /// The field.
     fn rates(&self, x: &Vector<S>) -> Vector<S>;
+    /// The state after a fraction of the last step, which began at `begin`, on a polynomial that took no evaluation, if there is one.
+    fn between(&self, _begin: &Vector<S>, _fraction: f64) -> Option<Vector<S>> {
+        None
+    }
     /// The number of evaluations of the field in the last step.
     fn evaluations(&self) -> u64;
     /// The largest rate of decay of the feedback.
@@ -234,6 +241,10 @@ impl<S: FeedbackSystem> Advance<S> for Box<dyn Advance<S> + '_> {
         (**self).rates(x)
     }
 
+    fn between(&self, begin: &Vector<S>, fraction: f64) -> Option<Vector<S>> {
+        (**self).between(begin, fraction)
+    }
+
     fn evaluations(&self) -> u64 {
         (**self).evaluations()
     }
@@ -264,12 +275,28 @@ pub(crate) struct FixedSteps<'k, S: FeedbackSystem, A> {
     state: Vector<S>,
     steps: u64,
     evaluations: u64,
+    /// The last step as a cubic polynomial, and the field where it ended, if anybody needed them.
+    cubic: Option<DenseOutput<Vector<S>>>,
+    end_rates: Option<Vector<S>>,
     ends: StepEnds<'k, S>,
 }
 
 impl<'k, S: FeedbackSystem, A: Advance<S>> FixedSteps<'k, S, A> {
     pub(crate) fn new(method: A, time: f64, state: Vector<S>, ends: StepEnds<'k, S>) -> Self {
-        Self { method, from: time, begin: state, time, state, steps: 0, evaluations: 0, ends }
+        let (cubic, end_rates) = (None, None);
+        Self { method, from: time, begin: state, time, state, steps: 0, evaluations: 0, cubic, end_rates, ends }
+    }
+
+    /// The last step as a cubic polynomial. It takes one evaluation where the step before has had one, too.
+    fn cubic(&mut self, begin_rates: Option<Vector<S>>) -> DenseOutput<Vector<S>> {
+        let begin_rates = begin_rates.unwrap_or_else(|| {
+            self.evaluations += 1;
+            self.method.rates(&self.begin)
+        });
+        let end_rates = self.method.rates(&self.state);
+        self.evaluations += 1;
+        self.end_rates = Some(end_rates);
+        DenseOutput::cubic(self.from, self.time - self.from, [self.begin, self.state], &[begin_rates, end_rates])
     }
 }
 
@@ -290,6 +317,8 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
         (self.time, self.state) = (until, x);
         self.steps += 1;
         self.evaluations += self.method.evaluations();
+        self.end_rates = self.end_rates.filter(|_| self.cubic.is_some());
+        self.cubic = None;
         Ok(())
     }
 
@@ -321,6 +350,22 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
         Ok(())
     }
 
+    fn sketch(&mut self, time: f64, x: &mut [f64]) {
+        let fraction = (time - self.from) / (self.time - self.from);
+        let mut state = match (self.method.between(&self.begin, fraction), self.cubic) {
+            (Some(state), _) => state,
+            (None, Some(cubic)) => cubic.at(time),
+            (None, None) => {
+                let begin_rates = self.end_rates.take();
+                let cubic = self.cubic(begin_rates);
+                self.cubic.insert(cubic).at(time)
+            }
+        };
+        let facts = self.ends.facts();
+        facts.set_clock(&mut state, time);
+        x.copy_from_slice(facts.of_state::<S, _>(&state));
+    }
+
     fn project_within(&self, time: f64, x: &mut [f64]) {
         self.ends.project_within(time, x);
     }
@@ -338,6 +383,7 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
     fn begin_anew(&mut self) {
         self.ends.begin_anew();
         self.method.begin_anew();
+        self.end_rates = None;
     }
 
     fn decay_rate(&self) -> f64 {
@@ -352,6 +398,7 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
     fn resume(&mut self, time: f64, state: &[f64], memory: &Memory) {
         (self.time, self.state) = (time, from_slice(state));
         (self.steps, self.evaluations) = (memory.steps, memory.evaluations);
+        self.end_rates = None;
         self.method.carry(&self.state, memory.carried.as_deref());
         self.ends.resume(memory, memory.derivative.as_deref().map(from_slice));
     }
@@ -532,6 +579,13 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
         let state = self.dense_output().at(time);
         x.copy_from_slice(self.ends.facts().of_state::<S, _>(&state));
         Ok(())
+    }
+
+    fn sketch(&mut self, time: f64, x: &mut [f64]) {
+        let mut state = self.dense_output().at(time);
+        let facts = self.ends.facts();
+        facts.set_clock(&mut state, time);
+        x.copy_from_slice(facts.of_state::<S, _>(&state));
     }
 
     fn project_within(&self, time: f64, x: &mut [f64]) {
