@@ -1,8 +1,6 @@
 //! What comes of runs, as the command has it. It is made from results without the type of their system, so that it is compiled once.
 
-use fbint_runtime::{
-    FeedbackSystem, FlatEnsembleRun, FlatRun, FlatSamples, IntegralJump, LargestProjection, SampleRow,
-};
+use fbint_runtime::{FeedbackSystem, FlatEnsembleRun, FlatRun, FlatSamples, SampleRow};
 
 use super::{EnsembleRun, Occurrence, Run, Sample, Statistics, Summary};
 
@@ -26,16 +24,12 @@ impl From<FlatRun> for Run {
             events,
             state: run.state,
             start_move: found.drift.start_move().copied(),
-            dependence: found.dependence.map(|mut found| {
-                found.time = few_digits(found.time);
-                found
-            }),
-            integral_jump: found.jump.map(|jump| IntegralJump { time: few_digits(jump.time), ..jump }),
-            largest_projection: found
-                .largest_projection
-                .map(|largest| LargestProjection { time: few_digits(largest.time), ..largest }),
+            dependence: found.dependence,
+            integral_jump: found.jump,
+            largest_projection: found.largest_projection,
             steps: run.steps,
             evaluations: run.evaluations,
+            stride: run.stride,
         }
     }
 }
@@ -43,7 +37,7 @@ impl From<FlatRun> for Run {
 impl From<FlatEnsembleRun> for EnsembleRun {
     fn from(run: FlatEnsembleRun) -> Self {
         let statistics = run.times.iter().zip(&run.moments).map(|(time, [state, change])| Statistics {
-            time: few_digits(*time),
+            time: *time,
             members: state.count(),
             quantities: state.summaries().into_iter().chain(change.summaries()).map(Summary::from).collect(),
         });
@@ -68,7 +62,7 @@ impl Sample {
 
 impl From<SampleRow<'_>> for Sample {
     fn from(row: SampleRow<'_>) -> Self {
-        Self { time: few_digits(row.time), state: row.state.to_vec(), change: row.change.to_vec() }
+        Self { time: row.time, state: row.state.to_vec(), change: row.change.to_vec() }
     }
 }
 
@@ -77,10 +71,4 @@ impl<S: FeedbackSystem> From<&fbint_runtime::Sample<S>> for Sample {
         let (state, change) = (sample.state.as_ref(), sample.change.as_ref());
         SampleRow { time: sample.time, state, change }.into()
     }
-}
-
-/// A time without the rounding of a multiple: 0.3 for 3 times 0.1, which is 0.30000000000000004. A time of many digits stays as it is.
-fn few_digits(time: f64) -> f64 {
-    let few = format!("{time:.12e}").parse().unwrap_or(time);
-    if (few - time).abs() <= 2.0 * f64::EPSILON * time.abs() { few } else { time }
 }

@@ -397,6 +397,8 @@ pub struct Run {
     pub steps: u64,
     /// The number of evaluations of the field.
     pub evaluations: u64,
+    /// The number of steps from one sample to the next, where a method with error control is sampled at its steps.
+    pub stride: u64,
 }
 
 /// An occurrence of an event.

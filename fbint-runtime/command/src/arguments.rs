@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
 pub(crate) use values::{Assignment, Distribution, GainsArgument, Variation};
-use values::{assignment, condition, gains, members, positive, seconds, seed, threads, variation};
+use values::{assignment, condition, gains, interval, members, positive, seconds, seed, steps, threads, variation};
 
 /// What the command does; [`execute`](Self::execute) does it.
 ///
@@ -74,6 +74,9 @@ Methods:
   against the motion, in models with the key `derivatives`. gauss4, gauss8, gauss16, rattle, stormer-verlet and discrete-hamel take
   steps of one size and keep the structure of the motion by themselves: long runs without a drift of the energy, at steps that are
   not too long.
+  A method that chooses its steps knows the field at a few points of each and nothing of what happens between them. Where a force
+  depends on the time, its steps are at most a 250th of the run while nothing moves, so that it does not pass by a pulse on what
+  rests; --max-step bounds every step instead. After a second, a run that will take more than five minutes says how long.
 
 Gains:
   Without --gains the state is projected after each step onto the level set of all integrals, in the metric of the error that
@@ -94,9 +97,10 @@ Start:
 
 Event:
   --until-event 'NAME < NUMBER' or 'NAME > NUMBER' ends the run where the condition becomes true, at --until at the latest. The quotes
-  keep the shell from taking < and > for itself. The time is located within a step; the quantity is looked at where steps end, so
-  that what becomes true and false again within one step may be missed. A condition that is true at the start, or as
-  soon as the run begins, is refused.
+  keep the shell from taking < and > for itself. The quantity is followed within each step, so that a condition is found that becomes
+  true and false again before the step ends, and the time is located there. A condition that is true at the start is refused, and so
+  is one that becomes true where a motion begins at rest. A run that the condition has ended may be continued under it: where the
+  quantity passes the number at the start, that does not count.
 
 Files:
   The ending decides what is written: .csv or .parquet for --out, .svg or .png for --plot, .html for --animate. Parquet takes a
@@ -163,9 +167,9 @@ pub(crate) struct RunOptions {
     /// End the run where an entry of the state, or an output, falls below a number or rises above it.
     #[arg(long, value_name = "NAME<NUMBER|NAME>NUMBER", value_parser = condition)]
     pub(crate) until_event: Option<Condition>,
-    /// The time between two samples of the trajectory; default: about 1000 samples, or every step of a method that chooses its
-    /// steps.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
+    /// The time between two samples of the trajectory, or 0 for a sample at every step; default: about 1000 samples, or up to 2000 of a
+    /// method that chooses its steps: each of them, or where there are more every second, fourth and so on.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = interval)]
     pub(crate) every: Option<f64>,
 }
 
@@ -189,6 +193,16 @@ pub(crate) struct Integration {
     /// The absolute tolerance of a method that chooses its steps; default: the value of --rtol.
     #[arg(long, value_name = "TOLERANCE", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) atol: Option<f64>,
+    /// The longest step of a method that chooses its steps; default: a 250th of the run while nothing moves, if the state has the
+    /// time, else any.
+    #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) max_step: Option<f64>,
+    /// Refuse a run of more steps than these, or end it there with an error if the method chooses its steps; default: ten million
+    /// for such a method, else 1e15.
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = steps)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) max_steps: Option<u64>,
     /// Project the state after each step onto all constraints and invariants, also with --gains.
     #[arg(long)]
     pub(crate) project: bool,

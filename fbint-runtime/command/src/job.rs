@@ -51,6 +51,11 @@ impl Job {
         Ok(start)
     }
 
+    /// Whether samples are at times of their own, and not at steps.
+    pub(crate) fn has_sample_times(&self) -> bool {
+        self.settings.every.is_some_and(|every| every > 0.0)
+    }
+
     pub(crate) fn plan(&self, model: &dyn AnyModel) -> Result<Plan, Box<dyn Error>> {
         let until_event = self.until_event.as_ref().map(|condition| condition.of(model)).transpose()?;
         Ok(Plan { until_event, ..Plan::new(self.settings, self.gains.clone()) })
@@ -87,6 +92,11 @@ pub(crate) fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error>
         fbint_runtime::Error::NoConsistentStart { name, value, iterations } => format!(
             "--repair found no consistent start: the constraint `{name}` is still {value:?} after {iterations} iterations; \
              set entries nearer to the constraints, or fewer: entries that --start sets do not change, those that --guess sets do"
+        )
+        .into(),
+        fbint_runtime::Error::StepLimit { steps, h, limit } => format!(
+            "the run takes {steps} steps of {h:?}, more than --max-steps {limit}: take a longer --step or an earlier --until, or raise \
+             --max-steps"
         )
         .into(),
         other => other.into(),

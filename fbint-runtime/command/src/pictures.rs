@@ -30,7 +30,7 @@ pub(crate) struct Pictures<'a> {
 impl<'a> Pictures<'a> {
     /// All of a run.
     pub(crate) fn of(job: &'a Job, model: &'a dyn AnyModel, run: &'a Run) -> Self {
-        let are_chosen = job.settings.every.is_some();
+        let are_chosen = job.has_sample_times();
         Self { job, model, samples: &run.trajectory, are_chosen, time: run.time, steps: run.steps }
     }
 

@@ -1,6 +1,6 @@
-//! A progress bar for runs that outlast half a second, on a terminal only.
+//! A progress bar for runs that outlast half a second, on a terminal only, and a line that says how long a long one will take.
 
-use std::io::{IsTerminal, stderr};
+use std::io::{IsTerminal, Write, stderr};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -8,6 +8,10 @@ use fbint_runtime::Moment;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const PATIENCE: Duration = Duration::from_millis(500);
+/// When it is estimated how long a run will take,
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+/// and from how many seconds on this is said.
+const LONG: f64 = 300.0;
 const REFRESHES_PER_SECOND: u8 = 10;
 const THOUSANDTHS: f64 = 1000.0;
 
@@ -16,13 +20,20 @@ pub struct Progress {
     label: String,
     begun: Instant,
     wanted: bool,
+    is_estimated: bool,
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
     /// The progress of a run that begins now, with a label before its bar.
     pub fn new(label: &str) -> Self {
-        Self { label: label.to_owned(), begun: Instant::now(), wanted: stderr().is_terminal(), bar: None }
+        Self {
+            label: label.to_owned(),
+            begun: Instant::now(),
+            wanted: stderr().is_terminal(),
+            is_estimated: false,
+            bar: None,
+        }
     }
 
     /// A function that watches a run.
@@ -39,7 +50,31 @@ impl Progress {
             let bar = self.bar.get_or_insert_with(|| bar(&self.label));
             bar.set_position((THOUSANDTHS * fraction) as u64);
         }
+        if !self.is_estimated && self.begun.elapsed() > FIRST_LOOK && fraction > 0.0 {
+            self.is_estimated = true;
+            if let Some(estimate) = estimate(fraction, self.begun.elapsed().as_secs_f64()) {
+                let line = format!("{}: {estimate}", self.label);
+                match &self.bar {
+                    Some(bar) => bar.println(line),
+                    // Whoever does not read it misses nothing else.
+                    None => drop(writeln!(stderr(), "{line}")),
+                }
+            }
+        }
     }
+}
+
+/// How long a run will take of which a fraction was done after some seconds, if that is long.
+fn estimate(fraction: f64, seconds: f64) -> Option<String> {
+    let left = seconds * (1.0 - fraction) / fraction;
+    if left < LONG {
+        return None;
+    }
+    let units = [("minutes", 60.0), ("hours", 3600.0), ("days", 86_400.0), ("years", 31_557_600.0)];
+    let (unit, size) = units.into_iter().rev().find(|(_, size)| left >= 2.0 * size)?;
+    let number = left / size;
+    let number = if number < 1e6 { format!("{number:.0}") } else { format!("{number:.0e}") };
+    Some(format!("about {number} {unit} are left; Ctrl-C interrupts, and --max-steps refuses such a run"))
 }
 
 impl Drop for Progress {
@@ -57,4 +92,21 @@ fn bar(label: &str) -> ProgressBar {
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.set_prefix(label.to_owned());
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::estimate;
+
+    #[test]
+    fn long_runs_are_estimated() {
+        let said =
+            |fraction, seconds| estimate(fraction, seconds).map(|text| text.split(" are").next().unwrap().to_owned());
+        assert_eq!(said(0.5, 1.0), None);
+        assert_eq!(said(1.0, 1e9), None);
+        assert_eq!(said(1.0 / 301.0, 1.0).as_deref(), Some("about 5 minutes"));
+        assert_eq!(said(1.0 / 7201.0, 1.0).as_deref(), Some("about 2 hours"));
+        assert_eq!(said(4e-10, 1.01).as_deref(), Some("about 80 years"));
+        assert_eq!(said(1e-300, 1.0).as_deref(), Some("about 3e292 years"));
+    }
 }

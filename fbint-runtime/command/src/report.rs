@@ -7,9 +7,11 @@ use std::fmt::Write as _;
 use fbint_runtime::{Dependence, IntegralJump, LargestProjection};
 
 use crate::catalogue::{AnyModel, Feedback, Occurrence, Run};
+use crate::condition::Condition;
 use crate::job::Job;
 use crate::names::quantities_of_state;
 use crate::record::EventCount;
+use crate::trajectory::few_digits;
 
 /// The drift of every integral, what ended the run if a condition was asked for, and what it took.
 pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
@@ -21,12 +23,16 @@ pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
             let _ = writeln!(text, "{event} at t = {:?}, where {}", run.time, state.join(", "));
         }
         (None, Some(event)) => {
-            let _ = writeln!(text, "{event} did not become true until t = {:?}", run.time);
+            text += &not_seen(event, model, run);
         }
         (None, None) => {}
     }
     text += &events(&run.events, run.ended_by.as_deref());
     let _ = writeln!(text, "{} steps, {} evaluations of the field", run.steps, run.evaluations);
+    if run.stride > 1 {
+        let (kept, stride) = (run.trajectory.len(), run.stride);
+        let _ = writeln!(text, "{kept} samples of {} steps: one in {stride} is kept; --every 0 keeps all", run.steps);
+    }
     if let Some(projection) = &run.largest_projection {
         text += &largest_projection(projection);
     }
@@ -34,6 +40,20 @@ pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
         let _ = writeln!(text, "doubtful: {doubt}");
     }
     text
+}
+
+/// What was seen of a condition that did not end the run.
+fn not_seen(condition: &Condition, model: &dyn AnyModel, run: &Run) -> String {
+    let mut text = format!("{condition} was not seen to become true until t = {:?}", run.time);
+    if let Ok(crossing) = condition.of(model) {
+        let sign = if crossing.is_below { 1.0 } else { -1.0 };
+        let values = run.trajectory.iter().map(|sample| (crossing.value(model, &sample.state), sample.time));
+        let nearest = values.min_by(|(one, _), (other, _)| (sign * one).total_cmp(&(sign * other)));
+        if let Some((value, time)) = nearest {
+            let _ = write!(text, "; its left side is nearest at t = {:?} of all samples, {value:?}", few_digits(time));
+        }
+    }
+    text + "\n"
 }
 
 /// A line for each event that occurred, but for one that did no more than end the run, which is said already. A reset gives integrals new
@@ -72,10 +92,11 @@ pub(crate) fn doubt(run: &Run) -> Option<String> {
     let dependent = |dependence: &Dependence| {
         format!(
             "at t = {:?} {dependence}: the field is singular where they are, and steps across such a point are not to be trusted",
-            dependence.time,
+            few_digits(dependence.time),
         )
     };
     let jumped = |IntegralJump { time, integral, change }: &IntegralJump| {
+        let time = few_digits(*time);
         format!(
             "`{integral}` changed by {change:.1e} in the step to t = {time:?}: it jumps there, or the step is too long, or passes a \
              singularity of the field that it does not resolve, such as a collision"
@@ -88,6 +109,7 @@ pub(crate) fn doubt(run: &Run) -> Option<String> {
 fn largest_projection(
     LargestProjection { time, entry, distance, per_error, per_tolerance }: &LargestProjection,
 ) -> String {
+    let time = few_digits(*time);
     let tolerance = per_tolerance.map_or(String::new(), |ratio| format!(" and {ratio:.1e} times the tolerance"));
     format!(
         "largest projection: `{entry}` by {distance:.1e} at t = {time:?}, {per_error:.1e} times the error of the step{tolerance}\n"

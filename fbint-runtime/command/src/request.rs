@@ -142,7 +142,7 @@ impl Request {
             Ok(mut run) => {
                 self.keep_asked_for(&mut run);
                 Ok(CompletedRun {
-                    columns: columns(&*model, &run.trajectory),
+                    columns: self.columns(&*model, &run.trajectory),
                     dense: Dense::take(&mut run),
                     report: report(&self.job, &*model, &run),
                     doubt: doubt(&run).map(|doubt| told(&doubt)),
@@ -150,7 +150,7 @@ impl Request {
                 })
             }
             Err(Failed(failure)) => {
-                let columns = columns(&*model, &model.samples(&failure.trajectory));
+                let columns = self.columns(&*model, &model.samples(&failure.trajectory));
                 Err(Refusal::Failed { message: told(&Failed(failure).to_string()), columns })
             }
             Err(SampleTime { index, time, reason }) => {
@@ -222,7 +222,7 @@ impl Request {
     ) -> Result<String, Box<dyn Error>> {
         let model = self.job.model(models)?;
         let Finished { columns, time, steps } = finished;
-        let are_chosen = self.times.is_some() || self.job.settings.every.is_some();
+        let are_chosen = self.times.is_some() || self.job.has_sample_times();
         let samples = samples(&*model, columns);
         draw(&Pictures { job: &self.job, model: &*model, samples: &samples, are_chosen, time, steps })
     }
@@ -248,6 +248,17 @@ impl Request {
     /// If it is not that of a request.
     pub fn read(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// The columns of samples. Times that were given stay as they are.
+    fn columns(&self, model: &dyn AnyModel, samples: &[Sample]) -> Vec<Column> {
+        let mut columns = columns(model, samples);
+        if self.times.is_some()
+            && let Some(times) = columns.iter_mut().find(|column| column.name == TIME)
+        {
+            times.values = samples.iter().map(|sample| sample.time).collect();
+        }
+        columns
     }
 
     /// Leaves the start and the end of a run out of its samples, unless they are among the times that are given.

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use fbint_runtime::{Method, Projection, Settings, StateRole};
 
 use crate::arguments::{Assignment, GainsArgument, Integration, ResumeArguments, RunArguments, RunOptions};
-use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load_from};
+use crate::catalogue::{AnyModel, Crossing, Entry, Feedback, Plan, load_from};
 use crate::checkpoint::{Checkpoint, Files};
 use crate::job::{Job, in_terms_of_options, named};
 use crate::nearest;
@@ -22,6 +22,9 @@ const STEP: f64 = 1e-3;
 const RTOL: f64 = 1e-9;
 /// The part of a run after which it is looked where a quantity goes that begins at the number that it is compared with.
 const SOON: f64 = 1e-6;
+/// A quantity that passes a number within this part of the run passes it at the start, and so does one that is as near to it against the
+/// size of the state.
+const AT_START: f64 = 1e-11;
 /// Maximum number of samples: more hardly fit into memory.
 const MAX_SAMPLES: f64 = 1e7;
 /// The default time between checkpoints in seconds.
@@ -45,11 +48,14 @@ pub(crate) fn resolved(models: &[Entry], options: &RunOptions) -> Result<Job, Bo
     Ok(job)
 }
 
-/// Refuses a condition that is true at the start, or becomes true as soon as the run begins.
+/// Refuses a condition that is true at the start, or becomes true as soon as the run begins, unless the start is where it changes.
 fn check_condition(models: &[Entry], job: &Job) -> Result<(), Box<dyn Error>> {
     let model = job.model(models)?;
     let (start, plan) = (job.start(&*model)?, job.plan(&*model)?);
     let Some(crossing) = &plan.until_event else { return Ok(()) };
+    if passes_at_start(crossing, job, &*model, &start) {
+        return Ok(());
+    }
     let value = crossing.value(&*model, &start);
     let begins = || {
         let until = job.settings.method.step().unwrap_or(SOON * job.settings.until).min(job.settings.until);
@@ -69,6 +75,17 @@ fn check_condition(models: &[Entry], job: &Job) -> Result<(), Box<dyn Error>> {
          start"
     )
     .into())
+}
+
+/// Whether a quantity passes the number that it is compared with at the start, as where the run continues one that the condition has
+/// ended: it changes, and is no farther from the number than it goes in an instant. A motion that begins at rest passes nothing.
+pub(crate) fn passes_at_start(crossing: &Crossing, job: &Job, model: &dyn AnyModel, start: &[f64]) -> bool {
+    let instant = AT_START * (job.settings.until - job.settings.from);
+    let moved: Vec<f64> = start.iter().zip(model.rates(start)).map(|(entry, rate)| entry + SOON * rate).collect();
+    let value = crossing.value(model, start);
+    let rate = (crossing.value(model, &moved) - value) / SOON;
+    let size = start.iter().fold(crossing.number.abs(), |largest, entry| largest.max(entry.abs()));
+    rate != 0.0 && (value - crossing.number).abs() <= instant * rate.abs() + AT_START * size
 }
 
 /// Resumes from a checkpoint, and keeps writing to it.
@@ -92,6 +109,7 @@ pub(crate) fn resume(models: &[Entry], arguments: &ResumeArguments) -> Result<Ex
             )
             .into());
         }
+        check_samples(&job.settings)?;
         resumed = format!("resumed at t = {reached:?}, until t = {until:?} instead of {before:?}\n\n");
     }
     let outputs = RunOutputs::open(&job, &files, Some(path))?;
@@ -106,29 +124,34 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
     set_parameters(&mut *model, &arguments.parameters)?;
     let start = Given::of(&*model, arguments)?.start(&*model, &[]).map_err(in_terms_of_options)?;
     let method = method(arguments)?;
-    if let Some(every) = every
-        && arguments.until / every.max(method.step().unwrap_or(0.0)) > MAX_SAMPLES
-    {
-        return Err(format!("--every {every:?} makes more than {MAX_SAMPLES:e} samples: take a longer interval").into());
-    }
+    let settings = Settings {
+        every,
+        projection: projection(&*model, method, arguments),
+        from: model.state_roles().iter().position(|role| *role == StateRole::Time).map_or(0.0, |index| start[index]),
+        max_step: arguments.max_step,
+        max_steps: arguments.max_steps,
+        ..Settings::new(method, arguments.until)
+    };
+    check_samples(&settings)?;
     Ok(Job {
         model: arguments.model.clone(),
         folder: arguments.folder.clone().or_else(|| current_dir().ok()),
         parameters: model.parameters().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         start: named(&model.state_names(), &start),
-        settings: Settings {
-            every,
-            projection: projection(&*model, method, arguments),
-            from: model
-                .state_roles()
-                .iter()
-                .position(|role| *role == StateRole::Time)
-                .map_or(0.0, |index| start[index]),
-            ..Settings::new(method, arguments.until)
-        },
+        settings,
         gains: feedback(&*model, method, arguments.gains.as_ref())?,
         until_event: None,
     })
+}
+
+/// Refuses more samples than fit into memory. How many steps there are is not known where error control chooses them.
+fn check_samples(settings: &Settings) -> Result<(), Box<dyn Error>> {
+    let Settings { every: Some(every), from, until, method, .. } = *settings else { return Ok(()) };
+    let interval = every.max(method.step().unwrap_or(0.0));
+    if interval > 0.0 && (until - from) / interval > MAX_SAMPLES {
+        return Err(format!("--every {every:?} makes more than {MAX_SAMPLES:e} samples: take a longer interval").into());
+    }
+    Ok(())
 }
 
 /// The projection that was asked for, else the default of the method where no gains are named.
@@ -162,7 +185,8 @@ fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
         (None, _) if arguments.step.is_some() => {
             Err(format!("{name} chooses its steps: give --rtol and --atol instead of --step").into())
         }
-        (Some(_), Some(given)) => {
+        (Some(_), given) if given.is_some() || arguments.max_step.is_some() => {
+            let given = given.unwrap_or("--max-step");
             Err(format!("{name} takes steps of one size: give --step instead of {given}, or --method dop853").into())
         }
         _ => Ok(method),

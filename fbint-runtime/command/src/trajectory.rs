@@ -46,9 +46,15 @@ pub(crate) fn changes(model: &dyn AnyModel) -> Range<usize> {
     end - model.integral_names().len()..end
 }
 
-/// Time, state and changes of a sample, the time once: `clock` is its entry of the state.
+/// A time without the rounding of a multiple: 0.3 for 3 times 0.1, which is 0.30000000000000004. A time of many digits stays as it is.
+pub(crate) fn few_digits(time: f64) -> f64 {
+    let few = format!("{time:.12e}").parse().unwrap_or(time);
+    if (few - time).abs() <= 2.0 * f64::EPSILON * time.abs() { few } else { time }
+}
+
+/// Time, state and changes of a sample, the time once and without rounding: `clock` is its entry of the state.
 pub(crate) fn motion(sample: &Sample, clock: Option<usize>) -> Vec<f64> {
-    let mut values = [&[sample.time], &*sample.state, &*sample.change].concat();
+    let mut values = [&[few_digits(sample.time)], &*sample.state, &*sample.change].concat();
     if let Some(clock) = clock {
         values.remove(1 + clock);
     }

@@ -35,12 +35,14 @@ enum KeywordType {
 }
 
 /// The keywords of both.
-const KEYWORDS: [Keyword; 11] = [
+const KEYWORDS: [Keyword; 13] = [
     Keyword { name: "until", kind: KeywordType::Number },
     Keyword { name: "method", kind: KeywordType::Text },
     Keyword { name: "step", kind: KeywordType::Number },
     Keyword { name: "rtol", kind: KeywordType::Number },
     Keyword { name: "atol", kind: KeywordType::Number },
+    Keyword { name: "max_step", kind: KeywordType::Number },
+    Keyword { name: "max_steps", kind: KeywordType::Count },
     Keyword { name: "every", kind: KeywordType::Number },
     Keyword { name: "project", kind: KeywordType::Switch },
     Keyword { name: "gains", kind: KeywordType::Gains },

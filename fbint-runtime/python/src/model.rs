@@ -62,7 +62,11 @@ impl Model {
     ///     steps of one size, dormand-prince, dop853 and rodas5p, which is for what is stiff, choose their steps.
     /// step: the size of a step, 1e-3 by default.
     /// rtol, atol: the tolerances of a method that chooses its steps; 1e-9, and the same as rtol.
-    /// every: the time between two samples; by default about 1000 samples, or every step of a method that chooses its steps.
+    /// max_step: the longest step of a method that chooses its steps; by default a 250th of the run while nothing moves, if the state
+    ///     has the time, else any.
+    /// max_steps: the most steps: a run of more is refused, or ends there if the method chooses its steps.
+    /// every: the time between two samples, or 0 for a sample at every step; by default about 1000 samples, or up to 2000 of a method that
+    ///     chooses its steps: each of them, or where there are more every second, fourth and so on, which print(run) says.
     /// t_eval: the times of the samples, which increase, instead of an interval; between the ends of steps a sample is the end of a
     ///     shorter step, or dense output of a method that chooses its steps.
     /// dense_output: whether every step is kept as a polynomial in time, so that the run can be called with any time of it.
@@ -79,8 +83,9 @@ impl Model {
     /// a run; other threads run meanwhile.
     #[pyo3(
         signature = (until=None, **keywords),
-        text_signature = "($self, until=10.0, *, method='rk4', step=None, rtol=None, atol=None, every=None, t_eval=None, \
-            dense_output=False, project=False, gains=None, start=None, guess=None, repair=False, until_event=None)"
+        text_signature = "($self, until=10.0, *, method='rk4', step=None, rtol=None, atol=None, max_step=None, \
+            max_steps=None, every=None, t_eval=None, dense_output=False, project=False, gains=None, start=None, guess=None, \
+            repair=False, until_event=None)"
     )]
     fn run(
         &self,
@@ -119,7 +124,7 @@ impl Model {
     ///
     /// The arguments are the options of `fbint ensemble`, with the same rules and defaults; `fbint ensemble --help` has more about them.
     ///
-    /// until, method, step, rtol, atol, project, gains, start, guess, repair: those of run, for all members.
+    /// until, method, step, rtol, atol, max_step, max_steps, project, gains, start, guess, repair: those of run, for all members.
     /// members: the number of members.
     /// vary: distributions by the names of parameters, entries of the start, or 'gains': ('normal', mean, deviation) and
     ///     ('uniform', from, to) are random, ('linspace', from, to) goes evenly from the first member to the last.
@@ -132,7 +137,7 @@ impl Model {
     #[pyo3(
         signature = (until=None, **keywords),
         text_signature = "($self, until=10.0, *, members=1000, vary=None, seed=1, threads=None, method='rk4', step=None, rtol=None, \
-            atol=None, every=None, project=False, gains=None, start=None, guess=None, repair=False)"
+            atol=None, max_step=None, max_steps=None, every=None, project=False, gains=None, start=None, guess=None, repair=False)"
     )]
     fn ensemble<'py>(
         &self,

@@ -641,7 +641,10 @@ fn a_run_ends_where_a_condition_becomes_true() -> Outcome {
 
     // Without such an end nothing of it is recorded, and one that is not reached is told.
     let text = succeeded(&run("p[1] > 1e9", &["--until", "1"])?);
-    assert!(text.contains("p[1] > 1000000000.0 did not become true until t = 1.0"), "{text}");
+    assert!(
+        text.contains("p[1] > 1000000000.0 was not seen to become true until t = 1.0; its left side is nearest"),
+        "{text}"
+    );
     let record = json_in(&folder, "planar-pendulum.run.json")?;
     assert_eq!((record["time"].as_f64(), record.get("ended_by")), (Some(1.0), None));
     succeeded(&fbint(folder.path(), &["run", "planar-pendulum", "--until", "1"])?);
@@ -671,6 +674,48 @@ fn conditions_that_are_wrong_are_refused() -> Outcome {
             .as_f64()
             .is_some_and(|time| (time - 3.708_149).abs() < 1e-5)
     );
+    Ok(())
+}
+
+/// What becomes true and false again within a step is found, and the run may go on from there under the same condition.
+#[test]
+fn a_condition_is_looked_for_within_steps_and_from_its_end_on() -> Outcome {
+    let folder = tempdir()?;
+    let condition = ["--until", "40", "--method", "dop853", "--until-event", "q[0] < 0"];
+    let mut time = 0.0;
+    let mut start: Vec<String> = Vec::new();
+    for leg in 0..4 {
+        let run = [&["run", "planar-pendulum"], &condition[..]].concat();
+        let run: Vec<&str> = run.into_iter().chain(start.iter().map(String::as_str)).collect();
+        succeeded(&fbint(folder.path(), &run)?);
+        let record = json_in(&folder, "planar-pendulum.run.json")?;
+        assert_eq!(record["ended_by"], json!("q[0] < 0.0"), "leg {leg}");
+        let reached = record["time"].as_f64().ok_or("no time")?;
+        // From the first quarter of the period on, the same phase comes back after a period.
+        assert!(leg < 2 || (reached - time).abs() < 1e-6, "leg {leg}: {reached} after {time}");
+        time = reached;
+        let entries = record["state"].as_object().ok_or("no state")?;
+        start = entries.iter().map(|(name, value)| format!("--start={name}={value}")).collect();
+    }
+    Ok(())
+}
+
+/// The longest step and the most steps are options and in the record; samples that are left out are counted.
+#[test]
+fn steps_have_limits() -> Outcome {
+    let folder = tempdir()?;
+    let bounded = ["run", "planar-pendulum", "--method", "dop853", "--max-step", "0.004", "--max-steps", "5000"];
+    let text = succeeded(&fbint(folder.path(), &bounded)?);
+    assert!(text.contains(" steps: one in 2 is kept; --every 0 keeps all\n"), "{text}");
+    let record = json_in(&folder, "planar-pendulum.run.json")?;
+    assert_eq!((&record["max_step"], &record["max_steps"]), (&json!(0.004), &json!(5000)));
+    let text = succeeded(&fbint(folder.path(), &[&bounded[..], &["--every", "0", "--out", "all.csv"]].concat())?);
+    assert!(!text.contains("is kept"), "{text}");
+    let steps = json_in(&folder, "all.run.json")?["steps"].as_u64().ok_or("no steps")?;
+    let rows = fs::read_to_string(folder.path().join("all.csv"))?.lines().count() as u64;
+    assert!(steps > 2500 && rows == steps + 2, "{rows} rows of {steps} steps");
+    succeeded(&fbint(folder.path(), &["run", "planar-pendulum"])?);
+    assert_eq!(json_in(&folder, "planar-pendulum.run.json")?.get("max_step"), None);
     Ok(())
 }
 

@@ -53,6 +53,11 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["--method", "dop853", "--rtol", "-1"], &["--rtol", "'-1'", "positive"]),
         (&["--method", "dormand-prince", "--atol", "nan"], &["--atol", "'nan'"]),
         (&["--method", "dop853", "--every", "1e-9"], &["--every", "samples"]),
+        (&["--every", "-1"], &["--every", "`-1` is not positive"]),
+        (&["--max-step", "0.1"], &["RK4", "--step", "instead of --max-step"]),
+        (&["--method", "dop853", "--max-step", "0"], &["--max-step", "`0` is not positive"]),
+        (&["--max-steps", "0"], &["--max-steps", "whole number"]),
+        (&["--max-steps", "100"], &["10000 steps of 0.001", "more than --max-steps 100", "--step", "--until"]),
     ];
     for (arguments, words) in cases {
         let folder = tempdir()?;

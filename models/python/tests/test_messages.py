@@ -27,6 +27,8 @@ REFUSED = [
     ({"method": "dop853", "rtol": -1.0}, ["--method", "dop853", "--rtol", "-1.0"]),
     ({"rtol": 1e-3}, ["--rtol", "1e-3"]),
     ({"atol": 1e-3}, ["--atol", "1e-3"]),
+    ({"max_step": 0.1}, ["--max-step", "0.1"]),
+    ({"max_steps": 100}, ["--max-steps", "100"]),
     ({"gains": -1}, ["--gains", "-1.0"]),
     ({"gains": NAN}, ["--gains", "NaN"]),
     ({"gains": 1e200}, ["--gains", "1e200"]),

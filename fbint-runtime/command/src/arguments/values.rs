@@ -113,6 +113,16 @@ pub(super) fn variation(text: &str) -> Result<Variation, String> {
     Ok(Variation { name: name.trim().to_owned(), distribution })
 }
 
+/// The time between two samples, or 0.
+pub(super) fn interval(text: &str) -> Result<f64, String> {
+    if number(text)? == 0.0 { Ok(0.0) } else { positive(text) }
+}
+
+pub(super) fn steps(text: &str) -> Result<u64, String> {
+    let steps = text.trim().parse().ok().filter(|steps| *steps > 0);
+    steps.ok_or_else(|| "it must be a whole number from 1 on".to_owned())
+}
+
 /// A number that is positive and finite.
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     let number = number(text)?;

@@ -20,7 +20,7 @@ use crate::record::{self, EnsembleEnding};
 use crate::spread::Spread;
 use crate::table::{Cell, ColumnDefinition, ColumnType, TableDraft, TableFile};
 use crate::tally::Tally;
-use crate::trajectory::state_and_changes;
+use crate::trajectory::{few_digits, state_and_changes};
 
 /// The files of an ensemble.
 pub(super) struct EnsembleOutputs {
@@ -228,7 +228,7 @@ fn statistics(
     let mut table = file.begin(&columns)?;
     for at in &tally.statistics {
         let numbers = at.quantities.iter().flat_map(|of| [of.mean, of.variance, of.min, of.max]);
-        let front = [Cell::Number(at.time), Cell::Count(at.members)];
+        let front = [Cell::Number(few_digits(at.time)), Cell::Count(at.members)];
         table.push(&front.into_iter().chain(numbers.map(Cell::Number)).collect::<Vec<_>>())?;
     }
     table.finish(record)

@@ -14,7 +14,7 @@ use crate::members::{BlockObserver, Members};
 use crate::run::job;
 use crate::table::Cell;
 use crate::tally::Tally;
-use crate::trajectory::state_and_changes;
+use crate::trajectory::{few_digits, state_and_changes};
 
 /// What became of the members of an ensemble.
 #[derive(Clone, Debug, Default)]
@@ -94,6 +94,7 @@ fn integrated(
         tally.add(&block.tally);
     }
     tally.check()?;
+    tally.statistics.iter_mut().for_each(|at| at.time = few_digits(at.time));
     Ok(CompletedEnsemble { statistics: tally.statistics, ..ensemble })
 }
 
