@@ -18,7 +18,7 @@ use crate::file::stem;
 use crate::job::{Job, named};
 use crate::output::{OutputFile, WholeDraft};
 use crate::tally::Tally;
-use crate::trajectory::state_and_changes;
+use crate::trajectory::{few_digits, state_and_changes};
 
 /// The path of what lies beside these files of a run or an ensemble, such as its record, with this ending.
 pub(crate) fn beside<'a>(model: &str, files: impl IntoIterator<Item = &'a Path>, ending: &str) -> PathBuf {
@@ -175,7 +175,7 @@ pub(crate) fn of_run(
         Ending::Interrupted(run) => ("interrupted", None, Some(RunResult::End(Box::new(RunSummary::of(model, run))))),
         Ending::Failed(error, last) => {
             let state = |sample: &Sample| named(&model.state_names(), &sample.state);
-            let last = last.map(|sample| RunResult::LastGood { time: sample.time, state: state(sample) });
+            let last = last.map(|sample| RunResult::LastGood { time: few_digits(sample.time), state: state(sample) });
             ("failed", Some(error.to_string()), last)
         }
     };

@@ -170,9 +170,9 @@ impl Snapshot {
     /// Refuses a snapshot of another run than that of a system with this origin, or with what no run has.
     pub(crate) fn check(&self, system: &dyn DynamicalSystem, origin: &Origin) -> Result<(), Error> {
         let (entries, integrals) = (system.facts().state.len(), system.facts().integrals.len());
-        let Memory { derivative, mean, held, carried, control, .. } = &self.memory;
+        let Memory { derivative, end_rates, mean, held, carried, control, .. } = &self.memory;
         let dependent = self.dependence.iter().map(|(_, state)| state);
-        let states = derivative.iter().chain(mean).chain(dependent).chain([&self.state]);
+        let states = derivative.iter().chain(end_rates).chain(mean).chain(dependent).chain([&self.state]);
         let occurrences = || self.events.iter().flat_map(|past| &past.occurrences);
         let met = occurrences().map(|occurrence| &occurrence.state);
         let reset = occurrences().filter_map(|occurrence| occurrence.reset.as_ref());

@@ -61,6 +61,9 @@ pub(crate) struct Memory {
     pub(crate) evaluations: u64,
     /// The field where the last step ended, if the next step begins with it: before the end was projected.
     pub(crate) derivative: Option<Vec<f64>>,
+    /// The field where the last step of a fixed size ended, if events were looked for in it.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(crate) end_rates: Option<Vec<f64>>,
     /// The mean of the squares of the steps' errors, if states are projected.
     pub(crate) mean: Option<Vec<f64>>,
     /// Where the integrals are held, and R, if states are projected.
@@ -317,7 +320,6 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
         (self.time, self.state) = (until, x);
         self.steps += 1;
         self.evaluations += self.method.evaluations();
-        self.end_rates = self.end_rates.filter(|_| self.cubic.is_some());
         self.cubic = None;
         Ok(())
     }
@@ -392,13 +394,14 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
 
     fn memory(&self) -> Memory {
         let (steps, evaluations) = (self.steps, self.evaluations);
-        Memory { steps, evaluations, carried: self.method.carried(), ..self.ends.memory() }
+        let end_rates = self.end_rates.map(|rates| self.ends.facts().of_state::<S, _>(&rates).to_vec());
+        Memory { steps, evaluations, end_rates, carried: self.method.carried(), ..self.ends.memory() }
     }
 
     fn resume(&mut self, time: f64, state: &[f64], memory: &Memory) {
         (self.time, self.state) = (time, from_slice(state));
         (self.steps, self.evaluations) = (memory.steps, memory.evaluations);
-        self.end_rates = None;
+        self.end_rates = memory.end_rates.as_deref().map(from_slice);
         self.method.carry(&self.state, memory.carried.as_deref());
         self.ends.resume(memory, memory.derivative.as_deref().map(from_slice));
     }
