@@ -490,9 +490,8 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     #[cold]
     fn rests_until(&self, next: &F::Vector) -> bool {
         let mut change = difference(next, &self.state);
-        if let Some(clock) = self.field.clock() {
-            change[clock] = 0.0;
-        }
+        let clock = self.field.clock().and_then(|clock| change.as_mut().get_mut(clock));
+        clock.into_iter().for_each(|time| *time = 0.0);
         norm(&change, &self.tolerance.weights(&self.atol, &self.state, next), self.dimension) <= REST
     }
 

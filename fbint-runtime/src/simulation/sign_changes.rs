@@ -5,6 +5,8 @@
 //! coefficients leave open counts against it. A piece that shows neither is halved. Smooth functions are halved until an extremum is
 //! told from a pair of zeros; others until a piece is about a thousandth of the step.
 
+use core::f64::consts::FRAC_1_SQRT_2;
+
 use crate::event::BracketingInterval;
 
 /// The degree of the polynomial through the samples of a piece.
@@ -27,19 +29,19 @@ pub(super) const FRACTIONS: [f64; SAMPLES] = [
 const COSINES: [f64; 2 * DEGREE] = [
     1.0,
     0.923_879_532_511_286_7,
-    0.707_106_781_186_547_6,
+    FRAC_1_SQRT_2,
     0.382_683_432_365_089_84,
     0.0,
     -0.382_683_432_365_089_84,
-    -0.707_106_781_186_547_6,
+    -FRAC_1_SQRT_2,
     -0.923_879_532_511_286_7,
     -1.0,
     -0.923_879_532_511_286_7,
-    -0.707_106_781_186_547_6,
+    -FRAC_1_SQRT_2,
     -0.382_683_432_365_089_84,
     0.0,
     0.382_683_432_365_089_84,
-    0.707_106_781_186_547_6,
+    FRAC_1_SQRT_2,
     0.923_879_532_511_286_7,
 ];
 /// How many times a piece of a function that is not smooth is halved: to less than a thousandth of the step.
