@@ -5,7 +5,7 @@
 //! directions and be lowered to code afterwards.
 //!
 //! Every expression has an [`Identity`], a hash of its content. Equal expressions have equal identities, so that comparison takes one
-//! look, and a pass keeps its [`Results`](parts::Results) by identity: written out as a tree, the Lagrangian of an arm with seven joints has 300 times as many
+//! look, and a pass keeps its `parts::Results` by identity: written out as a tree, the Lagrangian of an arm with seven joints has 300 times as many
 //! nodes as distinct parts.
 //!
 //! Constructors fold constants exactly and drop neutral elements; derivatives are those of `numbers::derivative`, and whatever else makes
