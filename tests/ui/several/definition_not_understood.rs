@@ -1,4 +1,4 @@
-//! A definition that is mistaken has a name, which is used and is not a second mistake.
+//! A definition whose expression is mistaken has a name, which is used; two other mistakes and a name that is taken are reported, too.
 
 use fbint_runtime::{Gains, GeneratedSystem, Method, Simulation, feedback_system};
 use nalgebra::vector;
