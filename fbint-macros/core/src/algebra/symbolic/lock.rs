@@ -49,8 +49,11 @@ impl std::fmt::Display for SessionError {
 
 /// Waits for the other sessions of this user, and for other programs. It is this process's turn until what this gives is dropped.
 pub(super) fn turn() -> Result<File, SessionError> {
-    let folder = folder(std::env::var_os("XDG_CACHE_HOME"), std::env::home_dir()).unwrap_or_else(std::env::temp_dir);
-    let ours = locked(&folder, OURS, "the derivation of another model")?;
+    let (folder, ours) = match folder(std::env::var_os("XDG_CACHE_HOME"), std::env::home_dir()) {
+        Some(folder) => (folder, OURS.to_owned()),
+        None => (std::env::temp_dir(), shared_name(user())),
+    };
+    let ours = locked(&folder, &ours, "the derivation of another model")?;
     locked(&folder, SYMBOLICAS, "another program of this user that computes with Symbolica")?;
     Ok(ours)
 }
@@ -66,6 +69,19 @@ fn folder(caches: Option<OsString>, home: Option<PathBuf>) -> Option<PathBuf> {
         return None;
     };
     Some(caches.join("symbolica").join("locks"))
+}
+
+/// The name of our lock in a folder that users share: nobody can write to another user's file.
+fn shared_name(user: Option<u32>) -> String {
+    user.map_or_else(|| OURS.to_owned(), |user| format!("fbint-{user}.lock"))
+}
+
+/// The number of this user, where the system tells.
+fn user() -> Option<u32> {
+    #[cfg(unix)]
+    return Some(std::os::unix::fs::MetadataExt::uid(&fs::metadata("/proc/self").ok()?));
+    #[cfg(not(unix))]
+    None
 }
 
 /// Takes the lock on a file in a folder, both of which are made if they do not exist.
@@ -106,7 +122,14 @@ pub(super) fn patiently<T>(text: &str, work: impl FnOnce() -> T) -> T {
 mod tests {
     use std::path::Path;
 
-    use super::folder;
+    use super::{folder, shared_name, user};
+
+    #[test]
+    fn users_without_a_home_have_files_of_their_own() {
+        assert_eq!(shared_name(Some(1000)), "fbint-1000.lock");
+        assert_eq!(shared_name(None), "fbint.lock");
+        assert_eq!(user().is_some(), cfg!(target_os = "linux"));
+    }
 
     #[test]
     #[cfg(all(unix, not(target_os = "macos")))]
