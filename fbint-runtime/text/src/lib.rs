@@ -1,5 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(panic = "abort")]
+compile_error!(
+    "fbint-text needs `panic = \"unwind\"`: reading a text stops by unwinding where the text takes too much work, and under \
+     `panic = \"abort\"` such a text would end the process; remove `panic = \"abort\"` from the profile in Cargo.toml"
+);
+
 mod code;
 mod facts;
 mod functions;
