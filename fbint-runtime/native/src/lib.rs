@@ -37,6 +37,9 @@ pub enum Error {
     /// A program takes operations that this processor does not have, and the code generator would call functions for them.
     #[error("a program takes operations that this processor does not have")]
     Operation,
+    /// An array that a program reads or writes is longer than offsets of this code can say.
+    #[error("a program reads or writes arrays that are too long")]
+    Length,
     /// There is no memory for code, or none that may be executed.
     #[error("no memory for machine code: {0}")]
     Memory(#[from] io::Error),
@@ -61,7 +64,10 @@ pub fn compile(programs: &[&Program], place: &dyn Fn(Input) -> Option<Place>) ->
 fn processor() -> Result<OwnedTargetIsa, Error> {
     let mut flags = settings::builder();
     let mut processor = isa::lookup(Triple::host()).map_err(|error| Error::Processor(error.to_string()))?;
-    let set = flags.set("opt_level", "speed").and_then(|()| use_vector_instructions(&mut processor));
+    // Probes touch each page of a large frame in turn, so that a stack that overflows meets its guard page and never passes over it.
+    let set = [("opt_level", "speed"), ("enable_probestack", "true"), ("probestack_strategy", "inline")];
+    let set = set.into_iter().try_for_each(|(flag, value)| flags.set(flag, value));
+    let set = set.and_then(|()| use_vector_instructions(&mut processor));
     set.map_err(|error| Error::Processor(error.to_string()))?;
     processor.finish(settings::Flags::new(flags)).map_err(|error| Error::Processor(error.to_string()))
 }

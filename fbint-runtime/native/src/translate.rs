@@ -37,7 +37,7 @@ pub(crate) fn function(
     }
     let mut context = Context::new();
     let mut least = [0; ARRAYS];
-    FunctionTranslator::new(processor, &mut context.func, program).write(place, &mut least);
+    FunctionTranslator::new(processor, &mut context.func, program).write(place, &mut least)?;
     let compiled = context.compile(processor, &mut ControlPlane::default()).map_err(|error| Box::new(error.inner))?;
     // Nothing is called by its name but what stands in for operations that the processor does not have.
     if !compiled.buffer.relocs().is_empty() {
@@ -103,21 +103,23 @@ impl<'t> FunctionTranslator<'t> {
     }
 
     /// Translates the program, and collects the least length of each array.
-    fn write(mut self, place: &dyn Fn(Input) -> Option<Place>, least: &mut [usize]) {
+    fn write(mut self, place: &dyn Fn(Input) -> Option<Place>, least: &mut [usize]) -> Result<(), Error> {
         let program = self.program;
         let live = program.live();
         for (index, instruction) in program.instructions.iter().enumerate().filter(|(index, _)| live[*index]) {
             self.values[index] = match instruction {
                 Instruction::Weigh(integrals) => {
-                    self.weighed(index, integrals);
+                    self.weighed(index, integrals)?;
                     None
                 }
-                Instruction::Input(input) => place(*input).map(|place| self.input(place, least)),
+                Instruction::Input(input) => Some(self.input(place(*input).ok_or(Error::Input)?, least)?),
+                Instruction::Weighed(law, integral) => Some(self.weight(*law, *integral)?),
                 other => Some(self.value(other)),
             };
         }
-        self.store(&program.outputs, self.results);
+        self.store(&program.outputs, self.results)?;
         self.cursor.ins().return_(&[]);
+        Ok(())
     }
 
     /// The value of an instruction that was translated before.
@@ -131,17 +133,18 @@ impl<'t> FunctionTranslator<'t> {
         }
     }
 
-    fn input(&mut self, Place { array, entry }: Place, least: &mut [usize]) -> ir::Value {
+    fn input(&mut self, Place { array, entry }: Place, least: &mut [usize]) -> Result<ir::Value, Error> {
+        let value = self.load(self.arrays[array], entry)?;
         least[array] = least[array].max(entry + 1);
-        self.load(self.arrays[array], entry)
+        Ok(value)
     }
 
-    fn load(&mut self, start: ir::Value, entry: usize) -> ir::Value {
-        self.cursor.ins().load(F64, MemFlagsData::trusted(), start, offset(entry))
+    fn load(&mut self, start: ir::Value, entry: usize) -> Result<ir::Value, Error> {
+        Ok(self.cursor.ins().load(F64, MemFlagsData::trusted(), start, offset(entry)?))
     }
 
     /// Writes numbers in pairs, the last with a zero if there is no other: who reads two at a time need not wait for two writes.
-    fn store(&mut self, values: &[Value], start: ir::Value) {
+    fn store(&mut self, values: &[Value], start: ir::Value) -> Result<(), Error> {
         for (index, pair) in values.chunks(2).enumerate() {
             let pair = [0, 1].map(|place| match pair.get(place) {
                 Some(value) => self.read(*value),
@@ -151,21 +154,23 @@ impl<'t> FunctionTranslator<'t> {
             let both = self.cursor.ins().insertlane(first, pair[1], 1);
             // Numbers are aligned, pairs of them need not be.
             let flags = MemFlagsData::new().with_notrap();
-            self.cursor.ins().store(flags, both, start, offset(2 * index));
+            self.cursor.ins().store(flags, both, start, offset(2 * index)?);
         }
+        Ok(())
     }
 
     /// Hands the integrals to the law, which puts as many numbers in their place.
-    fn weighed(&mut self, index: usize, integrals: &[Value]) {
-        let size = u32::try_from(NUMBER * integrals.len().max(1).next_multiple_of(2)).unwrap_or(u32::MAX);
+    fn weighed(&mut self, index: usize, integrals: &[Value]) -> Result<(), Error> {
+        let size = offset(integrals.len().max(1).next_multiple_of(2))?.unsigned_abs();
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, ALIGNMENT);
         let slots = [(); 2].map(|()| self.cursor.func.create_sized_stack_slot(slot.clone()));
         let [given, returned] = slots.map(|slot| self.cursor.ins().stack_addr(self.pointer, slot, 0));
-        self.store(integrals, given);
+        self.store(integrals, given)?;
         let count = self.whole(integrals.len());
         let weigher = self.whole(function::weigher());
         self.cursor.ins().call_indirect(self.weigher, weigher, &[given, returned, self.law, count]);
         self.weighed.insert(index, (returned, integrals.len()));
+        Ok(())
     }
 
     fn value(&mut self, instruction: &Instruction) -> ir::Value {
@@ -194,9 +199,10 @@ impl<'t> FunctionTranslator<'t> {
             }
             Instruction::Unary(function, a) => self.call(function, &[a]),
             Instruction::Binary(function, a, b) => self.call(function, &[a, b]),
-            Instruction::Weighed(law, integral) => self.weight(law, integral),
             // Translated before.
-            Instruction::Input(_) | Instruction::Weigh(_) => self.cursor.ins().f64const(f64::NAN),
+            Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => {
+                self.cursor.ins().f64const(f64::NAN)
+            }
         }
     }
 
@@ -244,15 +250,16 @@ impl<'t> FunctionTranslator<'t> {
         self.cursor.ins().iconst(self.pointer, (number as u64).cast_signed())
     }
 
-    fn weight(&mut self, law: Value, integral: IntegralId) -> ir::Value {
+    fn weight(&mut self, law: Value, integral: IntegralId) -> Result<ir::Value, Error> {
         match self.weighed.get(&law.index()).copied() {
             Some((returned, count)) if integral.place() < count => self.load(returned, integral.place()),
-            _ => self.cursor.ins().f64const(f64::NAN),
+            _ => Ok(self.cursor.ins().f64const(f64::NAN)),
         }
     }
 }
 
 /// The distance of a number from the first in bytes.
-fn offset(entry: usize) -> i32 {
-    i32::try_from(entry * NUMBER).unwrap_or(i32::MAX)
+fn offset(entry: usize) -> Result<i32, Error> {
+    let bytes = entry.checked_mul(NUMBER).and_then(|bytes| i32::try_from(bytes).ok());
+    bytes.ok_or(Error::Length)
 }

@@ -224,3 +224,29 @@ fn code_is_in_memory_as_long_as_one_of_its_functions_is() -> Result<(), Error> {
     assert_eq!(results, [2.0, 0.0]);
     Ok(())
 }
+
+/// The integrals and what the law returns take eight pages of the stack, which are probed.
+#[test]
+fn a_frame_of_many_pages_is_right() -> Result<(), Error> {
+    const COUNT: usize = 2_048;
+    let law_at = Value::at(1);
+    let mut instructions = vec![Instruction::constant(3.0), Instruction::Weigh(vec![Value::at(0); COUNT].into())];
+    instructions.extend([0, COUNT - 1].map(|place| Instruction::Weighed(law_at, IntegralId::at(place))));
+    let program = Program { instructions, outputs: vec![Value::at(2), Value::at(3)] };
+    let mut results = [0.0; 2];
+    compile(&[&program], &place)?[0].call(&[&[]; ARRAYS], &mut results, &mut law);
+    assert_eq!(results, [5.0, 2.5 * (COUNT as f64 + 1.0)]);
+    Ok(())
+}
+
+/// Offsets have 32 bits.
+#[test]
+fn what_is_too_far_away_is_refused() {
+    let program =
+        Program { instructions: vec![Instruction::Input(Input::State(Symbol(0)))], outputs: vec![Value::at(0)] };
+    for entry in [1 << 28, usize::MAX / 4, usize::MAX] {
+        let far = compile(&[&program], &|_| Some(Place { array: 0, entry }));
+        assert!(matches!(far, Err(Error::Length)), "{far:?}");
+    }
+    assert!(compile(&[&program], &|_| Some(Place { array: 0, entry: (1 << 28) - 1 })).is_ok());
+}
