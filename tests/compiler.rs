@@ -397,6 +397,7 @@ pub fn interpret<T: Scalar>(program: &Program, input: impl Fn(Input) -> T, weigh
 fn unary<T: Scalar>(function: Function, x: T) -> T {
     match function {
         Function::Abs => x.abs(),
+        Function::Sign => x.sign(),
         Function::Sin => x.sin(),
         Function::Cos => x.cos(),
         Function::Tan => x.tan(),

@@ -341,6 +341,12 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// `^` is refused, because Rust parses it as a loosely binding exclusive or: write `x.powi(2)`.
 ///
+/// The derivative of `x.abs()` at 0 is 0, the mean of its values on both sides, in fields, their derivatives and `work`: a motion may pass
+/// a switch such as `(t - 1).abs()` or start on it. A norm has the derivative 0 at 0 in derivatives of fields, so that drag `-v.norm() * v`
+/// works from rest; in a field, an energy such as `q[0] * q.norm()` has its limit there, and one whose derivative has none, such as
+/// `p.norm()`, is undefined. Quotients that are declared stay quotients: `v / v.abs()` is 0 / 0 at rest. So are roots of anything but sums
+/// of squares: `x.sqrt()` has no derivative at 0.
+///
 /// # What is generated
 ///
 /// The state type `NameState` has a field of the declared shape for each coordinate and momentum, and converts from and

@@ -81,13 +81,18 @@ impl Scalar for Dual {
         self * factor + summand
     }
 
+    /// A square root has the derivative 0 where its radicand is 0 and has one: it is a norm there.
     fn sqrt(self) -> Self {
         let value = Scalar::sqrt(self.value);
-        self.chain(value, 0.5 / value)
+        if self.value == 0.0 && self.slope == 0.0 { Self::from_f64(value) } else { self.chain(value, 0.5 / value) }
     }
 
     fn abs(self) -> Self {
-        self.chain(self.value.abs(), self.value / self.value.abs())
+        self.chain(self.value.abs(), Scalar::sign(self.value))
+    }
+
+    fn sign(self) -> Self {
+        Self::from_f64(Scalar::sign(self.value))
     }
 
     fn powi(self, exponent: i32) -> Self {
@@ -160,6 +165,15 @@ impl Scalar for Dual {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// |x| x and norms have derivatives at 0; roots of anything else do not.
+    #[test]
+    fn sizes_have_slopes_at_zero() {
+        let zero = Dual { value: 0.0, slope: 2.0 };
+        assert_eq!((zero.abs().slope, (zero.abs() * zero).slope), (0.0, 0.0));
+        assert_eq!(((zero * zero).sqrt().slope, ((zero * zero).sqrt() * zero).slope), (0.0, 0.0));
+        assert_eq!(Scalar::sqrt(zero).slope, f64::INFINITY);
+    }
 
     #[test]
     fn slopes_are_those_of_difference_quotients() {

@@ -426,6 +426,10 @@ impl<const V: usize> Scalar for Lanes<V> {
         self.map(|vector| vector.abs())
     }
 
+    fn sign(self) -> Self {
+        Self::from_lanes(&|lane| Scalar::sign(self.lane(lane)))
+    }
+
     fn powi(self, exponent: i32) -> Self {
         Self::from_lanes(&|lane| Scalar::powi(self.lane(lane), exponent))
     }

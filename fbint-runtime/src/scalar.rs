@@ -78,6 +78,12 @@ pub trait Scalar:
     fn sqrt(self) -> Self;
     /// The absolute value.
     fn abs(self) -> Self;
+    /// 1, -1, or 0 of 0: the derivative of the absolute value, as generated code takes it. The default divides by a number that is not 0
+    /// in double precision.
+    #[inline]
+    fn sign(self) -> Self {
+        self / (self.abs() + Self::from_f64(f64::MIN_POSITIVE))
+    }
     /// `self` to an integer power.
     fn powi(self, exponent: i32) -> Self;
     /// `self` to a real power.
@@ -124,6 +130,11 @@ impl<T: SimdRealField + Copy> Scalar for T {
     #[inline]
     fn mul_add(self, factor: Self, summand: Self) -> Self {
         if cfg!(target_feature = "fma") { self.simd_mul_add(factor, summand) } else { self * factor + summand }
+    }
+
+    #[inline]
+    fn sign(self) -> Self {
+        self.simd_signum().select(self.simd_ne(Self::zero()), Self::zero())
     }
 
     forward! {

@@ -30,7 +30,7 @@ fn agrees<const V: usize>(numbers: &[[f64; 3]]) {
     check("neg", -a, &|[a, ..]| -a);
     check("mul_add", a.mul_add(b, c), &|[a, b, c]| Scalar::mul_add(a, b, c));
     check("powi", a.powi(-3), &|[a, ..]| Scalar::powi(a, -3));
-    let functions = unary!(recip sqrt abs sin cos tan asin acos atan sinh cosh tanh exp ln);
+    let functions = unary!(recip sqrt abs sign sin cos tan asin acos atan sinh cosh tanh exp ln);
     for (name, of_lanes, of_one) in functions {
         check(name, of_lanes(a), &|[a, ..]| of_one(a));
     }

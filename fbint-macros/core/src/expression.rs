@@ -33,13 +33,13 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 pub use self::parts::{Identity, Parts};
 use crate::expression::parts::Results;
-use crate::expression::work::{LOOK, PART, spend};
+use crate::expression::work::{LOOK, PART, spend, spend_number};
 
 /// A scalar unknown of a model: an entry of the state or of a parameter. The index orders symbols everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Symbol(pub u32);
 
-/// Each function with its method on `f64`, and its value in double precision.
+/// Each function with its method on numbers, and its value in double precision.
 macro_rules! functions {
     ($($(#[$about:meta])* $function:ident: $name:literal, $evaluate:expr;)*) => {
         /// An elementary function with its own name in Rust. Square roots are powers with exponent 1/2.
@@ -52,7 +52,7 @@ macro_rules! functions {
             /// Every function, in the order of the enumeration.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$function),*];
 
-            /// The method's name on `f64`.
+            /// The name of the method of the runtime's `Scalar`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$function => $name,)*
@@ -73,6 +73,8 @@ macro_rules! functions {
 functions! {
     /// |x|
     Abs: "abs", |x| x[0].abs();
+    /// The sign: 1, -1, or 0 of 0. It is the derivative of |x|, with the mean of both sides where |x| has none; nobody can declare it.
+    Sign: "sign", |x| sign(x[0]);
     /// sine
     Sin: "sin", |x| x[0].sin();
     /// cosine
@@ -99,6 +101,10 @@ functions! {
     Atan2: "atan2", |x| x[0].atan2(x[1]);
     /// `powf(base, exponent)` with an exponent that is no number
     Powf: "powf", |x| x[0].powf(x[1]);
+}
+
+fn sign(x: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { x.signum() }
 }
 
 impl Function {
@@ -172,6 +178,7 @@ impl Expression {
                 spend(PART);
                 match term {
                     Self::Number(number) => {
+                        spend_number(number);
                         place.get_or_insert(rest.len());
                         constant += number;
                     }
@@ -206,7 +213,10 @@ impl Expression {
             for factor in product.factors() {
                 spend(PART);
                 match factor {
-                    Self::Number(number) => constant *= number,
+                    Self::Number(number) => {
+                        spend_number(number);
+                        constant *= number;
+                    }
                     other => rest.push(other.clone()),
                 }
             }
@@ -247,7 +257,9 @@ impl Expression {
             }
             let integer = exponent.is_integer().then(|| exponent.to_integer().to_i32()).flatten();
             if let Some(power) = integer.filter(|power| power.abs() <= 1024) {
-                return Ok(Self::Number(base.pow(power)));
+                let power = base.pow(power);
+                spend_number(&power);
+                return Ok(Self::Number(power));
             }
         }
         Ok(Self::Power(Arc::new(self), exponent))
@@ -265,6 +277,7 @@ impl Expression {
         let arguments: Parts = arguments.into_iter().collect();
         match (function, &*arguments) {
             (Function::Abs, [argument]) => argument.abs(),
+            (Function::Sign, [Self::Number(number)]) => Self::Number(number.signum()),
             _ => Self::Call(function, arguments),
         }
     }

@@ -627,10 +627,26 @@ fn sets_that_parameters_dissolve_prove_nothing() {
         prove(&attribute, if constraint.contains('b') { "struct S { a: f64, b: f64 }" } else { "struct S { a: f64 }" })
             .1
     };
-    for constraint in ["a * (x - z)", "(a - b) * (x - z)", "a * b * (x - z).powi(3)"] {
+    for constraint in [
+        "a * (x - z)",
+        "(a - b) * (x - z)",
+        "a * b * (x - z).powi(3)",
+        // For b = -1 and a = 1 or 3; for a = 0; for b = 0 or a = b = -1.
+        "(b.powf(a) + 1) * (x - z)",
+        "((-b.powi(2) - 1).powf(a) + 2) * (x - z)",
+        "(b.powf(a) + b.powf(2 * a)) * (x - z)",
+        "((-1).powf(a) * b.exp() + 1) * (x - z)",
+    ] {
         assert!(model(constraint).is_err(), "{constraint}");
     }
-    for constraint in ["(x - z) / (a * b)", "(a.powi(2) + 1) * (x - z)", "x - z + 0 * a * b"] {
+    for constraint in [
+        "(x - z) / (a * b)",
+        "(a.powi(2) + 1) * (x - z)",
+        "x - z + 0 * a * b",
+        "((b.powi(2)).powf(a) + 1) * (x - z)",
+        "b.exp().powf(a) * (x - z)",
+        "(b.powf(0.5) + 1 + 0 * a) * (x - z)",
+    ] {
         assert!(model(constraint).is_ok(), "{constraint}: {:?}", model(constraint));
     }
     let held =

@@ -12,6 +12,7 @@
 //!   which take and return numbers, and [`weigh`], with the number of integrals, two slots of its own stack that have room for as many,
 //!   of which it has written the first and reads no more of the second, and with the [`Law`] that [`Function::call`] has passed on, which
 //!   lives until it returns;
+//! - it touches every page of its frame in order, so that a stack without room ends the process at the guard page, as it does in Rust;
 //! - its memory is not written after it was made executable, so that any thread may call it at any time, and is not freed before the last
 //!   [`Function`] in it.
 //!
@@ -155,6 +156,7 @@ macro_rules! elementary {
 
 elementary! {
     Abs: abs(x);
+    Sign: sign(x);
     Sin: sin(x);
     Cos: cos(x);
     Tan: tan(x);

@@ -293,6 +293,7 @@ fn each<T: Scalar>(operations: &[OperationRegisters], file: &mut impl Registers<
 fn call<T: Scalar>(function: Function, x: T, y: T) -> T {
     match function {
         Function::Abs => x.abs(),
+        Function::Sign => x.sign(),
         Function::Sin => x.sin(),
         Function::Cos => x.cos(),
         Function::Tan => x.tan(),

@@ -31,7 +31,7 @@ fn what_is_nested_deeply_is_refused() {
     assert!(refused(&nested("[", "]")).contains("nested"));
     assert!(refused(&nested("{", "}")).contains("nested"));
     assert!(refused(&"(".repeat(deep)).contains("not closed"));
-    assert!(refused(&")".repeat(deep)).contains("does not close"));
+    assert!(refused(&")".repeat(deep)).contains("closes nothing"));
     assert!(!refused(&"#[a]".repeat(20_000)).is_empty());
     assert!(!refused(&"struct A { a: ".repeat(5_000)).is_empty());
     assert!(
@@ -91,6 +91,38 @@ fn what_takes_too_much_work_is_refused() {
         constraints.join(", ")
     ));
     assert!(message.contains("`Dense`") && message.contains("more work") && message.contains("crate"), "{message}");
+}
+
+/// Functions of functions, whose parts occur in many places: passes look at each part once. What is refused is refused for its work.
+#[test]
+fn functions_of_functions_are_looked_at_once() {
+    for (function, times) in [("sin", 40), ("tanh", 40), ("exp", 6), ("atan", 30)] {
+        assert!(models(&decay(&format!("-x{}", format!(".{function}()").repeat(times)))).is_ok(), "{function}");
+    }
+    let layers = 6;
+    let unit = |layer: usize, place: usize| match layer {
+        0 => format!("x[{place}]"),
+        _ => format!("l{}[{place}]", layer - 1),
+    };
+    let of_unit = |layer: usize, place: usize| {
+        let terms = [0, 1, 2].map(|from| format!("{} / 10 * {}", 1 + place + 2 * from + layer, unit(layer, from)));
+        format!("({}).tanh()", terms.join(" + "))
+    };
+    let of_layer =
+        |layer: usize| format!("l{layer} = vector![{}]", [0, 1, 2].map(|place| of_unit(layer, place)).join(", "));
+    let network = format!(
+        "#[feedback_system(state(x: [3]), define({}), dynamics(x = l{} - x))] struct Network;",
+        (0..layers).map(of_layer).collect::<Vec<_>>().join(", "),
+        layers - 1
+    );
+    assert!(models(&network).is_ok(), "{}", models(&network).unwrap_err());
+}
+
+#[test]
+fn long_numbers_are_refused() {
+    let digits = |count: usize| decay(&format!("-x / {}", "7".repeat(count)));
+    assert!(models(&digits(300)).is_ok());
+    assert!(refused(&digits(100_000)).contains("this number has 100000 characters"));
 }
 
 /// Shipped models with a few tokens or bytes changed: what is read has facts, and what is refused can be shown.

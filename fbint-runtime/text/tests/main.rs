@@ -1,7 +1,9 @@
 //! All tests of models from text: one program, so that it is linked once.
 
+mod at_rest;
 mod emitted;
 mod functions;
+mod fuzz;
 mod hostile;
 mod mistakes;
 mod random;

@@ -8,6 +8,8 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use num_rational::BigRational;
+
 /// A look at a part of an expression. The other costs are multiples of this one, which takes about 5 ns.
 pub(crate) const LOOK: u64 = 1;
 /// A part of an expression evaluated in doubles.
@@ -50,6 +52,13 @@ impl Budget {
             Err(panic) => resume_unwind(panic),
         }
     }
+}
+
+/// Takes the work of an exact operation on a number: the square of its length in words, which is nothing for those that people write.
+#[inline]
+pub(crate) fn spend_number(number: &BigRational) {
+    let words = (number.numer().bits() + number.denom().bits()) / 64;
+    spend(words.saturating_mul(words));
 }
 
 /// Takes this work from the budget of the thread. Unwinds, without a message, where less is left.

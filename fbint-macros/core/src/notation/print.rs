@@ -183,12 +183,17 @@ impl Printer {
         let others = arguments[1..].iter().map(|argument| self.expression(argument));
         if self.style == Style::Source {
             let first = self.enclosed(first, binding < Binding::Atom);
+            if function == Function::Sign {
+                // No method gives it: 0 / 0 is the same wherever it is not 0.
+                return (format!("({first} / {first}.abs())"), Binding::Atom);
+            }
             let others = others.collect::<Vec<_>>().join(", ");
             return (format!("{first}.{}({others})", function.name()), Binding::Atom);
         }
         let arguments: Vec<String> = [first].into_iter().chain(others).collect();
         let name = match (self.style, function) {
             (Style::Latex, Function::Abs) => return (format!("\\left|{}\\right|", arguments[0]), Binding::Atom),
+            (Style::Latex, Function::Sign) => "\\operatorname{sgn}".to_owned(),
             (Style::Latex, Function::Powf) => {
                 return (format!("\\left({}\\right)^{{{}}}", arguments[0], arguments[1]), Binding::Power);
             }

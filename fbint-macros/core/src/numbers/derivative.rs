@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use num_rational::BigRational;
-use num_traits::One;
+use num_traits::{One, Signed};
 
 use super::number::{Number, Numeric};
 use crate::expression::parts::Results;
-use crate::expression::work::{EVALUATION, spend_each};
+use crate::expression::work::{EVALUATION, spend_each, spend_number};
 use crate::expression::{Expression, Function, Symbol};
 
 /// A value, and its derivatives by the unknowns that it depends on, which are symbols mostly. It is a number itself.
@@ -63,7 +63,10 @@ impl<T: Numeric, F: Fn(Symbol) -> T> Evaluation<T, F> {
 fn of_parts<T: Number>(expression: &Expression, parts: &[T], symbol: &impl Fn(Symbol) -> T) -> Option<T> {
     spend_each(1 + parts.len(), EVALUATION);
     let value = match expression {
-        Expression::Number(number) => T::rational(number),
+        Expression::Number(number) => {
+            spend_number(number);
+            T::rational(number)
+        }
         Expression::Pi => T::pi(),
         Expression::Symbol(of) => symbol(*of),
         Expression::Sum(_) => parts.iter().fold(T::integer(0), |sum, term| sum.plus(term)),
@@ -118,10 +121,25 @@ fn chained(expression: &Expression, place: usize, slope: Expression) -> Option<E
             factors[place] = slope;
             Expression::product(factors)
         }
-        Expression::Power(base, exponent) => slope_of_power(&**base, exponent)? * slope,
+        Expression::Power(base, exponent) => match without_sign(base, exponent, &slope) {
+            Some(slope) => slope,
+            None => slope_of_power(&**base, exponent)? * slope,
+        },
         Expression::Call(function, arguments) => self::slope(*function, arguments, place)? * slope,
         Expression::Sum(_) | Expression::Number(_) | Expression::Pi | Expression::Symbol(_) => slope,
     })
+}
+
+/// d|x|^r = r |x|^(r - 2) x dx where r is at least 2, from d|x| = sign(x) dx.
+fn without_sign(base: &Expression, exponent: &BigRational, slope: &Expression) -> Option<Expression> {
+    let Expression::Call(Function::Abs, x) = base else { return None };
+    let rest = exponent - BigRational::from_integer(2.into());
+    let sign = Expression::Call(Function::Sign, x.clone());
+    let place = slope.factors().iter().position(|factor| *factor == sign && !rest.is_negative())?;
+    let mut factors = slope.factors().to_vec();
+    factors[place] = x[0].clone();
+    let power = base.clone().power(rest).ok()?;
+    Some(Expression::product([Expression::Number(exponent.clone()), power].into_iter().chain(factors)))
 }
 
 /// Adds a term to an entry of a gradient.
@@ -154,7 +172,8 @@ pub(super) fn slope<T: Number>(function: Function, arguments: &[T], place: usize
     let one = || T::integer(1);
     let square = |x: &T| x.power(&BigRational::from_integer(2.into()));
     Some(match function {
-        Function::Abs => x.times(&call(Function::Abs)?.reciprocal()?),
+        Function::Abs => call(Function::Sign)?,
+        Function::Sign => T::integer(0),
         Function::Sin => call(Function::Cos)?,
         Function::Cos => call(Function::Sin)?.negated(),
         Function::Tan => one().plus(&square(&call(Function::Tan)?)?),
@@ -208,6 +227,34 @@ mod tests {
         functions.chain(powers).collect()
     }
 
+    /// |x|^r x^2 and its like exist at 0 with their derivatives, and a root of what is 0 to first order alone does not.
+    #[test]
+    fn sizes_have_derivatives_at_zero() {
+        let [x, y] = [0, 1].map(|symbol| move || Expression::from(Symbol(symbol)));
+        let abs = |inner: Expression| Expression::call(Function::Abs, [inner]);
+        let norm = || (x() * x() + y() * y()).sqrt();
+        let power = |base: Expression, times: i64| base.power(BigRational::from_integer(times.into())).unwrap();
+        let at_rest = |sample: &Expression| Evaluation::new(|symbol| varying(symbol, Real::zero(), true)).value(sample);
+        for sample in [
+            abs(x()),
+            abs(x()) * x(),
+            abs(x()) * y(),
+            power(abs(x()), 3),
+            power(abs(x()) + x(), 2),
+            norm(),
+            norm() * x(),
+            power(norm(), 3),
+        ] {
+            let slopes = at_rest(&sample).expect("a derivative").gradient;
+            assert!(slopes.values().all(|slope| slope.is_zero()), "{sample:?}: {slopes:?}");
+        }
+        for sample in [x().sqrt(), (x() + y() * y()).sqrt(), power(norm(), -1), x() * power(abs(x()), -1)] {
+            assert!(at_rest(&sample).is_none(), "{sample:?}");
+        }
+        let cube = gradient(&power(abs(x()), 3), |_| true).unwrap();
+        assert_eq!(cube[&Symbol(0)], Expression::product([Expression::integer(3), abs(x()), x()]));
+    }
+
     /// Both ways of differentiation against central differences, in 256 bits: mechanics and its check share these rules.
     #[test]
     fn derivatives_are_limits_of_differences() {
@@ -223,8 +270,8 @@ mod tests {
                     Evaluation::new(value).number(&sample)
                 };
                 let difference = &(&shifted(STEP) - &shifted(-STEP)) / &Real::from(2.0 * STEP);
-                let value = Evaluation::new(point).number(&derived[&symbol]);
-                for derivative in [&value, &in_numbers[&symbol]] {
+                let value = Evaluation::new(point).number(&entry(&derived, symbol));
+                for derivative in [&value, &entry(&in_numbers, symbol)] {
                     let error = (derivative - &difference).to_f64().abs();
                     assert!(error < 1e-35, "{sample:?} by {symbol:?}: {error:e}");
                 }

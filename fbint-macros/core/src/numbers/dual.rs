@@ -67,7 +67,9 @@ impl<T: Number, K: Ord + Copy> Number for Differentiated<T, K> {
 
     fn power(&self, exponent: &BigRational) -> Option<Self> {
         let value = self.value.power(exponent)?;
-        if self.gradient.is_empty() {
+        // A square root has the derivative 0 where its radicand is 0 and has one: it is a norm there.
+        let is_root = *exponent == BigRational::new(1.into(), 2.into());
+        if self.gradient.is_empty() || is_root && self.is_zero() {
             return Some(Self::constant(value));
         }
         Some(Self::composed(value, [(self, slope_of_power(&self.value, exponent)?)]))

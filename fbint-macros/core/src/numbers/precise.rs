@@ -83,6 +83,12 @@ impl Real {
         nearest(&self.value)
     }
 
+    /// Whether the number is a power of two or its opposite, by which products are exact: minus the sign of something cancels another sign.
+    fn is_power_of_two(&self) -> bool {
+        let Some((words, ..)) = self.value.as_raw_parts() else { return false };
+        words.split_last().is_some_and(|(last, others)| *last == 1 << 63 && others.iter().all(|word| *word == 0))
+    }
+
     /// Whether the number that is meant is certainly 0.
     pub(crate) fn is_zero(&self) -> bool {
         self.value.is_zero() && self.error == 0.0
@@ -149,8 +155,17 @@ fn root(base: &Real) -> Option<Real> {
     Some(Real::rounded(value, inherited))
 }
 
-/// e^(exponent ln base), where the base is positive.
+/// e^(exponent ln base) of a positive base; of others, the powers with exponents that are certainly whole numbers, as in doubles.
 fn real_power(base: &Real, exponent: &Real) -> Option<Real> {
+    if base.is_zero() && exponent.value.is_positive() && exponent.is_nonzero() {
+        return Some(Real::zero());
+    }
+    if base.is_zero() || base.value.is_negative() {
+        let whole = exponent.to_f64();
+        let is_whole = exponent.error == 0.0 && whole.fract() == 0.0 && (exponent - &Real::from(whole)).value.is_zero();
+        let whole = is_whole.then(|| BigRational::from_float(whole)).flatten()?;
+        return base.power(&whole);
+    }
     if !base.value.is_positive() {
         return None;
     }
@@ -169,6 +184,9 @@ fn call(function: Function, arguments: &[Real]) -> Option<Real> {
     let is_huge = exponent > LARGEST_ARGUMENT;
     let value = match function {
         Function::Abs => x.abs(),
+        Function::Sign if arguments[0].is_zero() => return Some(Real::zero()),
+        Function::Sign if !arguments[0].is_nonzero() => return None,
+        Function::Sign => return Some(Real::from(if x.is_negative() { -1.0 } else { 1.0 })),
         Function::Sin | Function::Cos | Function::Tan if exponent > 64 => return None,
         Function::Sin => applied(BigFloat::sin),
         Function::Cos => applied(BigFloat::cos),
@@ -293,7 +311,8 @@ impl Number for Real {
             if b.error == 0.0 || largest == 0.0 { 0.0 } else { (largest * b.error).max(f64::MIN_POSITIVE) }
         };
         let inherited = crossed(self, other) + crossed(other, self);
-        Self::rounded(self.value.mul(&other.value, PRECISION, ROUNDING), inherited)
+        let product = Self::rounded(self.value.mul(&other.value, PRECISION, ROUNDING), inherited);
+        if self.is_power_of_two() || other.is_power_of_two() { product.within(inherited) } else { product }
     }
 
     fn power(&self, exponent: &BigRational) -> Option<Self> {
@@ -378,7 +397,17 @@ mod tests {
         let symbols = [0.6, -0.3];
         let v = |index: u32| Expression::from(Symbol(index));
         for function in Function::ALL {
-            for [x, y] in [[0.6, -0.3], [0.25, 0.75], [-0.5, -0.25], [-0.25, 0.5], [1e-3, -0.9]] {
+            for [x, y] in [
+                [0.6, -0.3],
+                [0.25, 0.75],
+                [-0.5, -0.25],
+                [-0.25, 0.5],
+                [1e-3, -0.9],
+                [-1.5, 3.0],
+                [-1.5, -2.0],
+                [0.0, 2.5],
+                [0.0, -1.0],
+            ] {
                 let arguments =
                     if matches!(function, Function::Atan2 | Function::Powf) { vec![v(0), v(1)] } else { vec![v(0)] };
                 let call = Expression::call(function, arguments);

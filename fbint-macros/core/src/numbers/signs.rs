@@ -101,11 +101,18 @@ impl Signs {
         Self { zero: self.zero && exponent.is_positive(), ..power }
     }
 
+    /// A power with an exponent that is not known. It may be a whole number: a negative number has such powers, with either sign. A power
+    /// of 0 is 0 or 1.
+    fn to_any_power(self) -> Self {
+        Self { negative: self.negative, zero: self.zero, positive: true }
+    }
+
     fn of_call(function: Function, argument: Self) -> Self {
         match function {
             Function::Abs => argument.abs(),
-            Function::Asin | Function::Atan | Function::Sinh | Function::Tanh => argument,
-            Function::Acos | Function::Powf => Self { negative: false, ..Self::ANY },
+            Function::Sign | Function::Asin | Function::Atan | Function::Sinh | Function::Tanh => argument,
+            Function::Acos => Self { negative: false, ..Self::ANY },
+            Function::Powf => argument.to_any_power(),
             Function::Cosh | Function::Exp => Self::POSITIVE,
             Function::Sin | Function::Cos | Function::Tan | Function::Atan2 | Function::Ln => Self::ANY,
         }
@@ -118,7 +125,9 @@ fn largest(expression: &Expression) -> Option<BigRational> {
         Expression::Number(number) => Some(number.abs()),
         Expression::Product(factors) => factors.iter().map(largest).product(),
         Expression::Power(base, exponent) if exponent.is_positive() => largest(base).filter(One::is_one),
-        Expression::Call(Function::Sin | Function::Cos | Function::Tanh, _) => Some(BigRational::one()),
+        Expression::Call(Function::Sign | Function::Sin | Function::Cos | Function::Tanh, _) => {
+            Some(BigRational::one())
+        }
         _ => None,
     }
 }
@@ -145,6 +154,7 @@ mod tests {
     fn signs_are_those_of_every_value() {
         let y = || Expression::from(Symbol(1));
         let n = Expression::integer;
+        let powf = |base, exponent| Expression::call(Function::Powf, [base, exponent]);
         let [any, positive, not_negative, not_positive, negative] =
             [[true; 3], [false, false, true], [false, true, true], [true, true, false], [true, false, false]];
         let cases = [
@@ -173,6 +183,12 @@ mod tests {
             (n(2) * power(call(Function::Sin, x()), 4, 1) - n(1), any),
             (call(Function::Ln, x()), any),
             (Expression::Pi + n(3), positive),
+            (powf(x(), y()), any),
+            (powf(x(), y()) + n(1), any),
+            (powf(power(x(), 2, 1), y()), not_negative),
+            (powf(call(Function::Exp, x()), y()), positive),
+            (powf(-call(Function::Exp, x()), y()), [true, false, true]),
+            (powf(-call(Function::Exp, x()), y()) + n(1), any),
         ];
         for (expression, expected) in cases {
             let Signs { negative, zero, positive } = Signs::of(&expression);
@@ -183,12 +199,13 @@ mod tests {
     /// What is proved of an expression is true of its values.
     #[test]
     fn values_have_their_signs() {
+        let exponents = [-3, -1, 0, 1, 2].map(|exponent| (Function::Powf, Some(Expression::integer(exponent))));
+        let half =
+            (Function::Powf, Some(Expression::one() * Expression::integer(2).power(-BigRational::one()).unwrap()));
         let functions = Function::ALL.into_iter().filter(|function| *function != Function::Powf);
-        for function in functions {
-            let arguments = |argument: Expression| match function {
-                Function::Atan2 => vec![argument, Expression::one()],
-                _ => vec![argument],
-            };
+        let functions = functions.map(|function| (function, (function.arguments() == 2).then(Expression::one)));
+        for (function, other) in functions.chain(exponents).chain([half]) {
+            let arguments = |argument: Expression| std::iter::once(argument).chain(other.clone());
             for inner in [x(), power(x(), 2, 1), -power(x(), 2, 1), power(x(), 3, 1) + Expression::one()] {
                 let expression = Expression::call(function, arguments(inner));
                 for expression in [

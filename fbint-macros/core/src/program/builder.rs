@@ -41,6 +41,15 @@ impl Builder {
         self.known(&Instruction::Mul(value, value)).is_some()
     }
 
+    /// Whether something is divided by a value.
+    pub(crate) fn is_divisor(&self, value: Value) -> bool {
+        let divides = |instruction: &Instruction| match instruction {
+            Instruction::Div(_, divisor) | Instruction::Recip(divisor) => *divisor == value,
+            _ => false,
+        };
+        self.instructions.iter().any(divides)
+    }
+
     /// The value of an instruction, if it is computed already.
     pub(crate) fn known(&self, instruction: &Instruction) -> Option<Value> {
         self.known.get(instruction).copied()

@@ -8,6 +8,7 @@
 //! takes three multiplications (Alder and Strassen, *On the algorithmic complexity of associative algebras*, Theoretical Computer
 //! Science 15, 1981: at least 2 dim A - t for an algebra A with t maximal ideals).
 
+use super::norm::divisor_of_root;
 use super::tangent::{Partial, partials};
 use super::{Builder, Input, Instruction, Value};
 
@@ -80,7 +81,8 @@ impl<'b> Along<'b> {
             // d sqrt(a) = da / (2 sqrt(a))
             Instruction::Sqrt(a) => {
                 let halved = self.scaled(a, 0.5);
-                self.divided(halved, value)
+                let divisor = divisor_of_root(self.builder, value, a);
+                self.divided(halved, divisor)
             }
             _ => {
                 let partials = partials(self.builder, value).into_iter();

@@ -18,6 +18,7 @@ use super::monomial::{Factors, Monomial, is_moderate, merge_like_terms, take_sha
 use super::{Builder, Input, Instruction, Program, Sign, Value};
 use crate::derivation::{IntegralId, Role, Symbols};
 use crate::expression::parts::Results;
+use crate::expression::work::spend_number;
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::numbers::scaled;
 
@@ -107,7 +108,8 @@ impl<'a> Lowering<'a> {
         monomial
     }
 
-    /// The monomial as one factor, with its sign apart.
+    /// The monomial as one factor, with its sign apart. It is the number 0 where the builder folds it to 0, as it does when both
+    /// sides of a difference turn out to be one value.
     pub(super) fn opaque(&mut self, monomial: &Monomial) -> Monomial {
         let negative = monomial.coefficient.is_negative();
         let magnitude = if negative { monomial.clone().negated() } else { monomial.clone() };
@@ -164,7 +166,10 @@ impl<'a> Lowering<'a> {
 
     fn monomial_of_parts(&mut self, expression: &Expression) -> Monomial {
         match expression {
-            Expression::Number(number) => Monomial::number(number.clone()),
+            Expression::Number(number) => {
+                spend_number(number);
+                Monomial::number(number.clone())
+            }
             Expression::Pi => Monomial::value(self.builder.constant(std::f64::consts::PI)),
             Expression::Symbol(symbol) => self.symbol(*symbol),
             Expression::Sum(terms) => {
@@ -172,10 +177,11 @@ impl<'a> Lowering<'a> {
                 self.sum_in(TermOrder::Written, terms)
             }
             Expression::Product(factors) => {
-                factors.iter().fold(Monomial::number(BigRational::one()), |product, factor| {
+                let product = factors.iter().fold(Monomial::number(BigRational::one()), |product, factor| {
                     let factor = self.monomial(factor);
                     product.times(&factor)
-                })
+                });
+                self.continued(product)
             }
             Expression::Power(base, exponent) => self.power(base, exponent),
             Expression::Call(function, arguments) => {
@@ -229,7 +235,7 @@ impl<'a> Lowering<'a> {
 
     /// The sum of monomials, added in this order unless a factor is taken out of several.
     pub(super) fn sum_in(&mut self, order: TermOrder, terms: Vec<Monomial>) -> Monomial {
-        let mut terms = merge_like_terms(terms);
+        let mut terms = self.with_constants_folded(merge_like_terms(terms));
         if terms.len() <= 1 {
             return terms.pop().unwrap_or_else(|| Monomial::number(BigRational::zero()));
         }
@@ -244,17 +250,19 @@ impl<'a> Lowering<'a> {
         let shared = take_shared(&mut terms.iter_mut().collect::<Vec<_>>(), |_, _| true);
         let count = terms.len();
         terms = self.collect(terms);
-        let result = if terms.len() == 1 {
-            shared.times(&terms[0])
-        } else {
-            let is_written = order == TermOrder::Written && terms.len() == count;
-            if !is_written {
-                self.arrange(&mut terms);
+        let is_written = order == TermOrder::Written && terms.len() == count;
+        if !is_written {
+            self.arrange(&mut terms);
+        }
+        let result = match &terms[..] {
+            [] => Monomial::zero(),
+            [term] => shared.times(term),
+            [first, ..] => {
+                let is_turned = is_turned(&terms, if is_written { &key[0] } else { first });
+                let sign = if is_turned { -BigRational::one() } else { BigRational::one() };
+                let value = self.add_up(&terms, &sign);
+                shared.times(&self.value(value)).times(&Monomial::number(sign))
             }
-            let is_turned = is_turned(&terms, if is_written { &key[0] } else { &terms[0] });
-            let sign = if is_turned { -BigRational::one() } else { BigRational::one() };
-            let value = self.add_up(&terms, &sign);
-            shared.times(&Monomial::value(value)).times(&Monomial::number(sign))
         };
         self.sums_that_begin.entry(key[0].factors.clone()).or_default().push(key.clone());
         self.sums.insert(key, result.clone());
@@ -277,7 +285,8 @@ impl<'a> Lowering<'a> {
         let (known, factor) = best?;
         let rest = terms.iter().filter(|term| known.iter().all(|other| other.factors != term.factors));
         let sum = self.sums[known].clone().times(&Monomial::number(factor));
-        Some(rest.cloned().chain([sum]).collect())
+        // The sum may be a multiple of another term.
+        Some(merge_like_terms(rest.cloned().chain([sum]).collect()))
     }
 
     /// Divides the entries of a vector by what all of them share, and returns it: a number, and parameters that divide. What
@@ -312,7 +321,7 @@ impl<'a> Lowering<'a> {
         sum
     }
 
-    /// Takes out factors, as long as two terms share one.
+    /// Takes out factors, as long as two terms share one. Terms that cancel then are left out.
     pub(super) fn collect(&mut self, mut terms: Vec<Monomial>) -> Vec<Monomial> {
         while let Some(factor) = self.most_shared_factor(&terms) {
             terms = self.take_out(terms, &factor);
@@ -360,7 +369,8 @@ impl<'a> Lowering<'a> {
         let remainder = with.into_iter().map(|term| term.times(&inverse)).collect();
         let remainder = self.sum(remainder);
         // One opaque value, so that the same factor is not taken out of the product again.
-        rest.push(self.opaque(&remainder.times(factor)));
+        let product = self.opaque(&remainder.times(factor));
+        rest.extend((!product.is_zero()).then_some(product));
         rest
     }
 
@@ -456,4 +466,35 @@ fn is_turned(terms: &[Monomial], by: &Monomial) -> bool {
     let is_negative = |term: &Monomial| term.coefficient.is_negative();
     let by = is_negative(by);
     by != terms[..2].iter().all(|term| is_negative(term) != by)
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigInt;
+
+    use super::super::interpret::interpret;
+    use super::*;
+    use crate::derivation::table::Id;
+
+    /// 2 a + 2 b + 3 v + c, where v = a + b and 3 v + c are known: neither multiple of v is lost.
+    #[test]
+    fn a_known_sum_that_occurs_as_a_term_is_counted_with_it() {
+        let symbols = Symbols::default();
+        let mut lowering = Lowering::new(&symbols);
+        let [a, b, c] = [0, 1, 2].map(|place| lowering.builder.input(Input::Noise(IntegralId::at(place))));
+        let [a, b, c] = [a, b, c].map(Monomial::value);
+        let times = |number: i64, term: &Monomial| {
+            term.clone().times(&Monomial::number(BigRational::from_integer(BigInt::from(number))))
+        };
+        let v = lowering.sum_in(TermOrder::Written, vec![a.clone(), b.clone()]);
+        let w = lowering.sum_in(TermOrder::Written, vec![times(3, &v), c.clone()]);
+        let sum = lowering.sum_in(TermOrder::Written, vec![times(2, &a), times(2, &b), times(3, &v), c]);
+        let outputs = [w, sum].map(|monomial| lowering.materialise(&monomial)).to_vec();
+        let input = |input| match input {
+            Input::Noise(integral) => [1.0, 10.0, 100.0][integral.place()],
+            other => panic!("{other:?}"),
+        };
+        let values = interpret(&lowering.builder.finish(outputs), &input, &|constant| constant);
+        assert_eq!(values, [133.0, 155.0]);
+    }
 }

@@ -15,6 +15,7 @@
 mod adjoint;
 mod assemble;
 mod builder;
+mod constants;
 mod cost;
 mod derivatives;
 mod directional;
@@ -27,6 +28,7 @@ mod lagrangian;
 mod lower;
 mod monomial;
 mod multipliers;
+mod norm;
 mod normalise;
 mod optimise;
 mod oracle;

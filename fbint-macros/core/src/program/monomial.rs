@@ -141,10 +141,12 @@ pub(super) fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
     merged
 }
 
-/// Divides the terms by what all of them share, of which these powers alone, and returns it.
+/// Divides the terms by the number and by those of the powers in `takes` that all of them share, and returns the divisor. Terms that
+/// are 0 have no say.
 pub(super) fn take_shared(terms: &mut [&mut Monomial], mut takes: impl FnMut(Value, i32) -> bool) -> Monomial {
-    let Some((first, others)) = terms.split_first() else { return Monomial::number(BigRational::one()) };
-    let mut shared = others.iter().fold(Monomial::clone(first), |shared, term| shared.shared_with(term));
+    let mut nonzero = terms.iter().filter(|term| !term.is_zero());
+    let Some(first) = nonzero.next() else { return Monomial::number(BigRational::one()) };
+    let mut shared = nonzero.fold(Monomial::clone(first), |shared, term| shared.shared_with(term));
     shared.coefficient = shared.coefficient.abs();
     shared.factors.retain(|value, exponent| takes(*value, *exponent));
     let inverse = shared.inverse();
@@ -152,7 +154,7 @@ pub(super) fn take_shared(terms: &mut [&mut Monomial], mut takes: impl FnMut(Val
     shared
 }
 
-/// The values of two terms in their order, and whether their signs differ.
+/// The values of two terms in their order, and whether their signs differ. Each term is one value, and not 0.
 pub(super) fn pair(a: &Monomial, b: &Monomial) -> ([Value; 2], bool) {
     let value = |term: &Monomial| *term.factors.keys().next().expect("a term is one value");
     let (x, y) = (value(a), value(b));

@@ -19,7 +19,8 @@ impl Lowering<'_> {
                 if order == TermOrder::Arranged {
                     self.arrange(&mut terms);
                 }
-                self.collect(terms).iter().map(|term| self.opaque(term)).collect()
+                let terms: Vec<Monomial> = self.collect(terms).iter().map(|term| self.opaque(term)).collect();
+                terms.into_iter().filter(|term| !term.is_zero()).collect()
             })
             .collect();
         while self.share_pairs(&mut rows) {}
@@ -75,12 +76,15 @@ impl Lowering<'_> {
             }
             let [a, b] = values.map(Monomial::value);
             let sum = self.add_up(&[a, if opposite { b.negated() } else { b }], &BigRational::one());
+            let sum = self.value(sum);
             for (row, place) in rows.iter_mut().zip(places) {
                 let Some((i, j)) = place else { continue };
                 let negative = row[i].coefficient.is_negative();
                 row.remove(i.max(j));
                 row.remove(i.min(j));
-                row.push(if negative { Monomial::value(sum).negated() } else { Monomial::value(sum) });
+                if !sum.is_zero() {
+                    row.push(if negative { sum.clone().negated() } else { sum.clone() });
+                }
             }
             any = true;
         }

@@ -143,7 +143,7 @@ fn collect(expression: &Expression, found: &mut Vec<Magnitude>) {
             let first = Magnitude::of(&terms[0]);
             found.extend(terms[1..].iter().map(|term| Magnitude::of(term).divided_by(&first)));
         }
-        Expression::Call(function, arguments) if *function != Function::Abs => {
+        Expression::Call(function, arguments) if !matches!(function, Function::Abs | Function::Sign) => {
             found.extend(arguments.iter().map(Magnitude::of));
         }
         _ => {}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Sign::{self, Minus, Plus};
+use super::norm::divisor_of_root;
 use super::{Builder, Instruction, Value};
 use crate::expression::Function;
 use crate::numbers::points::Unknown;
@@ -94,9 +95,11 @@ pub(super) fn partials(builder: &mut Builder, value: Value) -> Vec<Partial> {
         }
         // d sqrt(a) = da / (2 sqrt(a))
         Instruction::Sqrt(a) => {
-            let (reciprocal, half) = (builder.recip(value), builder.constant(0.5));
+            let divisor = divisor_of_root(builder, value, a);
+            let (reciprocal, half) = (builder.recip(divisor), builder.constant(0.5));
             vec![(a, Plus, Some(builder.mul(half, reciprocal)))]
         }
+        Instruction::Unary(Function::Sign, _) => vec![],
         Instruction::Unary(function, a) => vec![(a, Plus, Some(slope(builder, function, a, value)))],
         Instruction::Binary(function, a, b) => {
             let [by_a, by_b] = slopes(builder, function, a, b, value);
@@ -111,7 +114,8 @@ fn slope(builder: &mut Builder, function: Function, a: Value, value: Value) -> V
     let one = builder.constant(1.0);
     let call = |builder: &mut Builder, function| builder.push(Instruction::Unary(function, a));
     match function {
-        Function::Abs => builder.push(Instruction::Div(a, value)),
+        Function::Abs => call(builder, Function::Sign),
+        Function::Sign => builder.constant(0.0),
         Function::Sin => call(builder, Function::Cos),
         Function::Cos => {
             let sine = call(builder, Function::Sin);

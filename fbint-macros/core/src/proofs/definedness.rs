@@ -44,6 +44,10 @@ pub(crate) fn undefined_part<'a>(expression: &'a Expression, symbols: &Symbols) 
 /// boundary in exceptional states at most, and there the function has no derivative. For a number, one precise value decides.
 fn is_undefined_everywhere(expression: &Expression, symbols: &Symbols) -> bool {
     let Some(argument) = expression.children().next() else { return false };
+    // The exponent may be a whole number.
+    if matches!(expression, Expression::Call(Function::Powf, _)) {
+        return false;
+    }
     let in_interval = matches!(expression, Expression::Call(Function::Asin | Function::Acos, _));
     let distance_from = |end: i64| Signs::of(&(argument.clone() - Expression::integer(end)));
     let is_kept_out = match in_interval {

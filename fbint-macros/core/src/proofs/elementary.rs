@@ -27,6 +27,12 @@ impl ModularPoint {
                 let value = self.evaluate(argument)?;
                 self.root_of(field.multiply(value, value), 2)
             }
+            // x / |x|: what holds for it holds wherever x is not 0.
+            Function::Sign => {
+                let value = self.evaluate(argument)?;
+                let size = self.root_of(field.multiply(value, value), 2)?;
+                field.quotient(value, size)
+            }
             // acos(x) = pi / 2 - asin(x)
             Function::Acos => {
                 let quarter = field.quotient(self.known(ResidueMeaning::Pi), 2)?;
@@ -83,14 +89,20 @@ impl ModularPoint {
         }
     }
 
-    /// A sum of rational multiples of terms, each with its residue; terms that have the same are one.
+    /// A sum of rational multiples of terms, each with its residue; terms that have the same are one. Of a sum that is 0 there are none.
     fn linear(&mut self, argument: &Expression) -> Option<Vec<(BigRational, Expression, u64)>> {
-        if self.evaluate(argument)? == 0 {
+        let terms = terms(argument)?;
+        // Each once: functions of functions of functions would take twice the time of what they are applied to.
+        let residues = self.evaluate_all(terms.iter().map(|(_, term)| term))?;
+        let multiple = |((factor, _), residue): (&(BigRational, Expression), &u64)| {
+            Some(self.field.multiply(self.field.residue(factor)?, *residue))
+        };
+        let total = terms.iter().zip(&residues).map(multiple);
+        if total.collect::<Option<Vec<_>>>()?.into_iter().fold(0, |sum, term| self.field.add(sum, term)) == 0 {
             return Some(Vec::new());
         }
         let mut sum: Vec<(BigRational, Expression, u64)> = Vec::new();
-        for (factor, term) in terms(argument)? {
-            let residue = self.evaluate(&term)?;
+        for ((factor, term), residue) in terms.into_iter().zip(residues) {
             match sum.iter_mut().find(|(_, _, known)| *known == residue) {
                 Some((total, _, _)) => *total += factor,
                 None => sum.push((factor, term, residue)),

@@ -12,7 +12,8 @@ use super::identities::holds_at_points;
 use super::linear_form::factors;
 use super::rotation::Rotation;
 use crate::derivation::{Derivation, Integral, Kind, Role};
-use crate::expression::work::{RESIDUE, spend};
+use crate::expression::parts::Results;
+use crate::expression::work::{RESIDUE, spend, spend_number};
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::field::PrimeField;
 use crate::numbers::random::Random;
@@ -215,6 +216,8 @@ pub(super) struct ModularPoint {
     pub(super) missing: u64,
     symbols: BTreeMap<Symbol, u64>,
     functions: HashMap<ResidueMeaning, u64>,
+    /// Residues of expressions, as long as those of symbols and functions stay.
+    evaluated: Results<u64>,
 }
 
 /// What a residue stands for, its arguments as residues.
@@ -231,8 +234,9 @@ pub(super) enum ResidueMeaning {
 
 impl ModularPoint {
     pub(super) fn new(field: PrimeField, seed: u64, scale: u64, knows: Signs) -> Self {
-        let (symbols, functions) = (BTreeMap::new(), HashMap::new());
-        Self { field, random: Random(seed), scale, knows, norm: 1.0, signs: 0, missing: 0, symbols, functions }
+        let (symbols, functions, evaluated) = Default::default();
+        let (norm, signs, missing) = (1.0, 0, 0);
+        Self { field, random: Random(seed), scale, knows, norm, signs, missing, symbols, functions, evaluated }
     }
 
     pub(super) fn random(&mut self) -> u64 {
@@ -244,18 +248,20 @@ impl ModularPoint {
             return *residue;
         }
         let residue = self.random();
-        self.bind(symbol, residue);
+        self.symbols.insert(symbol, residue);
         residue
     }
 
     /// Gives a symbol this residue.
     pub(super) fn bind(&mut self, symbol: Symbol, residue: u64) {
         self.symbols.insert(symbol, residue);
+        self.evaluated = Results::default();
     }
 
     /// Draws an unknown anew.
     pub(super) fn forget(&mut self, symbol: Symbol) {
         self.symbols.remove(&symbol);
+        self.evaluated = Results::default();
     }
 
     pub(super) fn known(&mut self, meaning: ResidueMeaning) -> u64 {
@@ -298,6 +304,7 @@ impl ModularPoint {
             // Signs are chosen anew with the residues, in the same order.
             self.signs = signs;
             self.functions.clone_from(&functions);
+            self.evaluated = Results::default();
             open.iter().for_each(|symbol| self.forget(*symbol));
         }
         None
@@ -333,9 +340,21 @@ impl ModularPoint {
     /// `None` where it is not defined, or not understood.
     pub(super) fn evaluate(&mut self, expression: &Expression) -> Option<u64> {
         spend(RESIDUE);
+        if let Some(residue) = self.evaluated.get(expression) {
+            return Some(residue);
+        }
+        let residue = self.residue(expression)?;
+        self.evaluated.insert(expression, &residue);
+        Some(residue)
+    }
+
+    fn residue(&mut self, expression: &Expression) -> Option<u64> {
         let field = self.field;
         match expression {
-            Expression::Number(number) => field.residue(number),
+            Expression::Number(number) => {
+                spend_number(number);
+                field.residue(number)
+            }
             Expression::Pi => Some(self.known(ResidueMeaning::Pi)),
             Expression::Symbol(symbol) => Some(self.symbol(*symbol)),
             Expression::Sum(terms) => terms.iter().try_fold(0, |sum, term| Some(field.add(sum, self.evaluate(term)?))),
@@ -442,7 +461,10 @@ pub(super) fn most_signs<'a>(expressions: impl IntoIterator<Item = &'a Expressio
         Expression::Power(base, exponent) if is_even(exponent) => {
             1 + usize::from(matches!(base.factors(), [Expression::Number(_), _, ..]))
         }
-        Expression::Call(Function::Abs | Function::Asin | Function::Acos | Function::Atan | Function::Atan2, _) => 1,
+        Expression::Call(
+            Function::Abs | Function::Sign | Function::Asin | Function::Acos | Function::Atan | Function::Atan2,
+            _,
+        ) => 1,
         Expression::Call(..) => 2 * factors(node).filter(is_even).count(),
         _ => 0,
     };

@@ -13,6 +13,8 @@ use crate::numbers::precise::Real;
 
 /// Integrals beyond this number are not compared.
 const MOST_INTEGRALS: usize = 256;
+/// Errors beyond this are those of rounding, and not of numbers below the range of precise ones.
+const ROUNDING: f64 = 1e-200;
 /// States at which the rank is taken.
 const STATES: usize = 4;
 
@@ -46,7 +48,9 @@ fn dependent_rows(derivation: &Derivation, state: &Values) -> Option<Vec<Vec<Int
     let mut transposed: BTreeMap<Symbol, Vec<Real>> = BTreeMap::new();
     for id in &ids {
         for (symbol, slope) in &derivation.integrals[*id].gradient {
-            let entry = state.evaluate(slope).filter(|entry| !entry.is_lost())?;
+            // 1 and minus a sign leave nothing but their rounding, too, which is far larger than what is below the range.
+            let is_known = |entry: &Real| !entry.is_lost() || entry.error() > ROUNDING;
+            let entry = state.evaluate(slope).filter(is_known)?;
             // What terms that cancel leave behind is rounding, by which nothing can be divided.
             if entry.is_nonzero() {
                 transposed.entry(*symbol).or_insert_with(|| vec![Real::zero(); ids.len()])[id.place()] = entry;

@@ -11,6 +11,8 @@ use crate::syntax::diagnostics::Errors;
 
 /// The most tokens of an attribute or an item.
 const MAX_TOKENS: usize = 100_000;
+/// The longest number: syn takes time for the square of its digits.
+const MAX_DIGITS: usize = 10_000;
 /// The deepest nesting of groups in an entry.
 const MAX_GROUPS: usize = 64;
 /// The deepest nesting of groups and prefixes in an item: reading a type takes more of the stack than reading an expression.
@@ -27,7 +29,7 @@ const PREFIX_WORDS: [&str; 29] = [
     "yield",
 ];
 
-/// Returns `true` if there are few enough tokens to look through. Reports the first one in excess.
+/// Returns `true` if there are few enough tokens to look through, and no number is too long. Reports the first one in excess.
 pub(crate) fn fit(tokens: &TokenStream, errors: &Errors) -> bool {
     let mut open = vec![tokens.clone().into_iter()];
     let mut count = 0;
@@ -41,11 +43,24 @@ pub(crate) fn fit(tokens: &TokenStream, errors: &Errors) -> bool {
             errors.push(place(&token), format_args!("there are more than {MAX_TOKENS} tokens up to here"));
             return false;
         }
+        let digits = digits(&token);
+        if digits > MAX_DIGITS {
+            let excess = format!("this number has {digits} characters, and at most {MAX_DIGITS} are read");
+            errors.push(place(&token), excess + ": round it, or write it with an exponent");
+            return false;
+        }
         if let TokenTree::Group(group) = token {
             open.push(group.stream().into_iter());
         }
     }
     true
+}
+
+/// The length of a number, 0 of any other token.
+fn digits(token: &TokenTree) -> usize {
+    let TokenTree::Literal(literal) = token else { return 0 };
+    let text = literal.to_string();
+    if text.starts_with(|first: char| first.is_ascii_digit()) { text.len() } else { 0 }
 }
 
 /// Returns `true` if an entry of the attribute may be given to syn. Reports the first excess at its token.

@@ -90,7 +90,7 @@ fn is_constant(derivation: &Derivation, expression: &Expression) -> bool {
     expression.symbols().iter().all(|symbol| derivation.symbols[*symbol].role == Role::Parameter)
 }
 
-/// The index of a root, of which |x| is one: that of x^2.
+/// The index of a root. |x| is a root of x^2, and the sign of x one of 1.
 fn index(root: &Expression) -> f64 {
     match root {
         Expression::Power(_, exponent) => exponent.denom().to_f64().unwrap_or(f64::INFINITY),
@@ -100,7 +100,8 @@ fn index(root: &Expression) -> f64 {
 
 /// The roots that occur, each once.
 fn extensions(parts: &[Expression]) -> Vec<Expression> {
-    let sizes = calls(parts).into_iter().filter(|call| matches!(call, Expression::Call(Function::Abs, _)));
+    let sizes =
+        calls(parts).into_iter().filter(|call| matches!(call, Expression::Call(Function::Abs | Function::Sign, _)));
     roots(parts).into_iter().chain(sizes.cloned()).collect()
 }
 

@@ -110,7 +110,9 @@ impl Equations {
             Expression::Call(function, arguments) => {
                 let weights: Vec<Weight> = arguments.iter().filter_map(|argument| self.weight(argument)).collect();
                 match function {
-                    Function::Sin | Function::Tan | Function::Asin | Function::Atan if self.field.prime == 2 => {
+                    Function::Sign | Function::Sin | Function::Tan | Function::Asin | Function::Atan
+                        if self.field.prime == 2 =>
+                    {
                         weights.into_iter().next()
                     }
                     Function::Sinh | Function::Tanh if self.field.prime == 2 => weights.into_iter().next(),
