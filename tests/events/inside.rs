@@ -3,6 +3,7 @@
 use std::f64::consts::PI;
 
 use fbint_runtime::{Event, Method, Simulation};
+use fbint_tests::{Random, is_thorough};
 
 use super::location::{assert_near, times};
 use super::systems::*;
@@ -66,18 +67,12 @@ fn collocation_sees_a_whole_period_in_one_step() {
     }
 }
 
-/// A random number between -1 and 1.
-fn uniform(state: &mut u64) -> f64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-}
-
 /// A polynomial with random zeros, or a sine above a random level.
-fn random_function(state: &mut u64) -> impl Fn(f64) -> f64 + Clone {
-    let degree = 1 + (4.0 * (1.0 + uniform(state))) as usize;
-    let zeros: Vec<f64> = (0..degree).map(|_| 0.5 + uniform(state)).collect();
-    let (frequency, phase) = (2.0 * PI * (1.0 + 6.0 * uniform(state).abs()), PI * uniform(state));
-    let (level, is_sine) = (uniform(state).cbrt(), uniform(state) > 0.0);
+fn random_function(random: &mut Random) -> impl Fn(f64) -> f64 + use<> {
+    let degree = 1 + random.index(8);
+    let zeros: Vec<f64> = (0..degree).map(|_| random.between(-0.5, 1.5)).collect();
+    let (frequency, phase) = (2.0 * PI * random.between(1.0, 7.0), random.between(-PI, PI));
+    let (level, is_sine) = (random.between(-1.0, 1.0).cbrt(), random.index(2) == 0);
     move |x: f64| match is_sine {
         true => (frequency * x + phase).sin() - level,
         false => zeros.iter().map(|zero| x - zero).product(),
@@ -88,12 +83,12 @@ fn random_function(state: &mut u64) -> impl Fn(f64) -> f64 + Clone {
 /// the speed 1, which is exact by every method.
 #[test]
 fn no_sign_change_in_a_step_is_missed() {
-    let cases = if std::env::var_os("FBINT_THOROUGH").is_some() { 1000 } else { 8 };
+    let cases = if is_thorough() { 500 } else { 8 };
     let start = ParticleState { q: [0.0, 0.0].into(), p: [1.0, 0.0].into() };
-    let mut state = 1;
+    let mut random = Random::new(1);
     for method in [long_steps(1.0), long_steps(0.35)].concat() {
         for case in 0..cases {
-            let function = random_function(&mut state);
+            let function = random_function(&mut random);
             let event = Event::new("zero", |_, state: &ParticleState| function(state.q[0]));
             let run = Simulation::new(&Particle, start).unwrap().event(event).run(method, 1.0).unwrap();
             let found = times(&run);
