@@ -31,9 +31,12 @@ pub(crate) fn load_from(
     models: &[Entry],
     name: &str,
 ) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
-    let path = folder.filter(|_| InFile::named(name).is_some()).map(|folder| folder.join(name));
-    load(models, path.as_deref().and_then(Path::to_str).unwrap_or(name))
+    match folder.zip(InFile::named(name)) {
+        Some((folder, file)) => file.load_from(folder),
+        None => load(models, name),
+    }
 }
+
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;

@@ -45,19 +45,20 @@ impl<'n> InFile<'n> {
 
     /// The model, with its default parameters.
     pub(crate) fn load(self) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
-        let entries = self.entries()?;
+        self.load_from(Path::new(""))
+    }
+
+    /// The same, where the path of the file starts from a folder.
+    pub(crate) fn load_from(self, folder: &Path) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
+        let entries = read(&folder.join(self.path))?;
         let names: Vec<&str> = entries.iter().map(|entry| &*entry.name).collect();
         let index = match (self.model, &names[..]) {
             (Some(model), names) => nearest::find("model", model, names)?,
             (None, [_]) => 0,
             (None, _) => {
-                let named = names.iter().map(|name| format!("{}:{name}", self.path));
-                return Err(format!(
-                    "{} has several models: name one of them, {}",
-                    self.path,
-                    named.collect::<Vec<_>>().join(" or ")
-                )
-                .into());
+                let path = self.path;
+                let named = names.iter().map(|name| format!("{path}:{name}")).collect::<Vec<_>>().join(" or ");
+                return Err(format!("{path} has several models: name one of them, {named}").into());
             }
         };
         Ok((entries[index].load)())

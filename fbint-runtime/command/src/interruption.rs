@@ -1,5 +1,7 @@
-//! Ctrl-C and SIGTERM: files stay whole, and a run that is watched ends in good order. Temporary files are removed, but on Windows, where
-//! nothing listens for signals.
+//! Ctrl-C, SIGTERM and SIGHUP, which a closed terminal sends: files stay whole, nothing temporary stays behind, and a run that is watched
+//! ends in good order. A SIGHUP that is ignored when the program starts, as under `nohup`, stays ignored; that is known on Linux alone, so
+//! that SIGHUP ends the process at once elsewhere. On Windows nothing listens: files stay whole, but Ctrl-C ends the process at once, and
+//! its temporary files stay behind.
 //!
 //! A thread of its own waits for signals. While a run or an ensemble is watched, the first signal is only noted, and it is asked for
 //! between steps; otherwise, and at the second one, the process removes the files that are not whole yet and exits. An ensemble whose
@@ -114,14 +116,25 @@ pub(crate) fn drafts() -> MutexGuard<'static, Vec<PathBuf>> {
 /// Starts waiting for signals.
 #[cfg(unix)]
 pub(crate) fn listen() -> io::Result<()> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+    if !is_hangup_ignored() {
+        signals.handle().add_signal(SIGHUP)?;
+    }
     std::thread::spawn(move || {
         for signal in signals.forever() {
             receive(u8::try_from(signal).unwrap_or(u8::MAX));
         }
     });
     Ok(())
+}
+
+/// Whether SIGHUP, the first signal of the mask, is ignored, or nothing tells that it is not.
+#[cfg(unix)]
+fn is_hangup_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
 }
 
 /// Elsewhere Ctrl-C ends the process at once.

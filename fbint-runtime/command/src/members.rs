@@ -121,7 +121,10 @@ impl<'a> Members<'a> {
         plan: &Plan,
         observer: BlockObserver<'_>,
     ) -> Result<Block, Box<dyn error::Error>> {
-        let members = block * SIZE..self.arguments.members.min((block + 1) * SIZE);
+        // The end of the last block may be beyond what can be counted.
+        let first =
+            block.checked_mul(SIZE).ok_or_else(|| format!("an ensemble has no block with the number {block}"))?;
+        let members = first..self.arguments.members.min(first.saturating_add(SIZE));
         let drawn: Vec<Vec<f64>> = members.clone().map(|member| draw(self.arguments, member)).collect();
         let (mut startable, mut numbers, mut failures) = (Vec::new(), Vec::new(), Vec::new());
         for (number, drawn) in members.clone().zip(&drawn) {
