@@ -46,11 +46,8 @@ impl<'a, S: FeedbackSystem, const V: usize> FixedLaneSteps<'a, S, V> {
 
 impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for FixedLaneSteps<'_, S, V> {
     fn begin(&mut self, lane: usize, field: AloneField<'_, S>, start: &Vector<S>) -> Result<(), Error> {
-        let interval = match self.method {
-            FixedMethod::RungeKutta { method, .. } => method.stability_interval(),
-            FixedMethod::Gauss { .. } => f64::INFINITY,
-        };
-        check_stability(self.schedule.span.from, self.schedule.h, field.decay_rate(start), interval)?;
+        let rate = field.decay_rate(start);
+        check_stability(self.schedule.span.from, self.schedule.h, rate, self.stability_interval())?;
         for (entry, &number) in self.state.as_mut().iter_mut().zip(start.as_ref()) {
             match lane {
                 // Lanes that nobody takes repeat the first.
@@ -96,8 +93,9 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for FixedLaneSteps<'_,
             }
         }
         facts.set_clock(&mut self.state, time);
+        let lost = steps.lost.or(self.unstable(fields));
         let ended = if self.number == schedule.steps { Mask::all() } else { Mask::none() };
-        LaneSteps { number: alike, times: Scalar::from_f64(time), arrived: Mask::all(), lost: steps.lost, ended }
+        LaneSteps { number: alike, times: Scalar::from_f64(time), arrived: Mask::all(), lost, ended }
     }
 
     fn end(&self) -> &Vector<S, Lanes<V>> {
@@ -110,6 +108,26 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for FixedLaneSteps<'_,
     }
 
     fn accept(&mut self, _: Mask<V>) {}
+}
+
+impl<S: FeedbackSystem, const V: usize> FixedLaneSteps<'_, S, V> {
+    /// The end of the real stability interval within which a feedback has to be.
+    fn stability_interval(&self) -> f64 {
+        match self.method {
+            FixedMethod::RungeKutta { method, .. } => method.stability_interval(),
+            FixedMethod::Gauss { .. } => f64::INFINITY,
+        }
+    }
+
+    /// The lanes whose simulations find at a sample that their feedback is too fast for the steps, and refuse it.
+    fn unstable(&self, fields: &dyn LaneFields<S, V>) -> Mask<V> {
+        let interval = self.stability_interval();
+        if interval.is_infinite() || !self.schedule.is_sampled(self.number) {
+            return Mask::none();
+        }
+        let rates = Lanes::from_f64(self.schedule.h) * fields.decay_rate(&self.state);
+        Mask::all().and_not(rates.is_at_most(Lanes::from_f64(interval)))
+    }
 }
 
 /// Steps of one size that follow one another, and what is found in them.

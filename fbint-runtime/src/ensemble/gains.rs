@@ -12,6 +12,7 @@ use crate::lanes::Lanes;
 use crate::method::FixedStep;
 use crate::policy::GainPolicy;
 use crate::projection::Projector;
+use crate::scalar::Scalar;
 use crate::sealed::Sealed;
 use crate::simulation::Simulation;
 use crate::system::{FeedbackSystem, Integral, Vector};
@@ -210,6 +211,8 @@ pub(super) trait LaneFields<S: FeedbackSystem, const V: usize> {
     fn value(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>);
     /// Adds up the Jacobians of the fields that were put side by side; false if they are not known.
     fn jacobian(&self, x: &Vector<S, Lanes<V>>, add: &mut dyn FnMut(usize, usize, Lanes<V>)) -> bool;
+    /// [`Field::decay_rate`] of them.
+    fn decay_rate(&self, x: &Vector<S, Lanes<V>>) -> Lanes<V>;
     /// [`Field::coordinates`] of them.
     fn coordinates(&self) -> usize;
     /// Makes steps of one size along them, by a method with a fixed step.
@@ -264,6 +267,10 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> LaneFields<S, V> fo
 
     fn jacobian(&self, x: &Vector<S, Lanes<V>>, add: &mut dyn FnMut(usize, usize, Lanes<V>)) -> bool {
         self.block.as_ref().is_some_and(|block| block.jacobian(x, add))
+    }
+
+    fn decay_rate(&self, x: &Vector<S, Lanes<V>>) -> Lanes<V> {
+        self.block.as_ref().map_or(Scalar::from_f64(0.0), |block| block.decay_rate(x))
     }
 
     fn coordinates(&self) -> usize {
