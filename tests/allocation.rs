@@ -136,7 +136,11 @@ fn steps_of_ensembles() {
     let linkage = FourBar::default();
     let starts: Vec<Vector<FourBar>> = vec![linkage.start().unwrap().into(); 50];
     let (rtol, atol) = (1e-6, 1e-6);
-    for method in [Method::Rk4 { h: 1e-3 }, Method::DormandPrince { rtol, atol }, Method::Dop853 { rtol, atol }] {
+    for method in [
+        Method::Rk4 { h: 1e-3 },
+        Method::DormandPrince { rtol, atol: Some(atol) },
+        Method::Dop853 { rtol, atol: Some(atol) },
+    ] {
         for projection in [None, Some(Projection::default())] {
             let allocations_until = |until: f64| {
                 let settings = Settings { every: Some(until), projection, ..Settings::new(method, until) };

@@ -61,7 +61,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `name` | the definition of that name, kept, restricted or computed under its own name; in constraints, `invariant` and `output` |
 /// | `name[i in a..b] = expression` | a family, in constraints, `invariant` and `output` |
 /// | `default(m = 1, ..)` | implements `Default` for the struct, with a number, a vector or a matrix for every parameter |
-/// | `start(q = vector![l, 0], ..)` | the state in which a run starts, by parameters, numbers and definitions; the time and the work begin at 0. See `FeedbackSystem::declared_start` |
+/// | `start(q = vector![l, 0], ..)` | the state in which a run starts, by parameters, numbers and definitions; the time begins at 0 unless it is given, as in `start(x = 1, t = -8)`, and the work always does. See `FeedbackSystem::declared_start` |
 /// | `search(degree = 4)` | looks further for what else is conserved: polynomials of that degree in the state and in the functions that occur |
 /// | `derivatives` | generates the derivatives of the field, the integrals and the outputs, see [below](#derivatives) |
 /// | `crate = path` | where `fbint-runtime` is found, if it is renamed or re-exported |

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn projection(pendulum: &SphericalPendulum, start: &SphericalPendulumState) -> Result<(), Box<dyn Error>> {
-    let truth = run(pendulum, start, Method::Dop853 { rtol: 1e-13, atol: 1e-13 }, None)?.0;
+    let truth = run(pendulum, start, Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) }, None)?.0;
     let (plain, plain_drift) = run(pendulum, start, Method::Rk4 { h: H }, None)?;
     let (projected, projected_drift) = run(pendulum, start, Method::Rk4 { h: H }, Some(Projection::default()))?;
     println!("RK4, h = {H}, t = 20                integrals    trajectory");

@@ -15,7 +15,9 @@ use std::hint::black_box;
 use std::time::Instant;
 use std::{env, fs};
 
-use fbint_runtime::{Error, FeedbackSystem, Field, Gains, Method, Settings, Simulation, Vector, feedback_system};
+use fbint_runtime::{
+    Error, FeedbackSystem, Field, Gains, GaussStages, Method, Settings, Simulation, Vector, feedback_system,
+};
 
 use henon_heiles::HenonHeiles;
 use outer_planets::OUTER_PLANETS;
@@ -72,8 +74,8 @@ fn gauss<S: FeedbackSystem>(name: &str, system: &S, start: Vector<S>, until: f64
         return Ok(());
     }
     println!("{name}\tstart\t{until:?}\t0\t0\t{start:?}");
-    for (stages, key) in [(4, "gauss8"), (8, "gauss16")] {
-        for steps in steps.iter().map(|steps| f64::from(*steps) * if stages == 4 { 5.0 } else { 1.0 }) {
+    for (stages, key) in [(GaussStages::Four, "gauss8"), (GaussStages::Eight, "gauss16")] {
+        for steps in steps.iter().map(|steps| f64::from(*steps) * if stages == GaussStages::Four { 5.0 } else { 1.0 }) {
             let h = until / steps;
             let run = |method| {
                 let settings = Settings::new(method, until);
@@ -83,7 +85,7 @@ fn gauss<S: FeedbackSystem>(name: &str, system: &S, start: Vector<S>, until: f64
         }
     }
     for tolerance in [1e-12, 1e-13, 1e-14, 1e-15] {
-        let settings = Settings::new(Method::Dop853 { rtol: tolerance, atol: tolerance }, until);
+        let settings = Settings::new(Method::Dop853 { rtol: tolerance, atol: Some(tolerance) }, until);
         let run = || Simulation::new(system, start)?.final_state(black_box(&settings));
         report(name, "dop853", tolerance, 0.0, || run().map(Into::<Vector<S>>::into))?;
     }
@@ -108,7 +110,7 @@ fn rodas_along<'s, S: FeedbackSystem + 's, F: Field<Vector = Vector<S>>>(
     println!("{name}\tstart\t{until:?}\t0\t0\t{start:?}");
     for digits in 6..=22 {
         let rtol = 10_f64.powf(-0.5 * f64::from(digits));
-        let method = Method::Rodas5P { rtol, atol: scale * rtol };
+        let method = Method::Rodas5P { rtol, atol: Some(scale * rtol) };
         let steps = simulation()?.run(method, until)?.steps() as f64;
         let settings = Settings::new(method, until);
         let end = || simulation()?.final_state(black_box(&settings));

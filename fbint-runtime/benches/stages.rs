@@ -14,7 +14,9 @@ mod outer_planets;
 use std::hint::black_box;
 use std::time::Instant;
 
-use fbint_runtime::{ConsistentStart, Error, GeneratedSystem, Method, Settings, Simulation, Vector, feedback_system};
+use fbint_runtime::{
+    ConsistentStart, Error, GaussStages, GeneratedSystem, Method, Settings, Simulation, Vector, feedback_system,
+};
 
 use henon_heiles::HenonHeiles;
 use outer_planets::OUTER_PLANETS;
@@ -78,7 +80,7 @@ fn main() -> Result<(), Error> {
 fn measure<S: GeneratedSystem>(name: &str, system: &S, start: Vector<S>, h: f64) -> Result<(), Error> {
     const STEPS: f64 = 200.0;
     let operations = S::FACTS.vector_field_operations;
-    for stages in [2, 4, 8] {
+    for (count, stages) in [(2, GaussStages::Two), (4, GaussStages::Four), (8, GaussStages::Eight)] {
         let settings = Settings::new(Method::Gauss { stages, h }, STEPS * h);
         let mut least = f64::INFINITY;
         for _ in 0..200 {
@@ -88,7 +90,7 @@ fn measure<S: GeneratedSystem>(name: &str, system: &S, start: Vector<S>, h: f64)
             least = least.min(turn.elapsed().as_secs_f64());
         }
         let (total, functions) = (operations.total(), operations.functions);
-        println!("{name}\t{stages}\t{total}\t{functions}\t{:.0}", 1e9 * least / STEPS);
+        println!("{name}\t{count}\t{total}\t{functions}\t{:.0}", 1e9 * least / STEPS);
     }
     Ok(())
 }

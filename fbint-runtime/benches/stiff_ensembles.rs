@@ -50,7 +50,8 @@ fn measure<'a, S: FeedbackSystem + Sync + 'a, G: EnsembleGains<S>>(
     ensemble: impl Fn() -> Ensemble<'a, S, G>,
     until: f64,
 ) -> Result<(), Error> {
-    let settings = Settings { every: Some(until), ..Settings::new(Method::Rodas5P { rtol: 1e-6, atol: 1e-9 }, until) };
+    let settings =
+        Settings { every: Some(until), ..Settings::new(Method::Rodas5P { rtol: 1e-6, atol: Some(1e-9) }, until) };
     let (mut alone, mut lanes) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..TURNS {
         let (ends, time) = timed(|| ensemble().run_one_by_one(&settings))?;

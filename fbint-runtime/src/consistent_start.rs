@@ -19,7 +19,8 @@ use self::constraint_set::{check, check_finite, go_shortest, scaled_constraints,
 pub(crate) use self::constraint_set::{projected_start, scales};
 use crate::dynamical_system::{DynamicalSystem, Scratch};
 use crate::entries::Entries;
-use crate::error::Error;
+use crate::error::{Error, GivenName};
+use crate::facts::SystemFacts;
 use crate::linear::{add, inner, largest, not_finite};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, StateEntry, Vector};
@@ -68,9 +69,9 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
     /// # Errors
     ///
     /// If a name is not that of an entry of the state.
-    pub fn hold(mut self, names: &[&'static str]) -> Result<Self, Error> {
-        let state = self.system.facts().state;
-        names.iter().try_for_each(|name| hold(self.held.as_mut(), state, name))?;
+    pub fn hold(mut self, names: &[&str]) -> Result<Self, Error> {
+        let facts = self.system.facts();
+        names.iter().try_for_each(|name| hold(self.held.as_mut(), facts, name))?;
         Ok(self)
     }
 
@@ -94,16 +95,14 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
     }
 }
 
-/// Holds the entries of a name.
-fn hold(held: &mut [bool], entries: &'static [StateEntry], name: &'static str) -> Result<(), Error> {
-    let has_name = |entry: &StateEntry| {
-        let index = entry.name.strip_prefix(name);
-        index.is_some_and(|index| index.is_empty() || index.starts_with('['))
-    };
-    if !entries.iter().any(has_name) {
-        return Err(Error::UnknownEntry { name, known: entries });
+/// Holds the entry or the variable of a name.
+fn hold(held: &mut [bool], facts: &SystemFacts, name: &str) -> Result<(), Error> {
+    let variable = facts.variables.iter().position(|variable| *variable == name);
+    let is_named = |entry: &StateEntry| entry.name == name || Some(entry.variable) == variable;
+    if !facts.state.iter().any(is_named) {
+        return Err(Error::UnknownEntry { name: GivenName::new(name), known: facts.state });
     }
-    held.iter_mut().zip(entries).for_each(|(held, entry)| *held |= has_name(entry));
+    held.iter_mut().zip(facts.state).for_each(|(held, entry)| *held |= is_named(entry));
     Ok(())
 }
 

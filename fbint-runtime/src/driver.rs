@@ -16,7 +16,7 @@ use crate::facts::SystemFacts;
 use crate::field::Field;
 use crate::linear::{is_finite, not_finite};
 use crate::sealed::Sealed;
-use crate::system::{DrivenSystem, Vector};
+use crate::system::{DrivenSystem, StateEntry, Vector};
 
 /// The distance at which a central difference errs about as much by its length as by rounding, the cube root of epsilon.
 const DIFFERENCE: f64 = 6e-6;
@@ -185,6 +185,11 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
 
     fn clock(&self) -> Option<usize> {
         self.field.facts().clock
+    }
+
+    #[inline]
+    fn continues_variable(&self, entry: usize) -> bool {
+        StateEntry::continues(self.field.facts().state, entry)
     }
 
     fn driver(&self) -> Option<&dyn Driver> {

@@ -101,7 +101,7 @@ pub enum Error {
     #[error("`{name}` is not an entry of the state: the entries are {}", Listed(.known))]
     UnknownEntry {
         /// The name.
-        name: &'static str,
+        name: GivenName,
         /// The entries that there are.
         known: &'static [StateEntry],
     },
@@ -181,12 +181,6 @@ pub enum Error {
         what: &'static str,
         /// To which value.
         value: f64,
-    },
-    /// Gauss's method does not have this number of stages.
-    #[error("Gauss's method has {stages} stages: take 2, 4 or 8, for the orders 4, 8 and 16")]
-    Stages {
-        /// The number that was given.
-        stages: usize,
     },
     /// A run would not end after its start.
     #[cfg(feature = "std")]
@@ -348,6 +342,44 @@ impl fmt::Debug for Error {
 
 pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::Setting { what, value }) }
+}
+
+/// A name as it was given, which may be one of nothing. A long one is cut, so that it takes no allocator to keep it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct GivenName {
+    bytes: [u8; Self::LONGEST],
+    length: usize,
+    is_cut: bool,
+}
+
+impl GivenName {
+    /// The number of bytes that are kept.
+    const LONGEST: usize = 48;
+
+    pub(crate) fn new(name: &str) -> Self {
+        let kept = name.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        let length = kept.take_while(|end| *end <= Self::LONGEST).last().unwrap_or(0);
+        let mut bytes = [0; Self::LONGEST];
+        bytes.iter_mut().zip(name.bytes()).take(length).for_each(|(place, byte)| *place = byte);
+        Self { bytes, length, is_cut: length < name.len() }
+    }
+
+    /// The name, or its beginning.
+    pub fn as_str(&self) -> &str {
+        self.bytes.get(..self.length).and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for GivenName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}{}", self.as_str(), if self.is_cut { ".." } else { "" })
+    }
+}
+
+impl fmt::Debug for GivenName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:?}", self.as_str())
+    }
 }
 
 /// What is wrong with the times of a table.

@@ -26,6 +26,8 @@ pub struct SystemFacts {
     pub summary: &'static str,
     /// What each entry of the state is: coordinates, then momenta, each in declaration order, matrices column by column.
     pub state: &'static [StateEntry],
+    /// The name of each declared scalar, vector or matrix of the state: `q`, whose entries are `q[0]` and `q[1]`.
+    pub variables: &'static [&'static str],
     /// The index of the time in the state, if it is there: [`StateEntry::clock`].
     pub clock: Option<usize>,
     /// What each integral is.
@@ -66,6 +68,7 @@ impl SystemFacts {
         name: "",
         summary: "",
         state: &[],
+        variables: &[],
         clock: None,
         integrals: &[],
         undeclared: &[],
@@ -161,5 +164,11 @@ impl StateEntry {
             index += 1;
         }
         None
+    }
+
+    /// Whether an entry of a state belongs to the same variable as the one before it.
+    #[inline]
+    pub(crate) fn continues(state: &[Self], entry: usize) -> bool {
+        entry > 0 && state.get(entry).is_some_and(|own| own.variable == state[entry - 1].variable)
     }
 }

@@ -16,7 +16,7 @@ use crate::policy::{ConstantGain, GainPolicy, Targets};
 use crate::scalar::Scalar;
 use crate::sealed::Sealed;
 use crate::sensitivity::Sensitivity;
-use crate::system::{DrivenSystem, FeedbackSystem, Integrals, PreparedSystem, Vector};
+use crate::system::{DrivenSystem, FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
 use crate::tableau::{EULER, RK4};
 
 /// The feedback field of the system `S` with gains of the kind `K`, in numbers of type `T`, ready to be integrated.
@@ -158,6 +158,11 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
 
     fn clock(&self) -> Option<usize> {
         self.system.facts().clock
+    }
+
+    #[inline]
+    fn continues_variable(&self, entry: usize) -> bool {
+        StateEntry::continues(self.system.facts().state, entry)
     }
 
     fn start_at(&mut self, x: &Vector<S, T>) {

@@ -14,7 +14,7 @@ use crate::gauss::{StageRates, side_by_side};
 use crate::lanes::Lanes;
 use crate::scalar::Scalar;
 use crate::sealed::Sealed;
-use crate::system::{DrivenSystem, FeedbackSystem, KineticEnergy, PreparedSystem, StateRole, Vector};
+use crate::system::{DrivenSystem, FeedbackSystem, KineticEnergy, PreparedSystem, StateEntry, StateRole, Vector};
 
 /// An autonomous ordinary differential equation x' = f(x) on R^N, in numbers of type `T`.
 pub trait Field<T: Scalar = f64> {
@@ -44,6 +44,12 @@ pub trait Field<T: Scalar = f64> {
     /// The index of the entry of the state that is the time, if there is one: integrators set it to the time they reach.
     fn clock(&self) -> Option<usize> {
         None
+    }
+
+    /// Whether an entry of the state belongs to the same variable as the one before it: a tolerance without an absolute part looks at whole
+    /// vectors. By default every entry is a variable of its own.
+    fn continues_variable(&self, _entry: usize) -> bool {
+        false
     }
 
     /// What gives inputs to the field, if it takes any.
@@ -92,6 +98,10 @@ impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
 
     fn clock(&self) -> Option<usize> {
         (**self).clock()
+    }
+
+    fn continues_variable(&self, entry: usize) -> bool {
+        (**self).continues_variable(entry)
     }
 
     fn driver(&self) -> Option<&dyn Driver> {
@@ -168,6 +178,11 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
 
     fn clock(&self) -> Option<usize> {
         self.0.facts().clock
+    }
+
+    #[inline]
+    fn continues_variable(&self, entry: usize) -> bool {
+        StateEntry::continues(self.0.facts().state, entry)
     }
 
     /// Those of a Hamiltonian with a constant mass matrix, without constraints or the time.

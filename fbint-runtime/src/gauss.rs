@@ -14,12 +14,12 @@ mod collocation;
 
 pub(crate) use self::collocation::Collocation;
 use crate::entries::Entries;
-use crate::error::Error;
 use crate::failure::StepFailure;
 use crate::field::Field;
 #[cfg(feature = "lanes")]
 use crate::lanes::Lanes;
 use crate::linear::from_slice;
+use crate::method::GaussStages;
 #[cfg(feature = "lanes")]
 use crate::scalar::Scalar;
 use crate::simulation::Advance;
@@ -78,16 +78,11 @@ const EIGHT: Coefficients = Coefficients {
 
 impl Coefficients {
     /// The method with this number of stages.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Stages`] if it is not 2, 4 or 8.
-    pub(crate) const fn of_stages(stages: usize) -> Result<Self, Error> {
+    pub(crate) const fn of_stages(stages: GaussStages) -> Self {
         match stages {
-            2 => Ok(TWO),
-            4 => Ok(FOUR),
-            8 => Ok(EIGHT),
-            _ => Err(Error::Stages { stages }),
+            GaussStages::Two => TWO,
+            GaussStages::Four => FOUR,
+            GaussStages::Eight => EIGHT,
         }
     }
 
@@ -266,8 +261,8 @@ mod tests {
 
     #[test]
     fn coefficients_are_those_of_collocation_at_legendre_zeros() {
-        for stages in [2, 4, 8] {
-            let method = Coefficients::of_stages(stages).unwrap();
+        for method in [TWO, FOUR, EIGHT] {
+            let stages = method.stages();
             let (b, c) = (method.weights(1.0), nodes(stages));
             let power = |j: usize, k: i32| c[j].powi(k - 1);
             let close = |value: f64, expected: f64, what: &str| {
@@ -292,8 +287,8 @@ mod tests {
 
     #[test]
     fn coefficients_are_symplectic_and_symmetric_exactly() {
-        for stages in [2, 4, 8] {
-            let method = Coefficients::of_stages(stages).unwrap();
+        for method in [TWO, FOUR, EIGHT] {
+            let stages = method.stages();
             for (i, j) in (0..stages).flat_map(|i| (0..stages).map(move |j| (i, j))) {
                 let (share, other) = (method.share(i, j), method.share(j, i));
                 // Without rounding: the larger is between 1/2 and 2, and the smaller is what is left of 1.

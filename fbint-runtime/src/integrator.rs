@@ -15,7 +15,7 @@ use derive_where::derive_where;
 use crate::dense_output::DenseOutput;
 use crate::driver::ALWAYS;
 use crate::entries::Entries;
-use crate::error::{Error, positive};
+use crate::error::Error;
 use crate::failure::{StepError, StepFailure};
 use crate::field::Field;
 use crate::linear::{difference, filled, is_finite, not_finite, sum};
@@ -26,10 +26,15 @@ use crate::scalar::Scalar;
 use crate::step_size::{LEAST_LOG_ERROR, REST, StepLimits};
 use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::{ErrorEstimate, Pair, advanced, extended};
-use crate::tolerance::{Tolerance, norm};
+use crate::tolerance::{ErrorScale, Sizes, Tolerance, largest_of_variables, norm, nudged};
 
 /// The default of the maximum number of steps that are tried.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
+/// The shortest first step, in roundings of the time at the start: no step can be shorter than ten.
+const SHORTEST: f64 = 64.0;
+/// The first step from rest, as a part of the run.
+const AT_REST: f64 = 0.01;
+
 /// An integration of x' = f(x), by a method with `STAGES` stages.
 ///
 /// ```
@@ -61,8 +66,10 @@ pub struct Integrator<'f, F: Field + ?Sized, const STAGES: usize> {
     tolerance: Tolerance,
     /// The number of entries of a state.
     dimension: usize,
-    /// The absolute tolerance of each entry.
-    atol: F::Vector,
+    /// What weighs errors where the next step begins.
+    scale: ErrorScale<F::Vector>,
+    /// The same where the last attempt ended.
+    reached: ErrorScale<F::Vector>,
     max_steps: u64,
     limits: StepLimits,
     time: f64,
@@ -130,11 +137,13 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     const IS_IMPLICIT: bool = Self::PAIR.is_implicit();
 
     pub(crate) fn new(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {
+        let scale = ErrorScale::new(&tolerance, &start, |entry| field.continues_variable(entry));
         Self {
             field,
             tolerance,
             dimension: field.dimension(),
-            atol: filled(tolerance.absolute(1.0)),
+            scale,
+            reached: scale,
             max_steps: MAX_STEPS,
             limits: StepLimits::NONE,
             time: 0.0,
@@ -162,15 +171,13 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     }
 
     /// This integration with the absolute tolerance atol times `scales`, entry by entry, where each scale is the typical size of an
-    /// entry, such as 30 for positions and 1e-6 for momenta.
+    /// entry, such as 30 for positions and 1e-6 for momenta. Without an absolute tolerance it is rtol times the scale.
     ///
     /// # Errors
     ///
     /// If a scale is not positive or not finite.
     pub fn with_scales(mut self, scales: &F::Vector) -> Result<Self, Error> {
-        for (atol, &scale) in self.atol.as_mut().iter_mut().zip(scales.as_ref()).take(self.dimension) {
-            *atol = self.tolerance.absolute(positive("the scale of an entry", scale)?);
-        }
+        self.scale = self.scale.with_scales(&self.tolerance, scales, self.dimension)?;
         Ok(self)
     }
 
@@ -283,10 +290,10 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         self.step_and(until, &mut |begin, error, end| projector.land(begin, error, end, landing))
     }
 
-    /// The tolerance of entry `i` of the state, rtol |x_i| + atol.
+    /// The tolerance of entry `i` of the state, atol_i + rtol |x_i|.
     #[cfg(feature = "std")]
     pub(crate) fn tolerance(&self, i: usize) -> f64 {
-        self.tolerance.of(self.state[i], self.atol[i])
+        self.scale.tolerance(&self.state, i)
     }
 
     /// Makes one step as [`step`](Self::step) does, and projects where it ends.
@@ -310,10 +317,10 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         let mut proposed = match self.size {
             Some(size) => size,
             None => {
-                let weights = self.tolerance.weights(&self.atol, &self.state, &self.state);
-                let (x, rates) = (self.state, self.stages[0]);
-                let beginning = Beginning { x, rates, weights, dimension: self.dimension };
-                let size = beginning.first_size(Self::PAIR.control.order, direction, remaining, |x| self.evaluate(x));
+                let (x, rates, field) = (self.state, self.stages[0], self.field);
+                let beginning = Beginning { time: self.time, x, rates, scale: self.scale };
+                let order = Self::PAIR.control.order;
+                let size = beginning.first_size(field, order, direction, remaining, |x| self.evaluate(x));
                 size.min(self.limits.at_rest.unwrap_or(f64::INFINITY)).min(self.limits.most)
             }
         };
@@ -348,6 +355,9 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             }
             let error = if is_finite(&next) { error } else { f64::INFINITY };
             self.rejected += 1;
+            if shrinking.is_some() {
+                self.measure_roundings();
+            }
             shrinking = Some(self.rejection(&next, error));
             proposed = size * Self::PAIR.control.shrinkage(error);
             first = 1;
@@ -436,10 +446,32 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         }
         stage!(0 1 2 3 4 5 6 7 8 9 10 11 12);
         self.evaluations += (end - first) as u64;
-        let weights = self.tolerance.weights(&self.atol, &self.state, &next);
+        let weights = self.weights(&next, h);
         let error;
         (self.error, error) = pair.error(&self.stages, h, &weights, self.dimension);
         (next, error)
+    }
+
+    /// What weighs the errors of a step of size h to a state.
+    #[inline]
+    fn weights(&mut self, next: &F::Vector, h: f64) -> F::Vector {
+        self.reached = self.scale.reaching(next, |entry| self.field.continues_variable(entry));
+        self.reached.weights(&self.state, next, h)
+    }
+
+    /// Measures the rounding of the rates, after attempts that became shorter without becoming better: below it, errors say nothing.
+    #[cold]
+    fn measure_roundings(&mut self) {
+        let (clock, attempts) = (self.field.clock(), self.steps + self.rejected);
+        if self.scale.by_size().is_none() {
+            return;
+        }
+        let state = self.state;
+        let near = F::Vector::from_fn(|i| if clock == Some(i) { state[i] } else { nudged(state[i], i, attempts) });
+        let (rates, at_state) = (self.evaluate(&near), self.stages[0]);
+        if let Some(sizes) = self.scale.sizes_mut() {
+            sizes.measure(&difference(&rates, &at_state));
+        }
     }
 
     /// Takes the Jacobian at the state for all attempts at the next step.
@@ -466,7 +498,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             self.evaluations += 1;
             self.field.value(x)
         });
-        let weights = self.tolerance.weights(&self.atol, &self.state, &next);
+        let weights = self.weights(&next, h);
         let error;
         (self.error, error) = Self::PAIR.error(&self.stages, h, &weights, self.dimension);
         (next, error)
@@ -492,7 +524,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         let mut change = difference(next, &self.state);
         let clock = self.field.clock().and_then(|clock| change.as_mut().get_mut(clock));
         clock.into_iter().for_each(|time| *time = 0.0);
-        norm(&change, &self.tolerance.weights(&self.atol, &self.state, next), self.dimension) <= REST
+        norm(&change, &self.reached.weights(&self.state, next, 0.0), self.dimension) <= REST
     }
 
     fn accept(&mut self, time: f64, state: F::Vector) {
@@ -501,6 +533,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if let Some(clock) = self.field.clock() {
             self.state[clock] = time;
         }
+        self.scale = self.reached;
         self.knows_derivative = matches!(Self::PAIR.error, ErrorEstimate::Embedded(_));
         self.steps += 1;
     }
@@ -522,6 +555,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             steps: self.steps,
             rejected: self.rejected,
             evaluations: self.evaluations,
+            sizes: self.scale.by_size().map(|(_, sizes)| *sizes),
         }
     }
 
@@ -534,6 +568,9 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         self.stages[Self::PAIR.last] = from.derivative.unwrap_or(filled(0.0));
         self.jump = f64::INFINITY;
         (self.size, self.last_log_error) = (from.size, from.last_log_error);
+        if let (Some(sizes), Some(from)) = (self.scale.sizes_mut(), from.sizes) {
+            *sizes = from;
+        }
         (self.steps, self.rejected, self.evaluations) = (from.steps, from.rejected, from.evaluations);
     }
 
@@ -555,23 +592,43 @@ pub(crate) struct Resumption<V> {
     pub(crate) steps: u64,
     pub(crate) rejected: u64,
     pub(crate) evaluations: u64,
+    /// What absolute tolerances follow from, where none are given.
+    pub(crate) sizes: Option<Sizes<V>>,
 }
 
-/// Where an integration of x' = f(x) begins, in a state with so many entries, and what errors are weighed by there.
+/// Where an integration of x' = f(x) begins, and what weighs errors there.
 pub(crate) struct Beginning<V> {
+    pub(crate) time: f64,
     pub(crate) x: V,
     /// f(x).
     pub(crate) rates: V,
-    pub(crate) weights: V,
-    pub(crate) dimension: usize,
+    pub(crate) scale: ErrorScale<V>,
 }
 
 impl<V: Entries<f64>> Beginning<V> {
-    /// A first step of a method of this order for an error of about 0.01, if the field and its change along an Euler step say enough about
-    /// its higher derivatives (HNW II.4).
-    pub(crate) fn first_size(&self, order: f64, direction: f64, remaining: f64, mut field: impl FnMut(&V) -> V) -> f64 {
-        let Self { x, rates, weights, dimension } = self;
-        let size_of = |v: &V| norm(v, weights, *dimension);
+    /// A first step along a field by a method of this order, for an error of about 0.01, if the field and its change along an Euler step say
+    /// enough about its higher derivatives.
+    pub(crate) fn first_size<F: Field<Vector = V> + ?Sized>(
+        &self,
+        field: &F,
+        order: f64,
+        direction: f64,
+        remaining: f64,
+        mut value: impl FnMut(&V) -> V,
+    ) -> f64 {
+        let after = |step: f64| value(&sum(&self.x, direction * step, &self.rates));
+        let size = match self.scale.by_size() {
+            Some((rtol, sizes)) => self.size_by_motion(field, rtol, &sizes.largest, order, remaining, after),
+            None => self.size_by_weights(field.dimension(), order, remaining, after),
+        };
+        size.max(SHORTEST * f64::EPSILON * self.time.abs()).min(remaining)
+    }
+
+    /// HNW II.4, in units of the tolerance.
+    fn size_by_weights(&self, dimension: usize, order: f64, remaining: f64, after: impl FnOnce(f64) -> V) -> f64 {
+        let Self { x, rates, scale, .. } = self;
+        let weights = scale.weights(x, x, 0.0);
+        let size_of = |v: &V| norm(v, &weights, dimension);
         let (size_of_x, size_of_f) = (size_of(x), size_of(rates));
         let guess = if size_of_x <= 1e-5 || size_of_f <= 1e-5 {
             // What comes of it is at most a hundred times as long.
@@ -580,9 +637,47 @@ impl<V: Entries<f64>> Beginning<V> {
             0.01 * size_of_x / size_of_f
         };
         let guess = guess.min(remaining);
-        let change = difference(&field(&sum(x, direction * guess, rates)), rates);
+        let change = difference(&after(guess), rates);
         let largest = size_of_f.max(size_of(&change) / guess);
         let size = if largest <= 1e-15 { (guess * 1e-3).max(1e-6) } else { Scalar::powf(0.01 / largest, 1.0 / order) };
-        size.min(100.0 * guess).min(remaining)
+        size.min(100.0 * guess)
     }
+
+    /// The same without a unit: the time in which variables change by their sizes takes the place of the unit of time. A variable that
+    /// begins at 0 has no size yet, and counts by the change of its rate.
+    fn size_by_motion<F: Field<Vector = V> + ?Sized>(
+        &self,
+        field: &F,
+        rtol: f64,
+        sizes: &V,
+        order: f64,
+        remaining: f64,
+        after: impl FnOnce(f64) -> V,
+    ) -> f64 {
+        let rates = &self.rates;
+        let is_counted = |i: usize| i < field.dimension() && field.clock() != Some(i);
+        let speed = relative(rates, sizes, is_counted);
+        let at_rest = if remaining.is_finite() { AT_REST * remaining } else { 1.0 };
+        let probe = if speed > 0.0 { (0.01 / speed).min(remaining) } else { 0.01 * at_rest };
+        let change = difference(&after(probe), rates);
+        let sizes_of_rates = largest_of_variables(rates, |entry| field.continues_variable(entry));
+        let turning = relative(&change, &sizes_of_rates, |i| is_counted(i) && sizes[i] == 0.0) / probe;
+        let bending = Scalar::sqrt(relative(&change, sizes, is_counted) / probe);
+        let fastest = speed.max(bending).max(turning);
+        if !(fastest > 0.0 && fastest.is_finite()) {
+            return at_rest;
+        }
+        let size = Scalar::powf(0.01 * rtol, 1.0 / order) / fastest;
+        if fastest * remaining < 1.0 { size.min(at_rest) } else { size }
+    }
+}
+
+/// The root mean square of the entries that count, each in units of its size; those without a size are left out.
+fn relative<V: Entries<f64>>(v: &V, sizes: &V, is_counted: impl Fn(usize) -> bool) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for i in (0..V::LEN).filter(|i| is_counted(*i) && sizes[*i] > 0.0) {
+        let entry = v[i] / sizes[i];
+        (sum, count) = (sum + entry * entry, count + 1.0);
+    }
+    if count > 0.0 { Scalar::sqrt(sum / count) } else { 0.0 }
 }

@@ -156,7 +156,7 @@ pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
 #[doc(hidden)]
 pub use ensemble::{FlatEnsembleRun, MediumLanes, NarrowLanes};
 pub use entries::{Entries, Entry};
-pub use error::Error;
+pub use error::{Error, GivenName};
 #[cfg(feature = "std")]
 pub use event::Event;
 pub use extremes::Extremes;
@@ -179,7 +179,7 @@ pub use lanes::Lanes;
 #[cfg(feature = "std")]
 pub use linearisation::Linearisation;
 #[cfg(feature = "std")]
-pub use method::{Method, Settings};
+pub use method::{GaussStages, Method, Settings};
 pub use nalgebra;
 pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
 pub use projection::{LeftOutReason, Omission, Projected, Projection, Projector};

@@ -45,8 +45,8 @@ pub enum Method {
     /// are iterated until they are exact to rounding, too, and its sums are compensated. It is not for stiff systems. The state is
     /// projected only if a projection was chosen.
     Gauss {
-        /// The number of stages, half the order: 2, 4 or 8.
-        stages: usize,
+        /// The number of stages, half the order.
+        stages: GaussStages,
         /// The step.
         h: f64,
     },
@@ -76,15 +76,15 @@ pub enum Method {
     DormandPrince {
         /// The relative tolerance of a step.
         rtol: f64,
-        /// The absolute tolerance of a step.
-        atol: f64,
+        /// The absolute tolerance of a step; without one, rtol times the size of each variable: see [`Tolerance`](crate::Tolerance).
+        atol: Option<f64>,
     },
     /// Dormand and Prince's method of order 8(5, 3) with error control; see [`Integrator`](crate::Integrator).
     Dop853 {
         /// The relative tolerance of a step.
         rtol: f64,
-        /// The absolute tolerance of a step.
-        atol: f64,
+        /// The absolute tolerance of a step; without one, rtol times the size of each variable: see [`Tolerance`](crate::Tolerance).
+        atol: Option<f64>,
     },
     /// Steinebach's linearly implicit method of order 5(4) with error control, for what is stiff: springs, dampers and gains that are
     /// fast against the motion. For systems with the key `derivatives`; see [`Integrator::rodas5p`](crate::Integrator::rodas5p).
@@ -92,9 +92,47 @@ pub enum Method {
     Rodas5P {
         /// The relative tolerance of a step.
         rtol: f64,
-        /// The absolute tolerance of a step.
-        atol: f64,
+        /// The absolute tolerance of a step; without one, rtol times the size of each variable: see [`Tolerance`](crate::Tolerance).
+        atol: Option<f64>,
     },
+}
+
+/// The number of stages of Gauss's collocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "u8", into = "u8"))]
+pub enum GaussStages {
+    /// 2, for order 4.
+    Two,
+    /// 4, for order 8.
+    Four,
+    /// 8, for order 16.
+    Eight,
+}
+
+#[cfg(feature = "serde")]
+impl From<GaussStages> for u8 {
+    fn from(stages: GaussStages) -> Self {
+        match stages {
+            GaussStages::Two => 2,
+            GaussStages::Four => 4,
+            GaussStages::Eight => 8,
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<u8> for GaussStages {
+    type Error = &'static str;
+
+    fn try_from(stages: u8) -> Result<Self, Self::Error> {
+        match stages {
+            2 => Ok(Self::Two),
+            4 => Ok(Self::Four),
+            8 => Ok(Self::Eight),
+            _ => Err("Gauss's collocation has 2, 4 or 8 stages"),
+        }
+    }
 }
 
 /// How a run is made: the method, the end, the samples and the projection.
@@ -103,7 +141,7 @@ pub enum Method {
 pub struct Settings {
     /// The method and its step or tolerances.
     pub method: Method,
-    /// The time at the start.
+    /// The time at the start. With 0 it is the time in the start's state, where that is part of the state.
     #[cfg_attr(feature = "serde", serde(default))]
     pub from: f64,
     /// The time at the end.
@@ -122,11 +160,14 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// A run with a method from t = 0 until a time, with samples at their default times and without a projection.
+    /// A run with a method from t = 0, or the time in the start's state, until a time, with samples at their default times and without a projection.
     pub const fn new(method: Method, until: f64) -> Self {
         Self { method, from: 0.0, until, every: None, projection: None, max_step: None, max_steps: None }
     }
 }
+
+/// rtol, and atol if it is given.
+type Tolerances = (f64, Option<f64>);
 
 /// How a method takes its steps, with what they are known by when it is chosen: their size, or tolerances of their error.
 #[derive(Clone, Copy)]
@@ -134,13 +175,13 @@ pub(crate) enum Stepping {
     /// Steps of one size along a field.
     Fixed { method: FixedStep, h: f64 },
     /// Steps of one size by collocation.
-    Gauss { stages: usize, h: f64 },
+    Gauss { stages: GaussStages, h: f64 },
     /// Steps of one size by a map of the system.
     Geometric { map: GeometricMap, h: f64 },
     /// Steps of Rodas5P, whose size is chosen by error control.
-    Rodas5P { tolerances: [f64; 2] },
+    Rodas5P { tolerances: Tolerances },
     /// Steps of an explicit method, whose size is chosen by error control.
-    Controlled { method: ErrorControl, tolerances: [f64; 2] },
+    Controlled { method: ErrorControl, tolerances: Tolerances },
 }
 
 /// A method with a fixed step.
@@ -214,11 +255,11 @@ impl Method {
                 ["heun", "Heun", "Heun", "Heun's method, order 2"]),
             Self::Rk4 { h } => (Fixed { method: FixedStep::Rk4, h }, 4,
                 ["rk4", "RK4", "RK4", "The classical Runge-Kutta method, order 4"]),
-            Self::Gauss { stages: 2, h } => (Gauss { stages: 2, h }, 4,
+            Self::Gauss { stages: stages @ GaussStages::Two, h } => (Gauss { stages, h }, 4,
                 ["gauss4", "Gauss 4", "Gauss 4", "Gauss's collocation, order 4: symplectic, implicit, for what is not stiff"]),
-            Self::Gauss { stages: 4, h } => (Gauss { stages: 4, h }, 8,
+            Self::Gauss { stages: stages @ GaussStages::Four, h } => (Gauss { stages, h }, 8,
                 ["gauss8", "Gauss 8", "Gauss 8", "Gauss's collocation, order 8"]),
-            Self::Gauss { stages, h } => (Gauss { stages, h }, 16,
+            Self::Gauss { stages: stages @ GaussStages::Eight, h } => (Gauss { stages, h }, 16,
                 ["gauss16", "Gauss 16", "Gauss 16", "Gauss's collocation, order 16, for long runs to rounding"]),
             Self::DiscreteHamel { h } => (Geometric { map: GeometricMap::DiscreteHamel, h }, 2,
                 ["discrete-hamel", "discrete Hamel", "the discrete Hamel integrator",
@@ -230,12 +271,12 @@ impl Method {
                 ["rattle", "RATTLE", "RATTLE", "RATTLE, order 2, for holonomic constraints and a constant mass matrix"]),
             Self::OneStep { h } => (Geometric { map: GeometricMap::Given, h }, 1,
                 ["one-step", "one step", "the given map", "A map that is given"]),
-            Self::DormandPrince { rtol, atol } => (Controlled { method: ErrorControl::DormandPrince, tolerances: [rtol, atol] }, 5,
+            Self::DormandPrince { rtol, atol } => (Controlled { method: ErrorControl::DormandPrince, tolerances: (rtol, atol) }, 5,
                 ["dormand-prince", "Dormand-Prince 5(4)", "Dormand-Prince",
                  "Dormand and Prince's method of order 5(4), with error control"]),
-            Self::Dop853 { rtol, atol } => (Controlled { method: ErrorControl::Dop853, tolerances: [rtol, atol] }, 8,
+            Self::Dop853 { rtol, atol } => (Controlled { method: ErrorControl::Dop853, tolerances: (rtol, atol) }, 8,
                 ["dop853", "DOP853", "DOP853", "Dormand and Prince's method of order 8(5, 3), with error control"]),
-            Self::Rodas5P { rtol, atol } => (Rodas5P { tolerances: [rtol, atol] }, 5,
+            Self::Rodas5P { rtol, atol } => (Rodas5P { tolerances: (rtol, atol) }, 5,
                 ["rodas5p", "Rodas5P", "Rodas5P",
                  "Steinebach's method of order 5(4) for what is stiff, with error control, for models with the key `derivatives`"]),
         };
@@ -243,15 +284,15 @@ impl Method {
     }
 
     /// Every method that needs nothing but a step `h` or the tolerances rtol and atol, with these.
-    pub const fn all(h: f64, [rtol, atol]: [f64; 2]) -> [Self; 13] {
+    pub const fn all(h: f64, (rtol, atol): Tolerances) -> [Self; 13] {
         [
             Self::Euler { h },
             Self::Midpoint { h },
             Self::Heun { h },
             Self::Rk4 { h },
-            Self::Gauss { stages: 2, h },
-            Self::Gauss { stages: 4, h },
-            Self::Gauss { stages: 8, h },
+            Self::Gauss { stages: GaussStages::Two, h },
+            Self::Gauss { stages: GaussStages::Four, h },
+            Self::Gauss { stages: GaussStages::Eight, h },
             Self::DiscreteHamel { h },
             Self::StormerVerlet { h },
             Self::Rattle { h },
@@ -265,9 +306,9 @@ impl Method {
     ///
     /// ```
     /// # use fbint_runtime::Method;
-    /// assert_eq!(Method::with_key("rk4", 1e-3, [1e-9; 2]), Some(Method::Rk4 { h: 1e-3 }));
+    /// assert_eq!(Method::with_key("rk4", 1e-3, (1e-9, None)), Some(Method::Rk4 { h: 1e-3 }));
     /// ```
-    pub fn with_key(key: &str, h: f64, tolerances: [f64; 2]) -> Option<Self> {
+    pub fn with_key(key: &str, h: f64, tolerances: Tolerances) -> Option<Self> {
         Self::all(h, tolerances).into_iter().find(|method| method.key() == key)
     }
 
@@ -314,8 +355,8 @@ impl Method {
         }
     }
 
-    /// The relative and the absolute tolerance of a step, under error control.
-    pub const fn tolerances(self) -> Option<[f64; 2]> {
+    /// The relative tolerance of a step, and the absolute one if it is given, under error control.
+    pub const fn tolerances(self) -> Option<Tolerances> {
         match self.stepping() {
             Stepping::Rodas5P { tolerances } | Stepping::Controlled { tolerances, .. } => Some(tolerances),
             Stepping::Fixed { .. } | Stepping::Gauss { .. } | Stepping::Geometric { .. } => None,

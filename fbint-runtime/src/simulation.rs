@@ -234,7 +234,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// # #[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
     /// # pub struct Oscillator;
     /// let start = OscillatorState { q: 1.0, p: 0.0 };
-    /// let run = Simulation::new(&Oscillator, start)?.dense().run(Method::Dop853 { rtol: 1e-12, atol: 1e-12 }, 10.0)?;
+    /// let run = Simulation::new(&Oscillator, start)?.dense().run(Method::Dop853 { rtol: 1e-12, atol: Some(1e-12) }, 10.0)?;
     /// assert!((run.at(3.14).unwrap().q - 3.14_f64.cos()).abs() < 1e-10);
     /// assert!(run.at(10.5).is_none());
     /// # Ok::<(), fbint_runtime::Error>(())
@@ -245,7 +245,9 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     }
 
     /// The typical size of each entry of the state, such as 30 for positions and 1e-6 for momenta: with error control the absolute
-    /// tolerance of an entry is atol times its scale. The default is 1 for every entry.
+    /// tolerance of an entry is atol times its scale, or rtol times that where no absolute tolerance is given. Without scales, an absolute
+    /// tolerance that is given holds for every entry, and another one follows from the sizes of variables: see
+    /// [`Tolerance`].
     pub fn scales(mut self, scales: impl Into<Vector<S>>) -> Self {
         self.setup.scales = Some(scales.into());
         self
@@ -269,7 +271,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     ///
     /// let pulse = Pulse { s: 0.005 };
     /// let start = PulseState { x: 0.0, p: 0.0, t: 0.0, work: 0.0 };
-    /// let run = Simulation::new(&pulse, start)?.max_step(0.05).run(Method::Dop853 { rtol: 1e-9, atol: 1e-9 }, 505.0)?;
+    /// let run = Simulation::new(&pulse, start)?.max_step(0.05).run(Method::Dop853 { rtol: 1e-9, atol: Some(1e-9) }, 505.0)?;
     /// assert!((run.state().x - 5_f64.sin()).abs() < 1e-4);
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
@@ -341,7 +343,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// let zero = Event::new("zero", |_, state: &OscillatorState| state.q);
     /// let fast = Event::new("fast", |_, state: &OscillatorState| state.p - 0.5).rising().terminal();
     /// let simulation = Simulation::new(&Oscillator, start)?.event(zero).event(fast);
-    /// let run = simulation.run(Method::Dop853 { rtol: 1e-13, atol: 1e-13 }, 10.0)?;
+    /// let run = simulation.run(Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) }, 10.0)?;
     ///
     /// // q = cos(t) and p = -sin(t).
     /// let pi = std::f64::consts::PI;
@@ -457,7 +459,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// # pub struct Trolley { pub m: f64 }
     /// let trolley = Trolley { m: 2.0 };
     /// let start = TrolleyState { x: 1.0, p: 0.0, time: 0.0, work: 0.0 };
-    /// let method = Method::Dop853 { rtol: 1e-10, atol: 1e-10 };
+    /// let method = Method::Dop853 { rtol: 1e-10, atol: Some(1e-10) };
     ///
     /// // A controller that pulls the trolley to x = 0, and its own losses.
     /// let controller = |_: f64, state: &TrolleyState| TrolleyInput { thrust: -2.0 * state.x - 3.0 * state.p };
@@ -551,7 +553,8 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         }
     }
 
-    /// Runs the simulation with these settings instead of those of the builder; without an interval between samples, with the builder's.
+    /// Runs the simulation with these settings instead of those of the builder; without an interval between samples, with the builder's,
+    /// and from [`from`](Settings::from) = 0 at the builder's time.
     ///
     /// # Errors
     ///
@@ -603,7 +606,10 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
     /// Takes these settings instead of those of the builder.
     fn apply(&mut self, settings: &Settings) {
         let Settings { method: _, from, until: _, every, projection, max_step, max_steps } = *settings;
-        (self.time, self.hold) = (from, Hold::Chosen(projection));
+        self.hold = Hold::Chosen(projection);
+        if from != 0.0 {
+            self.time = from;
+        }
         self.samples = every.map(SampleTimes::every).or(self.samples.take());
         (self.max_step, self.max_steps) = (max_step.or(self.max_step), max_steps.or(self.max_steps));
     }
@@ -667,10 +673,10 @@ impl Stepping {
             Self::Fixed { method, .. } => {
                 return Ok(Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends)));
             }
-            Self::Gauss { stages, h } => Box::new(GaussMethod::new(field, Coefficients::of_stages(stages)?, h, &start)),
+            Self::Gauss { stages, h } => Box::new(GaussMethod::new(field, Coefficients::of_stages(stages), h, &start)),
             Self::Geometric { map, .. } => map.steps(system, &start, control.map)?,
             Self::Controlled { method, tolerances } => return method.stepper(field, start, tolerances, control, ends),
-            Self::Rodas5P { tolerances: [rtol, atol] } => {
+            Self::Rodas5P { tolerances: (rtol, atol) } => {
                 // The first condition is a constant, so that the steps are compiled for systems that can have them alone.
                 if const { matches!(S::KNOWN_FACTS, Some(facts) if !facts.has_jacobian) }
                     || !system.facts().has_jacobian
@@ -692,7 +698,7 @@ impl ErrorControl {
         self,
         field: &'s F,
         start: Vector<S>,
-        [rtol, atol]: [f64; 2],
+        (rtol, atol): (f64, Option<f64>),
         control: &StepControl<'s, Vector<S>>,
         ends: StepEnds<'s, S>,
     ) -> Result<Box<dyn Stepper + 's>, Error> {

@@ -215,6 +215,8 @@ pub trait FeedbackLaw<S: FeedbackSystem, T: Scalar> {
 pub struct StateEntry {
     /// The name: `angle`, `q[0]`, `q[(0, 1)]`.
     pub name: &'static str,
+    /// The index of its declared scalar, vector or matrix in [`SystemFacts::variables`].
+    pub variable: usize,
     /// What the entry is.
     pub role: StateRole,
 }

@@ -2,49 +2,239 @@
 
 use crate::entries::Entries;
 use crate::error::{Error, positive};
+#[cfg(feature = "ensemble")]
+use crate::lanes::{Lanes, Mask};
+use crate::linear::filled;
 use crate::scalar::Scalar;
 
-/// The largest error of a step, rtol |x_i| + atol for entry i of the state; see [`Integrator::with_scales`](crate::Integrator::with_scales)
-/// for entries of different sizes.
+/// An error estimate counts where it is this many times the rounding of the rates.
+const ROUNDINGS: f64 = 8.0;
+
+/// The largest error of a step: atol + rtol |x_i| for entry i of the state.
+///
+/// Without an absolute tolerance, atol is rtol times the size of the variable that the entry belongs to: the largest entry so far of that
+/// scalar, vector or matrix. Such a tolerance has no unit, so that a run takes the same steps in every system of units. See
+/// [`Integrator::with_scales`](crate::Integrator::with_scales) for sizes that are known in advance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     rtol: f64,
-    atol: f64,
+    atol: Option<f64>,
 }
 
 impl Tolerance {
-    /// A relative and an absolute tolerance.
+    /// A relative tolerance, and an absolute one or `None`.
+    ///
+    /// ```
+    /// # use fbint_runtime::Tolerance;
+    /// let by_size = Tolerance::new(1e-9, None)?;
+    /// let absolute = Tolerance::new(1e-9, 1e-12)?;
+    /// # assert_ne!(by_size, absolute);
+    /// # Ok::<(), fbint_runtime::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// If one of them is not positive or not finite.
-    pub fn new(rtol: f64, atol: f64) -> Result<Self, Error> {
+    pub fn new(rtol: f64, atol: impl Into<Option<f64>>) -> Result<Self, Error> {
         let rtol = positive("the relative tolerance rtol", rtol)?;
-        let atol = positive("the absolute tolerance atol", atol)?;
+        let atol = match atol.into() {
+            Some(atol) => Some(positive("the absolute tolerance atol", atol)?),
+            None => None,
+        };
         Ok(Self { rtol, atol })
     }
+}
 
-    /// The absolute tolerance of an entry of this scale.
-    pub(crate) fn absolute(&self, scale: f64) -> f64 {
-        self.atol * scale
+/// What weighs the errors of the entries of a state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ErrorScale<V> {
+    rtol: f64,
+    atol: Absolute<V>,
+}
+
+/// The absolute tolerances of the entries of a state.
+#[derive(Clone, Copy, Debug)]
+enum Absolute<V> {
+    Given(V),
+    BySize(Sizes<V>),
+}
+
+/// What absolute tolerances follow from where none are given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes<V> {
+    /// The largest entry so far of the variable that each entry belongs to.
+    pub(crate) largest: V,
+    /// The rounding of the rates, as far as it was measured.
+    pub(crate) roundings: V,
+}
+
+impl<V> ErrorScale<V> {
+    /// That of a run from a start, of which `continues` tells the entries that belong to the variable of the one before.
+    pub(crate) fn new<T: Larger>(tolerance: &Tolerance, start: &V, continues: impl Fn(usize) -> bool) -> Self
+    where
+        V: Entries<T>,
+    {
+        let Tolerance { rtol, atol } = *tolerance;
+        let atol = match atol {
+            Some(atol) => Absolute::Given(filled(T::from_f64(atol))),
+            None => {
+                let largest = largest_of_variables(start, continues);
+                Absolute::BySize(Sizes { largest, roundings: filled(T::from_f64(0.0)) })
+            }
+        };
+        Self { rtol, atol }
     }
 
-    /// What an entry of an error is to be multiplied with: 1 / (atol_i + rtol max(|x_i|, |y_i|)).
-    #[inline]
-    pub(crate) fn weights<V: Entries<T>, T: Larger>(&self, atol: &V, x: &V, y: &V) -> V {
-        let (mut weights, rtol) = (*atol, T::from_f64(self.rtol));
-        // A loop, which LLVM vectorises among the sums of a step, where each entry of `from_fn` became a branch and a division.
-        for ((weight, x), y) in weights.as_mut().iter_mut().zip(x.as_ref()).zip(y.as_ref()) {
-            *weight = (*weight + rtol * x.abs().larger(y.abs())).recip();
+    /// The relative tolerance, and the sizes where these make the absolute ones.
+    pub(crate) fn by_size(&self) -> Option<(f64, &Sizes<V>)> {
+        match &self.atol {
+            Absolute::Given(_) => None,
+            Absolute::BySize(sizes) => Some((self.rtol, sizes)),
         }
-        weights
     }
 
-    /// The tolerance of an entry of the state, rtol |x| + atol.
-    #[cfg(feature = "std")]
-    pub(crate) fn of(&self, x: f64, atol: f64) -> f64 {
-        atol + self.rtol * x.abs()
+    /// The sizes where these make the absolute tolerances, to be changed.
+    pub(crate) fn sizes_mut(&mut self) -> Option<&mut Sizes<V>> {
+        match &mut self.atol {
+            Absolute::Given(_) => None,
+            Absolute::BySize(sizes) => Some(sizes),
+        }
     }
+
+    /// The scale after a step that ends in a state.
+    #[inline]
+    pub(crate) fn reaching<T: Larger>(&self, end: &V, continues: impl Fn(usize) -> bool) -> Self
+    where
+        V: Entries<T>,
+    {
+        let mut reached = *self;
+        if let Absolute::BySize(sizes) = &mut reached.atol {
+            let sizes_there = largest_of_variables(end, continues);
+            for (size, there) in sizes.largest.as_mut().iter_mut().zip(sizes_there.as_ref()) {
+                *size = there.larger(*size);
+            }
+        }
+        reached
+    }
+
+    /// The factor of each entry of an error of a step of size `h` from x to y: 1 / (atol_i + rtol max(|x_i|, |y_i|)), or 0 where a variable
+    /// stays 0.
+    #[inline]
+    pub(crate) fn weights<T: Larger>(&self, x: &V, y: &V, h: T) -> V
+    where
+        V: Entries<T>,
+    {
+        let rtol = T::from_f64(self.rtol);
+        // Loops, which LLVM vectorises among the sums of a step, where each entry of `from_fn` became a branch and a division.
+        match &self.atol {
+            Absolute::Given(atol) => {
+                let mut weights = *atol;
+                for ((weight, x), y) in weights.as_mut().iter_mut().zip(x.as_ref()).zip(y.as_ref()) {
+                    *weight = (*weight + rtol * x.abs().larger(y.abs())).recip();
+                }
+                weights
+            }
+            Absolute::BySize(Sizes { largest, roundings }) => {
+                let mut weights = *largest;
+                let (rounding, never) = (T::from_f64(ROUNDINGS) * h.abs(), T::from_f64(f64::INFINITY));
+                let entries = weights.as_mut().iter_mut().zip(roundings.as_ref());
+                for (((weight, of_rate), x), y) in entries.zip(x.as_ref()).zip(y.as_ref()) {
+                    let atol = (rtol * *weight).larger(rounding * *of_rate);
+                    let tolerance = atol + rtol * x.abs().larger(y.abs());
+                    *weight = tolerance.if_larger(T::from_f64(f64::MIN_POSITIVE), never).recip();
+                }
+                weights
+            }
+        }
+    }
+}
+
+#[cfg(feature = "ensemble")]
+impl<E> ErrorScale<E> {
+    /// Takes the scale of a member that begins in a lane.
+    pub(crate) fn begin<X, const V: usize>(&mut self, lane: usize, of: &ErrorScale<X>)
+    where
+        X: Entries<f64>,
+        E: Entries<Lanes<V>>,
+    {
+        if let (Some(sizes), Absolute::BySize(of)) = (self.sizes_mut(), &of.atol) {
+            for i in 0..X::LEN {
+                sizes.largest[i].set(lane, of.largest[i]);
+                sizes.roundings[i].set(lane, of.roundings[i]);
+            }
+        }
+    }
+
+    /// Takes the sizes that were reached in these lanes.
+    pub(crate) fn reach<const V: usize>(&mut self, lanes: Mask<V>, reached: &Self)
+    where
+        E: Entries<Lanes<V>>,
+    {
+        if let (Some(sizes), Absolute::BySize(reached)) = (self.sizes_mut(), &reached.atol) {
+            lanes.replace_each(&mut sizes.largest, &reached.largest);
+        }
+    }
+}
+
+impl<V: Entries<f64>> Sizes<V> {
+    /// Takes a change of the rates that is made of roundings, if it is finite.
+    pub(crate) fn measure(&mut self, change: &V) {
+        for (rounding, change) in self.roundings.as_mut().iter_mut().zip(change.as_ref()) {
+            *rounding = measured(*rounding, *change);
+        }
+    }
+}
+
+/// A rounding after another measurement.
+pub(crate) fn measured(rounding: f64, change: f64) -> f64 {
+    if change.is_finite() { rounding.max(change.abs()) } else { rounding }
+}
+
+impl<V: Entries<f64>> ErrorScale<V> {
+    /// The same relative tolerance with absolute ones for entries of typical sizes.
+    pub(crate) fn with_scales(&self, tolerance: &Tolerance, scales: &V, dimension: usize) -> Result<Self, Error> {
+        let atol = tolerance.atol.unwrap_or(tolerance.rtol);
+        let mut given: V = filled(atol);
+        for (given, &scale) in given.as_mut().iter_mut().zip(scales.as_ref()).take(dimension) {
+            *given = atol * positive("the scale of an entry", scale)?;
+        }
+        Ok(Self { rtol: self.rtol, atol: Absolute::Given(given) })
+    }
+
+    /// The tolerance of an entry i of a state, atol_i + rtol |x_i|.
+    #[cfg(feature = "std")]
+    pub(crate) fn tolerance(&self, x: &V, i: usize) -> f64 {
+        let atol = match &self.atol {
+            Absolute::Given(atol) => atol[i],
+            Absolute::BySize(sizes) => self.rtol * sizes.largest[i],
+        };
+        atol + self.rtol * x[i].abs()
+    }
+}
+
+/// The largest entry of the variable that each entry of a state belongs to.
+#[inline]
+pub(crate) fn largest_of_variables<V: Entries<T>, T: Larger>(x: &V, continues: impl Fn(usize) -> bool) -> V {
+    let mut sizes = *x;
+    let entries = sizes.as_mut();
+    entries.iter_mut().for_each(|entry| *entry = entry.abs());
+    for i in 1..entries.len() {
+        if continues(i) {
+            entries[i] = entries[i].larger(entries[i - 1]);
+        }
+    }
+    for i in (1..entries.len()).rev() {
+        if continues(i) {
+            entries[i - 1] = entries[i];
+        }
+    }
+    sizes
+}
+
+/// An entry of a state, changed by a few roundings. Each number of attempts gives other ones.
+pub(crate) fn nudged(x: f64, entry: usize, attempts: u64) -> f64 {
+    let roundings = 2 + (attempts.wrapping_add(entry as u64)) % 7;
+    x * (1.0 + roundings as f64 * f64::EPSILON)
 }
 
 /// A number of which the larger of two can be told, or several side by side, each by itself.

@@ -43,7 +43,7 @@ mod tests {
     fn centre_of_mass_goes_straight() -> Result<(), Error> {
         let system = CartPendulum::default();
         let (start, time) = (system.start(), 7.0);
-        let method = Method::Dop853 { rtol: 1e-12, atol: 1e-12 };
+        let method = Method::Dop853 { rtol: 1e-12, atol: Some(1e-12) };
         let end = Simulation::new(&system, start)?.run(method, time)?.state();
         let centre =
             |state: &CartPendulumState| state.s + system.m * system.l * state.theta.sin() / (system.cart + system.m);

@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn a_controller_holds_the_pole_upright() -> Result<(), Error> {
         let system = CartPole::default();
-        let method = Method::Dop853 { rtol: 1e-9, atol: 1e-9 };
+        let method = Method::Dop853 { rtol: 1e-9, atol: Some(1e-9) };
         let falling = Simulation::new(&system, system.start())?.run(method, 1.0)?;
         assert!(falling.state().angle.cos() < 0.0);
         let controller = |_: f64, at: &CartPoleState| CartPoleInput {

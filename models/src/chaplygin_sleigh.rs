@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    const METHOD: Method = Method::Dop853 { rtol: 1e-12, atol: 1e-12 };
+    const METHOD: Method = Method::Dop853 { rtol: 1e-12, atol: Some(1e-12) };
 
     #[test]
     fn turns_round_and_goes_straight_ahead() -> Result<(), Error> {

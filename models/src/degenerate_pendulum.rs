@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn moves_as_the_spherical_pendulum_does() -> Result<(), Error> {
-        let method = Method::Dop853 { rtol: 1e-12, atol: 1e-12 };
+        let method = Method::Dop853 { rtol: 1e-12, atol: Some(1e-12) };
         let (body, point) = (DegeneratePendulum::default(), SphericalPendulum { m: 1.0, g: 1.0, l: 1.0 });
         // The height r gamma_3 has the rate of r (gamma x xi)_3, and the vertical momentum is that of the point.
         let SphericalPendulumState { q, p } = point.start();

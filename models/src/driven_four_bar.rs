@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    const METHOD: Method = Method::Dop853 { rtol: 1e-10, atol: 1e-10 };
+    const METHOD: Method = Method::Dop853 { rtol: 1e-10, atol: Some(1e-10) };
 
     /// Without a motor it is the linkage that swings.
     #[test]

@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn bead_climbs_to_its_equilibrium() -> Result<(), Error> {
         let system = RotatingHoop::default();
-        let method = Method::Dop853 { rtol: 1e-10, atol: 1e-10 };
+        let method = Method::Dop853 { rtol: 1e-10, atol: Some(1e-10) };
         let run = Simulation::new(&system, system.start())?.run(method, 150.0)?;
         let RotatingHoop { m, r, g, omega, .. } = system;
         let end = run.state();

@@ -8,7 +8,7 @@ use super::balance::{pendulum, worst};
 use super::systems::*;
 
 const STATES: usize = 1_000;
-const FINE: Method = Method::Dop853 { rtol: 1e-13, atol: 1e-13 };
+const FINE: Method = Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) };
 
 #[test]
 fn pendulum_moves_as_newton_says() {

@@ -71,7 +71,7 @@ fn resets_from_which_no_run_can_start_are_named() {
 #[test]
 fn bounces_that_accumulate_end_the_run() {
     for method in
-        [Method::Rk4 { h: 1e-3 }, Method::Rk4 { h: 0.3 }, Method::DormandPrince { rtol: 1e-9, atol: 1e-9 }, FINE]
+        [Method::Rk4 { h: 1e-3 }, Method::Rk4 { h: 0.3 }, Method::DormandPrince { rtol: 1e-9, atol: Some(1e-9) }, FINE]
     {
         for restitution in [0.9, 0.5, 0.1, 1e-3, 1e-6, 0.0] {
             let failed = failure(run(bounce(restitution), method));

@@ -53,7 +53,7 @@ pub struct DampedPendulum {
     pub c: f64,
 }
 
-pub const FINE: Method = Method::Dop853 { rtol: 1e-14, atol: 1e-14 };
+pub const FINE: Method = Method::Dop853 { rtol: 1e-14, atol: Some(1e-14) };
 
 /// Every method, with steps fine enough that free fall, or an oscillation, is nearly exact by those of high order.
 pub const METHODS: [Method; 6] = [
@@ -61,6 +61,6 @@ pub const METHODS: [Method; 6] = [
     Method::Midpoint { h: 1e-3 },
     Method::Heun { h: 1e-3 },
     Method::Rk4 { h: 1e-3 },
-    Method::DormandPrince { rtol: 1e-12, atol: 1e-12 },
+    Method::DormandPrince { rtol: 1e-12, atol: Some(1e-12) },
     FINE,
 ];

@@ -167,8 +167,8 @@ impl Ladder {
         methods.extend(self.second_order.map(|h| Method::Midpoint { h }));
         methods.extend(self.second_order.map(|h| Method::Heun { h }));
         methods.extend(self.rk4.map(|h| Method::Rk4 { h }));
-        methods.extend(self.tolerances.map(|rtol| Method::DormandPrince { rtol, atol: rtol * self.smallest }));
-        methods.extend(self.tolerances.map(|rtol| Method::Dop853 { rtol, atol: rtol * self.smallest }));
+        methods.extend(self.tolerances.map(|rtol| Method::DormandPrince { rtol, atol: Some(rtol * self.smallest) }));
+        methods.extend(self.tolerances.map(|rtol| Method::Dop853 { rtol, atol: Some(rtol * self.smallest) }));
         methods
     }
 
@@ -331,11 +331,11 @@ impl<'a> Case<'a> {
         let middle = f64::from(self.tolerances / 2);
         let near = (0..self.tolerances).map(|number| 1.0 + 0.1 * (f64::from(number) - middle) / middle.max(1.0));
         match method {
-            Method::DormandPrince { rtol, atol } => {
-                near.map(|scale| Method::DormandPrince { rtol: scale * rtol, atol: scale * atol }).collect()
+            Method::DormandPrince { rtol, atol: Some(atol) } => {
+                near.map(|scale| Method::DormandPrince { rtol: scale * rtol, atol: Some(scale * atol) }).collect()
             }
-            Method::Dop853 { rtol, atol } => {
-                near.map(|scale| Method::Dop853 { rtol: scale * rtol, atol: scale * atol }).collect()
+            Method::Dop853 { rtol, atol: Some(atol) } => {
+                near.map(|scale| Method::Dop853 { rtol: scale * rtol, atol: Some(scale * atol) }).collect()
             }
             fixed => vec![fixed],
         }

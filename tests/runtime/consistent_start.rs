@@ -33,6 +33,31 @@ fn a_start_of_eight_digits_passes_whatever_its_size() {
     assert!(Feedback::new(&earth, &x, Gains::uniform(1.0)).is_err());
 }
 
+/// 4.8e-8 is rounding of single precision, and a part in a million is not.
+#[test]
+fn a_start_in_single_precision_passes() {
+    let rounded = |number: f64| f64::from(number as f32);
+    for turn in 0..200 {
+        let (sine, cosine) = (0.1 + 0.03 * f64::from(turn)).sin_cos();
+        let state = |length: f64| State {
+            q: [length * cosine, length * sine, 0.0].map(rounded),
+            p: [-0.3 * sine, 0.3 * cosine, 0.7].map(rounded),
+        };
+        assert_eq!(check(state(1.0)), Ok(()), "turn {turn}");
+        assert!(check(state(1.0 + 1e-6)).is_err(), "turn {turn}");
+    }
+}
+
+#[test]
+fn names_may_be_made_while_the_program_runs() {
+    let names: Vec<String> = ["q[0]", "p"].map(str::to_owned).to_vec();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    assert!(ConsistentStart::new(&PENDULUM).hold(&names).is_ok());
+    let long = "ü".repeat(40);
+    let error = ConsistentStart::new(&PENDULUM).hold(&[&long]).map(drop).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("`{}..` is not an entry", "ü".repeat(24))), "{error}");
+}
+
 /// Lengths from an atom's to a galaxy's: what is off by a part in ten million is refused, and by a part in a billion is not.
 #[test]
 fn tolerances_are_relative_to_the_constraint() {

@@ -13,7 +13,7 @@ const H: f64 = 1.0 / 1024.0;
 const FIXED: [Method; 4] =
     [Method::Euler { h: H }, Method::Midpoint { h: H }, Method::Heun { h: H }, Method::Rk4 { h: H }];
 const ADAPTIVE: [Method; 2] =
-    [Method::DormandPrince { rtol: 1e-8, atol: 1e-8 }, Method::Dop853 { rtol: 1e-8, atol: 1e-8 }];
+    [Method::DormandPrince { rtol: 1e-8, atol: Some(1e-8) }, Method::Dop853 { rtol: 1e-8, atol: Some(1e-8) }];
 
 /// The rate of `height` is not a number once `clock` is past 1; nothing else depends on it.
 #[feedback_system(

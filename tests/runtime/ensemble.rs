@@ -9,8 +9,8 @@ use super::models::{
 };
 use super::vectors::bits;
 use fbint_runtime::{
-    ConsistentStart, Diagonal, Ensemble, EnsembleRun, Entries, Error, FeedbackSystem, Gains, GeneratedSystem,
-    Integrals, Lanes, Method, Projection, Run, Settings, Simulation, Vector, feedback_system,
+    ConsistentStart, Diagonal, Ensemble, EnsembleRun, Entries, Error, FeedbackSystem, Gains, GaussStages,
+    GeneratedSystem, Integrals, Lanes, Method, Projection, Run, Settings, Simulation, Vector, feedback_system,
 };
 
 /// Four unit masses on a chain of links of length `l`.
@@ -58,9 +58,9 @@ const METHODS: [Method; 7] = [
     Method::Midpoint { h: 0.004 },
     Method::Heun { h: 0.005 },
     Method::Rk4 { h: 0.006 },
-    Method::DormandPrince { rtol: 1e-6, atol: 1e-6 },
-    Method::Dop853 { rtol: 1e-6, atol: 1e-6 },
-    Method::Gauss { stages: 2, h: 0.02 },
+    Method::DormandPrince { rtol: 1e-6, atol: Some(1e-6) },
+    Method::Dop853 { rtol: 1e-6, atol: None },
+    Method::Gauss { stages: GaussStages::Two, h: 0.02 },
 ];
 /// No whole number of steps, so that the last is shorter.
 const UNTIL: f64 = 0.1003;
@@ -400,7 +400,7 @@ fn progress_ends_at_one_and_never_falls() {
 /// Side by side and alone, with projections and without, ensembles that would last for years end soon, within their members.
 #[test]
 fn an_ensemble_that_is_interrupted_ends_within_its_members() {
-    let one_by_one = [Method::Rk4 { h: 1e-3 }, Method::Dop853 { rtol: 1e-9, atol: 1e-9 }];
+    let one_by_one = [Method::Rk4 { h: 1e-3 }, Method::Dop853 { rtol: 1e-9, atol: Some(1e-9) }];
     let in_lanes = METHODS.into_iter().flat_map(|method| [(method, false, false), (method, true, false)]);
     for (method, is_projected, is_alone) in in_lanes.chain(one_by_one.map(|method| (method, true, true))) {
         let mut looks = 0;
@@ -415,6 +415,28 @@ fn an_ensemble_that_is_interrupted_ends_within_its_members() {
         assert_eq!((run.ends(), looks), (&[const { Err(Error::Interrupted) }; 3][..], 5), "{settings:?}");
         assert!(run.statistics().iter().all(|at| at.members == 0));
     }
+}
+
+/// Gains become too large for the step on the way, where constraint gradients grow with the momenta.
+#[test]
+fn an_ensemble_refuses_the_gains_that_a_run_refuses() {
+    let (pendulum, start) = (PlanarPendulum { g: 9.81 }, PlanarPendulum::start());
+    let settings = Settings { every: Some(0.05), ..Settings::new(Method::Rk4 { h: 0.01 }, 1.0) };
+    let gains: Vec<_> = (1..30).map(|k| Gains::uniform(f64::from(k))).collect();
+    let members = Ensemble::new(&pendulum, vec![start; gains.len()]).gains_of_each(gains.clone()).run_with(&settings);
+    let mut refused_on_the_way = 0;
+    for (end, gains) in members.unwrap().ends().iter().zip(gains) {
+        let alone = Simulation::new(&pendulum, start).unwrap().gains(gains).run_with(&settings);
+        match (alone, end) {
+            (Ok(alone), Ok(end)) => assert_eq!(<[f64; 4]>::from(alone.state()), end.state),
+            (Err(Error::UnstableGains { time, h, rate, interval }), Err(end)) => {
+                refused_on_the_way += u32::from(time > 0.0);
+                assert_eq!(*end, Error::UnstableGains { time, h, rate, interval });
+            }
+            (alone, end) => panic!("{alone:?}, {end:?}"),
+        }
+    }
+    assert!(refused_on_the_way > 0, "{refused_on_the_way}");
 }
 
 /// What is known of an ensemble that is interrupted is what is known of the members that were done.
@@ -474,7 +496,7 @@ fn bad_input_is_refused() {
     assert!(refusal(ensemble().run(method, -1.0)).contains("the end of the simulation is -1.0"));
     assert!(refusal(ensemble().record_every(0.0).run(method, until)).contains("the interval between samples is 0.0"));
     assert!(refusal(ensemble().run(Method::Rk4 { h: f64::NAN }, until)).contains("the step h is NaN"));
-    let intolerant = Method::Dop853 { rtol: -1.0, atol: 1e-6 };
+    let intolerant = Method::Dop853 { rtol: -1.0, atol: Some(1e-6) };
     assert!(refusal(ensemble().run(intolerant, until)).contains("the relative tolerance rtol is -1.0"));
     // Gains of one member are its own affair.
     let gains = [1.0, -1.0, 1.0].map(|gain| Gains::diagonal([gain; 7]));

@@ -9,8 +9,8 @@ use super::models::SphericalPendulum;
 use super::models::{Angle, FOUR_BAR, FourBar, KEPLER, Kepler, PLANAR_PENDULUM, PlanarPendulum, SPHERICAL_PENDULUM};
 use super::vectors::distance;
 use fbint_runtime::{
-    Event, FeedbackSystem, Gains, GeneratedSystem, Held, Integrals, Method, PreparedSystem, Projection, Run, Settings,
-    Simulation, Vector, feedback_system,
+    Event, FeedbackSystem, Gains, GaussStages, GeneratedSystem, Held, Integrals, Method, PreparedSystem, Projection,
+    Run, Settings, Simulation, Vector, feedback_system,
 };
 
 /// The Hénon-Heiles system with the derivatives u of q and v of p by the start, column by column. A step of it by a Runge-Kutta method
@@ -39,6 +39,11 @@ struct Spring {
 }
 
 fn gauss(stages: usize, h: f64) -> Method {
+    let stages = match stages {
+        2 => GaussStages::Two,
+        4 => GaussStages::Four,
+        _ => GaussStages::Eight,
+    };
     Method::Gauss { stages, h }
 }
 
@@ -185,8 +190,6 @@ fn what_does_not_converge_is_said() {
     let simulation = Simulation::new(&PLANAR_PENDULUM, PlanarPendulum::start()).unwrap().gains(Gains::uniform(1e5));
     let error = simulation.run(method, 1.0).unwrap_err().to_string();
     assert!(error.contains("do not converge"), "{error}");
-    let error = Simulation::new(&spring, [1.0, 0.0]).unwrap().run(gauss(3, 0.1), 1.0).unwrap_err().to_string();
-    assert_eq!(error, "Gauss's method has 3 stages: take 2, 4 or 8, for the orders 4, 8 and 16");
 }
 
 #[test]
@@ -207,7 +210,7 @@ fn projection_and_feedback_hold_constraints() {
         let simulation = Simulation::new(&SPHERICAL_PENDULUM, start).unwrap().gains(Gains::uniform(2.0));
         <[f64; 6]>::from(simulation.run(method, 10.0).unwrap().state())
     };
-    let error = distance(&run(gauss(8, 0.1)), &run(Method::Dop853 { rtol: 1e-13, atol: 1e-13 }));
+    let error = distance(&run(gauss(8, 0.1)), &run(Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) }));
     assert!(error < 1e-10, "{error}");
 }
 

@@ -29,9 +29,9 @@ pub(crate) struct Trolley;
 const AT_REST: PulseState = PulseState { x: 0.0, p: 0.0, t: 0.0, work: 0.0 };
 const OSCILLATOR: OscillatorState = OscillatorState { q: 1.0, p: 0.0 };
 const CONTROLLED: [Method; 3] = [
-    Method::DormandPrince { rtol: 1e-9, atol: 1e-9 },
-    Method::Dop853 { rtol: 1e-9, atol: 1e-9 },
-    Method::Rodas5P { rtol: 1e-8, atol: 1e-8 },
+    Method::DormandPrince { rtol: 1e-9, atol: Some(1e-9) },
+    Method::Dop853 { rtol: 1e-9, atol: Some(1e-9) },
+    Method::Rodas5P { rtol: 1e-8, atol: Some(1e-8) },
 ];
 
 /// The pulse is short: x(t) = exp(-s^2 / 4) sin(t - 5) after it.

@@ -26,4 +26,5 @@ mod simulation;
 mod single_precision;
 #[path = "../../fbint-runtime/benches/problems/stiff.rs"]
 mod stiff;
+mod units;
 mod vectors;

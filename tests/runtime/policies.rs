@@ -163,7 +163,7 @@ mod audit {
             assert!(!is_refused(0.99 * limit * tau) && is_refused(1.01 * limit * tau));
         }
         // Error control finds its step itself.
-        run(Gains::uniform(50.0), Method::Dop853 { rtol: 1e-6, atol: 1e-6 }).unwrap();
+        run(Gains::uniform(50.0), Method::Dop853 { rtol: 1e-6, atol: Some(1e-6) }).unwrap();
     }
 
     #[test]
@@ -186,8 +186,8 @@ mod default {
     const METHODS: [Method; 4] = [
         Method::Euler { h: 1e-2 },
         Method::Rk4 { h: 1e-2 },
-        Method::DormandPrince { rtol: 1e-8, atol: 1e-8 },
-        Method::Dop853 { rtol: 1e-8, atol: 1e-8 },
+        Method::DormandPrince { rtol: 1e-8, atol: Some(1e-8) },
+        Method::Dop853 { rtol: 1e-8, atol: Some(1e-8) },
     ];
 
     #[test]

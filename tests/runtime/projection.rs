@@ -13,8 +13,8 @@ const METHODS: [Method; 6] = [
     Method::Midpoint { h: 0.01 },
     Method::Heun { h: 0.01 },
     Method::Rk4 { h: 0.05 },
-    Method::DormandPrince { rtol: 1e-6, atol: 1e-6 },
-    Method::Dop853 { rtol: 1e-6, atol: 1e-6 },
+    Method::DormandPrince { rtol: 1e-6, atol: Some(1e-6) },
+    Method::Dop853 { rtol: 1e-6, atol: Some(1e-6) },
 ];
 
 fn iterations(number: u32) -> Projection {
@@ -146,8 +146,8 @@ fn constraints_are_at_rounding_after_every_step() {
         Method::Midpoint { h: 5e-4 },
         Method::Heun { h: 5e-4 },
         Method::Rk4 { h: 5e-3 },
-        Method::DormandPrince { rtol: 1e-8, atol: 1e-8 },
-        Method::Dop853 { rtol: 1e-8, atol: 1e-8 },
+        Method::DormandPrince { rtol: 1e-8, atol: Some(1e-8) },
+        Method::Dop853 { rtol: 1e-8, atol: Some(1e-8) },
     ];
     for method in methods {
         let simulation = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap();

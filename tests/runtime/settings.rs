@@ -3,12 +3,14 @@
 use std::ops::ControlFlow;
 
 use super::models::{SPHERICAL_PENDULUM, SphericalPendulum};
-use fbint_runtime::{Error, Integrator, Method, PlainField, Settings, Simulation, Tolerance, feedback_system};
+use fbint_runtime::{
+    Ensemble, Error, FeedbackSystem, Integrator, Method, PlainField, Settings, Simulation, Tolerance, feedback_system,
+};
 
 const METHODS: [Method; 3] = [
     Method::Rk4 { h: 0.0078125 },
-    Method::DormandPrince { rtol: 1e-8, atol: 1e-8 },
-    Method::Dop853 { rtol: 1e-8, atol: 1e-8 },
+    Method::DormandPrince { rtol: 1e-8, atol: Some(1e-8) },
+    Method::Dop853 { rtol: 1e-8, atol: Some(1e-8) },
 ];
 
 fn simulation() -> Simulation<'static, SphericalPendulum> {
@@ -64,13 +66,45 @@ fn a_run_ends_after_its_start() {
     );
 }
 
+/// A body on a path that depends on the time.
+#[feedback_system(state(y), time(t), dynamics(y = 3 * t.powi(2) + 12 * t - 4), start(y = -120, t = -8))]
+#[derive(Clone, Copy)]
+struct Cubic;
+
+/// y = t^3 + 6 t^2 - 4 t + c, so that the exact state is known.
+#[test]
+fn a_run_starts_at_the_time_of_its_start() {
+    let exact = |t: f64| t.powi(3) + 6.0 * t * t - 4.0 * t - 24.0;
+    let start = Cubic.declared_start().unwrap();
+    assert_eq!((start.t, start.y), (-8.0, -120.0));
+    for method in METHODS {
+        let settings = Settings::new(method, 4.0);
+        let run = Simulation::new(&Cubic, start.clone()).unwrap().run_with(&settings).unwrap();
+        assert_eq!((run.time(), run.trajectory()[0].time), (4.0, -8.0), "{method:?}");
+        assert!((run.state().y - exact(4.0)).abs() < 1e-5, "{method:?}: {:?}", run.state());
+        let end = Simulation::new(&Cubic, start.clone()).unwrap().final_state(&settings).unwrap();
+        assert_eq!(end, run.state(), "{method:?}");
+        let members = Ensemble::new(&Cubic, [start.clone(), start.clone()]).run_with(&settings).unwrap();
+        assert!(
+            members.ends().iter().all(|member| member.as_ref().unwrap().state == <[f64; 2]>::from(end.clone())),
+            "{method:?}"
+        );
+        let other = Settings { from: -7.0, ..settings };
+        let refused = Simulation::new(&Cubic, start.clone()).unwrap().run_with(&other).map(drop);
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "the start has `t` = -8.0, and the run begins at t = -7.0: both must be the same"
+        );
+    }
+}
+
 /// Oscillations of an atom, in metres.
 #[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
 struct Oscillator;
 
 #[test]
 fn scales_make_tolerances_of_entries() {
-    let (start, method) = ([1e-10, 0.0], Method::Dop853 { rtol: 1e-12, atol: 1e-8 });
+    let (start, method) = ([1e-10, 0.0], Method::Dop853 { rtol: 1e-12, atol: Some(1e-8) });
     let error = |simulation: Simulation<'_, Oscillator>| {
         let end = simulation.without_feedback().run(method, 10.0).unwrap().state();
         (end.q / start[0] - 10.0_f64.cos()).abs()

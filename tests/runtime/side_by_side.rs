@@ -30,10 +30,10 @@ struct Swing {
 struct Edge;
 
 const CONTROLLED: [Method; 4] = [
-    Method::DormandPrince { rtol: 1e-3, atol: 1e-3 },
-    Method::DormandPrince { rtol: 1e-8, atol: 1e-10 },
-    Method::Dop853 { rtol: 1e-3, atol: 1e-3 },
-    Method::Dop853 { rtol: 1e-8, atol: 1e-10 },
+    Method::DormandPrince { rtol: 1e-3, atol: None },
+    Method::DormandPrince { rtol: 1e-8, atol: Some(1e-10) },
+    Method::Dop853 { rtol: 1e-3, atol: None },
+    Method::Dop853 { rtol: 1e-8, atol: Some(1e-10) },
 ];
 const FIXED: [Method; 4] =
     [Method::Euler { h: 0.01 }, Method::Midpoint { h: 0.011 }, Method::Heun { h: 0.012 }, Method::Rk4 { h: 0.013 }];

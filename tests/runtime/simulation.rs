@@ -91,7 +91,7 @@ fn assert_final_state<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
 #[test]
 fn a_final_state_is_that_at_the_end_of_the_run() {
     let (midpoint, heun) = (Method::Midpoint { h: 1e-2 }, Method::Heun { h: 1e-2 });
-    for method in [EULER, midpoint, heun, RK4, Method::DormandPrince { rtol: 1e-6, atol: 1e-6 }, DOP853] {
+    for method in [EULER, midpoint, heun, RK4, Method::DormandPrince { rtol: 1e-6, atol: Some(1e-6) }, DOP853] {
         for projection in [None, Some(Projection::default())] {
             // Not a whole number of steps.
             let settings = Settings { projection, ..Settings::new(method, 3.0005) };
@@ -230,7 +230,7 @@ fn what_is_out_of_range_is_refused() {
     assert!(matches!(error, Error::OffConstraint { name: "length", value: 1.25, .. }));
 }
 
-const DOP853: Method = Method::Dop853 { rtol: 1e-10, atol: 1e-10 };
+const DOP853: Method = Method::Dop853 { rtol: 1e-10, atol: Some(1e-10) };
 
 #[test]
 fn error_control_keeps_the_lengths_of_a_linkage_with_and_without_feedback() {
@@ -272,8 +272,10 @@ fn samples_between_steps_are_dense_output() {
     assert!(run.trajectory().iter().map(|sample| sample.time).eq([0.0, 0.3, 0.6, 3.0 * 0.3, 1.0]));
     assert_eq!(run.state(), plain(DOP853, 1.0).state());
     for sample in &run.trajectory()[1..4] {
-        let error =
-            distance(&sample.state, &plain(Method::Dop853 { rtol: 1e-13, atol: 1e-13 }, sample.time).state().into());
+        let error = distance(
+            &sample.state,
+            &plain(Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) }, sample.time).state().into(),
+        );
         assert!(error < 1e-9, "at {}: {error}", sample.time);
     }
     // An interval that divides the end, up to rounding, and one beyond it.
@@ -283,7 +285,7 @@ fn samples_between_steps_are_dense_output() {
 
 #[test]
 fn a_long_run_with_error_control_keeps_few_samples() {
-    let run = plain(Method::DormandPrince { rtol: 1e-9, atol: 1e-9 }, 100.0);
+    let run = plain(Method::DormandPrince { rtol: 1e-9, atol: Some(1e-9) }, 100.0);
     assert!(run.steps() > 2000, "{} steps", run.steps());
     let times = || run.trajectory().iter().map(|sample| sample.time);
     assert!((1000..=2002).contains(&run.trajectory().len()) && times().is_sorted());
@@ -307,7 +309,9 @@ fn a_run_that_cannot_continue_says_why_and_where() {
     for part in ["stopped at t = ", "q[0] = ", "50 steps were tried"] {
         assert!(message.contains(part), "{part} is missing in: {message}");
     }
-    for method in [Method::Dop853 { rtol: 0.0, atol: 1e-6 }, Method::DormandPrince { rtol: 1e-6, atol: f64::NAN }] {
+    for method in
+        [Method::Dop853 { rtol: 0.0, atol: Some(1e-6) }, Method::DormandPrince { rtol: 1e-6, atol: Some(f64::NAN) }]
+    {
         let error = simulation().run(method, 1.0).unwrap_err();
         assert!(matches!(error, Error::Setting { what, .. } if what.contains("tolerance")), "{error}");
     }

@@ -87,7 +87,7 @@ fn relative_equilibria_keep_their_stability() {
 fn order<S: HamelSystem + GeneratedSystem>(system: &S, start: Vector<S>) {
     let end = 1.0;
     let exact = Simulation::new(system, start).expect("a consistent start");
-    let exact = exact.run(Method::Dop853 { rtol: 1e-13, atol: 1e-13 }, end).expect("a smooth motion");
+    let exact = exact.run(Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) }, end).expect("a smooth motion");
     let exact: Vector<S> = exact.state().clone().into();
     let error = |steps: u32| {
         let h = end / f64::from(steps);

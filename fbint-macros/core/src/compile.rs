@@ -87,6 +87,7 @@ pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundi
     let mut origin = origin(messages)?;
     let mut findings = findings(messages, &origin, undefined)?;
     let derivation = &origin.prepared.derivation;
+    messages.start(derivation)?;
 
     let programs = program::assemble(derivation, declaration.derivatives);
     let unverified = program::verify(derivation, &programs).map_err(|fault| messages::fault(declaration, &fault))?;

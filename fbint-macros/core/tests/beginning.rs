@@ -95,3 +95,42 @@ fn a_mistaken_type_is_reported_once() {
     assert!(model.is_none());
     assert_eq!(messages, [("the entries of the parameter `k` must be `f64`".to_owned(), "f32".to_owned())]);
 }
+
+const CIRCLE: &str = "coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / 2 + q[1], constraint(length = q.norm_squared() - l.powi(2))";
+
+/// At the value that mends it: of a rate, that of the momenta.
+#[test]
+fn a_start_off_a_constraint_in_numbers_does_not_compile() {
+    let item = "struct S { l: f64 }";
+    for (beginning, culprit) in [
+        ("default(l = 1), start(q = vector![0.6, -0.9], p = vector![0, 0])", Some("`length`: its value there is 1.7")),
+        ("default(l = 2), start(p = vector![0, 0], q = vector![l + 0.1, 0])", Some("`length`")),
+        ("default(l = 1), start(q = vector![0.6, -0.8], p = vector![0.1, 0.2])", Some("`length_rate`")),
+        ("default(l = 1), start(q = vector![0.6, -0.8], p = vector![0.8, 0.6])", None),
+        ("default(l = 3), start(q = vector![l * 0.6, -l * 0.8], p = vector![0, 0])", None),
+        // Another l may fit.
+        ("start(q = vector![0.6, -0.9], p = vector![0, 0])", None),
+    ] {
+        let (messages, _) = expand(&format!("{CIRCLE}, {beginning}"), item);
+        let text = format!("{messages:?}");
+        match culprit {
+            Some(culprit) => {
+                assert!(text.contains("the start violates the constraint") && text.contains(culprit), "{text}")
+            }
+            None => assert!(messages.is_empty(), "{beginning}: {text}"),
+        }
+    }
+}
+
+#[test]
+fn a_start_may_give_the_time() {
+    let cubic = "state(y), time(t), dynamics(y = 3 * t.powi(2) - y)";
+    for (start, expected) in
+        [("start(y = -120, t = -8)", "= [- 120.0 , - 8.0]"), ("start(t = -8, y = 1)", "= [1.0 , - 8.0]")]
+    {
+        let (messages, expansion) = expand(&format!("{cubic}, {start}"), "struct S;");
+        assert!(messages.is_empty(), "{messages:?}");
+        let start = expansion.split("fn declared_start").nth(1).expect("it has a start");
+        assert!(start.contains(expected), "{start:.300}");
+    }
+}

@@ -117,7 +117,7 @@ pub trait AnyModel {
     /// The model's own start, for these parameters.
     fn start(&self) -> Result<Vec<f64>, Error>;
     /// A state near `guess` that satisfies the constraints and keeps the entries named in `held`.
-    fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
+    fn repair(&self, guess: &[f64], held: &[&str]) -> Result<Vec<f64>, Error>;
     /// Integrates from `start`, or resumes from a snapshot of such a run; `observer` sees it from time to time and may interrupt it.
     fn run(
         &self,
@@ -259,6 +259,13 @@ pub struct Plan {
     pub map: Option<Scheme>,
 }
 
+/// The gains of members in lanes.
+enum LaneGains<'p> {
+    None,
+    Relaxation(f64),
+    Constant(Vec<ConstantGains<'p>>),
+}
+
 /// Gains of a member of an ensemble that do not follow from the state.
 enum ConstantGains<'p> {
     Uniform(f64),
@@ -322,15 +329,23 @@ impl Plan {
         Self { settings, feedback, is_audited: true, until_event: None, times: None, is_dense: false, map: None }
     }
 
-    /// The gains of each member, unless there are none or they follow from the state.
-    fn constant_gains(&self, members: &[Member]) -> Option<Vec<ConstantGains<'_>>> {
+    /// The gains of members in lanes; `None` if members have several kinds, or one that lanes do not have.
+    fn lane_gains(&self, members: &[Member]) -> Option<LaneGains<'_>> {
+        if members.iter().all(|member| member.gain.is_none()) {
+            match self.feedback {
+                Feedback::None => return Some(LaneGains::None),
+                Feedback::Relaxation(tau) => return Some(LaneGains::Relaxation(tau)),
+                Feedback::DiagonalScaled(_) | Feedback::BaeChang(_) => return None,
+                Feedback::Uniform(_) | Feedback::Diagonal(_) => {}
+            }
+        }
         let gains = |member: &Member| match (member.gain, &self.feedback) {
             (Some(gain), _) => Some(ConstantGains::Uniform(gain)),
             (None, Feedback::Uniform(gain)) => Some(ConstantGains::Uniform(*gain)),
             (None, Feedback::Diagonal(gains)) => Some(ConstantGains::Each(gains)),
             _ => None,
         };
-        members.iter().map(gains).collect()
+        members.iter().map(gains).collect::<Option<_>>().map(LaneGains::Constant)
     }
 }
 

@@ -4,14 +4,15 @@ use std::ops::{ControlFlow, Deref};
 
 use fbint_runtime::{
     ConsistentStart, Diagonal, Dual, DynamicalSystem, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem,
-    Gains, Method, OneStep, PreparedSystem, Rattle, Settings, Simulation, Snapshot, StormerVerlet, SystemFacts, Vector,
+    Gains, GaussStages, Method, OneStep, PreparedSystem, Rattle, Settings, Simulation, Snapshot, StormerVerlet,
+    SystemFacts, Vector,
 };
 
 use super::controller::{AnySimulation, Controller, undriven};
 use super::padded::MOST_ENTRIES;
 use super::{
-    AnyModel, ConstantGains, Crossing, Drawing, EnsembleRun, Feedback, FlatModel, Member, Observer, Plan, Run, Sample,
-    Scheme, Steps, Visit,
+    AnyModel, ConstantGains, Crossing, Drawing, EnsembleRun, Feedback, FlatModel, LaneGains, Member, Observer, Plan,
+    Run, Sample, Scheme, Steps, Visit,
 };
 
 /// The most entries of states by whose collocation it pays to run members in lanes: the stages of longer ones leave the cache.
@@ -126,7 +127,7 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
         self.system.flat().start()
     }
 
-    fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error> {
+    fn repair(&self, guess: &[f64], held: &[&str]) -> Result<Vec<f64>, Error> {
         ConsistentStart::new(&self.system).hold(held)?.solve(self.vector(guess)).map(|start| self.flat(start))
     }
 
@@ -206,27 +207,26 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
             Some(visit) => ensemble.visited_flat(|member, samples| visit(member, &Sample::all(samples))),
             None => ensemble,
         };
-        if systems.iter().any(|system| is_driven_or_eventful(system.flat())) {
-            let run = ensemble.run_each_flat(&plan.settings, |member, simulation, settings| {
-                let (system, gain) = (&systems[member], members[member].gain.map(Feedback::Uniform));
-                let simulation = with_events(simulation, system);
-                driven(simulation, system, gain.as_ref().unwrap_or(&plan.feedback)).run_flat(settings)
-            });
-            return Ok(run?.into());
-        }
-        if let Some(constant) = plan.constant_gains(members) {
-            let mut gains = Vec::new();
-            for constant in constant {
-                gains.push(match constant {
+        let lanes = plan.lane_gains(members);
+        let lanes = lanes.filter(|_| !systems.iter().any(|system| is_driven_or_eventful(system.flat())));
+        match lanes {
+            None => {
+                let run = ensemble.run_each_flat(&plan.settings, |member, simulation, settings| {
+                    let (system, gain) = (&systems[member], members[member].gain.map(Feedback::Uniform));
+                    let simulation = with_events(simulation, system);
+                    driven(simulation, system, gain.as_ref().unwrap_or(&plan.feedback)).run_flat(settings)
+                });
+                Ok(run?.into())
+            }
+            Some(LaneGains::None) => self.finish_ensemble(ensemble.without_feedback(), plan),
+            Some(LaneGains::Relaxation(tau)) => self.finish_ensemble(ensemble.gains(Gains::relaxation(tau)), plan),
+            Some(LaneGains::Constant(constant)) => {
+                let gains = constant.into_iter().map(|constant| match constant {
                     ConstantGains::Uniform(gain) => uniform(gain),
                     ConstantGains::Each(each) => Gains::diagonal(vector(each)),
                 });
+                self.finish_ensemble(ensemble.gains_of_each::<Diagonal<S>>(gains.collect()), plan)
             }
-            return self.finish_ensemble(ensemble.gains_of_each::<Diagonal<S>>(gains), plan);
-        }
-        match &plan.feedback {
-            Feedback::Relaxation(tau) => self.finish_ensemble(ensemble.gains(Gains::relaxation(*tau)), plan),
-            _ => self.finish_ensemble(ensemble.without_feedback(), plan),
         }
     }
 
@@ -252,7 +252,8 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
 fn further_methods(model: &dyn FlatModel, general: Option<Scheme>) -> Vec<Scheme> {
     let own = model.geometric_methods().into_iter().map(|(scheme, _)| scheme);
     let rodas5p = model.facts().has_jacobian.then_some(Scheme::RODAS5P);
-    let gauss = [2, 4, 8].map(|stages| Scheme::of(Method::Gauss { stages, h: 1.0 }));
+    let gauss = [GaussStages::Two, GaussStages::Four, GaussStages::Eight]
+        .map(|stages| Scheme::of(Method::Gauss { stages, h: 1.0 }));
     rodas5p.into_iter().chain(gauss).chain(general).chain(own).collect()
 }
 

@@ -116,11 +116,11 @@ impl Scheme {
     /// The classical Runge-Kutta method.
     pub const RK4: Self = Self::of(Method::Rk4 { h: 1.0 });
     /// Dormand and Prince's method of order 5(4).
-    pub const DORMAND_PRINCE: Self = Self::of(Method::DormandPrince { rtol: 1.0, atol: 1.0 });
+    pub const DORMAND_PRINCE: Self = Self::of(Method::DormandPrince { rtol: 1.0, atol: Some(1.0) });
     /// Dormand and Prince's method of order 8(5, 3).
-    pub const DOP853: Self = Self::of(Method::Dop853 { rtol: 1.0, atol: 1.0 });
+    pub const DOP853: Self = Self::of(Method::Dop853 { rtol: 1.0, atol: Some(1.0) });
     /// Rodas5P.
-    pub const RODAS5P: Self = Self::of(Method::Rodas5P { rtol: 1.0, atol: 1.0 });
+    pub const RODAS5P: Self = Self::of(Method::Rodas5P { rtol: 1.0, atol: Some(1.0) });
     /// RATTLE.
     pub const RATTLE: Self = Self::of(Method::Rattle { h: 1.0 });
     /// Störmer-Verlet.
@@ -144,7 +144,7 @@ impl Scheme {
 
     /// The method, with a step or a tolerance.
     pub fn method(self, setting: f64) -> Method {
-        Method::with_key(self.key, setting, [setting; 2]).unwrap_or(Method::OneStep { h: setting })
+        Method::with_key(self.key, setting, (setting, Some(setting))).unwrap_or(Method::OneStep { h: setting })
     }
 
     /// Whether it keeps some of the structure by construction, and so needs no aid.
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn methods_have_colours_of_their_own() {
         // RATTLE and the discrete Hamel integrator have one colour, because no system has both.
-        let methods = Method::all(0.1, [1e-6; 2]).map(Scheme::of);
+        let methods = Method::all(0.1, (1e-6, Some(1e-6))).map(Scheme::of);
         let colours: HashSet<_> = methods.iter().map(|scheme| scheme.colour()).collect();
         assert_eq!(colours.len(), methods.len() - 1);
     }

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
 pub(crate) use values::{Assignment, Distribution, GainsArgument, Variation};
-use values::{assignment, condition, gains, interval, members, positive, seconds, seed, steps, threads, variation};
+use values::{
+    assignment, condition, finite, gains, interval, members, positive, seconds, seed, steps, threads, variation,
+};
 
 /// What the command does; [`execute`](Self::execute) does it.
 ///
@@ -70,7 +72,7 @@ Model:
 
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince, dop853 and rodas5p choose their steps so that the error
-  of each step stays below --atol plus --rtol times the state. rodas5p is for what is stiff: springs, dampers or gains that are fast
+  of each step stays below --atol plus --rtol times the state; without --atol it is --rtol times the size of each variable so far. rodas5p is for what is stiff: springs, dampers or gains that are fast
   against the motion, in models with the key `derivatives`. gauss4, gauss8, gauss16, rattle, stormer-verlet and discrete-hamel take
   steps of one size and keep the structure of the motion by themselves: long runs without a drift of the energy, at steps that are
   not too long.
@@ -190,7 +192,7 @@ pub(crate) struct Integration {
     /// The relative tolerance of a method that chooses its steps; default: 1e-9.
     #[arg(long, value_name = "TOLERANCE", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) rtol: Option<f64>,
-    /// The absolute tolerance of a method that chooses its steps; default: the value of --rtol.
+    /// The absolute tolerance of a method that chooses its steps; default: --rtol times the largest entry so far of each scalar, vector or matrix.
     #[arg(long, value_name = "TOLERANCE", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) atol: Option<f64>,
     /// The longest step of a method that chooses its steps; default: a 250th of the run while nothing moves, if the state has the
@@ -206,8 +208,8 @@ pub(crate) struct Integration {
     /// Project the state after each step onto all constraints and invariants, also with --gains.
     #[arg(long)]
     pub(crate) project: bool,
-    /// The time at the end; a run starts at 0.
-    #[arg(long, value_name = "T", default_value_t = 10.0, allow_hyphen_values = true, value_parser = positive)]
+    /// The time at the end; a run starts at the time of its start, which is 0 by default: `--start t=-8`.
+    #[arg(long, value_name = "T", default_value_t = 10.0, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) until: f64,
     /// The gains of the feedback, instead of a projection after each step.
     #[arg(long, value_name = "GAINS", value_parser = gains, allow_hyphen_values = true)]
@@ -396,7 +398,7 @@ at 1e-14. Times are minima over repetitions of the steps alone. A fixed step is 
 pub struct WorkPrecisionArguments {
     /// The model, as `list` names it, or FILE.rs; default: the first of the list.
     pub(crate) model: Option<String>,
-    /// The time at the end; a run starts at 0.
+    /// The time at the end; a run starts at the time of its start, which is 0 by default.
     #[arg(long, value_name = "T", default_value_t = 20.0, allow_hyphen_values = true, value_parser = positive)]
     pub(crate) until: f64,
     /// The folder for figures and tables, which is created if necessary.
@@ -422,7 +424,7 @@ pub struct GalleryArguments {
     /// The models, as `list` names them, or FILE.rs, in the order of their pictures; default: all.
     #[arg(value_name = "MODEL")]
     pub(crate) models: Vec<String>,
-    /// The time at the end; a run starts at 0.
+    /// The time at the end; a run starts at the time of its start, which is 0 by default.
     #[arg(long, value_name = "T", default_value_t = 20.0, allow_hyphen_values = true, value_parser = positive)]
     pub(crate) until: f64,
     /// The folder, which is created if necessary.

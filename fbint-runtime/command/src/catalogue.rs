@@ -45,7 +45,7 @@ mod tests {
     use clap::Parser;
     use fbint_runtime::{Method, Settings};
 
-    use super::{Controller, Entry, Feedback, Model, Plan};
+    use super::{Controller, Entry, Feedback, Member, Model, Plan};
     use crate::{Arguments, Error, Event, feedback_system, models};
 
     /// A ball that bounces.
@@ -108,6 +108,43 @@ mod tests {
                 torque: g * at.angle.sin() - 4.0 * (at.angle - 1.0) - 4.0 * at.p,
             }))
         }
+    }
+
+    /// A mass on a spring.
+    #[feedback_system(
+        crate = fbint_runtime,
+        coordinates(q),
+        momenta(p),
+        hamiltonian = (p.powi(2) + k * q.powi(2)) / 2,
+        default(k = 4),
+        start(q = 1, p = 0),
+    )]
+    struct Spring {
+        k: f64,
+    }
+
+    impl Model for Spring {}
+
+    #[test]
+    fn ensembles_take_gains_that_follow_from_the_state() -> Result<(), Error> {
+        let model = (Entry::of::<Spring>().load)();
+        let start = model.start()?;
+        let run = |feedback| {
+            let plan = Plan::new(Settings::new(Method::Rk4 { h: 0.1 }, 2.0), feedback);
+            model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(())).map(|run| (run.state, plan))
+        };
+        let (plain, _) = run(Feedback::None)?;
+        for feedback in [Feedback::DiagonalScaled(2.0), Feedback::BaeChang(0.1)] {
+            let (state, plan) = run(feedback)?;
+            let member = || Member { parameters: vec![4.0], start: start.clone(), gain: None };
+            let members = [member(), member(), member()];
+            let ensemble = model.run_ensemble(&members, &plan, &mut |_| ControlFlow::Continue(()), None)?;
+            for end in ensemble.ends {
+                let end = end?;
+                assert!(end.state == state && end.state != plain, "{:?}, {state:?}, {plain:?}", end.state);
+            }
+        }
+        Ok(())
     }
 
     /// The angle of the servo, whatever g is.

@@ -42,6 +42,7 @@ use crate::panels::Panel;
 use crate::progress::Progress;
 use crate::ranks::Ranks;
 use crate::record::{self, EnsembleEnding, EnsembleJob};
+use crate::report::interval;
 use crate::run::job;
 
 /// Integrates an ensemble, by itself or together with the other processes that the launcher has begun.
@@ -174,12 +175,9 @@ impl ResolvedEnsemble {
     /// What it is, with the number of members that are done.
     fn title(&self, done: u64) -> String {
         let Description { job, arguments, .. } = &self.description;
-        let (method, until) = (job.settings.method.name(), job.settings.until);
+        let (method, interval) = (job.settings.method.name(), interval(job));
         let part = if self.is_whole(done) { String::new() } else { format!("{done} of ") };
-        format!(
-            "{}: {part}{} members, {method}, t = 0 .. {until}, seed {}",
-            job.model, arguments.members, arguments.seed
-        )
+        format!("{}: {part}{} members, {method}, {interval}, seed {}", job.model, arguments.members, arguments.seed)
     }
 
     /// Whether so many members are all of them.

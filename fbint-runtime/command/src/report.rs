@@ -81,10 +81,24 @@ pub(crate) fn title(job: &Job) -> String {
 /// The method, what aids it, its accuracy and the time.
 pub(crate) fn manner(job: &Job) -> String {
     let method = job.settings.method;
-    let step = method.step().map(|h| format!("h = {h}"));
-    let tolerances = method.tolerances().map(|[rtol, atol]| format!("rtol = {rtol:?}, atol = {atol:?}"));
+    let step = method.step().map(|h| format!("h = {}", number(h)));
+    let tolerances = method.tolerances().map(|(rtol, atol)| {
+        let atol = atol.map_or(String::new(), |atol| format!(", atol = {atol:?}"));
+        format!("rtol = {rtol:?}{atol}")
+    });
     let accuracy = step.or(tolerances).unwrap_or_default();
-    format!("{}, {accuracy}, t = 0 .. {}", method_label(job), job.settings.until)
+    format!("{}, {accuracy}, {}", method_label(job), interval(job))
+}
+
+/// From when until when it goes.
+pub(crate) fn interval(job: &Job) -> String {
+    format!("t = {} .. {}", number(job.settings.from), number(job.settings.until))
+}
+
+/// A number as short as can be: `10`, `0.1`, `1e-11`.
+fn number(number: f64) -> String {
+    let text = format!("{number:?}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 /// Why a run is not to be trusted: constraints are nearly dependent somewhere, or an integral has jumped.

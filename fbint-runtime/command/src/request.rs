@@ -286,7 +286,7 @@ fn parsed<'a, L: Parser>(
 
 /// The names of the methods.
 pub fn method_names() -> impl Iterator<Item = &'static str> {
-    Method::all(f64::NAN, [f64::NAN; 2]).into_iter().map(Method::key)
+    Method::all(f64::NAN, (f64::NAN, None)).into_iter().map(Method::key)
 }
 
 fn columns(model: &dyn AnyModel, trajectory: &[Sample]) -> Vec<Column> {

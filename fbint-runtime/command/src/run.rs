@@ -58,7 +58,8 @@ fn check_condition(models: &[Entry], job: &Job) -> Result<(), Box<dyn Error>> {
     }
     let value = crossing.value(&*model, &start);
     let begins = || {
-        let until = job.settings.method.step().unwrap_or(SOON * job.settings.until).min(job.settings.until);
+        let Settings { method, from, until, .. } = job.settings;
+        let until = (from + method.step().unwrap_or(SOON * (until - from))).min(until);
         let settings = Settings { until, ..job.settings };
         // What is wrong with the run is told by the run.
         let soon = model.run_bare(&start, &Plan { until_event: None, settings, ..plan.clone() });
@@ -124,13 +125,18 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
     set_parameters(&mut *model, &arguments.parameters)?;
     let start = Given::of(&*model, arguments)?.start(&*model, &[]).map_err(in_terms_of_options)?;
     let method = method(arguments)?;
+    let clock = model.state_roles().iter().position(|role| *role == StateRole::Time);
+    let (from, until) = (clock.map_or(0.0, |index| start[index]), arguments.until);
+    if until <= from {
+        return Err(format!("--until {until:?} is not after the start at t = {from:?}: give a later time").into());
+    }
     let settings = Settings {
         every,
         projection: projection(&*model, method, arguments),
-        from: model.state_roles().iter().position(|role| *role == StateRole::Time).map_or(0.0, |index| start[index]),
+        from,
         max_step: arguments.max_step,
         max_steps: arguments.max_steps,
-        ..Settings::new(method, arguments.until)
+        ..Settings::new(method, until)
     };
     check_samples(&settings)?;
     Ok(Job {
@@ -176,8 +182,7 @@ fn set_parameters(model: &mut dyn AnyModel, assignments: &[Assignment]) -> Resul
 fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
     let h = arguments.step.unwrap_or(STEP);
     let rtol = arguments.rtol.unwrap_or(RTOL);
-    let atol = arguments.atol.unwrap_or(rtol);
-    let method = Method::with_key(&arguments.method, h, [rtol, atol])
+    let method = Method::with_key(&arguments.method, h, (rtol, arguments.atol))
         .ok_or_else(|| format!("unknown method `{}`: see `run --help`", arguments.method))?;
     let name = method.name();
     let tolerance = arguments.rtol.map(|_| "--rtol").or(arguments.atol.map(|_| "--atol"));

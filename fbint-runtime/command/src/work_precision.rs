@@ -144,7 +144,7 @@ struct InitialValueProblem<'a> {
 impl InitialValueProblem<'_> {
     /// The state at the end by DOP853.
     fn reference(&self, tolerance: f64, projection: Option<Projection>) -> Result<Vec<f64>, fbint_runtime::Error> {
-        let method = Method::Dop853 { rtol: tolerance, atol: tolerance };
+        let method = Method::Dop853 { rtol: tolerance, atol: Some(tolerance) };
         let settings = Settings { projection, ..Settings::new(method, self.until) };
         let plan = Plan::new(settings, Feedback::None);
         let mut progress = Progress::new("reference");

@@ -61,7 +61,7 @@ impl Model {
     /// method: the integrator; euler, midpoint, heun, rk4, gauss4, gauss8, gauss16, discrete-hamel, stormer-verlet and rattle take
     ///     steps of one size, dormand-prince, dop853 and rodas5p, which is for what is stiff, choose their steps.
     /// step: the size of a step, 1e-3 by default.
-    /// rtol, atol: the tolerances of a method that chooses its steps; 1e-9, and the same as rtol.
+    /// rtol, atol: the tolerances of a method that chooses its steps; 1e-9, and rtol times the size of each variable.
     /// max_step: the longest step of a method that chooses its steps; by default a 250th of the run while nothing moves, if the state
     ///     has the time, else any.
     /// max_steps: the most steps: a run of more is refused, or ends there if the method chooses its steps.

@@ -1,7 +1,8 @@
 //! States on the constraint set: what counts as satisfied, and the shortest way there. All of it is compiled once.
 //!
 //! A constraint g counts as satisfied where |g| <= 1e-8 s with s = sum_j |dg/dx_j| |x_j|, the size of the terms that must
-//! cancel in g: a start typed with eight digits passes, and one that is off by a few lengths does not, whatever its units.
+//! cancel in g: a start typed with eight digits passes, and one that is off by a few lengths does not, whatever its units. A state
+//! that was rounded to single precision may be off by a few of its roundings.
 //! An entry that should be 0 may be off by what rounding makes of the largest entry.
 //!
 //! Where constraints are nearly dependent, as c = x + y and d = x + y + 1e-6 z, each may be that small though z is far from 0. So
@@ -18,6 +19,8 @@ use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Integral, IntegralKind, Integrals, PreparedSystem, StateEntry, StateRole, Vector};
 
 const TOLERANCE: f64 = 1e-8;
+/// The same for a state in single precision.
+const SINGLE_TOLERANCE: f64 = 2.0 * f32::EPSILON as f64;
 /// The size that every entry has at least, relative to the largest: with the tolerance, 1e-11 of it counts as rounding.
 const SMALLEST_ENTRY: f64 = 1e-3;
 /// Below this pivot ratio multipliers have no more than four digits, and a start is as good as singular.
@@ -104,8 +107,9 @@ pub(super) fn check(
         }
     }
     own_scales(system, start, scales, scratch.rest());
+    let tolerance = if is_single(start) { SINGLE_TOLERANCE } else { TOLERANCE };
     for ((&value, scale), integral) in integrals.iter().zip(scales).zip(system.facts().integrals) {
-        let tolerance = TOLERANCE * *scale;
+        let tolerance = tolerance * *scale;
         if integral.kind.is_constraint() && value.abs() > tolerance {
             return Err(Error::OffConstraint { name: integral.name, value, tolerance });
         }
@@ -119,6 +123,13 @@ pub(super) fn check(
         return Err(Error::Rate { name: entry.name, value, extremes: Extremes::among(parameters) });
     }
     Ok(())
+}
+
+/// Whether a state was rounded to single precision: all entries are such numbers, and one of them has more than half of their digits, so
+/// that it is not just a round number.
+fn is_single(x: &[f64]) -> bool {
+    let is_long = |entry: &f64| (*entry as f32).to_bits() & 0xfff != 0;
+    x.iter().all(|entry| f64::from(*entry as f32) == *entry) && x.iter().any(is_long)
 }
 
 /// Constraints that are satisfied together, and the entries of the state that are moved for them.
@@ -435,10 +446,9 @@ fn size_or_least(state: &[StateEntry], x: &[f64], j: usize) -> f64 {
 
 /// The largest entry of the variable that an entry of the state belongs to.
 pub(crate) fn size_of_variable(state: &[StateEntry], x: &[f64], i: usize) -> f64 {
-    let variable = |i: usize| state.get(i).and_then(|entry| entry.name.split('[').next());
-    let own = variable(i);
-    let entries = x.iter().enumerate().filter(|(j, _)| variable(*j) == own);
-    entries.fold(0.0, |largest: f64, (_, entry)| largest.max(entry.abs()))
+    let own = state.get(i).map(|entry| entry.variable);
+    let entries = x.iter().zip(state).filter(|(_, entry)| Some(entry.variable) == own);
+    entries.fold(0.0, |largest: f64, (value, _)| largest.max(value.abs()))
 }
 
 /// Puts the size of the terms that make up each integral near x, at least the size of the integral itself, into `scales`; 1 where there

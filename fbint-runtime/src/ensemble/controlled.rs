@@ -22,14 +22,18 @@ use crate::rodas5p::{self, StepMatrix};
 use crate::scalar::Scalar;
 use crate::simulation::{GivenLimits, Span};
 use crate::step_size::{LEAST_LOG_ERROR, REST, StepLimits};
-use crate::system::{FeedbackSystem, PreparedSystem, Vector};
+use crate::system::{FeedbackSystem, PreparedSystem, StateEntry, Vector};
 use crate::tableau::{ErrorEstimate, MOST_STAGES, Pair, advanced, extended};
-use crate::tolerance::{Larger, Tolerance, norm};
+use crate::tolerance::{ErrorScale, Larger, Tolerance, measured, norm, nudged};
 
 /// Steps of members that each choose their size, and how far every lane is.
 pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
     pair: &'static Pair,
     tolerance: Tolerance,
+    /// What weighs errors where the next steps begin.
+    scale: ErrorScale<Vector<S, Lanes<V>>>,
+    /// The same where the last attempt ended.
+    reached: ErrorScale<Vector<S, Lanes<V>>>,
     projection: Option<Projection>,
     projector: Option<Projector<S, Lanes<V>>>,
     span: Span,
@@ -71,9 +75,12 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
         (limits, given): (StepLimits, GivenLimits),
     ) -> Self {
         let zero = Scalar::from_f64(0.0);
+        let scale = ErrorScale::new(&tolerance, &filled(zero), |_| false);
         Self {
             pair,
             tolerance,
+            scale,
+            reached: scale,
             projection,
             projector: None,
             span,
@@ -101,9 +108,11 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
 impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneSteps<S, V> {
     fn begin(&mut self, lane: usize, field: AloneField<'_, S>, start: &Vector<S>) -> Result<(), Error> {
         let (x, rates) = (*start, field.value(start));
-        let weights = self.tolerance.weights(&filled(self.tolerance.absolute(1.0)), start, start);
-        let beginning = Beginning { x, rates, weights, dimension: field.dimension() };
-        let size = beginning.first_size(self.pair.control.order, 1.0, self.span.length(), |x| field.value(x));
+        let scale = ErrorScale::new(&self.tolerance, start, |entry| field.continues_variable(entry));
+        let beginning = Beginning { time: self.span.from, x, rates, scale };
+        let (order, remaining) = (self.pair.control.order, self.span.length());
+        let size = beginning.first_size(field, order, 1.0, remaining, |x| field.value(x));
+        self.scale.begin(lane, &scale);
         for i in 0..Vector::<S>::LEN {
             self.state[i].set(lane, start[i]);
             self.stages[0][i].set(lane, rates[i]);
@@ -129,7 +138,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
         let is_near = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
         let is_shortened = is_near.and(remaining.is_at_most(Lanes::from_f64(self.limits.most)));
         let size = is_shortened.select(remaining, self.size);
-        let error = self.attempt(size, facts.state.len(), fields);
+        let error = self.attempt(size, facts.state, fields);
 
         // Without a finite end, the error is as large as can be.
         let finite = is_finite(&self.end);
@@ -137,7 +146,9 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
         let out_of_proportion = self.project(arrived);
         let error = finite.select(error, Lanes::from_f64(f64::INFINITY));
         self.resize(size, is_shortened, arrived, error, facts);
-        self.is_shrinking = under_way.and_not(arrived);
+        let rejected = under_way.and_not(arrived);
+        self.measure_roundings(rejected.and(self.is_shrinking), facts.clock, fields);
+        self.is_shrinking = rejected;
 
         self.end_time = is_shortened.select(until, self.time + size);
         if let Some(index) = facts.clock {
@@ -162,6 +173,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
     fn accept(&mut self, arrived: Mask<V>) {
         self.time = arrived.select(self.end_time, self.time);
         arrived.replace_each(&mut self.state, &self.end);
+        self.scale.reach(arrived, &self.reached);
         self.knows_derivative = self.knows_end;
         if self.knows_end {
             let end = self.stages[self.pair.last];
@@ -182,7 +194,8 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
 
     /// Attempts a step of this size in every lane; returns its error in units of the tolerance.
     #[inline(never)]
-    fn attempt(&mut self, size: Lanes<V>, dimension: usize, fields: &dyn LaneFields<S, V>) -> Lanes<V> {
+    fn attempt(&mut self, size: Lanes<V>, state: &[StateEntry], fields: &dyn LaneFields<S, V>) -> Lanes<V> {
+        let dimension = state.len();
         self.interpolant = None;
         if !self.knows_derivative {
             fields.value(&self.state, &mut self.stages[0]);
@@ -192,11 +205,32 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
         } else {
             self.explicit_stages(size, fields)
         };
-        let atol = filled(Lanes::from_f64(self.tolerance.absolute(1.0)));
-        let weights = self.tolerance.weights(&atol, &self.state, &self.end);
+        self.reached = self.scale.reaching(&self.end, |entry| StateEntry::continues(state, entry));
+        let weights = self.reached.weights(&self.state, &self.end, size);
         let error;
         (self.error, error) = self.pair.error(&self.stages, size, &weights, dimension);
         is_singular.select(Lanes::from_f64(f64::INFINITY), error)
+    }
+
+    /// What [`Integrator`](crate::Integrator) does in these lanes after an attempt that was rejected again.
+    fn measure_roundings(&mut self, lanes: Mask<V>, clock: Option<usize>, fields: &dyn LaneFields<S, V>) {
+        let Some(sizes) = self.scale.sizes_mut().filter(|_| lanes.any()) else { return };
+        let mut near = self.state;
+        for lane in lanes.lanes() {
+            let attempts = self.attempts.lane(lane) as u64;
+            for i in (0..Vector::<S>::LEN).filter(|i| clock != Some(*i)) {
+                near[i].set(lane, nudged(self.state[i].lane(lane), i, attempts));
+            }
+        }
+        let mut rates = near;
+        fields.value(&near, &mut rates);
+        for lane in lanes.lanes() {
+            for i in 0..Vector::<S>::LEN {
+                let change = rates[i].lane(lane) - self.stages[0][i].lane(lane);
+                let rounding = measured(sizes.roundings[i].lane(lane), change);
+                sizes.roundings[i].set(lane, rounding);
+            }
+        }
     }
 
     /// Evaluates the stages after the first, and where steps end; there is no lane in which this fails.
@@ -247,8 +281,7 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
     fn rests(&self, facts: &SystemFacts) -> Mask<V> {
         let mut change = difference(&self.end, &self.state);
         facts.set_clock(&mut change, 0.0);
-        let atol = filled(Lanes::from_f64(self.tolerance.absolute(1.0)));
-        let weights = self.tolerance.weights(&atol, &self.state, &self.end);
+        let weights = self.reached.weights(&self.state, &self.end, Scalar::from_f64(0.0));
         norm(&change, &weights, facts.state.len()).is_at_most(Lanes::from_f64(REST))
     }
 

@@ -353,7 +353,8 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     fn resolve(&self, settings: &Settings) -> Result<ResolvedSettings, Error> {
         self.check_counts()?;
         self.gains.check(self.setup.facts().integrals)?;
-        ResolvedSettings::new(*settings, self.setup.facts())
+        let settings = Settings { from: self.setup.time_at_start(settings.from), ..*settings };
+        ResolvedSettings::new(settings, self.setup.facts())
     }
 
     fn check_counts(&self) -> Result<(), Error> {
@@ -421,6 +422,14 @@ impl<S: FeedbackSystem> EnsembleSetup<'_, S> {
         }
     }
 
+    /// The time at which members start: with 0, that in the first start, which the others must have, too.
+    fn time_at_start(&self, from: f64) -> f64 {
+        match self.starts.first() {
+            Some(start) if from == 0.0 => self.facts().time_in(start),
+            _ => from,
+        }
+    }
+
     /// What all systems are.
     fn facts(&self) -> &'static SystemFacts {
         match self.systems {
@@ -484,7 +493,7 @@ impl ResolvedSettings {
                 (EnsembleStepping::Fixed { method, schedule }, times)
             }
             method::Stepping::Gauss { stages, h } => {
-                let (coefficients, schedule) = (Coefficients::of_stages(stages)?, schedule(h)?);
+                let (coefficients, schedule) = (Coefficients::of_stages(stages), schedule(h)?);
                 let times = schedule.sample_times();
                 match settings.projection {
                     None => (EnsembleStepping::Gauss { coefficients, schedule }, times),
@@ -492,11 +501,11 @@ impl ResolvedSettings {
                 }
             }
             method::Stepping::Geometric { h, .. } => (EnsembleStepping::OneByOne, schedule(h)?.sample_times()),
-            method::Stepping::Rodas5P { tolerances: [rtol, atol] } => {
+            method::Stepping::Rodas5P { tolerances: (rtol, atol) } => {
                 let tolerance = Tolerance::new(rtol, atol)?;
                 (EnsembleStepping::Controlled { pair: &RODAS5P, tolerance }, between_steps()?)
             }
-            method::Stepping::Controlled { method, tolerances: [rtol, atol] } => {
+            method::Stepping::Controlled { method, tolerances: (rtol, atol) } => {
                 let tolerance = Tolerance::new(rtol, atol)?;
                 (EnsembleStepping::Controlled { pair: method.pair(), tolerance }, between_steps()?)
             }

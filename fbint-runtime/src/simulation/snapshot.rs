@@ -176,7 +176,8 @@ impl Snapshot {
         let occurrences = || self.events.iter().flat_map(|past| &past.occurrences);
         let met = occurrences().map(|occurrence| &occurrence.state);
         let reset = occurrences().filter_map(|occurrence| occurrence.reset.as_ref());
-        let mut states = states.chain(carried.iter().flatten()).chain(met).chain(reset);
+        let sizes = control.iter().filter_map(|control| control.sizes.as_ref()).flatten();
+        let mut states = states.chain(carried.iter().flatten()).chain(sizes).chain(met).chain(reset);
         if !states.all(|state| state.len() == entries) || !self.trajectory.iter().all(|row| row.len() == entries + 1) {
             return Err(Error::ForeignSnapshot { reason: "its state has another number of entries" });
         }

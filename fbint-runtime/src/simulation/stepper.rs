@@ -15,6 +15,7 @@ use crate::linear::{filled, from_slice};
 use crate::method::FixedStep;
 use crate::projection::{Landing, Omission, Projector};
 use crate::system::{FeedbackSystem, PreparedSystem, Vector};
+use crate::tolerance::Sizes;
 
 /// An integration under way, which makes one step at a time. States are flat.
 pub(crate) trait Stepper {
@@ -75,12 +76,14 @@ pub(crate) struct Memory {
 }
 
 /// Where the control of the step size stands.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Control {
     pub(crate) size: Option<f64>,
     pub(crate) last_log_error: f64,
     pub(crate) rejected: u64,
+    /// The sizes of variables and the roundings of rates, where absolute tolerances follow from them.
+    pub(crate) sizes: Option<[Vec<f64>; 2]>,
 }
 
 /// Where a step ended, and how that end was projected: see [`Landing`].
@@ -610,24 +613,30 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
     }
 
     fn memory(&self) -> Memory {
-        let Resumption { derivative, size, last_log_error, steps, rejected, evaluations, .. } =
+        let Resumption { derivative, size, last_log_error, steps, rejected, evaluations, sizes, .. } =
             self.integrator.resumption();
-        let memory = self.ends.memory();
+        let (memory, facts) = (self.ends.memory(), self.ends.facts());
+        let own = |vector| facts.of_state::<S, _>(&vector).to_vec();
+        let sizes = sizes.map(|Sizes { largest, roundings }| [own(largest), own(roundings)]);
         Memory {
             steps,
             evaluations,
             derivative: derivative.map(|derivative| self.ends.facts().of_state::<S, _>(&derivative).to_vec()),
             mean: memory.mean.filter(|_| !self.integrator.is_at_jump()),
-            control: Some(Control { size, last_log_error, rejected }),
+            control: Some(Control { size, last_log_error, rejected, sizes }),
             ..memory
         }
     }
 
     fn resume(&mut self, time: f64, state: &[f64], memory: &Memory) {
         // A run refuses a memory without it.
-        let Some(Control { size, last_log_error, rejected }) = memory.control else { return };
+        let Some(Control { size, last_log_error, rejected, sizes }) = &memory.control else { return };
         let Memory { steps, evaluations, .. } = *memory;
         let (state, derivative) = (from_slice(state), memory.derivative.as_deref().map(from_slice));
+        let (size, last_log_error, rejected) = (*size, *last_log_error, *rejected);
+        let sizes = sizes
+            .as_ref()
+            .map(|[largest, roundings]| Sizes { largest: from_slice(largest), roundings: from_slice(roundings) });
         self.integrator.resume(Resumption {
             time,
             state,
@@ -637,6 +646,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
             steps,
             rejected,
             evaluations,
+            sizes,
         });
         self.ends.resume(memory, None);
     }

@@ -110,7 +110,7 @@ fn timed<S: FeedbackSystem + Sync>(system: &S, start: S::Vector<f64>) -> [Box<dy
     [
         run(Method::Euler { h: STEP }, UNTIL),
         run(Method::Rk4 { h: STEP }, UNTIL),
-        run(Method::Dop853 { rtol, atol }, UNTIL_BY_DOP853),
+        run(Method::Dop853 { rtol, atol: Some(atol) }, UNTIL_BY_DOP853),
         Box::new(ensemble),
     ]
 }

@@ -2,6 +2,7 @@
 
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{self, IntegralId, Kind, Role, SymbolInfo};
+use fbint_macros_core::expression::Symbol;
 use fbint_macros_core::program::{FEEDBACK_FIELD, OperationCount, VECTOR_FIELD};
 use fbint_macros_core::text::Model;
 use fbint_runtime::{
@@ -12,10 +13,16 @@ use fbint_runtime::{
 pub(crate) fn facts(model: Model) -> SystemFacts {
     let symbols = &model.derivation.symbols;
     let name = |symbol| kept(symbols[symbol].name.clone());
-    let state = list(symbols.states().map(|symbol| state_entry(&symbols[symbol])));
+    let variables = symbols.variables();
+    let entry = |variable, symbol: &Symbol| state_entry(&symbols[*symbol], variable);
+    let of_variable = |(variable, (_, entries)): (usize, &(&str, Vec<Symbol>))| {
+        entries.iter().map(|symbol| entry(variable, symbol)).collect::<Vec<_>>()
+    };
+    let state = list(variables.iter().enumerate().flat_map(of_variable));
     let operations = [&VECTOR_FIELD, &FEEDBACK_FIELD].map(|field| operations(model.programs[field].operations()));
     SystemFacts {
         state,
+        variables: list(variables.iter().map(|(name, _)| kept((*name).to_owned()))),
         clock: StateEntry::clock(state),
         integrals: list(model.derivation.integrals.ids().map(|id| integral(&model, id))),
         parameter_names: list(symbols.parameters().map(name)),
@@ -44,7 +51,7 @@ fn list<T>(entries: impl Iterator<Item = T>) -> &'static [T] {
     entries.collect::<Vec<T>>().leak()
 }
 
-fn state_entry(symbol: &SymbolInfo) -> StateEntry {
+fn state_entry(symbol: &SymbolInfo, variable: usize) -> StateEntry {
     let role = match symbol.role {
         Role::Coordinate { momentum } => StateRole::Coordinate { momentum: momentum.place() },
         Role::Momentum { coordinate } => StateRole::Momentum { coordinate: coordinate.place() },
@@ -54,7 +61,7 @@ fn state_entry(symbol: &SymbolInfo) -> StateEntry {
         Role::Work => StateRole::Work,
         _ => StateRole::Variable,
     };
-    StateEntry { name: kept(symbol.name.clone()), role }
+    StateEntry { name: kept(symbol.name.clone()), variable, role }
 }
 
 fn integral(model: &Model, id: IntegralId) -> Integral {

@@ -3,7 +3,9 @@
 
 use fbint_catalogue::Model;
 use fbint_catalogue::padded::{Padded, Visitor, visit};
-use fbint_runtime::{Ensemble, Error, FeedbackSystem, Gains, GeneratedSystem, Method, Run, Sample, Simulation};
+use fbint_runtime::{
+    Ensemble, Error, FeedbackSystem, Gains, GaussStages, GeneratedSystem, Method, Run, Sample, Simulation,
+};
 use fbint_text::{models, models_of_package};
 
 use crate::functions::{Point, bits, jacobians, results};
@@ -100,15 +102,15 @@ fn runs<S: FeedbackSystem + Sync>(system: &S, start: S::Vector<f64>) -> Vec<Resu
         Method::Midpoint { h },
         Method::Heun { h },
         Method::Rk4 { h },
-        Method::DormandPrince { rtol, atol },
-        Method::Dop853 { rtol, atol },
-        Method::Gauss { stages: 2, h },
-        Method::Gauss { stages: 4, h },
-        Method::Gauss { stages: 8, h },
+        Method::DormandPrince { rtol, atol: Some(atol) },
+        Method::Dop853 { rtol, atol: Some(atol) },
+        Method::Gauss { stages: GaussStages::Two, h },
+        Method::Gauss { stages: GaussStages::Four, h },
+        Method::Gauss { stages: GaussStages::Eight, h },
         Method::DiscreteHamel { h },
         Method::StormerVerlet { h },
         Method::Rattle { h },
-        Method::Rodas5P { rtol, atol },
+        Method::Rodas5P { rtol, atol: Some(atol) },
     ];
     let simulation = || Simulation::new(system, start).map_err(|error| error.to_string());
     let mut ends: Vec<_> = methods.map(|method| alone(system, start, method, until)).into();
@@ -117,7 +119,7 @@ fn runs<S: FeedbackSystem + Sync>(system: &S, start: S::Vector<f64>) -> Vec<Resu
     // Functions of the largest structs that are not optimised fill the stack of a thread in lanes.
     if system.facts().state.len() <= MOST_IN_LANES {
         ends.extend(
-            [Method::Rk4 { h }, Method::Dop853 { rtol, atol }]
+            [Method::Rk4 { h }, Method::Dop853 { rtol, atol: Some(atol) }]
                 .map(|method| side_by_side(system, start, method))
                 .concat(),
         );

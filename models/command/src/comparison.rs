@@ -70,7 +70,7 @@ impl Motion<'_> {
         let mut states = vec![self.start.clone()];
         for sample in 0..self.samples() {
             let [from, until] = [sample, sample + 1].map(|sample| sample as f64 * self.interval);
-            let settings = Settings { from, ..Settings::new(Method::Dop853 { rtol, atol }, until) };
+            let settings = Settings { from, ..Settings::new(Method::Dop853 { rtol, atol: Some(atol) }, until) };
             states.extend(RecordedRun::of(self.system, &states[sample], &settings)?.states.pop());
         }
         Ok(states)

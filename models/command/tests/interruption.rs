@@ -440,7 +440,8 @@ fn interrupted(ensemble: &[&str], count: usize, signal: &str) -> Result<(TempDir
     }
 }
 
-/// By SIGKILL, which leaves drafts in the folder, and by Ctrl-C, which says what to do.
+/// By SIGKILL, which leaves drafts in the folder, and by Ctrl-C and a closed terminal, which say what to do. Under `nohup` the program
+/// does not hear that a terminal was closed.
 #[test]
 fn an_interrupted_ensemble_resumes_to_the_same_bytes() -> Outcome {
     let whole = tempdir()?;
@@ -451,14 +452,19 @@ fn an_interrupted_ensemble_resumes_to_the_same_bytes() -> Outcome {
     if is_thorough() {
         interruptions.extend([(1, "INT"), (2, "KILL"), (3, "INT")]);
     }
+    #[cfg(target_os = "linux")]
+    if signals(std::process::id(), "SigIgn:").is_some_and(|ignored| ignored & 1 == 0) {
+        interruptions.push((1, "HUP"));
+    }
     for (count, signal) in interruptions {
         let (folder, output) = interrupted(&kept, count, signal)?;
-        if signal == "INT" {
+        if signal != "KILL" {
+            let code = if signal == "INT" { 130 } else { 129 };
             let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
             let words =
                 ["interrupted with ", " of 5 blocks done; `fbint resume c` integrates the blocks that are not done"];
             assert!(words.iter().all(|words| complaint.contains(words)), "{complaint}");
-            assert_eq!((output.status.code(), complaint.lines().count()), (Some(130), 1));
+            assert_eq!((output.status.code(), complaint.lines().count()), (Some(code), 1));
             assert_eq!(names_in(&folder)?, ["c", "e.ensemble.json"]);
         }
         // From anywhere, with any number of threads.
@@ -681,9 +687,15 @@ fn killed_beyond(child: &mut Child, folder: &TempDir, time: f64) -> Result<bool,
 /// Whether a process has come to where it handles signals.
 #[cfg(target_os = "linux")]
 fn catches_signals(id: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 0b10 != 0)
+    signals(id, "SigCgt:").is_some_and(|caught| caught & 0b10 != 0)
+}
+
+/// The signals of a process that a line of its status has, from the lowest bit on.
+#[cfg(target_os = "linux")]
+fn signals(id: u32, line: &str) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let mask = status.lines().find_map(|other| other.strip_prefix(line))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
 }
 
 /// The time that a checkpoint was taken at, -1 if there is none.

@@ -19,7 +19,7 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["--step", "-1e-3"], &["--step", "'-1e-3'", "positive"]),
         (&["--step", "nan"], &["--step", "'nan'"]),
         (&["--step", "fast"], &["--step", "'fast'"]),
-        (&["--until", "-5"], &["--until", "'-5'"]),
+        (&["--until", "-5"], &["--until", "-5", "is not after the start at t = 0"]),
         (&["--until", "inf"], &["--until", "'inf'", "finite"]),
         (&["--every", "1e-3", "--until", "1e9"], &["--every", "samples"]),
         (&["--gains", "0"], &["--gains", "'0'", "positive"]),

@@ -32,8 +32,8 @@ fn the_steps_alone_end_where_the_run_does() -> Outcome {
         Method::Midpoint { h: STEP },
         Method::Heun { h: STEP },
         Method::Rk4 { h: STEP },
-        Method::DormandPrince { rtol: tolerance, atol: tolerance },
-        Method::Dop853 { rtol: tolerance, atol: tolerance },
+        Method::DormandPrince { rtol: tolerance, atol: Some(tolerance) },
+        Method::Dop853 { rtol: tolerance, atol: Some(tolerance) },
     ];
     let mut refused = Vec::new();
     let long = if is_thorough() { &["chain-32"][..] } else { &["chain-8", "chain-16", "chain-32"] };

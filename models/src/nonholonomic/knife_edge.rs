@@ -46,7 +46,7 @@ mod tests {
         let omega = 2.0;
         let time = 7.0;
         let start = KnifeEdgeState { omega, ..edge.start() };
-        let method = Method::Dop853 { rtol: 1e-12, atol: 1e-12 };
+        let method = Method::Dop853 { rtol: 1e-12, atol: Some(1e-12) };
         let end = Simulation::new(&edge, start)?.run(method, time)?.state();
         let radius = edge.g * edge.slope.sin() / (2.0 * omega * omega);
         let angle: f64 = omega * time;

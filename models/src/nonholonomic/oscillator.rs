@@ -37,7 +37,7 @@ mod tests {
     fn y_oscillates_by_itself() -> Result<(), Error> {
         let oscillator = NonholonomicOscillator { k: 2.0 };
         let time: f64 = 9.0;
-        let method = Method::Dop853 { rtol: 1e-12, atol: 1e-12 };
+        let method = Method::Dop853 { rtol: 1e-12, atol: Some(1e-12) };
         let end = Simulation::new(&oscillator, oscillator.start())?.run(method, time)?.state();
         assert!((end.y - (2.0_f64.sqrt() * time).cos()).abs() < 1e-9, "{end:?}");
         Ok(())

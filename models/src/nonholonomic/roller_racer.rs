@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn both_axles_roll() -> Result<(), Error> {
         let racer = RollerRacer::default();
-        let method = Method::Dop853 { rtol: 1e-12, atol: 1e-12 };
+        let method = Method::Dop853 { rtol: 1e-12, atol: Some(1e-12) };
         let run = Simulation::new(&racer, racer.start())?.without_feedback().run(method, 2.0)?;
         for name in ["seat", "arm", "energy"] {
             let drift = run.drift().get(name).map(|integral| integral.max);

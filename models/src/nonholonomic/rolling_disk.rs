@@ -50,7 +50,7 @@ mod tests {
     fn rolls_along_a_circle() -> Result<(), Error> {
         let disk = RollingDisk::default();
         let time = 10.0;
-        let method = Method::Dop853 { rtol: 1e-12, atol: 1e-12 };
+        let method = Method::Dop853 { rtol: 1e-12, atol: Some(1e-12) };
         let end = Simulation::new(&disk, disk.start())?.run(method, time)?.state();
         let (circle, angle): (f64, f64) = (2.0, 0.5 * time);
         let (x, y) = (circle * angle.sin(), circle * (1.0 - angle.cos()));

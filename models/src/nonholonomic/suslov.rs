@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn comes_to_a_steady_rotation() -> Result<(), Error> {
         let body = SuslovProblem::default();
-        let method = Method::Dop853 { rtol: 1e-12, atol: 1e-12 };
+        let method = Method::Dop853 { rtol: 1e-12, atol: Some(1e-12) };
         let run = Simulation::new(&body, body.start())?.run(method, 200.0)?;
         let omega = run.state().omega;
         let off = body.inertia[(0, 2)] * omega.x + body.inertia[(1, 2)] * omega.y;

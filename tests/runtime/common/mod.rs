@@ -63,8 +63,8 @@ pub(crate) struct Prepared<T, const WEIGHTED: bool> {
     l: T,
 }
 
-const fn entry(name: &'static str, role: StateRole) -> StateEntry {
-    StateEntry { name, role }
+const fn entry(name: &'static str, variable: usize, role: StateRole) -> StateEntry {
+    StateEntry { name, variable, role }
 }
 
 const fn integral(name: &'static str, kind: IntegralKind, weight: f64) -> Integral {
@@ -76,6 +76,7 @@ const fn facts(is_weighted: bool) -> SystemFacts {
         name: "Pendulum",
         state: STATE,
         integrals: if is_weighted { WEIGHTED } else { UNWEIGHTED },
+        variables: &["q", "p"],
         parameter_names: &["m", "g", "l"],
         kinetic_energy: KineticEnergy::Quadratic,
         ..SystemFacts::EMPTY
@@ -83,12 +84,12 @@ const fn facts(is_weighted: bool) -> SystemFacts {
 }
 
 const STATE: &[StateEntry] = &[
-    entry("q[0]", StateRole::Coordinate { momentum: 3 }),
-    entry("q[1]", StateRole::Coordinate { momentum: 4 }),
-    entry("q[2]", StateRole::Coordinate { momentum: 5 }),
-    entry("p[0]", StateRole::Momentum { coordinate: 0 }),
-    entry("p[1]", StateRole::Momentum { coordinate: 1 }),
-    entry("p[2]", StateRole::Momentum { coordinate: 2 }),
+    entry("q[0]", 0, StateRole::Coordinate { momentum: 3 }),
+    entry("q[1]", 0, StateRole::Coordinate { momentum: 4 }),
+    entry("q[2]", 0, StateRole::Coordinate { momentum: 5 }),
+    entry("p[0]", 1, StateRole::Momentum { coordinate: 0 }),
+    entry("p[1]", 1, StateRole::Momentum { coordinate: 1 }),
+    entry("p[2]", 1, StateRole::Momentum { coordinate: 2 }),
 ];
 
 const WEIGHTED: &[Integral] = &integrals([3.0, 1.0, 1.0, 2.0]);

@@ -25,9 +25,9 @@ const MEMBERS: usize = 960;
 const ALONE: usize = 240;
 const METHODS: [(&str, Method); 4] = [
     ("RK4", Method::Rk4 { h: 1e-2 }),
-    ("DOP853, 1e-6", Method::Dop853 { rtol: 1e-6, atol: 1e-6 }),
-    ("DOP853, 1e-10", Method::Dop853 { rtol: 1e-10, atol: 1e-10 }),
-    ("Dormand-Prince, 1e-6", Method::DormandPrince { rtol: 1e-6, atol: 1e-6 }),
+    ("DOP853, 1e-6", Method::Dop853 { rtol: 1e-6, atol: Some(1e-6) }),
+    ("DOP853, 1e-10", Method::Dop853 { rtol: 1e-10, atol: Some(1e-10) }),
+    ("Dormand-Prince, 1e-6", Method::DormandPrince { rtol: 1e-6, atol: Some(1e-6) }),
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -23,7 +23,7 @@ use fbint_command::figure::{self, Axis, Chart, Line, envelope};
 use fbint_command::results::{self, Picture, ResultTable};
 use fbint_command::scheme::{Contender, Scheme, Stroke};
 use fbint_runtime::{
-    Composition, GeneratedSystem, Method, Projection, Rattle, Run, Simulation, Vector, feedback_system,
+    Composition, GaussStages, GeneratedSystem, Method, Projection, Rattle, Run, Simulation, Vector, feedback_system,
 };
 use models::{Chain4, FourBar};
 use outer_planets::{OUTER_PLANETS, ephemeris};
@@ -103,7 +103,7 @@ fn walks<S: GeneratedSystem>(
     let mut squares: Vec<(f64, f64)> = Vec::new();
     for start in starts {
         let simulation = Simulation::new(system, *start)?.record_every(STRIDE * h);
-        let run = simulation.run(Method::Gauss { stages: 8, h }, STEPS * h)?;
+        let run = simulation.run(Method::Gauss { stages: GaussStages::Eight, h }, STEPS * h)?;
         let rounding = f64::EPSILON * run.drift().get("energy").map_or(f64::NAN, |energy| energy.target.abs());
         squares.resize(run.trajectory().len(), (0.0, 0.0));
         for (square, sample) in squares.iter_mut().zip(run.trajectory()) {
@@ -143,7 +143,10 @@ fn picture_of_walks(walks: &[Walks]) -> Picture {
         let lines = vec![
             Line::guide(Some("like t"), drift),
             Line::named("like sqrt(t)", "#000000", Stroke::Dashed, guide),
-            Line::of(Contender::plain(Scheme::of(Method::Gauss { stages: 8, h: 1.0 })), walks.errors.clone()),
+            Line::of(
+                Contender::plain(Scheme::of(Method::Gauss { stages: GaussStages::Eight, h: 1.0 })),
+                walks.errors.clone(),
+            ),
         ];
         let x = Axis::decades("steps", lines.iter().flat_map(Line::arguments));
         let y = Axis::decades("|energy - its value at the start| / rounding", lines.iter().flat_map(Line::values));
@@ -201,14 +204,17 @@ fn trials<S: GeneratedSystem>(system: &S, start: Vector<S>) -> Result<Vec<Trial>
         Ok::<_, fbint_runtime::Error>(Simulation::new(system, start)?.record_every(STRIDE * h).one_step(&composition))
     };
     let mut trials = Vec::new();
-    for method in
-        [Method::Rattle { h }, Method::OneStep { h }, Method::Gauss { stages: 2, h }, Method::Gauss { stages: 4, h }]
-    {
+    for method in [
+        Method::Rattle { h },
+        Method::OneStep { h },
+        Method::Gauss { stages: GaussStages::Two, h },
+        Method::Gauss { stages: GaussStages::Four, h },
+    ] {
         let run = simulation()?.run(method, STEPS * h)?;
         let contender = if method == (Method::OneStep { h }) { composed } else { Contender::plain(Scheme::of(method)) };
         trials.push(Trial::new(contender, &run));
     }
-    let method = Method::Gauss { stages: 2, h };
+    let method = Method::Gauss { stages: GaussStages::Two, h };
     let run = simulation()?.projected(Projection::default()).run(method, STEPS * h)?;
     trials.push(Trial::new(Contender::with_projection(Scheme::of(method)), &run));
     Ok(trials)

@@ -79,7 +79,7 @@ fn error_control() -> Result<(), Box<dyn std::error::Error>> {
     integrator.advance_to(UNTIL)?;
     let steps = integrator.steps() as usize;
     let (evaluations, bare_evaluations) = (integrator.evaluations() as f64, 12.0 * steps as f64);
-    let simulation = || Simulation::new(&linkage, start)?.run(Method::Dop853 { rtol: RTOL, atol: RTOL }, UNTIL);
+    let simulation = || Simulation::new(&linkage, start)?.run(Method::Dop853 { rtol: RTOL, atol: Some(RTOL) }, UNTIL);
     let residual = simulation()?.drift().integrals().map(|integral| integral.max).fold(0.0, f64::max);
     println!("largest change of an integral with a projection after each step: {residual:.1e}");
 

@@ -1,6 +1,6 @@
 //! What each symbol of a model is.
 
-use super::IntegralId;
+use super::{IntegralId, stem};
 use crate::derivation::table::{Id, Table};
 use crate::expression::Symbol;
 
@@ -122,6 +122,19 @@ impl Symbols {
     /// The table that has `entry` of each entry of the state.
     pub fn over_states<T>(&self, entry: impl FnMut(Symbol) -> T) -> Table<Symbol, T> {
         self.states().map(entry).collect()
+    }
+
+    /// The names of the declared scalars, vectors and matrices of the state in their order, each with its entries.
+    pub fn variables(&self) -> Vec<(&str, Vec<Symbol>)> {
+        let mut variables: Vec<(&str, Vec<Symbol>)> = Vec::new();
+        for symbol in self.states() {
+            let name = stem(&self[symbol].name);
+            match variables.last_mut().filter(|(last, _)| *last == name) {
+                Some((_, entries)) => entries.push(symbol),
+                None => variables.push((name, vec![symbol])),
+            }
+        }
+        variables
     }
 
     /// N, the number of entries of the state.

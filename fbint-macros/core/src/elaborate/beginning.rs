@@ -22,7 +22,8 @@ impl StartValues {
         let defaults = entries(scope, "the default of", parameters.iter(), defaults, default);
         let start = entries(scope, "the start of", variables.into_iter(), start, in_parameters);
         let (defaults, mut start) = (defaults?, start?);
-        start.iter_mut().for_each(|start| start.extend(time.iter().chain(work).map(|_| Expression::zero())));
+        let at_zero = time.iter().filter(|_| !scope.declaration.starts_at_a_time()).chain(work).count();
+        start.iter_mut().for_each(|start| start.extend(vec![Expression::zero(); at_zero]));
         Ok(Self { defaults, start })
     }
 }

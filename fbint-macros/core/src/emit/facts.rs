@@ -34,7 +34,9 @@ fn documentation(attribute: &Attribute) -> Option<String> {
 /// ```text
 /// impl GeneratedSystem for Pendulum {
 ///     const FACTS: SystemFacts = {
-///         let __state: &'static [StateEntry] = &[StateEntry { name: "q", role: StateRole::Coordinate { momentum: 1 } }, ..];
+///         let __state: &'static [StateEntry] = &[
+///             StateEntry { name: "q", variable: 0, role: StateRole::Coordinate { momentum: 1 } }, ..
+///         ];
 ///         SystemFacts { name: "Pendulum", .. }
 ///     };
 /// }
@@ -61,6 +63,7 @@ fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStrea
     let (Derivation { symbols, outputs, .. }, Findings { kinetic_energy, .. }) = (&model.derivation, &model.findings);
     let (name, summary, state) = (plain(name), first_paragraph(&declaration.item.attrs), local("state"));
     let (states, integrals) = (states(runtime, model), integrals(runtime, model));
+    let variables = symbols.variables().into_iter().map(|(name, _)| name);
     let parameter_names = symbols.parameters().map(|symbol| &symbols[symbol].name);
     let output_names = outputs.iter().map(|output| &output.name);
     let input_names = symbols.inputs().map(|symbol| &symbols[symbol].name);
@@ -76,6 +79,7 @@ fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStrea
             name: #name,
             summary: #summary,
             state: #state,
+            variables: &[#(#variables),*],
             clock: #runtime::StateEntry::clock(#state),
             integrals: &[#(#integrals),*],
             undeclared: &[#(#undeclared),*],
@@ -98,7 +102,8 @@ fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStrea
 /// The kinds of the entries of the state.
 fn states(runtime: &syn::Path, model: &CompiledModel) -> Vec<TokenStream> {
     let symbols = &model.derivation.symbols;
-    let entry = |symbol: Symbol| {
+    let entry = |variable: usize, symbol: Symbol| {
+        let variable = Literal::usize_unsuffixed(variable);
         let name = &symbols[symbol].name;
         let role = match symbols[symbol].role {
             Role::Coordinate { momentum } => {
@@ -115,9 +120,12 @@ fn states(runtime: &syn::Path, model: &CompiledModel) -> Vec<TokenStream> {
             }
             _ => quote!(Variable),
         };
-        quote!(#runtime::StateEntry { name: #name, role: #runtime::StateRole::#role })
+        quote!(#runtime::StateEntry { name: #name, variable: #variable, role: #runtime::StateRole::#role })
     };
-    symbols.states().map(entry).collect()
+    let variables = symbols.variables().into_iter().enumerate();
+    variables
+        .flat_map(|(variable, (_, entries))| entries.into_iter().map(move |symbol| entry(variable, symbol)))
+        .collect()
 }
 
 /// The kinds of the integrals.

@@ -69,10 +69,16 @@ impl Declaration {
         distinct(self.inputs.iter())
     }
 
-    /// The variables of the state but the time and the work, which begin at 0.
+    /// The variables of the state that `start` gives: all but the work, which begins at 0, and the time unless it is given.
     pub fn starting_variables(&self) -> impl Iterator<Item = &Variable> {
-        let others = || self.time.iter().chain(&self.work);
-        self.state_variables().filter(move |variable| others().all(|other| other.name != variable.name))
+        let time = self.time.iter().filter(|_| !self.starts_at_a_time());
+        let others: Vec<&Ident> = time.chain(&self.work).map(|variable| &variable.name).collect();
+        self.state_variables().filter(move |variable| !others.contains(&&variable.name))
+    }
+
+    /// Whether `start` gives the time.
+    pub fn starts_at_a_time(&self) -> bool {
+        self.time.iter().any(|time| self.start.iter().any(|given| plain(&given.name) == plain(&time.name)))
     }
 
     /// The name of the integral that `hamiltonian` or `lagrangian` adds.

@@ -293,7 +293,7 @@ mod tests {
     /// Between few samples the oscillator is where it has to be, drawn as its phase.
     #[test]
     fn a_model_without_vectors_is_drawn_as_its_phase() {
-        let film = animated::<Oscillator, _>(Method::Dop853 { rtol: 1e-9, atol: 1e-9 }, 20.0, |run| {
+        let film = animated::<Oscillator, _>(Method::Dop853 { rtol: 1e-9, atol: Some(1e-9) }, 20.0, |run| {
             assert!(run.samples.len() < 100);
             serde_json::to_value(run.film(SAMPLES).expect("a film")).expect("JSON")
         });

@@ -59,7 +59,7 @@ pub(crate) enum Distribution {
 
 /// The names of the methods.
 pub(super) fn methods() -> PossibleValuesParser {
-    Method::all(f64::NAN, [f64::NAN; 2]).map(|method| PossibleValue::new(method.key()).help(method.summary())).into()
+    Method::all(f64::NAN, (f64::NAN, None)).map(|method| PossibleValue::new(method.key()).help(method.summary())).into()
 }
 
 pub(super) fn gains(text: &str) -> Result<GainsArgument, String> {
@@ -128,6 +128,11 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
     let number = number(text)?;
     let is_positive = number > 0.0 && number.is_finite();
     if is_positive { Ok(number) } else { Err(format!("`{text}` is not positive and finite")) }
+}
+
+pub(super) fn finite(text: &str) -> Result<f64, String> {
+    let number = number(text)?;
+    if number.is_finite() { Ok(number) } else { Err(format!("`{text}` is not finite")) }
 }
 
 pub(super) fn members(text: &str) -> Result<u32, String> {

@@ -122,7 +122,7 @@ fn trials() -> Result<Trials, Box<dyn Error>> {
         setting.with_feedback(rk4, Feedback::Uniform(GAIN))?,
         setting.plain(rk4)?,
     ];
-    let truth = setting.plain(Method::Dop853 { rtol: TOLERANCE, atol: TOLERANCE })?;
+    let truth = setting.plain(Method::Dop853 { rtol: TOLERANCE, atol: Some(TOLERANCE) })?;
     Ok(Trials { contenders, truth })
 }
 

@@ -96,7 +96,7 @@ fn stepped() -> Result<Vec<MethodRuns>, Box<dyn Error>> {
 /// DOP853, with feedback and without.
 fn controlled() -> Result<Vec<MethodRuns>, Box<dyn Error>> {
     let tolerances = || (0..TOLERANCES).map(|n| 10_f64.powf(-4.0 - 0.5 * f64::from(n)));
-    let method = |tolerance| Method::Dop853 { rtol: tolerance, atol: tolerance };
+    let method = |tolerance| Method::Dop853 { rtol: tolerance, atol: Some(tolerance) };
     let setting = setting()?;
     let with = tolerances().map(|tolerance| Ok((tolerance, setting.with_feedback(method(tolerance), gains())?)));
     let without = tolerances().map(|tolerance| Ok((tolerance, setting.plain(method(tolerance))?)));

@@ -16,7 +16,7 @@ use models::DrivenPendulum;
 use super::result::{Reproduction, Verdict};
 use super::trial::{Setting, Trial, at_most};
 
-const METHOD: Method = Method::Dop853 { rtol: 1e-10, atol: 1e-12 };
+const METHOD: Method = Method::Dop853 { rtol: 1e-10, atol: Some(1e-12) };
 /// Periods of small oscillations.
 const PERIODS: f64 = 1000.0;
 const GAIN: f64 = 0.1;

@@ -89,7 +89,7 @@ fn pendulum([l, damping, angle, p]: [f64; 4]) -> (DrivenPendulum, DrivenPendulum
 /// The angles of the true pendulum, by another method than that of the fit.
 fn exact_angles() -> Result<Vec<f64>, Box<dyn Error>> {
     let (system, start) = pendulum(TRUTH);
-    let method = Method::Dop853 { rtol: 1e-12, atol: 1e-12 };
+    let method = Method::Dop853 { rtol: 1e-12, atol: Some(1e-12) };
     let simulation = Simulation::new(&system, start)?.record_every(INTERVAL);
     let run = simulation.run(method, INTERVAL * MEASUREMENTS as f64)?;
     Ok(run.trajectory().iter().skip(1).map(|sample| sample.state[0]).collect())

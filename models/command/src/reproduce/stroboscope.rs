@@ -236,7 +236,7 @@ fn picture(scene: &Scene) -> Result<Picture, Box<dyn Error>> {
 /// The states at equal time steps, [`POINTS_PER_FRAME`] for each frame.
 fn motion(scene: &Scene) -> Result<Vec<Sample>, Box<dyn Error>> {
     let model = load(scene.model)?;
-    let method = Method::Dop853 { rtol: TOLERANCE, atol: TOLERANCE };
+    let method = Method::Dop853 { rtol: TOLERANCE, atol: Some(TOLERANCE) };
     let every = Some(scene.until / (scene.frames * POINTS_PER_FRAME) as f64);
     let settings = Settings { every, ..Settings::new(method, scene.until) };
     let plan = Plan::new(settings, Feedback::None);

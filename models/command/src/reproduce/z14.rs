@@ -84,7 +84,7 @@ impl LongAndShortTrials {
     fn of(model: &'static str) -> Result<Self, Box<dyn Error>> {
         let long = by_all_methods(&Setting::of(model, LONG, LONG_STEP)?, LONG_STEP)?;
         let setting = Setting::of(model, SHORT, SHORT)?;
-        let exact = setting.plain(Method::Dop853 { rtol: 1e-13, atol: 1e-13 })?;
+        let exact = setting.plain(Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) })?;
         let short = by_all_methods(&setting, SHORT_STEP)?;
         let errors = short.iter().map(|trial| distance(trial.end(), exact.end())).collect();
         Ok(Self { long, errors })

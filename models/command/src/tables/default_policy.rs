@@ -58,7 +58,7 @@ pub(super) fn error_control() -> Result<Grid, Box<dyn Error>> {
     for (name, model, tolerance, until) in ERROR_CONTROL {
         let model = load(model)?;
         let motion = Motion { system: &*model, start: model.start()?, until, interval: until };
-        let [plain, projected] = motion.runs(Method::Dop853 { rtol: tolerance, atol: tolerance });
+        let [plain, projected] = motion.runs(Method::Dop853 { rtol: tolerance, atol: Some(tolerance) });
         let runs = [plain?, projected?];
         let evaluations = runs.each_ref().map(|run| count(run.evaluations));
         let drifts = runs.each_ref().map(|run| change(run.largest_drift()));

@@ -15,7 +15,7 @@ const UNTIL: f64 = 100.0;
 const METHODS: [(&str, Method); 3] = [
     ("Euler, h = 1e-3", Method::Euler { h: 1e-3 }),
     ("RK4, h = 1e-3", Method::Rk4 { h: 1e-3 }),
-    ("DOP853, tolerance 1e-9", Method::Dop853 { rtol: 1e-9, atol: 1e-9 }),
+    ("DOP853, tolerance 1e-9", Method::Dop853 { rtol: 1e-9, atol: Some(1e-9) }),
 ];
 
 /// The largest change of any integral for each method: plain, projected, and with feedback.

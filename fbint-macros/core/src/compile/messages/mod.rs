@@ -1,5 +1,6 @@
 //! The wording of mistakes that are found after elaboration.
 
+mod beginning;
 mod conservation;
 mod constraints;
 mod definedness;
