@@ -23,6 +23,7 @@ use self::origin::{Provenance, origin, settle};
 use crate::derivation::{Doubt, Findings, Prepared};
 use crate::elaborate;
 use crate::emit::{self, CompiledModel};
+use crate::expression::work::begin;
 use crate::prepared::{Surroundings, VARIABLE};
 use crate::program;
 use crate::syntax::diagnostics::{Errors, panic_text};
@@ -73,11 +74,13 @@ fn compile(declaration: &Declaration, errors: Errors, surroundings: &Surrounding
 
 /// The model that is declared, or every mistake of the first phase that finds some.
 pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<CompiledModel> {
+    begin("reading its expressions");
     // Elaboration looks at all that was understood, so that mistakes of both kinds are shown together.
     let Some(elaborated) = elaborate::elaborate(declaration, &errors) else {
         return Err(messages::mistakes(declaration, errors));
     };
     let messages = Messages { declaration, model: &elaborated, surroundings };
+    begin("searching for states in which its expressions are undefined");
     let undefined = messages.undefined(&errors);
     if errors.is_empty() {
         messages.undefined_at_start(&errors);
@@ -89,11 +92,14 @@ pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundi
     let derivation = &origin.prepared.derivation;
     messages.start(derivation)?;
 
+    begin("writing its functions");
     let programs = program::assemble(derivation, declaration.derivatives);
+    begin("comparing its functions with its equations");
     let unverified = program::verify(derivation, &programs).map_err(|fault| messages::fault(declaration, &fault))?;
     if !unverified.is_empty() {
         findings.doubts.push(Doubt::Unverified(unverified));
     }
+    begin("printing its equations");
     let equations = notation::plain(derivation, &findings);
     let (latex, summary) = (notation::latex(derivation, &findings), notation::summary(derivation, &findings));
     let undeclared = notation::undeclared(derivation, &findings.further);
@@ -105,12 +111,16 @@ pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundi
 /// Everything that is found out about a derivation, by algebra and in numbers.
 fn findings(messages: Messages<'_>, origin: &Provenance, undefined: Vec<Doubt>) -> syn::Result<Findings> {
     let Prepared { derivation, claims, involution } = &origin.prepared;
+    begin("proving that its integrals are conserved");
     let conservation =
         proofs::prove(derivation, claims).map_err(|violations| messages.not_conserved(derivation, &violations))?;
+    begin("searching for undeclared integrals");
+    let further = messages.further(derivation)?;
+    begin("analysing its constraints and its kinetic energy");
     Ok(Findings {
         conservation,
         involution: involution.clone(),
-        further: messages.further(derivation)?,
+        further,
         rank: proofs::rank(derivation),
         kinetic_energy: proofs::kinetic_energy(derivation),
         roots: proofs::constraints_that_are_roots(&messages.model.problem),

@@ -21,7 +21,7 @@ use crate::compile;
 use crate::derivation::{Derivation, Findings};
 use crate::emit;
 use crate::expression::Expression;
-use crate::expression::work::Budget;
+use crate::expression::work::{self, Budget};
 use crate::prepared::{SizeLimits, Surroundings};
 use crate::program::{Program, Programs, Trait, of_parameters};
 use crate::syntax::diagnostics::{Errors, panic_text};
@@ -39,9 +39,9 @@ pub const MOST_INTEGRALS: usize = 72;
 /// The most work that the models of a text may take together: fourteen times that of the largest shipped model.
 const MOST_WORK: u64 = 1_000_000_000;
 
-/// What is said where that is spent.
-const TOO_MUCH: &str = "the models of this text take more work than is done for a text: shorten expressions, take more coordinates, \
-                        each with a short constraint, or declare the model in a crate, where nothing limits the work";
+/// The remedy where that is spent.
+const TOO_MUCH: &str = "shorten its expressions, take more coordinates, each with a short constraint, or declare the model in a crate, \
+                        where nothing limits the work";
 
 const SIZE_LIMITS: SizeLimits = SizeLimits { entries: MOST_ENTRIES, integrals: MOST_INTEGRALS };
 
@@ -104,15 +104,58 @@ pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<Model>, Vec<M
     read_alone(text, &surroundings, MOST_WORK)
 }
 
+/// The values that the models of a text leave open, and what is said where nothing gives them.
+#[derive(Clone, Copy)]
+pub struct OpenValues<'a> {
+    /// The models, by the names of their structs, that have to be complete.
+    pub is_meant: &'a (dyn Fn(&str) -> bool + Sync),
+    /// The message about a parameter without a default, unless something gives it.
+    pub parameter: &'a (dyn Fn(&str) -> Option<String> + Sync),
+    /// The message about a start that is not declared, unless something gives it.
+    pub start: Option<&'a str>,
+}
+
+/// The values that are missing before the models of a text can run. Nothing is derived, and where the text is mistaken, nothing is missing.
+pub fn missing(text: &str, open: &OpenValues<'_>) -> Vec<Mistake> {
+    alone(|| left_open(text, open)).unwrap_or_default()
+}
+
+/// See [`missing`], on a thread that was made for it.
+fn left_open(text: &str, open: &OpenValues<'_>) -> Vec<Mistake> {
+    let errors = Errors::new();
+    let inputs = match TokenStream::from_str(text) {
+        Ok(tokens) if text.len() <= LONGEST && limits::fit(&tokens, &errors) => declarations(tokens, &errors),
+        _ => Vec::new(),
+    };
+    let mut missing = Vec::new();
+    for MacroInput { attribute, item, name, place } in inputs {
+        let declaration = syntax::parse(attribute, item, &errors);
+        let Some(declaration) = declaration.filter(|_| (open.is_meant)(&name.to_string())) else { continue };
+        for parameter in declaration.parameters.iter().filter(|_| declaration.defaults.is_empty()) {
+            let message = (open.parameter)(&parameter.name.to_string());
+            missing.extend(message.map(|message| Mistake::at(parameter.name.span(), message)));
+        }
+        if let Some(message) = open.start.filter(|_| declaration.start.is_empty()) {
+            missing.push(Mistake::at(place, message.to_owned()));
+        }
+    }
+    if errors.flush().is_ok() { missing } else { Vec::new() }
+}
+
 /// Reads a text on a thread of its own, with at most so much work.
 fn read_alone(text: &str, surroundings: &Surroundings, work: u64) -> Result<Vec<Model>, Vec<Mistake>> {
+    alone(|| read(text, surroundings, work)).unwrap_or_else(|message| Err(vec![Mistake::of_whole(&message)]))
+}
+
+/// Returns the result of `task` on a thread of its own with a deep stack, or a message if it panics.
+fn alone<T: Send>(task: impl FnOnce() -> T + Send) -> Result<T, String> {
     thread::scope(|scope| {
         // Spans belong to a thread, and the memory that they take ends with it.
-        let reading = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || read(text, surroundings, work));
+        let reading = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, task);
         match reading.map(thread::ScopedJoinHandle::join) {
-            Ok(Ok(models)) => models,
-            Ok(Err(panic)) => Err(vec![Mistake::of_whole(&compile::panicked(&panic_text(&*panic)))]),
-            Err(error) => Err(vec![Mistake::of_whole(&format!("no thread can be started to read the model: {error}"))]),
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(panic)) => Err(compile::panicked(&panic_text(&*panic))),
+            Err(error) => Err(format!("no thread can be started to read the model: {error}")),
         }
     })
 }
@@ -130,10 +173,11 @@ fn read(text: &str, surroundings: &Surroundings, work: u64) -> Result<Vec<Model>
     let (mut models, mut budget) = (Vec::new(), Budget::new(work));
     for MacroInput { attribute, item, name, place } in inputs {
         match budget.grant(|| model(attribute, item, surroundings)) {
-            Some(Ok(model)) => models.push(model),
-            Some(Err(error)) => mistakes.extend(mistakes_of(Err(error), place)),
-            None => {
-                mistakes.push(Mistake::at(place, format!("up to `{name}`, {TOO_MUCH}")));
+            Ok(Ok(model)) => models.push(model),
+            Ok(Err(error)) => mistakes.extend(mistakes_of(Err(error), place)),
+            Err(task) => {
+                let message = format!("`{name}` takes more work than a text may: it ran out while {task}; {TOO_MUCH}");
+                mistakes.push(Mistake::at(place, message));
                 break;
             }
         }
@@ -149,6 +193,7 @@ fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings)
         return Err(errors.flush().err().unwrap_or_else(|| syn::Error::new(Span::call_site(), "this is not a struct")));
     };
     let model = compile::model(&declaration, errors, surroundings)?;
+    work::begin("printing its code");
     let source = emit::source(&declaration, &model);
     let emit::CompiledModel { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;
     let program = |expressions: Vec<Expression>| of_parameters(&expressions, &derivation.symbols);
@@ -196,7 +241,8 @@ mod tests {
         let read = |text: &str, work: u64| read_alone(text, &Surroundings::of_text(SIZE_LIMITS), work);
         let mistakes = read(&text, MOST_WORK / 20).expect_err("the text is refused");
         assert_eq!(mistakes.len(), 1);
-        assert_eq!(mistakes[0].message, format!("up to `Dense`, {TOO_MUCH}"));
+        let (begin, task) = ("`Dense` takes more work than a text may: it ran out while ", &mistakes[0].message);
+        assert!(task.starts_with(begin) && task.len() > begin.len() && task.ends_with(TOO_MUCH), "{task}");
         let (decay, _) = text.split_once('\n').expect("two models");
         assert!(mistakes[0].range.start > decay.len(), "{:?}", mistakes[0]);
         // The first model takes little of it, but not nothing.

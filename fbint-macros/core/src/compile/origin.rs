@@ -6,6 +6,7 @@ use crate::algebra;
 use crate::check::{CheckOutcome, check};
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
 use crate::elaborate::Elaborated;
+use crate::expression::work::begin;
 use crate::mechanics;
 use crate::prepared::{self, FileError, Folder, Order};
 use crate::proofs;
@@ -82,10 +83,13 @@ fn without_orphans(folder: &Folder) -> Result<(), FileError> {
 /// What follows from a problem, without a file.
 fn derived(messages: Messages<'_>) -> syn::Result<Provenance> {
     let problem = &messages.model.problem;
+    begin("deriving its equations");
     let prepared = prepare(messages)?;
+    begin("searching for states in which its constraints are dependent");
     let doubts = proofs::doubts(&prepared.derivation);
     let (mistakes, doubts) = judge(messages, &prepared.derivation, doubts)?;
     messages.constraints(&prepared.derivation, &mistakes)?;
+    begin("comparing its equations with a second derivation");
     if let CheckOutcome::Disagreement(quantity) = check(problem, &prepared.derivation) {
         return Err(super::messages::disagreement(messages.declaration, &quantity));
     }

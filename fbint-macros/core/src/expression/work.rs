@@ -28,6 +28,8 @@ pub(crate) const STATEMENT: u64 = 2_000;
 thread_local! {
     /// What is left of this thread's budget.
     static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
+    /// The task of this thread, which a message names where the budget is spent.
+    static TASK: Cell<&'static str> = const { Cell::new("") };
 }
 
 /// What is thrown where a budget is spent.
@@ -41,14 +43,14 @@ impl Budget {
         Self(work)
     }
 
-    /// What `task` returns, unless it takes more work than is left.
-    pub(crate) fn grant<T>(&mut self, task: impl FnOnce() -> T) -> Option<T> {
+    /// Returns the result of `task`, or, where it takes more work than is left, the part of it that was [begun](begin) last.
+    pub(crate) fn grant<T>(&mut self, task: impl FnOnce() -> T) -> Result<T, &'static str> {
         LEFT.set(self.0);
         let result = catch_unwind(AssertUnwindSafe(task));
         self.0 = LEFT.replace(u64::MAX);
         match result {
-            Ok(value) => Some(value),
-            Err(panic) if panic.is::<Spent>() => None,
+            Ok(value) => Ok(value),
+            Err(panic) if panic.is::<Spent>() => Err(TASK.get()),
             Err(panic) => resume_unwind(panic),
         }
     }
@@ -59,6 +61,11 @@ impl Budget {
 pub(crate) fn spend_number(number: &BigRational) {
     let words = (number.numer().bits() + number.denom().bits()) / 64;
     spend(words.saturating_mul(words));
+}
+
+/// Names what this thread does from now on, as it stands behind "while".
+pub(crate) fn begin(task: &'static str) {
+    TASK.set(task);
 }
 
 /// Takes this work from the budget of the thread. Unwinds, without a message, where less is left.
@@ -80,9 +87,13 @@ mod tests {
     #[test]
     fn what_is_granted_can_be_spent_once() {
         let mut budget = Budget::new(10);
-        assert_eq!(budget.grant(|| spend_each(2, 3)), Some(()));
-        assert_eq!(budget.grant(|| spend(4)), Some(()));
-        assert_eq!(budget.grant(|| spend(1)), None);
+        assert_eq!(budget.grant(|| spend_each(2, 3)), Ok(()));
+        assert_eq!(budget.grant(|| spend(4)), Ok(()));
+        let counted = || {
+            begin("counting");
+            spend(1);
+        };
+        assert_eq!(budget.grant(counted), Err("counting"));
         spend(u64::MAX);
     }
 }
