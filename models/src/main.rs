@@ -13,7 +13,7 @@ use fbint_command::Model;
 use fbint_command::catalogue::Sample;
 use fbint_command::clap::{self, Parser};
 use fbint_command::figure::{self, Curve};
-use fbint_command::output::OutputFile;
+use fbint_command::output::{OutputFile, Replace};
 use fbint_command::progress::Progress;
 use fbint_command::scheme::{Aid, Contender, Scheme};
 use fbint_runtime::{FeedbackSystem, Gains, GeneratedSystem, IntegralDrift, Method, Run, Simulation, Vector};
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
 /// Runs all four, prints the table and what it shows, and draws the figure.
 fn compare(_: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let pendulum = Pendulum::default();
-    let output = OutputFile::at(Path::new(FIGURE))?;
+    let output = OutputFile::at(Path::new(FIGURE), Replace::Own)?;
     let runs = CONTENDERS.map(|contender| run(&pendulum, contender));
     let runs = runs.into_iter().collect::<Result<Vec<_>, _>>()?;
 

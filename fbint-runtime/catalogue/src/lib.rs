@@ -10,6 +10,7 @@ mod loaded;
 mod model;
 pub mod names;
 pub mod padded;
+mod printable;
 pub mod scheme;
 
 use std::ops::ControlFlow;
@@ -28,9 +29,9 @@ pub use self::drawing::{Drawing, DrawnShape, Position, circle, circle_about};
 pub use self::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
 pub use self::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
 use self::loaded::Loaded;
-use self::model::lower_case;
-pub use self::model::{GeometricMethod, Model};
+pub use self::model::{GeometricMethod, Model, lower_case};
 use self::padded::{Padded, Visitor, fits};
+pub use self::printable::printable;
 use self::scheme::Scheme;
 
 /// A model with its name.
@@ -112,6 +113,8 @@ pub trait AnyModel {
     fn parameter(&self, index: usize) -> Option<f64>;
     /// Sets the parameter at an index of its [names](SystemFacts::parameter_names); there must be one.
     fn set_parameter(&mut self, index: usize, value: f64);
+    /// Whether the model has something that gives its inputs: see [`Model::input`].
+    fn gives_inputs(&self) -> bool;
     /// The system with its parameters, and with the inputs that it has in a state.
     fn system_at(&self, state: &[f64]) -> Box<dyn DynamicalSystem>;
     /// The model's own start, for these parameters.
@@ -173,6 +176,11 @@ impl dyn AnyModel + '_ {
     pub fn parameters(&self) -> Vec<(&'static str, f64)> {
         let values = (0..).map_while(|index| self.parameter(index));
         self.facts().parameter_names.iter().copied().zip(values).collect()
+    }
+
+    /// The names of the inputs that nothing gives, which are 0.
+    pub fn open_inputs(&self) -> &'static [&'static str] {
+        if self.gives_inputs() { &[] } else { self.facts().input_names }
     }
 
     /// The projection of a run for which neither gains nor a projection are chosen.

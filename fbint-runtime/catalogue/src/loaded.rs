@@ -119,6 +119,10 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
         }
     }
 
+    fn gives_inputs(&self) -> bool {
+        self.system.flat().input().is_some()
+    }
+
     fn system_at(&self, state: &[f64]) -> Box<dyn DynamicalSystem> {
         Box::new(self.prepared(&self.vector(state)))
     }

@@ -142,7 +142,7 @@ pub trait Model: FeedbackSystem + Sync {
 pub type GeometricMethod<S> = (Scheme, Box<dyn OneStep<Vector<S>>>);
 
 /// The name of a type with hyphens between its words and before numbers.
-pub(super) fn lower_case(name: &str) -> String {
+pub fn lower_case(name: &str) -> String {
     let mut lower = String::new();
     let mut before = None;
     for letter in name.chars() {

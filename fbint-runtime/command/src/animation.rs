@@ -19,6 +19,7 @@ use serde::Serialize;
 use self::film::Film;
 use crate::catalogue::{AnyModel, Sample};
 pub use crate::catalogue::{Drawing, Position, circle, circle_about};
+use crate::output::marked;
 
 /// Maximum number of samples on a page. A run whose samples are not chosen has no more.
 const SAMPLES: usize = 2000;
@@ -52,7 +53,7 @@ impl<'a> Animation<'a> {
     pub fn page(&self) -> Result<String, String> {
         let film = embedded(&self.film(SAMPLES)?)?;
         let parts = [("page-style", PAGE_STYLE), ("scene-style", SCENE_STYLE), ("scene", SCENE), ("player", PLAYER)];
-        Ok(filled(PAGE, parts.into_iter().chain([("film", &*film)])))
+        Ok(marked(&filled(PAGE, parts.into_iter().chain([("film", &*film)]))))
     }
 
     /// What the page shows of at most so many samples, which are evenly chosen.

@@ -2,9 +2,10 @@
 
 mod values;
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
@@ -66,7 +67,7 @@ Examples:
   {program} run pendulum.rs --until 20 --plot pendulum.svg  (a model in a file)
 
 Model:
-  A name that `{program} list` shows; or a file that holds the attribute `feedback_system` and its struct, as in a crate, with `default`
+  A name that `{program} list` shows; the record of a run, which is repeated; or a file that holds the attribute `feedback_system` and its struct, as in a crate, with `default`
   and `start` (a build with the feature `text`). Its equations are derived when it is read. One of several models in a
   file is FILE.rs:MODEL, with a name that `{program} list FILE.rs` shows.
 
@@ -93,9 +94,13 @@ Gains:
   step that would do.
 
 Start:
-  Each model has a start, of which --start sets entries. A start that violates a constraint is refused with the name and the value
+  A model has a start, of which --start sets entries: 'q[0]=1' one, q=1,2 a whole vector. Where its declaration has none, --start has to
+  set all of them. A start that violates a constraint is refused with the name and the value
   of the constraint. --repair moves it to a consistent start nearby, with the entries that --start sets. Entries that --guess sets
   say where the search begins, and are moved as all others are.
+
+Inputs:
+  `{program} list` names the inputs of a model. An input that the model does not give itself is 0, which a note says.
 
 Event:
   --until-event 'NAME < NUMBER' or 'NAME > NUMBER' ends the run where the condition becomes true, at --until at the latest. The quotes
@@ -109,7 +114,8 @@ Files:
   build with the feature `parquet`; a PNG takes one with the feature `png`, and has text in a font of this computer. Every file is
   written whole or not at all. Every run leaves a record of its settings, its code and its result: four-bar.run.json next to
   four-bar.csv, named after --out, or else --plot, --animate or --checkpoint, so that runs with files of their own keep their
-  records; MODEL.run.json in the current folder for a run without files.
+  records; MODEL.run.json in the current folder for a run without files. `{program} run four-bar.run.json` repeats the run.
+  A file replaces one that fbint has written, and any other only with --force. The source of a model is never replaced.
   Columns of --out are t, the entries of the state, d(NAME) for the change of each integral, and the outputs. What is called as
   something else is in tables or figures, t, drift, member or error, has the column state.t if it is an entry of the state that is
   not the time, and output.t if it is an output; --of and --until-event call it so, too. Parquet has the record in its metadata,
@@ -159,6 +165,9 @@ pub struct RunArguments {
     /// The wall time between two checkpoints in seconds; default: 10.
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, requires = "checkpoint", value_parser = seconds)]
     pub(crate) checkpoint_every: Option<f64>,
+    /// Replace files that fbint has not written, too.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// What describes a run, besides its files.
@@ -173,6 +182,22 @@ pub(crate) struct RunOptions {
     /// method that chooses its steps: each of them, or where there are more every second, fourth and so on.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = interval)]
     pub(crate) every: Option<f64>,
+}
+
+impl RunOptions {
+    /// Whether nothing but the model is given.
+    pub(crate) fn are_bare(&self) -> Result<bool, Box<dyn Error>> {
+        let bare = Bare::try_parse_from(["", &self.integration.model])?.integration;
+        let is_bare = serde_json::to_value(&self.integration)? == serde_json::to_value(bare)?;
+        Ok(is_bare && self.until_event.is_none() && self.every.is_none())
+    }
+}
+
+/// A command line with a model alone.
+#[derive(Parser)]
+struct Bare {
+    #[command(flatten)]
+    integration: Integration,
 }
 
 /// The model, its start, and the method of a run or an ensemble.
@@ -214,14 +239,14 @@ pub(crate) struct Integration {
     /// The gains of the feedback, instead of a projection after each step.
     #[arg(long, value_name = "GAINS", value_parser = gains, allow_hyphen_values = true)]
     pub(crate) gains: Option<GainsArgument>,
-    /// Set a parameter; may be repeated.
-    #[arg(short, long = "parameter", value_name = "NAME=VALUE", value_parser = assignment)]
+    /// Set a parameter, or all entries of a vector or a matrix, row by row; may be repeated.
+    #[arg(short, long = "parameter", value_name = "NAME=VALUE|NAME=VALUE,..", value_parser = assignment)]
     pub(crate) parameters: Vec<Assignment>,
-    /// Set an entry of the start; may be repeated.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    /// Set an entry of the start, or all entries of a vector or a matrix, row by row; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE|NAME=VALUE,..", value_parser = assignment)]
     pub(crate) start: Vec<Assignment>,
-    /// Set an entry of the start that --repair may move; may be repeated, and implies --repair.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    /// Set an entry of the start, or several, that --repair may move; may be repeated, and implies --repair.
+    #[arg(long, value_name = "NAME=VALUE|NAME=VALUE,..", value_parser = assignment)]
     pub(crate) guess: Vec<Assignment>,
     /// Move the start to a nearby state that satisfies the constraints, and keep the entries that --start sets.
     #[arg(long)]
@@ -313,6 +338,9 @@ pub struct EnsembleArguments {
     /// Draw a histogram of a column of --ends, or dots for a column against another one, instead of the entries; may be repeated.
     #[arg(long, value_name = "NAME|NAME,NAME", requires = "plot")]
     pub(crate) of: Vec<String>,
+    /// Replace files that fbint has not written, too.
+    #[arg(long)]
+    pub(crate) force: bool,
     /// The time between two samples; default: a hundredth of the run.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) every: Option<f64>,
@@ -346,6 +374,9 @@ pub struct ResumeArguments {
     /// The number of threads of an ensemble; default: the number of cores.
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = threads)]
     pub(crate) threads: Option<u16>,
+    /// Replace files that fbint has not written, too.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args, Debug)]
@@ -407,6 +438,9 @@ pub struct WorkPrecisionArguments {
     /// Write every figure as PNG, too, with text in a font of this computer. This takes a build with the feature `png`.
     #[arg(long)]
     pub(crate) png: bool,
+    /// Replace files that fbint has not written, too.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 const GALLERY_EXAMPLES: &str = "\
@@ -433,6 +467,9 @@ pub struct GalleryArguments {
     /// Write no pictures as SVG, which takes Chromium.
     #[arg(long)]
     pub(crate) no_stills: bool,
+    /// Replace files that fbint has not written, too.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 const REPORT_EXAMPLES: &str = "\
@@ -451,4 +488,7 @@ pub struct ReportArguments {
     /// The page.
     #[arg(long, value_name = "FILE.html", default_value = "report.html")]
     pub(crate) out: PathBuf,
+    /// Replace files that fbint has not written, too.
+    #[arg(long)]
+    pub(crate) force: bool,
 }

@@ -11,7 +11,7 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
 
-use crate::output::has_ending;
+use crate::output::{CHUNK, END_OF_PNG, has_ending};
 
 const SCALE: f32 = 2.0;
 
@@ -48,6 +48,9 @@ impl Painter {
         let size = tree.size().to_int_size().scale_by(SCALE).ok_or("cannot draw PNG: the figure is empty")?;
         let mut pixels = Pixmap::new(size.width(), size.height()).ok_or("cannot draw PNG: the figure is too large")?;
         resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut pixels.as_mut());
-        Ok(pixels.encode_png()?)
+        let mut png = pixels.encode_png()?;
+        let end = png.len().saturating_sub(END_OF_PNG);
+        png.splice(end..end, CHUNK.iter().copied());
+        Ok(png)
     }
 }

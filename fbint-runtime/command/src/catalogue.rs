@@ -8,7 +8,9 @@ pub use fbint_catalogue::*;
 use crate::file::InFile;
 #[cfg(feature = "text")]
 pub use crate::file::of_text;
+use crate::help::program;
 use crate::nearest;
+use crate::record;
 
 /// The model of that name, or in the file that is named instead, with its default parameters. A file is called `FILE.rs`, and a model
 /// of several in it `FILE.rs:MODEL`; it takes the feature `text` to read it.
@@ -19,6 +21,13 @@ use crate::nearest;
 pub fn load(models: &[Entry], name: &str) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
     if let Some(file) = InFile::named(name) {
         return file.load();
+    }
+    if record::named(name).is_some() {
+        return Err(format!(
+            "{name} is a record and not a model: `{} run {name}` repeats the run of a record",
+            program()
+        )
+        .into());
     }
     let names: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
     let index = nearest::find("model", name, &names)?;

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::Entry;
 use crate::help::program;
 use crate::job::{Job, code_sha256, sha256};
-use crate::output::{OutputFile, reason};
+use crate::output::{OutputFile, is_record, reason};
 
 const FORMAT: u32 = 1;
 /// The version of this program, which a checkpoint holds as `fbint`.
@@ -54,6 +54,8 @@ pub(crate) struct Files {
     /// The panels of the figure, as they were asked for.
     pub(crate) of: Vec<String>,
     pub(crate) animate: Option<PathBuf>,
+    /// Whether they replace files that fbint has not written, too.
+    pub(crate) force: bool,
 }
 
 impl Files {
@@ -114,8 +116,15 @@ pub(crate) fn read<T: DeserializeOwned>(file: &Path, name: &Path) -> Result<T, B
     let bytes = fs::read(file).map_err(|error| format!("cannot read {name}: {}", reason(&error, "no such file")))?;
     let text = str::from_utf8(&bytes).unwrap_or_default();
     let (head, body) = text.split_once('\n').unwrap_or((text, ""));
-    let head: CheckpointHeader = serde_json::from_str(head)
-        .map_err(|_| format!("{name} is not a checkpoint: give what `{} run --checkpoint` has written", program()))?;
+    let head: CheckpointHeader = serde_json::from_str(head).map_err(|_| {
+        let program = program();
+        match is_record(file) {
+            true => {
+                format!("{name} is a record and not a checkpoint: `{program} run {name}` repeats the run of a record")
+            }
+            false => format!("{name} is not a checkpoint: give what `{program} run --checkpoint` has written"),
+        }
+    })?;
     if head.fbint_checkpoint != FORMAT {
         let format = head.fbint_checkpoint;
         return Err(format!("{name} is a checkpoint of format {format}, and this fbint reads format {FORMAT}").into());

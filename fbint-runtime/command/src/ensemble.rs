@@ -25,6 +25,7 @@ use std::time::Instant;
 
 use fbint_runtime::Projection;
 use rayon::ThreadPoolBuilder;
+use serde_json::{Value, json};
 
 use self::blocks::{Blocks, Head};
 use self::datasets::Datasets;
@@ -33,6 +34,7 @@ use crate::arguments::{Assignment, EnsembleArguments, ResumeArguments};
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, Sample};
 use crate::checkpoint;
 use crate::complaint::complain;
+use crate::file;
 use crate::help::program;
 use crate::interruption::{self, LastAct, end_undisturbed};
 use crate::job::{Job, code_sha256};
@@ -43,7 +45,7 @@ use crate::progress::Progress;
 use crate::ranks::Ranks;
 use crate::record::{self, EnsembleEnding, EnsembleJob};
 use crate::report::interval;
-use crate::run::job;
+use crate::run::{job, note_inputs};
 
 /// Integrates an ensemble, by itself or together with the other processes that the launcher has begun.
 pub(crate) fn ensemble(models: &[Entry], arguments: &EnsembleArguments) -> Result<ExitCode, Box<dyn Error>> {
@@ -94,7 +96,8 @@ fn go_on(models: &[Entry], arguments: &ResumeArguments, ranks: &Ranks) -> Result
         return Err(format!("--until is for runs, and {} is an ensemble's: leave it out", folder.display()).into());
     }
     let head = Head::read(folder)?;
-    let arguments = EnsembleArguments { threads: arguments.threads, ..head.arguments };
+    let force = arguments.force || head.arguments.force;
+    let arguments = EnsembleArguments { threads: arguments.threads, force, ..head.arguments };
     let ensemble = ResolvedEnsemble::new(models, arguments, None)?;
     let Description { job, code_sha256, .. } = &ensemble.description;
     checkpoint::check_code(&job.model, code_sha256, &head.code_sha256, folder)?;
@@ -131,6 +134,7 @@ struct ResolvedEnsemble {
 impl ResolvedEnsemble {
     /// An ensemble that began at `begun`, or is resumed.
     fn new(models: &[Entry], arguments: EnsembleArguments, begun: Option<Instant>) -> Result<Self, Box<dyn Error>> {
+        file::check_values(&arguments.integration, &arguments.vary)?;
         let mut job = job(models, &arguments.integration, arguments.every)?;
         let members = Members::new(models, &arguments, &job)?;
         settle_gains(&arguments, &mut job, &members)?;
@@ -196,6 +200,7 @@ impl ResolvedEnsemble {
     /// Integrates all members, writes what came out, and reports it. After a signal it writes what is known by then.
     fn execute(&self, models: &[Entry], outputs: &EnsembleOutputs) -> Result<ExitCode, Box<dyn Error>> {
         let mut members = self.members(models)?;
+        note_inputs(members.model());
         // Before the first file is begun, so that a signal leaves a record whenever it comes.
         let interruption = interruption::SignalGuard::begin();
         let mut results = Results::begin(self, outputs, &members)?;
@@ -212,6 +217,7 @@ impl ResolvedEnsemble {
         begin: impl FnOnce() -> Result<Blocks, Box<dyn Error>>,
     ) -> Result<ExitCode, Box<dyn Error>> {
         let members = self.members(models)?;
+        note_inputs(members.model());
         let begin = || {
             let blocks = begin()?;
             let outputs = outputs.drafted_in(blocks.folder());
@@ -371,8 +377,12 @@ fn advice(folder: &Path) -> String {
     format!("`{} resume {}` integrates the blocks that are not done", program(), folder.display())
 }
 
-fn by_name(assignments: &[Assignment]) -> BTreeMap<&str, f64> {
-    assignments.iter().map(|entry| (entry.name.as_str(), entry.value)).collect()
+fn by_name(assignments: &[Assignment]) -> BTreeMap<&str, Value> {
+    let values = |entry: &Assignment| match entry.values[..] {
+        [value] => json!(value),
+        ref values => json!(values),
+    };
+    assignments.iter().map(|entry| (entry.name.as_str(), values(entry))).collect()
 }
 
 /// Gains that vary replace common gains, and the projection unless `--project` is given.

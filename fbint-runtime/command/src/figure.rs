@@ -21,7 +21,7 @@ use kuva::render::theme::Theme;
 
 use crate::bitmap::Painter;
 use crate::catalogue::Sample;
-use crate::output::{OutputFile, WholeDraft};
+use crate::output::{OutputFile, WholeDraft, marked};
 use crate::scheme::{Contender, Stroke};
 use crate::typography::{raised, typeset};
 
@@ -109,10 +109,13 @@ pub struct Chart {
 #[derive(Clone)]
 pub struct Axis {
     label: String,
-    /// The range of what is plotted; for a logarithmic axis, of the exponents.
+    /// The range of what is plotted: of multiples of the power of ten, or of the exponents of a logarithmic axis.
     range: (f64, f64),
     /// What is taken off all values, because they are so near to one another that their ticks could not be told apart.
     offset: f64,
+    /// The power of ten by which all values are divided: 0 where they can be written out. A linear axis of tiny or huge numbers would have
+    /// no ticks that can be told apart.
+    power: i32,
     is_logarithmic: bool,
 }
 
@@ -244,7 +247,7 @@ fn document(scene: &Scene) -> String {
         }
         document += &format!("{CLIP}{index}{rest}");
     }
-    document
+    marked(&document)
 }
 
 /// The size of letters, at most `size`, at which a line of this width is not cut off.
@@ -354,11 +357,19 @@ impl Chart {
     }
 
     fn plots(&self) -> Vec<Plot> {
-        self.lines.iter().map(|line| line.plot(&self.x, &self.y)).collect()
+        let [x, y] = self.axes();
+        self.lines.iter().map(|line| line.plot(&x, &y)).collect()
+    }
+
+    /// The axes as they are drawn: on a map with a common power of ten.
+    fn axes(&self) -> [Axis; 2] {
+        let axes = [self.x.clone(), self.y.clone()];
+        let common = self.x.power.max(self.y.power);
+        if self.is_map { axes.map(|axis| axis.with_power(common)) } else { axes }
     }
 
     fn layout(&self) -> Layout {
-        let (x, y) = (&self.x, &self.y);
+        let [x, y] = self.axes();
         let mut layout = Layout::new(x.range, y.range)
             .with_title(self.title.as_str())
             .with_title_size(TITLE_OF_PANEL)
@@ -374,11 +385,11 @@ impl Chart {
             .with_x_axis_max(x.range.1)
             .with_y_axis_min(y.range.0)
             .with_y_axis_max(y.range.1);
-        if let Some(power) = x.power() {
-            layout = layout.with_x_tick_format(multiples_of(power));
+        if x.power != 0 {
+            layout = layout.with_x_tick_format(rounded());
         }
-        if let Some(power) = y.power() {
-            layout = layout.with_y_tick_format(multiples_of(power));
+        if y.power != 0 {
+            layout = layout.with_y_tick_format(rounded());
         }
         if x.is_logarithmic {
             layout = layout.with_x_tick_step(x.decades_a_tick()).with_x_tick_format(powers_of_ten());
@@ -398,7 +409,15 @@ impl Chart {
 impl Axis {
     /// A linear axis with this range.
     pub fn linear(label: &str, range: (f64, f64)) -> Self {
-        Self { label: label.to_owned(), range, offset: 0.0, is_logarithmic: false }
+        let largest = range.0.abs().max(range.1.abs());
+        let power = if is_written_out(largest) { 0 } else { largest.log10().floor() as i32 };
+        Self { label: label.to_owned(), range, offset: 0.0, power: 0, is_logarithmic: false }.with_power(power)
+    }
+
+    /// The linear axis with values in multiples of another power of ten.
+    fn with_power(self, power: i32) -> Self {
+        let (by, (low, high)) = (power - self.power, self.range);
+        Self { range: (divided(low, by), divided(high, by)), power, ..self }
     }
 
     /// A linear axis with all values and a margin.
@@ -411,7 +430,10 @@ impl Axis {
         let span = if high - low > ROUNDINGS * f64::EPSILON * size { high - low } else { (high - low) * 0.0 };
         let range = match span {
             span if span > 0.0 => (low - MARGIN * span, high + MARGIN * span),
-            0.0 => (low - size.max(1.0), high + size.max(1.0)),
+            0.0 => {
+                let margin = if is_written_out(size) { size.max(1.0) } else { size };
+                (low - margin, high + margin)
+            }
             _ => (-1.0, 1.0),
         };
         let are_near = 0.0 < span && span < NEAR * size;
@@ -434,7 +456,7 @@ impl Axis {
         }
         let bottom = bottom.max(FLOOR.min(top - DECADES));
         let range = if bottom < top { (bottom, top) } else { (FLOOR, 0.0) };
-        Self { label: label.to_owned(), range, offset: 0.0, is_logarithmic: true }
+        Self { label: label.to_owned(), range, offset: 0.0, power: 0, is_logarithmic: true }
     }
 
     /// The position of a value on the axis; `None` if it cannot be plotted.
@@ -442,27 +464,37 @@ impl Axis {
         if self.is_logarithmic {
             exponent(value).map(|exponent| exponent.max(self.range.0))
         } else {
-            value.is_finite().then_some(value - self.offset)
+            value.is_finite().then(|| divided(value - self.offset, self.power))
         }
     }
 
-    /// The power of ten of which ticks are multiples, on a linear axis of numbers that are too small or too large to be written out.
-    fn power(&self) -> Option<i32> {
-        let largest = self.range.0.abs().max(self.range.1.abs());
-        (!self.is_logarithmic && !WRITTEN_OUT.contains(&largest)).then(|| largest.log10().floor() as i32)
-    }
-
     fn label_with_power(&self) -> String {
-        match self.power() {
-            Some(power) if self.offset == 0.0 => format!("{} / {}", self.label, power_of_ten(f64::from(power))),
-            Some(power) => format!("({}) / {}", self.label, power_of_ten(f64::from(power))),
-            None => self.label.clone(),
+        let power = power_of_ten(f64::from(self.power));
+        match self.power {
+            0 => self.label.clone(),
+            _ if self.offset == 0.0 => format!("{} / {power}", self.label),
+            _ => format!("({}) / {power}", self.label),
         }
     }
 
     /// Decades between ticks: at most about eight ticks.
     fn decades_a_tick(&self) -> f64 {
         ((self.range.1 - self.range.0) / 8.0).ceil().max(1.0)
+    }
+}
+
+/// Whether the ticks of an axis are written out whose largest number has this size.
+fn is_written_out(size: f64) -> bool {
+    size == 0.0 || WRITTEN_OUT.contains(&size)
+}
+
+/// A number divided by a power of ten, in two steps where the power is not a normal number.
+fn divided(number: f64, power: i32) -> f64 {
+    let ten_to = |power: i32| format!("1e{power}").parse().unwrap_or(1.0_f64);
+    match power {
+        0 => number,
+        -300..=300 => number / ten_to(power),
+        _ => number / ten_to(power / 2) / ten_to(power - power / 2),
     }
 }
 
@@ -556,9 +588,9 @@ fn theme() -> Theme {
     Theme { grid_color: "#e6e6e6".into(), legend_border: "#bbb".into(), ..Theme::light() }
 }
 
-/// Ticks as multiples of a power of ten, rounded, because a tick at five of them may be a double that is a little less.
-fn multiples_of(power: i32) -> TickFormat {
-    TickFormat::Custom(Arc::new(move |tick| format!("{}", (tick / 10_f64.powi(power) * 1000.0).round() / 1000.0 + 0.0)))
+/// Ticks with three digits, because a tick at 0.3 may be a double that is a little more.
+fn rounded() -> TickFormat {
+    TickFormat::Custom(Arc::new(|tick| format!("{}", (tick * 1000.0).round() / 1000.0 + 0.0)))
 }
 
 fn powers_of_ten() -> TickFormat {
@@ -637,6 +669,36 @@ mod tests {
         for tick in ["-4", "-2", "0", "2", "4"] {
             assert!(ticks.contains(&format!(">{tick}<")), "{tick} is missing");
         }
+    }
+
+    /// An oscillation of any size has one form: ticks at the same places with the same numbers, and only the power is another.
+    #[test]
+    fn oscillations_of_any_size_look_the_same() {
+        let wave = |size: f64| (0..=40).map(|step| (f64::from(step), size * (f64::from(step) * 0.3).sin())).collect();
+        let form = |power: i32| {
+            let size = format!("1e{power}").parse::<f64>().unwrap();
+            let axis = Axis::around("q", [-size, size].into_iter());
+            assert_eq!(axis.label_with_power(), format!("q / {}", power_of_ten(f64::from(power))));
+            let svg: String = svg(wave(size));
+            // Coordinates have two digits behind the point, the last of which may be rounded.
+            let places = svg.split(['"', ' ', ',', '>', '<']).filter_map(|word| word.parse::<f64>().ok());
+            places.map(|place| place.round()).collect::<Vec<_>>()
+        };
+        let expected = form(6);
+        for power in [-300, -120, -20, -17, -16, -5, 20, 160, 300] {
+            let form = form(power);
+            assert_eq!(form.len(), expected.len());
+            assert!(form.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= 1.0), "10^{power}");
+        }
+    }
+
+    #[test]
+    fn what_is_tiny_and_constant_is_around_itself() {
+        let axis = Axis::around("q", [3e-20, 3e-20].into_iter());
+        assert_eq!(axis.label_with_power(), "q / 10⁻²⁰");
+        let (low, high) = axis.range;
+        let middle = axis.position(3e-20).unwrap();
+        assert!(low == 0.0 && (middle - 3.0).abs() < 1e-12 && (high - 6.0).abs() < 1e-12, "{low} {middle} {high}");
     }
 
     #[test]

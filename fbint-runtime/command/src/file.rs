@@ -8,11 +8,18 @@ use std::fs::File;
 #[cfg(feature = "text")]
 use std::io::{self, Read};
 use std::path::Path;
+#[cfg(feature = "text")]
+use std::path::PathBuf;
 
 #[cfg(feature = "text")]
-use fbint_text::Mistakes;
+use fbint_text::{Mistakes, OpenValues};
 
+use crate::arguments::{Integration, Variation};
+#[cfg(feature = "text")]
+use crate::catalogue::lower_case;
 use crate::catalogue::{AnyModel, Entry};
+#[cfg(feature = "text")]
+use crate::names::base;
 use crate::nearest;
 #[cfg(feature = "text")]
 use crate::output::reason;
@@ -74,6 +81,38 @@ impl<'n> InFile<'n> {
     }
 }
 
+/// The file that a model is in, or its name.
+pub(crate) fn model_file(name: &str) -> &str {
+    InFile::named(name).map_or(name, |file| file.path)
+}
+
+/// Refuses a model in a file, before anything is derived, whose parameters have no values, or that has no start, unless options give them.
+#[cfg(feature = "text")]
+pub(crate) fn check_values(arguments: &Integration, vary: &[Variation]) -> Result<(), Box<dyn Error>> {
+    let Some(InFile { path, model }) = InFile::named(&arguments.model) else { return Ok(()) };
+    let path = arguments.folder.as_deref().map_or(PathBuf::from(path), |folder| folder.join(path));
+    let Ok(text) = text_of(&path) else { return Ok(()) };
+    let is_given = |name: &str| {
+        let given = arguments.parameters.iter().map(|given| &given.name).chain(vary.iter().map(|varied| &varied.name));
+        given.into_iter().any(|given| base(given) == name)
+    };
+    let parameter = |name: &str| {
+        let message = || format!("nothing gives `{name}` a value: add `default({name} = ..)`, or pass `-p {name}=..`");
+        (!is_given(name)).then(message)
+    };
+    let has_start = !arguments.start.is_empty() || !arguments.guess.is_empty();
+    let start = "nothing says where a run starts: add `start(..)`, or set every entry with --start";
+    let is_meant = |name: &str| model.is_none_or(|model| model == lower_case(name));
+    let open = OpenValues { is_meant: &is_meant, parameter: &parameter, start: (!has_start).then_some(start) };
+    let mistaken = |mistakes| MistakenText { mistakes, name: path.display().to_string() };
+    Ok(fbint_text::check_values(&text, &open).map_err(mistaken)?)
+}
+
+#[cfg(not(feature = "text"))]
+pub(crate) fn check_values(_: &Integration, _: &[Variation]) -> Result<(), Box<dyn Error>> {
+    Ok(())
+}
+
 /// A name for files about a model: of a model in a file its own, or that of the file without its folder and its ending.
 pub(crate) fn stem(name: &str) -> &str {
     let Some(InFile { path, model }) = InFile::named(name) else { return name };
@@ -82,13 +121,17 @@ pub(crate) fn stem(name: &str) -> &str {
 
 #[cfg(feature = "text")]
 fn read(path: &Path) -> Result<Vec<Entry>, Box<dyn Error>> {
+    of_text(&text_of(path)?, &path.display().to_string())
+}
+
+#[cfg(feature = "text")]
+fn text_of(path: &Path) -> Result<String, Box<dyn Error>> {
     let name = path.display();
     let unreadable = |error: io::Error| format!("cannot read {name}: {}", reason(&error, "no such file"));
     // No more is read than what a text may have, whatever the file is.
     let (mut bytes, most) = (Vec::new(), fbint_text::LONGEST as u64 + 1);
     File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(unreadable)?;
-    let text = String::from_utf8(bytes).map_err(|_| format!("{name} is not a text: it is not in UTF-8"))?;
-    of_text(&text, &name.to_string())
+    Ok(String::from_utf8(bytes).map_err(|_| format!("{name} is not a text: it is not in UTF-8"))?)
 }
 
 /// All models of a text, which mistakes call `name`.

@@ -20,7 +20,7 @@ use crate::catalogue::{AnyModel, Entry, Sample};
 use crate::file::{InFile, stem};
 use crate::job::Job;
 use crate::nearest;
-use crate::output::OutputFile;
+use crate::output::{OutputFile, Replace, marked};
 use crate::progress::Progress;
 use crate::report::manner;
 use crate::request::Request;
@@ -36,18 +36,22 @@ const SHEET: &str = "gallery";
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 const TEMPLATE: &str = include_str!("gallery.html");
 
+/// A folder, and what may be replaced in it.
+type Place<'a> = (&'a Path, Replace);
+
 /// Writes the gallery.
 pub(crate) fn gallery(models: &[Entry], arguments: &GalleryArguments) -> Result<(), Box<dyn Error>> {
     let names = chosen(models, &arguments.models)?;
     let folder = &arguments.out;
     prepare(folder)?;
+    let place = (&**folder, Replace::forced(arguments.force));
     let mut films = Vec::new();
     for name in &names {
         let (job, name) = (job(models, name, arguments.until)?, stem(name));
         let model = job.model(models)?;
         let samples = samples(&job, &*model)?;
         let animation = Animation { name, method: &manner(&job), model: &*model, samples: &samples };
-        let path = written(folder, &format!("{name}.html"), &animation.page()?)?;
+        let path = written(place, &format!("{name}.html"), &animation.page()?)?;
         writeln!(stdout().lock(), "written: {}", path.display())?;
         films.push(embedded(&animation.film(SAMPLES_OF_A_PICTURE)?)?);
     }
@@ -61,9 +65,9 @@ pub(crate) fn gallery(models: &[Entry], arguments: &GalleryArguments) -> Result<
             ("films", &format!("[{}]", films.join(",\n"))),
         ],
     );
-    let overview = written(folder, &format!("{OVERVIEW}.html"), &overview)?;
+    let overview = written(place, &format!("{OVERVIEW}.html"), &overview)?;
     if !arguments.no_stills {
-        stills(&names, &overview, folder)?;
+        stills(&names, &overview, place)?;
     }
     writeln!(stdout().lock(), "overview: {}", overview.display())?;
     Ok(())
@@ -105,14 +109,14 @@ fn samples(job: &Job, model: &dyn AnyModel) -> Result<Vec<Sample>, Box<dyn Error
     Ok(run.trajectory)
 }
 
-fn written(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Box<dyn Error>> {
+fn written((folder, replace): Place<'_>, name: &str, text: &str) -> Result<PathBuf, Box<dyn Error>> {
     let path = folder.join(name);
-    OutputFile::at(&path)?.write(|file| file.write_all(text.as_bytes()))?;
+    OutputFile::at(&path, replace)?.write(|file| file.write_all(marked(text).as_bytes()))?;
     Ok(path)
 }
 
 /// Writes the pictures of the overview as SVG, if there is a browser that draws them.
-fn stills(names: &[&str], overview: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+fn stills(names: &[&str], overview: &Path, place: Place<'_>) -> Result<(), Box<dyn Error>> {
     let Some(page) = drawn(overview)? else {
         writeln!(stdout().lock(), "no pictures as SVG: Chromium is not installed")?;
         return Ok(());
@@ -123,11 +127,11 @@ fn stills(names: &[&str], overview: &Path, folder: &Path) -> Result<(), Box<dyn 
         let picture = page.split(&begin).nth(1).and_then(|rest| rest.split("</svg>").next());
         let picture =
             picture.ok_or_else(|| format!("the browser has not drawn `{name}`: --no-stills does without it"))?;
-        let path = written(folder, &format!("{name}.svg"), &format!("<svg {picture}</svg>\n"))?;
+        let path = written(place, &format!("{name}.svg"), &format!("<svg {picture}</svg>\n"))?;
         writeln!(stdout().lock(), "written: {}", path.display())?;
         pictures.push(picture);
     }
-    let path = written(folder, &format!("{SHEET}.svg"), &side_by_side(&pictures))?;
+    let path = written(place, &format!("{SHEET}.svg"), &side_by_side(&pictures))?;
     writeln!(stdout().lock(), "written: {}", path.display())?;
     Ok(())
 }

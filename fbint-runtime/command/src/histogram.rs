@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 const MOST: i64 = 128;
 /// The exponent of the finest bins below that of a number: bins of doubles that differ are never finer.
 const FINEST: i32 = 60;
-/// The width of the bin of numbers that are all equal, as a fraction of them or of 1, if that is more.
+/// The width of the bin of numbers that are all equal, as a fraction of them, or of 1 if they are 0.
 const ALONE: f64 = 1.0 / 64.0;
 
 /// Counts of numbers in bins of one width, a power of two that is doubled until there are few enough bins. So the counts do not
@@ -42,7 +42,8 @@ impl Histogram {
     /// The edges of bins, and the count of each: few bins for few numbers, by Rice's rule. There is one bin if all numbers are equal.
     pub(crate) fn bins(&self) -> (Vec<f64>, Vec<u64>) {
         if self.total > 0 && self.least == self.largest {
-            let half = 0.5 * ALONE * self.least.abs().max(1.0);
+            let size = if self.least == 0.0 { 1.0 } else { self.least.abs() };
+            let half = 0.5 * ALONE * size;
             return (vec![self.least - half, self.least + half], vec![self.total]);
         }
         let mut coarse = self.clone();

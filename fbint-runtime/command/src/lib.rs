@@ -70,8 +70,8 @@ use std::process::ExitCode;
 pub use animation::Drawing;
 pub use arguments::Command;
 pub use bitmap::Painter;
-use catalogue::Entry;
 pub use catalogue::{Controller, Model, scheme};
+use catalogue::{Entry, printable};
 pub use clap;
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -155,7 +155,7 @@ pub fn run<A: Parser>(
         Err(_) if !launcher::is_first() => ExitCode::SUCCESS,
         Err(error) => {
             let mistakes = file::mistakes(&*error, io::stderr().is_terminal());
-            complain(&mistakes.unwrap_or_else(|| format!("error: {}", one_line(&message(&*error)))));
+            complain(&mistakes.unwrap_or_else(|| format!("error: {}", one_line(&printable(&message(&*error))))));
             ExitCode::from(BAD_INPUT)
         }
     }

@@ -4,16 +4,16 @@ use std::error::Error;
 use std::io::{Write, stdout};
 
 use crate::arguments::ListArguments;
-use crate::catalogue::Entry;
+use crate::catalogue::{Entry, printable};
 use crate::file::InFile;
 use crate::help::program;
 use crate::names::shapes;
 
-/// Prints every model with its parameters, its state and its integrals.
+/// Prints every model with its parameters, its state, its integrals and its inputs.
 pub(crate) fn list(models: &[Entry], arguments: &ListArguments) -> Result<(), Box<dyn Error>> {
     let in_file = arguments.file.as_deref().map(|file| InFile::at(file).entries()).transpose()?;
     let (models, prefix) = match (&in_file, &arguments.file) {
-        (Some(entries), Some(file)) => (&entries[..], format!("{file}:")),
+        (Some(entries), Some(file)) => (&entries[..], printable(&format!("{file}:"))),
         _ => (models, String::new()),
     };
     let mut out = stdout().lock();
@@ -36,12 +36,18 @@ fn description(entry: &Entry) -> String {
         value => format!("{name} = {value}"),
     };
     let parameters: Vec<String> = model.parameters().into_iter().map(parameter).collect();
-    format!(
+    let mut text = format!(
         "{}\n    {}\n    parameters  {}\n    state       {}\n    integrals   {}\n",
         entry.name,
         entry.summary,
         parameters.join(", "),
         shapes(&model.state_names()),
         shapes(&model.integral_names()),
-    )
+    );
+    let inputs = model.facts().input_names;
+    if !inputs.is_empty() {
+        let source = if model.gives_inputs() { "given by the model" } else { "0: nothing gives them" };
+        text += &format!("    inputs      {} ({source})\n", shapes(inputs));
+    }
+    text
 }

@@ -1,4 +1,6 @@
-//! Files that are written whole or not at all: to a temporary neighbour, synced, then renamed.
+//! Files that are written whole or not at all: to a temporary neighbour, synced, then renamed. They replace fbint's own files alone.
+
+mod own;
 
 use std::error::Error;
 use std::fs;
@@ -7,6 +9,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
+pub(crate) use self::own::is_record;
+#[cfg(feature = "png")]
+pub(crate) use self::own::{CHUNK, END_OF_PNG};
+pub use self::own::{Replace, marked};
 use crate::interruption::drafts;
 
 /// How the names of files begin that are not whole yet.
@@ -22,13 +28,18 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// Checks that a file can be written at `path`, and leaves nothing behind.
+    /// Checks that a file can be written at `path`, and may replace what is there; leaves nothing behind.
     ///
     /// # Errors
     ///
     /// If it cannot: one line that names the path and the reason.
-    pub fn at(path: &Path) -> Result<Self, Box<dyn Error>> {
-        Self::of(path, Path::is_file, "not a regular file")
+    pub fn at(path: &Path, replace: Replace) -> Result<Self, Box<dyn Error>> {
+        Self::of_file(path, replace, None)
+    }
+
+    /// The place of a table, which may also replace another one with this header.
+    pub(crate) fn of_table(path: &Path, header: &str, replace: Replace) -> Result<Self, Box<dyn Error>> {
+        Self::of_file(path, replace, Some(header))
     }
 
     /// The place of a folder, which may exist.
@@ -39,6 +50,14 @@ impl OutputFile {
     /// The place of a file in this folder.
     pub(crate) fn within(&self, name: &str) -> Self {
         Self { given: self.given.join(name), target: self.target.join(name), drafts: self.target.clone() }
+    }
+
+    fn of_file(path: &Path, replace: Replace, header: Option<&str>) -> Result<Self, Box<dyn Error>> {
+        let output = Self::of(path, Path::is_file, "not a regular file")?;
+        match replace.refusal(&output.target, header).map_err(|error| output.refusal(&error))? {
+            Some(reason) => Err(format!("cannot write {}: {reason}", path.display()).into()),
+            None => Ok(output),
+        }
     }
 
     /// The place of what is, if it exists, of the right kind.

@@ -6,17 +6,20 @@
 //! dataset, that of its own members.
 
 use std::collections::BTreeMap;
+use std::env::current_dir;
 use std::error::Error;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use fbint_runtime::{Dependence, IntegralJump, LargestProjection, LeftOut, StartMove};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::arguments::Distribution;
-use crate::catalogue::{AnyModel, Occurrence, Run, Sample, Summary};
-use crate::file::stem;
-use crate::job::{Job, named};
-use crate::output::{OutputFile, WholeDraft};
+use crate::catalogue::{AnyModel, Entry, Occurrence, Run, Sample, Summary};
+use crate::file::{model_file, stem};
+use crate::job::{self, Job, code_sha256};
+use crate::output::{OutputFile, WholeDraft, has_ending, is_record};
 use crate::tally::Tally;
 use crate::trajectory::{few_digits, state_and_changes};
 
@@ -43,6 +46,9 @@ struct JobRecord<'a, J: Serialize, R: Serialize> {
     message: Option<String>,
     #[serde(flatten)]
     job: &'a J,
+    /// The inputs that nothing gives, with their value.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    inputs: BTreeMap<&'static str, f64>,
     versions: Versions,
     code_sha256: &'a str,
     /// Records within files leave it out, so that equal runs have equal files.
@@ -135,9 +141,9 @@ pub(crate) struct EnsembleJob<'a> {
     /// The distributions of what varies over the members.
     pub(crate) vary: BTreeMap<&'a str, Distribution>,
     /// Entries of the start that all members have in common; the others follow from the parameters of a member.
-    pub(crate) start_entries: BTreeMap<&'a str, f64>,
+    pub(crate) start_entries: BTreeMap<&'a str, Value>,
     /// Entries from which the repair of every start begins.
-    pub(crate) guessed_entries: BTreeMap<&'a str, f64>,
+    pub(crate) guessed_entries: BTreeMap<&'a str, Value>,
     /// Whether every start is repaired. Starts with entries that vary always are.
     pub(crate) repair: bool,
 }
@@ -174,13 +180,53 @@ pub(crate) fn of_run(
         Ending::Complete(run) => ("complete", None, Some(RunResult::End(Box::new(RunSummary::of(model, run))))),
         Ending::Interrupted(run) => ("interrupted", None, Some(RunResult::End(Box::new(RunSummary::of(model, run))))),
         Ending::Failed(error, last) => {
-            let state = |sample: &Sample| named(&model.state_names(), &sample.state);
+            let state = |sample: &Sample| job::named(&model.state_names(), &sample.state);
             let last = last.map(|sample| RunResult::LastGood { time: few_digits(sample.time), state: state(sample) });
             ("failed", Some(error.to_string()), last)
         }
     };
     let versions = Versions::of_this_program();
-    json(&JobRecord { status, message, job, versions, code_sha256, wall_seconds, result })
+    let inputs = open_inputs(model);
+    json(&JobRecord { status, message, job, inputs, versions, code_sha256, wall_seconds, result })
+}
+
+fn open_inputs(model: &dyn AnyModel) -> BTreeMap<&'static str, f64> {
+    model.open_inputs().iter().map(|name| (*name, 0.0)).collect()
+}
+
+/// The job of a record, and its result.
+#[derive(Deserialize)]
+struct RecordedRun {
+    #[serde(flatten)]
+    job: Job,
+    code_sha256: String,
+}
+
+/// The path of a record, if a name on the command line is one.
+pub(crate) fn named(name: &str) -> Option<&Path> {
+    let path = Path::new(name);
+    (has_ending(path, "json") && is_record(path)).then_some(path)
+}
+
+/// The job that the record of a run describes, of a model that still has the code that it was run with.
+pub(crate) fn job(models: &[Entry], path: &Path) -> Result<Job, Box<dyn Error>> {
+    let name = path.display();
+    let text = fs::read_to_string(path)?;
+    if serde_json::from_str::<Value>(&text)?.get("members").is_some() {
+        return Err(
+            format!("{name} is the record of an ensemble: give that of a run, or run the ensemble again").into()
+        );
+    }
+    let recorded = serde_json::from_str(&text).map_err(|error| format!("{name} is not understood: {error}"))?;
+    let RecordedRun { mut job, code_sha256: recorded } = recorded;
+    let current = current_dir()?;
+    let beside = path.parent().map_or(current.clone(), |folder| current.join(folder));
+    job.folder = Some(if beside.join(model_file(&job.model)).exists() { beside } else { current });
+    if code_sha256(&*job.model(models)?) != recorded {
+        let model = &job.model;
+        return Err(format!("`{model}` is not what {name} was recorded of: its equations have changed since; name the model, with options").into());
+    }
+    Ok(job)
 }
 
 /// The end of an ensemble.
@@ -214,7 +260,12 @@ pub(crate) fn of_ensemble(
         EnsembleEnding::Failed(message) => ("failed", Some((*message).to_owned()), None),
     };
     let versions = Versions::of_this_program();
-    json(&JobRecord { status, message, job, versions, code_sha256, wall_seconds, result })
+    let inputs = match ending {
+        EnsembleEnding::Complete(model, _) | EnsembleEnding::Part(model, _) => open_inputs(*model),
+        EnsembleEnding::Interrupted(known) => known.map_or(BTreeMap::new(), |(model, _)| open_inputs(model)),
+        EnsembleEnding::Failed(_) => BTreeMap::new(),
+    };
+    json(&JobRecord { status, message, job, inputs, versions, code_sha256, wall_seconds, result })
 }
 
 /// Writes a record to a file of its own, and does not publish it yet.
@@ -242,7 +293,7 @@ impl EnsembleOutcome {
             done: None,
             failed: tally.failed,
             end: end.collect(),
-            largest_changes: named(&model.integral_names(), &tally.largest_changes(model)),
+            largest_changes: job::named(&model.integral_names(), &tally.largest_changes(model)),
         }
     }
 }
@@ -256,7 +307,7 @@ impl RunSummary {
         Self {
             ended_by: run.ended_by.clone(),
             time: run.time,
-            state: named(&model.state_names(), &run.state),
+            state: job::named(&model.state_names(), &run.state),
             steps: run.steps,
             evaluations: run.evaluations,
             events: EventCount::all(&run.events),

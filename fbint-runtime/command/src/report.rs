@@ -9,7 +9,7 @@ use fbint_runtime::{Dependence, IntegralJump, LargestProjection};
 use crate::catalogue::{AnyModel, Feedback, Occurrence, Run};
 use crate::condition::Condition;
 use crate::job::Job;
-use crate::names::quantities_of_state;
+use crate::names::{quantities_of_state, shapes};
 use crate::record::EventCount;
 use crate::trajectory::few_digits;
 
@@ -54,6 +54,15 @@ fn not_seen(condition: &Condition, model: &dyn AnyModel, run: &Run) -> String {
         }
     }
     text + "\n"
+}
+
+/// The inputs that nothing gives, in words.
+pub(crate) fn open_inputs(model: &dyn AnyModel) -> Option<String> {
+    match model.open_inputs() {
+        [] => None,
+        [name] => Some(format!("input `{name}` is 0: nothing gives it")),
+        names => Some(format!("inputs {} are 0: nothing gives them", shapes(names))),
+    }
 }
 
 /// A line for each event that occurred, but for one that did no more than end the run, which is said already. A reset gives integrals new

@@ -20,10 +20,10 @@ use crate::catalogue::{AnyModel, Entry, Observer, Plan, Run, Sample};
 use crate::dense::Dense;
 use crate::job::{Job, in_terms_of_options};
 use crate::names::TIME;
-use crate::output::{OutputFile, publish, with_ending};
+use crate::output::{OutputFile, Replace, publish, with_ending};
 use crate::panels::panels;
 use crate::pictures::Pictures;
-use crate::report::{doubt, report};
+use crate::report::{doubt, open_inputs, report};
 use crate::{complaint, figure, one_line, run, trajectory};
 
 /// A run with everything resolved: equal requests give bit-identical results.
@@ -144,7 +144,8 @@ impl Request {
                 Ok(CompletedRun {
                     columns: self.columns(&*model, &run.trajectory),
                     dense: Dense::take(&mut run),
-                    report: report(&self.job, &*model, &run),
+                    report: report(&self.job, &*model, &run)
+                        + &open_inputs(&*model).map_or(String::new(), |note| note + "\n"),
                     doubt: doubt(&run).map(|doubt| told(&doubt)),
                     run,
                 })
@@ -170,12 +171,12 @@ impl Request {
         &self,
         models: &[Entry],
         finished: Finished<'_>,
-        (path, of): (&Path, &[String]),
+        (path, replace, of): (&Path, Replace, &[String]),
         observer: &mut Observer<'_>,
     ) -> Result<(), String> {
         let mut write = || {
             let path = with_ending("--plot", path, &["svg", "png"])?;
-            let (output, painter) = (OutputFile::at(path)?, Painter::of(path)?);
+            let (output, painter) = (OutputFile::at(path, replace)?, Painter::of(path)?);
             let svg = self.draw(models, finished, |pictures| {
                 let panels = panels(of, &trajectory::names(pictures.model), true)?;
                 pictures.figure(&panels, observer)
@@ -205,9 +206,14 @@ impl Request {
     /// # Errors
     ///
     /// If the command would refuse it, in the command's words.
-    pub fn animate(&self, models: &[Entry], finished: Finished<'_>, path: &Path) -> Result<(), String> {
+    pub fn animate(
+        &self,
+        models: &[Entry],
+        finished: Finished<'_>,
+        (path, replace): (&Path, Replace),
+    ) -> Result<(), String> {
         let write = || {
-            let output = OutputFile::at(with_ending("--animate", path, &["html"])?)?;
+            let output = OutputFile::at(with_ending("--animate", path, &["html"])?, replace)?;
             let page = self.draw(models, finished, |pictures| pictures.animation())?;
             output.write(|file| file.write_all(page.as_bytes()))
         };

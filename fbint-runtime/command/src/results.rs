@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::bitmap::Painter;
-use crate::output::OutputFile;
+use crate::output::{OutputFile, Replace, marked};
 use crate::table::io_error;
 
 /// A figure as SVG.
@@ -46,11 +46,11 @@ pub fn prepare(folder: &Path) -> Result<(), Box<dyn Error>> {
             };
             Err(format!("cannot create the folder {}: {reason}", folder.display()).into())
         }
-        _ => OutputFile::at(&folder.join("fbint")).map(drop),
+        _ => OutputFile::at(&folder.join(".fbint"), Replace::Any).map(drop),
     }
 }
 
-/// Writes every figure and table, and returns a line for each file that says what it shows.
+/// Writes every figure and table over those of another study, or over any files if that is asked for, and returns a line for each file that says what it shows.
 ///
 /// # Errors
 ///
@@ -60,30 +60,37 @@ pub fn write(
     tables: &[ResultTable],
     folder: &Path,
     painter: Option<&Painter>,
+    replace: Replace,
 ) -> Result<Vec<String>, Box<dyn Error>> {
     let mut files = Vec::new();
     for picture in figures {
         let name = format!("{}.svg", picture.name);
-        OutputFile::at(&folder.join(&name))?.write(|file| file.write_all(picture.svg.as_bytes()))?;
+        let svg = marked(&picture.svg);
+        OutputFile::at(&folder.join(&name), replace)?.write(|file| file.write_all(svg.as_bytes()))?;
         if let Some(painter) = painter {
             let png = painter.png(&picture.svg)?;
-            OutputFile::at(&folder.join(format!("{}.png", picture.name)))?.write(|file| file.write_all(&png))?;
+            let path = folder.join(format!("{}.png", picture.name));
+            OutputFile::at(&path, replace)?.write(|file| file.write_all(&png))?;
         }
         files.push(format!("{}: {}", folder.join(name).display(), picture.caption));
     }
     for table in tables {
         let name = format!("{}.csv", table.name);
-        OutputFile::at(&folder.join(&name))?.write(|file| write_csv(table, file))?;
+        let mut header = Vec::new();
+        csv_of(&table.columns, &[], &mut header)?;
+        let header = String::from_utf8_lossy(&header);
+        let output = OutputFile::of_table(&folder.join(&name), header.trim_end(), replace)?;
+        output.write(|file| csv_of(&table.columns, &table.rows, file))?;
         files.push(format!("{}: {}", folder.join(name).display(), table.caption));
     }
     Ok(files)
 }
 
-/// Writes a table as CSV. Numbers are the shortest text that reads back exactly; what was not run is left empty.
-fn write_csv(table: &ResultTable, file: &mut dyn Write) -> io::Result<()> {
+/// Writes columns and rows as CSV. Numbers are the shortest text that reads back exactly; what was not run is left empty.
+fn csv_of(columns: &[String], rows: &[(String, Vec<f64>)], file: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
-    writer.write_record(&table.columns).map_err(io_error)?;
-    for (name, numbers) in &table.rows {
+    writer.write_record(columns).map_err(io_error)?;
+    for (name, numbers) in rows {
         let numbers = numbers.iter().map(|number| if number.is_nan() { String::new() } else { format!("{number:?}") });
         writer.write_record(std::iter::once(name.clone()).chain(numbers)).map_err(io_error)?;
     }

@@ -4,6 +4,7 @@ use std::env::current_dir;
 use std::error::Error;
 use std::io::{Write, stdout};
 use std::mem::replace;
+use std::path::Path;
 use std::process::ExitCode;
 
 use fbint_runtime::{Method, Projection, Settings, StateRole};
@@ -11,9 +12,12 @@ use fbint_runtime::{Method, Projection, Settings, StateRole};
 use crate::arguments::{Assignment, GainsArgument, Integration, ResumeArguments, RunArguments, RunOptions};
 use crate::catalogue::{AnyModel, Crossing, Entry, Feedback, Plan, load_from};
 use crate::checkpoint::{Checkpoint, Files};
+use crate::complaint::complain;
+use crate::file;
 use crate::job::{Job, in_terms_of_options, named};
-use crate::nearest;
-use crate::start::Given;
+use crate::record;
+use crate::report::open_inputs;
+use crate::start::{Given, assigned};
 use crate::task::{RunOutputs, Task};
 
 /// The default step size.
@@ -32,17 +36,46 @@ const CHECKPOINT_EVERY: f64 = 10.0;
 
 /// Integrates a model, reports its drift and writes its files.
 pub(crate) fn run(models: &[Entry], arguments: &RunArguments) -> Result<ExitCode, Box<dyn Error>> {
-    let job = resolved(models, &arguments.options)?;
-    let RunArguments { out, plot, of, animate, .. } = arguments.clone();
-    let files = Files { out, plot, of, animate };
+    let record = record::named(&arguments.options.integration.model);
+    let job = match record {
+        Some(record) => repeated(models, record, &arguments.options)?,
+        None => resolved(models, &arguments.options)?,
+    };
+    let RunArguments { out, plot, of, animate, force, .. } = arguments.clone();
+    let files = Files { out, plot, of, animate, force };
     let outputs = RunOutputs::open(&job, &files, arguments.checkpoint.as_deref())?;
     let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
-    Task::new(models, job, files.absolute()?, every, 0.0)?.execute(&outputs, None)
+    let task = Task::new(models, job, files.absolute()?, every, 0.0)?;
+    // Only now, because what is refused prints nothing.
+    if let Some(record) = record {
+        writeln!(stdout(), "repeats the run of {}\n", record.display())?;
+    }
+    note_inputs(task.model());
+    task.execute(&outputs, None)
+}
+
+/// Says on stderr which inputs nothing gives.
+pub(crate) fn note_inputs(model: &dyn AnyModel) {
+    if let Some(note) = open_inputs(model) {
+        complain(&format!("note: {note}"));
+    }
+}
+
+/// The run that a record describes.
+fn repeated(models: &[Entry], record: &Path, options: &RunOptions) -> Result<Job, Box<dyn Error>> {
+    let name = record.display();
+    if !options.are_bare()? {
+        return Err(
+            format!("{name} has all options of its run: leave out those besides files, or name the model").into()
+        );
+    }
+    record::job(models, record)
 }
 
 /// The run that these options describe, with everything resolved.
 pub(crate) fn resolved(models: &[Entry], options: &RunOptions) -> Result<Job, Box<dyn Error>> {
     let RunOptions { integration, until_event, every } = options;
+    file::check_values(integration, &[])?;
     let job = Job { until_event: until_event.clone(), ..job(models, integration, *every)? };
     check_condition(models, &job)?;
     Ok(job)
@@ -99,8 +132,9 @@ pub(crate) fn resume(models: &[Entry], arguments: &ResumeArguments) -> Result<Ex
         )
         .into());
     }
-    let Checkpoint { mut job, files, checkpoint_every: every, wall_seconds: wall_before, snapshot, .. } =
+    let Checkpoint { mut job, mut files, checkpoint_every: every, wall_seconds: wall_before, snapshot, .. } =
         Checkpoint::read(models, path)?;
+    files.force |= arguments.force;
     let mut resumed = String::new();
     if let Some(until) = arguments.until {
         let (reached, before) = (snapshot.time(), replace(&mut job.settings.until, until));
@@ -170,10 +204,9 @@ fn projection(model: &dyn AnyModel, method: Method, arguments: &Integration) -> 
 }
 
 fn set_parameters(model: &mut dyn AnyModel, assignments: &[Assignment]) -> Result<(), Box<dyn Error>> {
-    for Assignment { name, value } in assignments {
-        let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
-        let index = nearest::find("parameter", name, &names)?;
-        model.set_parameter(index, *value);
+    let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+    for (index, value) in assigned("parameter", assignments, &names)? {
+        model.set_parameter(index, value);
     }
     Ok(())
 }

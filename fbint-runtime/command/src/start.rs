@@ -2,8 +2,12 @@
 
 use std::error::Error;
 
+use fbint_runtime::Error::NoStart;
+use fbint_runtime::StateRole;
+
 use crate::arguments::{Assignment, Integration};
 use crate::catalogue::AnyModel;
+use crate::names::groups;
 use crate::nearest;
 
 /// An entry of the state by its place, and its value.
@@ -19,22 +23,21 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// Refuses entries that do not exist, and entries that are both set and guessed.
+    /// Refuses entries that do not exist, and entries that are both set and guessed, and too few for a model without a start.
     pub(crate) fn of(model: &dyn AnyModel, arguments: &Integration) -> Result<Self, Box<dyn Error>> {
         let names = model.state_names();
-        let entries = |assignments: &[Assignment]| -> Result<Vec<IndexedValue>, Box<dyn Error>> {
-            let entry = |Assignment { name, value }: &Assignment| {
-                nearest::find("entry of the state", name, &names).map(|entry| (entry, *value))
-            };
-            assignments.iter().map(entry).collect()
-        };
+        let entries = |assignments| assigned("entry of the state", assignments, &names);
         let (set, guessed) = (entries(&arguments.start)?, entries(&arguments.guess)?);
         if let Some((entry, _)) = guessed.iter().find(|(guess, _)| set.iter().any(|(entry, _)| entry == guess)) {
             let name = names[*entry];
             return Err(format!("--start and --guess both name `{name}`: set it to keep it, or guess it").into());
         }
         let is_repaired = arguments.repair || !guessed.is_empty();
-        Ok(Self { set, guessed, is_repaired })
+        let given = Self { set, guessed, is_repaired };
+        if let Err(NoStart { model: name }) = model.start() {
+            given.check_complete(model, name)?;
+        }
+        Ok(given)
     }
 
     /// Whether an entry is set or guessed.
@@ -45,15 +48,59 @@ impl Given {
     /// The model's own start with the entries that are given and those that are drawn, moved to a consistent one nearby if that is
     /// asked for or any entry is drawn.
     pub(crate) fn start(&self, model: &dyn AnyModel, drawn: &[IndexedValue]) -> Result<Vec<f64>, fbint_runtime::Error> {
-        let mut start = model.start()?;
+        let names = model.state_names();
+        let mut start = match model.start() {
+            Err(NoStart { .. }) => vec![0.0; names.len()],
+            start => start?,
+        };
         for &(entry, value) in self.set.iter().chain(&self.guessed).chain(drawn) {
             start[entry] = value;
         }
         if !self.is_repaired && drawn.is_empty() {
             return Ok(start);
         }
-        let names = model.state_names();
         let held: Vec<&str> = self.set.iter().chain(drawn).map(|(entry, _)| names[*entry]).collect();
         model.repair(&start, &held)
     }
+
+    /// Refuses a start of which an entry is missing. The time and the work begin at 0.
+    fn check_complete(&self, model: &dyn AnyModel, name: &str) -> Result<(), Box<dyn Error>> {
+        let (names, roles) = (model.state_names(), model.state_roles());
+        let is_free = |entry: usize| !matches!(roles[entry], StateRole::Time | StateRole::Work);
+        let missing = (0..names.len()).filter(|&entry| is_free(entry) && !self.names(entry));
+        let missing: Vec<String> = missing.map(|entry| format!("`{}`", names[entry])).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let missing = missing.join(", ");
+        Err(format!("nothing says where {missing} of {name} start: add `start(..)` to the model, or set every entry with --start")
+            .into())
+    }
+}
+
+/// The places of the names that are assigned to, which are `what`, with their values. A vector or a matrix is assigned to as a whole, row
+/// by row.
+pub(crate) fn assigned(
+    what: &str,
+    assignments: &[Assignment],
+    names: &[&str],
+) -> Result<Vec<IndexedValue>, Box<dyn Error>> {
+    let mut entries = Vec::new();
+    for Assignment { name, values } in assignments {
+        let group = groups(names).into_iter().find(|group| group.base == name && group.entries.len() > 1);
+        let positions = match group {
+            Some(group) => group.array().positions,
+            None => vec![nearest::find(what, name, names)?],
+        };
+        if positions.len() != values.len() {
+            let (entries, given) = (positions.len(), values.len());
+            return Err(format!("`{name}` takes {}, and is given {given}", numbers(entries)).into());
+        }
+        entries.extend(positions.into_iter().zip(values.iter().copied()));
+    }
+    Ok(entries)
+}
+
+fn numbers(count: usize) -> String {
+    if count == 1 { "one number".to_owned() } else { format!("{count} numbers") }
 }

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::output::{Draft, OutputFile, WholeDraft, has_ending, with_ending};
+use crate::output::{Draft, OutputFile, Replace, WholeDraft, has_ending, with_ending};
 use crate::parquet;
 
 /// A column by its name and by what is in it.
@@ -68,13 +68,13 @@ impl TableFile {
     /// # Errors
     ///
     /// If the ending is another one, if this program cannot write Parquet, or if nothing can be written there.
-    pub(crate) fn at(option: &str, path: &Path) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn at(option: &str, path: &Path, replace: Replace) -> Result<Self, Box<dyn Error>> {
         let path = with_ending(option, path, &["csv", "parquet"])?;
         let format = if has_ending(path, "parquet") { Format::Parquet } else { Format::Csv };
         if format == Format::Parquet {
             parquet::check()?;
         }
-        Ok(Self { output: OutputFile::at(path)?, format })
+        Ok(Self { output: OutputFile::at(path, replace)?, format })
     }
 
     /// A part of a table that is a folder.

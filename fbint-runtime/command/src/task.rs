@@ -18,7 +18,7 @@ use crate::figure;
 use crate::help::program;
 use crate::interruption::SignalGuard;
 use crate::job::{Job, code_sha256, in_terms_of_options};
-use crate::output::{OutputFile, WholeDraft, distinct, publish, with_ending};
+use crate::output::{OutputFile, Replace, WholeDraft, distinct, publish, with_ending};
 use crate::panels::{Panel, panels};
 use crate::pictures::Pictures;
 use crate::progress::Progress;
@@ -53,6 +53,10 @@ impl Task {
         let model = job.model(models)?;
         let panels = panels(&files.of, &trajectory::names(&*model), true)?;
         Ok(Self { code_sha256: code_sha256(&*model), model, job, files, panels, every, wall_before })
+    }
+
+    pub(crate) fn model(&self) -> &dyn AnyModel {
+        &*self.model
     }
 
     /// Carries out the run, watched for signals, and writes its files and its record.
@@ -240,14 +244,15 @@ impl RunOutputs {
         let record = record::beside(&job.model, [out, plot, animate, checkpoint].into_iter().flatten(), "run.json");
         let plot = plot.map(|path| with_ending("--plot", path, &["svg", "png"])).transpose()?;
         let animate = animate.map(|path| with_ending("--animate", path, &["html"])).transpose()?;
-        let open = |path: Option<&Path>| path.map(OutputFile::at).transpose();
+        let replace = Replace::forced(files.force);
+        let open = |path: Option<&Path>| path.map(|path| OutputFile::at(path, replace)).transpose();
         let outputs = Self {
-            out: out.map(|path| TableFile::at("--out", path)).transpose()?,
+            out: out.map(|path| TableFile::at("--out", path, replace)).transpose()?,
             plot: open(plot)?,
             painter: plot.map_or(Ok(None), Painter::of)?,
             animate: open(animate)?,
             checkpoint: open(checkpoint)?,
-            record: OutputFile::at(&record)?,
+            record: OutputFile::at(&record, replace)?,
         };
         distinct(&outputs.named())?;
         Ok(outputs)

@@ -24,6 +24,7 @@ use crate::arguments::WorkPrecisionArguments;
 use crate::bitmap::Painter;
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
 use crate::file::stem;
+use crate::output::Replace;
 use crate::progress::Progress;
 use crate::results::{self, ResultTable};
 
@@ -41,7 +42,8 @@ pub(crate) fn work_precision(models: &[Entry], arguments: &WorkPrecisionArgument
     let study = Study::with_times(&*model, name, arguments.until)?;
     let (summary, all) = (study.summary(), study.table());
     let tables = [all, summary];
-    let files = results::write(&study.figures(), &tables, &arguments.out, painter.as_ref())?;
+    let files =
+        results::write(&study.figures(), &tables, &arguments.out, painter.as_ref(), Replace::forced(arguments.force))?;
     print(&study, &tables[1], &files, &mut stdout().lock())?;
     Ok(())
 }

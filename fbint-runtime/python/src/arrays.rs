@@ -1,6 +1,7 @@
 //! Arrays, which NumPy makes of bytes, and which it reads as bytes.
 
 use bytemuck::{NoUninit, cast_slice};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
 
@@ -33,21 +34,40 @@ impl Numbers {
         settings.set_item("casting", "same_kind")?;
         let array = array.call_method("astype", (f64::TYPE,), Some(&settings))?;
         let bytes = array.call_method0("tobytes")?;
-        let (values, _) = bytes.cast::<PyBytes>()?.as_bytes().as_chunks::<{ size_of::<f64>() }>();
-        let values = values.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect();
+        let (numbers, _) = bytes.cast::<PyBytes>()?.as_bytes().as_chunks::<{ size_of::<f64>() }>();
+        let mut values = reserved(numbers.len())?;
+        values.extend(numbers.iter().map(|bytes| f64::from_ne_bytes(*bytes)));
         Ok(Self { shape: array.getattr("shape")?.extract()?, values })
     }
 }
 
+/// An empty list with room for so many numbers.
+pub(crate) fn reserved(count: usize) -> PyResult<Vec<f64>> {
+    let mut numbers = Vec::new();
+    let reserved = numbers.try_reserve_exact(count);
+    reserved.map_err(|_| PyMemoryError::new_err(format!("there is no memory for {count} numbers")))?;
+    Ok(numbers)
+}
+
 /// An array of this shape.
 pub(crate) fn array<'py>(py: Python<'py>, values: &[f64], shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
-    of_buffer::<f64>(PyByteArray::new(py, cast_slice(values)).as_any(), shape)
+    let bytes: &[u8] = cast_slice(values);
+    let buffer = PyByteArray::new_with(py, bytes.len(), |buffer| {
+        buffer.copy_from_slice(bytes);
+        Ok(())
+    })?;
+    of_buffer::<f64>(buffer.as_any(), shape)
 }
 
 /// An array of rows of this shape that cannot be written to, because bytes cannot.
 pub(crate) fn frozen<'py, N: Number>(py: Python<'py>, values: &[N], row: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let rows = values.len() / row.iter().product::<usize>().max(1);
-    of_buffer::<N>(PyBytes::new(py, cast_slice(values)).as_any(), &[&[rows], row].concat())
+    let bytes: &[u8] = cast_slice(values);
+    let buffer = PyBytes::new_with(py, bytes.len(), |buffer| {
+        buffer.copy_from_slice(bytes);
+        Ok(())
+    })?;
+    of_buffer::<N>(buffer.as_any(), &[&[rows], row].concat())
 }
 
 fn of_buffer<'py, N: Number>(buffer: &Bound<'py, PyAny>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {

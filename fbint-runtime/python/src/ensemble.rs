@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
-use fbint_command::catalogue::{Entry, Statistics, Summary};
+use fbint_command::catalogue::{Statistics, Summary};
 use fbint_command::request::Column;
 use fbint_command::request::ensemble::{CompletedEnsemble, ensemble};
 use pyo3::exceptions::PyValueError;
@@ -17,24 +17,24 @@ use crate::arrays::frozen;
 use crate::contents;
 use crate::keywords::CommandOption;
 use crate::model::{PATIENCE, Signals};
+use crate::source::Source;
 
 /// Integrates an ensemble of a model while other threads run, and until Ctrl-C.
 ///
 /// Its members are integrated by other threads than this one, which asks Python for signals: no other thread is told of them.
 pub(crate) fn integrated<'py>(
     py: Python<'py>,
-    model: &str,
+    source: &Source,
     options: Vec<CommandOption>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (models, mut signals) = (contents(py)?.models(), Signals::new());
-    let outcome = py.detach(|| in_another_thread(&models, model, options, &mut signals));
+    let mut signals = Signals::new();
+    let outcome = py.detach(|| in_another_thread(source, options, &mut signals));
     signals.raise()?;
     made(py, outcome.map_err(PyValueError::new_err)?)
 }
 
 fn in_another_thread(
-    models: &[Entry],
-    model: &str,
+    source: &Source,
     options: Vec<CommandOption>,
     signals: &mut Signals,
 ) -> Result<CompletedEnsemble, String> {
@@ -44,7 +44,7 @@ fn in_another_thread(
     thread::scope(|scope| {
         let worker = scope.spawn(move || {
             let _working = working;
-            ensemble(models, model, options, &mut goes_on)
+            ensemble(source.models(), &source.entry.name, options, &mut goes_on)
         });
         while done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             if signals.look().is_break() {

@@ -2,11 +2,11 @@
 
 use fbint_command::names::{NameGroup, groups};
 use fbint_command::nearest;
-use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 
-use crate::arrays::{self, Numbers};
+use crate::arrays::{self, Numbers, reserved};
 
 /// An entry by its name, with its value.
 pub(crate) type Named = (String, f64);
@@ -17,7 +17,7 @@ pub(crate) fn read(given: &Bound<'_, PyDict>, what: &str, known: &[&str]) -> PyR
     let mut entries = Vec::new();
     let mut names: Vec<Option<String>> = vec![None; known.len()];
     for (name, value) in given {
-        let name = name.cast::<PyString>().map_err(|_| PyTypeError::new_err("names must be str"))?.to_string();
+        let name: String = name.cast::<PyString>().map_err(|_| PyTypeError::new_err("names must be str"))?.extract()?;
         let group = groups(known).into_iter().find(|group| group.base == name);
         let (positions, values) = match group.map(|group| group.array()) {
             Some(array) => {
@@ -76,8 +76,9 @@ pub(crate) fn of_states<'py>(
     let fits = |shape: &[usize]| matches!(shape, [entries] | [_, entries] if *entries == n);
     let states = shaped("x", x, &format!("({n},) or (k, {n})"), fits)?;
     let mut state = vec![0.0; n];
-    let mut values = Vec::new();
-    for row in states.values.chunks(n) {
+    let rows = states.values.len() / n.max(1);
+    let mut values = reserved(rows.saturating_mul(shape.iter().product()))?;
+    for row in states.values.chunks(n.max(1)) {
         places.iter().zip(row).for_each(|(&place, &value)| state[place] = value);
         values.extend(function(&state));
     }
@@ -106,9 +107,15 @@ pub(crate) fn shaped(
     fits: impl Fn(&[usize]) -> bool,
 ) -> PyResult<Numbers> {
     let wanted = format!("an array of shape {shape}");
-    let array = Numbers::of(value).map_err(|error| match error.is_instance_of::<PyException>(value.py()) {
-        true => PyTypeError::new_err(format!("`{name}` must be {wanted}: {}", error.value(value.py()))),
-        false => error,
+    let array = Numbers::of(value).map_err(|error| {
+        let py = value.py();
+        if !error.is_instance_of::<PyException>(py) || error.is_instance_of::<PyMemoryError>(py) {
+            return error;
+        }
+        match error.value(py).str().and_then(|reason| reason.extract::<String>()) {
+            Ok(reason) => PyTypeError::new_err(format!("`{name}` must be {wanted}: {reason}")),
+            Err(error) => error,
+        }
     })?;
     if !fits(&array.shape) {
         let message = format!("`{name}` must be {wanted}, but has the shape {}", tuple(&array.shape));
@@ -130,7 +137,7 @@ pub(crate) fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
 
 /// The error for a value of a wrong type.
 pub(crate) fn refused(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
-    match value.get_type().name() {
+    match value.get_type().name().and_then(|kind| kind.extract::<String>()) {
         Ok(kind) => PyTypeError::new_err(format!("`{name}` must be {expected}, not {kind}")),
         Err(error) => error,
     }

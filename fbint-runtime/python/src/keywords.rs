@@ -6,7 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::arrays::Numbers;
-use crate::entries::{self, number, refused, shaped};
+use crate::entries::{self, Named, number, refused, shaped};
+use crate::trajectory::Run;
 
 /// A keyword.
 pub(crate) struct Keyword {
@@ -103,8 +104,7 @@ impl Keyword {
             KeywordType::Switch => {}
             KeywordType::Gains => of_command.push((name, Some(gains(name, value)?))),
             KeywordType::Entries => {
-                let given = value.cast::<PyDict>().map_err(|_| refused(name, value, "a dict"))?;
-                let entries = entries::read(given, "entry of the state", state)?;
+                let entries = entries_of_state(name, value, state)?;
                 of_command.extend(entries.into_iter().map(|(entry, value)| (name, Some(format!("{entry}={value:?}")))));
             }
             KeywordType::Times => {
@@ -124,6 +124,19 @@ impl Keyword {
     }
 }
 
+/// The entries of the state that a dictionary sets, or those at the end of a run.
+fn entries_of_state(name: &str, value: &Bound<'_, PyAny>, state: &[&str]) -> PyResult<Vec<Named>> {
+    const WHAT: &str = "entry of the state";
+    if let Ok(run) = value.cast::<Run>() {
+        let known = |(entry, value): (&str, f64)| match nearest::find(WHAT, entry, state) {
+            Ok(_) => Ok((entry.to_owned(), value)),
+            Err(error) => Err(PyTypeError::new_err(format!("`{name}` is a run of another model: {error}"))),
+        };
+        return run.get().last_state().into_iter().map(known).collect();
+    }
+    entries::read(value.cast::<PyDict>().map_err(|_| refused(name, value, "a dict or a run"))?, WHAT, state)
+}
+
 fn switch(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.extract().map_err(|_| refused(name, value, "a bool"))
 }
@@ -132,17 +145,17 @@ fn switch(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
 fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let whole = value.py().import("operator")?.call_method1("index", (value,));
     match whole {
-        Ok(whole) if !value.is_instance_of::<PyBool>() => Ok(whole.str()?.to_string()),
+        Ok(whole) if !value.is_instance_of::<PyBool>() => whole.str()?.extract(),
         _ => Err(refused(name, value, "an int")),
     }
 }
 
 /// What varies, with its distribution: such as ('uniform', 9, 10).
 fn variation(name: &Bound<'_, PyAny>, distribution: &Bound<'_, PyAny>) -> PyResult<String> {
-    let name = name.cast::<PyString>().map_err(|_| PyTypeError::new_err("names must be str"))?;
+    let name: String = name.cast::<PyString>().map_err(|_| PyTypeError::new_err("names must be str"))?.extract()?;
     let (kind, first, second) = distribution.extract::<(String, f64, f64)>().map_err(|_| {
         let expected = "a distribution with two numbers, such as ('uniform', 9, 10)";
-        refused(&name.to_string_lossy(), distribution, expected)
+        refused(&name, distribution, expected)
     })?;
     Ok(format!("{name}={kind}:{first:?},{second:?}"))
 }

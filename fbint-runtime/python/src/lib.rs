@@ -20,12 +20,13 @@ mod ensemble;
 mod entries;
 mod keywords;
 mod model;
+mod source;
 mod stubs;
 #[cfg(feature = "text")]
 mod text;
 mod trajectory;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use fbint_command::catalogue::Entry;
 pub use {fbint_command, pyo3};
@@ -36,6 +37,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
 use crate::model::Model;
+use crate::source::{Source, SourceObject};
 use crate::trajectory::{Run, Trajectory};
 
 /// Defines the Python module of these models, each a type that implements [`Model`](fbint_command::Model).
@@ -79,8 +81,10 @@ const COMMON_NAMES: [&str; 9] =
 struct Contents {
     /// The name of the module.
     name: String,
-    /// Those that the module was built with, and those that were read since.
-    models: RwLock<Arc<[Entry]>>,
+    /// The models that the module was built with.
+    models: Vec<Arc<Source>>,
+    #[cfg(feature = "text")]
+    texts: text::Texts,
     run_failed: Py<PyType>,
     event: Py<PyAny>,
     ensemble: Py<PyAny>,
@@ -89,14 +93,6 @@ struct Contents {
 
 /// A library has one module.
 static CONTENTS: PyOnceLock<Contents> = PyOnceLock::new();
-
-impl Contents {
-    /// All models so far.
-    fn models(&self) -> Arc<[Entry]> {
-        // A lock that a panic has left is as good as any: what it guards is replaced as a whole.
-        Arc::clone(&self.models.read().unwrap_or_else(PoisonError::into_inner))
-    }
-}
 
 fn contents(py: Python<'_>) -> PyResult<&Contents> {
     CONTENTS.get(py).ok_or_else(|| PyImportError::new_err("the module was not imported"))
@@ -111,16 +107,23 @@ pub fn fill(module: &Bound<'_, PyModule>, version: &str, models: Vec<Entry>) -> 
     let run_failed = run_failed(py, &name)?;
     let [event, ensemble, statistics] = [&EVENT, &ENSEMBLE, &STATISTICS].map(|class| class.made(py, &name));
     let (event, ensemble, statistics) = (event?, ensemble?, statistics?);
+    let models = models.into_iter().map(|entry| Arc::new(Source { entry, text: None })).collect();
+    #[cfg(feature = "text")]
+    let texts = text::Texts::new(module, &name)?;
     let contents = CONTENTS.get_or_init(py, || Contents {
         name: name.clone(),
-        models: RwLock::new(models.into()),
+        models,
+        #[cfg(feature = "text")]
+        texts,
         run_failed,
         event,
         ensemble,
         statistics,
     });
 
-    for class in [py.get_type::<Model>(), py.get_type::<Trajectory>(), py.get_type::<Run>()] {
+    let classes =
+        [py.get_type::<Model>(), py.get_type::<Trajectory>(), py.get_type::<Run>(), py.get_type::<SourceObject>()];
+    for class in classes {
         class.setattr("__module__", &name)?;
         module.add(class.name()?, class)?;
     }
@@ -129,8 +132,8 @@ pub fn fill(module: &Bound<'_, PyModule>, version: &str, models: Vec<Entry>) -> 
     module.add(ENSEMBLE.name, &contents.ensemble)?;
     module.add(STATISTICS.name, &contents.statistics)?;
     module.add("__version__", version)?;
-    for entry in &*contents.models() {
-        module.add(entry.type_name, model::class(py, &name, entry)?)?;
+    for source in &contents.models {
+        module.add(source.entry.type_name, model::class(py, &name, source, &py.get_type::<PyType>())?)?;
     }
     #[cfg(feature = "text")]
     module.add_function(wrap_pyfunction!(text::declared, module)?)?;

@@ -4,10 +4,11 @@ use std::ffi::CString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem::take;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fbint_command::catalogue::{AnyModel, Entry, load};
-use fbint_command::names::{groups, shapes};
+use fbint_command::catalogue::AnyModel;
+use fbint_command::names::{base, groups, shapes};
 use fbint_command::request::{CompletedRun, Refusal, Request};
 use fbint_command::typography::MAX_LATEX;
 use pyo3::exceptions::{PyRuntimeWarning, PyTypeError, PyValueError};
@@ -16,6 +17,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::entries;
 use crate::keywords::{Keyword, Options};
+use crate::source::{ATTRIBUTE, Source, SourceObject};
 use crate::trajectory::{Run, Trajectory};
 use crate::{contents, ensemble, keywords};
 
@@ -27,8 +29,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 /// Parameters are keywords; a vector or a matrix is an array of numbers. Those that are not given keep their defaults.
 #[pyclass(subclass, frozen)]
 pub(crate) struct Model {
-    /// The name of the model in the catalogue.
-    name: String,
+    source: Arc<Source>,
     parameters: Vec<(&'static str, f64)>,
 }
 
@@ -38,10 +39,12 @@ impl Model {
     #[classmethod]
     #[pyo3(signature = (**parameters))]
     fn new(class: &Bound<'_, PyType>, parameters: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let name: String = class.getattr("name").and_then(|name| name.extract()).map_err(|_| {
-            PyTypeError::new_err("`Model` is what all models have in common: make one of its subclasses")
-        })?;
-        let mut model = loaded(class.py(), &name)?;
+        let Some(source) = class.getattr_opt(ATTRIBUTE)? else {
+            let message = "`Model` is what all models have in common: make one of its subclasses";
+            return Err(PyTypeError::new_err(message));
+        };
+        let source = Arc::clone(&source.cast::<SourceObject>()?.get().0);
+        let mut model = source.load();
         let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
         let given = parameters.map_or(Ok(Vec::new()), |given| entries::read(given, "parameter", &names))?;
         for (entry, value) in given {
@@ -49,7 +52,7 @@ impl Model {
                 model.set_parameter(index, value);
             }
         }
-        Ok(Self { name, parameters: model.parameters() })
+        Ok(Self { source, parameters: model.parameters() })
     }
 
     /// Integrates the model from its start, or another, and returns the trajectory with the drift of every integral.
@@ -74,7 +77,8 @@ impl Model {
     ///     but for gauss4, gauss8, gauss16 and discrete-hamel.
     /// gains: the gains of the feedback, instead of a projection: a number, or one for each integral; 'none', 'relaxation:TAU',
     ///     'scaled:RATE' or 'bae-chang'.
-    /// start: entries of the start by name, such as {'q': [0, 1, 0]} or {'q[0]': 0.3}; the others are those of the model's own start.
+    /// start: entries of the start by name, such as {'q': [0, 1, 0]} or {'q[0]': 0.3}; the others are those of the model's own start, and a
+    ///     model without one needs them all. Or a run, from whose end this one goes on.
     /// guess: entries of the start that a repair may move; implies repair.
     /// repair: whether the start is moved to a nearby state that satisfies the constraints.
     /// until_event: a condition such as 'q[1] < 0', which ends the run where it becomes true.
@@ -93,24 +97,23 @@ impl Model {
         until: Option<&Bound<'_, PyAny>>,
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Run>> {
-        let model = loaded(py, &self.name)?;
+        let (source, model) = (&self.source, self.source.load());
         let Options { of_command: options, t_eval, dense_output } =
             self.options(&*model, until, keywords, &keywords::OF_RUNS)?;
 
-        let models = contents(py)?.models();
         let mut signals = Signals::new();
         let outcome = py.detach(|| {
-            let request = Request::new(&models, &self.name, options).map_err(Refusal::Refused)?;
+            let request = Request::new(source.models(), &source.entry.name, options).map_err(Refusal::Refused)?;
             let request = if dense_output { request.dense() } else { request };
             let request = match t_eval {
                 Some(times) => request.sampled_at(times).map_err(Refusal::Refused)?,
                 None => request,
             };
-            request.run(&models, &mut |_| signals.look()).map(|outcome| (request, outcome))
+            request.run(source.models(), &mut |_| signals.look()).map(|outcome| (request, outcome))
         });
         signals.raise()?;
         match outcome {
-            Ok((request, outcome)) => finished(py, &*model, request, outcome),
+            Ok((request, outcome)) => finished(py, source, request, outcome),
             Err(Refusal::Refused(message)) => Err(PyValueError::new_err(message)),
             Err(Refusal::Failed { message, columns }) => {
                 let error = contents(py)?.run_failed.bind(py).call1((message,))?;
@@ -145,14 +148,13 @@ impl Model {
         until: Option<&Bound<'_, PyAny>>,
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let model = loaded(py, &self.name)?;
-        let options = self.options(&*model, until, keywords, &keywords::OF_ENSEMBLES)?;
-        ensemble::integrated(py, &self.name, options.of_command)
+        let options = self.options(&*self.source.load(), until, keywords, &keywords::OF_ENSEMBLES)?;
+        ensemble::integrated(py, &self.source, options.of_command)
     }
 
     /// The start of a run with these parameters: a dictionary of arrays, which the keyword start takes.
     fn start<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let model = self.model(py)?;
+        let model = self.model();
         let start = model.start().map_err(|error| PyValueError::new_err(error.to_string()))?;
         entries::written(py, &model.state_names(), &start)
     }
@@ -164,8 +166,8 @@ impl Model {
     ///     numpy.hstack([numpy.ravel(value) for value in model.start().values()]).
     ///
     /// The rates have the shape of x and the same order.
-    fn field<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let model = self.model(py)?;
+    fn field<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let model = self.model();
         let places = entries::places(&model.state_names());
         entries::of_states(x, &places, &[places.len()], |state| {
             let rates = model.rates(state);
@@ -178,8 +180,8 @@ impl Model {
     /// x: a state of shape (n,), or many of shape (k, n), as field takes them.
     ///
     /// The values have the shape (m,) or (k, m), in the order of a run's drift.
-    fn integrals<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let model = self.model(py)?;
+    fn integrals<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let model = self.model();
         let places = entries::places(&model.state_names());
         entries::of_states(x, &places, &[model.integral_names().len()], |state| model.integrals(state))
     }
@@ -189,8 +191,8 @@ impl Model {
     /// x: a state of shape (n,), or many of shape (k, n), as field takes them.
     ///
     /// The Jacobian has the shape (n, n) or (k, n, n). Inputs that a model gives itself are held at their values in the state.
-    fn field_jacobian<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let model = self.model(py)?;
+    fn field_jacobian<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let model = self.model();
         let places = entries::places(&model.state_names());
         entries::of_states(x, &places, &[places.len(); 2], |state| {
             let mut rows = model.rates_jacobian(state);
@@ -204,8 +206,8 @@ impl Model {
     /// x: a state of shape (n,), or many of shape (k, n), as field takes them.
     ///
     /// The Jacobian has the shape (m, n) or (k, m, n), with the integrals in the order of a run's drift.
-    fn integrals_jacobian<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let model = self.model(py)?;
+    fn integrals_jacobian<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let model = self.model();
         let places = entries::places(&model.state_names());
         entries::of_states(x, &places, &[model.integral_names().len(), places.len()], |state| {
             entries::with_columns(&model.integrals_jacobian(state), &places)
@@ -226,42 +228,44 @@ impl Model {
 
     /// The derived equations as plain text.
     #[getter]
-    fn equations(&self, py: Python<'_>) -> PyResult<&'static str> {
-        Ok(loaded(py, &self.name)?.facts().equations.trim_end())
+    fn equations(&self) -> &'static str {
+        self.model().facts().equations.trim_end()
     }
 
     /// The derived equations as LaTeX, a paragraph and align* for each part.
     #[getter]
-    fn latex(&self, py: Python<'_>) -> PyResult<&'static str> {
-        Ok(loaded(py, &self.name)?.facts().derivation.trim_end())
+    fn latex(&self) -> &'static str {
+        self.model().facts().derivation.trim_end()
     }
 
     /// The generated Rust.
     #[getter]
-    fn rust(&self, py: Python<'_>) -> PyResult<&'static str> {
-        Ok(loaded(py, &self.name)?.facts().source.trim_end())
+    fn rust(&self) -> &'static str {
+        self.model().facts().source.trim_end()
     }
 
     /// The equations for a notebook, unless they are too long to read.
-    fn _repr_latex_(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        let latex = self.latex(py)?;
-        Ok((latex.len() <= MAX_LATEX).then(|| notebook(latex)))
+    fn _repr_latex_(&self) -> Option<String> {
+        let latex = self.latex();
+        (latex.len() <= MAX_LATEX).then(|| notebook(latex))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let parameters = slf.get().parameters(slf.py())?;
         let parameters: PyResult<Vec<String>> = parameters.iter().map(|(name, value)| shown(&name, &value)).collect();
-        Ok(format!("{}({})", slf.get_type().name()?, parameters?.join(", ")))
+        let class: String = slf.get_type().name()?.extract()?;
+        Ok(format!("{class}({})", parameters?.join(", ")))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         let bits = |model: &Self| model.parameters.iter().map(|(_, value)| value.to_bits()).collect::<Vec<_>>();
-        other.cast::<Self>().is_ok_and(|other| other.get().name == self.name && bits(other.get()) == bits(self))
+        let is_equal = |other: &Self| other.source.is_same(&self.source) && bits(other) == bits(self);
+        other.cast::<Self>().is_ok_and(|other| is_equal(other.get()))
     }
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.name.hash(&mut hasher);
+        self.source.entry.name.hash(&mut hasher);
         self.parameters.iter().for_each(|(_, value)| value.to_bits().hash(&mut hasher));
         hasher.finish()
     }
@@ -274,12 +278,12 @@ impl Model {
 
 impl Model {
     /// The model with these parameters.
-    fn model(&self, py: Python<'_>) -> PyResult<Box<dyn AnyModel>> {
-        let mut model = loaded(py, &self.name)?;
+    fn model(&self) -> Box<dyn AnyModel> {
+        let mut model = self.source.load();
         for (index, (_, value)) in self.parameters.iter().enumerate() {
             model.set_parameter(index, *value);
         }
-        Ok(model)
+        model
     }
 
     /// The options of the command that these parameters, the end and the keywords are, of which `more` are its own.
@@ -294,6 +298,13 @@ impl Model {
             Some(keywords) => keywords::options(keywords, more, &model.state_names())?,
             None => Options::default(),
         };
+        if let Some((name, _)) = self.parameters.iter().find(|(_, value)| value.is_nan()) {
+            let (name, model) = (base(name), self.source.entry.type_name);
+            let message = format!(
+                "nothing gives `{name}` a value: add `default({name} = ..)` to the declaration, or give it: {model}({name}=..)"
+            );
+            return Err(PyValueError::new_err(message));
+        }
         let parameters = self.parameters.iter();
         let parameters = parameters.map(|(name, value)| ("parameter", Some(format!("{name}={value:?}"))));
         let until = until.map(|until| entries::number("until", until)).transpose()?;
@@ -329,15 +340,20 @@ impl Signals {
     }
 }
 
-/// The class of a model, a subclass of [`Model`].
-pub(crate) fn class<'py>(py: Python<'py>, module: &str, entry: &Entry) -> PyResult<Bound<'py, PyAny>> {
-    let base = py.get_type::<Model>();
-    let model = (entry.load)();
+/// The class of a model, a subclass of [`Model`] and an instance of the metaclass.
+pub(crate) fn class<'py>(
+    py: Python<'py>,
+    module: &str,
+    source: &Arc<Source>,
+    metaclass: &Bound<'py, PyType>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (base, entry, model) = (py.get_type::<Model>(), &source.entry, source.load());
     let members = PyDict::new(py);
     members.set_item("__module__", module)?;
     members.set_item("__slots__", PyTuple::empty(py))?;
-    members.set_item("__doc__", documentation(entry, &*model))?;
+    members.set_item("__doc__", documentation(entry.summary, &*model))?;
     members.set_item("name", &entry.name)?;
+    members.set_item(ATTRIBUTE, Py::new(py, SourceObject(Arc::clone(source)))?)?;
     let (names, values): (Vec<&str>, Vec<f64>) = model.parameters().into_iter().unzip();
     members.set_item("__signature__", signature(&entries::written(py, &names, &values)?)?)?;
     let getter = py.import("operator")?.getattr("methodcaller")?;
@@ -346,7 +362,7 @@ pub(crate) fn class<'py>(py: Python<'py>, module: &str, entry: &Entry) -> PyResu
         let get = getter.call1(("parameter", &parameter))?;
         members.set_item(parameter, property.call1((get, py.None(), py.None(), "A parameter."))?)?;
     }
-    py.get_type::<PyType>().call1((entry.type_name, (base,), members))
+    metaclass.call1((entry.type_name, (base,), members))
 }
 
 /// The parameters that a model has as properties: those that are called like something else are in its dictionary alone.
@@ -369,16 +385,17 @@ pub(crate) fn is_free(py: Python<'_>, name: &str) -> PyResult<bool> {
 }
 
 /// What the help says of a model.
-fn documentation(entry: &Entry, model: &dyn AnyModel) -> String {
+fn documentation(summary: &str, model: &dyn AnyModel) -> String {
     let parameters: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
     let facts = [
         ("parameters", shapes(&parameters)),
         ("state", shapes(&model.state_names())),
         ("integrals", shapes(&model.integral_names())),
+        ("inputs", shapes(model.facts().input_names)),
         ("outputs", shapes(model.facts().output_names)),
     ];
     let facts = facts.iter().filter(|(_, names)| !names.is_empty()).map(|(what, names)| format!("{what}: {names}\n"));
-    format!("{}\n\n{}", entry.summary, facts.collect::<String>())
+    format!("{summary}\n\n{}", facts.collect::<String>())
 }
 
 /// The signature of a class whose instances have these parameters by default.
@@ -388,7 +405,7 @@ fn signature<'py>(defaults: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> 
     let mut parameters = Vec::new();
     let mut others = None;
     for (name, value) in defaults {
-        if is_free(defaults.py(), &name.to_string())? {
+        if is_free(defaults.py(), &name.extract::<String>()?)? {
             let settings = PyDict::new(defaults.py());
             settings.set_item("default", plain(&value)?)?;
             parameters.push(parameter.call((name, parameter.getattr("KEYWORD_ONLY")?), Some(&settings))?);
@@ -400,16 +417,12 @@ fn signature<'py>(defaults: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> 
     inspect.call_method1("Signature", (parameters,))
 }
 
-pub(crate) fn loaded(py: Python<'_>, name: &str) -> PyResult<Box<dyn AnyModel>> {
-    load(&contents(py)?.models(), name).map_err(|error| PyTypeError::new_err(error.to_string()))
-}
-
-fn finished(py: Python<'_>, model: &dyn AnyModel, request: Request, outcome: CompletedRun) -> PyResult<Py<Run>> {
+fn finished(py: Python<'_>, source: &Arc<Source>, request: Request, outcome: CompletedRun) -> PyResult<Py<Run>> {
     if let Some(doubt) = &outcome.doubt {
         let message = CString::new(doubt.as_str())?;
         PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &message, 1)?;
     }
-    Py::new(py, Run::new(py, model, request, outcome))
+    Py::new(py, Run::new(py, source, request, outcome))
 }
 
 /// LaTeX in which MathJax understands the headings, too.
@@ -424,7 +437,8 @@ fn notebook(latex: &str) -> String {
 
 /// `name=value`, with lists for arrays.
 fn shown(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<String> {
-    Ok(format!("{name}={}", plain(value)?.repr()?))
+    let (name, value): (String, String) = (name.extract()?, plain(value)?.repr()?.extract()?);
+    Ok(format!("{name}={value}"))
 }
 
 /// A number, or lists of numbers.

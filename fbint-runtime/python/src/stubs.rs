@@ -22,14 +22,14 @@ pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
     let contents = contents(py)?;
     let [name, definition] = MODEL;
     let name = Some(name).filter(|name| !name.is_empty());
-    let entries = contents.models();
-    let models = entries.iter().map(|entry| entry.type_name);
+    let entries = contents.models.iter().map(|source| &source.entry);
+    let models = entries.clone().map(|entry| entry.type_name);
     let common = COMMON
         .replace("{names}", &quoted(COMMON_NAMES.into_iter().chain(name).chain(models)))
         .replace("{model}", definition)
         .replace("{methods}", &quoted(method_names()));
     let mut stubs = format!("# Written by {}.stubs().\n\n{common}", contents.name);
-    for entry in &*entries {
+    for entry in entries {
         let model = (entry.load)();
         let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
         let [mut keywords, mut others, mut properties] = [const { String::new() }; 3];

@@ -1,18 +1,21 @@
 //! Samples as arrays.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use fbint_command::catalogue::{AnyModel, Entry, Observer, Occurrence};
 use fbint_command::dense::Dense;
 use fbint_command::names::{Array, NameGroup, groups, outputs, quantities_of_state};
 use fbint_command::nearest;
+use fbint_command::output::Replace;
 use fbint_command::request::{Column, CompletedRun, Finished, Request};
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use crate::arrays::{Numbers, array, frozen};
-use crate::model::{Signals, loaded};
+use crate::arrays::{Numbers, array, frozen, reserved};
+use crate::model::Signals;
+use crate::source::{PickledSource, Source};
 use crate::{contents, entries};
 
 /// The columns of a trajectory, and the name, the dimensions and the columns of each array that they make up: what Python pickles.
@@ -133,8 +136,8 @@ impl Trajectory {
         };
         let columns: Vec<&[f64]> = positions.iter().map(|&position| &*self.columns[position].values).collect();
         let samples = columns.first().map_or(0, |column| column.len());
-        let values: Vec<f64> =
-            (0..samples).flat_map(|sample| columns.iter().map(move |column| column[sample])).collect();
+        let mut values = reserved(samples.saturating_mul(columns.len()))?;
+        values.extend((0..samples).flat_map(|sample| columns.iter().map(move |column| column[sample])));
         // Every access shares it, and what it says of the run must stay so.
         let array = frozen(py, &values, &dimensions)?;
         made.set_item(name, &array)?;
@@ -158,8 +161,17 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> String {
 }
 
 /// What a run has besides its trajectory, in the order of its fields.
-type RunFields<'py> =
-    (Vec<(String, f64)>, f64, u64, u64, Option<String>, Vec<Occurred>, String, String, Option<Bound<'py, PyBytes>>);
+type RunFields<'py> = (
+    Vec<(String, f64)>,
+    (f64, Vec<f64>),
+    u64,
+    u64,
+    Option<String>,
+    Vec<Occurred>,
+    String,
+    (String, PickledSource),
+    Option<Bound<'py, PyBytes>>,
+);
 
 /// The name of an event, the time, the state, and the state after a reset, in the order in which Python has states.
 type Occurred = (String, f64, Vec<f64>, Option<Vec<f64>>);
@@ -171,8 +183,8 @@ type Occurred = (String, f64, Vec<f64>, Option<Vec<f64>>);
 #[pyclass(extends = Trajectory, frozen)]
 pub(crate) struct Run {
     drift: Vec<(String, f64)>,
-    /// The time at the end, of which the samples need have nothing.
-    time: f64,
+    /// The time and the state at the end, of which the samples need have nothing.
+    end: (f64, Vec<f64>),
     /// The number of steps.
     #[pyo3(get)]
     steps: u64,
@@ -185,6 +197,7 @@ pub(crate) struct Run {
     events: Vec<Occurred>,
     report: String,
     request: Request,
+    source: Arc<Source>,
     dense: Option<Dense>,
 }
 
@@ -215,7 +228,7 @@ impl Run {
             let message = "the run has its samples alone: give run(dense_output=True) to evaluate it at other times";
             return Err(PyValueError::new_err(message));
         };
-        let places = entries::places(&loaded(py, self.request.model())?.state_names());
+        let places = entries::places(&self.source.load().state_names());
         let times = entries::shaped("t", t, "() or (k,)", |shape| shape.len() < 2)?;
         let mut values = Vec::with_capacity(times.values.len() * places.len());
         for (index, &time) in times.values.iter().enumerate() {
@@ -231,17 +244,22 @@ impl Run {
     /// path: a file that ends in .svg, or in .png if this module was built with the feature `png` of fbint-command.
     /// of: what the panels show instead of everything, a text or several: 'NAME' for a column over time, 'NAME,NAME' for the second one
     ///     against the first, or 'drift' for the change of every integral.
-    #[pyo3(signature = (path, of=None))]
-    fn plot(slf: &Bound<'_, Self>, path: PathBuf, of: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    /// force: whether it replaces a file that fbint has not written, too.
+    #[pyo3(signature = (path, of=None, *, force=false))]
+    fn plot(slf: &Bound<'_, Self>, path: PathBuf, of: Option<&Bound<'_, PyAny>>, force: bool) -> PyResult<()> {
         let of = of.map_or(Ok(Vec::new()), panels)?;
-        Self::draw(slf, |request, models, finished, observer| request.plot(models, finished, (&path, &of), observer))
+        let place = (&*path, Replace::forced(force), &*of);
+        Self::draw(slf, |request, models, finished, observer| request.plot(models, finished, place, observer))
     }
 
     /// Writes the page that `fbint run --animate` writes, on which the mechanism moves.
     ///
     /// path: a file that ends in .html.
-    fn animate(slf: &Bound<'_, Self>, path: PathBuf) -> PyResult<()> {
-        Self::draw(slf, |request, models, finished, _| request.animate(models, finished, &path))
+    /// force: whether it replaces a file that fbint has not written, too.
+    #[pyo3(signature = (path, *, force=false))]
+    fn animate(slf: &Bound<'_, Self>, path: PathBuf, force: bool) -> PyResult<()> {
+        let place = (&*path, Replace::forced(force));
+        Self::draw(slf, |request, models, finished, _| request.animate(models, finished, place))
     }
 
     /// The figure of all of the run for a notebook.
@@ -262,23 +280,24 @@ impl Run {
 
     /// For pickle and copy.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Pickled<'py>, RunFields<'py>))> {
-        let Self { drift, time, steps, evaluations, ended_by, events, report, request, dense } = slf.get();
-        let request = request.written().map_err(PyValueError::new_err)?;
+        let Self { drift, end, steps, evaluations, ended_by, events, report, request, source, dense } = slf.get();
+        let request = (request.written().map_err(PyValueError::new_err)?, source.pickled());
         let dense = dense.as_ref().map(Dense::to_bytes).transpose().map_err(PyValueError::new_err)?;
         let dense = dense.map(|bytes| PyBytes::new(slf.py(), &bytes));
         let (drift, ended_by, events, report) = (drift.clone(), ended_by.clone(), events.clone(), report.clone());
-        let record = (drift, *time, *steps, *evaluations, ended_by, events, report, request, dense);
+        let record = (drift, end.clone(), *steps, *evaluations, ended_by, events, report, request, dense);
         Ok((slf.getattr("_unpickled")?, (slf.as_super().get().pickled(slf.py())?, record)))
     }
 
     #[staticmethod]
     #[pyo3(name = "_unpickled")]
     fn unpickled(py: Python<'_>, pickled: Pickled<'_>, record: RunFields<'_>) -> PyResult<Py<Self>> {
-        let (drift, time, steps, evaluations, ended_by, events, report, request, dense) = record;
+        let (drift, end, steps, evaluations, ended_by, events, report, (request, source), dense) = record;
+        let source = Source::unpickled(py, source)?;
         let request = Request::read(&request).map_err(PyValueError::new_err)?;
         let dense =
             dense.map(|bytes| Dense::from_bytes(bytes.as_bytes())).transpose().map_err(PyValueError::new_err)?;
-        let run = Self { drift, time, steps, evaluations, ended_by, events, report, request, dense };
+        let run = Self { drift, end, steps, evaluations, ended_by, events, report, request, source, dense };
         Py::new(py, PyClassInitializer::from(Trajectory::unpickled(py, pickled)?).add_subclass(run))
     }
 }
@@ -290,29 +309,36 @@ impl Run {
         draw: impl FnOnce(&Request, &[Entry], Finished<'_>, &mut Observer<'_>) -> Result<T, String> + Send,
     ) -> PyResult<T> {
         let (py, run) = (slf.py(), slf.get());
-        let finished = Finished { columns: &slf.as_super().get().columns, time: run.time, steps: run.steps };
-        let (models, mut signals) = (contents(py)?.models(), Signals::new());
-        let drawn = py.detach(|| draw(&run.request, &models, finished, &mut |_| signals.look()));
+        let finished = Finished { columns: &slf.as_super().get().columns, time: run.end.0, steps: run.steps };
+        let mut signals = Signals::new();
+        let drawn = py.detach(|| draw(&run.request, run.source.models(), finished, &mut |_| signals.look()));
         signals.raise()?;
         drawn.map_err(PyValueError::new_err)
+    }
+
+    /// The entries of the state at the end, by their names.
+    pub(crate) fn last_state(&self) -> Vec<(&'static str, f64)> {
+        self.source.load().state_names().into_iter().zip(self.end.1.iter().copied()).collect()
     }
 
     /// The run of a model with this outcome.
     pub(crate) fn new(
         py: Python<'_>,
-        model: &dyn AnyModel,
+        source: &Arc<Source>,
         request: Request,
         outcome: CompletedRun,
     ) -> PyClassInitializer<Self> {
+        let model = source.load();
         let CompletedRun { run, columns, dense, report, .. } = outcome;
         let drift = run.drift.iter().map(|integral| (integral.name.to_owned(), integral.max)).collect();
-        let (time, steps, evaluations, ended_by) = (run.time, run.steps, run.evaluations, run.ended_by);
+        let (steps, evaluations, ended_by) = (run.steps, run.evaluations, run.ended_by);
         let places = entries::places(&model.state_names());
         let state = |state: &Vec<f64>| places.iter().map(|&place| state[place]).collect();
         let event = |of: &Occurrence| (of.name.clone(), of.time, state(&of.state), of.reset.as_ref().map(state));
         let events = run.events.iter().map(event).collect();
-        let run = Self { drift, time, steps, evaluations, ended_by, events, report, request, dense };
-        PyClassInitializer::from(Trajectory::new(py, model, columns)).add_subclass(run)
+        let (end, source) = ((run.time, run.state), Arc::clone(source));
+        let run = Self { drift, end, steps, evaluations, ended_by, events, report, request, source, dense };
+        PyClassInitializer::from(Trajectory::new(py, &*model, columns)).add_subclass(run)
     }
 }
 

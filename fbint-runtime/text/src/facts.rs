@@ -1,5 +1,6 @@
 //! What a model from text says of itself, in the runtime's words.
 
+use fbint_catalogue::printable;
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{self, IntegralId, Kind, Role, SymbolInfo};
 use fbint_macros_core::expression::Symbol;
@@ -36,7 +37,7 @@ pub(crate) fn facts(model: Model) -> SystemFacts {
         feedback_field_operations: operations[1],
         undeclared: list(model.undeclared.into_iter().map(kept)),
         name: kept(model.name),
-        summary: kept(model.summary),
+        summary: kept(printable(&model.summary)),
         source: kept(model.source),
         derivation: kept(model.latex),
         equations: kept(model.equations),

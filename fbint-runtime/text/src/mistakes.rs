@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use fbint_catalogue::printable;
 use fbint_macros_core::text::Mistake;
 
 /// All mistakes in a text.
@@ -15,7 +16,8 @@ pub struct Mistakes {
 
 impl Mistakes {
     pub(crate) fn new(text: &str, list: Vec<Mistake>) -> Self {
-        Self { text: text.to_owned(), list }
+        let list = list.into_iter().map(|mistake| Mistake { message: printable(&mistake.message), ..mistake });
+        Self { text: text.to_owned(), list: list.collect() }
     }
 
     /// Each of them, in the order of the text.

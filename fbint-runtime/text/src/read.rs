@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fbint_catalogue::{Entry, padded};
-use fbint_macros_core::text::{self, MOST_ENTRIES, MOST_INTEGRALS, Mistake, Model};
+use fbint_macros_core::text::{self, MOST_ENTRIES, MOST_INTEGRALS, Mistake, Model, OpenValues};
 
 use crate::functions::ModelFunctions;
 use crate::mistakes::Mistakes;
@@ -46,6 +46,16 @@ pub fn models(text: &str) -> Result<Vec<TextModel>, Mistakes> {
         }
     };
     Ok(functions.into_iter().map(TextModel::new).collect())
+}
+
+/// Finds the values that the models of a text need before they can run, without deriving anything.
+///
+/// # Errors
+///
+/// Every value that nothing gives, at its place.
+pub fn check_values(text: &str, open: &OpenValues<'_>) -> Result<(), Mistakes> {
+    let missing = text::missing(text, open);
+    if missing.is_empty() { Ok(()) } else { Err(Mistakes::new(text, missing)) }
 }
 
 /// The models in a text of a package, in their order, with the derivations that the package keeps in `derivations/`: their functions give

@@ -22,6 +22,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use fbint_command::clap::{self, Args};
+use fbint_command::output::Replace;
 use fbint_command::results::{prepare, print_aligned, short, write};
 use fbint_command::{Painter, nearest};
 
@@ -68,6 +69,9 @@ pub(crate) struct Reproduce {
     /// Write every figure as PNG, too, with text in a font of this computer. This takes a build with the feature `png`.
     #[arg(long)]
     png: bool,
+    /// Replace files that fbint has not written, too.
+    #[arg(long)]
+    force: bool,
 }
 
 /// Carries out one or all reproductions, writes their files and prints their verdicts.
@@ -76,15 +80,16 @@ pub(crate) fn reproduce(arguments: &Reproduce) -> Result<ExitCode, Box<dyn Error
     let folder = &arguments.out;
     let painter = arguments.png.then(Painter::new).transpose()?;
     prepare(folder)?;
+    let replace = Replace::forced(arguments.force);
     let mut reproductions = Vec::new();
     for (_, recipe) in recipes {
         let reproduction = recipe()?;
-        let files = write(&reproduction.figures, &reproduction.tables, folder, painter.as_ref())?;
+        let files = write(&reproduction.figures, &reproduction.tables, folder, painter.as_ref(), replace)?;
         print(&reproduction, &files, &mut stdout().lock())?;
         reproductions.push(reproduction);
     }
     if arguments.name == ALL {
-        let report = report::write(&reproductions, folder)?;
+        let report = report::write(&reproductions, folder, replace)?;
         writeln!(stdout().lock(), "report: {}", report.display())?;
     }
     summarise(&reproductions, &mut stdout().lock())?;

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use fbint_command::catalogue::{AnyModel, Feedback, Plan, Run};
 use fbint_command::clap::{self, Args};
 use fbint_command::nearest;
-use fbint_command::output::{OutputFile, reason};
+use fbint_command::output::{OutputFile, Replace, reason};
 use fbint_command::progress::Progress;
 use fbint_command::scheme::{Aid, Contender, Scheme};
 use fbint_runtime::{Method, Projection, Settings};
@@ -97,7 +97,7 @@ pub(crate) fn tables(arguments: &Tables) -> Result<ExitCode, Box<dyn Error>> {
         return Ok(if is_outdated { ExitCode::from(OUTDATED) } else { ExitCode::SUCCESS });
     }
     for Document { path, text, .. } in documents.iter().filter(|document| document.text != document.read) {
-        OutputFile::at(path)?.write(|file| file.write_all(text.as_bytes()))?;
+        OutputFile::at(path, Replace::Any)?.write(|file| file.write_all(text.as_bytes()))?;
         writeln!(out, "written: {}", path.display())?;
     }
     Ok(ExitCode::SUCCESS)

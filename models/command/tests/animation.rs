@@ -286,11 +286,12 @@ fn a_page_that_cannot_be_written_is_refused_and_a_run_that_fails_leaves_none() -
     assert_eq!(names_in(&folder)?, ["taken.html"]);
 
     // A planet that falls into its sun, where no step is short enough.
-    fs::write(folder.path().join("a.html"), "of an earlier run")?;
+    let earlier = "<html><!-- written by fbint --></html>";
+    fs::write(folder.path().join("a.html"), earlier)?;
     let falls = ["run", "kepler", "--method", "dop853", "--start", "v[1]=0", "--until", "5", "--animate", "a.html"];
     refused(&fbint(&folder, &falls)?, &[" at t = "]);
     assert_eq!(names_in(&folder)?, ["a.html", "a.run.json", "taken.html"]);
-    assert_eq!(fs::read_to_string(folder.path().join("a.html"))?, "of an earlier run");
+    assert_eq!(fs::read_to_string(folder.path().join("a.html"))?, earlier);
     fs::write(folder.path().join("file"), "")?;
     refused(&fbint(&folder, &["gallery", "--out", "file"])?, &["file", "not a folder"]);
     refused(&fbint(&folder, &["gallery", "--out", "no/where"])?, &["no/where", "does not exist"]);

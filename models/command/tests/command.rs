@@ -40,8 +40,11 @@ fn every_model_of_the_catalogue_is_listed_runs_and_shows() -> Outcome {
     let list = succeeded(&fbint(folder.path(), &["list"])?);
     for entry in catalogue::all() {
         assert!(list.contains(&entry.name) && list.contains(entry.summary), "{} is not listed", entry.name);
-        let run = succeeded(&fbint(folder.path(), &["run", &entry.name, "--until", "0.1"])?);
-        for integral in (entry.load)().integral_names() {
+        let (model, mut output) = ((entry.load)(), fbint(folder.path(), &["run", &entry.name, "--until", "0.1"])?);
+        let note = String::from_utf8(std::mem::take(&mut output.stderr))?;
+        assert_eq!(note.starts_with("note: input"), !model.open_inputs().is_empty(), "{}: {note}", entry.name);
+        let run = succeeded(&output);
+        for integral in model.integral_names() {
             assert!(run.contains(integral), "{integral} is not reported:\n{run}");
         }
         for form in ["--equations", "--conserved", "--latex", "--rust"] {
@@ -106,7 +109,7 @@ fn the_table_reads_back() -> Outcome {
 fn a_file_that_was_there_is_replaced_whole() -> Outcome {
     let folder = tempdir()?;
     let path = folder.path().join("a.csv");
-    fs::write(&path, "old\n".repeat(100_000))?;
+    fs::write(&path, format!("t,d(old)\n{}", "old\n".repeat(100_000)))?;
     succeeded(&fbint(folder.path(), &["run", MODEL, "--until", "0.01", "--out", "a.csv"])?);
     let text = fs::read_to_string(&path)?;
     assert!(text.starts_with("t,q[0]") && !text.contains("old"));

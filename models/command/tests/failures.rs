@@ -21,7 +21,7 @@ fn a_run_that_fails_writes_its_trajectory_until_then_and_a_record() -> Outcome {
     ];
     for arguments in cases {
         let folder = tempdir()?;
-        fs::write(folder.path().join("a.csv"), "of an earlier run")?;
+        fs::write(folder.path().join("a.csv"), "t,d(of an earlier run)")?;
         let output = fbint(folder.path(), &[&["run"], arguments, &["--out", "a.csv", "--plot", "a.svg"]].concat())?;
         refused(&output, &["the trajectory until then is in a.csv", "t = "]);
         assert_eq!(names_in(&folder)?, ["a.csv", "a.run.json"], "{arguments:?}");

@@ -124,8 +124,113 @@ fn what_a_file_leaves_open_is_said() -> Outcome {
     let list = printed(&folder, &["list", "pendulum.rs"])?;
     assert!(list.contains("m (no default), g (no default), l (no default)"), "{list}");
     let run = ["run", "pendulum.rs", "-p", "m=1", "-p", "g=1", "-p", "l=1"];
-    let unstarted = fbint(&folder, &run)?;
-    refused(&unstarted, &["where a run of `PlanarPendulum` starts", "add `start(..)` to its attribute"]);
+    let complaint = |arguments: &[&str]| -> Result<String, Box<dyn Error>> {
+        let output = fbint(&folder, arguments)?;
+        assert_eq!(output.status.code(), Some(2));
+        Ok(String::from_utf8(output.stderr)?)
+    };
+    // At their places, and before anything is derived.
+    let unstarted = complaint(&run)?;
+    assert!(unstarted.contains("nothing says where a run starts: add `start(..)`"), "{unstarted}");
+    assert!(unstarted.contains("--> pendulum.rs:2:3"), "{unstarted}");
+    let unknown = complaint(&["run", "pendulum.rs", "-p", "m=1", "-p", "l=1", "--start", "q=0,-1"])?;
+    assert!(unknown.contains("nothing gives `g` a value: add `default(g = ..)`, or pass `-p g=..`"), "{unknown}");
+    assert!(unknown.contains("--> pendulum.rs:8:45") && !unknown.contains("`m`"), "{unknown}");
+    let partial = complaint(&[&run[..], &["--start", "q=0,-1", "--start", "p[1]=0"]].concat())?;
+    assert!(partial.contains("nothing says where `p[0]` of PlanarPendulum start"), "{partial}");
+    printed(&folder, &[&run[..], &["--until", "1", "--start", "q=0,-1", "--start", "p=1,0"]].concat())?;
+    assert_eq!(json_in(&folder, "pendulum.run.json")?["start"]["q[1]"], -1.0);
+    Ok(())
+}
+
+#[test]
+fn vectors_are_set_as_wholes() -> Outcome {
+    let folder = folder_with(&[("pendulum.rs", PENDULUM)])?;
+    printed(&folder, &["run", "pendulum.rs", "--until", "0.1", "--start", "q=0,-1", "--start", "p=0.5,0"])?;
+    let start = &json_in(&folder, "pendulum.run.json")?["start"];
+    assert_eq!(["q[0]", "q[1]", "p[0]", "p[1]"].map(|name| start[name].as_f64()), [0.0, -1.0, 0.5, 0.0].map(Some));
+    let cases = [
+        ("q=1,2,3", "`q` takes 2 numbers, and is given 3"),
+        ("q=1", "`q` takes 2 numbers, and is given 1"),
+        ("q[0]=1,2", "`q[0]` takes one number, and is given 2"),
+    ];
+    for (given, message) in cases {
+        refused(&fbint(&folder, &["run", "pendulum.rs", "--start", given])?, &[message]);
+    }
+    Ok(())
+}
+
+#[test]
+fn inputs_that_nothing_gives_are_named() -> Outcome {
+    let pushed = "#[feedback_system(coordinates(y), momenta(p), input(u: [2]), hamiltonian = p.powi(2) / 2, force(p = u[0] + u[1]), \
+                  start(y = 1, p = 0))]\npub struct Pushed;";
+    let folder = folder_with(&[("pushed.rs", pushed), ("pendulum.rs", PENDULUM)])?;
+    let list = printed(&folder, &["list", "pushed.rs"])?;
+    assert!(list.contains("    inputs      u: [2] (0: nothing gives them)\n"), "{list}");
+    assert!(printed(&folder, &["show", "pushed.rs"])?.contains("u[0]"));
+    let note = "note: inputs u: [2] are 0: nothing gives them\n";
+    let commands: [(&[&str], &str); 3] = [
+        (&["run", "pushed.rs", "--until", "1"], note),
+        (&["ensemble", "pushed.rs", "--until", "1", "--members", "2"], note),
+        (&["run", "pendulum.rs", "--until", "1"], ""),
+    ];
+    for (command, expected) in commands {
+        let output = fbint(&folder, command)?;
+        assert_eq!((output.status.code(), String::from_utf8(output.stderr)?.as_str()), (Some(0), expected));
+    }
+    for record in ["pushed.run.json", "pushed.ensemble.json"] {
+        assert_eq!(json_in(&folder, record)?["inputs"], serde_json::json!({"u[0]": 0.0, "u[1]": 0.0}));
+    }
+    assert!(json_in(&folder, "pendulum.run.json")?.get("inputs").is_none());
+    Ok(())
+}
+
+#[test]
+fn a_record_repeats_its_run() -> Outcome {
+    let folder = folder_with(&[("pendulum.rs", PENDULUM)])?;
+    let options = ["--method", "dop853", "--until", "3", "--rtol", "1e-6", "--start", "p=0,0.5"];
+    let first = printed(&folder, &[&["run", "pendulum.rs", "--out", "a.csv"], &options[..]].concat())?;
+    let again = printed(&folder, &["run", "a.run.json", "--out", "b.csv"])?;
+    assert!(again.starts_with("repeats the run of a.run.json\n"), "{again}");
+    let report = first.split("trajectory:").next().unwrap_or_default();
+    assert!(again.contains(report), "{again}");
+    let [a, b] = ["a.csv", "b.csv"].map(|name| fs::read(folder.path().join(name)));
+    assert!(a? == b?);
+
+    refused(&fbint(&folder, &["run", "a.run.json", "--until", "4"])?, &["a.run.json", "leave out"]);
+    refused(&fbint(&folder, &["resume", "a.run.json"])?, &["a record and not a checkpoint", "run a.run.json"]);
+    refused(&fbint(&folder, &["show", "a.run.json"])?, &["a record and not a model", "run a.run.json"]);
+    printed(&folder, &["ensemble", "pendulum.rs", "--members", "2", "--until", "0.1"])?;
+    refused(&fbint(&folder, &["run", "pendulum.ensemble.json"])?, &["the record of an ensemble"]);
+    fs::write(folder.path().join("pendulum.rs"), PENDULUM.replace("m * g * q[1]", "2 * m * g * q[1]"))?;
+    refused(&fbint(&folder, &["run", "a.run.json"])?, &["`pendulum.rs`", "have changed"]);
+    Ok(())
+}
+
+/// What a terminal would obey is shown.
+#[test]
+fn control_characters_are_not_printed() -> Outcome {
+    let (escape, bell) = ('\u{1b}', '\u{7}');
+    let text = format!(
+        "/// {escape}]0;owned{bell} the title \u{9b}2J of the terminal.\n#[doc = \"\\x1b[2J\"]\n\
+         #[feedback_system(state(x), dynamics(x = 0 - x), start(x = 1))]\nstruct Escapes;"
+    );
+    let mistaken = text.replace("0 - x", "0 - y").replace("start", &format!("\"{escape}[2J\", start"));
+    let folder = folder_with(&[("escapes.rs", &text), ("mistaken.rs", &mistaken)])?;
+    let commands: [&[&str]; 5] = [
+        &["list", "escapes.rs"],
+        &["show", "escapes.rs"],
+        &["run", "escapes.rs"],
+        &["list", "mistaken.rs"],
+        &["list", "\u{1b}.rs"],
+    ];
+    for command in commands {
+        let output = fbint(&folder, command)?;
+        let printed = String::from_utf8([output.stdout, output.stderr].concat())?;
+        assert!(printed.chars().all(|letter| letter == '\n' || !letter.is_control()), "{command:?}: {printed:?}");
+    }
+    let list = printed(&folder, &["list", "escapes.rs"])?;
+    assert!(list.contains("␛]0;owned␇ the title �2J of the terminal."), "{list}");
     Ok(())
 }
 

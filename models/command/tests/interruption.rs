@@ -27,7 +27,8 @@ const ENDLESS: [&str; 8] = ["run", "four-bar", "--until", "1e7", "--out", "a.csv
 fn ctrl_c_keeps_the_state_that_was_reached() -> Outcome {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let folder = tempdir()?;
-        fs::write(folder.path().join("a.svg"), "precious")?;
+        let precious = "<svg><!-- written by fbint --></svg>";
+        fs::write(folder.path().join("a.svg"), precious)?;
         let arguments = [&ENDLESS[..], &["--checkpoint", "c", "--checkpoint-every", "0"]].concat();
         let mut child = begin(&folder, &arguments)?;
         wait_until(&mut child, || time_of(&folder, "c") > 0.5)?;
@@ -39,7 +40,7 @@ fn ctrl_c_keeps_the_state_that_was_reached() -> Outcome {
         assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(code), line.into()));
         assert!(output.stdout.is_empty());
         assert_eq!(names_in(&folder)?, ["a.run.json", "a.svg", "c"]);
-        assert_eq!(fs::read_to_string(folder.path().join("a.svg"))?, "precious");
+        assert_eq!(fs::read_to_string(folder.path().join("a.svg"))?, precious);
         assert_eq!(record["status"], json!("interrupted"));
         let snapshot = &body(&folder, "c")?["snapshot"];
         assert_eq!(snapshot["time"].as_f64(), Some(time));
@@ -124,7 +125,7 @@ fn ctrl_c_keeps_the_members_that_are_done() -> Outcome {
 fn ctrl_c_before_a_member_is_done_leaves_the_record_alone() -> Outcome {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let folder = tempdir()?;
-        fs::write(folder.path().join("e.csv"), "precious")?;
+        fs::write(folder.path().join("e.csv"), "member,precious,error")?;
         let run = ["ensemble", "four-bar", "--until", "1e5", "--ends", "e.csv", "--samples", "s.csv"];
         let mut child = begin(&folder, &run)?;
         let drafts = || names_in(&folder).map_or(0, |names| names.iter().filter(|name| name.starts_with('.')).count());
@@ -135,7 +136,7 @@ fn ctrl_c_before_a_member_is_done_leaves_the_record_alone() -> Outcome {
             "interrupted with 0 of 1000 members done; with --checkpoint FOLDER such an ensemble can be resumed\n";
         assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(code), complaint.into()));
         assert_eq!(names_in(&folder)?, ["e.csv", "e.ensemble.json"]);
-        assert_eq!(fs::read_to_string(folder.path().join("e.csv"))?, "precious");
+        assert_eq!(fs::read_to_string(folder.path().join("e.csv"))?, "member,precious,error");
         let record = json_in(&folder, "e.ensemble.json")?;
         let of_record = [&record["status"], &record["members"], &record["done"]];
         assert_eq!(of_record, [&json!("interrupted"), &json!(1000), &json!(0)]);

@@ -9,6 +9,7 @@ mod ensemble;
 mod failures;
 mod files;
 mod interruption;
+mod outputs;
 mod parquet;
 mod refusals;
 mod work_precision;

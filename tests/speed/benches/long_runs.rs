@@ -20,6 +20,7 @@ use std::io::stdout;
 use std::path::PathBuf;
 
 use fbint_command::figure::{self, Axis, Chart, Line, envelope};
+use fbint_command::output::Replace;
 use fbint_command::results::{self, Picture, ResultTable};
 use fbint_command::scheme::{Contender, Scheme, Stroke};
 use fbint_runtime::{
@@ -60,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         table.print(&mut stdout().lock())?;
     }
     let figures = [picture_of_walks(&walks), picture_of_linkages(&linkages)];
-    for file in results::write(&figures, &tables, &folder, None)? {
+    for file in results::write(&figures, &tables, &folder, None, Replace::Own)? {
         println!("written: {file}");
     }
     Ok(())

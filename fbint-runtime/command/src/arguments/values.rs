@@ -24,11 +24,11 @@ pub(crate) enum GainsArgument {
     BaeChang,
 }
 
-/// `NAME=VALUE`.
+/// `NAME=VALUE`, or the values of a vector or a matrix, row by row: `NAME=VALUE,VALUE`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
-    pub(crate) value: f64,
+    pub(crate) values: Vec<f64>,
 }
 
 /// `NAME=DISTRIBUTION`.
@@ -88,8 +88,9 @@ pub(super) fn condition(text: &str) -> Result<Condition, String> {
 }
 
 pub(super) fn assignment(text: &str) -> Result<Assignment, String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in `m=2`")?;
-    Ok(Assignment { name: name.trim().to_owned(), value: number(value)? })
+    let (name, values) = text.split_once('=').ok_or("expected NAME=VALUE, as in `m=2`")?;
+    let values = values.split(',').map(number).collect::<Result<_, _>>()?;
+    Ok(Assignment { name: name.trim().to_owned(), values })
 }
 
 pub(super) fn variation(text: &str) -> Result<Variation, String> {

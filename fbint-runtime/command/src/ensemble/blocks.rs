@@ -18,7 +18,7 @@ use crate::catalogue::Sample;
 use crate::checkpoint::{self, VERSION};
 use crate::help::program;
 use crate::members::{Block, SeeSamples};
-use crate::output::{OutputFile, PREFIX, WholeDraft, publish, reason};
+use crate::output::{OutputFile, PREFIX, Replace, WholeDraft, publish, reason};
 
 /// The file that says which ensemble it is.
 const HEAD: &str = "ensemble";
@@ -91,14 +91,14 @@ impl Blocks {
                 format!("{name} is there already, and not the checkpoint of an ensemble: give another name").into()
             );
         }
-        OutputFile::at(folder)
+        OutputFile::at(folder, Replace::Own)
     }
 
     /// Makes the folder of an ensemble of which nothing is done.
     pub(super) fn create(folder: &Path, head: &Head) -> Result<Self, Box<dyn Error>> {
         fs::create_dir(folder)
             .map_err(|error| format!("cannot create {}: {}", folder.display(), reason(&error, "no such folder")))?;
-        checkpoint::write(head, &OutputFile::at(&folder.join(HEAD))?)?;
+        checkpoint::write(head, &OutputFile::at(&folder.join(HEAD), Replace::Own)?)?;
         Self::open(folder)
     }
 
@@ -149,7 +149,7 @@ impl Blocks {
         block: u32,
         integrate: impl FnOnce(&mut SeeSamples<'_>) -> Result<(Block, Vec<WholeDraft>), Box<dyn Error>>,
     ) -> Result<(), Box<dyn Error>> {
-        let output = OutputFile::at(&self.file(block))?;
+        let output = OutputFile::at(&self.file(block), Replace::Any)?;
         let refusal = |error: io::Error| output.refusal(&error);
         let mut file = Signed { file: output.begin().map_err(refusal)?, digest: Sha256::new() };
         let mut failure = None;

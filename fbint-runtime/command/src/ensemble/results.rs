@@ -14,7 +14,7 @@ use crate::catalogue::{AnyModel, Sample, Summary};
 use crate::figure;
 use crate::members::{Block, Members};
 use crate::names::TIME;
-use crate::output::{OutputFile, WholeDraft, distinct, with_ending};
+use crate::output::{OutputFile, Replace, WholeDraft, distinct, with_ending};
 use crate::panels::{Panel, panels};
 use crate::record::{self, EnsembleEnding};
 use crate::spread::Spread;
@@ -39,7 +39,9 @@ impl EnsembleOutputs {
     /// where a new folder for the blocks is wanted.
     pub(super) fn open(ensemble: &ResolvedEnsemble, blocks: Option<&Path>) -> Result<Self, Box<dyn Error>> {
         let arguments = ensemble.arguments();
-        let table = |option: &str, path: Option<&Path>| path.map(|path| TableFile::at(option, path)).transpose();
+        let replace = Replace::forced(arguments.force);
+        let table =
+            |option: &str, path: Option<&Path>| path.map(|path| TableFile::at(option, path, replace)).transpose();
         let [out, ends, samples, plot] = arguments.files();
         let record =
             record::beside(&arguments.integration.model, arguments.files().into_iter().flatten(), "ensemble.json");
@@ -49,9 +51,9 @@ impl EnsembleOutputs {
             ends: table("--ends", ends.filter(|path| !is_folder(path)))?,
             samples: table("--samples", samples.filter(|path| !is_folder(path)))?,
             datasets: ensemble.datasets.clone(),
-            plot: plot.map(OutputFile::at).transpose()?,
+            plot: plot.map(|path| OutputFile::at(path, replace)).transpose()?,
             painter: plot.map_or(Ok(None), Painter::of)?,
-            record: OutputFile::at(&record)?,
+            record: OutputFile::at(&record, replace)?,
         };
         let blocks = blocks.map(Blocks::place).transpose()?;
         let named = outputs.named().into_iter().map(|(option, _, file)| (option, file));

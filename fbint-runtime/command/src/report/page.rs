@@ -4,13 +4,13 @@ use std::error::Error;
 use std::io::{Write, stdout};
 use std::ops::ControlFlow;
 
-use super::report;
+use super::{open_inputs, report};
 use crate::animation::filled;
 use crate::arguments::ReportArguments;
 use crate::catalogue::{AnyModel, Entry, Run};
 use crate::equations::{self, escaped};
 use crate::job::{Job, in_terms_of_options};
-use crate::output::{OutputFile, with_ending};
+use crate::output::{OutputFile, Replace, marked, with_ending};
 use crate::pictures::Pictures;
 use crate::progress::Progress;
 use crate::run::resolved;
@@ -19,7 +19,7 @@ const TEMPLATE: &str = include_str!("page.html");
 
 /// Writes the page.
 pub(crate) fn write(models: &[Entry], arguments: &ReportArguments) -> Result<(), Box<dyn Error>> {
-    let output = OutputFile::at(with_ending("--out", &arguments.out, &["html"])?)?;
+    let output = OutputFile::at(with_ending("--out", &arguments.out, &["html"])?, Replace::forced(arguments.force))?;
     let job = resolved(models, &arguments.options)?;
     let model = job.model(models)?;
     let mut progress = Progress::new(&job.model);
@@ -34,6 +34,7 @@ pub(crate) fn write(models: &[Entry], arguments: &ReportArguments) -> Result<(),
 fn page(job: &Job, model: &dyn AnyModel, run: &Run) -> Result<String, Box<dyn Error>> {
     let figure = Pictures::of(job, model, run).figure(&[], &mut |_| ControlFlow::Continue(()))?;
     let start = model.state_names().into_iter().zip(job.start(model)?);
+    let inputs = open_inputs(model).map_or(String::new(), |note| note + "\n");
     let parts = [
         ("name", escaped(&job.model)),
         ("summary", escaped(&model.facts().summary.replace('`', ""))),
@@ -41,10 +42,10 @@ fn page(job: &Job, model: &dyn AnyModel, run: &Run) -> Result<String, Box<dyn Er
         ("equations", equations::html(model)),
         ("parameters", rows(model.parameters())),
         ("start", rows(start)),
-        ("run", escaped(&report(job, model, run))),
+        ("run", escaped(&(report(job, model, run) + &inputs))),
         ("figure", figure),
     ];
-    Ok(filled(TEMPLATE, parts.iter().map(|(name, part)| (*name, &**part))))
+    Ok(marked(&filled(TEMPLATE, parts.iter().map(|(name, part)| (*name, &**part)))))
 }
 
 /// Rows of a table: names with their values.

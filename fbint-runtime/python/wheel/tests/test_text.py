@@ -1,6 +1,10 @@
 """Models that are declared in Python."""
 
 import math
+import multiprocessing
+import pickle
+import subprocess
+import sys
 
 import fbint
 import numpy
@@ -69,3 +73,143 @@ def test_mistakes_are_shown_at_their_places():
     message = str(refusal.value)
     for words in ["--> <text>:6:", "--> <text>:7:", "`r`", "^"]:
         assert words in message, message
+
+
+KEPLER = """
+#[feedback_system(coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / 2 - mu / q.norm())]
+struct Kepler { mu: f64 }
+"""
+
+DRIVEN = """
+#[feedback_system(coordinates(y), momenta(p), input(u), hamiltonian = p.powi(2) / 2, force(p = u), start(y = 1, p = 2))]
+struct Driven;
+"""
+
+
+def end_of(model):
+    return model.run(until=1.0).q[-1]
+
+
+def test_models_are_pickled_with_their_text():
+    Oscillator = fbint.model(OSCILLATOR)
+    oscillator = Oscillator(k=9)
+    run = oscillator.run(until=1.0, dense_output=True)
+    ensemble = oscillator.ensemble(members=3, vary={"k": ("linspace", 1, 4)}, until=1.0)
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        copied = pickle.loads(pickle.dumps((Oscillator, oscillator, run, ensemble), protocol))
+        assert copied[0] is Oscillator and copied[1] == oscillator and copied[1].k == 9.0
+        assert str(copied[2]) == str(run) and (copied[2](0.5) == run(0.5)).all() and copied[2]._repr_svg_()
+        assert (copied[3].ends == ensemble.ends).all()
+
+
+def test_other_processes_take_models():
+    models = [fbint.model(OSCILLATOR)(k=k) for k in (1, 4)]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        ends = pool.map(end_of, models)
+    numpy.testing.assert_allclose(ends, numpy.cos([1.0, 2.0]), atol=1e-9)
+
+
+def test_classes_that_are_derived_are_pickled_by_name():
+    assert pickle.loads(pickle.dumps(Derived(k=2.0))) == Derived(k=2.0)
+    assert pickle.loads(pickle.dumps(Derived)) is Derived
+
+
+class Derived(fbint.model(OSCILLATOR)):
+    pass
+
+
+def test_a_text_that_is_read_again_is_the_same_model():
+    first, again = fbint.model(OSCILLATOR), fbint.model(OSCILLATOR)
+    assert first is again and again.name == "oscillator" and first() == again()
+    changed = fbint.model(OSCILLATOR.replace("k = 4", "k = 9"))
+    assert changed.name == "oscillator" and changed(k=4) != first(k=4)
+    assert str(changed().run(until=0.1)).startswith("oscillator: ")
+
+
+def test_a_model_without_a_start_takes_a_complete_one():
+    kepler = fbint.model(KEPLER)(mu=1)
+    run = kepler.run(until=2 * math.pi, method="dop853", start={"q": [1, 0], "p": [0, 1]})
+    numpy.testing.assert_allclose(run.q[-1], [1, 0], atol=1e-7)
+    with pytest.raises(ValueError, match=r"nothing says where `p\[1\]` of Kepler start"):
+        kepler.run(until=1, start={"q": [1, 0], "p[0]": 0})
+    # The time and the work begin at 0.
+    driven = fbint.model(DRIVEN.replace(", start(y = 1, p = 2)", ""))()
+    assert driven.run(until=1, start={"y": 1, "p": 2}).y[-1] == pytest.approx(3.0)
+
+
+def test_parameters_without_values_are_named():
+    with pytest.raises(ValueError, match=r"nothing gives `mu` a value: add `default\(mu = ..\)` .* Kepler\(mu=..\)"):
+        fbint.model(KEPLER)().run(until=1, start={"q": [1, 0], "p": [0, 1]})
+
+
+def test_a_run_goes_on_from_the_end_of_another():
+    for model in (fbint.model(OSCILLATOR)(), fbint.model(DRIVEN)()):
+        name = "q" if hasattr(model.run(until=0.1), "q") else "y"
+        first = model.run(until=0.5, t_eval=[0.25])
+        second = model.run(until=0.5 if name == "q" else 1.0, start=first)
+        assert second[name][-1] == pytest.approx(model.run(until=1.0)[name][-1], abs=1e-9)
+    with pytest.raises(TypeError, match="`start` is a run of another model"):
+        fbint.model(DRIVEN)().run(start=fbint.model(OSCILLATOR)().run(until=0.1))
+
+
+def test_inputs_that_nothing_gives_are_named():
+    Driven = fbint.model(DRIVEN)
+    assert "inputs: u" in Driven.__doc__
+    assert str(Driven().run(until=1.0)).endswith("input `u` is 0: nothing gives it")
+    assert "nothing gives" not in str(fbint.model(OSCILLATOR)().run(until=0.1))
+
+
+def test_control_characters_of_a_text_are_shown():
+    Escapes = fbint.model("/// \x1b]0;owned\x07 the title.\n" + OSCILLATOR)
+    assert "\x1b" not in Escapes.__doc__ and "␛]0;owned␇ the title." in Escapes.__doc__
+
+
+# The interruption comes as soon as a thread reads the text, which takes seconds.
+INTERRUPTED = """
+import os, signal, threading
+import fbint
+
+chain = " + ".join(f"v[{i}] * v[{j}] * (a[{i}] - a[{j}]).cos()" for i in range(7) for j in range(i)) + " + v.norm_squared() * 9"
+text = f"#[feedback_system(coordinates(a: [7]), velocities(v: [7]), lagrangian = {chain})] struct Chain;"
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+def interrupt():
+    before = threads()
+    begun.set()
+    while threads() == before:
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+
+begun = threading.Event()
+threading.Thread(target=interrupt).start()
+begun.wait()
+try:
+    fbint.model(text)
+    print("swallowed")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists threads")
+def test_ctrl_c_interrupts_a_derivation():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
+def test_an_array_without_memory_is_a_memory_error():
+    oscillator = fbint.model(OSCILLATOR)()
+    with pytest.raises(MemoryError):
+        oscillator.field(numpy.broadcast_to(numpy.zeros(2, dtype=numpy.float32), (1 << 44, 2)))
+
+
+def test_a_figure_replaces_no_file_of_others(tmp_path):
+    run = fbint.model(OSCILLATOR)().run(until=0.1)
+    for path, write in ((tmp_path / "a.svg", run.plot), (tmp_path / "a.html", run.animate)):
+        path.write_text("precious")
+        with pytest.raises(ValueError, match="not written by fbint; give another name, or replace it with `force`"):
+            write(path)
+        assert path.read_text() == "precious"
+        write(path, force=True)
+        write(path)

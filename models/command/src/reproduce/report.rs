@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use fbint_command::equations;
-use fbint_command::output::OutputFile;
+use fbint_command::output::{OutputFile, Replace, marked};
 use fbint_command::results::{Picture, ResultTable};
 use fbint_command::typography::typeset;
 
@@ -56,11 +56,15 @@ summary { cursor: pointer; }
 ";
 
 /// Writes the report into a folder, whole or not at all, and returns its path.
-pub(crate) fn write(reproductions: &[Reproduction], directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
+pub(crate) fn write(
+    reproductions: &[Reproduction],
+    directory: &Path,
+    replace: Replace,
+) -> Result<PathBuf, Box<dyn Error>> {
     let path = directory.join(FILE);
-    let output = OutputFile::at(&path)?;
+    let output = OutputFile::at(&path, replace)?;
     let page = page(reproductions, &stroboscope::pictures()?);
-    output.write(|file| file.write_all(page.as_bytes()))?;
+    output.write(|file| file.write_all(marked(&page).as_bytes()))?;
     Ok(path)
 }
 
