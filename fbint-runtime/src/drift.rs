@@ -110,6 +110,15 @@ impl fmt::Display for LeftOut {
                 "changed by far more than steps err: not projected after {after}, first at t = {time:?}, and held where they ended"
             ),
             LeftOutReason::Jump => write!(out, "jumped: left out after {after}, first at t = {time:?}"),
+            LeftOutReason::NotCloser => write!(
+                out,
+                "came no closer to its target by a projection, damped or not: left out after {after}, first at t = {time:?}, and held \
+                 where it ended"
+            ),
+            LeftOutReason::NotFinite if *steps == 0 => write!(
+                out,
+                "has no finite gradient at the start: left out of every projection; declare what is smooth there, such as its square"
+            ),
             LeftOutReason::NotFinite => write!(
                 out,
                 "is not finite, or has no finite gradient: not projected after {after}, first at t = {time:?}; declare what is \

@@ -96,9 +96,9 @@ pub struct Integrator<'f, F: Field + ?Sized, const STAGES: usize> {
     evaluations: u64,
 }
 
-/// Moves the end of a step, given its start and the estimate of its error. It is called through a pointer, once a step, so that steps are
+/// Moves the end of a step, given its start, the estimate of its error and its size. It is called through a pointer, once a step, so that steps are
 /// compiled once and not for each kind of end.
-type EndProjection<'p, V> = dyn FnMut(&V, &V, &mut V) + 'p;
+type EndProjection<'p, V> = dyn FnMut(&V, &V, f64, &mut V) + 'p;
 
 impl<'f, F: Field + ?Sized> Integrator<'f, F, 7> {
     /// An integration by Dormand and Prince's pair of order 5(4), with dense output of order 4.
@@ -248,11 +248,11 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// If `until` is NaN, if the limit to the number of steps is reached, if no step is short enough to meet the tolerance, or
     /// if the field or the state is not finite however short the step. The integrator stays where it was.
     pub fn step(&mut self, until: f64) -> Result<(), StepError<F::Vector>> {
-        self.step_and(until, &mut |_, _, _| ())
+        self.step_and(until, &mut |_, _, _, _| ())
     }
 
     /// Makes one step as [`step`](Self::step) does, and projects where it ends, unless that is out of proportion to the error of the
-    /// step: see [`Projected::left_out`]. No step is rejected or shortened because of its projection.
+    /// step, or brings an integral no closer to its target: see [`Projected::left_out`]. No step is rejected or shortened because of its projection.
     ///
     /// The derivative at the end, which a step of Dormand and Prince 5(4) has evaluated, begins the next step although the end has
     /// moved: it is off by the size of a step's error, and what comes of it by that times the step's size.
@@ -287,7 +287,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if self.is_at_jump() {
             projector.begin_anew();
         }
-        self.step_and(until, &mut |begin, error, end| projector.land(begin, error, end, landing))
+        self.step_and(until, &mut |begin, error, h, end| projector.land(begin, error, h, end, landing))
     }
 
     /// The tolerance of entry `i` of the state, atol_i + rtol |x_i|.
@@ -337,7 +337,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             let size = if is_shortened { remaining } else { proposed };
             let (mut next, error) = self.attempt(direction * size, first);
             if error <= 1.0 && is_finite(&next) {
-                project(&self.state, &self.error, &mut next);
+                project(&self.state, &self.error, size, &mut next);
                 let time = if is_shortened { until } else { self.time + direction * size };
                 let grown = size * Self::PAIR.control.growth(error, &mut self.last_log_error);
                 let grown = match shrinking {

@@ -122,6 +122,7 @@ mod policy;
 mod projection;
 #[cfg(feature = "std")]
 mod rodas5p;
+mod rounding;
 mod scalar;
 mod sealed;
 mod sensitivity;

@@ -149,7 +149,8 @@ pub struct Settings {
     /// The time between two samples of the trajectory, or 0 for a sample at every step; see
     /// [`Simulation::record_every`](crate::Simulation::record_every) for the default. Members of an ensemble need an interval.
     pub every: Option<f64>,
-    /// The projection of the state after each step, if there is one.
+    /// The projection of the state after each step: this one, none, or, with [`Projection::UNCHOSEN`], the one that the simulation or the
+    /// ensemble has.
     pub projection: Option<Projection>,
     /// The longest step of a method with error control; see [`Simulation::max_step`](crate::Simulation::max_step).
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -160,9 +161,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// A run with a method from t = 0, or the time in the start's state, until a time, with samples at their default times and without a projection.
+    /// A run with a method from t = 0, or the time in the start's state, until a time, with samples at their default times and the projection
+    /// of the simulation or ensemble: the default, unless gains, [`without_feedback`](crate::Simulation::without_feedback) or
+    /// [`projected`](crate::Simulation::projected) chose otherwise.
     pub const fn new(method: Method, until: f64) -> Self {
-        Self { method, from: 0.0, until, every: None, projection: None, max_step: None, max_steps: None }
+        let projection = Some(Projection::UNCHOSEN);
+        Self { method, from: 0.0, until, every: None, projection, max_step: None, max_steps: None }
     }
 }
 

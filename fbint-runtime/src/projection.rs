@@ -2,7 +2,7 @@
 //!
 //! One iteration is one Gauss-Newton step, x -= S DF^T (DF S DF^T + R)^-1 (F - F_target). Of all steps d that solve the
 //! linearised equations it is the one with the least d^T S^-1 d. S = diag(s_1, .., s_N), where s_i is the running mean of
-//! e_i^2 + (u x_i)^2 over about ten steps before; e_i is the method's own estimate of its error in entry i, and u x_i the rounding of
+//! e_i^2 + u_i^2 over about ten steps before; e_i is the method's own estimate of its error in entry i, and u_i the rounding of
 //! the entry. The mean, because an estimate that passes 0 says little about the size of the error. What is more than ten thousand times
 //! the mean takes its place at once, because forces have jumped. Where nothing does, a step of a fixed size need not wait for its
 //! estimate, which takes an evaluation of the field at its end. Heun's method and RK4 end with a stage at the end of the step, and
@@ -10,15 +10,30 @@
 //! there is a time, and after a step whose projection moves an entry by more than ten times the root of s_i, their estimates
 //! also have an eighth of the difference of their stages.
 //!
-//! R = diag(r_1^2, .., r_M^2), where r_i is the rounding error of integral i at the start. If the error of a step has mean 0 and
+//! R = diag(r_1^2, .., r_M^2), where r_i is the rounding error of integral i. If the error of a step has mean 0 and
 //! covariance S, and F is known up to R, the projection subtracts the best linear estimate of that error.
+//!
+//! An entry is rounded in proportion to its size, and by sixteen times what the step takes over from the rounding of the field: where terms
+//! of a force cancel, as at rest on supports, an entry is less exact than its size says. The scatter of the field among states around the
+//! start shows that rounding. An integral is rounded by the terms that it has at the start, and by the rounding of the field. An integral
+//! without a finite gradient at the start has no say.
+//!
+//! Where every violation is within 64 times the root of R, as many roundings as a run may add up, the step stands as it is: the integrals
+//! have nothing to say about its error. Motions whose energy is below the rounding of the energy, such as small ones about an equilibrium,
+//! are therefore those of plain steps. This is what rounding means below.
 //!
 //! Nothing in it has a unit, so that a change of units changes no trajectory but by rounding. The time stays where it is. The work that
 //! was done on a driven system takes on what its balance says, and the balance moves nothing else, unless that is asked for: the
 //! quadrature error of the work is not an error of the mechanics. R keeps rounding from being taken for an error of the method where
 //! integrals are nearly dependent: there a violation of the size of rounding would move the state by much more than the step erred.
 //!
-//! A projection is a suggestion. Where it moves an entry by more than a thousand times the root of s_i, the step has left the range in
+//! A projection is a suggestion. Simulations keep it only if it brings every integral at least ten times closer to its target, or within
+//! rounding. They evaluate F after the projection for that, and record the drift from the same values. Near a singularity of the
+//! coordinates, F may be far from linear over the error of a step. Then the projection is damped: it takes several Gauss-Newton steps, and
+//! halves each until it leads closer. Where that fails, the energies and invariants that stay away are left out alone, or, if these are
+//! all, the projection as a whole.
+//!
+//! Where a projection moves an entry by more than a thousand times the root of s_i, the step has left the range in
 //! which its error and the linearised integrals mean anything: it has passed a jump of a force, a contact, or a collision. Then the
 //! projection is left out: the step stands as it is, its end goes onto the constraint set by the shortest way, and energy and
 //! invariants are held at the level that they have there. An integral that jumps, as an angle does by 2 pi, is left out alone.
@@ -29,7 +44,7 @@
 //! than the quadratic error that Gauss-Newton leaves anyway. Constraints of a given field with a sigma below 1e-5 at the start would
 //! hardly be held, and a run that projects is refused.
 //!
-//! Nothing allocates, and the number of iterations is fixed.
+//! Nothing allocates, and the number of iterations is bounded.
 
 use core::cell::Cell;
 use core::num::NonZeroU32;
@@ -41,6 +56,7 @@ use crate::dynamical_system::DynamicalSystem;
 use crate::entries::Entries;
 use crate::facts::SystemFacts;
 use crate::linear::{difference, filled, is_finite};
+use crate::rounding::Rounding;
 use crate::scalar::Scalar;
 use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, StateEntry, StateRole, Vector};
 use crate::tableau::{Tableau, Unfinished};
@@ -60,6 +76,13 @@ pub(crate) const MOST: f64 = 1e6;
 pub(crate) const USUAL: f64 = 100.0;
 /// What counts as rounding of an entry that others of its vector are rounded into, in roundings.
 const ROUNDINGS: f64 = 1024.0;
+/// The square of how many roundings a violation may have for no reason but rounding: a run adds up those of its steps.
+pub(crate) const ROUNDING: f64 = 4096.0;
+/// The square of the part of a violation that a projection may leave.
+pub(crate) const LEFT: f64 = 0.01;
+/// How many Gauss-Newton steps a damped projection takes at most, and the least part of one.
+const MOST_DAMPED: usize = 12;
+const LEAST_PART: f64 = 1.0 / 64.0;
 /// The least entry of R: it is positive, and so is the product of two of them.
 pub(crate) const LEAST_NOISE: f64 = 1e-140;
 /// A variance beside which any other is 0, and whose square is finite.
@@ -74,6 +97,8 @@ pub struct Projection {
     iterations: NonZeroU32,
     #[cfg_attr(feature = "serde", serde(default))]
     onto_balance: bool,
+    #[cfg_attr(feature = "serde", serde(default))]
+    is_unchosen: bool,
 }
 
 /// One iteration, which is enough unless steps are so long that F is far from linear over a step's violation.
@@ -84,9 +109,13 @@ impl Default for Projection {
 }
 
 impl Projection {
+    /// No choice: the projection that the simulation or the ensemble has, which is the default unless another was chosen there.
+    /// [`Settings::new`](crate::Settings::new) has this.
+    pub const UNCHOSEN: Self = Self { is_unchosen: true, ..Self::iterations(NonZeroU32::MIN) };
+
     /// A number of iterations; each squares what is left of the violation, so that more than 3 are never of use.
     pub const fn iterations(iterations: NonZeroU32) -> Self {
-        Self { iterations, onto_balance: false }
+        Self { iterations, onto_balance: false, is_unchosen: false }
     }
 
     /// This projection with the mechanics of a driven system moved onto its balance of energy, too. Without this the balance
@@ -140,6 +169,11 @@ impl Hold {
         }
     }
 
+    /// This, unless settings choose another projection, or none.
+    pub(crate) fn unless(self, chosen: Option<Projection>) -> Self {
+        if chosen.is_some_and(|projection| projection.is_unchosen) { self } else { Self::Chosen(chosen) }
+    }
+
     /// The projection of a run that has none by default.
     pub(crate) fn if_chosen(self) -> Option<Projection> {
         match self {
@@ -188,7 +222,12 @@ pub enum LeftOutReason {
     OutOfProportion,
     /// The integral jumped, as an angle does by 2 pi. It was left out, and the state was projected onto the others.
     Jump,
-    /// The integral or its gradient was not finite. The projection was left out.
+    /// No projection, damped or not, brought the integral ten times closer to its target: within the error of the step it is far from
+    /// linear, as near a singularity of the coordinates. It was left out, and the state was projected onto the others, if there were
+    /// others, and that brought them closer; else the step stands, and its end was moved onto the constraints alone.
+    NotCloser,
+    /// The integral or its gradient was not finite: at the start, which leaves it out of every projection, or after a step, whose
+    /// projection was left out.
     NotFinite,
 }
 
@@ -200,7 +239,7 @@ pub struct Projector<S: FeedbackSystem, T: Scalar = f64> {
     system: S::Prepared<T>,
     /// Where the integrals are held.
     targets: Integrals<S, T>,
-    noise: Integrals<S, T>,
+    rounding: Rounding<S, T>,
     projection: Projection,
     /// The running mean of e^2, 0 before the first step.
     mean: Vector<S, T>,
@@ -216,12 +255,14 @@ pub(crate) struct Landing<S: FeedbackSystem, T: Scalar = f64> {
     /// The diagonal of S in the projection.
     pub(crate) variances: Vector<S, T>,
     pub(crate) projected: Projected<S, T>,
+    /// F - F_target after the projection, where it was looked at.
+    pub(crate) left: Integrals<S, T>,
 }
 
 impl<S: FeedbackSystem> Landing<S> {
     /// Of no step yet.
     pub(crate) fn nothing() -> Self {
-        Self { end: filled(0.0), variances: filled(0.0), projected: Projected::nothing() }
+        Self { end: filled(0.0), variances: filled(0.0), projected: Projected::nothing(), left: filled(0.0) }
     }
 
     /// Whether the square of what the projection moved an entry by is at most `most` times its variance, for every entry.
@@ -240,6 +281,8 @@ struct DoubtfulStep<S: FeedbackSystem> {
     variances: Vector<S>,
     /// The same if forces switch within the step.
     switching: Vector<S>,
+    /// The size of the step.
+    h: f64,
 }
 
 /// A step whose end is projected.
@@ -263,12 +306,12 @@ impl<S: FeedbackSystem> Projector<S> {
         targets: Integrals<S>,
         projection: Projection,
     ) -> Self {
-        let noise = noise::<S>(&system, start, &targets);
-        Self::of(system, targets, noise, projection)
+        let rounding = Rounding::at(&system, start, &targets);
+        Self::of(system, targets, rounding, projection)
     }
 
     /// One step of size `h` along x' = `field`(x), whose end is projected. Simulations also leave out what is out of proportion to the
-    /// error of the step; this function does not.
+    /// error of the step, or brings an integral no closer to its target; this function does not look.
     ///
     /// f is evaluated where the step ends, for the estimate of its error, and the next step begins with that value, although its start
     /// has been projected since: the value is off by the size of a step's error, and its effect by that times h. The first step
@@ -283,9 +326,9 @@ impl<S: FeedbackSystem> Projector<S> {
     ) -> Projected<S> {
         match self.attempt(method, field, x, h, None) {
             Ok(landing) => landing.projected,
-            Err(DoubtfulStep { end, variances, .. }) => {
+            Err(DoubtfulStep { end, variances, h, .. }) => {
                 let projected;
-                (*x, projected) = self.projected_anew(end, variances);
+                (*x, projected) = self.projected_anew(end, variances, h);
                 projected
             }
         }
@@ -311,7 +354,7 @@ impl<S: FeedbackSystem> Projector<S> {
 
     /// Makes one step whose projection takes it that the step errs like those before, so that neither it nor the next step waits for the
     /// field at its end. Where that turns out to be wrong there is a doubt, and in a simulation, which gives the time at the end of the
-    /// step, also where the projection is out of proportion.
+    /// step, also where the projection is out of proportion, or does not bring every integral closer.
     #[inline(always)]
     fn attempt<const STAGES: usize>(
         &mut self,
@@ -327,15 +370,20 @@ impl<S: FeedbackSystem> Projector<S> {
         if let Some(time) = time {
             facts.set_clock(x, time);
         }
-        let (end, mean) = (*x, self.mean);
-        let landing = Landing { end, variances: mean, projected: self.move_back(&mean, x) };
+        let (end, mean, noise) = (*x, self.mean, self.noise(h));
+        let mut projected = self.move_back(&mean, &noise, x);
+        let (left, is_held) = match time {
+            Some(_) => self.look(&noise, &end, x, &mut projected),
+            None => (projected.violation, true),
+        };
+        let landing = Landing { end, variances: mean, projected, left };
         let derivative = field(&end);
         self.derivative = Some(derivative);
-        let squares = self.squares(&method.error_of(facts).of(&stages, &derivative, h), &end);
+        let squares = self.squares(&method.error_of(facts).of(&stages, &derivative, h), &end, h);
         // What `mean_with` gives where nothing is out of the ordinary.
         self.mean = Entries::from_fn(|i| Scalar::mul_add(LAST, squares[i] - mean[i], mean[i]));
         let is_usual = |i: usize| squares[i] <= SPIKE * mean[i];
-        let is_in_proportion = time.is_none() || landing.is_within(USUAL);
+        let is_in_proportion = time.is_none() || (is_held && landing.is_within(USUAL));
         if (0..Vector::<S>::LEN).fold(is_in_proportion, |all, i| all & is_usual(i)) {
             return Ok(landing);
         }
@@ -345,116 +393,246 @@ impl<S: FeedbackSystem> Projector<S> {
             // Of the next step, which begins with f where it begins, and so has the blame.
             (self.mean, self.derivative) = (mean, None);
         }
-        let switching = self.squares(&method.error_of_switching().of(&stages, &derivative, h), &end);
+        let switching = self.squares(&method.error_of_switching().of(&stages, &derivative, h), &end, h);
         let switching = Entries::from_fn(|i| switching[i].larger(squares[i]).larger(mean[i]));
-        Err(DoubtfulStep { end, variances: with_spikes(&mean, &squares), switching })
+        Err(DoubtfulStep { end, variances: with_spikes(&mean, &squares), switching, h })
     }
 
-    /// Projects the state `x` that a step with this error ended at.
+    /// Projects the state `x` that a step with this error ended at, as [`step`](Self::step) does.
     #[inline(always)]
     pub fn project(&mut self, error: &Vector<S>, x: &mut Vector<S>) -> Projected<S> {
-        let variances = self.variances_after(error, &x.clone());
-        self.move_back(&variances, x)
+        let variances = self.variances_after(error, &x.clone(), 0.0);
+        self.move_back(&variances, &self.rounding.integrals, x)
     }
 
-    /// Projects the state `x` that a step from `begin` ended at, unless that is out of proportion to the error of the step; says how it
-    /// ended.
+    /// Projects the state `x` that a step of size `h` from `begin` ended at, unless that is out of proportion to the error of the step or
+    /// brings an integral no closer; says how it ended.
     #[inline(always)]
-    pub(crate) fn land(&mut self, begin: &Vector<S>, error: &Vector<S>, x: &mut Vector<S>, landing: &mut Landing<S>) {
+    pub(crate) fn land(
+        &mut self,
+        begin: &Vector<S>,
+        error: &Vector<S>,
+        h: f64,
+        x: &mut Vector<S>,
+        landing: &mut Landing<S>,
+    ) {
         // Written where it is read: the run looks at it after every step.
         landing.end = *x;
-        landing.variances = self.variances_after(error, x);
-        landing.projected = self.move_back(&landing.variances, x);
-        if !landing.is_within(MOST) {
+        landing.variances = self.variances_after(error, x, h);
+        let noise = self.noise(h);
+        landing.projected = self.move_back(&landing.variances, &noise, x);
+        let is_held;
+        (landing.left, is_held) = self.look(&noise, &landing.end, x, &mut landing.projected);
+        if !(is_held && landing.is_within(MOST)) {
             let Landing { end, variances, .. } = *landing;
-            *landing = self.settle(begin, DoubtfulStep { end, variances, switching: variances }, x);
+            *landing = self.settle(begin, DoubtfulStep { end, variances, switching: variances, h }, x);
         }
+    }
+
+    /// Looks at where a projection has moved the end of a step: what it has left of the violations, and whether that is a tenth, or
+    /// rounding. Where all that there was is rounding, the end stays where it is.
+    #[inline(always)]
+    fn look(
+        &self,
+        noise: &Integrals<S>,
+        end: &Vector<S>,
+        x: &mut Vector<S>,
+        projected: &mut Projected<S>,
+    ) -> (Integrals<S>, bool) {
+        let found = &projected.violation;
+        if (0..Integrals::<S>::LEN).fold(true, |all, i| all & (found[i] * found[i] <= ROUNDING * noise[i])) {
+            let left = *found;
+            (*x, projected.correction) = (*end, filled(0.0));
+            return (left, true);
+        }
+        let left = self.violation(x);
+        (left, is_closer::<S>(found, &left, noise))
+    }
+
+    /// F - F_target.
+    #[inline(always)]
+    fn violation(&self, x: &Vector<S>) -> Integrals<S> {
+        difference(&self.system.integrals(x), &self.targets)
     }
 
     /// Puts `x` where a step ends, and holds the integrals where they can be held from there.
     #[inline(always)]
     fn settle(&mut self, begin: &Vector<S>, doubt: DoubtfulStep<S>, x: &mut Vector<S>) -> Landing<S> {
-        let (projected, variances);
-        Settled { state: *x, targets: self.targets, noise: self.noise, projected, variances } =
+        let (projected, variances, left);
+        Settled { state: *x, targets: self.targets, noise: self.rounding.integrals, projected, variances, left } =
             self.settled(*begin, doubt);
-        Landing { end: doubt.end, variances, projected }
+        Landing { end: doubt.end, variances, projected, left }
     }
 
     /// Where a step ends about whose projection there is a doubt: projected, if that is usual after all, or in proportion to what the
-    /// step errs by if forces switch within it; else projected onto all but the integrals that have jumped, if that is in proportion;
-    /// else on the constraint set.
+    /// step errs by if forces switch within it, and brings the integrals closer, damped where that is needed; else projected onto all but
+    /// the integrals that have jumped, or do not come closer, if that is in proportion; else on the constraint set.
     ///
     /// Everything is passed by value. If a function that is not inlined had the address of the projector or of the state, both would
     /// be stored and loaded again in every step, even where there is no doubt.
     #[cold]
     #[inline(never)]
-    fn settled(self, begin: Vector<S>, DoubtfulStep { end, variances, switching }: DoubtfulStep<S>) -> Settled<S> {
-        let (state, projected) = self.projected(&variances, &end);
-        let as_held = Settled { state, targets: self.targets, noise: self.noise, projected, variances };
-        if self.furthest(&projected, &variances, &end).is_usual() {
+    fn settled(mut self, begin: Vector<S>, doubt: DoubtfulStep<S>) -> Settled<S> {
+        let DoubtfulStep { end, variances, switching, h } = doubt;
+        let as_held = self.held(&variances, &end, h);
+        if self.furthest(&as_held).is_usual() && self.is_closer(&as_held, h) {
             return as_held;
         }
-        let variances = switching;
-        let (state, projected) = self.projected(&variances, &end);
-        let as_held = Settled { state, projected, variances, ..as_held };
-        if self.furthest(&projected, &variances, &end).is_in_proportion() {
+        // Terms, and with them their rounding, may have grown since the start.
+        let own = Rounding::<S>::of_integrals(&self.system, &end, &self.targets);
+        let noise = self.rounding.integrals;
+        self.rounding.integrals =
+            Entries::from_fn(|i| if own[i] < UNBOUNDED { own[i].larger(noise[i]) } else { noise[i] });
+        let as_held = self.held(&switching, &end, h);
+        let is_in_proportion = self.furthest(&as_held).is_in_proportion();
+        if is_in_proportion && self.is_closer(&as_held, h) {
             return as_held;
         }
         if !is_finite(&end) {
             return Settled { state: end, projected: Projected::nothing(), ..as_held };
         }
-        let mut jumped: Integrals<S, bool> = Entries::from_fn(|_| false);
-        let facts = self.facts();
-        find_jumps(&self.system, facts.of_state::<S, _>(&begin), facts.of_state::<S, _>(&end), jumped.as_mut());
-        if let Some(integral) = (0..Integrals::<S>::LEN).find(|&i| jumped[i]) {
-            let noise = Entries::from_fn(|i| if jumped[i] { UNBOUNDED } else { self.noise[i] });
-            let (state, projected) = Self { noise, ..self }.projected(&variances, &end);
-            if self.furthest(&projected, &variances, &end).is_in_proportion() {
-                let shift = |i: usize| if jumped[i] { projected.violation[i] } else { 0.0 };
-                let targets = Entries::from_fn(|i| self.targets[i] + shift(i));
-                let left_out = Some(Omission { integral, reason: LeftOutReason::Jump });
-                return Settled { state, targets, projected: Projected { left_out, ..projected }, ..as_held };
+        let damped = is_in_proportion.then(|| self.damped(&as_held, &end, h)).flatten();
+        let without_some = || {
+            let jumped = self.without(&self.jumped(&begin, &end), LeftOutReason::Jump, &as_held, &end, h);
+            let is_far = || self.without(&self.not_closer(&as_held, h), LeftOutReason::NotCloser, &as_held, &end, h);
+            jumped.or_else(|| is_in_proportion.then(is_far).flatten())
+        };
+        damped.or_else(without_some).unwrap_or_else(|| self.on_constraints(&as_held, is_in_proportion, &end, h))
+    }
+
+    /// The end of a step, projected whatever comes of it.
+    fn held(&self, variances: &Vector<S>, end: &Vector<S>, h: f64) -> Settled<S> {
+        let mut state = *end;
+        let mut projected = self.move_back(variances, &self.noise(h), &mut state);
+        let (left, _) = self.look(&self.noise(h), end, &mut state, &mut projected);
+        let (targets, noise) = (self.targets, self.rounding.integrals);
+        Settled { state, targets, noise, projected, variances: *variances, left }
+    }
+
+    fn is_closer(&self, settled: &Settled<S>, h: f64) -> bool {
+        is_closer::<S>(&settled.projected.violation, &settled.left, &self.noise(h))
+    }
+
+    /// The end of a step after Gauss-Newton steps, each a part of what the linearised equations say for as long as the whole leads further
+    /// from the targets, if these bring every integral closer and are in proportion.
+    fn damped(&self, as_held: &Settled<S>, end: &Vector<S>, h: f64) -> Option<Settled<S>> {
+        let (noise, found) = (self.noise(h), as_held.projected.violation);
+        let distance =
+            |left: &Integrals<S>| -> f64 { (0..Integrals::<S>::LEN).map(|i| left[i] * left[i] / noise[i]).sum() };
+        let (mut state, mut left) = (*end, found);
+        for _ in 0..MOST_DAMPED {
+            let way = self.correction(&as_held.variances, &noise, &state).correction;
+            let (mut part, here) = (1.0, distance(&left));
+            (state, left) = loop {
+                let next = Entries::from_fn(|i| state[i] - part * way[i]);
+                let left = self.violation(&next);
+                if distance(&left) < here {
+                    break (next, left);
+                }
+                part *= 0.5;
+                if part < LEAST_PART {
+                    return None;
+                }
+            };
+            if is_closer::<S>(&found, &left, &noise) {
+                let projected = Projected { correction: difference(end, &state), ..as_held.projected };
+                let damped = Settled { state, projected, left, ..*as_held };
+                return self.furthest(&damped).is_in_proportion().then_some(damped);
             }
         }
-        let state = onto_constraints::<S>(&self.system, &end).unwrap_or(end);
+        None
+    }
+
+    /// The energies and invariants that jump in a step.
+    fn jumped(&self, begin: &Vector<S>, end: &Vector<S>) -> Integrals<S, bool> {
+        let mut jumped: Integrals<S, bool> = Entries::from_fn(|_| false);
+        let facts = self.facts();
+        find_jumps(&self.system, facts.of_state::<S, _>(begin), facts.of_state::<S, _>(end), jumped.as_mut());
+        jumped
+    }
+
+    /// The energies and invariants that a projection does not bring closer, if constraints come closer.
+    fn not_closer(&self, settled: &Settled<S>, h: f64) -> Integrals<S, bool> {
+        let (found, noise, integrals) = (&settled.projected.violation, self.noise(h), self.facts().integrals);
+        let is_far = |i: usize| !comes_closer(found[i], settled.left[i], noise[i]);
+        let is_constraint = |i: usize| integrals.get(i).is_some_and(|integral| integral.kind.is_constraint());
+        let are_some_constraints = (0..Integrals::<S>::LEN).any(|i| is_far(i) && is_constraint(i));
+        Entries::from_fn(|i| is_far(i) && !are_some_constraints)
+    }
+
+    /// The end of a step, projected onto all but some integrals, which are held where they are there; if there are some, and if that is in
+    /// proportion and brings the others closer.
+    fn without(
+        &self,
+        some: &Integrals<S, bool>,
+        reason: LeftOutReason,
+        as_held: &Settled<S>,
+        end: &Vector<S>,
+        h: f64,
+    ) -> Option<Settled<S>> {
+        let integral = (0..Integrals::<S>::LEN).find(|&i| some[i])?;
+        let integrals = Entries::from_fn(|i| if some[i] { UNBOUNDED } else { self.rounding.integrals[i] });
+        let others = Self { rounding: Rounding { integrals, ..self.rounding }, ..*self };
+        let found = others.held(&as_held.variances, end, h);
+        if !(self.furthest(&found).is_in_proportion() && others.is_closer(&found, h)) {
+            return None;
+        }
+        let violation = &found.projected.violation;
+        let targets = Entries::from_fn(|i| self.targets[i] + if some[i] { violation[i] } else { 0.0 });
+        let projected = Projected { left_out: Some(Omission { integral, reason }), ..found.projected };
+        let left = Self { targets, ..*self }.violation(&found.state);
+        Some(Settled { targets, noise: self.rounding.integrals, projected, left, ..found })
+    }
+
+    /// The end of a step on the constraint set, where energies and invariants are held at the level that they have there.
+    fn on_constraints(&self, as_held: &Settled<S>, is_in_proportion: bool, end: &Vector<S>, h: f64) -> Settled<S> {
+        let facts = self.facts();
+        let state = onto_constraints::<S>(&self.system, end).unwrap_or(*end);
         let targets = targets::<S, f64>(&self.system, &state);
-        let noise = noise::<S>(&self.system, &state, &targets);
-        let held = [self.targets.as_ref(), self.noise.as_ref()];
-        let (correction, left_out) = (
-            difference(&end, &state),
-            Some(worst(&self.system, held, facts.of_state::<S, _>(&variances), facts.of_state::<S, _>(&end))),
-        );
-        Settled { state, targets, noise, projected: Projected { correction, left_out, ..projected }, variances }
+        let own = Rounding::<S>::of_integrals(&self.system, &state, &targets);
+        let has_no_say = |i: usize| self.rounding.integrals[i] >= UNBOUNDED;
+        let own = Entries::from_fn(|i| if has_no_say(i) { UNBOUNDED } else { own[i] });
+        let noise = self.noise(h);
+        let held = [self.targets.as_ref(), noise.as_ref()];
+        let worst = worst(&self.system, held, facts.of_state::<S, _>(&as_held.variances), facts.of_state::<S, _>(end));
+        let not_closer = self.not_closer(as_held, h);
+        let integral = (0..Integrals::<S>::LEN).find(|&i| not_closer[i]).unwrap_or(worst.integral);
+        let reason = match worst.reason {
+            LeftOutReason::OutOfProportion if is_in_proportion => {
+                Omission { integral, reason: LeftOutReason::NotCloser }
+            }
+            _ => worst,
+        };
+        let (correction, left_out) = (difference(end, &state), Some(reason));
+        let left = Self { targets, ..*self }.violation(&state);
+        let projected = Projected { correction, left_out, ..as_held.projected };
+        Settled { state, targets, noise: own, projected, left, variances: as_held.variances }
     }
 
     /// The projection of the end of a step, once more. By value, as in [`settled`](Self::settled).
     #[cold]
     #[inline(never)]
-    fn projected_anew(self, end: Vector<S>, variances: Vector<S>) -> (Vector<S>, Projected<S>) {
-        self.projected(&variances, &end)
-    }
-
-    /// The projection of the end of a step.
-    fn projected(&self, variances: &Vector<S>, end: &Vector<S>) -> (Vector<S>, Projected<S>) {
-        let mut state = *end;
-        let projected = self.move_back(variances, &mut state);
+    fn projected_anew(self, end: Vector<S>, variances: Vector<S>, h: f64) -> (Vector<S>, Projected<S>) {
+        let mut state = end;
+        let projected = self.move_back(&variances, &self.noise(h), &mut state);
         (state, projected)
     }
 
-    /// The entry that a projection of the state `x` moved furthest.
-    fn furthest(&self, projected: &Projected<S>, variances: &Vector<S>, x: &Vector<S>) -> Move {
+    /// The entry that the projection of the end of a step moved furthest.
+    fn furthest(&self, settled: &Settled<S>) -> Move {
+        let Settled { state, projected, variances, .. } = settled;
         let facts = self.facts();
         furthest(
             facts.state,
             facts.of_state::<S, _>(&projected.correction),
             facts.of_state::<S, _>(variances),
-            facts.of_state::<S, _>(x),
+            facts.of_state::<S, _>(state),
         )
     }
 
-    /// F_target, and R.
+    /// F_target, and R but for what the field adds to it.
     pub(crate) fn onto(&self) -> [&Integrals<S>; 2] {
-        [&self.targets, &self.noise]
+        [&self.targets, &self.rounding.integrals]
     }
 
     /// How many iterations a projection has.
@@ -472,6 +650,7 @@ impl<S: FeedbackSystem> Projector<S> {
 }
 
 /// How a step ends, and where the integrals are held from there.
+#[derive_where(Clone, Copy)]
 struct Settled<S: FeedbackSystem> {
     state: Vector<S>,
     targets: Integrals<S>,
@@ -479,6 +658,19 @@ struct Settled<S: FeedbackSystem> {
     projected: Projected<S>,
     /// The diagonal of S in the projection.
     variances: Vector<S>,
+    /// F - F_target after the projection.
+    left: Integrals<S>,
+}
+
+/// Whether a projection has left a tenth of each violation at most, or rounding.
+#[inline(always)]
+fn is_closer<S: FeedbackSystem>(found: &Integrals<S>, left: &Integrals<S>, noise: &Integrals<S>) -> bool {
+    (0..Integrals::<S>::LEN).fold(true, |all, i| all & comes_closer(found[i], left[i], noise[i]))
+}
+
+#[inline(always)]
+fn comes_closer(found: f64, left: f64, noise: f64) -> bool {
+    left * left <= (LEFT * found * found).larger(ROUNDING * noise)
 }
 
 impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
@@ -486,16 +678,23 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
     pub(crate) fn of(
         system: S::Prepared<T>,
         targets: Integrals<S, T>,
-        noise: Integrals<S, T>,
+        rounding: Rounding<S, T>,
         projection: Projection,
     ) -> Self {
-        Self { system, targets, noise, projection, mean: filled(T::from_f64(0.0)), derivative: None }
+        Self { system, targets, rounding, projection, mean: filled(T::from_f64(0.0)), derivative: None }
     }
 
     /// What the system is.
     #[inline(always)]
     pub(crate) fn facts(&self) -> &'static SystemFacts {
         self.system.facts()
+    }
+
+    /// R after a step of size `h`.
+    #[inline(always)]
+    pub(crate) fn noise(&self, h: T) -> Integrals<S, T> {
+        let Rounding { integrals, integrals_by_field, .. } = &self.rounding;
+        Entries::from_fn(|i| (h * h).mul_add(integrals_by_field[i], integrals[i]))
     }
 
     /// Makes one step to `time` as [`step`](Self::step) does, whatever comes of its projection.
@@ -535,28 +734,29 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
         self.facts().set_clock(x, time);
         let end = *x;
         let derivative = field(&end);
-        let variances = self.variances_after(&error.with_end(&derivative, h), &end);
-        let projected = self.move_back(&variances, x);
+        let variances = self.variances_after(&error.with_end(&derivative, h), &end, h);
+        let projected = self.move_back(&variances, &self.noise(h), x);
         self.derivative = Some(derivative);
-        (Landing { end, variances, projected }, derivative)
+        (Landing { end, variances, projected, left: projected.violation }, derivative)
     }
 
-    /// The diagonal of S after a step to `end` with this error, which is remembered.
+    /// The diagonal of S after a step of size `h` to `end` with this error, which is remembered.
     #[inline(always)]
-    fn variances_after(&mut self, error: &Vector<S, T>, end: &Vector<S, T>) -> Vector<S, T> {
-        let (mean, squares) = (self.mean, self.squares(error, end));
+    fn variances_after(&mut self, error: &Vector<S, T>, end: &Vector<S, T>, h: T) -> Vector<S, T> {
+        let (mean, squares) = (self.mean, self.squares(error, end, h));
         self.mean = mean_with(&mean, &squares);
         with_spikes(&mean, &squares)
     }
 
-    /// The squares of the error of a step to `end` and of rounding.
+    /// The squares of the error of a step of size `h` to `end` and of rounding.
     #[inline(always)]
-    pub(crate) fn squares(&self, error: &Vector<S, T>, end: &Vector<S, T>) -> Vector<S, T> {
+    pub(crate) fn squares(&self, error: &Vector<S, T>, end: &Vector<S, T>, h: T) -> Vector<S, T> {
         Entries::from_fn(|i| match self.fixed_variance(i) {
             Some(variance) => T::from_f64(variance),
             None => {
                 let rounding = T::from_f64(f64::EPSILON) * end[i];
-                error[i].mul_add(error[i], rounding * rounding)
+                let by_field = (h * h) * self.rounding.entries_by_field[i];
+                error[i].mul_add(error[i], rounding.mul_add(rounding, by_field))
             }
         })
     }
@@ -567,30 +767,41 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
         self.projection.fixed_variance(self.facts().state.get(i)?.role)
     }
 
+    /// Moves `x` back by the iterations that were chosen, with this S and R.
     #[inline(always)]
-    pub(crate) fn move_back(&self, variances: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
-        let projected = self.iterate(variances, x);
+    pub(crate) fn move_back(
+        &self,
+        variances: &Vector<S, T>,
+        noise: &Integrals<S, T>,
+        x: &mut Vector<S, T>,
+    ) -> Projected<S, T> {
+        let projected = self.iterate(variances, noise, x);
         if self.projection.iterations == NonZeroU32::MIN {
             return projected;
         }
         let further;
-        (further, *x) = self.iterate_further(*variances, *x);
+        (further, *x) = self.iterate_further(*variances, *noise, *x);
         let correction = Entries::from_fn(|i| projected.correction[i] + further[i]);
         Projected { correction, ..projected }
     }
 
     /// One iteration from `x`: what it finds, and what is subtracted.
     #[inline(always)]
-    pub(crate) fn correction(&self, variances: &Vector<S, T>, x: &Vector<S, T>) -> Projected<S, T> {
+    pub(crate) fn correction(
+        &self,
+        variances: &Vector<S, T>,
+        noise: &Integrals<S, T>,
+        x: &Vector<S, T>,
+    ) -> Projected<S, T> {
         let violation =
             ViolationRecorder::<S, T> { targets: &self.targets, found: Cell::new(filled(T::from_f64(0.0))) };
-        let correction = self.system.projection(x, variances, &self.noise, &violation);
+        let correction = self.system.projection(x, variances, noise, &violation);
         Projected { violation: violation.found.get(), correction, left_out: None }
     }
 
     #[inline(always)]
-    fn iterate(&self, variances: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
-        let projected = self.correction(variances, x);
+    fn iterate(&self, variances: &Vector<S, T>, noise: &Integrals<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
+        let projected = self.correction(variances, noise, x);
         *x = difference(x, &projected.correction);
         projected
     }
@@ -599,10 +810,15 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
     /// copy of the generated code at every call. By value, as in [`settle`](Self::settle).
     #[cold]
     #[inline(never)]
-    fn iterate_further(self, variances: Vector<S, T>, mut x: Vector<S, T>) -> (Vector<S, T>, Vector<S, T>) {
+    fn iterate_further(
+        self,
+        variances: Vector<S, T>,
+        noise: Integrals<S, T>,
+        mut x: Vector<S, T>,
+    ) -> (Vector<S, T>, Vector<S, T>) {
         let mut sum: Vector<S, T> = filled(T::from_f64(0.0));
         for _ in 1..self.projection.iterations.get() {
-            let correction = self.iterate(&variances, &mut x).correction;
+            let correction = self.iterate(&variances, &noise, &mut x).correction;
             sum = Entries::from_fn(|i| sum[i] + correction[i]);
         }
         (sum, x)
@@ -622,7 +838,7 @@ impl<S: FeedbackSystem> Projector<S> {
     /// Holds the integrals at these targets, with this R.
     #[cfg(feature = "std")]
     pub(crate) fn hold(&mut self, [targets, noise]: [Integrals<S>; 2]) {
-        (self.targets, self.noise) = (targets, noise);
+        (self.targets, self.rounding.integrals) = (targets, noise);
     }
 
     /// Forgets the steps so far, where the field jumps: the next step begins with another derivative, and errs by other amounts.
@@ -630,12 +846,13 @@ impl<S: FeedbackSystem> Projector<S> {
         self.remember(filled(0.0), None);
     }
 
-    /// Projects a state within the last step in the metric after it, if that is in proportion, and remembers nothing of that.
+    /// Projects a state within the last step in the metric after it, if that is in proportion and brings the integrals closer, and
+    /// remembers nothing of that.
     #[cfg(feature = "std")]
     pub(crate) fn project_within(&self, x: &mut Vector<S>) {
-        let (state, projected) = self.projected(&self.mean, x);
-        if self.furthest(&projected, &self.mean, x).is_in_proportion() {
-            *x = state;
+        let held = self.held(&self.mean, x, 0.0);
+        if self.furthest(&held).is_in_proportion() && self.is_closer(&held, 0.0) {
+            *x = held.state;
         }
     }
 }
@@ -726,34 +943,6 @@ impl Move {
     }
 }
 
-/// The variance of rounding in each integral: what it changes by where every entry of the state is rounded, and its own.
-pub(crate) fn noise<S: FeedbackSystem>(
-    system: &S::Prepared<f64>,
-    start: &Vector<S>,
-    targets: &Integrals<S>,
-) -> Integrals<S> {
-    let mut noise = *targets;
-    squares_of_rounding(system, PreparedSystem::facts(system).of_state::<S, _>(start), noise.as_mut());
-    noise
-}
-
-/// Replaces targets by the variances of rounding.
-fn squares_of_rounding(system: &dyn DynamicalSystem, start: &[f64], values: &mut [f64]) {
-    system.with_scratch(&mut |mut scratch| {
-        let jacobian = scratch.rows();
-        system.jacobian_at(start, jacobian);
-        // Where a vector is longer than there are integrals, rows are missing.
-        let rows = jacobian.chunks_exact(start.len()).chain(core::iter::repeat(&[][..]));
-        for (value, row) in values.iter_mut().zip(rows) {
-            let terms = row.iter().zip(start).map(|(derivative, entry)| derivative * entry);
-            let squares = terms.fold(*value * *value, |sum, term| sum + term * term);
-            let noise = f64::EPSILON * f64::EPSILON * squares;
-            // Where the start is not a number, a run does not begin.
-            *value = if noise > LEAST_NOISE { noise } else { LEAST_NOISE };
-        }
-    });
-}
-
 /// The integral whose violation is least explained by the error of a step and by rounding, or one that is not finite. Integrals are held
 /// at `targets`, of which `noise` is the rounding.
 fn worst(system: &dyn DynamicalSystem, [targets, noise]: [&[f64]; 2], variances: &[f64], end: &[f64]) -> Omission {
@@ -830,6 +1019,41 @@ mod tests {
     )]
     struct OnSphere;
 
+    /// A mark that stays where it is, with invariants that are far from linear.
+    #[feedback_system(
+        state(x, y),
+        dynamics(x = 0 * x, y = 0 * y),
+        invariant(square = x.powi(2), bend = y / (1 + y.powi(2)).sqrt()),
+        crate = crate,
+    )]
+    struct Mark;
+
+    fn landing_of(x: &mut [f64; 2], targets: [f64; 2]) -> Landing<Mark> {
+        let (begin, mut landing) = (*x, Landing::nothing());
+        let mut projector = Projector::new(&Mark, &[1.0, 1.0], targets, Projection::default());
+        projector.land(&begin, &[1e3; 2], 1.0, x, &mut landing);
+        landing
+    }
+
+    /// The full step from y = 3 leads to -27, where y / sqrt(1 + y^2) is further from 0.
+    #[test]
+    fn a_projection_that_leads_further_away_is_damped() {
+        let mut x = [1.0, 3.0];
+        let landing = landing_of(&mut x, [1.0, 0.0]);
+        assert_eq!(landing.projected.left_out, None);
+        assert!(x[1].abs() < 0.1 && landing.left[1].abs() < 0.1 * landing.projected.violation[1], "{x:?}");
+    }
+
+    /// From x = 1e-6, no part of the step towards x^2 = 1 down to a sixty-fourth leads nearer.
+    #[test]
+    fn an_integral_that_no_projection_brings_closer_is_left_out_alone() {
+        let mut x = [1e-6, 0.1];
+        let landing = landing_of(&mut x, [1.0, 0.0]);
+        let omission = Omission { integral: 0, reason: LeftOutReason::NotCloser };
+        assert_eq!(landing.projected.left_out, Some(omission));
+        assert!(x[0] == 1e-6 && x[1].abs() < 0.01, "{x:?}");
+    }
+
     /// A violation that the errors of a step do not explain moves the state onto the constraints, and the energy is held there.
     #[test]
     fn a_projection_out_of_proportion_is_left_out() {
@@ -839,7 +1063,7 @@ mod tests {
         for error in [[0.0; 6], [1e-170; 6], [1e-40; 6], [0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-3]] {
             let mut projector = Projector::new(&OnSphere, &start, [0.0, 0.0, 1.0], Projection::default());
             let (mut x, mut landing) = (off, Landing::nothing());
-            projector.land(&start, &error, &mut x, &mut landing);
+            projector.land(&start, &error, 1e-3, &mut x, &mut landing);
             let omission = landing.projected.left_out.expect("a projection that is left out");
             assert_eq!(omission.reason, LeftOutReason::OutOfProportion, "{error:?}");
             let integrals = OnSphere.prepare().integrals(&x);

@@ -170,7 +170,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
 
     /// Projects the state onto all integrals after each step, whatever the method, with feedback or without.
     pub fn projected(mut self, projection: Projection) -> Self {
-        self.setup.hold = Hold::Chosen(Some(projection));
+        self.setup.hold = self.setup.hold.unless(Some(projection));
         self
     }
 
@@ -408,6 +408,13 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
         self
     }
 
+    /// With what settings that choose no projection leave to the simulation.
+    #[cfg(feature = "ensemble")]
+    pub(crate) fn held(mut self, hold: Hold) -> Self {
+        self.setup.hold = hold;
+        self
+    }
+
     /// With another field, and no projection unless one was chosen.
     fn with_field<G>(mut self, field: Result<G, Error>) -> Simulation<'a, S, G> {
         self.setup.hold = Hold::Chosen(self.setup.hold.if_chosen());
@@ -546,7 +553,10 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
             let segment = run.follow(&mut *stepper, &pace);
             drop(stepper);
             match segment {
-                Ok(Segment::Ended(ended)) => return Ok((run.end(ended), kept.unwrap_or_default())),
+                Ok(Segment::Ended(ended)) => {
+                    let run = FlatRun { projection, ..run.end(ended) };
+                    return Ok((run, kept.unwrap_or_default()));
+                }
                 Ok(Segment::Reset) => {}
                 Err(error) => return Err(error.blaming(field.driver())),
             }
@@ -581,11 +591,12 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let span = Span::new(setup.time, settings.until)?;
         check_driving(setup.system, field.driver(), &setup.start, span)?;
         let control = setup.control(span)?;
-        let (start, targets) = setup.start_of_run(settings.projection)?;
-        if settings.projection.is_some() {
+        let projection = settings.method.projection(setup.system.facts(), setup.hold);
+        let (start, targets) = setup.start_of_run(projection)?;
+        if projection.is_some() {
             field.start_at(&start);
         }
-        let projector = settings.projection.map(|of| Projector::new(setup.system, &start, targets, of));
+        let projector = projection.map(|of| Projector::new(setup.system, &start, targets, of));
         let (stepping, mut kept) = (settings.method.stepping(), None);
         let parameter = |index: usize| setup.system.parameter(index);
         let facts = setup.system.facts();
@@ -606,7 +617,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
     /// Takes these settings instead of those of the builder.
     fn apply(&mut self, settings: &Settings) {
         let Settings { method: _, from, until: _, every, projection, max_step, max_steps } = *settings;
-        self.hold = Hold::Chosen(projection);
+        self.hold = self.hold.unless(projection);
         if from != 0.0 {
             self.time = from;
         }

@@ -7,6 +7,8 @@
 mod all_units;
 mod comparison;
 mod pairs;
+mod singular;
+mod small;
 mod switches;
 mod systems;
 

@@ -40,11 +40,11 @@ fn settings(unit: f64) -> Vec<Settings> {
 }
 
 /// A system, and where it starts.
-struct Place {
-    name: String,
-    system: Box<dyn AnyModel>,
+pub(crate) struct Place {
+    pub(crate) name: String,
+    pub(crate) system: Box<dyn AnyModel>,
     /// A unit of time in which the motion changes the state little.
-    unit: f64,
+    pub(crate) unit: f64,
     start: Vec<f64>,
     /// Equilibria and relative equilibria that are known.
     steady: Vec<Vec<f64>>,
@@ -52,7 +52,7 @@ struct Place {
 
 impl Place {
     /// A system that starts as near to `guess` as its constraints permit.
-    fn near(name: &str, system: Box<dyn AnyModel>, guess: impl Into<Vec<f64>>) -> Self {
+    pub(crate) fn near(name: &str, system: Box<dyn AnyModel>, guess: impl Into<Vec<f64>>) -> Self {
         let start = system.repair(&guess.into(), &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
         Self { name: name.into(), system, unit: 1.0, start, steady: Vec::new() }
     }
@@ -65,8 +65,7 @@ impl Place {
     fn starts(&self) -> Vec<(String, Vec<f64>)> {
         let mut bases = vec![("start".to_owned(), self.start.clone()), ("at rest".to_owned(), self.at_rest())];
         bases.extend(self.elsewhere().map(|state| ("elsewhere".to_owned(), state)));
-        let settled = (self.start.len() <= LARGE).then(|| self.settled()).flatten();
-        let equilibria: Vec<Vec<f64>> = settled.into_iter().chain(self.steady.clone()).collect();
+        let equilibria = self.equilibria();
         bases.extend(
             equilibria.iter().enumerate().map(|(index, state)| (format!("equilibrium {index}"), state.clone())),
         );
@@ -89,6 +88,12 @@ impl Place {
         starts
     }
 
+    /// Equilibria and relative equilibria.
+    pub(crate) fn equilibria(&self) -> Vec<Vec<f64>> {
+        let settled = (self.start.len() <= LARGE).then(|| self.settled()).flatten();
+        settled.into_iter().chain(self.steady.clone()).collect()
+    }
+
     /// The start without velocities.
     fn at_rest(&self) -> Vec<f64> {
         let is_velocity = |role: &StateRole| matches!(role, StateRole::Momentum { .. } | StateRole::Velocity);
@@ -103,7 +108,7 @@ impl Place {
     }
 
     /// A state moved by a distance in units of its entries, the time and the work but for.
-    fn moved(&self, state: &[f64], distance: f64) -> Vec<f64> {
+    pub(crate) fn moved(&self, state: &[f64], distance: f64) -> Vec<f64> {
         let mut random = Random::new(27);
         let roles = self.system.state_roles();
         let entries = state.iter().zip(&self.start).zip(&roles).map(|((entry, start), role)| {
@@ -131,11 +136,19 @@ impl Place {
                 }
             }
         }
-        let after = run(&state, Settings::new(Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) }, 1.0))?;
-        let is_at_rest = state.iter().zip(&after).zip(&roles).all(|((before, after), role)| {
-            matches!(role, StateRole::Time | StateRole::Work) || (before - after).abs() < 1e-9
-        });
-        is_at_rest.then_some(state)
+        self.is_equilibrium(&state).then_some(state)
+    }
+
+    /// Whether a state stays as it is.
+    pub(crate) fn is_equilibrium(&self, state: &[f64]) -> bool {
+        let settings = Settings::new(Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) }, 1.0);
+        let after = RecordedRun::of(&*self.system, state, &settings).ok().and_then(|mut run| run.states.pop());
+        let roles = self.system.state_roles();
+        after.is_some_and(|after| {
+            state.iter().zip(&after).zip(&roles).all(|((before, after), role)| {
+                matches!(role, StateRole::Time | StateRole::Work) || (before - after).abs() < 1e-9
+            })
+        })
     }
 }
 
@@ -171,7 +184,7 @@ fn turning(axis: usize, first: usize, entries: usize) -> Vec<f64> {
 }
 
 /// Every shipped model.
-fn shipped() -> Result<Vec<Place>, Error> {
+pub(crate) fn shipped() -> Result<Vec<Place>, Error> {
     let models = catalogue::all().into_iter().map(|entry| {
         let model = (entry.load)();
         let (start, steady) = (model.start()?, steady(&entry.name));

@@ -149,6 +149,19 @@ pub(crate) fn perihelion(eccentricity: f64) -> [f64; 4] {
     PlanarKeplerState { q: vector![1.0 - eccentricity, 0.0], p: vector![0.0, speed] }.into()
 }
 
+/// A pendulum on its circle.
+#[feedback_system(
+    coordinates(q: [2]),
+    momenta(p: [2]),
+    hamiltonian = p.norm_squared() / 2 + g * q[1],
+    constraint(length = q.norm_squared() - 1),
+)]
+#[derive(Clone, Debug)]
+pub(crate) struct CartesianPendulum {
+    /// The acceleration of gravity.
+    pub(crate) g: f64,
+}
+
 /// A pendulum that hangs on a pendulum, both points in a plane.
 #[feedback_system(
     coordinates(q: [2, 2]),

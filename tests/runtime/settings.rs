@@ -4,8 +4,10 @@ use std::ops::ControlFlow;
 
 use super::models::{SPHERICAL_PENDULUM, SphericalPendulum};
 use fbint_runtime::{
-    Ensemble, Error, FeedbackSystem, Integrator, Method, PlainField, Settings, Simulation, Tolerance, feedback_system,
+    Ensemble, Error, FeedbackSystem, Integrator, Method, PlainField, Projection, Settings, Simulation, Tolerance,
+    feedback_system,
 };
+use nalgebra::vector;
 
 const METHODS: [Method; 3] = [
     Method::Rk4 { h: 0.0078125 },
@@ -27,8 +29,7 @@ fn a_run_may_start_at_any_time() {
         // Error control rounds times, which are larger.
         assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12), "{method:?}: {a:?}, {b:?}");
         let settings = Settings { from: -16.0, ..Settings::new(method, -14.0) };
-        let plain = simulation().without_feedback().from_time(-16.0).run(method, -14.0).unwrap();
-        assert_eq!(simulation().final_state(&settings).unwrap(), plain.state());
+        assert_eq!(simulation().final_state(&settings).unwrap(), late.state());
     }
 }
 
@@ -118,4 +119,45 @@ fn scales_make_tolerances_of_entries() {
     let tolerance = Tolerance::new(1e-8, 1e-8).unwrap();
     let refused = Integrator::dop853(&field, start, tolerance).with_scales(&[1.0, 0.0]).map(drop);
     assert_eq!(refused.unwrap_err().to_string(), "the scale of an entry is 0.0: it must be positive and finite");
+}
+
+/// A pendulum on its circle with a motor.
+#[feedback_system(
+    coordinates(q: [2]),
+    momenta(p: [2]),
+    input(torque),
+    hamiltonian = p.norm_squared() / 2 + q[1],
+    constraint(length = q.norm_squared() - 1),
+    force(p = torque * vector![-q[1], q[0]]),
+)]
+struct Driven;
+
+/// Settings that choose no projection leave it to the simulation or ensemble: one default in runs, ends and members; what is chosen before
+/// them stays.
+#[test]
+fn settings_that_choose_no_projection_leave_it_as_it_is() {
+    let start = DrivenState { q: vector![1.0, 0.0], p: vector![0.0, 0.0], time: 0.0, work: 0.0 };
+    let torque = |t: f64, _: &DrivenState| DrivenInput { torque: t.sin() };
+    let simulation = || Simulation::new(&Driven, start).unwrap();
+    let (method, until) = (Method::Rk4 { h: 1e-2 }, 10.0);
+    let settings = Settings::new(method, until);
+    let off = |state: DrivenState| (state.q.norm() - 1.0).abs();
+
+    let run = simulation().input(torque).run(method, until).unwrap();
+    assert!(run.projection().is_some() && off(run.state()) < 1e-14);
+    assert_eq!(simulation().input(torque).run_with(&settings).unwrap().state(), run.state());
+    assert_eq!(simulation().input(torque).final_state(&settings).unwrap(), run.state());
+    let members = Ensemble::new(&Driven, [start])
+        .run_each(&settings, |_, simulation, settings| simulation.input(torque).run_with(settings));
+    assert_eq!(DrivenState::from(members.unwrap().ends()[0].as_ref().unwrap().state), run.state());
+
+    let chosen = Projection::iterations(2.try_into().unwrap());
+    let run = simulation().projected(chosen).input(torque).run_with(&settings).unwrap();
+    assert_eq!(run.projection(), Some(chosen));
+    for run in [
+        simulation().without_feedback().input(torque).run_with(&settings).unwrap(),
+        simulation().input(torque).run_with(&Settings { projection: None, ..settings }).unwrap(),
+    ] {
+        assert!(run.projection().is_none() && off(run.state()) > 1e-12);
+    }
 }

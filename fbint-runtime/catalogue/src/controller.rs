@@ -59,7 +59,7 @@ trait AnySignal<S: FeedbackSystem> {
 macro_rules! with_gains {
     ($simulation:expr, $feedback:expr, $boxed:ident) => {
         match $feedback {
-            Feedback::None => $simulation.$boxed(),
+            Feedback::None => $simulation.without_feedback().$boxed(),
             Feedback::Uniform(k) => $simulation.gains(uniform(*k)).$boxed(),
             Feedback::Diagonal(gains) => $simulation.gains(Gains::diagonal(vector(gains))).$boxed(),
             Feedback::Relaxation(tau) => $simulation.gains(Gains::relaxation(*tau)).$boxed(),

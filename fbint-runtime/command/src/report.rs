@@ -4,7 +4,7 @@ pub(crate) mod page;
 
 use std::fmt::Write as _;
 
-use fbint_runtime::{Dependence, IntegralJump, LargestProjection};
+use fbint_runtime::{Dependence, IntegralJump, LargestProjection, LeftOut, LeftOutReason};
 
 use crate::catalogue::{AnyModel, Feedback, Occurrence, Run};
 use crate::condition::Condition;
@@ -110,7 +110,8 @@ fn number(number: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// Why a run is not to be trusted: constraints are nearly dependent somewhere, or an integral has jumped.
+/// Why a run is not to be trusted: constraints are nearly dependent somewhere, an integral has jumped, or no projection brought it closer
+/// to its target.
 pub(crate) fn doubt(run: &Run) -> Option<String> {
     let dependent = |dependence: &Dependence| {
         format!(
@@ -125,7 +126,17 @@ pub(crate) fn doubt(run: &Run) -> Option<String> {
              singularity of the field that it does not resolve, such as a collision"
         )
     };
-    let doubt = run.dependence.as_ref().map(dependent).or(run.integral_jump.as_ref().map(jumped))?;
+    let far = |(name, left_out): (&str, LeftOut)| {
+        format!(
+            "no projection brought `{name}` closer to its target after the step to t = {:?}: it is far from linear within the error of \
+             that step, which does not resolve what happens there, such as a singularity of the coordinates",
+            left_out.time
+        )
+    };
+    let is_far = |left_out: &LeftOut| left_out.reason == LeftOutReason::NotCloser;
+    let left_out = run.drift.iter().find_map(|it| Some((it.name, it.left_out.filter(is_far)?)));
+    let doubt = run.dependence.as_ref().map(dependent).or(run.integral_jump.as_ref().map(jumped));
+    let doubt = doubt.or(left_out.map(far))?;
     Some(format!("{doubt}; compare with a run with a smaller --step or --rtol"))
 }
 

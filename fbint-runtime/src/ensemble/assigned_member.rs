@@ -10,7 +10,8 @@ use crate::facts::SystemFacts;
 use crate::lanes::{Lanes, Mask};
 use crate::linear::{difference, filled};
 use crate::method::Settings;
-use crate::projection::{Projection, Projector, noise};
+use crate::projection::{Projection, Projector};
+use crate::rounding::Rounding;
 use crate::scalar::Scalar;
 use crate::simulation::samples::FlatSamples;
 use crate::simulation::{Span, bound, check_driving};
@@ -24,8 +25,7 @@ pub(super) struct AssignedMember<S: FeedbackSystem> {
     targets: Integrals<S>,
     /// How far from its target each integral may be.
     bounds: Integrals<S>,
-    /// The variances of rounding in the integrals.
-    noise: Integrals<S>,
+    rounding: Rounding<S>,
 }
 
 impl<S: FeedbackSystem> AssignedMember<S> {
@@ -54,8 +54,8 @@ impl<S: FeedbackSystem> AssignedMember<S> {
             Some(integral) => bound(integral, 1.0 + sizes[i] + targets[i].abs()),
             None => 0.0,
         });
-        let noise = noise::<S>(&system, &start, &targets);
-        Ok((Self { member, system, start, targets, bounds, noise }, field))
+        let rounding = Rounding::at(&system, &start, &targets);
+        Ok((Self { member, system, start, targets, bounds, rounding }, field))
     }
 
     /// What the system is.
@@ -77,7 +77,7 @@ pub(super) struct Numbers<S: FeedbackSystem, const V: usize> {
     pub(super) system: S::Prepared<Lanes<V>>,
     targets: Integrals<S, Lanes<V>>,
     bounds: Integrals<S, Lanes<V>>,
-    noise: Integrals<S, Lanes<V>>,
+    rounding: Rounding<S, Lanes<V>>,
 }
 
 impl<S: FeedbackSystem, const V: usize> Numbers<S, V> {
@@ -87,12 +87,12 @@ impl<S: FeedbackSystem, const V: usize> Numbers<S, V> {
             system: S::gather(&|lane| &member_in(lane).system),
             targets: Entries::from_fn(|i| Lanes::from_lanes(&|lane| member_in(lane).targets[i])),
             bounds: Entries::from_fn(|i| Lanes::from_lanes(&|lane| member_in(lane).bounds[i])),
-            noise: Entries::from_fn(|i| Lanes::from_lanes(&|lane| member_in(lane).noise[i])),
+            rounding: Rounding::gather(&|lane| &member_in(lane).rounding),
         }
     }
 
     pub(super) fn projector(&self, projection: Projection) -> Projector<S, Lanes<V>> {
-        Projector::of(self.system, self.targets, self.noise, projection)
+        Projector::of(self.system, self.targets, self.rounding, projection)
     }
 
     /// F - F_target.

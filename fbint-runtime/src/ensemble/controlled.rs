@@ -9,7 +9,7 @@
 use super::assigned_member::{Numbers, is_finite};
 use super::gains::{AloneField, LaneFields};
 use super::lane_loop::{LaneStepper, LaneSteps};
-use super::proportion::out_of_proportion;
+use super::proportion::{leave_rounding, out_of_proportion};
 use crate::dense_output::Interpolant;
 use crate::entries::Entries;
 use crate::error::Error;
@@ -22,7 +22,7 @@ use crate::rodas5p::{self, StepMatrix};
 use crate::scalar::Scalar;
 use crate::simulation::{GivenLimits, Span};
 use crate::step_size::{LEAST_LOG_ERROR, REST, StepLimits};
-use crate::system::{FeedbackSystem, PreparedSystem, StateEntry, Vector};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
 use crate::tableau::{ErrorEstimate, MOST_STAGES, Pair, advanced, extended};
 use crate::tolerance::{ErrorScale, Larger, Tolerance, measured, norm, nudged};
 
@@ -131,7 +131,12 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
     }
 
     /// Attempts a step in every lane.
-    fn advance(&mut self, under_way: Mask<V>, numbers: &Numbers<S, V>, fields: &dyn LaneFields<S, V>) -> LaneSteps<V> {
+    fn advance(
+        &mut self,
+        under_way: Mask<V>,
+        numbers: &Numbers<S, V>,
+        fields: &dyn LaneFields<S, V>,
+    ) -> LaneSteps<S, V> {
         let (until, facts) = (Lanes::from_f64(self.span.until), numbers.system.facts());
         let stuck = under_way.and(self.is_stuck());
         let remaining = until - self.time;
@@ -143,7 +148,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
         // Without a finite end, the error is as large as can be.
         let finite = is_finite(&self.end);
         let arrived = under_way.and_not(stuck).and(error.is_at_most(Lanes::from_f64(1.0))).and(finite);
-        let out_of_proportion = self.project(arrived);
+        let (out_of_proportion, may_be_left) = self.project(arrived, size);
         let error = finite.select(error, Lanes::from_f64(f64::INFINITY));
         self.resize(size, is_shortened, arrived, error, facts);
         let rejected = under_way.and_not(arrived);
@@ -155,7 +160,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
             self.end[index] = self.end_time;
         }
         let lost = stuck.or(arrived.and(out_of_proportion));
-        LaneSteps { number: 1, times: self.end_time, arrived, lost, ended: is_shortened }
+        LaneSteps { number: 1, times: self.end_time, arrived, lost, may_be_left, ended: is_shortened }
     }
 
     fn end(&self) -> &Vector<S, Lanes<V>> {
@@ -264,16 +269,18 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
     }
 
     /// Projects the ends of steps, and remembers the errors of those that have arrived; returns the lanes in which projections are out
-    /// of proportion.
-    fn project(&mut self, arrived: Mask<V>) -> Mask<V> {
-        let Some(projector) = &self.projector else { return Mask::none() };
-        let end = self.end;
-        let squares = projector.squares(&self.error, &end);
+    /// of proportion, and the squares of what projections may leave of the violations.
+    fn project(&mut self, arrived: Mask<V>, size: Lanes<V>) -> (Mask<V>, Option<Integrals<S, Lanes<V>>>) {
+        let Some(projector) = &self.projector else { return (Mask::none(), None) };
+        let (end, noise) = (self.end, projector.noise(size));
+        let squares = projector.squares(&self.error, &end, size);
         let variances = with_spikes(&self.mean, &squares);
-        let projected = projector.move_back(&variances, &mut self.end);
+        let projected = projector.move_back(&variances, &noise, &mut self.end);
+        let mut landing = Landing { end, variances, projected, left: projected.violation };
+        let may_be_left = leave_rounding(&noise, &mut landing, &mut self.end);
         let mean = mean_with(&self.mean, &squares);
         arrived.replace_each(&mut self.mean, &mean);
-        out_of_proportion::<S, V>(&Landing { end, variances, projected }, MOST)
+        (out_of_proportion::<S, V>(&landing, MOST), Some(may_be_left))
     }
 
     /// The lanes whose last step moves nothing but the time.

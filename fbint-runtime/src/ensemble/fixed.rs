@@ -9,7 +9,7 @@ use super::collocation::Collocations;
 use super::gains::{AloneField, LaneFields};
 use super::lane_loop::{LaneStepper, LaneSteps};
 use super::progress::UNWATCHED;
-use super::proportion::out_of_proportion;
+use super::proportion::{leave_rounding, out_of_proportion};
 use crate::error::Error;
 use crate::field::Field;
 use crate::gauss::Coefficients;
@@ -19,7 +19,7 @@ use crate::method::FixedStep;
 use crate::projection::{Projection, Projector, USUAL};
 use crate::scalar::Scalar;
 use crate::simulation::{Schedule, check_stability};
-use crate::system::{FeedbackSystem, PreparedSystem, Vector};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// How steps of one size are made.
 pub(super) enum FixedMethod<S: FeedbackSystem, const V: usize> {
@@ -73,7 +73,12 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for FixedLaneSteps<'_,
         }
     }
 
-    fn advance(&mut self, under_way: Mask<V>, numbers: &Numbers<S, V>, fields: &dyn LaneFields<S, V>) -> LaneSteps<V> {
+    fn advance(
+        &mut self,
+        under_way: Mask<V>,
+        numbers: &Numbers<S, V>,
+        fields: &dyn LaneFields<S, V>,
+    ) -> LaneSteps<S, V> {
         let (schedule, facts) = (self.schedule, numbers.system.facts());
         let alike = match &self.method {
             FixedMethod::RungeKutta { projection: None, .. } if facts.clock.is_none() => {
@@ -83,7 +88,8 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for FixedLaneSteps<'_,
         };
         self.number += alike;
         let (h, time) = (schedule.step_size(self.number), schedule.time(self.number));
-        let mut steps = AlikeSteps { number: alike, h: Scalar::from_f64(h), time, numbers, lost: Mask::none() };
+        let mut steps =
+            AlikeSteps { number: alike, h: Scalar::from_f64(h), time, numbers, lost: Mask::none(), may_be_left: None };
         match &mut self.method {
             FixedMethod::RungeKutta { method, projector, .. } => {
                 fields.make_steps(*method, projector.as_mut(), &mut steps, &mut self.state);
@@ -93,9 +99,10 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for FixedLaneSteps<'_,
             }
         }
         facts.set_clock(&mut self.state, time);
+        let may_be_left = steps.may_be_left;
         let lost = steps.lost.or(self.unstable(fields));
         let ended = if self.number == schedule.steps { Mask::all() } else { Mask::none() };
-        LaneSteps { number: alike, times: Scalar::from_f64(time), arrived: Mask::all(), lost, ended }
+        LaneSteps { number: alike, times: Scalar::from_f64(time), arrived: Mask::all(), lost, may_be_left, ended }
     }
 
     fn end(&self) -> &Vector<S, Lanes<V>> {
@@ -139,6 +146,8 @@ pub(super) struct AlikeSteps<'a, S: FeedbackSystem, const V: usize> {
     numbers: &'a Numbers<S, V>,
     /// The lanes in which a simulation would have looked more closely, or stopped.
     lost: Mask<V>,
+    /// The squares of what the projection may leave of the violations.
+    may_be_left: Option<Integrals<S, Lanes<V>>>,
 }
 
 impl<S: FeedbackSystem, const V: usize> AlikeSteps<'_, S, V> {
@@ -154,7 +163,8 @@ impl<S: FeedbackSystem, const V: usize> AlikeSteps<'_, S, V> {
     {
         let (value, h) = (|x: &_| field.value(x), self.h);
         if let Some(projector) = projector {
-            let landing = method.advance(projector, value, x, h, self.time);
+            let mut landing = method.advance(projector, value, x, h, self.time);
+            self.may_be_left = Some(leave_rounding(&projector.noise(h), &mut landing, x));
             self.lost = out_of_proportion::<S, V>(&landing, USUAL);
             return;
         }

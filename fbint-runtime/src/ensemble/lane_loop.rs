@@ -7,10 +7,11 @@ use super::assigned_member::{Numbers, in_lane};
 use super::assignment::{LaneAssignment, Leave};
 use super::gains::{AloneField, LaneFields};
 use super::progress::UNWATCHED;
+use crate::entries::Entries;
 use crate::error::Error;
 use crate::lanes::{Lanes, Mask};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, Vector};
+use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// What makes the steps of members in lanes.
 pub(super) trait LaneStepper<S: FeedbackSystem, const V: usize> {
@@ -19,7 +20,12 @@ pub(super) trait LaneStepper<S: FeedbackSystem, const V: usize> {
     /// Takes the numbers and the fields of the members that have lanes now.
     fn gather(&mut self, numbers: &Numbers<S, V>, fields: &dyn LaneFields<S, V>);
     /// Makes steps in the lanes that are under way, up to the next sample at most.
-    fn advance(&mut self, under_way: Mask<V>, numbers: &Numbers<S, V>, fields: &dyn LaneFields<S, V>) -> LaneSteps<V>;
+    fn advance(
+        &mut self,
+        under_way: Mask<V>,
+        numbers: &Numbers<S, V>,
+        fields: &dyn LaneFields<S, V>,
+    ) -> LaneSteps<S, V>;
     /// Where those steps ended.
     fn end(&self) -> &Vector<S, Lanes<V>>;
     /// The states at times within the last of those steps.
@@ -29,7 +35,7 @@ pub(super) trait LaneStepper<S: FeedbackSystem, const V: usize> {
 }
 
 /// What became of steps in lanes.
-pub(super) struct LaneSteps<const V: usize> {
+pub(super) struct LaneSteps<S: FeedbackSystem, const V: usize> {
     /// The number of steps, those that were rejected among them.
     pub(super) number: u64,
     /// The times at which they ended.
@@ -38,8 +44,20 @@ pub(super) struct LaneSteps<const V: usize> {
     pub(super) arrived: Mask<V>,
     /// The lanes in which a simulation would have looked more closely, or stopped.
     pub(super) lost: Mask<V>,
+    /// The squares of what projections may leave of the violations, if ends are projected.
+    pub(super) may_be_left: Option<Integrals<S, Lanes<V>>>,
     /// The lanes that have reached the end of the run.
     pub(super) ended: Mask<V>,
+}
+
+impl<S: FeedbackSystem, const V: usize> LaneSteps<S, V> {
+    /// The lanes in which projections, if there are any, have brought every integral closer to its target.
+    #[inline(always)]
+    fn are_closer(&self, change: &Integrals<S, Lanes<V>>) -> Mask<V> {
+        let Some(most) = &self.may_be_left else { return Mask::all() };
+        let is_closer = |i: usize| (change[i] * change[i]).is_at_most(most[i]);
+        (0..Integrals::<S, Lanes<V>>::LEN).fold(Mask::all(), |all, i| all.and(is_closer(i)))
+    }
 }
 
 /// Integrates all members of an assignment, who are sampled at `times`, the start and the end among them.
@@ -114,11 +132,11 @@ impl<S: FeedbackSystem, const V: usize> LaneLoop<'_, '_, '_, S, V> {
     }
 
     /// Samples steps; returns the lanes whose members leave.
-    fn finish(&mut self, steps: &LaneSteps<V>, numbers: &Numbers<S, V>) -> Mask<V> {
+    fn finish(&mut self, steps: &LaneSteps<S, V>, numbers: &Numbers<S, V>) -> Mask<V> {
         let end = self.stepper.end();
         let change = numbers.change(end);
         let arrived = self.under_way.and(steps.arrived);
-        let good = arrived.and_not(steps.lost).and(numbers.is_good(end, &change));
+        let good = arrived.and_not(steps.lost).and(numbers.is_good(end, &change)).and(steps.are_closer(&change));
         let due = good.and(self.next_sample.is_at_most(steps.times));
         if due.any() {
             self.sample_within(due, steps.times, numbers);

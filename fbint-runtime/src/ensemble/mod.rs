@@ -180,7 +180,7 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
 
     /// Projects every state onto all integrals after each step, with feedback or without.
     pub fn projected(mut self, projection: Projection) -> Self {
-        self.setup.hold = Hold::Chosen(Some(projection));
+        self.setup.hold = self.setup.hold.unless(Some(projection));
         self
     }
 
@@ -274,10 +274,12 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
     }
 
     fn each(self, settings: &Settings, run: &RunEach<'_, S>) -> Result<FlatEnsembleRun, Error> {
+        let chosen = settings.projection;
         let settings = self.resolve(settings)?;
-        let tracks = |members: &[usize]| {
-            self.setup.one_by_one(members, &|member, simulation| run(member, simulation, &settings.given))
-        };
+        // What is left to the simulations, a member may yet choose.
+        let given = Settings { projection: chosen, ..settings.given };
+        let tracks =
+            |members: &[usize]| self.setup.one_by_one(members, &|member, simulation| run(member, simulation, &given));
         Ok(self.setup.sum_up(&settings, Lanes::<NARROW>::COUNT, &tracks))
     }
 }
@@ -298,9 +300,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// are out of range. What goes wrong with one member is its [end](EnsembleRun::ends), an error: the error of its simulation, but
     /// that a simulation audits gains at every sample, and an ensemble does so at the start.
     pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
-        let EnsembleSetup { interval: every, hold, .. } = self.setup;
-        let projection = method.projection(self.setup.facts(), hold);
-        let settings = Settings { every, projection, ..Settings::new(method, until) };
+        let settings = Settings { every: self.setup.interval, ..Settings::new(method, until) };
         self.run_with(&settings)
     }
 
@@ -353,7 +353,9 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     fn resolve(&self, settings: &Settings) -> Result<ResolvedSettings, Error> {
         self.check_counts()?;
         self.gains.check(self.setup.facts().integrals)?;
-        let settings = Settings { from: self.setup.time_at_start(settings.from), ..*settings };
+        let hold = self.setup.hold.unless(settings.projection);
+        let projection = settings.method.projection(self.setup.facts(), hold);
+        let settings = Settings { from: self.setup.time_at_start(settings.from), projection, ..*settings };
         ResolvedSettings::new(settings, self.setup.facts())
     }
 
@@ -404,7 +406,7 @@ impl<S: FeedbackSystem + Sync> EnsembleSetup<'_, S> {
     /// The samples of a member that `run` runs, unless it is interrupted.
     fn track(&self, member: usize, run: &RunAlone<'_, S>) -> Track {
         let (mut looks, is_interrupted) = (0_u32, Cell::new(false));
-        let simulation = Simulation::new(self.system(member), self.starts[member])?.watched(|_| {
+        let simulation = Simulation::new(self.system(member), self.starts[member])?.held(self.hold).watched(|_| {
             is_interrupted.set(looks.is_multiple_of(LOOKS) && !self.progress.goes_on());
             looks = looks.wrapping_add(1);
             if is_interrupted.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

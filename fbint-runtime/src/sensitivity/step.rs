@@ -150,7 +150,7 @@ impl<S: DifferentiableSystem> StepContext<S> {
                     is_first: derivative.is_none(),
                     end: landing.end,
                     error,
-                    squares: projector.squares(&error, &landing.end),
+                    squares: projector.squares(&error, &landing.end, h),
                     mean,
                     variances: landing.variances,
                 };
@@ -219,14 +219,14 @@ impl<S: DifferentiableSystem> StepContext<S> {
             let next = sum(&mean, LAST, &difference(&square, &mean));
             change.mean = Entries::from_fn(|i| if step.has_spike(i) { square[i] } else { next[i] });
             let variances = Entries::from_fn(|i| if step.has_spike(i) { square[i] } else { mean[i] });
-            let ([targets, noise], system) = (projector.onto(), &self.sensitivity.system);
-            let mut x = step.end;
+            let ([targets, _], system) = (projector.onto(), &self.sensitivity.system);
+            let (mut x, noise) = (step.end, projector.noise(h));
             for _ in 0..projector.iterations() {
                 let (moved, change_of_move) = S::projection_tangent(
                     system,
                     &x,
                     &step.variances,
-                    noise,
+                    &noise,
                     targets,
                     &change.direction,
                     &variances,
@@ -246,7 +246,7 @@ impl<S: DifferentiableSystem> StepContext<S> {
         let mut begins_with_derivative = false;
         if let Some(step) = &taken.projection {
             begins_with_derivative = !step.is_first;
-            let by_variances = self.pull_back_projection(step, adjoint);
+            let by_variances = self.pull_back_projection(step, h, adjoint);
             let by_next = adjoint.mean;
             let spiked = |i: usize| by_variances[i] + by_next[i];
             let by_square: Vector<S> =
@@ -278,17 +278,17 @@ impl<S: DifferentiableSystem> StepContext<S> {
     }
 
     /// The same for the projection at the end of a step; returns the derivatives by the diagonal of S.
-    fn pull_back_projection(&self, step: &TakenProjection<S>, adjoint: &mut Adjoint<S>) -> Vector<S> {
+    fn pull_back_projection(&self, step: &TakenProjection<S>, h: f64, adjoint: &mut Adjoint<S>) -> Vector<S> {
         let mut by_variances: Vector<S> = filled(0.0);
         let Some(projector) = &self.projector else { return by_variances };
-        let ([targets, noise], system) = (projector.onto(), &self.sensitivity.system);
+        let ([targets, _], noise, system) = (projector.onto(), projector.noise(h), &self.sensitivity.system);
         for iterations in (0..projector.iterations()).rev() {
             let mut x = step.end;
             for _ in 0..iterations {
-                x = difference(&x, &projector.correction(&step.variances, &x).correction);
+                x = difference(&x, &projector.correction(&step.variances, &noise, &x).correction);
             }
             let ProjectionGradient { unknowns, variances, targets } =
-                S::projection_adjoint(system, &x, &step.variances, noise, targets, &adjoint.x);
+                S::projection_adjoint(system, &x, &step.variances, &noise, targets, &adjoint.x);
             adjoint.x = difference(&adjoint.x, &unknowns.state);
             adjoint.targets = difference(&adjoint.targets, &targets);
             adjoint.add_constants(-1.0, &unknowns);

@@ -63,6 +63,8 @@ pub(super) struct Record<'a> {
     pub(super) largest_projection: Option<Largest>,
     /// How far from its target each integral is held, because projections were left out.
     level: Vec<Four>,
+    /// Whether the projection has left F - F_target of the next state.
+    knows_change: bool,
     /// Whether a reset has changed the targets, so that those of earlier samples are not known any more.
     has_new_targets: bool,
 }
@@ -129,6 +131,7 @@ impl<'a> Record<'a> {
             dependence: None,
             largest_projection: None,
             level: zero,
+            knows_change: false,
             has_new_targets: false,
         };
         record.targets.as_flattened_mut()[..targets.len()].copy_from_slice(targets);
@@ -233,13 +236,14 @@ impl<'a> Record<'a> {
     pub(super) fn add(&mut self, time: f64, state: &[f64], is_projected: bool) -> Result<(), Error> {
         self.next.time = time;
         self.next.state.copy_from_slice(state);
-        self.next.change_from(&self.targets, self.integrals, self.system);
+        if !(is_projected && self.knows_change) {
+            self.next.change_from(&self.targets, self.integrals, self.system);
+        }
         if !self.is_good(&self.next) {
             self.check(&self.next.clone())?;
         }
         self.drift.record(time, &self.next.change);
-        let change = if is_projected { &self.unprojected } else { &self.next.change };
-        if self.is_jump(change) {
+        if self.is_jump(&self.next.change) || (is_projected && self.is_jump(&self.unprojected)) {
             self.look_where_integrals_jump(is_projected);
         }
         core::mem::swap(&mut self.last, &mut self.next);
@@ -302,14 +306,16 @@ impl<'a> Record<'a> {
     /// looked at, which happens a few dozen times in a run, however long.
     #[cold]
     fn look_where_integrals_jump(&mut self, is_projected: bool) {
-        let change = if is_projected { &self.unprojected } else { &self.next.change };
-        let pairs = change.as_flattened().iter().zip(self.last.change.as_flattened());
-        let changes = pairs.map(|(after, before)| after - before).zip(self.inverse_sizes.as_flattened());
         let mut jump = Jump { time: self.next.time, ..Jump::default() };
-        for (integral, (change, inverse)) in changes.enumerate() {
-            let per_size = (change * inverse).abs();
-            if per_size > jump.per_size {
-                jump = Jump { integral, change, per_size, ..jump };
+        // Over the whole step, and before its end was projected.
+        for change in [Some(&self.next.change), is_projected.then_some(&self.unprojected)].into_iter().flatten() {
+            let pairs = change.as_flattened().iter().zip(self.last.change.as_flattened());
+            let changes = pairs.map(|(after, before)| after - before).zip(self.inverse_sizes.as_flattened());
+            for (integral, (change, inverse)) in changes.enumerate() {
+                let per_size = (change * inverse).abs();
+                if per_size > jump.per_size {
+                    jump = Jump { integral, change, per_size, ..jump };
+                }
             }
         }
         self.jump = jump;
@@ -345,7 +351,10 @@ impl<'a> Record<'a> {
     /// they would end a plain run and no projection can mend them.
     #[inline]
     pub(super) fn landed(&mut self, landed: &Landed<'_>, stepper: &dyn Stepper) -> Result<(), Error> {
-        let Landed { variances, violation, correction, left_out, .. } = *landed;
+        let Landed { variances, violation, correction, left_out, left, .. } = *landed;
+        // The time may be rounded after the projection, and another level is not a target.
+        self.knows_change = self.system.facts().clock.is_none() && self.level.iter().all(|level| *level == [0.0; 4]);
+        self.next.change.as_flattened_mut().iter_mut().zip(left).for_each(|(change, left)| *change = *left);
         let levels = violation.iter().zip(self.level.as_flattened());
         let changes = self.unprojected.as_flattened_mut().iter_mut().zip(levels);
         changes.for_each(|(change, (violation, level))| *change = violation + level);
@@ -366,6 +375,7 @@ impl<'a> Record<'a> {
                 self.check(&FlatSample { time, state: end.to_vec(), change: self.unprojected.clone() })?;
                 self.drift.leave_out(time, omission, 1);
                 self.set_level(targets);
+                self.knows_change = false;
             }
             None => {
                 let furthest = furthest(self.system.facts().state, correction, variances, end);

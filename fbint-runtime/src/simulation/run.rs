@@ -10,6 +10,7 @@ use crate::dense_output::DenseOutput;
 use crate::dependence::Dependence;
 use crate::drift::{Drift, LeftOut};
 use crate::linear::from_slice;
+use crate::projection::Projection;
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// The result of a run of the system `S`.
@@ -26,6 +27,7 @@ pub struct Run<S: FeedbackSystem> {
     pub(super) dense_output: Vec<DenseOutput<Vector<S>>>,
     /// The occurrence that ended the run.
     pub(super) end: Option<usize>,
+    pub(super) projection: Option<Projection>,
 }
 
 /// The result of a run without the type of its system: what is written on it is compiled once, and not again for every model.
@@ -51,6 +53,8 @@ pub struct FlatRun {
     pub ended_by: Option<usize>,
     /// The steps of a dense run, of each its entries one after the other.
     pub dense_output: Vec<DenseOutput<[f64; 1]>>,
+    /// The projection after each step, if there was one.
+    pub projection: Option<Projection>,
 }
 
 /// An occurrence of an [`Event`](crate::Event) in a run of the system `S`.
@@ -98,7 +102,7 @@ pub struct IntegralJump {
     pub time: f64,
     /// The name of the integral.
     pub integral: &'static str,
-    /// By how much it changed, before any projection.
+    /// By how much it changed, before the projection or over the whole step, whichever is more.
     pub change: f64,
 }
 
@@ -123,10 +127,12 @@ impl<S: FeedbackSystem> Occurrence<S> {
 
 impl<S: FeedbackSystem> Run<S> {
     pub(super) fn shaped(run: FlatRun, dense_output: Vec<DenseOutput<Vector<S>>>) -> Self {
-        let FlatRun { time, state, trajectory, steps, evaluations, findings, events, ended_by: end, .. } = run;
+        let FlatRun {
+            time, state, trajectory, steps, evaluations, findings, events, ended_by: end, projection, ..
+        } = run;
         let (state, trajectory) = (from_slice(&state), trajectory.shaped());
         let events = events.into_iter().map(Occurrence::shaped).collect();
-        Self { time, state, trajectory, steps, evaluations, findings, events, dense_output, end }
+        Self { time, state, trajectory, steps, evaluations, findings, events, dense_output, end, projection }
     }
 
     /// The time at the end, exactly the one that was asked for unless the run was interrupted or an event ended it.
@@ -162,6 +168,12 @@ impl<S: FeedbackSystem> Run<S> {
         &self.dense_output
     }
 
+    /// The projection after each step, if there was one: the default, unless feedback, settings or
+    /// [`without_feedback`](crate::Simulation::without_feedback) switched it off, or the system or the method has none by default.
+    pub fn projection(&self) -> Option<Projection> {
+        self.projection
+    }
+
     /// Where the run passed so near to a state in which constraints are dependent that integrals jumped, the nearest such
     /// state. The field is singular there: what a method with a fixed step makes of it is not to be trusted.
     pub fn dependence(&self) -> Option<&Dependence> {
@@ -189,7 +201,7 @@ impl<S: FeedbackSystem> Run<S> {
     /// there is nothing, projections have corrected errors of the method after every step.
     ///
     /// A projection by more than a thousand times the error of its step is left out: at contacts and where forces switch, at
-    /// collisions, and wherever an integral has no gradient. The step stands as a plain step does, its end is moved onto the constraints
+    /// collisions, and wherever an integral has no gradient. So is one that brings an integral no closer to its target, damped or not. The step stands as a plain step does, its end is moved onto the constraints
     /// alone, and energy and invariants are held at the level that they have there.
     pub fn left_out(&self) -> Vec<(&'static str, LeftOut)> {
         self.findings.drift.integrals().filter_map(|integral| Some((integral.name, integral.left_out?))).collect()

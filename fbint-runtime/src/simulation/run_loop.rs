@@ -168,8 +168,19 @@ impl<'a> RunLoop<'a> {
         let (trajectory, findings) = self.record.end();
         let name = |occurrence: &PastOccurrence| (self.search.name(occurrence.event).to_owned(), occurrence.clone());
         let (events, ended_by) = (self.search.occurrences.iter().map(name).collect(), self.search.end);
-        let dense_output = Vec::new();
-        FlatRun { time, state, trajectory, steps, evaluations, stride, findings, events, ended_by, dense_output }
+        FlatRun {
+            time,
+            state,
+            trajectory,
+            steps,
+            evaluations,
+            stride,
+            findings,
+            events,
+            ended_by,
+            dense_output: Vec::new(),
+            projection: None,
+        }
     }
 
     /// Makes the steps to the end of the run, or to a reset.

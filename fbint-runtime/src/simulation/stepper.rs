@@ -96,6 +96,8 @@ pub(crate) struct Landed<'s> {
     pub(crate) left_out: Option<Omission>,
     /// Where the integrals are held from there.
     pub(crate) targets: &'s [f64],
+    /// F - F_target after the projection.
+    pub(crate) left: &'s [f64],
 }
 
 /// Steps that were kept, as polynomials in time.
@@ -124,7 +126,7 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
 
     fn landed(&self) -> Option<Landed<'_>> {
         let [targets, _] = self.projector.as_ref()?.onto();
-        let Landing { end, variances, projected } = &self.landing;
+        let Landing { end, variances, projected, left } = &self.landing;
         let facts = self.facts();
         Some(Landed {
             end: facts.of_state::<S, _>(end),
@@ -133,6 +135,7 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
             correction: facts.of_state::<S, _>(&projected.correction),
             left_out: projected.left_out,
             targets: facts.of_integrals::<S, _>(targets),
+            left: facts.of_integrals::<S, _>(left),
         })
     }
 
@@ -190,7 +193,7 @@ pub(crate) trait Advance<S: FeedbackSystem> {
     ) -> Result<(), StepFailure> {
         let begin = *x;
         self.step(x, h)?;
-        projector.land(&begin, &filled(1.0), x, landing);
+        projector.land(&begin, &filled(1.0), h, x, landing);
         Ok(())
     }
     /// Whether a projected step begins with the derivative with which the one before it has ended.
