@@ -26,7 +26,7 @@ use crate::scalar::Scalar;
 use crate::step_size::{LEAST_LOG_ERROR, REST, StepLimits};
 use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::{ErrorEstimate, Pair, advanced, extended};
-use crate::tolerance::{ErrorScale, Sizes, Tolerance, largest_of_variables, norm, nudged};
+use crate::tolerance::{ErrorScale, Sizes, Tolerance, largest_of_variables, norm, nudged, relative};
 
 /// The default of the maximum number of steps that are tried.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
@@ -356,7 +356,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             let error = if is_finite(&next) { error } else { f64::INFINITY };
             self.rejected += 1;
             if shrinking.is_some() {
-                self.measure_roundings();
+                self.look_closer(&next, size);
             }
             shrinking = Some(self.rejection(&next, error));
             proposed = size * Self::PAIR.control.shrinkage(error);
@@ -459,18 +459,21 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         self.reached.weights(&self.state, next, h)
     }
 
-    /// Measures the rounding of the rates, after attempts that became shorter without becoming better: below it, errors say nothing.
+    /// Measures the rounding of the rates, below which errors say nothing, and the sizes of variables that are 0, after attempts that became
+    /// shorter without becoming better, the last one of size `h` to `next`.
     #[cold]
-    fn measure_roundings(&mut self) {
+    fn look_closer(&mut self, next: &F::Vector, h: f64) {
         let (clock, attempts) = (self.field.clock(), self.steps + self.rejected);
         if self.scale.by_size().is_none() {
             return;
         }
         let state = self.state;
         let near = F::Vector::from_fn(|i| if clock == Some(i) { state[i] } else { nudged(state[i], i, attempts) });
-        let (rates, at_state) = (self.evaluate(&near), self.stages[0]);
+        let (rates, at_state, field) = (self.evaluate(&near), self.stages[0], self.field);
         if let Some(sizes) = self.scale.sizes_mut() {
             sizes.measure(&difference(&rates, &at_state));
+            let continues = |entry| field.continues_variable(entry);
+            sizes.estimate([&state, &at_state, next], h, continues, |entry| clock == Some(entry));
         }
     }
 
@@ -670,14 +673,4 @@ impl<V: Entries<f64>> Beginning<V> {
         let size = Scalar::powf(0.01 * rtol, 1.0 / order) / fastest;
         if fastest * remaining < 1.0 { size.min(at_rest) } else { size }
     }
-}
-
-/// The root mean square of the entries that count, each in units of its size; those without a size are left out.
-fn relative<V: Entries<f64>>(v: &V, sizes: &V, is_counted: impl Fn(usize) -> bool) -> f64 {
-    let (mut sum, mut count) = (0.0, 0.0);
-    for i in (0..V::LEN).filter(|i| is_counted(*i) && sizes[*i] > 0.0) {
-        let entry = v[i] / sizes[i];
-        (sum, count) = (sum + entry * entry, count + 1.0);
-    }
-    if count > 0.0 { Scalar::sqrt(sum / count) } else { 0.0 }
 }

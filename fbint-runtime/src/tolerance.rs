@@ -9,12 +9,15 @@ use crate::scalar::Scalar;
 
 /// An error estimate counts where it is this many times the rounding of the rates.
 const ROUNDINGS: f64 = 8.0;
+/// The share of its size that a variable keeps after a step to a smaller one. A number that oscillates keeps most of its size where it
+/// passes 0; a momentum that was large at a pericentre has its usual tolerance back after some twenty steps.
+const FADING: f64 = 0.75;
 
 /// The largest error of a step: atol + rtol |x_i| for entry i of the state.
 ///
-/// Without an absolute tolerance, atol is rtol times the size of the variable that the entry belongs to: the largest entry so far of that
-/// scalar, vector or matrix. Such a tolerance has no unit, so that a run takes the same steps in every system of units. See
-/// [`Integrator::with_scales`](crate::Integrator::with_scales) for sizes that are known in advance.
+/// Without an absolute tolerance, atol is rtol times the size of the variable that the entry belongs to: the largest entry of that
+/// scalar, vector or matrix in the last steps, where an entry counts a quarter less after each step. Such a tolerance has no unit, so
+/// that a run takes the same steps in every system of units. See [`Integrator::with_scales`](crate::Integrator::with_scales) for sizes that are known in advance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     rtol: f64,
@@ -62,7 +65,7 @@ enum Absolute<V> {
 /// What absolute tolerances follow from where none are given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes<V> {
-    /// The largest entry so far of the variable that each entry belongs to.
+    /// The largest entry, in the last steps, of the variable that each entry belongs to.
     pub(crate) largest: V,
     /// The rounding of the rates, as far as it was measured.
     pub(crate) roundings: V,
@@ -111,7 +114,7 @@ impl<V> ErrorScale<V> {
         if let Absolute::BySize(sizes) = &mut reached.atol {
             let sizes_there = largest_of_variables(end, continues);
             for (size, there) in sizes.largest.as_mut().iter_mut().zip(sizes_there.as_ref()) {
-                *size = there.larger(*size);
+                *size = there.larger(T::from_f64(FADING) * *size);
             }
         }
         reached
@@ -180,14 +183,42 @@ impl<V: Entries<f64>> Sizes<V> {
     /// Takes a change of the rates that is made of roundings, if it is finite.
     pub(crate) fn measure(&mut self, change: &V) {
         for (rounding, change) in self.roundings.as_mut().iter_mut().zip(change.as_ref()) {
-            *rounding = measured(*rounding, *change);
+            if change.is_finite() {
+                *rounding = rounding.max(change.abs());
+            }
+        }
+    }
+
+    /// Gives variables that are 0 a size after an attempt at a step of size `h` to `next` that was rejected: what they would reach at that
+    /// pace in the time in which the other variables change by their sizes. Where a contact sets a body at rest in motion, the error of
+    /// its motion has the size of that motion, however short the step.
+    pub(crate) fn estimate(
+        &mut self,
+        [state, rates, next]: [&V; 3],
+        h: f64,
+        continues: impl Fn(usize) -> bool,
+        is_clock: impl Fn(usize) -> bool,
+    ) {
+        let at_state = largest_of_variables(state, &continues);
+        let speed = relative(rates, &self.largest, |i| !is_clock(i) && at_state[i] > 0.0);
+        let reached = largest_of_variables(next, continues);
+        for i in (0..V::LEN).filter(|i| at_state[*i] == 0.0) {
+            let size = reached[i] / (speed * h.abs());
+            if size.is_finite() {
+                self.largest[i] = size;
+            }
         }
     }
 }
 
-/// A rounding after another measurement.
-pub(crate) fn measured(rounding: f64, change: f64) -> f64 {
-    if change.is_finite() { rounding.max(change.abs()) } else { rounding }
+/// The root mean square of the entries that count, each in units of its size; those without a size are left out.
+pub(crate) fn relative<V: Entries<f64>>(v: &V, sizes: &V, is_counted: impl Fn(usize) -> bool) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for i in (0..V::LEN).filter(|i| is_counted(*i) && sizes[*i] > 0.0) {
+        let entry = v[i] / sizes[i];
+        (sum, count) = (sum + entry * entry, count + 1.0);
+    }
+    if count > 0.0 { Scalar::sqrt(sum / count) } else { 0.0 }
 }
 
 impl<V: Entries<f64>> ErrorScale<V> {

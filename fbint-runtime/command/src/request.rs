@@ -145,7 +145,7 @@ impl Request {
                     columns: self.columns(&*model, &run.trajectory),
                     dense: Dense::take(&mut run),
                     report: report(&self.job, &*model, &run)
-                        + &open_inputs(&*model).map_or(String::new(), |note| note + "\n"),
+                        + open_inputs(&*model).map_or(String::new(), |note| note + "\n").as_str(),
                     doubt: doubt(&run).map(|doubt| told(&doubt)),
                     run,
                 })

@@ -24,7 +24,7 @@ use crate::simulation::{GivenLimits, Span};
 use crate::step_size::{LEAST_LOG_ERROR, REST, StepLimits};
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
 use crate::tableau::{ErrorEstimate, MOST_STAGES, Pair, advanced, extended};
-use crate::tolerance::{ErrorScale, Larger, Tolerance, measured, norm, nudged};
+use crate::tolerance::{ErrorScale, Larger, Sizes, Tolerance, norm, nudged};
 
 /// Steps of members that each choose their size, and how far every lane is.
 pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
@@ -152,7 +152,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
         let error = finite.select(error, Lanes::from_f64(f64::INFINITY));
         self.resize(size, is_shortened, arrived, error, facts);
         let rejected = under_way.and_not(arrived);
-        self.measure_roundings(rejected.and(self.is_shrinking), facts.clock, fields);
+        self.look_closer(rejected.and(self.is_shrinking), size, facts, fields);
         self.is_shrinking = rejected;
 
         self.end_time = is_shortened.select(until, self.time + size);
@@ -217,23 +217,29 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
         is_singular.select(Lanes::from_f64(f64::INFINITY), error)
     }
 
-    /// What [`Integrator`](crate::Integrator) does in these lanes after an attempt that was rejected again.
-    fn measure_roundings(&mut self, lanes: Mask<V>, clock: Option<usize>, fields: &dyn LaneFields<S, V>) {
-        let Some(sizes) = self.scale.sizes_mut().filter(|_| lanes.any()) else { return };
+    /// What [`Integrator`](crate::Integrator) does in these lanes after an attempt of this size that was rejected again.
+    fn look_closer(&mut self, lanes: Mask<V>, size: Lanes<V>, facts: &SystemFacts, fields: &dyn LaneFields<S, V>) {
+        let Some(all) = self.scale.sizes_mut().filter(|_| lanes.any()) else { return };
         let mut near = self.state;
         for lane in lanes.lanes() {
             let attempts = self.attempts.lane(lane) as u64;
-            for i in (0..Vector::<S>::LEN).filter(|i| clock != Some(*i)) {
+            for i in (0..Vector::<S>::LEN).filter(|i| facts.clock != Some(*i)) {
                 near[i].set(lane, nudged(self.state[i].lane(lane), i, attempts));
             }
         }
         let mut rates = near;
         fields.value(&near, &mut rates);
         for lane in lanes.lanes() {
+            let of = |all: &Vector<S, Lanes<V>>| Vector::<S>::from_fn(|i| all[i].lane(lane));
+            let mut sizes = Sizes { largest: of(&all.largest), roundings: of(&all.roundings) };
+            let [state, at_state, next] = [&self.state, &self.stages[0], &self.end].map(of);
+            sizes.measure(&difference(&of(&rates), &at_state));
+            let continues = |entry| StateEntry::continues(facts.state, entry);
+            let is_clock = |entry| facts.clock == Some(entry);
+            sizes.estimate([&state, &at_state, &next], size.lane(lane), continues, is_clock);
             for i in 0..Vector::<S>::LEN {
-                let change = rates[i].lane(lane) - self.stages[0][i].lane(lane);
-                let rounding = measured(sizes.roundings[i].lane(lane), change);
-                sizes.roundings[i].set(lane, rounding);
+                all.largest[i].set(lane, sizes.largest[i]);
+                all.roundings[i].set(lane, sizes.roundings[i]);
             }
         }
     }

@@ -254,7 +254,7 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["--members", "-3"], &["--members", "'-3'", "whole number from 1 to 10000000"]),
         (&["--seed", "-3"], &["--seed", "'-3'", "whole number from 0"]),
         (&["--threads", "0"], &["--threads"]),
-        (&["--until", "-1"], &["--until", "--until -1.0", "positive"]),
+        (&["--until", "-1"], &["--until -1.0", "is not after the start"]),
         (&["--out", "a.csv", "--ends", "./a.csv"], &["--out and --ends both name"]),
         (&["--samples", "a.csv", "--ends", "./a.csv"], &["--ends and --samples both name"]),
         (&["--plot", "a.svg", "--of", "q[0],p[9]"], &["unknown quantity in --of `p[9]`", "did you mean `p["]),

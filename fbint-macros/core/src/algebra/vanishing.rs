@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use super::expansion::{numerator, terms, terms_of_power};
 use crate::algebra::symbolic::Dividend;
 use crate::expression::{Expression, Symbol};
-use crate::proofs::Degree;
+use crate::proofs::Degrees;
 
 /// Terms of an expansion beyond which it is not tried.
 const MOST_TERMS: usize = 4000;
@@ -70,7 +70,7 @@ fn order<'a>(expressions: impl Iterator<Item = &'a Expression>) -> Vec<Symbol> {
 }
 
 fn degree(polynomial: &Expression) -> f64 {
-    Degree::of(polynomial).total()
+    Degrees::default().of(polynomial).total()
 }
 
 /// A polynomial that vanishes where a rational function does.

@@ -19,11 +19,6 @@ pub(crate) struct Degree {
 }
 
 impl Degree {
-    /// All symbols are unknowns, and functions are unknowns of the degree of what binds them.
-    pub(crate) fn of(expression: &Expression) -> Self {
-        Degrees::default().of(expression)
-    }
-
     pub(crate) fn total(self) -> f64 {
         self.numerator + self.denominator
     }
@@ -61,9 +56,9 @@ impl Degree {
     }
 }
 
-/// The degrees of what symbols are bound to. All others are unknowns.
+/// The degrees of expressions. Symbols that are bound have the degree of what binds them; all other symbols, and functions, are unknowns.
 #[derive(Default)]
-pub(super) struct Degrees {
+pub(crate) struct Degrees {
     bound: BTreeMap<Symbol, Degree>,
     /// Whether roots are unknowns, too.
     has_free_roots: bool,
@@ -75,7 +70,7 @@ impl Degrees {
         Self { has_free_roots: true, ..Self::default() }
     }
 
-    pub(super) fn of(&self, expression: &Expression) -> Degree {
+    pub(crate) fn of(&self, expression: &Expression) -> Degree {
         match expression {
             Expression::Number(_) => Degree::polynomial(0.0),
             Expression::Pi => Degree::polynomial(1.0),

@@ -37,7 +37,7 @@ pub(crate) use conservation::changed_by_field;
 pub use conservation::{Violation, grades, prove, recheck_claims};
 pub(crate) use definedness::{Undefined, constraints_that_are_roots, is_root, undefined_part};
 #[cfg(feature = "derive")]
-pub(crate) use degree::Degree;
+pub(crate) use degree::Degrees;
 pub use feasibility::doubts;
 pub use further::{MOST_MONOMIALS, further, monomials_up_to};
 pub(crate) use identities::vanishes_identically;

@@ -42,7 +42,7 @@ fn page(job: &Job, model: &dyn AnyModel, run: &Run) -> Result<String, Box<dyn Er
         ("equations", equations::html(model)),
         ("parameters", rows(model.parameters())),
         ("start", rows(start)),
-        ("run", escaped(&(report(job, model, run) + &inputs))),
+        ("run", escaped(&(report(job, model, run) + inputs.as_str()))),
         ("figure", figure),
     ];
     Ok(marked(&filled(TEMPLATE, parts.iter().map(|(name, part)| (*name, &**part)))))
