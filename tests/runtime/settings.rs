@@ -80,18 +80,18 @@ fn a_run_starts_at_the_time_of_its_start() {
     assert_eq!((start.t, start.y), (-8.0, -120.0));
     for method in METHODS {
         let settings = Settings::new(method, 4.0);
-        let run = Simulation::new(&Cubic, start.clone()).unwrap().run_with(&settings).unwrap();
+        let run = Simulation::new(&Cubic, start).unwrap().run_with(&settings).unwrap();
         assert_eq!((run.time(), run.trajectory()[0].time), (4.0, -8.0), "{method:?}");
         assert!((run.state().y - exact(4.0)).abs() < 1e-5, "{method:?}: {:?}", run.state());
-        let end = Simulation::new(&Cubic, start.clone()).unwrap().final_state(&settings).unwrap();
+        let end = Simulation::new(&Cubic, start).unwrap().final_state(&settings).unwrap();
         assert_eq!(end, run.state(), "{method:?}");
-        let members = Ensemble::new(&Cubic, [start.clone(), start.clone()]).run_with(&settings).unwrap();
+        let members = Ensemble::new(&Cubic, [start, start]).run_with(&settings).unwrap();
         assert!(
-            members.ends().iter().all(|member| member.as_ref().unwrap().state == <[f64; 2]>::from(end.clone())),
+            members.ends().iter().all(|member| member.as_ref().unwrap().state == <[f64; 2]>::from(end)),
             "{method:?}"
         );
         let other = Settings { from: -7.0, ..settings };
-        let refused = Simulation::new(&Cubic, start.clone()).unwrap().run_with(&other).map(drop);
+        let refused = Simulation::new(&Cubic, start).unwrap().run_with(&other).map(drop);
         assert_eq!(
             refused.unwrap_err().to_string(),
             "the start has `t` = -8.0, and the run begins at t = -7.0: both must be the same"

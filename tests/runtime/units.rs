@@ -158,7 +158,7 @@ fn a_molecule_in_si_units_keeps_its_bond() {
         let lanes = Ensemble::new(&molecule, [start; 3]).run_with(&settings).unwrap();
         let alone: [f64; 8] = simulation().run_with(&settings).unwrap().state().into();
         for member in 0..3 {
-            let end: [f64; 8] = lanes.ends()[member].as_ref().unwrap().state.clone().into();
+            let end: [f64; 8] = lanes.ends()[member].as_ref().unwrap().state;
             assert_eq!(end, alone, "{method:?}: in lanes");
         }
     }

@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn a_report_is_one_file_that_stands_alone() -> Outcome {
         let folder = tempdir()?;
-        let path = write(&[pendulum(), pendulum_again()], folder.path())?;
+        let path = write(&[pendulum(), pendulum_again()], folder.path(), fbint_command::output::Replace::Own)?;
         assert_eq!(fs::read_dir(folder.path())?.count(), 1);
         let page = fs::read_to_string(path)?;
         assert!(page.len() < 3_000_000, "{} bytes", page.len());
