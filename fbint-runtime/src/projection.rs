@@ -97,7 +97,7 @@ pub struct Projection {
     iterations: NonZeroU32,
     #[cfg_attr(feature = "serde", serde(default))]
     onto_balance: bool,
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "core::ops::Not::not"))]
     is_unchosen: bool,
 }
 
@@ -513,8 +513,8 @@ impl<S: FeedbackSystem> Projector<S> {
         is_closer::<S>(&settled.projected.violation, &settled.left, &self.noise(h))
     }
 
-    /// The end of a step after Gauss-Newton steps, each a part of what the linearised equations say for as long as the whole leads further
-    /// from the targets, if these bring every integral closer and are in proportion.
+    /// The end of a step after Gauss-Newton steps, as many as lead closer to the targets, each a part of what the linearised equations say
+    /// for as long as the whole leads further away. `None` if they do not bring every integral closer, or are not in proportion.
     fn damped(&self, as_held: &Settled<S>, end: &Vector<S>, h: f64) -> Option<Settled<S>> {
         let (noise, found) = (self.noise(h), as_held.projected.violation);
         let distance =
@@ -522,25 +522,19 @@ impl<S: FeedbackSystem> Projector<S> {
         let (mut state, mut left) = (*end, found);
         for _ in 0..MOST_DAMPED {
             let way = self.correction(&as_held.variances, &noise, &state).correction;
-            let (mut part, here) = (1.0, distance(&left));
-            (state, left) = loop {
+            let here = distance(&left);
+            let parts =
+                core::iter::successors(Some(1.0), |part| Some(0.5 * part)).take_while(|part| *part >= LEAST_PART);
+            let mut ends = parts.map(|part| {
                 let next = Entries::from_fn(|i| state[i] - part * way[i]);
-                let left = self.violation(&next);
-                if distance(&left) < here {
-                    break (next, left);
-                }
-                part *= 0.5;
-                if part < LEAST_PART {
-                    return None;
-                }
-            };
-            if is_closer::<S>(&found, &left, &noise) {
-                let projected = Projected { correction: difference(end, &state), ..as_held.projected };
-                let damped = Settled { state, projected, left, ..*as_held };
-                return self.furthest(&damped).is_in_proportion().then_some(damped);
-            }
+                (next, self.violation(&next))
+            });
+            let Some(closer) = ends.find(|(_, left)| distance(left) < here) else { break };
+            (state, left) = closer;
         }
-        None
+        let projected = Projected { correction: difference(end, &state), ..as_held.projected };
+        let damped = Settled { state, projected, left, ..*as_held };
+        (is_closer::<S>(&found, &left, &noise) && self.furthest(&damped).is_in_proportion()).then_some(damped)
     }
 
     /// The energies and invariants that jump in a step.

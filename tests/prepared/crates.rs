@@ -137,9 +137,8 @@ fn crates_without_derivations_need_no_algebra() -> Outcome {
     );
     user.write("springs/src/lib.rs", &system)?;
     let open = user.check()?.expect_err("points modulo primes know nothing of logarithms of products");
-    let expected = "`height` is neither proved to be conserved nor refuted: points modulo primes do not show that";
-    let remedy =
-        "use the feature `derive` of `fbint-runtime`, whose algebra may prove it, write it in another form, or";
+    let expected = "cannot prove that `height` is conserved: d/dt = ln(x*y) - ln(x) - ln(y) is not shown to be 0";
+    let remedy = "use the feature `derive` of `fbint-runtime`, whose algebra may prove it, rewrite it, or declare `assume height = ..`";
     assert!(open.contains(expected) && open.contains(remedy), "{open}");
     Ok(())
 }

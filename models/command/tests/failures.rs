@@ -49,7 +49,7 @@ fn a_run_that_fails_writes_its_trajectory_until_then_and_a_record() -> Outcome {
 
 /// Steps that are far too long lose the constraints, with projections as without.
 #[test]
-fn a_run_that_loses_its_constraints_fails() -> Outcome {
+fn a_run_that_loses_its_constraints_fails_or_is_doubtful() -> Outcome {
     let folder = tempdir()?;
     for (model, steps) in [
         ("spherical-pendulum", ["20", "5", "2"]),
@@ -59,7 +59,14 @@ fn a_run_that_loses_its_constraints_fails() -> Outcome {
     ] {
         for (step, method) in steps.into_iter().flat_map(|step| ["euler", "heun", "rk4"].map(|method| (step, method))) {
             let run = ["run", model, "--method", method, "--step", step, "--until", "10"];
-            refused(&fbint(folder.path(), &run)?, &[" at t = "]);
+            let output = fbint(folder.path(), &run)?;
+            // A damped projection may hold the integrals in spite of such a step, which is not silent.
+            if output.status.success() {
+                let report = String::from_utf8_lossy(&output.stdout);
+                assert!(report.contains("\ndoubtful: "), "{model}, {method}, {step}: {report}");
+            } else {
+                refused(&output, &[" at t = "]);
+            }
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ const LONGEST: usize = 40;
 
 /// The tokens with spaces around binary operators and after commas, and nowhere else.
 pub(crate) fn written(tokens: impl ToTokens) -> String {
-    let mut writer = Writer { text: String::new(), after_operand: false };
+    let mut writer = Writer { text: String::new(), after_operand: false, is_in_bars: false };
     writer.stream(tokens.to_token_stream());
     writer.text
 }
@@ -22,6 +22,8 @@ pub(crate) fn written_or(tokens: impl ToTokens, instead: &str) -> String {
 struct Writer {
     text: String,
     after_operand: bool,
+    /// Whether the argument of a closure is open, as in `|i| q[i]`.
+    is_in_bars: bool,
 }
 
 impl Writer {
@@ -73,6 +75,10 @@ impl Writer {
                     self.text.push(' ');
                 }
                 self.text.extend([character, ' ']);
+            }
+            '|' => {
+                self.text.push_str(if self.is_in_bars { "| " } else { "|" });
+                self.is_in_bars = !self.is_in_bars;
             }
             _ => self.text.push(character),
         }

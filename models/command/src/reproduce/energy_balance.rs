@@ -23,7 +23,7 @@ const GAIN: f64 = 0.1;
 const BALANCE: &str = "energy_balance";
 /// What the balance of the damped pendulum changes by at most without a projection, and with one.
 const OF_PLAIN: f64 = 1e-9;
-const OF_PROJECTION: f64 = 1e-14;
+const OF_PROJECTION: f64 = 1e-13;
 
 /// A system, and what it is called here.
 struct NamedSystem {
