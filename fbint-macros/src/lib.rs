@@ -29,7 +29,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// let pendulum = SphericalPendulum { m: 1.0, g: 1.0, l: 1.0 };
 /// let start = SphericalPendulumState { q: vector![0.0, 1.0, 0.0], p: vector![1.0, 0.0, 1.0] };
 /// let run = Simulation::new(&pendulum, start)?.run(Method::Rk4 { h: 1e-3 }, 1.0)?;
-/// assert!(run.drift().get("energy").unwrap().max < 1e-14);
+/// assert!(run.drift().get("energy").unwrap().max < 1e-13);
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
 ///
