@@ -169,6 +169,7 @@ impl StateEntry {
     /// Whether an entry of a state belongs to the same variable as the one before it.
     #[inline]
     pub(crate) fn continues(state: &[Self], entry: usize) -> bool {
-        entry > 0 && state.get(entry).is_some_and(|own| own.variable == state[entry - 1].variable)
+        let pair = state.get(entry.wrapping_sub(1)).zip(state.get(entry));
+        pair.is_some_and(|(before, own)| own.variable == before.variable)
     }
 }

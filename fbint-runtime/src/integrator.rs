@@ -664,7 +664,8 @@ impl<V: Entries<f64>> Beginning<V> {
         let probe = if speed > 0.0 { (0.01 / speed).min(remaining) } else { 0.01 * at_rest };
         let change = difference(&after(probe), rates);
         let sizes_of_rates = largest_of_variables(rates, |entry| field.continues_variable(entry));
-        let turning = relative(&change, &sizes_of_rates, |i| is_counted(i) && sizes[i] == 0.0) / probe;
+        let turning =
+            relative(&change, &sizes_of_rates, |i| is_counted(i) && sizes.as_ref().get(i) == Some(&0.0)) / probe;
         let bending = Scalar::sqrt(relative(&change, sizes, is_counted) / probe);
         let fastest = speed.max(bending).max(turning);
         if !(fastest > 0.0 && fastest.is_finite()) {

@@ -200,12 +200,15 @@ impl<V: Entries<f64>> Sizes<V> {
         is_clock: impl Fn(usize) -> bool,
     ) {
         let at_state = largest_of_variables(state, &continues);
-        let speed = relative(rates, &self.largest, |i| !is_clock(i) && at_state[i] > 0.0);
+        let is_moving = |i: usize| !is_clock(i) && at_state.as_ref().get(i).is_some_and(|size| *size > 0.0);
+        let speed = relative(rates, &self.largest, is_moving);
         let reached = largest_of_variables(next, continues);
-        for i in (0..V::LEN).filter(|i| at_state[*i] == 0.0) {
-            let size = reached[i] / (speed * h.abs());
-            if size.is_finite() {
-                self.largest[i] = size;
+        for ((largest, at_state), reached) in
+            self.largest.as_mut().iter_mut().zip(at_state.as_ref()).zip(reached.as_ref())
+        {
+            let size = reached / (speed * h.abs());
+            if *at_state == 0.0 && size.is_finite() {
+                *largest = size;
             }
         }
     }
@@ -214,9 +217,11 @@ impl<V: Entries<f64>> Sizes<V> {
 /// The root mean square of the entries that count, each in units of its size; those without a size are left out.
 pub(crate) fn relative<V: Entries<f64>>(v: &V, sizes: &V, is_counted: impl Fn(usize) -> bool) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
-    for i in (0..V::LEN).filter(|i| is_counted(*i) && sizes[*i] > 0.0) {
-        let entry = v[i] / sizes[i];
-        (sum, count) = (sum + entry * entry, count + 1.0);
+    for (i, (entry, size)) in v.as_ref().iter().zip(sizes.as_ref()).enumerate() {
+        if is_counted(i) && *size > 0.0 {
+            let entry = entry / size;
+            (sum, count) = (sum + entry * entry, count + 1.0);
+        }
     }
     if count > 0.0 { Scalar::sqrt(sum / count) } else { 0.0 }
 }
@@ -249,15 +254,19 @@ pub(crate) fn largest_of_variables<V: Entries<T>, T: Larger>(x: &V, continues: i
     let mut sizes = *x;
     let entries = sizes.as_mut();
     entries.iter_mut().for_each(|entry| *entry = entry.abs());
-    for i in 1..entries.len() {
-        if continues(i) {
-            entries[i] = entries[i].larger(entries[i - 1]);
+    let mut before = None;
+    for (i, entry) in entries.iter_mut().enumerate() {
+        if let Some(before) = before.filter(|_| continues(i)) {
+            *entry = entry.larger(before);
         }
+        before = Some(*entry);
     }
-    for i in (1..entries.len()).rev() {
-        if continues(i) {
-            entries[i - 1] = entries[i];
+    let mut after = None;
+    for (i, entry) in entries.iter_mut().enumerate().rev() {
+        if let Some(after) = after.filter(|_| continues(i + 1)) {
+            *entry = after;
         }
+        after = Some(*entry);
     }
     sizes
 }

@@ -298,7 +298,9 @@ impl Model {
             Some(keywords) => keywords::options(keywords, more, &model.state_names())?,
             None => Options::default(),
         };
-        if let Some((name, _)) = self.parameters.iter().find(|(_, value)| value.is_nan()) {
+        let is_open = |name: &str| model.parameters().iter().any(|(own, default)| *own == name && default.is_nan());
+        let mut parameters = self.parameters.iter();
+        if let Some((name, _)) = parameters.find(|(name, value)| value.is_nan() && is_open(name)) {
             let (name, model) = (base(name), self.source.entry.type_name);
             let message = format!(
                 "nothing gives `{name}` a value: add `default({name} = ..)` to the declaration, or give it: {model}({name}=..)"

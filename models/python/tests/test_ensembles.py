@@ -64,7 +64,7 @@ def test_an_ensemble_takes_the_options_of_the_command(command):
     """All that do not name files, with the same defaults; parameters are those of the model."""
     page = command.succeeds("ensemble", "--help").split("Examples:")[0]
     options = dict(re.findall(r"^ +(?:-\w, )?--([a-z-]+)(.*(?:\n(?! +(?:-\w, )?--).*)*)", page, re.MULTILINE))
-    for file in ["out", "ends", "samples", "plot", "of", "checkpoint", "parameter", "help"]:
+    for file in ["out", "ends", "samples", "plot", "of", "checkpoint", "parameter", "help", "force"]:
         del options[file]
     keywords = dict(inspect.signature(fbint_models.Model.ensemble).parameters)
     del keywords["self"]

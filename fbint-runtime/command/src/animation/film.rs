@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::{Animation, Drawing, Position};
 use crate::catalogue::{AnyModel, DrawnShape, Sample};
 use crate::names::{NameGroup, groups};
+use crate::trajectory::few_digits;
 
 /// The least distance that can be seen, as a fraction of the size of a scene.
 const RESOLUTION: f64 = 2e-5;
@@ -51,7 +52,9 @@ impl<'a> Film<'a> {
     /// At most so many samples, evenly chosen, and moments between them where they are far apart.
     pub(super) fn of(run: &Animation<'a>, most: usize) -> Result<Self, String> {
         let windows = windows(run.samples, most);
-        let chosen: Vec<&Sample> = windows.iter().filter_map(|window| window.last()).collect();
+        // Times as tables have them, from which a page may be drawn as well.
+        let as_in_tables = |sample: &Sample| Sample { time: few_digits(sample.time), ..sample.clone() };
+        let chosen: Vec<Sample> = windows.iter().filter_map(|window| window.last().map(as_in_tables)).collect();
         let (times, drawings) = drawings(run, &filled_in(run.model, &chosen, most))?;
         let axes = drawings.first().and_then(|drawing| drawing.axes);
         let bounds = bounds(&drawings);
@@ -100,12 +103,12 @@ fn windows(samples: &[Sample], most: usize) -> Vec<&[Sample]> {
 
 /// Times and states: the samples, and moments between those that are more than a fraction of the run apart. There, the state
 /// follows the cubic polynomial that has the states and the rates at both ends (Hermite).
-fn filled_in(model: &dyn AnyModel, samples: &[&Sample], most: usize) -> Vec<(f64, Vec<f64>)> {
+fn filled_in(model: &dyn AnyModel, samples: &[Sample], most: usize) -> Vec<(f64, Vec<f64>)> {
     let Some((first, last)) = samples.first().zip(samples.last()) else { return Vec::new() };
     let step = (last.time - first.time) * 2.0 / most as f64;
     let mut moments = vec![(first.time, first.state.clone())];
     for pair in samples.windows(2) {
-        let (before, after) = (pair[0], pair[1]);
+        let (before, after) = (&pair[0], &pair[1]);
         let gap = after.time - before.time;
         let pieces = if step > 0.0 { (gap / step * (1.0 - 1e-9)).ceil() as usize } else { 1 };
         if pieces > 1 {
