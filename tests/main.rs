@@ -1,4 +1,4 @@
-//! All tests that need no process of their own, a module for each row of TESTING.md: one program, so that what they share is compiled
+//! All tests that need no process of their own, a module for each kind in TESTING.md: one program, so that what they share is compiled
 //! and linked once.
 
 mod derivatives;
@@ -14,3 +14,4 @@ mod programs;
 mod rivals;
 mod scalars;
 mod velocities;
+mod wording;

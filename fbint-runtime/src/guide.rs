@@ -1,12 +1,16 @@
-//! What to do in common tasks, one page each. Every program is compiled and run.
+//! Common tasks, one page each. Every program is compiled and run.
 //!
-//! - [`recipes`]: a rigid body in space, bodies that attract one another, what is stiff, impacts, a controller at 1 kHz.
+//! - [`methods`]: which method to take, projection and feedback.
+//! - [`recipes`]: a rigid body in space, bodies that attract one another, stiff models, impacts, a controller at 1 kHz.
 //! - [`driven_systems`]: forces, the time, and inputs.
 //! - [`events`]: impacts, sections, and ends that are not known in advance.
 //! - [`reaction_forces`]: what constraints do to the bodies.
 //! - [`inverse_dynamics`]: mass matrices, and the forces that a motion takes.
 //! - [`linearisation`]: derivatives of fields and of runs.
 //! - [`trajectories`]: where and when states are recorded.
+
+#[doc = include_str!("../guide/methods.md")]
+pub mod methods {}
 
 #[doc = include_str!("../guide/recipes.md")]
 pub mod recipes {}

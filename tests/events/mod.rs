@@ -1,4 +1,7 @@
 //! Events: where they are found, what resets do, and what is refused.
+//!
+//! Closed forms give the places: phases of an oscillator, bounces of a ball, quarters of a pendulum's period by the arithmetic-geometric
+//! mean. Events without an effect and resumed runs leave every bit as it was.
 
 #![allow(unreachable_pub)]
 

@@ -1,4 +1,7 @@
-//! Derivations that are kept as text: what is read back is what was written, and nothing else is believed.
+//! Derivations that are kept as text: the compiler reads back what it wrote, and refuses everything else.
+//!
+//! Files of all models give the same code again. Changed files and forgeries with a new checksum are refused unless they say the same;
+//! so are hostile graphs. Folders, links and permissions are tested, and crates outside this workspace that follow the messages.
 
 mod crates;
 mod folder;

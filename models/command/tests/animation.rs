@@ -1,4 +1,8 @@
-//! Animations, in a browser without a window where one is installed: the mechanism moves as the run does, and the page can be used.
+//! Animations, in Chromium without a window where it and ChromeDriver are installed; elsewhere the tests say that they are skipped.
+//!
+//! A page plays, pauses, turns, and follows its slider and its keys. A pendulum's bob is where the table of another run has it, to a
+//! fifth of a pixel, and springs reach from end to end at any length. Every shipped model is drawn and moves, without overlapping texts
+//! and without loading anything; pages are the same in every run.
 
 use std::error::Error;
 use std::fs;

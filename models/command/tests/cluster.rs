@@ -1,4 +1,7 @@
 //! Ensembles that several processes share, as `mpirun` begins them, with the feature `mpi`.
+//!
+//! One to four processes write the bytes of one process. Any process may be killed at any time, twice, and the ensemble resumed. Every
+//! error is printed once.
 #![cfg(all(feature = "mpi", target_os = "linux"))]
 
 use std::collections::BTreeMap;

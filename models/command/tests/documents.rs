@@ -1,5 +1,5 @@
-//! The documents at the root of the repository say what is true of it, as far as that can be checked: README.md is short and its
-//! commands run, the commands of all documents name what exists, links lead somewhere, the rooms and the arrows of ARCHITECTURE.md
+//! The documents at the root of the repository say what is true of it, as far as that can be checked: they are short, the commands of
+//! README.md run, the commands of all documents name what exists, links lead somewhere, the rooms and the arrows of ARCHITECTURE.md
 //! are those of the code, and the worked example of the compiler's documentation is what it generates.
 //!
 //! The Rust of README.md is compiled and run by the doctests of `fbint-runtime`.
@@ -17,9 +17,11 @@ use super::common::fbint;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-const DOCUMENTS: [&str; 5] = ["README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "LICENCES.md", "TESTING.md"];
-const LINES_OF_README: usize = 136;
-const LINES_OF_ARCHITECTURE: usize = 150;
+const DOCUMENTS: [&str; 6] =
+    ["README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "CONTRIBUTING.md", "LICENCES.md", "TESTING.md"];
+const MOST_LINES: [(&str, usize); 4] =
+    [("README.md", 120), ("ARCHITECTURE.md", 150), ("BENCHMARKS.md", 450), ("CONTRIBUTING.md", 70)];
+const MOST_WORDS_OF_TESTING: usize = 2000;
 /// The packages all of whose rooms ARCHITECTURE.md names.
 const WITH_ROOMS: [&str; 4] =
     ["fbint-macros/core/", "fbint-runtime/", "fbint-runtime/catalogue/", "fbint-runtime/command/"];
@@ -27,11 +29,13 @@ const WITH_ROOMS: [&str; 4] =
 const COMPILER: &str = "fbint-macros/core/";
 
 #[test]
-fn the_readme_and_the_architecture_are_short() -> Outcome {
-    for (document, most) in [("README.md", LINES_OF_README), ("ARCHITECTURE.md", LINES_OF_ARCHITECTURE)] {
+fn documents_are_short() -> Outcome {
+    for (document, most) in MOST_LINES {
         let lines = read(document)?.lines().count();
         assert!(lines <= most, "{document} has {lines} lines, more than {most}");
     }
+    let words = read("TESTING.md")?.split_whitespace().count();
+    assert!(words <= MOST_WORDS_OF_TESTING, "TESTING.md has {words} words, more than {MOST_WORDS_OF_TESTING}");
     Ok(())
 }
 
@@ -158,6 +162,28 @@ fn the_table_of_the_readme_is_computed_and_a_wrong_figure_is_named() -> Outcome 
     assert!(!fs::read_to_string(&path)?.contains(&format!("| RK4, h = 1e-3 | {wrong}")));
     let check = fbint(root(), &["tables", "drift", "--check"])?;
     assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
+    Ok(())
+}
+
+/// The orbit that README.md and BENCHMARKS.md begin with: ten revolutions later the truth is the start again.
+#[test]
+fn the_first_figure_of_the_readme_is_computed() -> Outcome {
+    let (folder, benchmarks) = (tempdir()?, read("BENCHMARKS.md")?);
+    let command = commands(&benchmarks, "fbint").into_iter().find(|command| command.contains("run kepler --method"));
+    let command = command.ok_or("BENCHMARKS.md has no orbit")?.split_off_words(1);
+    let arguments: Vec<&str> = command.split_whitespace().chain(["--out", "orbit.csv"]).collect();
+    let output = fbint(folder.path(), &arguments)?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains(" 2134 evaluations"));
+
+    let table = fs::read_to_string(folder.path().join("orbit.csv"))?;
+    let state = |row: &str| -> Vec<f64> { row.split(',').skip(1).take(6).filter_map(|it| it.parse().ok()).collect() };
+    let rows: Vec<Vec<f64>> = table.lines().map(state).filter(|row| row.len() == 6).collect();
+    let (first, last) = (rows.first().ok_or("no rows")?, rows.last().ok_or("no rows")?);
+    let error = first.iter().zip(last).map(|(start, end)| (end - start).abs()).fold(0.0, f64::max);
+    for document in [&read("README.md")?, &benchmarks] {
+        assert!(document.contains(&format!("{error:.1e}")) && document.contains("2,134"), "the error is {error:.1e}");
+    }
     Ok(())
 }
 

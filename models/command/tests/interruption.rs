@@ -1,5 +1,6 @@
-//! The command `fbint` when it is interrupted or killed, and when it resumes: files are whole or absent, and bit-identical to
-//! the files of an uninterrupted run.
+//! The command `fbint` when it is interrupted or killed, and when it resumes: files are whole or absent, never without their record, and
+//! bit-identical to the files of an uninterrupted run. Signals come between any two steps. An interrupted ensemble keeps the members
+//! that are done.
 #![cfg(unix)]
 
 use std::error::Error;

@@ -1,0 +1,122 @@
+//! The wording of documents and doc comments: phrases that make sentences hard to read are counted, and their counts only fall.
+//!
+//! A clause for a subject ("What takes long is .."), a noun that only points back ("those of") and idioms of our own ("is said", "by
+//! itself") hide who does what. Most uses can be rewritten with a concrete subject. A count above its ceiling fails here and is shown
+//! with its places; after rewriting, lower the ceiling. No ceiling is ever raised.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A phrase in small letters, and its most occurrences in documents and in doc comments. One that begins with a full stop counts where
+/// sentences, list items, cells and comments begin.
+const CEILINGS: [(&str, usize, usize); 26] = [
+    (". what ", 34, 519),
+    (". whether ", 6, 232),
+    (". how ", 3, 144),
+    (". the same ", 7, 35),
+    (". of ", 3, 41),
+    (" of which", 1, 84),
+    (" so many", 0, 43),
+    (" those of", 11, 122),
+    (" that of", 3, 55),
+    (" as it is", 2, 32),
+    (" is said", 0, 12),
+    (" is told", 0, 15),
+    (" is asked", 0, 13),
+    (" looked at", 0, 23),
+    (" what comes of", 0, 5),
+    (" by itself", 2, 20),
+    (" of its own", 5, 49),
+    (" of their own", 1, 14),
+    (" is to be", 0, 5),
+    (" says nothing", 0, 3),
+    (" goes on", 3, 17),
+    (" put to zero", 0, 14),
+    (" beside ", 5, 23),
+    (" nobody", 5, 18),
+    (" in the place of", 0, 9),
+    (" is no ", 2, 38),
+];
+
+#[test]
+fn phrases_that_hide_the_subject_only_become_fewer() -> Result<(), Box<dyn Error>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let (mut documents, mut sources) = (Vec::new(), Vec::new());
+    collect(&root, &mut documents, &mut sources)?;
+    assert!(documents.len() > 15 && sources.len() > 300, "{} and {} files", documents.len(), sources.len());
+    let mut faults = Vec::new();
+    for (kind, files, comments) in [("documents", documents, false), ("doc comments", sources, true)] {
+        let texts = files.iter().map(|file| Ok((file, blocks(&fs::read_to_string(file)?, comments))));
+        let texts = texts.collect::<Result<Vec<_>, std::io::Error>>()?;
+        for (phrase, in_documents, in_comments) in CEILINGS {
+            let most = if comments { in_comments } else { in_documents };
+            let found = texts.iter().flat_map(|(file, blocks)| {
+                blocks.iter().flat_map(move |(line, block)| {
+                    block.match_indices(phrase).map(move |_| format!("{}:{line}", file.display()))
+                })
+            });
+            let found: Vec<String> = found.collect();
+            if found.len() > most {
+                let places = found.join("\n");
+                faults.push(format!("`{phrase}`: {} in {kind}, more than {most}:\n{places}", found.len()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn sentences_are_found_across_lines_and_code_is_passed_over() {
+    let source = "/// Ends. What\n/// begins.\nfn a() {} // What\n//! ```\n//! What is code.\n//! ```\n";
+    assert_eq!(blocks(source, true), [(1, ". ends. what begins. ".to_owned())]);
+    assert_eq!(blocks("# What\n- a\n- b | Of\n", false).len(), 3);
+}
+
+/// The documents, and the Rust of packages that is not a test.
+fn collect(folder: &Path, documents: &mut Vec<PathBuf>, sources: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let ending = path.extension().unwrap_or_default();
+        if path.is_dir() {
+            if !name.starts_with('.') && !["target", "tests", "benches"].contains(&&*name) {
+                collect(&path, documents, sources)?;
+            }
+        } else if ending == "md" {
+            documents.push(path);
+        } else if ending == "rs" && path.components().any(|part| part.as_os_str() == "src") {
+            sources.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The paragraphs, list items and rows of a document, or of the doc comments of a source: the first line and the text in one line of
+/// small letters, with a full stop before it and each cell. Blocks of code are passed over.
+fn blocks(text: &str, comments: bool) -> Vec<(usize, String)> {
+    let (mut blocks, mut open, mut is_code) = (Vec::<(usize, String)>::new(), false, false);
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim_start();
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let Some(line) = (if comments { comment } else { Some(line) }).map(str::trim) else {
+            (open, is_code) = (false, false);
+            continue;
+        };
+        if line.starts_with("```") {
+            (open, is_code) = (false, !is_code);
+        } else if line.is_empty() || is_code {
+            open = false;
+        } else {
+            if !open || ["- ", "#", "|"].iter().any(|start| line.starts_with(start)) {
+                blocks.push((number + 1, ".".to_owned()));
+                open = true;
+            }
+            let text = line.trim_start_matches(['-', '#', '|', ' ']).to_lowercase().replace(" | ", ". ");
+            let block = &mut blocks.last_mut().expect("a block is open").1;
+            *block += &format!(" {text}");
+        }
+    }
+    blocks.into_iter().map(|(line, block)| (line, block + " ")).collect()
+}
