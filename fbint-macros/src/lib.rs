@@ -7,10 +7,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 
 /// Derives the equations of a constrained mechanical system and generates the code that integrates them.
 ///
-/// The attribute stands on a struct whose fields are the model's parameters and declares coordinates, momenta and a Hamiltonian, or
-/// velocities and a Lagrangian, constraints and first integrals. While the crate compiles, the declaration is differentiated symbolically.
-/// The struct stays as it is, and an implementation of
-/// `fbint_runtime::FeedbackSystem` and a state type are added.
+/// Put the attribute on a struct whose fields are the model's parameters, and declare coordinates, momenta and a Hamiltonian, or velocities
+/// and a Lagrangian, with constraints and first integrals. The compiler differentiates the declaration symbolically, leaves the struct
+/// unchanged, and adds an implementation of `fbint_runtime::FeedbackSystem` and a state type.
 ///
 /// ```
 /// use fbint_runtime::{Method, Simulation, feedback_system};
@@ -35,7 +34,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// # Keys
 ///
-/// `key = value` declares one thing, `key(name = expression, ..)` named things; these may repeat.
+/// `key = value` declares one thing and `key(name = expression, ..)` named things, which may repeat.
 ///
 /// | key | meaning |
 /// |---|---|
@@ -50,11 +49,11 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `poisson = J` | x' = J(x) grad H for a `state` with a `hamiltonian`; J must be antisymmetric and satisfy the Jacobi identity |
 /// | `force(p = expression, ..)` | a generalised force along a momentum, or `force(v = ..)` along a velocity, of its shape |
 /// | `time(t)` | the time, on which everything but `kinematics` may depend; it becomes an entry of the state |
-/// | `input(u: [2], ..)` | numbers that are given from outside at every evaluation; forces, `dynamics` and outputs may depend on them |
+/// | `input(u: [2], ..)` | numbers from outside at every evaluation; forces, `dynamics` and outputs may depend on them |
 /// | `define(name = expression)` | names a scalar, vector or matrix for use in other expressions |
-/// | `constraint(name = g)` | canonical or Lagrangian: holonomic constraint g(q) = 0, whose rate `name_rate` is derived, unless the velocities keep it by themselves; with `state`: an invariant set g(x) = 0 of the field |
-/// | `phase_constraint(name = f)` | f(q, p) = 0 taken as it stands; their number must be even |
-/// | `velocity_constraint(name = f)` | f = 0, linear in the velocities, or in `rate(x)`: a velocity by its name alone is put to zero, anything else is held by a reaction |
+/// | `constraint(name = g)` | canonical or Lagrangian: holonomic constraint g(q) = 0, whose rate `name_rate` is derived unless the velocities already keep it; with `state`: an invariant set g(x) = 0 of the field |
+/// | `phase_constraint(name = f)` | f(q, p) = 0, from which no rate is derived; their number must be even |
+/// | `velocity_constraint(name = f)` | f = 0, linear in the velocities, or in `rate(x)`: a bare velocity is set to zero, a reaction holds anything else |
 /// | `invariant(name = expression)` | a first integral: scalar, vector or matrix |
 /// | `invariant(assume name = expression)` | a first integral that algebra does not prove; also `constraint(assume name = g)` with `state` |
 /// | `output(name = expression)` | an additional quantity; it may use `multiplier(constraint)` |
@@ -62,16 +61,16 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `name[i in a..b] = expression` | a family, in constraints, `invariant` and `output` |
 /// | `default(m = 1, ..)` | implements `Default` for the struct, with a number, a vector or a matrix for every parameter |
 /// | `start(q = vector![l, 0], ..)` | the state in which a run starts, by parameters, numbers and definitions; the time begins at 0 unless it is given, as in `start(x = 1, t = -8)`, and the work always does. See `FeedbackSystem::declared_start` |
-/// | `search(degree = 4)` | looks further for what else is conserved: polynomials of that degree in the state and in the functions that occur |
+/// | `search(degree = 4)` | searches for undeclared conserved quantities: polynomials of that degree in the state and in the functions that occur |
 /// | `derivatives` | generates the derivatives of the field, the integrals and the outputs, see [below](#derivatives) |
 /// | `crate = path` | where `fbint-runtime` is found, if it is renamed or re-exported |
 ///
-/// Constraints of a canonical system must be second class: the matrix C of their Poisson brackets must be invertible. Every declared thing must
-/// be used; an unused definition or parameter is an error. Entries of a constraint or an invariant that are equal, such as
-/// the entries of the symmetric r^T r, are kept once and weighted by how often they occur, so that V stays the Frobenius norm.
+/// Constraints of a canonical system must be second class: the matrix C of their Poisson brackets must be invertible. An unused definition
+/// or parameter is an error. Equal entries of a constraint or an invariant, such as in the symmetric r^T r, are kept once and weighted by
+/// their number, so that V stays the Frobenius norm.
 ///
-/// Parameters may have any finite value: which of them is a mass, or a length, the declaration does not say. A run with a negative mass
-/// is made as it stands. Where a zero or an extreme value makes the start undefined, the error names the parameter.
+/// Parameters may have any finite value, because a declaration does not say which one is a mass or a length: a negative mass runs. Where a
+/// zero or an extreme value makes the start undefined, the error names the parameter.
 ///
 /// The reaction force of a holonomic constraint g is `multiplier(name)` times dg/dq: for g = |q|^2 - l^2 the tension of the
 /// rod is `-2 * l * multiplier(name)`.
@@ -98,7 +97,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
 ///
-/// A `state` with `dynamics`, and a matrix as a constraint, whose entries are constraints of their own:
+/// A `state` with `dynamics`, and a matrix as a constraint, each entry of which is a constraint:
 ///
 /// ```
 /// # use fbint_runtime::{Method, Simulation, feedback_system};
@@ -149,7 +148,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// assert_eq!(Chain::FACTS.output_names[3], "tension[3]");
 /// ```
 ///
-/// Phase constraints are taken as they stand, and none is derived from them:
+/// No constraint is derived from phase constraints:
 ///
 /// ```
 /// # use fbint_runtime::{GeneratedSystem, feedback_system};
@@ -166,7 +165,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// assert_eq!(names, ["f1", "f2", "energy"]);
 /// ```
 ///
-/// A crate that re-exports `fbint-runtime` says where it is:
+/// If your crate re-exports `fbint-runtime`, name its path:
 ///
 /// ```
 /// # mod engine { pub use fbint_runtime; }
@@ -187,18 +186,17 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// # Velocities
 ///
-/// A Lagrangian system has velocities xi with q' = U(q) xi. What they are is read off `kinematics`: rates of the coordinates,
-/// quasi-velocities, the angular velocity of a body in its own frame. The brackets of their directions, the momenta dL/dxi, the mass
-/// matrix, the equations of Euler, Lagrange, Hamel and Poincare, the energy and the reactions follow. `rate(x)` is the rate of a
-/// coordinate, of its shape, and `momentum(v)` is dL/dv. Three rules say what constraints do:
+/// A Lagrangian system has velocities xi with q' = U(q) xi. `kinematics` defines them: rates of the coordinates, quasi-velocities, or the
+/// angular velocity of a body in the body's frame. The brackets of their directions, the momenta dL/dxi, the mass matrix, the equations of
+/// Euler, Lagrange, Hamel and Poincare, the energy and the reactions follow. `rate(x)` is the rate of a coordinate, of its shape, and
+/// `momentum(v)` is dL/dv. Constraints follow three rules:
 ///
-/// - a velocity constraint that is one of the velocities puts it to zero: the variable leaves the state, and the constraint holds
-///   exactly. The velocity is set to zero after the variations are taken, so terms of L in it still contribute, and `multiplier(name)` is its
-///   reaction;
-/// - any other velocity constraint is held by a reaction A(q)^T lambda, and is an integral that projection and feedback hold. Such
-///   reactions do no work where the constraints hold, and there the energy is conserved;
-/// - a `constraint(g = ..)` that the velocities cannot leave, such as the length of a vector that turns, has no reaction: it is a set
-///   that the motion keeps. Any other `constraint` is holonomic, with a rate and a reaction.
+/// - a velocity constraint that is one of the velocities sets it to zero: the variable leaves the state, and the constraint holds exactly.
+///   It is set to zero after the variations are taken, so terms of L in it still contribute, and `multiplier(name)` is its reaction;
+/// - a reaction A(q)^T lambda holds any other velocity constraint, which is also an integral for projection and feedback. Such reactions do
+///   no work where the constraints hold, so the energy is conserved there;
+/// - a `constraint(g = ..)` that the velocities cannot leave, such as the length of a turning vector, has no reaction: the motion keeps it.
+///   Any other `constraint` is holonomic, with a rate and a reaction.
 ///
 /// ```
 /// # use fbint_runtime::{GeneratedSystem, Method, Simulation, feedback_system};
@@ -231,19 +229,17 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// # Driven systems
 ///
-/// Forces, inputs and explicit time change the energy, so that the state gains `work`, whose rate is the power of what drives the
-/// system: of the forces, force times velocity; of the explicit time in H, dH/dt, or in L, -dL/dt; of moving constraints. The integral
-/// is `energy_balance` = H - `work` instead of `energy`. It is conserved by construction, and projection and feedback keep it: by default a
-/// projection corrects the work alone, since the balance says little about the mechanics where forces switch; with
-/// `Projection::onto_balance` it corrects the mechanics, too.
+/// Forces, inputs and explicit time change the energy. The state therefore gains `work`, whose rate is the power of the drive: force times
+/// velocity, dH/dt or -dL/dt for explicit time, and the power of moving constraints. The integral is `energy_balance` = H - `work` instead
+/// of `energy`. It is conserved by construction, and projection and feedback keep it. By default a projection corrects the work alone,
+/// because the balance tells little about the mechanics where forces switch; `Projection::onto_balance` corrects the mechanics as well.
 ///
 /// - A force is a covector: its entry along a momentum p adds to p', and its entry along a velocity v does work at the rate force
 ///   times v, whatever the coordinates. A force along a constrained velocity shows up in that constraint's reaction.
 /// - With `time(t)` the time is the entry `t` of the state, with rate 1, and simulations begin at its value. Neither projection nor
 ///   feedback moves it. Holonomic constraints and phase constraints may depend on it: a moving pivot, a rotating hoop.
-/// - With `input(..)` a type `NameInput` has a field for each input, and the time is in the state, under the name `time` unless
-///   `time(..)` gives another. Inputs are 0 unless `Simulation::input` gives a function of time and state, or a table. What is
-///   conserved may not depend on them.
+/// - With `input(..)` a type `NameInput` has a field for each input, and the state has the time, named `time` unless `time(..)` names it.
+///   Inputs are 0 unless `Simulation::input` gives a function of time and state, or a table. Integrals may not depend on them.
 ///
 /// ```
 /// # use fbint_runtime::{FeedbackSystem, Method, Simulation, feedback_system};
@@ -272,12 +268,11 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// # Derivatives
 ///
-/// With the key `derivatives` a model implements `DifferentiableSystem`, too: derivatives of `vector_field`, `feedback_field` with a
-/// constant diagonal K, `integrals` and `outputs` by every entry of the state, every parameter and every input. Of each function f
-/// there are `f_tangent`, which returns f and Df v for a direction v, `f_adjoint`, which returns Df^T w for weights w, and
-/// `f_derivatives`, the entries of Df that do not vanish identically, whose rows and columns are listed in `F_PATTERN`. A tangent and an
-/// adjoint take about three times the operations of f. Without the key nothing of this is generated.
-/// `Method::Rodas5P`, for systems that are stiff, needs the key.
+/// With the key `derivatives` a model also implements `DifferentiableSystem`: derivatives of `vector_field`, `feedback_field` with a
+/// constant diagonal K, `integrals` and `outputs` with respect to every entry of the state, every parameter and every input. Each function
+/// f gets `f_tangent`, which returns f and Df v for a direction v, `f_adjoint`, which returns Df^T w for weights w, and `f_derivatives`,
+/// the entries of Df that do not vanish identically, whose rows and columns are listed in `F_PATTERN`. A tangent and an adjoint take about
+/// three times the operations of f. `Method::Rodas5P`, for stiff systems, needs the key.
 ///
 /// ```
 /// # use fbint_runtime::{DifferentiableSystem, Direction, FeedbackSystem, feedback_system};
@@ -298,8 +293,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// assert!((gradient.parameters[0] - (9.81 - 1.0 / (4.0 * 0.5))).abs() < 1e-12);
 /// ```
 ///
-/// `Sensitivity` differentiates whole runs with them, those that project states after each step among them, and `Linearisation` has the matrices of the linear system next to a state; the
-/// page `guide::linearisation` of `fbint-runtime` has examples.
+/// `Sensitivity` differentiates whole runs with them, projections included, and `Linearisation` gives the matrices of the linear system
+/// near a state; the page `guide::linearisation` of `fbint-runtime` has examples.
 ///
 /// # Parameters
 ///
@@ -341,18 +336,18 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// `^` is refused, because Rust parses it as a loosely binding exclusive or: write `x.powi(2)`.
 ///
-/// The derivative of `x.abs()` at 0 is 0, the mean of its values on both sides, in fields, their derivatives and `work`: a motion may pass
+/// The derivative of `x.abs()` at 0 is 0, the mean of its values on both sides, in fields, their derivatives and `work`: a motion may cross
 /// a switch such as `(t - 1).abs()` or start on it. A norm has the derivative 0 at 0 in derivatives of fields, so that drag `-v.norm() * v`
 /// works from rest; in a field, an energy such as `q[0] * q.norm()` has its limit there, and one whose derivative has none, such as
-/// `p.norm()`, is undefined. Quotients that are declared stay quotients: `v / v.abs()` is 0 / 0 at rest. So are roots of anything but sums
-/// of squares: `x.sqrt()` has no derivative at 0.
+/// `p.norm()`, is undefined. Declared quotients stay quotients: `v / v.abs()` is 0 / 0 at rest. Roots other than of sums of squares stay
+/// roots: `x.sqrt()` has no derivative at 0.
 ///
 /// # What is generated
 ///
 /// The state type `NameState` has a field of the declared shape for each coordinate and momentum, and converts from and
-/// into the flat state, an array `[f64; N]` (coordinates, then momenta; last the time and the work). The constant `FACTS` says what each entry
-/// of the state and each integral is. `NamePrepared<T>`, which `prepare()` returns, holds what depends on the parameters alone;
-/// its functions are the ones that are called step after step.
+/// into the flat state, an array `[f64; N]` (coordinates, then momenta; last the time and the work). The constant `FACTS` describes each
+/// entry of the state and each integral. `NamePrepared<T>`, which `prepare()` returns, holds the values that depend on parameters alone;
+/// steps call its functions.
 ///
 /// Names starting with `__` are reserved for generated code: no constant, static or struct next to a model may have one.
 ///
@@ -360,50 +355,49 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// dual numbers): `vector_field` (the Dirac-extended field X, CPV22 eq. 4), `integrals` (F), `integrals_jacobian` (DF),
 /// `multipliers` (c), `outputs`, `potential_gradient` (grad V), `feedback_field` (X - grad V, CPV22 eq. 6) and `projection`, the
 /// Gauss-Newton step onto F = F_target. `FACTS` also has operation counts, the generated code (`source`), and the derivation
-/// as text (`equations`) and as LaTeX (`derivation`). Pages on common tasks are in the module `guide` of `fbint-runtime`. The generated code was checked, while it was generated, against a numerical
-/// evaluation of the derived expressions.
+/// as text (`equations`) and as LaTeX (`derivation`). The compiler checks the generated code against a numerical evaluation of the derived
+/// expressions. The module `guide` of `fbint-runtime` has pages on common tasks.
 ///
 /// # What is proved
 ///
-/// Every integral I is proved to be conserved by the field without feedback, dI.X = 0, before code is generated, or it does not
-/// compile. `FACTS.integrals` says for each where that holds and how it is known, and so do `equations`, `derivation` and the documentation
-/// of the generated implementation:
+/// Before it generates code, the compiler proves that the field without feedback conserves every integral I, dI.X = 0; otherwise the
+/// declaration does not compile. `FACTS.integrals` states for each where that holds and how it is known, and so do `equations`,
+/// `derivation` and the documentation of the generated implementation:
 ///
 /// - everywhere: constraints and energy of a canonical or a Lagrangian system, the energy of a Poisson system, and the balance of
 ///   energy and work of driven ones by construction,
-///   anything else because algebra shows that dI.X vanishes in every state in which it is defined;
+///   anything else because algebra shows that dI.X vanishes wherever it is defined;
 /// - where the constraints hold: dI.X vanishes modulo the constraints. An example is the constraint r^T r = 1 of a free
 ///   rigid body, whose rate is [r^T r, hat(w)];
-/// - the energy of a system whose velocity constraints are held by reactions: where these constraints hold, by construction;
-/// - what is not conserved is a compile error that shows dI.X and a state in which it does not vanish. A declared energy
-///   with a wrong sign, a vector of which gravity conserves one entry only, and a constraint that is not an invariant set of its
-///   field do not compile;
-/// - what is neither proved nor refuted is a compile error, too, unless `assume` stands before its name. Algebra decides identities
-///   of rational functions, roots, absolute values, exponentials, hyperbolic functions, powers, sine and cosine of sums and multiples,
-///   and these of their inverses. It does not know the signs of factors: ln(x y) is not ln(x) + ln(y), and sqrt(a b) sqrt(c d) is
-///   not sqrt(a c) sqrt(b d). Where constraints hold, it takes r^T r = 1 for a rotation or a reflection, and any other constraint as an
-///   equation for a variable by whose powers nothing has to be divided, or, if a reaction holds it, for a velocity, or else for a
-///   variable that another one multiplies, as in q.w = 0 of a `state`. What that does not reach is expanded and divided by the
-///   constraints, which shows much, but not everything;
-/// - what is assumed is tested in some hundred states in 256 bits, far away, close to where functions change, with states and
-///   parameters of both signs. If one refutes it, it does not compile. `FACTS.integrals`, `equations`, the documentation, the drift
-///   table and the record of a run call it assumed.
+/// - where velocity constraints with reactions hold: the energy, by construction;
+/// - a quantity that is not conserved is a compile error that shows dI.X and a state in which it does not vanish. A declared energy with a
+///   wrong sign, a vector with only one entry that gravity conserves, and a constraint that is not an invariant set of its field do not
+///   compile;
+/// - a claim that is neither proved nor refuted is a compile error, too, unless you write `assume` before its name. Algebra decides
+///   identities of rational functions, roots, absolute values, exponentials, hyperbolic functions, powers, sine and cosine of sums and
+///   multiples, and these of their inverses. It does not know the signs of factors: ln(x y) is not ln(x) + ln(y), and sqrt(a b) sqrt(c d)
+///   is not sqrt(a c) sqrt(b d). Where constraints hold, it takes r^T r = 1 for a rotation or a reflection, and any other constraint as an
+///   equation for a variable by whose powers nothing has to be divided, or, if a reaction holds it, for a velocity, or else for a variable
+///   that another one multiplies, as in q.w = 0 of a `state`. The rest is expanded and divided by the constraints, which proves much, but
+///   not everything;
+/// - an assumed claim is tested in some hundred states in 256 bits, far away, close to where functions change, with states and parameters
+///   of both signs. A state that refutes it is a compile error. `FACTS.integrals`, `equations`, the documentation, the drift table and the
+///   record of a run call it assumed.
 ///
 /// fbint also searches for conserved quantities that you did not declare: polynomials in the state, in the functions that occur and in their
 /// partners, of degree 2 at most for models with up to 24 state entries, as far as that takes little work, and of degree d for any model with
-/// `search(degree = d)`: roots, reciprocals and calls count as variables of their own, and so do their partners: the cosine of a sine, ln(y) of 1 / y, and ln(x) where
-/// x is a factor of its own rate. `equations`, `derivation` and the documentation list what was found and
-/// proved, as `invariant` takes it, independent of what is declared, and say what was excluded: "no other polynomial of degree <= 2 in q,
-/// p, for general parameters". There, coefficients are rational in the parameters, functions of what is declared and listed do not count,
-/// functions have the relations that proofs use and no others, and the exclusion fails with a probability below 1e-8:
-/// it is derived from degrees (Schwartz and Zippel; see `proofs/further/exclusion.rs` of the compiler). A case that is
-/// special for its parameters is found where the declaration has them as numbers, or as one parameter. Where constraints cannot be solved
-/// as proofs solve them, the search is for what is conserved in all states, and says so. `FACTS.undeclared` has what is linear in the
-/// state, and the drift of a run shows it below its table.
+/// `search(degree = d)`: roots, reciprocals and calls count as variables, and so do their partners: the cosine of a sine, ln(y) of 1 / y,
+/// and ln(x) where x is a factor of x'. `equations`, `derivation` and the documentation list the proved ones, as `invariant` takes them and
+/// independent of declared integrals, and state what was excluded: "no other polynomial of degree <= 2 in q, p, for general parameters".
+/// In that statement coefficients are rational in the parameters, functions of declared and listed integrals do not count, and functions
+/// have only the relations that proofs use. It fails with a probability below 1e-8, which follows from degrees (Schwartz and Zippel; see
+/// `proofs/further/exclusion.rs` of the compiler). To find a case that is special for some parameters, write them as numbers or as one
+/// parameter. Where proofs cannot solve the constraints, the search covers only quantities that are conserved in all states, and says so.
+/// `FACTS.undeclared` has the ones that are linear in the state, and a run lists them below its table of drifts.
 ///
-/// Proofs hold for parameters for which everything declared is defined, and for trajectories along which I is: `x.abs() / x` is
-/// conserved where x is not 0, and changes where a trajectory passes 0. No proof divides by a function of parameters that may be 0: write
-/// `x - z` for a set that the field keeps, not `a * (x - z)`, which says nothing of x and z for a = 0.
+/// Proofs hold for parameters with which every expression is defined, and for trajectories along which I is: `x.abs() / x` is conserved
+/// where x is not 0, and changes where a trajectory passes 0. No proof divides by a function of parameters that may be 0: write `x - z` for
+/// a set that the field keeps, not `a * (x - z)`, which is empty for a = 0.
 ///
 /// ```
 /// # use fbint_runtime::{Conservation, GeneratedSystem, feedback_system};
@@ -421,61 +415,60 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// The derivation also lists the Poisson or Dirac brackets of the integrals, the rank of DF in general position with the
 /// integrals that are functions of the others (Kepler's L and A satisfy L . A = 0), and the pattern of the matrix A of
 /// holonomic constraints. Notes, which are not errors, name such integrals, constraints of the form `q.norm() - l`, whose squares
-/// would do (a root is legal, and its multiplier is the force itself), and everything that looks like a mistake but was not proved
-/// to be one: constraints that no state was found to satisfy, a matrix C that is singular in every state that was tried, a function
-/// that is defined in none of them. The search tries a few hundred states, and what it misses may exist.
+/// would do (a root is legal, and its multiplier is the force itself), and likely mistakes that are not proved: constraints that no state
+/// was found to satisfy, a matrix C that is singular in every state that was tried, a function that is defined in none of them. The search
+/// tries a few hundred states, and can miss others.
 ///
-/// The documentation of a model, made by `cargo doc`, shows all of this with its equations, at the implementation of
-/// `FeedbackSystem`.
+/// `cargo doc` shows all of this with the model's equations, at the implementation of `FeedbackSystem`.
 ///
 /// # When something is wrong
 ///
-/// Every mistake is a compile error at the token that makes it, and all mistakes of a declaration are shown at once. The
-/// struct and an empty implementation remain, so that code that uses the model causes no further errors.
+/// Every mistake is a compile error at its token, and you see all mistakes of a declaration at once. The struct and an empty implementation
+/// remain, so code that uses the model causes no further errors.
 ///
 /// The compiler refuses constraints that depend on one another, everywhere or where they hold, constraints that contradict one
 /// another, a constraint that never changes its sign, a constraint whose gradient vanishes where it holds (a square), and a
 /// constraint that is a root, such as the `norm` of a difference: it has no derivative where it vanishes. Functions that are
-/// defined in no state, such as `(-1 - q.powi(2)).ln()`, are refused as well. Each of these is proved by algebra before it is an
-/// error; what cannot be proved is a note.
+/// defined in no state, such as `(-1 - q.powi(2)).ln()`, are refused as well. Each of these errors is proved by algebra; an unproved
+/// suspicion is a note.
 ///
 /// # Prepared derivations
 ///
-/// A crate may keep what is derived in a folder `derivations/` beside its `Cargo.toml`, one text file for each model, committed
-/// and reviewed like snapshots. Whoever compiles the crate then has what algebra made of it without the feature `derive` of
-/// `fbint-runtime`, which is on by default.
+/// A crate can keep its derivations in a folder `derivations/` next to its `Cargo.toml`, one text file for each model, which you commit and
+/// review like snapshots. Others then compile the crate with algebra's results but without the feature `derive` of `fbint-runtime`, which
+/// is on by default.
 ///
 /// ```sh
 /// FBINT_DERIVATIONS=write cargo check --all-targets --features fbint-runtime/derive
 /// ```
 ///
-/// writes what is missing or outdated, and removes the files of models that are gone. `FBINT_DERIVATIONS=check` refuses what that
-/// command would change, for CI; with the feature `derive` it derives everything again. Otherwise a file that fits is used, and one
-/// that cannot be used is an error that says why. Only the packages that cargo was told to build are written to, never their
-/// dependencies, and never by an editor.
+/// writes missing or outdated files, and removes the files of deleted models. In CI, `FBINT_DERIVATIONS=check` fails where that command
+/// would change a file; with the feature `derive` it derives everything again. Otherwise the compiler uses a file that fits, and explains
+/// in an error why it cannot use one. It writes only to packages that cargo was told to build, never to dependencies and never from an
+/// editor.
 ///
 /// A file belongs to the mathematics of a declaration: names, comments and formatting may change, and a struct may be renamed. Stored
-/// derivations are never trusted: each build re-verifies them. Values, gradients, brackets, C and X are compared with derivatives of the declared expressions, which
-/// are taken automatically, in 256 bits; what is said of conservation is proved again at points modulo primes. What these do not decide is
-/// searched for states that refute it, as if it were assumed, and is shown as the file's word (`Evidence::Kept`):
+/// derivations are never trusted: each build re-verifies them. It compares values, gradients, brackets, C and X with automatic derivatives
+/// of the declaration in 256 bits, and proves conservation again at points modulo primes. Where these decide nothing, it searches for a
+/// state that refutes the claim, as if the claim were assumed, and marks it as the file's word (`Evidence::Kept`):
 /// `FBINT_DERIVATIONS=check` with the feature `derive` tells whether algebra proves it.
 ///
 /// A model whose expressions unfold to more than 262,144 parts cannot be kept; a chain of 32 links has 18,416.
 ///
 /// # Without algebra
 ///
-/// Gradients, brackets and fields are written by exact differentiation of what is declared. Computer algebra makes them shorter, and
-/// proves what numbers leave open. Without the feature `derive`, a model of a crate that keeps no derivations compiles all the same, with
-/// nothing of Symbolica: fields take about as many operations, and conservation is proved at points modulo primes. An invariant that
-/// these do not prove is an error that names it; so far this takes logarithms, or more roots than there are in a few bodies' distances.
+/// Exact differentiation of the declaration writes gradients, brackets and fields. Computer algebra makes them shorter, and proves claims
+/// that numbers leave open. Without the feature `derive`, and without kept derivations, models compile without Symbolica: fields take about
+/// as many operations, and conservation is proved at points modulo primes. An invariant without such a proof is an error that names it;
+/// known cases have logarithms, or more roots than the distances of a few bodies.
 ///
 /// # While compiling
 ///
-/// With the feature `derive`, expressions are simplified by the computer-algebra system Symbolica, one derivation at a time of each
-/// user: a lock file serialises parallel builds. Each holds it for milliseconds, or for seconds if the model has dozens of bodies. The others
-/// wait for as long as the holder lives, and say so on stderr. The build also waits for other Symbolica programs run by the
-/// same user. Symbolica needs a folder for caches that it can write to: where that below the home
-/// folder is read-only, the compile error says to set `XDG_CACHE_HOME`. The README states what Symbolica's licence means for users.
+/// With the feature `derive`, the computer-algebra system Symbolica simplifies expressions, one derivation at a time for each user: a lock
+/// file serialises parallel builds. A build holds it for milliseconds, or for seconds if the model has dozens of bodies. Others wait as
+/// long as the holder lives, and report that on stderr. The build also waits for other Symbolica programs run by the same user. Symbolica
+/// needs a writable folder for caches: where the one below the home folder is read-only, the compile error tells you to set
+/// `XDG_CACHE_HOME`. LICENCES.md explains what Symbolica's licence means for you.
 ///
 /// CPV22: D. E. Chang, M. Perlmutter, J. Vankerschaver, *Feedback Integrators for Mechanical Systems with Holonomic
 /// Constraints*, Sensors 22 (2022) 6487.
