@@ -1,4 +1,4 @@
-//! What a run did to every integral: the largest change, the final one, and the trend.
+//! The drift of every integral in a run: the largest change, the final one, and the trend.
 //!
 //! The change is F - F_target. Its secular slope is that of the least-squares line through all (t, change) that were
 //! recorded: it is near 0 for an oscillation that stays bounded, and not for a steady loss. The record is streamed
@@ -35,7 +35,7 @@ pub(crate) struct DriftRecord {
     left_out: Vec<(usize, LeftOut)>,
 }
 
-/// What happened to four integrals, or fewer.
+/// The drift of four integrals, or fewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct ChangesOfFour {
@@ -128,7 +128,7 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// What a run did to one integral.
+/// The drift of one integral in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntegralDrift {
     /// The name of the integral.
@@ -192,7 +192,7 @@ impl Drift {
         self.changes = changes.clone();
     }
 
-    /// What the run did to each integral, in the order of [`SystemFacts::integrals`](crate::SystemFacts::integrals).
+    /// The drift of each integral, in the order of [`SystemFacts::integrals`](crate::SystemFacts::integrals).
     pub fn integrals(&self) -> impl Iterator<Item = IntegralDrift> + '_ {
         let DriftRecord { changes, time_moment, left_out, .. } = &self.changes;
         self.integrals.iter().enumerate().map(move |(i, integral)| {
@@ -209,7 +209,7 @@ impl Drift {
         })
     }
 
-    /// What the run did to the integral of that name, if there is one.
+    /// The drift of the integral of that name, if there is one.
     pub fn get(&self, name: &str) -> Option<IntegralDrift> {
         self.integrals().find(|integral| integral.name == name)
     }

@@ -1,4 +1,4 @@
-//! What gives inputs to a driven system while it is integrated: a function of time and state, or a table.
+//! Sources of a driven system's inputs during integration: a function of time and state, or a table.
 //!
 //! Inputs are evaluated in every stage of every method, at the stage's own time, which is an entry of the state. A table is constant
 //! between its times: every step ends where it jumps, and all stages of a step have the value that holds during the step.
@@ -24,7 +24,7 @@ const DIFFERENCE: f64 = 6e-6;
 /// The range of inputs that are known at all times.
 pub(crate) const ALWAYS: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
-/// What gives the inputs of the system `S`: a function of the time and the state, or a [`Held`] table.
+/// A source of the inputs of the system `S`: a function of the time and the state, or a [`Held`] table.
 pub trait Signal<S: DrivenSystem> {
     /// The inputs at a time in a state.
     fn at(&self, time: f64, state: &S::State) -> S::Input;
@@ -61,13 +61,13 @@ pub struct Driven<S, F, I> {
 pub struct UndefinedInput {
     /// The input.
     pub name: &'static str,
-    /// What was given for it.
+    /// The value that was given for it.
     pub value: f64,
     /// When.
     pub time: f64,
 }
 
-/// What gives inputs to a field, as integrators see it.
+/// A source of a field's inputs, as integrators see it.
 pub trait Driver {
     /// Begins a step at this time, and returns when it has to end at the latest.
     fn hold(&self, time: f64) -> f64;
@@ -87,7 +87,7 @@ pub trait TakesInput<S: DrivenSystem>: Field<Vector = Vector<S>> + Sealed {
     /// [`Field::jacobian`] with these inputs.
     fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool;
 
-    /// What the system is.
+    /// The facts about the system.
     #[doc(hidden)]
     fn facts(&self) -> &'static SystemFacts;
 }

@@ -11,7 +11,7 @@ use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// A system whose parameters, and inputs if it has any, are fixed. States are flat, with an entry for each of [`SystemFacts::state`].
 pub trait DynamicalSystem {
-    /// What the system is.
+    /// The facts about the system.
     fn facts(&self) -> &'static SystemFacts;
     /// Puts F(x) into `values`.
     fn integrals_at(&self, x: &[f64], values: &mut [f64]);
@@ -114,7 +114,7 @@ pub struct Scratch<'m> {
 }
 
 impl<'m> Scratch<'m> {
-    /// What is left, for another function.
+    /// The rest, for another function.
     pub(crate) fn rest(&mut self) -> Scratch<'_> {
         Scratch {
             rows: self.rows,

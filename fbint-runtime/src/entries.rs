@@ -9,7 +9,7 @@ use core::ops::{Index, IndexMut};
 
 use crate::sealed::Sealed;
 
-/// What a vector can hold: plain data that can be copied, compared, printed and sent to another thread.
+/// An entry of a vector: plain data that can be copied, compared, printed and sent to another thread.
 pub trait Entry: Copy + Debug + PartialEq + Send + Sync + 'static {}
 
 impl<T: Copy + Debug + PartialEq + Send + Sync + 'static> Entry for T {}

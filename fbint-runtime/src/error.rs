@@ -1,4 +1,4 @@
-//! What can be wrong with what a caller hands in, and what can go wrong in a run.
+//! Errors: wrong arguments of a caller, and failures of a run.
 //!
 //! Every message names the culprit and its value, and says what would do instead. Names are those of the declaration, as in
 //! [`FeedbackSystem`](crate::FeedbackSystem)'s constants.
@@ -167,7 +167,7 @@ pub enum Error {
     #[cfg(feature = "ensemble")]
     #[error("there are {given} {what} for {starts} starts: give one for each start, or one for all")]
     MemberCount {
-        /// What there are too many or too few of.
+        /// The things whose number is wrong.
         what: &'static str,
         /// How many were given.
         given: usize,
@@ -177,7 +177,7 @@ pub enum Error {
     /// A step, a tolerance, an end or an interval that is not positive or not finite.
     #[error("{what} is {value:?}: it must be positive and finite")]
     Setting {
-        /// What was set.
+        /// The setting.
         what: &'static str,
         /// To which value.
         value: f64,
@@ -283,7 +283,7 @@ pub enum Error {
         index: usize,
         /// The time.
         time: f64,
-        /// What it must be.
+        /// The condition that it must meet.
         reason: &'static str,
     },
     /// The snapshot to resume from was taken from another run.
@@ -292,7 +292,7 @@ pub enum Error {
         "the run cannot resume from this snapshot: {reason}; build the simulation as it was when the snapshot was taken"
     )]
     ForeignSnapshot {
-        /// What differs.
+        /// The part that differs.
         reason: &'static str,
     },
     /// The snapshot to resume from was taken from a run with other settings.
@@ -304,9 +304,9 @@ pub enum Error {
     ResumedOtherwise {
         /// The setting.
         what: String,
-        /// What it was in the run from which the snapshot was taken.
+        /// Its value in the run from which the snapshot was taken.
         then: String,
-        /// What it is.
+        /// Its value now.
         now: String,
     },
     /// The run ended before its end.
@@ -382,7 +382,7 @@ impl fmt::Debug for GivenName {
     }
 }
 
-/// What is wrong with the times of a table.
+/// A mistake in the times of a table.
 #[cfg(feature = "std")]
 struct HeldTimes<'a>(&'a usize, &'a f64, &'a Option<f64>);
 

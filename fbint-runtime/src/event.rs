@@ -22,10 +22,10 @@ pub struct Event<'a, X> {
     pub(crate) reset: Option<Reset<'a, X>>,
 }
 
-/// What passes 0.
+/// The function that passes 0.
 type EventFunction<'a, X> = Box<dyn Fn(f64, &X) -> f64 + 'a>;
 
-/// What replaces the state.
+/// The function that replaces the state.
 type Reset<'a, X> = Box<dyn Fn(f64, &X) -> X + 'a>;
 
 /// In which direction a function has to pass 0.

@@ -1,4 +1,4 @@
-//! What a system is, whatever its parameters are: names, roles, and what the compiler found out about it.
+//! Facts about a system that hold for all parameters: names, roles, and the findings of the compiler.
 
 use crate::entries::{Entries, Entry};
 use crate::scalar::Scalar;
@@ -6,7 +6,7 @@ use crate::system::{
     FeedbackSystem, GeneratedSystem, Integral, Integrals, KineticEnergy, Operations, StateEntry, StateRole, Vector,
 };
 
-/// What a system is, whatever its parameters are.
+/// The facts about a system that hold for all parameters.
 ///
 /// ```
 /// use fbint_runtime::{FeedbackSystem, GeneratedSystem, feedback_system};
@@ -24,13 +24,13 @@ pub struct SystemFacts {
     pub name: &'static str,
     /// The first paragraph of the documentation of the declared struct, in one line.
     pub summary: &'static str,
-    /// What each entry of the state is: coordinates, then momenta, each in declaration order, matrices column by column.
+    /// The entries of the state: coordinates, then momenta, each in declaration order, matrices column by column.
     pub state: &'static [StateEntry],
     /// The name of each declared scalar, vector or matrix of the state: `q`, whose entries are `q[0]` and `q[1]`.
     pub variables: &'static [&'static str],
     /// The index of the time in the state, if it is there: [`StateEntry::clock`].
     pub clock: Option<usize>,
-    /// What each integral is.
+    /// The integrals.
     pub integrals: &'static [Integral],
     /// Linear functions of the state that the field conserves and that are not declared, as `invariant` takes them.
     pub undeclared: &'static [&'static str],
@@ -91,7 +91,7 @@ impl SystemFacts {
         const { &S::FACTS }
     }
 
-    /// What is known of the systems of the type `S` when they are compiled, or else these facts, which are those of one of them.
+    /// The facts of the type `S` if they are known at compile time, else these facts of one of its systems.
     #[cfg_attr(
         not(feature = "std"),
         expect(dead_code, reason = "only steps of simulations are not told by their system")

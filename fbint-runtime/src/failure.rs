@@ -27,7 +27,7 @@ pub struct Failure {
     pub last_time: f64,
     /// The last state in which everything was finite and within its bound, flat.
     pub last_state: Vec<f64>,
-    /// What its entries are.
+    /// Its entries.
     pub entries: &'static [StateEntry],
     /// The constraints that are nearly dependent there, or were on the way, if there are such.
     pub dependence: Option<Dependence>,
@@ -60,7 +60,7 @@ pub enum Cause {
     Event {
         /// The name of the event.
         event: String,
-        /// What its function gave.
+        /// The value of its function.
         value: f64,
         /// When.
         time: f64,
@@ -178,7 +178,7 @@ impl core::error::Error for Failure {}
 /// A step that failed, and where: at a state of the type `V`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepError<V> {
-    /// What failed.
+    /// The part that failed.
     pub reason: StepFailure,
     /// The end of the last step that succeeded.
     pub time: f64,

@@ -52,7 +52,7 @@ pub trait Field<T: Scalar = f64> {
         false
     }
 
-    /// What gives inputs to the field, if it takes any.
+    /// The source of the field's inputs, if it takes any.
     fn driver(&self) -> Option<&dyn Driver> {
         None
     }

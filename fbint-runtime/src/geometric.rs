@@ -198,7 +198,7 @@ struct Mechanics<S: FeedbackSystem> {
     system: S::Prepared<f64>,
 }
 
-/// What a geometric integrator has to know of the constraints of a system.
+/// The facts about a system's constraints that a geometric integrator needs.
 struct Constraints {
     /// The number of holonomic constraints.
     holonomic: usize,

@@ -90,11 +90,11 @@ pub struct DiscreteHamel<S: FeedbackSystem> {
     iterations: u64,
 }
 
-/// What is carried from step to step beside the state: (q, p) = `node` - `excess`.
+/// The data carried from step to step in addition to the state: (q, p) = `node` - `excess`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Carried<V> {
     pub(crate) node: V,
-    /// What the last additions to `node` added too much by rounding.
+    /// The excess that rounding added in the last additions to `node`.
     pub(crate) excess: V,
 }
 
@@ -106,7 +106,7 @@ pub struct HamelSteps<S: FeedbackSystem> {
     pub(crate) advance: AdvanceCarried<S>,
 }
 
-/// What is carried in a state.
+/// The data carried in a state.
 type BeginCarried<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>) -> Carried<Vector<S>>;
 
 /// A step of a size from a state and what is carried there.

@@ -66,7 +66,7 @@ pub struct Integrator<'f, F: Field + ?Sized, const STAGES: usize> {
     tolerance: Tolerance,
     /// The number of entries of a state.
     dimension: usize,
-    /// What weighs errors where the next step begins.
+    /// The weights of errors where the next step begins.
     scale: ErrorScale<F::Vector>,
     /// The same where the last attempt ended.
     reached: ErrorScale<F::Vector>,
@@ -452,7 +452,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         (next, error)
     }
 
-    /// What weighs the errors of a step of size h to a state.
+    /// The weights of the errors of a step of size h to a state.
     #[inline]
     fn weights(&mut self, next: &F::Vector, h: f64) -> F::Vector {
         self.reached = self.scale.reaching(next, |entry| self.field.continues_variable(entry));
@@ -595,7 +595,7 @@ pub(crate) struct Resumption<V> {
     pub(crate) steps: u64,
     pub(crate) rejected: u64,
     pub(crate) evaluations: u64,
-    /// What absolute tolerances follow from, where none are given.
+    /// The sizes from which absolute tolerances follow, where none are given.
     pub(crate) sizes: Option<Sizes<V>>,
 }
 

@@ -331,7 +331,7 @@ impl Method {
         self.properties().name
     }
 
-    /// What the method is, in a phrase: `The classical Runge-Kutta method, order 4`.
+    /// The method in a phrase: `The classical Runge-Kutta method, order 4`.
     pub const fn summary(self) -> &'static str {
         self.properties().summary
     }

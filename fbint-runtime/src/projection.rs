@@ -74,7 +74,7 @@ const ENTRIES_PER_INTEGRAL: usize = 12;
 pub(crate) const MOST: f64 = 1e6;
 /// The same of the largest move that raises no doubt whether forces switch within the step.
 pub(crate) const USUAL: f64 = 100.0;
-/// What counts as rounding of an entry that others of its vector are rounded into, in roundings.
+/// The rounding of an entry that others of its vector are rounded into, in roundings.
 const ROUNDINGS: f64 = 1024.0;
 /// The square of how many roundings a violation may have for no reason but rounding: a run adds up those of its steps.
 pub(crate) const ROUNDING: f64 = 4096.0;
@@ -183,14 +183,14 @@ impl Hold {
     }
 }
 
-/// What a projection of a state of the system `S` found and did.
+/// The findings and the effect of projecting a state of the system `S`.
 #[derive_where(Clone, Copy, Debug, PartialEq)]
 pub struct Projected<S: FeedbackSystem, T: Scalar = f64> {
     /// F - F_target before the projection.
     pub violation: Integrals<S, T>,
     /// How far the projection moved the state: what was subtracted from it.
     pub correction: Vector<S, T>,
-    /// What was left out of the projection, if something was.
+    /// The part that was left out of the projection, if any.
     pub left_out: Option<Omission>,
 }
 
@@ -202,7 +202,7 @@ impl<S: FeedbackSystem, T: Scalar> Projected<S, T> {
     }
 }
 
-/// What was left out of the projection after a step.
+/// A part that was left out of the projection after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Omission {
     /// The index of the integral that is the reason.
@@ -678,7 +678,7 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
         Self { system, targets, rounding, projection, mean: filled(T::from_f64(0.0)), derivative: None }
     }
 
-    /// What the system is.
+    /// The facts about the system.
     #[inline(always)]
     pub(crate) fn facts(&self) -> &'static SystemFacts {
         self.system.facts()
@@ -820,7 +820,7 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
 }
 
 impl<S: FeedbackSystem> Projector<S> {
-    /// What is remembered of the steps so far: the mean of the squared errors, and the derivative.
+    /// The memory of the steps so far: the mean of the squared errors, and the derivative.
     pub(crate) fn memory(&self) -> (&Vector<S>, Option<&Vector<S>>) {
         (&self.mean, self.derivative.as_ref())
     }

@@ -51,7 +51,7 @@ pub(crate) const RODAS5P: Pair = Pair {
     },
 };
 
-/// What the points of the last three stages have in common.
+/// The part that the points of the last three stages share.
 const LAST: [(usize, f64); 5] = [
     (1, -7.502846399306121),
     (2, 2.561846144803919),
@@ -60,7 +60,7 @@ const LAST: [(usize, f64); 5] = [
     (5, 0.030198172008377946),
 ];
 
-/// What the stages before add to the right side of the linear system of each stage, in units of 1 / h.
+/// The sum of the earlier stages in the right side of each stage's linear system, in units of 1 / h.
 pub(crate) const C: [[f64; STAGES]; STAGES] = table(&[
     &[],
     &[],

@@ -1,4 +1,4 @@
-//! What rounding does to a run: to its integrals and to the entries of its state. Projections take it for no error of the method.
+//! Rounding in a run: in its integrals and in the entries of its state. Projections do not count it as an error of the method.
 
 use derive_where::derive_where;
 

@@ -1,4 +1,4 @@
-//! What only types of this crate's choice implement.
+//! Traits that only this crate's types implement.
 
 /// A bound of a public trait that no other crate can implement, because none can name this one.
 pub trait Sealed {}

@@ -183,7 +183,7 @@ impl<S: DifferentiableSystem, const K: usize> TangentRun<S, K> {
     }
 }
 
-/// What all steps of a run have in common.
+/// The data that all steps of a run share.
 #[derive_where(Clone, Copy, Debug)]
 struct StepContext<S: DifferentiableSystem> {
     sensitivity: Sensitivity<S>,

@@ -163,7 +163,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
         self.with_field(field)
     }
 
-    /// What the system is.
+    /// The facts about the system.
     pub(crate) fn facts(&self) -> &'static SystemFacts {
         self.setup.system.facts()
     }
@@ -510,7 +510,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         Ok(Run::shaped(run, steps))
     }
 
-    /// What [`run_with`](Self::run_with) does, with a result that is compiled once for all systems.
+    /// Like [`run_with`](Self::run_with), with a result that is compiled once for all systems.
     #[doc(hidden)]
     pub fn run_flat(mut self, settings: &Settings) -> Result<FlatRun, Error> {
         self.setup.apply(settings);
@@ -670,7 +670,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
 }
 
 impl Stepping {
-    /// What makes the steps.
+    /// The stepper.
     fn stepper<'s, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
         self,
         system: &S,
@@ -704,7 +704,7 @@ impl Stepping {
 }
 
 impl ErrorControl {
-    /// What makes the steps.
+    /// The stepper.
     fn stepper<'s, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
         self,
         field: &'s F,
@@ -728,7 +728,7 @@ impl ErrorControl {
 }
 
 impl GeometricMap {
-    /// What makes the steps.
+    /// The stepper.
     fn steps<'m, S: FeedbackSystem>(
         self,
         system: &S,
@@ -774,7 +774,7 @@ pub(crate) fn check_driving<S: FeedbackSystem>(
     }
 }
 
-/// What a simulation sets of a method.
+/// The settings of a method that a simulation changes.
 struct StepControl<'m, V> {
     time: f64,
     scales: Option<V>,

@@ -1,4 +1,4 @@
-//! What `#[feedback_system]` generates: the trait that every model implements.
+//! The trait that `#[feedback_system]` implements for every model.
 //!
 //! A system has a flat state x in R^N and M integrals F(x): constraints, energy, invariants. What each entry of the state and
 //! each integral is stands in [`SystemFacts`]. The functions are those of CPV22 eq. (4) and (6). N and M are lengths of arrays and
@@ -37,7 +37,7 @@ pub trait FeedbackSystem: Sized + 'static {
     #[doc(hidden)]
     const KNOWN_FACTS: Option<&'static SystemFacts> = None;
 
-    /// What the system is, whatever its parameters are.
+    /// The facts about the system that hold for all parameters.
     fn facts(&self) -> &'static SystemFacts;
     /// The steps of the discrete Hamel integrator, if the system is a [`HamelSystem`](crate::HamelSystem).
     fn hamel_steps(&self) -> Option<HamelSteps<Self>> {
@@ -79,9 +79,9 @@ pub trait FeedbackSystem: Sized + 'static {
 ///
 /// Implemented by `#[feedback_system]`, not by hand.
 pub trait GeneratedSystem: FeedbackSystem {
-    /// What is known of the system when it is compiled.
+    /// The facts about the system that are known at compile time.
     const FACTS: SystemFacts;
-    /// What the discrete Hamel integrator needs of the system, if there is such an integrator.
+    /// The functions for the discrete Hamel integrator, if the system has one.
     #[doc(hidden)]
     const HAMEL_FUNCTIONS: Option<HamelFunctions<Self>> = None;
 
@@ -98,7 +98,7 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     /// The system that was prepared.
     type System: FeedbackSystem<Prepared<T> = Self>;
 
-    /// What the system is, whatever its parameters are.
+    /// The facts about the system that hold for all parameters.
     fn facts(&self) -> &'static SystemFacts;
     /// The Dirac-extended vector field X(x) = J (grad H - Df^T c), CPV22 eq. (4).
     fn vector_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
@@ -193,7 +193,7 @@ pub trait DrivenSystem: FeedbackSystem {
     fn with_input<T: Scalar>(system: Self::Prepared<T>, input: Self::Inputs<T>) -> Self::Prepared<T>;
 }
 
-/// What the feedback adds to a system: F_target and K of CPV22 eq. (6), as the generated code calls them.
+/// The data of the feedback: F_target and K of CPV22 eq. (6), as the generated code calls them.
 pub trait FeedbackLaw<S: FeedbackSystem, T: Scalar> {
     /// y = K (F - F_target), from the integrals F.
     fn weigh(&self, integrals: Integrals<S, T>) -> Integrals<S, T>;
@@ -217,11 +217,11 @@ pub struct StateEntry {
     pub name: &'static str,
     /// The index of its declared scalar, vector or matrix in [`SystemFacts::variables`].
     pub variable: usize,
-    /// What the entry is.
+    /// The role of the entry.
     pub role: StateRole,
 }
 
-/// What an entry of the state is.
+/// The role of an entry of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateRole {
     /// A coordinate of a canonical system.
@@ -251,7 +251,7 @@ pub enum StateRole {
 pub struct Integral {
     /// The name: `length`, `length_rate`, `link[3]`, `energy`.
     pub name: &'static str,
-    /// What the integral is, which decides its target.
+    /// The kind of the integral, which decides its target.
     pub kind: IntegralKind,
     /// How often the integral occurs in the declaration: 2 for an off-diagonal entry of a symmetric matrix, else 1.
     pub weight: f64,
@@ -259,7 +259,7 @@ pub struct Integral {
     pub conservation: Conservation,
 }
 
-/// What an integral is, which decides its target.
+/// The kind of an integral, which decides its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntegralKind {
     /// A holonomic constraint g(q) = 0. Its target is 0.

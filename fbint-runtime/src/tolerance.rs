@@ -48,7 +48,7 @@ impl Tolerance {
     }
 }
 
-/// What weighs the errors of the entries of a state.
+/// The weights of errors of a state's entries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ErrorScale<V> {
     rtol: f64,
@@ -62,7 +62,7 @@ enum Absolute<V> {
     BySize(Sizes<V>),
 }
 
-/// What absolute tolerances follow from where none are given.
+/// The sizes from which absolute tolerances follow where none are given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes<V> {
     /// The largest entry, in the last steps, of the variable that each entry belongs to.

@@ -6,7 +6,7 @@ use fbint_runtime::{Dual, MediumLanes, NarrowLanes, SystemFacts};
 
 /// The functions of a system, whatever its parameters are, in the numbers that runs and ensembles compute with.
 pub trait FlatFunctions: Send + Sync {
-    /// What the system is.
+    /// The facts about the system.
     fn facts(&self) -> &'static SystemFacts;
     /// [`PreparedSystem::zero_targets`](fbint_runtime::PreparedSystem::zero_targets), into the first of `targets`.
     fn zero_targets(&self, targets: &mut [bool]);

@@ -274,7 +274,7 @@ impl StartMove {
     }
 }
 
-/// What the integrals of a run from `start` have to keep: 0 for constraints, their values there for all others.
+/// The targets of a run from `start`: 0 for constraints, the values at `start` for all other integrals.
 pub(crate) fn targets<S: FeedbackSystem, T: Scalar>(system: &S::Prepared<T>, start: &Vector<S, T>) -> Integrals<S, T> {
     let integrals = system.integrals(start);
     let facts = PreparedSystem::facts(system);

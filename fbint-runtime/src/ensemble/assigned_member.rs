@@ -58,7 +58,7 @@ impl<S: FeedbackSystem> AssignedMember<S> {
         Ok((Self { member, system, start, targets, bounds, rounding }, field))
     }
 
-    /// What the system is.
+    /// The facts about the system.
     pub(super) fn facts(&self) -> &'static SystemFacts {
         PreparedSystem::facts(&self.system)
     }

@@ -14,13 +14,13 @@ use crate::system::{FeedbackSystem, Integrals, Vector};
 pub(super) struct LaneAssignment<'c, 'm, S: FeedbackSystem, const V: usize> {
     runs: &'c SideBySide<'c, 'm, S, V>,
     members: &'c [usize],
-    /// What became of those that have or had a lane, or could not start, in the order of the members.
+    /// The outcomes of members that have or had a lane, or could not start, in the order of the members.
     tracks: Vec<Track>,
     /// Who has each lane, or had it last, and the place of its track.
     assigned: Vec<(usize, AssignedMember<S>)>,
 }
 
-/// What is done with the field and the start of a member that takes a lane, which may refuse it.
+/// Receives the field and the start of a member that takes a lane, and may refuse it.
 type StartMember<'b, S> = dyn FnMut(AloneField<'_, S>, &Vector<S>) -> Result<(), Error> + 'b;
 
 /// Why a member leaves its lane.
@@ -41,7 +41,7 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> LaneAssignment<'c, 'm, S, V> {
         Self { runs, members, tracks, assigned: Vec::with_capacity(Lanes::<V>::COUNT) }
     }
 
-    /// What became of the members. Those that have had no lane when the runs were over were interrupted.
+    /// The outcomes of the members. Members without a lane when the runs were over were interrupted.
     pub(super) fn into_tracks(mut self) -> Vec<Track> {
         self.tracks.resize_with(self.members.len(), || Err(Error::Interrupted));
         self.tracks

@@ -30,7 +30,7 @@ use crate::tolerance::{ErrorScale, Larger, Sizes, Tolerance, norm, nudged};
 pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
     pair: &'static Pair,
     tolerance: Tolerance,
-    /// What weighs errors where the next steps begin.
+    /// The weights of errors where the next steps begin.
     scale: ErrorScale<Vector<S, Lanes<V>>>,
     /// The same where the last attempt ended.
     reached: ErrorScale<Vector<S, Lanes<V>>>,
@@ -217,7 +217,7 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
         is_singular.select(Lanes::from_f64(f64::INFINITY), error)
     }
 
-    /// What [`Integrator`](crate::Integrator) does in these lanes after an attempt of this size that was rejected again.
+    /// Does in these lanes what [`Integrator`](crate::Integrator) does after an attempt of this size that was rejected again.
     fn look_closer(&mut self, lanes: Mask<V>, size: Lanes<V>, facts: &SystemFacts, fields: &dyn LaneFields<S, V>) {
         let Some(all) = self.scale.sizes_mut().filter(|_| lanes.any()) else { return };
         let mut near = self.state;

@@ -17,7 +17,7 @@ use crate::sealed::Sealed;
 use crate::simulation::Simulation;
 use crate::system::{FeedbackSystem, Integral, Vector};
 
-/// What feedback the members of an ensemble have: `()` for none, [`Gains`] for all of them, or a vector with the gains of each.
+/// The feedback of an ensemble's members: `()` for none, [`Gains`] for all of them, or a vector with the gains of each.
 pub trait EnsembleGains<S: FeedbackSystem>: Sync + Sealed {
     /// The field of one member.
     #[doc(hidden)]

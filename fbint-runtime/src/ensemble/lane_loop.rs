@@ -13,7 +13,7 @@ use crate::lanes::{Lanes, Mask};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
-/// What makes the steps of members in lanes.
+/// A stepper for members in lanes.
 pub(super) trait LaneStepper<S: FeedbackSystem, const V: usize> {
     /// Begins at the start of a member that takes a lane, or says why the member cannot start.
     fn begin(&mut self, lane: usize, field: AloneField<'_, S>, start: &Vector<S>) -> Result<(), Error>;
@@ -34,7 +34,7 @@ pub(super) trait LaneStepper<S: FeedbackSystem, const V: usize> {
     fn accept(&mut self, arrived: Mask<V>);
 }
 
-/// What became of steps in lanes.
+/// The outcomes of steps in lanes.
 pub(super) struct LaneSteps<S: FeedbackSystem, const V: usize> {
     /// The number of steps, those that were rejected among them.
     pub(super) number: u64,

@@ -73,10 +73,10 @@ const MIDDLING: usize = 8;
 const MEDIUM: usize = if cfg!(target_feature = "avx") { 2 } else { 1 };
 /// How many vectors of numbers make the fastest [`Lanes`] of a system that has no room in registers anyway.
 const NARROW: usize = 1;
-/// What members of a system with at most eight entries are integrated in, if they are more than six.
+/// The lanes for members of a system with seven or eight entries.
 #[doc(hidden)]
 pub type MediumLanes = Lanes<MEDIUM>;
-/// What members of a system with more than eight entries are integrated in.
+/// The lanes for members of a system with more than eight entries.
 #[doc(hidden)]
 pub type NarrowLanes = Lanes<NARROW>;
 
@@ -432,7 +432,7 @@ impl<S: FeedbackSystem> EnsembleSetup<'_, S> {
         }
     }
 
-    /// What all systems are.
+    /// The facts that all systems share.
     fn facts(&self) -> &'static SystemFacts {
         match self.systems {
             Systems::One(system) | Systems::Each([system, ..]) => system.facts(),

@@ -22,7 +22,7 @@ pub(super) type Tracks<'a> = dyn Fn(&[usize]) -> Vec<Track> + Sync + 'a;
 /// A function that is shown a member's index and samples.
 pub(super) type ShowSamples<'a> = Mutex<Box<dyn FnMut(usize, &FlatSamples) + Send + 'a>>;
 
-/// What all members have in common.
+/// The data that all members share.
 pub(super) struct Shared<'a, 'p> {
     pub(super) members: usize,
     pub(super) progress: &'a EnsembleProgress<'p>,

@@ -43,7 +43,7 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
         self.setup.sum_up(self.settings, block_size, &|members| self.tracks(members))
     }
 
-    /// What becomes of the members of a block.
+    /// The outcomes of the members of a block.
     fn tracks(&self, members: &[usize]) -> Vec<Track> {
         let Settings { from, until, projection, .. } = self.settings.given;
         match &self.settings.stepping {

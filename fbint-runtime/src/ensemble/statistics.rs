@@ -31,7 +31,7 @@ pub struct Summary<V> {
     pub max: V,
 }
 
-/// What a [`Summary`] needs of the members so far.
+/// The sums over members so far, from which a [`Summary`] follows.
 #[derive(Clone, Debug)]
 pub struct Moments {
     count: u64,

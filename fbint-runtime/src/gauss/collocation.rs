@@ -106,7 +106,7 @@ struct IterationChange {
     is_less: bool,
 }
 
-/// What a momentum adds to the rate of a coordinate, per unit.
+/// The rate of a coordinate per unit of a momentum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct VelocityTerm {
     coordinate: usize,
@@ -114,7 +114,7 @@ struct VelocityTerm {
     factor: f64,
 }
 
-/// What the rates in the stages are needed for.
+/// The purpose of the rates in the stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// For the first increments: all stages are where the step begins.

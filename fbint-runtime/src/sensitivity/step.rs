@@ -32,13 +32,13 @@ use crate::projection::{LAST, SPIKE};
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 use crate::tableau::Tableau;
 
-/// What a run is at the end of a step.
+/// A run at the end of a step.
 #[derive_where(Clone, Copy, Debug)]
 pub(super) struct Passage<S: FeedbackSystem> {
     pub(super) x: Vector<S>,
     /// The number of steps so far.
     steps: u64,
-    /// What a projector remembers: m, and f.
+    /// The memory of a projector: m, and f.
     memory: (Vector<S>, Option<Vector<S>>),
 }
 
@@ -314,7 +314,7 @@ impl<S: DifferentiableSystem> StepContext<S> {
     }
 }
 
-/// What belongs to the targets that follow the start: those of constraints are 0.
+/// The derivatives of the targets that follow the start; the targets of constraints are 0.
 fn of_targets<S: FeedbackSystem>(system: &S::Prepared<f64>, values: &Integrals<S>) -> Integrals<S> {
     let integrals = system.facts().integrals;
     Entries::from_fn(|i| if integrals[i].kind.is_constraint() { 0.0 } else { values[i] })

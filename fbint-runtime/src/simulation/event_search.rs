@@ -344,7 +344,7 @@ impl<'a> EventSearch<'a> {
         if value.is_finite() { Ok(value) } else { Err(Cause::Event { event: name.clone(), value, time }) }
     }
 
-    /// What it takes to go on from here.
+    /// The data from which a run continues here.
     pub(super) fn past(&self) -> Past {
         Past { occurrences: self.occurrences.clone(), left: self.left.clone(), changes: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! What a run records after each step, and what becomes of it at the end.
+//! The record of a run: taken after each step, and evaluated at the end.
 
 use super::run::{IntegralJump, LargestProjection};
 use super::samples::{FlatSamples, SampleRow};
@@ -38,7 +38,7 @@ pub(super) struct FlatSample {
     pub(super) change: Vec<Four>,
 }
 
-/// What a run has seen so far. What is looked at after each step has the integrals in fours, padded with zeros.
+/// The record of a run so far. Data used after each step hold the integrals in fours, padded with zeros.
 pub(super) struct Record<'a> {
     system: &'a dyn DynamicalSystem,
     extremes: Extremes,
@@ -81,10 +81,10 @@ impl FlatSample {
     }
 }
 
-/// What is known of a run at its end.
+/// The record of a run at its end.
 #[derive(Clone, Debug)]
 pub struct RunFindings {
-    /// What happened to every integral.
+    /// The drift of every integral.
     pub drift: Drift,
     /// Where constraints were nearest to dependence.
     pub dependence: Option<Dependence>,
@@ -428,7 +428,7 @@ impl<'a> Record<'a> {
         self.trajectory.push(time, &state, &change.as_flattened()[..self.integrals]);
     }
 
-    /// What is known at the end of the run, which is the last good state and always sampled.
+    /// The record at the end of the run, which is the last good state and always sampled.
     pub(super) fn end(mut self) -> (FlatSamples, RunFindings) {
         if !self.is_last_sampled() {
             self.sample();

@@ -45,7 +45,7 @@ pub struct FlatRun {
     pub evaluations: u64,
     /// The number of steps from one sample to the next, where a method with error control is sampled at its steps.
     pub stride: u64,
-    /// What was found on the way.
+    /// The findings on the way.
     pub findings: RunFindings,
     /// The occurrences of events, with the names of these.
     pub events: Vec<(String, PastOccurrence)>,
@@ -145,7 +145,7 @@ impl<S: FeedbackSystem> Run<S> {
         self.state.into()
     }
 
-    /// What the run did to every integral, recorded at every step. A reset sets new targets, from which changes count from then on.
+    /// The drift of every integral, recorded at every step. A reset sets new targets, from which changes count from then on.
     pub fn drift(&self) -> &Drift {
         &self.findings.drift
     }

@@ -45,7 +45,7 @@ struct ResumePoint {
     memory: Memory,
 }
 
-/// What [`RunLoop::new`] takes.
+/// The arguments of [`RunLoop::new`].
 pub(super) struct RunInputs<'a> {
     pub(super) system: &'a dyn DynamicalSystem,
     pub(super) parameters: Parameters<'a>,
@@ -71,7 +71,7 @@ pub(super) enum Segment {
     Reset,
 }
 
-/// What a run took, and which of its steps it has kept.
+/// The cost of a run, and the steps that it has kept.
 pub(super) struct Ended {
     pub(super) steps: u64,
     pub(super) evaluations: u64,

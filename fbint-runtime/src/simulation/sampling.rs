@@ -17,7 +17,7 @@ pub(crate) enum SampleTimes {
 }
 
 impl SampleTimes {
-    /// What [`Settings::every`](crate::Settings::every) says.
+    /// The setting [`Settings::every`](crate::Settings::every).
     pub(crate) fn every(interval: f64) -> Self {
         if interval == EVERY_STEP { Self::EveryStep } else { Self::Every(interval) }
     }

@@ -33,7 +33,7 @@ impl Moment<'_> {
         (self.time - self.span.from) / self.span.length()
     }
 
-    /// What it takes to resume the run from here; see [`Simulation::from_snapshot`](crate::Simulation::from_snapshot).
+    /// The data from which the run resumes here; see [`Simulation::from_snapshot`](crate::Simulation::from_snapshot).
     pub fn snapshot(&self) -> Snapshot {
         (self.snapshot)()
     }
@@ -60,12 +60,12 @@ pub struct Snapshot {
     pub(crate) largest_projection: Option<Largest>,
     /// Time and state where constraints were nearest to dependence.
     pub(crate) dependence: Option<(f64, Vec<f64>)>,
-    /// What has happened to the events, if the run has events.
+    /// The state of the events, if the run has events.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(crate) events: Option<Past>,
 }
 
-/// What a run is made from, besides what else tells it from others: its start, its step, its events.
+/// The settings of a run, in addition to its start, its step and its events.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Origin {
@@ -77,7 +77,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// What a run is made from whose feedback decays at a rate at the start.
+    /// The settings of a run whose feedback decays at a rate at the start.
     pub(crate) fn of(parameters: &Parameters<'_>, method: Method, is_projected: bool, decay_rate: f64) -> Self {
         Self {
             parameters: (0..).map_while(parameters.value).collect(),
@@ -108,7 +108,7 @@ impl Origin {
     }
 }
 
-/// What has happened to the events of a run.
+/// The state of the events of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Past {

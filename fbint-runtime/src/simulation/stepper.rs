@@ -69,7 +69,7 @@ pub(crate) struct Memory {
     pub(crate) mean: Option<Vec<f64>>,
     /// Where the integrals are held, and R, if states are projected.
     pub(crate) held: Option<[Vec<f64>; 2]>,
-    /// What a method carries from step to step besides the state: vectors that are as long as it.
+    /// Vectors that a method carries from step to step in addition to the state, each as long as the state.
     pub(crate) carried: Option<Vec<Vec<f64>>>,
     /// Of a method with error control.
     pub(crate) control: Option<Control>,
@@ -103,7 +103,7 @@ pub(crate) struct Landed<'s> {
 /// Steps that were kept, as polynomials in time.
 pub(crate) type KeptSteps<V> = Option<Vec<DenseOutput<V>>>;
 
-/// What all steppers of a system have in common.
+/// The data that all steppers of a system share.
 pub(crate) struct StepEnds<'k, S: FeedbackSystem> {
     /// Of the system.
     facts: &'static SystemFacts,
@@ -153,7 +153,7 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
         self.projector.iter_mut().for_each(Projector::begin_anew);
     }
 
-    /// What is remembered because of projections.
+    /// The memory that projections need.
     fn memory(&self) -> Memory {
         let Some(projector) = &self.projector else { return Memory::default() };
         let ((mean, derivative), [targets, noise], facts) = (projector.memory(), projector.onto(), self.facts());
@@ -175,7 +175,7 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
     }
 }
 
-/// What makes steps of a fixed size.
+/// A stepper with steps of a fixed size.
 pub(crate) trait Advance<S: FeedbackSystem> {
     /// Makes a step.
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure>;
@@ -214,7 +214,7 @@ pub(crate) trait Advance<S: FeedbackSystem> {
     }
     /// Forgets what is known of the field, because inputs have jumped.
     fn begin_anew(&mut self) {}
-    /// What is carried from step to step besides the state: vectors that are as long as it.
+    /// Vectors carried from step to step in addition to the state, each as long as the state.
     fn carried(&self) -> Option<Vec<Vec<f64>>> {
         None
     }

@@ -60,7 +60,7 @@ pub struct Integral<V = Expression, G = SparseRow> {
     pub name: String,
     /// The name in a formula.
     pub latex: String,
-    /// What it is.
+    /// Its value now.
     pub kind: Kind,
     /// How many equal entries of a declared matrix it stands for.
     pub weight: u32,

@@ -11,7 +11,7 @@ pub struct SymbolInfo {
     pub name: String,
     /// The name in a formula: `m`, `q_{0}`, `q_{0,1}`, `\omega_{2}`.
     pub latex: String,
-    /// What it is.
+    /// Its value now.
     pub role: Role,
 }
 
