@@ -1,4 +1,4 @@
-//! What the command takes of each model: where it starts, what is drawn of it, and the integrators that are made for it.
+//! The models for the command: starts, drawings, and the integrators that are made for them.
 //!
 //! The command for all of them is the package `fbint`.
 

@@ -1,4 +1,4 @@
-//! What animations draw of each model.
+//! The drawings of each model for animations.
 
 mod bodies;
 mod linkages;

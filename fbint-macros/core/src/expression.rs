@@ -346,7 +346,7 @@ impl Expression {
         }
     }
 
-    /// What tells the expression from every other one.
+    /// The key that identifies the expression.
     pub fn identity(&self) -> Identity {
         match self {
             Self::Number(number) => Identity::of((0_u8, number.numer(), number.denom())),

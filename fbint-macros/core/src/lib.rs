@@ -128,7 +128,7 @@ use proc_macro2::TokenStream;
 
 use self::prepared::Surroundings;
 
-/// What `#[feedback_system(attribute)] item` expands to where no derivations are kept.
+/// The expansion of `#[feedback_system(attribute)] item` where no derivations are kept.
 pub fn feedback_system(attribute: TokenStream, item: TokenStream) -> TokenStream {
     compile::feedback_system(attribute, item, &Surroundings::nowhere())
 }

@@ -59,7 +59,7 @@ pub struct Model {
     pub derivation: Derivation,
     /// The functions.
     pub programs: Programs,
-    /// What was found out about it.
+    /// The findings about it.
     pub findings: Findings,
     /// The parameters by default, if there is the key `default`.
     pub defaults: Option<Program>,

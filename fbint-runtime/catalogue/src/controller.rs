@@ -1,4 +1,4 @@
-//! What gives a driven model its inputs, whatever they are called.
+//! The source of a driven model's inputs, whatever their names.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,7 +13,7 @@ use super::padded::fits;
 /// A simulation of the system `S` whose gains are known only at run time.
 pub(super) type AnySimulation<'a, S> = Simulation<'a, S, Box<dyn Field<Vector = Vector<S>>>>;
 
-/// What gives a driven model its inputs: see [`Model::input`](super::Model::input).
+/// The source of a driven model's inputs: see [`Model::input`](super::Model::input).
 pub struct Controller<S: FeedbackSystem>(Box<dyn AnySignal<S>>);
 
 impl<S: DrivenSystem> Controller<S> {

@@ -1,4 +1,4 @@
-//! What is drawn of a state: points, rods, springs and bodies, in the plane or in space.
+//! The drawing of a state: points, rods, springs and bodies, in the plane or in space.
 
 use fbint_runtime::nalgebra::storage::RawStorage;
 use fbint_runtime::nalgebra::{Const, Matrix, Matrix3, U1, Vector3};
@@ -29,7 +29,7 @@ pub struct Drawing {
 /// A shape as the page draws it: its kind and its positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnShape {
-    /// What it is: `point`, `rod`, `face`.
+    /// Its kind: `point`, `rod`, `face`.
     pub kind: &'static str,
     /// Where it is.
     pub positions: Vec<Position>,

@@ -1,4 +1,4 @@
-//! What comes of runs, as the command has it. It is made from results without the type of their system, so that it is compiled once.
+//! The results of runs in the command. They are made without the type of their system, so that they are compiled once.
 
 use fbint_runtime::{FeedbackSystem, FlatEnsembleRun, FlatRun, FlatSamples, SampleRow};
 

@@ -7,7 +7,7 @@ use crate::{Drawing, Scheme};
 
 /// A model with its parameters, whatever its dimensions are.
 pub trait FlatModel: Sync {
-    /// What the model is.
+    /// The summary of the model.
     fn facts(&self) -> &'static SystemFacts;
     /// [`FeedbackSystem::parameter`](fbint_runtime::FeedbackSystem::parameter).
     fn parameter(&self, index: usize) -> Option<f64>;
@@ -55,7 +55,7 @@ impl dyn FlatModel + '_ {
 /// A [`GeometricMethod`](crate::GeometricMethod) on slices.
 pub type FlatGeometricMethod = (Scheme, Box<dyn OneStep<[f64]>>);
 
-/// What gives inputs, as a [`Signal`](fbint_runtime::Signal) does.
+/// A source of inputs, like a [`Signal`](fbint_runtime::Signal).
 pub trait FlatSignal {
     /// Puts the inputs at a time in a state into the first of `inputs`.
     fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]);

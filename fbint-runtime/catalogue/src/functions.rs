@@ -12,7 +12,7 @@ pub trait FlatFunctions: Send + Sync {
     fn zero_targets(&self, targets: &mut [bool]);
     /// The functions in one number at a time.
     fn doubles(&self) -> &dyn Functions<f64>;
-    /// What [ensembles](fbint_runtime::Ensemble) evaluate in lanes: field, integrals, feedback field, projection and Jacobian.
+    /// The functions that [ensembles](fbint_runtime::Ensemble) run in lanes: field, integrals, feedback field, projection and Jacobian.
     fn lanes(&self) -> &dyn Functions<NarrowLanes>;
     /// The same in the lanes of systems of at most eight entries.
     fn medium_lanes(&self) -> &dyn Functions<MediumLanes>;
@@ -32,12 +32,12 @@ pub trait Functions<T>: Send + Sync {
     fn jacobian(&self, given: &Given<'_, T>, with_feedback: bool, add: &mut dyn FnMut(usize, usize, T)) -> bool;
 }
 
-/// What functions read, by kind.
+/// The inputs of functions, by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// Entries of the state.
     State,
-    /// What depends on parameters alone; the parameters themselves, in functions of parameters.
+    /// Values that depend on parameters alone; the parameters themselves, in functions of parameters.
     Prepared,
     /// Entries of the inputs.
     Inputs,
@@ -50,7 +50,7 @@ pub enum Source {
 /// The number of kinds of [`Source`].
 const SOURCES: usize = Source::Second as usize + 1;
 
-/// What functions read: a list of each kind, which may be followed by zeros.
+/// The inputs of functions: a list of each kind, which may be followed by zeros.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a, T>([&'a [T]; SOURCES]);
 

@@ -41,7 +41,7 @@ pub struct Entry {
     pub name: String,
     /// The name of the type.
     pub type_name: &'static str,
-    /// What the model is: the first paragraph of its documentation.
+    /// The summary of the model: the first paragraph of its documentation.
     pub summary: &'static str,
     /// Makes the model with its default parameters.
     pub load: Make<dyn AnyModel>,
@@ -107,7 +107,7 @@ pub fn check_names(models: &[Entry]) -> Result<(), Box<dyn error::Error>> {
 
 /// A system with its parameters and its start, its dimensions known only at run time.
 pub trait AnyModel {
-    /// What the system is: its state, integrals, parameters and outputs.
+    /// The system: its state, integrals, parameters and outputs.
     fn facts(&self) -> &'static SystemFacts;
     /// The parameter at an index of its [names](SystemFacts::parameter_names), if there is one.
     fn parameter(&self, index: usize) -> Option<f64>;
@@ -146,13 +146,13 @@ pub trait AnyModel {
     ) -> Result<EnsembleRun, Error>;
     /// The rows of the Jacobian of the derived field in a state, without feedback, with the inputs of that state held.
     fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>>;
-    /// What an animation draws of a state.
+    /// The drawing of a state in animations.
     fn drawing(&self, state: &[f64]) -> Drawing;
 }
 
 // Compiled once, and not again for every model.
 impl dyn AnyModel + '_ {
-    /// What each entry of the state is.
+    /// The role of each entry of the state.
     pub fn state(&self) -> &'static [StateEntry] {
         self.facts().state
     }
@@ -162,7 +162,7 @@ impl dyn AnyModel + '_ {
         self.state().iter().map(|entry| entry.name).collect()
     }
 
-    /// What each entry of the state is.
+    /// The role of each entry of the state.
     pub fn state_roles(&self) -> Vec<StateRole> {
         self.state().iter().map(|entry| entry.role).collect()
     }
@@ -232,7 +232,7 @@ impl dyn AnyModel + '_ {
         trajectory.iter().map(sample).collect()
     }
 
-    /// What rounding of a state alone changes each integral by.
+    /// The change of each integral by rounding of a state alone.
     pub fn roundings(&self, state: &[f64]) -> Vec<f64> {
         let size = |(row, value): (Vec<f64>, f64)| {
             row.iter().zip(state).map(|(slope, entry)| (slope * entry).abs()).sum::<f64>() + value.abs()
@@ -285,7 +285,7 @@ enum ConstantGains<'p> {
 pub struct Crossing {
     /// The name, in errors and results.
     pub name: String,
-    /// What passes it.
+    /// The expressions that pass it.
     pub quantity: Quantity,
     /// Whether it has to fall below the number, or else to rise above it.
     pub is_below: bool,

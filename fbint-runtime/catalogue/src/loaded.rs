@@ -27,7 +27,7 @@ pub(super) const fn is_in_lanes(facts: &SystemFacts) -> bool {
 pub(super) trait LoadedSystem: FeedbackSystem + Sync {
     /// The model without the type of its states.
     fn flat(&self) -> &dyn FlatModel;
-    /// What gives its inputs.
+    /// The source of its inputs.
     fn controller(&self) -> Option<Controller<Self>>;
 }
 

@@ -1,4 +1,4 @@
-//! What a model says to the command.
+//! The model's side of the command: the trait `Model`.
 
 use fbint_runtime::{Error, Event, FeedbackSystem, GeneratedSystem, OneStep, Vector};
 
@@ -42,7 +42,7 @@ pub trait Model: FeedbackSystem + Sync {
         self.declared_start().ok_or(Error::NoStart { model: self.facts().name })
     }
 
-    /// What an animation draws of a state; by default [its vectors as points](Drawing::of_coordinates).
+    /// The drawing of a state in animations; by default [its vectors as points](Drawing::of_coordinates).
     ///
     /// ```
     /// # use fbint_command::{Drawing, Error, Model, feedback_system};

@@ -40,9 +40,9 @@ const fn length(facts: &SystemFacts) -> usize {
     length
 }
 
-/// What is done with a model, whatever the lengths of its vectors are.
+/// An operation on a model, whatever the lengths of its vectors.
 pub trait Visitor {
-    /// What comes of it.
+    /// The result.
     type Output;
 
     /// Does it with a model whose states have `N` entries, and whose integrals have `M`.
@@ -192,7 +192,7 @@ pub struct PaddedPrepared<T: 'static, const N: usize, const M: usize> {
     facts: &'static SystemFacts,
     /// Those of [`FlatFunctions`] that are in numbers of this type.
     functions: &'static dyn Functions<T>,
-    /// What depends on parameters alone, then zeros.
+    /// Values that depend on parameters alone, then zeros.
     prepared: [[T; N]; PREPARED],
     inputs: [T; N],
     zero_targets: [bool; M],

@@ -47,7 +47,7 @@ pub enum Aid {
 pub struct Contender {
     /// The kind of steps.
     pub scheme: Scheme,
-    /// What keeps integrals.
+    /// The feedback or projection that keeps integrals.
     pub aid: Aid,
 }
 

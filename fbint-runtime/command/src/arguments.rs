@@ -14,7 +14,7 @@ use values::{
     assignment, condition, finite, gains, interval, members, positive, seconds, seed, steps, threads, variation,
 };
 
-/// What the command does; [`execute`](Self::execute) does it.
+/// The task of the command; [`execute`](Self::execute) does it.
 ///
 /// A program with more commands flattens this enum into one of its own:
 ///
@@ -170,7 +170,7 @@ pub struct RunArguments {
     pub(crate) force: bool,
 }
 
-/// What describes a run, besides its files.
+/// The description of a run, besides its files.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunOptions {
     #[command(flatten)]
@@ -401,7 +401,7 @@ pub(crate) struct DerivationFormat {
     /// The equations as plain text (the default).
     #[arg(long)]
     pub(crate) equations: bool,
-    /// What is conserved, declared or not.
+    /// The conserved quantities, declared or not.
     #[arg(long)]
     pub(crate) conserved: bool,
     /// The derivation as LaTeX.

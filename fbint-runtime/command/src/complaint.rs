@@ -1,4 +1,4 @@
-//! What is said on stderr.
+//! Messages on stderr.
 
 use std::io::{Write, stderr};
 

@@ -176,7 +176,7 @@ impl ResolvedEnsemble {
         record::beside(&self.description.job.model, self.arguments().files().into_iter().flatten(), "checkpoint")
     }
 
-    /// What it is, with the number of members that are done.
+    /// Its kind, with the number of members that are done.
     fn title(&self, done: u64) -> String {
         let Description { job, arguments, .. } = &self.description;
         let (method, interval) = (job.settings.method.name(), interval(job));
@@ -321,7 +321,7 @@ impl ResolvedEnsemble {
     }
 }
 
-/// What records say of an ensemble, whatever became of it.
+/// The record of an ensemble, whatever its outcome.
 #[derive(Clone)]
 struct Description {
     arguments: EnsembleArguments,

@@ -93,13 +93,13 @@ const MAP_SIDE: f64 = 300.0;
 
 /// One panel.
 pub struct Chart {
-    /// What stands above it.
+    /// The heading above it.
     pub title: String,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is drawn, the last on top.
+    /// The shapes, the last on top.
     pub lines: Vec<Line>,
     /// Whether both axes have a common scale, as on a map.
     pub is_map: bool,
@@ -111,7 +111,7 @@ pub struct Axis {
     label: String,
     /// The range of what is plotted: of multiples of the power of ten, or of the exponents of a logarithmic axis.
     range: (f64, f64),
-    /// What is taken off all values, because they are so near to one another that their ticks could not be told apart.
+    /// The offset subtracted from all values that are too near to one another for distinct ticks.
     offset: f64,
     /// The power of ten by which all values are divided: 0 where they can be written out. A linear axis of tiny or huge numbers would have
     /// no ticks that can be told apart.
@@ -707,7 +707,7 @@ mod tests {
         assert_eq!((axis.label_with_power(), axis.range), ("q".to_owned(), (-f64::EPSILON, 4.0)));
     }
 
-    /// What is small has decades of its own, and zero none.
+    /// Small values have separate decades, and zero has none.
     #[test]
     fn logarithmic_axes_reach_down_to_what_is_drawn() {
         assert_eq!(Axis::decades("", [0.0, 1e-30, 2e-3].into_iter()).range, (-17.0, -2.0));

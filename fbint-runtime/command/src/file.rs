@@ -27,7 +27,7 @@ use crate::output::reason;
 /// How the names of files with models end.
 const ENDING: &str = ".rs";
 
-/// What a model in a file is called on the command line: `FILE.rs`, or `FILE.rs:MODEL` where the file has several.
+/// The name of a model in a file on the command line: `FILE.rs`, or `FILE.rs:MODEL` where the file has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InFile<'n> {
     path: &'n str,
@@ -144,7 +144,7 @@ pub fn of_text(text: &str, name: &str) -> Result<Vec<Entry>, Box<dyn Error>> {
     fbint_text::entries(text).map_err(|mistakes| MistakenText { mistakes, name: name.to_owned() }.into())
 }
 
-/// What is wrong with a text that has a name.
+/// The mistake in a text that has a name.
 #[cfg(feature = "text")]
 #[derive(Debug)]
 struct MistakenText {

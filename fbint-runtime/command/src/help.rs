@@ -19,7 +19,7 @@ pub(crate) fn program() -> String {
     Path::new(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What stands for what in examples: the first model, with the first of its parameters and of the entries of its state.
+/// The names in examples: the first model, its first parameter, and the first entry of its state.
 fn words(models: &[Entry]) -> [(&'static str, String); 4] {
     let first = models.first();
     let model = first.map(|entry| (entry.load)());

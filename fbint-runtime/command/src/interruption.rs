@@ -34,7 +34,7 @@ enum SignalResponse {
     Note,
 }
 
-/// What to do before a signal ends the process, and what to say then.
+/// The act before a signal ends the process; it returns the message.
 type Act = Box<dyn FnOnce() -> String + Send>;
 
 /// While a value of this type exists, the first signal does not end the process.

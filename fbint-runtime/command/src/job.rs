@@ -1,4 +1,4 @@
-//! What a run is made from, with everything resolved: equal jobs give bit-identical results.
+//! The job of a run, with everything resolved: equal jobs give bit-identical results.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -122,7 +122,7 @@ struct Arguments {
     command: Command,
 }
 
-/// What [`main!`] calls.
+/// The function that [`main!`] calls.
 #[doc(hidden)]
 pub fn run_alone(models: &[Entry]) -> ExitCode {
     run(models, |arguments: &Arguments| arguments.command.execute(models))
@@ -192,7 +192,7 @@ fn complaint(error: &clap::Error) -> String {
     told.join("; ").trim_start_matches("error: ").to_owned()
 }
 
-/// What an error says, in plain words also where the operating system words it.
+/// The message of an error, in plain words also where the operating system words it.
 fn message(error: &(dyn error::Error + 'static)) -> String {
     match error.downcast_ref::<io::Error>() {
         Some(error) => format!("cannot print: {}", output::reason(error, "no such file")),

@@ -47,16 +47,16 @@ pub(crate) struct Members<'a> {
     varied: Vec<Varied>,
 }
 
-/// What became of some members.
+/// The outcomes of some members.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Block {
-    /// What is known of them together.
+    /// The facts about them together.
     pub(crate) tally: Tally,
     /// Each of them.
     ends: Vec<End>,
 }
 
-/// What became of a member.
+/// The outcome of a member.
 #[derive(Debug, Serialize, Deserialize)]
 struct End {
     member: u32,

@@ -230,7 +230,7 @@ impl DrawnRun<'_> {
         groups(&names).iter().map(change).collect()
     }
 
-    /// What rounding of the state changes each integral by, at most.
+    /// The largest change of each integral by rounding of the state.
     fn roundings(&self) -> Vec<f64> {
         let most = |most: Vec<f64>, sample: &Sample| {
             most.iter().zip(self.model.roundings(&sample.state)).map(|(a, b)| a.max(b)).collect()
@@ -267,11 +267,11 @@ struct ChangeCurve {
     rounding: f64,
 }
 
-/// What leaves a path.
+/// The points that leave a path.
 struct Mover {
     /// The vector of the state that it is, if it is one.
     vector: Option<String>,
-    /// What it is drawn as.
+    /// Its mark in the drawing.
     kind: &'static str,
     path: Vec<Vector3<f64>>,
 }

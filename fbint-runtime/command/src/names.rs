@@ -13,7 +13,7 @@ pub(crate) const MEMBER: &str = "member";
 /// Why a member failed, as tables call it.
 pub(crate) const ERROR: &str = "error";
 
-/// What an entry of the state or an output cannot be called without being mistaken for something else.
+/// Names that would make an entry of the state or an output look like something else.
 const TAKEN: [&str; 4] = [TIME, DRIFT, MEMBER, ERROR];
 
 /// A name for each entry of the state, as a quantity among others: its own, or `state.t` for an entry called `t` that is not the time.

@@ -1,4 +1,4 @@
-//! What stands in for figures as PNG without the feature `png`: a refusal.
+//! The stand-in for figures as PNG without the feature `png`: a refusal.
 
 use std::error::Error;
 use std::path::Path;

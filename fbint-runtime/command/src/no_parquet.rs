@@ -1,4 +1,4 @@
-//! What stands in for tables as Parquet without the feature `parquet`: a refusal.
+//! The stand-in for tables as Parquet without the feature `parquet`: a refusal.
 
 use std::convert::Infallible;
 use std::error::Error;

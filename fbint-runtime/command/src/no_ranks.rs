@@ -1,4 +1,4 @@
-//! What stands in for the processes that share an ensemble without the feature `mpi`: this one alone.
+//! The stand-in for processes that share an ensemble, without the feature `mpi`: this one alone.
 
 use std::error::Error;
 

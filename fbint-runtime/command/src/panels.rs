@@ -5,7 +5,7 @@ use std::error::Error;
 use crate::names::DRIFT;
 use crate::nearest;
 
-/// What a panel shows, by positions among the names of quantities.
+/// The contents of a panel, by positions among the names of quantities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Panel {
     /// One quantity: over time in a run, as a histogram in an ensemble.

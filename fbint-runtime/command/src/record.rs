@@ -64,7 +64,7 @@ struct Versions {
     rustc: &'static str,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum RunResult {

@@ -1,4 +1,4 @@
-//! What a run came to, in words.
+//! The result of a run, in words.
 
 pub(crate) mod page;
 
@@ -42,7 +42,7 @@ pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
     text
 }
 
-/// What was seen of a condition that did not end the run.
+/// The observations of a condition that did not end the run.
 fn not_seen(condition: &Condition, model: &dyn AnyModel, run: &Run) -> String {
     let mut text = format!("{condition} was not seen to become true until t = {:?}", run.time);
     if let Ok(crossing) = condition.of(model) {

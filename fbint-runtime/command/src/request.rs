@@ -44,7 +44,7 @@ pub struct CompletedRun {
     pub columns: Vec<Column>,
     /// Its state at every time, if that was asked for.
     pub dense: Option<Dense>,
-    /// What the command prints of it, but for its files.
+    /// The command's output about it, but for its files.
     pub report: String,
     /// Why it is not to be trusted, if constraints were nearly dependent.
     pub doubt: Option<String>,

@@ -13,7 +13,7 @@ use crate::table::io_error;
 pub struct Picture {
     /// The file's name without its ending.
     pub name: String,
-    /// What the figure shows.
+    /// The contents of the figure.
     pub caption: String,
     /// A complete SVG document.
     pub svg: String,
@@ -23,7 +23,7 @@ pub struct Picture {
 pub struct ResultTable {
     /// The file's name without its ending.
     pub name: String,
-    /// What the table shows, with units.
+    /// The contents of the table, with units.
     pub caption: String,
     /// The heads of the columns.
     pub columns: Vec<String>,

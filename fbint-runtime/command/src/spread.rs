@@ -12,7 +12,7 @@ use crate::table::Cell;
 /// Maximum number of members that are dots, each.
 const DOTS: u32 = 4000;
 
-/// What the panels show of the members so far, in bounded memory.
+/// The panels' data of the members so far, in bounded memory.
 pub(crate) struct Spread {
     panels: Vec<Ends>,
     /// How many members are shown by one dot.

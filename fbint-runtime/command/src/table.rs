@@ -16,7 +16,7 @@ pub(crate) struct ColumnDefinition {
     pub(crate) kind: ColumnType,
 }
 
-/// What is in a column.
+/// The contents of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColumnType {
     Count,
@@ -24,7 +24,7 @@ pub(crate) enum ColumnType {
     Text,
 }
 
-/// What is in one row of a column.
+/// One row of a column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cell<'a> {
     Count(u64),

@@ -1,4 +1,4 @@
-//! What is known of all members of an ensemble, block by block: statistics and failures.
+//! Statistics and failures of all members of an ensemble, block by block.
 //!
 //! Blocks have the same members whatever integrates them, and are added in their order (Chan, Golub and LeVeque 1979), so that no digit
 //! depends on it.

@@ -62,7 +62,7 @@ struct FunctionTranslator<'t> {
     program: &'t Program,
     /// The value of each instruction that has been translated.
     values: Vec<Option<ir::Value>>,
-    /// What the law has returned: the place of its first number, and how many there are, by the instruction.
+    /// The law's results: the place and the number of its values, by the instruction.
     weighed: BTreeMap<usize, (ir::Value, usize)>,
     /// Where each array starts.
     arrays: [ir::Value; ARRAYS],

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
 
-/// What arrays are made of.
+/// The elements of arrays.
 pub(crate) trait Number: NoUninit {
     /// NumPy's name of the type.
     const TYPE: &'static str;

@@ -124,7 +124,7 @@ pub(crate) fn shaped(
     Ok(array)
 }
 
-/// What Python takes for a number, but for a bool.
+/// A Python number, but not a bool.
 pub(crate) fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     if value.is_instance_of::<PyBool>() {
         return Err(refused(name, value, "a number"));

@@ -68,7 +68,7 @@ pub(crate) const OF_ENSEMBLES: [Keyword; 4] = [
 /// An option of the command, with its text unless it is a switch.
 pub(crate) type CommandOption = (&'static str, Option<String>);
 
-/// What keywords say.
+/// The values of keywords.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) of_command: Vec<CommandOption>,

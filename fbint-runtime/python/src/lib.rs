@@ -77,7 +77,7 @@ macro_rules! module {
 const COMMON_NAMES: [&str; 9] =
     ["Model", "Trajectory", "Run", "Event", "RunFailed", "Ensemble", "Statistics", "stubs", "__version__"];
 
-/// What the module of this library has.
+/// The contents of this library's module.
 struct Contents {
     /// The name of the module.
     name: String,
@@ -98,7 +98,7 @@ fn contents(py: Python<'_>) -> PyResult<&Contents> {
     CONTENTS.get(py).ok_or_else(|| PyImportError::new_err("the module was not imported"))
 }
 
-/// What [`module!`] calls, with the version of the package that it is in.
+/// The function that [`module!`] calls, with the version of the calling package.
 #[doc(hidden)]
 pub fn fill(module: &Bound<'_, PyModule>, version: &str, models: Vec<Entry>) -> PyResult<()> {
     let py = module.py();

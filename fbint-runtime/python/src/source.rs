@@ -19,7 +19,7 @@ pub(crate) struct Source {
     pub(crate) text: Option<String>,
 }
 
-/// What is pickled of a source: the name of the model, and its text.
+/// The pickled form of a source: the name of the model, and its text.
 pub(crate) type PickledSource = (String, Option<String>);
 
 /// The attribute of classes that has their source.

@@ -95,7 +95,7 @@ fn read(py: Python<'_>, text: &str) -> PyResult<Vec<Entry>> {
 }
 
 impl Texts {
-    /// What the module of this name has.
+    /// The contents of the module of this name.
     pub(crate) fn new(module: &Bound<'_, PyModule>, name: &str) -> PyResult<Self> {
         let py = module.py();
         let members = PyDict::new(py);

@@ -29,7 +29,7 @@ type Pickled<'py> = (Vec<(String, Bound<'py, PyAny>)>, Vec<(String, Vec<usize>, 
 #[pyclass(subclass, frozen, mapping)]
 pub(crate) struct Trajectory {
     columns: Vec<Column>,
-    /// What columns make up together: vectors, matrices and scalars of the state and of the outputs.
+    /// Groups of columns: vectors, matrices and scalars of the state and of the outputs.
     arrays: Vec<(String, Array)>,
     /// The arrays that were asked for before.
     made: Py<PyDict>,
@@ -160,7 +160,7 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     nearest::find(what, name, known).map_or_else(|error| error.to_string(), |_| String::new())
 }
 
-/// What a run has besides its trajectory, in the order of its fields.
+/// The contents of a run besides its trajectory, in the order of its fields.
 type RunFields<'py> = (
     Vec<(String, f64)>,
     (f64, Vec<f64>),
@@ -303,7 +303,7 @@ impl Run {
 }
 
 impl Run {
-    /// What `draw` draws of the run, while other threads run.
+    /// The drawing of the run by `draw`, while other threads run.
     fn draw<T: Send>(
         slf: &Bound<'_, Self>,
         draw: impl FnOnce(&Request, &[Entry], Finished<'_>, &mut Observer<'_>) -> Result<T, String> + Send,

@@ -91,7 +91,7 @@ struct RunLength {
     count: usize,
 }
 
-/// What an operation computes from its operands a, b, c.
+/// The result of an operation on its operands a, b, c.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Opcode {
     /// a + b

@@ -1,4 +1,4 @@
-//! What a model from text says of itself, in the runtime's words.
+//! A text model's description, in the runtime's words.
 
 use fbint_catalogue::printable;
 use fbint_macros_core::derivation::table::Id;

@@ -15,7 +15,7 @@ use fbint_runtime::SystemFacts;
 use crate::code::{Code, Columns, Layout, MOST_REGISTERS};
 use crate::facts::facts;
 
-/// What a model is, and its functions.
+/// The facts of a model, and its functions.
 #[derive(Debug)]
 pub(crate) struct ModelFunctions {
     pub(crate) facts: &'static SystemFacts,

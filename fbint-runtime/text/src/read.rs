@@ -25,7 +25,7 @@ pub fn entries(text: &str) -> Result<Vec<Entry>, Mistakes> {
 
 /// The models that a text declares, in their order.
 ///
-/// What a model is and how it is evaluated stays in memory as long as the program runs, once for each text.
+/// The facts and functions of a model stay in memory as long as the program runs, once for each text.
 ///
 /// # Errors
 ///

@@ -7,14 +7,14 @@ use std::ops::ControlFlow;
 use fbint_command::catalogue::{AnyModel, Feedback, Plan};
 use fbint_runtime::{Error, IntegralDrift, Method, Settings};
 
-/// What a run left behind.
+/// The files that a run left behind.
 #[derive(Clone, Debug)]
 pub struct RecordedRun {
     /// The times of the samples.
     pub times: Vec<f64>,
     /// The states at the samples.
     pub states: Vec<Vec<f64>>,
-    /// What became of each integral.
+    /// The drift of each integral.
     pub drift: Vec<IntegralDrift>,
     /// The number of evaluations of the field.
     pub evaluations: u64,
@@ -88,7 +88,7 @@ pub struct Group {
     /// The name.
     pub name: String,
     entries: Vec<usize>,
-    /// What errors are compared with, unless it is the largest norm on the way.
+    /// The size that errors are compared with, unless it is the largest norm on the way.
     size: Option<f64>,
 }
 

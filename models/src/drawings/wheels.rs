@@ -1,4 +1,4 @@
-//! What rolls or glides on a plane.
+//! Bodies that roll or glide on a plane.
 
 use fbint_command::Drawing;
 use fbint_command::animation::circle_about;

@@ -21,7 +21,7 @@ use crate::proofs::{self, grades};
 pub enum Obstacle {
     /// The algebra cannot be used now.
     Session(SessionError),
-    /// What is declared has no derivation.
+    /// The declaration has no derivation.
     Underived(Underived),
 }
 

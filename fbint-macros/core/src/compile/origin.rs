@@ -43,7 +43,7 @@ pub(super) fn origin(messages: Messages<'_>) -> syn::Result<Provenance> {
     Ok(Provenance { doubts: proofs::doubts(&prepared.derivation), prepared, file: Some(file) })
 }
 
-/// What a file's text says, if all of it is true of the problem.
+/// The contents of a file's text, if all of it is true of the problem.
 fn read_and_verify(text: &str, problem: &Problem) -> Result<Prepared, String> {
     prepared::read(text, problem).and_then(|prepared| prepared::verify_kept(problem, prepared))
 }
@@ -80,7 +80,7 @@ fn without_orphans(folder: &Folder) -> Result<(), FileError> {
     }
 }
 
-/// What follows from a problem, without a file.
+/// The derivation from a problem, without a file.
 fn derived(messages: Messages<'_>) -> syn::Result<Provenance> {
     let problem = &messages.model.problem;
     begin("deriving its equations");

@@ -3,7 +3,7 @@
 use super::{Derivation, IntegralId, Kind, LinearSystem, Structure};
 use crate::expression::{Expression, Symbol};
 
-/// What a linear system of a field is solved for, as the roles of its unknowns say.
+/// The unknowns of a field's linear system, by their roles.
 ///
 /// The multipliers of k holonomic constraints g and of their rates g' follow from C = [[0, A], [-A, B]] with A_ij = {g_i, g'_j} and
 /// B_ij = {g'_i, g'_j}, which is two systems with one symmetric matrix, A c2 = g' and A c1 = {H, g'} + B c2. Where the system is driven,
@@ -16,7 +16,7 @@ pub enum Unknowns {
     OfReactions,
     /// Multipliers c of constraints of any kind, from C^T c = b with C_ij = {f_i, f_j} and b_i = {H, f_i}.
     OfBrackets,
-    /// What else the motion of a Lagrangian system takes.
+    /// Further parts of the motion of a Lagrangian system.
     OfMotion,
 }
 
@@ -32,7 +32,7 @@ pub struct ConstraintMatrix {
 }
 
 impl Derivation {
-    /// What a linear system is solved for.
+    /// The unknowns of a linear system.
     pub fn unknowns_of(&self, system: &LinearSystem) -> Unknowns {
         let kind = |unknown: &Symbol| Some(self.integrals[self.symbols.constraint(*unknown)?].kind);
         match system.unknowns.iter().map(kind).collect::<Option<Vec<_>>>() {

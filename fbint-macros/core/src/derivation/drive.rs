@@ -1,4 +1,4 @@
-//! What moves a canonical system beside its energy: generalised forces, and the time.
+//! The drive of a canonical system: generalised forces, and the time.
 
 use super::{Problem, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
@@ -33,7 +33,7 @@ pub struct Force {
 }
 
 impl Drive {
-    /// What drives a system. The forces of a Lagrangian system are not among it: its rates have them.
+    /// The drive of a system, without the forces of a Lagrangian system: its rates have them.
     pub fn of(problem: &Problem) -> Self {
         let symbols = &problem.symbols;
         let force = |(momentum, value): &(Symbol, Expression)| match symbols[*momentum].role {

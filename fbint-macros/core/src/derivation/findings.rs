@@ -1,4 +1,4 @@
-//! What was found out about a derivation.
+//! The findings about a derivation.
 
 use super::{IntegralId, SparseRow};
 use crate::derivation::table::Table;
@@ -15,7 +15,7 @@ pub enum Conservation {
     Assumed,
 }
 
-/// What algebra says to the claim that an integral is conserved.
+/// The answer of algebra to the claim that an integral is conserved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// It is proved.
@@ -44,7 +44,7 @@ pub enum Evidence {
 pub struct Findings {
     /// For each integral.
     pub conservation: Table<IntegralId, Conservation>,
-    /// What is conserved beside them.
+    /// Further conserved quantities.
     pub further: Further,
     /// {I_a, I_b} among the energy and the invariants.
     pub involution: Involution,
@@ -56,7 +56,7 @@ pub struct Findings {
     pub roots: Vec<IntegralId>,
     /// The velocity constraints, if there are any.
     pub velocity_constraints: Option<VelocityConstraints>,
-    /// What looks like a mistake and was not proved to be one.
+    /// Likely mistakes that are not proved.
     pub doubts: Vec<Doubt>,
 }
 
@@ -71,7 +71,7 @@ pub enum KineticEnergy {
     Quadratic,
 }
 
-/// What a search found to be conserved that is not declared.
+/// Undeclared conserved quantities that a search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Further {
     /// Functions of the state, independent of what is declared and of one another, shortest first.
@@ -99,7 +99,7 @@ pub struct FurtherIntegral {
 pub struct Searched {
     /// Their degree, at most.
     pub degree: usize,
-    /// What they are polynomials in, beside the state.
+    /// The variables of the polynomials, in addition to the state.
     pub atoms: Vec<Expression>,
     /// Whether only what is conserved in all states was looked for, although there are constraints, because no points modulo primes satisfy
     /// them.

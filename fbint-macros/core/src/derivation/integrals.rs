@@ -1,4 +1,4 @@
-//! What each integral of a model is.
+//! The kinds of a model's integrals.
 
 use super::{Conservation, Evidence, SparseRow};
 use crate::derivation::table::{Id, Table};
@@ -18,7 +18,7 @@ impl Id for IntegralId {
     }
 }
 
-/// What an integral is.
+/// The kind of an integral.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A holonomic constraint g(q) = 0 of a canonical or a Lagrangian system.

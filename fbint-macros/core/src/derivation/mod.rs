@@ -48,10 +48,10 @@ pub use symbols::{Role, SymbolInfo, Symbols};
 use crate::derivation::table::Table;
 use crate::expression::{Expression, Symbol};
 
-/// What is declared.
+/// The declared quantities.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// What the model is called.
+    /// The name of the model.
     pub name: String,
     /// The entries of the state and of the parameters, and the multipliers of the constraints.
     pub symbols: Symbols,
@@ -59,7 +59,7 @@ pub struct Problem {
     pub dynamics: Dynamics,
     /// Everything that the flow keeps.
     pub integrals: Table<IntegralId, Declared>,
-    /// What holds the velocity constraints, in the order of the integrals.
+    /// The reactions of the velocity constraints, in the order of the integrals.
     pub reactions: Vec<Reaction>,
     /// Generalised forces, by the momenta or the velocities along which they act.
     pub forces: Vec<(Symbol, Expression)>,
@@ -118,7 +118,7 @@ impl Problem {
     }
 }
 
-/// What is declared as a function of the state.
+/// The declared functions of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// H
@@ -196,16 +196,16 @@ pub struct Lagrangian {
     pub brackets: Vec<FrameBracket>,
 }
 
-/// What follows from a [`Problem`].
+/// The derivation from a [`Problem`].
 #[derive(Clone, Debug)]
 pub struct Derivation {
-    /// What the model is called.
+    /// The name of the model.
     pub name: String,
     /// The entries of the state and of the parameters, and the multipliers of the constraints.
     pub symbols: Symbols,
     /// The bracket.
     pub structure: Structure,
-    /// What moves the state beside the energy.
+    /// The causes of motion in addition to the energy.
     pub drive: Drive,
     /// F, with DF in the gradients.
     pub integrals: Integrals,
@@ -220,9 +220,9 @@ pub struct Derivation {
 /// All that takes algebra to find out about a [`Problem`].
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// What follows from the problem.
+    /// The derivation from the problem.
     pub derivation: Derivation,
-    /// What algebra says to every claim of conservation.
+    /// The answers of algebra to all claims of conservation.
     pub claims: Table<IntegralId, Claim>,
     /// Which integrals commute.
     pub involution: Involution,

@@ -6,7 +6,7 @@ use super::{Dynamics, Problem, Role, Symbols};
 use crate::derivation::table::Table;
 use crate::expression::{Expression, Symbol};
 
-/// What the bracket of two functions is.
+/// The bracket of two functions.
 #[derive(Clone, Debug)]
 pub enum Structure {
     /// {f, g} = f_q . g_p - f_p . g_q, where J = [[0, I], [-I, 0]].

@@ -1,4 +1,4 @@
-//! What each symbol of a model is.
+//! The roles of a model's symbols.
 
 use super::{IntegralId, stem};
 use crate::derivation::table::{Id, Table};
@@ -15,7 +15,7 @@ pub struct SymbolInfo {
     pub role: Role,
 }
 
-/// What a symbol is to the mechanics.
+/// The role of a symbol in the mechanics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// An entry of q in a canonical state (q, p).
@@ -37,7 +37,7 @@ pub enum Role {
         /// The symbol of what holds it at zero.
         reaction: Symbol,
     },
-    /// What holds a velocity at zero that a constraint puts to zero.
+    /// The reaction along a velocity that a constraint sets to zero.
     Reaction {
         /// The velocity.
         of: Symbol,
@@ -54,22 +54,22 @@ pub enum Role {
     Input,
     /// The entry of c that belongs to a constraint.
     Multiplier(IntegralId),
-    /// What stands for the rate of a coordinate in a declaration.
+    /// The notation for the rate of a coordinate in a declaration.
     Rate {
         /// The coordinate.
         of: Symbol,
     },
-    /// What stands for the momentum dL/dv of a velocity in a declaration.
+    /// The notation for the momentum dL/dv of a velocity in a declaration.
     Conjugate {
         /// The velocity.
         of: Symbol,
     },
-    /// What the rate of a velocity would be without reactions.
+    /// The rate of a velocity without reactions.
     Acceleration {
         /// The velocity.
         of: Symbol,
     },
-    /// What the rate of a velocity becomes by a unit of a reaction.
+    /// The rate of a velocity per unit of a reaction.
     Response {
         /// The velocity.
         of: Symbol,

@@ -141,7 +141,7 @@ impl Scope<'_> {
         }
     }
 
-    /// What an operand adds to a sum of this shape.
+    /// The term that an operand adds to a sum of this shape.
     fn term(&self, shape: Shape, op: BinOp, operand: ShapedExpression) -> Value {
         let is_difference = matches!(op, BinOp::Sub(_));
         if shape != operand.shape() {
@@ -357,7 +357,7 @@ pub(super) enum Fold {
 }
 
 impl Fold {
-    /// What a chain of operators of one precedence does.
+    /// The operations in a chain of operators of one precedence.
     fn of(op: &BinOp) -> Option<Self> {
         match op {
             BinOp::Add(_) | BinOp::Sub(_) => Some(Self::Sum),

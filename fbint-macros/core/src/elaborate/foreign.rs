@@ -26,7 +26,7 @@ const ALIASES: [(&[&str], &str); 14] = [
     (&["inverse", "reciprocal"], "recip"),
 ];
 
-/// What has no counterpart of its own.
+/// Functions and operators of other languages that need a rewrite rather than another name.
 const FOREIGN: [(&[&str], &str); 26] = [
     (&["pow", "power"], "a power is written `x.powi(2)` or `x.powf(1.5)`"),
     (
@@ -112,7 +112,7 @@ pub(super) fn constant(name: &str) -> Option<&'static str> {
     CONSTANTS.iter().find(|(constant, _)| *constant == name).map(|(_, expression)| *expression)
 }
 
-/// What to write for a function of other languages that is called with these arguments.
+/// The equivalent of another language's function, called with these arguments.
 pub(super) fn call(name: &str, arguments: &[&Expr]) -> Option<String> {
     let lower = name.to_lowercase();
     match (&lower[..], arguments) {

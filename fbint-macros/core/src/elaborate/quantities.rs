@@ -182,7 +182,7 @@ fn refuse_motion(scope: &Scope, named: &NamedExpression, value: &ShapedExpressio
     scope.fail_at(word.span(), message)
 }
 
-/// What is wrong with a quantity that is constant.
+/// The mistake of a constant quantity.
 fn constancy(name: &str, kind: Purpose, has_vanished: bool) -> String {
     let what = match kind {
         Purpose::VelocityConstraint if has_vanished => {

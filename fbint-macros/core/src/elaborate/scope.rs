@@ -33,7 +33,7 @@ pub(super) fn every<T>(results: impl Iterator<Item = Reported<T>>) -> Reported<V
 enum Meaning<'a> {
     Variable(&'a SymbolicVariable),
     Definition(usize),
-    /// What has no value, in words: a constraint, an integral, an output, or the work.
+    /// The quantity without a value, in words: a constraint, an integral, an output, or the work.
     Valueless(String),
     /// Its declaration is mistaken.
     Broken,
@@ -479,7 +479,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// What is said of the name of a constraint or an integral where a value is needed.
+/// The message for the name of a constraint or an integral where a value is needed.
 fn integral(kind: &str) -> String {
     let remedy = "name its expression with `define` and use that name in both places";
     format!("is {kind}, which has no value here: {remedy}")

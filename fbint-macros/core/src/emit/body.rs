@@ -31,13 +31,13 @@ use crate::syntax::{Declaration, plain};
 /// The common part of everything that is generated for one model.
 pub(super) struct Writer<'a> {
     pub(super) declaration: &'a Declaration,
-    /// What the functions compute; `None` where the declaration is mistaken.
+    /// The meaning of the functions; `None` where the declaration is mistaken.
     pub(super) model: Option<&'a CompiledModel>,
     /// The path of the runtime.
     pub(super) runtime: &'a syn::Path,
     /// The name of the struct.
     pub(super) name: &'a Ident,
-    /// What stands in for generic parameters.
+    /// Stand-ins for generic parameters.
     pub(super) instance: Instance,
     pub(super) signatures: Signatures,
     /// Different names for the unknowns.
@@ -210,7 +210,7 @@ struct FunctionBody<'a> {
     writer: &'a Writer<'a>,
     program: &'a Program,
     host: Host,
-    /// What stands for each value that was computed: a name, a number or a call.
+    /// The tokens for each computed value: a name, a number or a call.
     pieces: Vec<Option<TokenStream>>,
     statements: Vec<TokenStream>,
     temporaries: usize,
@@ -355,7 +355,7 @@ impl FunctionBody<'_> {
         quote!(-#value)
     }
 
-    /// What a method is called on: a sign would belong to the result.
+    /// The receiver of a method: a sign would belong to the result.
     fn receiver(&self, sign: Sign, value: Value) -> TokenStream {
         let signed = self.signed(sign, value);
         let is_negated = sign == Sign::Minus && self.as_constant(value).is_none();

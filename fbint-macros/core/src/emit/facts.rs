@@ -1,4 +1,4 @@
-//! What a model says of itself.
+//! A model's description.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};

@@ -195,7 +195,7 @@ pub(super) fn functions(writer: &Writer<'_>, owner: Trait) -> TokenStream {
     quote!(#(#functions)*)
 }
 
-/// What is known of the integrals without a state: which targets are 0, and the numbers of the normalised form.
+/// The facts about integrals that need no state: which targets are 0, and the numbers of the normalised form.
 pub(super) fn normalisation(writer: &Writer<'_>) -> TokenStream {
     let m = Literal::usize_unsuffixed(writer.signatures.integrals);
     let zero_targets = writer.content(|model| {

@@ -100,7 +100,7 @@ struct GeneratedFunctions {
     prepare: TokenStream,
     /// The prepared model.
     prepared: TokenStream,
-    /// What some models have in addition.
+    /// Additions of some models.
     others: TokenStream,
 }
 
@@ -145,7 +145,7 @@ fn numbers(writer: &Writer<'_>) -> TokenStream {
     }
 }
 
-/// What belongs to an index that is known when the code runs, or `None` past the end.
+/// The item at an index that is known when the code runs, or `None` past the end.
 fn by_index(index: &Ident, results: impl Iterator<Item = TokenStream>) -> TokenStream {
     let arms = (0..).map(Literal::usize_unsuffixed).zip(results);
     let arms = arms.map(|(place, result)| quote!(#place => ::core::option::Option::Some(#result),));

@@ -1,4 +1,4 @@
-//! What stands in for what is not known of a mistaken model.
+//! Stand-ins for the unknown parts of a mistaken model.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};

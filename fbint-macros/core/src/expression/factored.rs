@@ -1,4 +1,4 @@
-//! What the terms of a sum share, taken out of it, and equal terms as one.
+//! Common factors taken out of sums, and equal terms merged.
 
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ impl Factors {
         self.powers.iter().find(|(other, _)| other == base).map(|(_, exponent)| exponent)
     }
 
-    /// What both have in common: common divisors above and below the line, and the smaller power of each base.
+    /// The common part: common divisors above and below the line, and the smaller power of each base.
     fn shared(&self, other: &Self) -> Self {
         let numerator = self.coefficient.numer().gcd(other.coefficient.numer());
         let denominator = self.coefficient.denom().gcd(other.coefficient.denom());

@@ -26,13 +26,13 @@ pub(crate) const PRECISE_FUNCTION: u64 = 2_000;
 pub(crate) const STATEMENT: u64 = 2_000;
 
 thread_local! {
-    /// What is left of this thread's budget.
+    /// The rest of this thread's budget.
     static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
     /// The task of this thread, which a message names where the budget is spent.
     static TASK: Cell<&'static str> = const { Cell::new("") };
 }
 
-/// What is thrown where a budget is spent.
+/// The payload thrown where a budget is spent.
 struct Spent;
 
 /// An amount of work.

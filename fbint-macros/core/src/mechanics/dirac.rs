@@ -87,7 +87,7 @@ impl Flow<'_> {
         along.chain(acting.map(|force| force.value.clone())).chain(self.reactions(state)).collect()
     }
 
-    /// What holds velocity constraints, along a momentum.
+    /// The reaction of velocity constraints along a momentum.
     fn reactions(&self, state: Symbol) -> impl Iterator<Item = Expression> {
         self.problem.reactions.iter().filter_map(move |Reaction { constraint, along }| {
             let Role::Momentum { coordinate } = self.problem.symbols[state].role else { return None };

@@ -33,7 +33,7 @@ use crate::proofs::involution::involution;
 /// A quantity that has no finite real derivative, or from which something is derived that has none.
 pub type Unreal = Quantity;
 
-/// What a message says of such a quantity.
+/// The message about such a quantity.
 pub const NO_DERIVATIVE: &str = "has no finite real derivative: some part of it divides by zero or takes the root of a negative number; \
                                  remove that part";
 
@@ -42,7 +42,7 @@ pub const NO_DERIVATIVE: &str = "has no finite real derivative: some part of it 
 pub enum Underived {
     /// Declared quantities have no finite real derivative.
     Unreal(Vec<Unreal>),
-    /// What is derived becomes too long.
+    /// The derivation becomes too long.
     Overlong(Overlong),
     /// The matrix of a Poisson system is not a Poisson matrix.
     NotPoisson(NotPoisson),
@@ -60,7 +60,7 @@ impl From<Overlong> for Underived {
     }
 }
 
-/// What follows from a problem without algebra: its derivation, and what numbers prove of it.
+/// The derivation from a problem without algebra, and the proofs by numbers.
 pub fn prepare(problem: &Problem) -> Result<Prepared, Underived> {
     let derivation = derive(problem, &Collect)?;
     let grades = grades(&derivation);

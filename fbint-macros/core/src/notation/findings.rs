@@ -35,7 +35,7 @@ pub fn summary(derivation: &Derivation, findings: &Findings) -> String {
     text
 }
 
-/// What is linear in the state and conserved, and not declared, as `invariant` takes it.
+/// Undeclared conserved quantities that are linear in the state, as `invariant` takes them.
 pub fn undeclared(derivation: &Derivation, further: &Further) -> Vec<String> {
     let symbols = &derivation.symbols;
     let is_constant = |slope: &Expression| !slope.symbols().iter().any(|symbol| symbols.is_state(*symbol));
@@ -123,7 +123,7 @@ impl Notation<'_> {
         (format!("{rate} {enclosed}"), format!("0{gap}{}", self.printer.text(&grade.text())))
     }
 
-    /// What was looked for and not found.
+    /// The name that was not found.
     fn excluded(&self, further: &Further) -> String {
         let searched = match &further.searched {
             Ok(searched) => searched,

@@ -21,7 +21,7 @@ pub(super) enum Style {
 }
 
 impl Style {
-    /// What belongs to the style.
+    /// The rules of the style.
     pub(super) fn choose<T>(self, plain: T, latex: T) -> T {
         match self {
             Self::Plain | Self::Source => plain,
@@ -29,7 +29,7 @@ impl Style {
         }
     }
 
-    /// What separates the members of a list.
+    /// The separator of a list.
     pub(super) fn comma(self) -> &'static str {
         self.choose(", ", ",\\ ")
     }

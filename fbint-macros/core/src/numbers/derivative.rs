@@ -113,7 +113,7 @@ fn gradient_of(
     })
 }
 
-/// What a part contributes to the derivative of an expression, from its own.
+/// The contribution of a part to the derivative of an expression, from the part's derivative.
 fn chained(expression: &Expression, place: usize, slope: Expression) -> Option<Expression> {
     Some(match expression {
         Expression::Product(factors) => {

@@ -148,7 +148,7 @@ pub(crate) fn solution<A: Arithmetic>(arithmetic: A, rows: Vec<Vec<A::Entry>>) -
 /// A matrix of numbers whose rows and columns are brought to size one, by powers of two, which round nothing.
 pub(crate) struct Balanced<N: Numeric> {
     echelon: Echelon<PhantomData<N>>,
-    /// What rows and columns were multiplied by.
+    /// The factors of rows and columns.
     rows: Vec<f64>,
     columns: Vec<f64>,
 }

@@ -1,4 +1,4 @@
-//! What expressions, derivations and programs are evaluated in.
+//! Numbers for evaluating expressions, derivations and programs.
 
 use num_rational::BigRational;
 use num_traits::One;
@@ -7,7 +7,7 @@ use super::linear::Balanced;
 use super::points::{Point, Unknown};
 use crate::expression::{Expression, Function, Symbol};
 
-/// What an expression and its derivatives can be evaluated in.
+/// Numbers that an expression and its derivatives can be evaluated in.
 pub(crate) trait Number: Clone {
     fn rational(number: &BigRational) -> Self;
     fn pi() -> Self;

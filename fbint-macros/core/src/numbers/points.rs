@@ -51,7 +51,7 @@ impl IntegralSizes {
     pub const ONE: Self = Self { target: 1.0, gain: 1.0, noise: 1.0 };
 }
 
-/// What derivatives are taken by.
+/// The variables of differentiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unknown {
     /// An entry of the state, of a parameter or of an input.
@@ -62,7 +62,7 @@ pub enum Unknown {
     Target(IntegralId),
 }
 
-/// What a number is drawn for.
+/// The purpose of a random number.
 #[derive(Clone, Copy, Debug)]
 pub enum Draw {
     /// The value of a symbol.

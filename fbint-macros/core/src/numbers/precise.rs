@@ -27,7 +27,7 @@ const ROUNDING: RoundingMode = RoundingMode::ToEven;
 const UNIT: f64 = 5.5e-76;
 /// Binary exponents beyond this in size are out of range.
 const LARGEST_EXPONENT: i32 = 1000;
-/// What is below the range.
+/// The part below the range.
 const TINY: f64 = 1e-300;
 /// Exponentials of what has more binary digits before the point than this are out of range.
 const LARGEST_ARGUMENT: i32 = 10;
@@ -50,7 +50,7 @@ impl Real {
         Self::from(0.0)
     }
 
-    /// What an operation gives whose arguments had errors that make this difference.
+    /// The error of an operation whose arguments had errors that make this difference.
     fn rounded(value: BigFloat, inherited: f64) -> Self {
         spend(PRECISE);
         // Of what is larger than any double, no error has a bound.
@@ -59,7 +59,7 @@ impl Real {
         Self { value, error: inherited + rounding }
     }
 
-    /// What is not a number.
+    /// Values that are not numbers.
     pub(crate) fn undefined() -> Self {
         Self { value: NAN, error: f64::INFINITY }
     }

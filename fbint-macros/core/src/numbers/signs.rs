@@ -14,7 +14,7 @@ pub(crate) fn is_never_zero(expression: &Expression) -> bool {
     !Signs::of(expression).zero
 }
 
-/// What a value can be.
+/// The possible values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Signs {
     pub(crate) negative: bool,
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// What is proved of an expression is true of its values.
+    /// Every proved property of an expression holds for its values.
     #[test]
     fn values_have_their_signs() {
         let exponents = [-3, -1, 0, 1, 2].map(|exponent| (Function::Powf, Some(Expression::integer(exponent))));

@@ -24,7 +24,7 @@ static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 /// The environment variable with the [`Order`].
 pub(crate) const VARIABLE: &str = "FBINT_DERIVATIONS";
 
-/// What to do with the files of a folder.
+/// The action on the files of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Use what fits.
@@ -44,7 +44,7 @@ pub struct Surroundings {
     pub name: String,
     /// The file that declares the model, if it is known.
     pub source: Option<PathBuf>,
-    /// What to do with the package's files.
+    /// The action on the package's files.
     pub order: Result<Order, FileError>,
     /// Whether algebra may shorten and prove what no file has.
     pub algebra: bool,

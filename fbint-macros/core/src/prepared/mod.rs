@@ -1,4 +1,4 @@
-//! What takes algebra, kept as text beside a crate's sources, so that nobody downstream needs the algebra.
+//! The results of algebra, kept as text next to a crate's sources, so that users of the crate need no algebra.
 //!
 //! A crate's folder `derivations/` has a file for each of its models, named after the model and the [key](key()) of its mathematics. A
 //! file has these lines:

@@ -11,7 +11,7 @@ use crate::derivation::Derivation;
 /// The programs of the generated functions.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// What depends on the parameters alone and the others read.
+    /// Values that depend on the parameters alone and that the others read.
     pub prepare: Program,
     /// For each integral three numbers, by which functions that take the law in the normalised form have it: they hand it f with
     /// F = scale (f + offset), and take back `factor` times y. Row by row: factor, scale, offset.

@@ -1,4 +1,4 @@
-//! What programs cost.
+//! The cost of programs.
 
 use super::{Instruction, Program};
 

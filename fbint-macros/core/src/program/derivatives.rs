@@ -7,7 +7,7 @@
 //! A tangent is made from the program after its passes, whose instructions stay as they are, with those of the derivative added: it
 //! returns the value of the function bit by bit. Adjoints and Jacobians are made from the program before its passes.
 //!
-//! What a derivative should be is not computed by these rules, but by the oracle on [`Slopes`].
+//! The expected derivatives do not come from these rules, but from the oracle on [`Slopes`].
 
 use std::collections::BTreeMap;
 
@@ -227,7 +227,7 @@ impl Derivative {
         unknowns.iter().map(|unknown| gradient.get(unknown).copied().unwrap_or(zero)).collect()
     }
 
-    /// What the derivative by these unknowns should return, from the results of the function with their derivatives.
+    /// The expected derivative by these unknowns, from the results of the function with their derivatives.
     pub(super) fn expected(
         self,
         results: &[Dual<Unknown>],

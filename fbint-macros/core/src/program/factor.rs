@@ -214,7 +214,7 @@ impl InverseBlock {
         self.divide(builder, &numerators)
     }
 
-    /// What was multiplied by the adjugate, divided by the determinant.
+    /// A product with the adjugate, divided by the determinant.
     fn divide(&self, builder: &mut Builder, numerators: &[Value]) -> Vec<Value> {
         numerators.iter().map(|entry| builder.mul(*entry, self.inverse)).collect()
     }

@@ -26,10 +26,10 @@ use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role, Spars
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 
-/// What functions are built from.
+/// The parts that functions are built from.
 pub(super) struct FunctionParts<'a> {
     pub(super) derivation: &'a Derivation,
-    /// What functions that need normalised gradients begin with.
+    /// The beginning of functions that need normalised gradients.
     normalised: (Lowering<'a>, Normalised),
 }
 
@@ -130,7 +130,7 @@ pub(super) fn squared_gradients(parts: &FunctionParts<'_>) -> Program {
     lowering.builder.finish(outputs)
 }
 
-/// What the constraints add to X.
+/// The constraints' part of X.
 pub(super) fn reaction_field(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();

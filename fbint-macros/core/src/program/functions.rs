@@ -19,9 +19,9 @@ use crate::numbers::precise::Real;
 pub struct GeneratedFunction {
     /// The name in Rust.
     pub name: &'static str,
-    /// What it takes after the state.
+    /// Its arguments after the state.
     pub arguments: &'static [Argument],
-    /// What it returns.
+    /// Its result.
     pub returns: Returns,
     /// The trait that has it.
     pub owner: Trait,
@@ -29,7 +29,7 @@ pub struct GeneratedFunction {
     pub(super) expected: Expected,
 }
 
-/// What a function should return.
+/// The expected result of a function.
 #[derive(Debug)]
 pub(super) enum Expected {
     /// Numbers: in doubles, and in 256 bits, where rounding must not count.
@@ -38,14 +38,14 @@ pub(super) enum Expected {
     Derivative(Derivative, fn(&Oracle<'_, Dual<Unknown>>) -> Vec<Dual<Unknown>>),
 }
 
-/// What a function should return, from an oracle of either kind of numbers.
+/// The expected result of a function, from an oracle of either kind of numbers.
 macro_rules! expected {
     ($from:expr) => {
         Expected::Values { in_doubles: $from, precisely: $from }
     };
 }
 
-/// What a function takes after the state.
+/// The arguments of a function after the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// S, a number for each entry of the state.
@@ -72,7 +72,7 @@ pub enum Argument {
     Accelerations,
 }
 
-/// What a list has a number for.
+/// The items that a list has a number for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
     /// Each entry of the state.
@@ -94,7 +94,7 @@ pub enum Form {
     Normalised,
 }
 
-/// What a function returns.
+/// The result of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returns {
     /// A number for each of these.
@@ -198,7 +198,7 @@ functions! {
     SQUARED_GRADIENTS: squared_gradients() -> Returns::List(Rows::Integrals),
         fields::squared_gradients, expected!(|oracle| oracle.squared_gradients());
 
-    /// What the constraints add to X, -J Df^T c in a Dirac field; 0 where there are no multipliers.
+    /// The constraints' part of X, -J Df^T c in a Dirac field; 0 where there are no multipliers.
     REACTION_FIELD: reaction_field() -> Returns::List(Rows::States),
         fields::reaction_field, expected!(|oracle| oracle.reaction_field());
 }
@@ -266,7 +266,7 @@ impl GeneratedFunction {
         })
     }
 
-    /// What its derivatives are taken by, where it is a derivative.
+    /// The variables of differentiation, where it is a derivative.
     pub(super) fn unknowns(&self, derivation: &Derivation) -> Vec<Unknown> {
         if self.derivative() == Some(Derivative::StateTangent) {
             return derivation.symbols.states().map(Unknown::Symbol).collect();

@@ -1,4 +1,4 @@
-//! What a discrete Hamel integrator takes: (q, p) and its rates as functions of (q, xi), and their derivatives.
+//! The functions of a discrete Hamel integrator: (q, p) and its rates as functions of (q, xi), and their derivatives.
 
 use super::fields::FunctionParts;
 use super::tangent::jacobian;

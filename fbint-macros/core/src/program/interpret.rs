@@ -55,7 +55,7 @@ fn apply<'v, N: Numeric + 'v>(instruction: &Instruction, of: &impl Fn(Value) -> 
     }
 }
 
-/// What programs read at a point.
+/// The inputs of programs at a point.
 pub(super) fn inputs<N: Numeric>(
     point: &Point,
     preparation: &Program,

@@ -22,7 +22,7 @@ use crate::expression::work::spend_number;
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::numbers::scaled;
 
-/// What a value depends on, in the order in which factors are taken out of sums and terms are added up.
+/// The dependence of a value, in the order in which factors are taken out of sums and terms are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DependsOn {
     /// The state: entries of vectors.
@@ -50,7 +50,7 @@ pub(super) struct Lowering<'a> {
     kinds: Vec<DependsOn>,
     /// Symbols that stand for what was computed.
     bound: BTreeMap<Symbol, Monomial>,
-    /// What was lowered since a symbol was last bound.
+    /// The expressions lowered since a symbol was last bound.
     lowered: Results<Monomial>,
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,

@@ -69,7 +69,7 @@ impl Value {
     }
 }
 
-/// What a program reads.
+/// The inputs of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
     /// An entry of the state.
@@ -100,7 +100,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// What it is among what derivatives can be taken by.
+    /// Its place among the variables of differentiation.
     pub(crate) fn unknown(self) -> Option<Unknown> {
         match self {
             Self::State(symbol) | Self::Parameter(symbol) | Self::Driving(symbol) => Some(Unknown::Symbol(symbol)),
@@ -245,7 +245,7 @@ impl Program {
         uses
     }
 
-    /// What is handed to the law as this integral, by the instruction that gives y.
+    /// The law's argument for this integral, by the instruction that gives y.
     pub(crate) fn handed_over(&self, y: Value, integral: IntegralId) -> Option<Value> {
         match &self.instructions[y.index()] {
             Instruction::Weigh(integrals) => integrals.get(integral.place()).copied(),

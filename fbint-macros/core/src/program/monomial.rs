@@ -105,7 +105,7 @@ impl Monomial {
         Some((base, times, rest))
     }
 
-    /// What two monomials share: the coefficient if it has one magnitude, and the factors with the smaller exponents.
+    /// The common part of two monomials: the coefficient if it has one magnitude, and the factors with the smaller exponents.
     pub(super) fn shared_with(&self, other: &Self) -> Self {
         // A number that is not a double stays with the powers that it is to be multiplied with.
         let same = self.coefficient.abs() == other.coefficient.abs() && is_moderate(&self.coefficient);

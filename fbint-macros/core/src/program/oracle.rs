@@ -99,7 +99,7 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
         self.values(self.derivation.field.rates.rows())
     }
 
-    /// What the constraints add to X: the difference from the field in which all multipliers are 0.
+    /// The constraints' part of X: the difference from the field in which all multipliers are 0.
     pub(super) fn reaction_field(&self) -> Vec<N> {
         let Field { systems, rates } = &self.derivation.field;
         let is_multiplier = |symbol: &Symbol| self.derivation.symbols.constraint(*symbol).is_some();

@@ -72,7 +72,7 @@ struct Magnitude {
 }
 
 impl Magnitude {
-    /// What an expression is like in size; a sum is like its first term that is not a number.
+    /// The size of an expression; a sum has the size of its first term that is not a number.
     fn of(expression: &Expression) -> Self {
         let mut term = Self::default();
         term.multiply(expression, 1.0);
@@ -120,7 +120,7 @@ fn logarithm(number: &BigRational) -> f64 {
     size as f64 + to_f64(&(number / power_of_two(size))).abs().log2()
 }
 
-/// What should be of size one: quotients of the terms of a sum, and arguments of functions.
+/// Expressions of size one: quotients of the terms of a sum, and arguments of functions.
 fn equations(derivation: &Derivation) -> Vec<Magnitude> {
     let mut found = Vec::new();
     let integrals = derivation.integrals.rows().map(|integral| &integral.value);

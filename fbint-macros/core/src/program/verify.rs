@@ -29,7 +29,7 @@ const TOLERANCE: f64 = 1e-12;
 const VERIFIED: f64 = 1e-7;
 /// Results below this have lost digits as numbers that are not normal.
 const LEAST: f64 = 1e-290;
-/// What is smaller than this, relative to the largest entry, may have been rounded to nothing on the way.
+/// Entries below this, relative to the largest one, may be rounding.
 const NOTHING: f64 = 1e-60;
 /// How far constants of programs, to which several roundings may have led, may be from the numbers that are meant, and so those that
 /// they follow from.
@@ -194,7 +194,7 @@ fn compare(expected: &[f64], differences: &[(f64, f64)]) -> Option<bool> {
     Some(agree)
 }
 
-/// What functions should return at a point, in 256 bits.
+/// The expected results of functions at a point, in 256 bits.
 struct PreciseOracle<'a> {
     derivation: &'a Derivation,
     point: &'a Point<'a>,

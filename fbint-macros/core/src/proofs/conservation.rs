@@ -40,7 +40,7 @@ pub struct Violation {
     pub integral: IntegralId,
     /// dI.X where the constraints hold. It may contain multipliers.
     pub rate: Expression,
-    /// What the search among states found.
+    /// The findings of the search among states.
     pub found: Found,
 }
 

@@ -20,7 +20,7 @@ const MOST_CONSTRAINTS: usize = 64;
 /// A gradient this small, compared with that at the start, vanishes.
 const FLAT: f64 = 1e-4;
 
-/// What numbers alone make one doubt about the constraints, in the order in which it matters.
+/// Doubts about the constraints that rest on numbers alone, the most important first.
 pub fn doubts(derivation: &Derivation) -> Vec<Doubt> {
     let singular = find_singularity(derivation).map(|members| Doubt::Singular { members, everywhere: true });
     singular.into_iter().chain(find_fault(derivation)).collect()

@@ -1,4 +1,4 @@
-//! What else is conserved: a search among polynomials in the state and in the functions that occur.
+//! The search for undeclared conserved quantities among polynomials in the state and in the functions that occur.
 //!
 //! f -> X(f) is linear. On the span of the monomials up to a degree, its kernel is that of a matrix with a row for each point of the
 //! state space, or of the constraint set, modulo a prime; by [symmetries](grading) it falls apart into one matrix for each weight. Functions
@@ -105,13 +105,13 @@ struct Basis<'a> {
     /// The functions beside the state.
     atoms: &'a [Expression],
     degree: usize,
-    /// What monomials are made of, and the derivatives.
+    /// The variables of monomials, and their derivatives.
     values: Vec<Expression>,
     gradients: Vec<SparseRow>,
     monomials: Vec<FactoredMonomial>,
     /// The places of monomials of each weight.
     classes: Vec<Vec<usize>>,
-    /// What is evaluated at each point.
+    /// The functions evaluated at each point.
     tape: Tape,
     /// The places of X.
     rates: Vec<usize>,
@@ -199,7 +199,7 @@ impl Root {
     }
 }
 
-/// What is conserved.
+/// The conserved quantities.
 #[derive(Default)]
 struct Kernel {
     /// Those with coefficients that are numbers.
@@ -253,7 +253,7 @@ impl<'a> Space<'a> {
         self.found(kernel, &mut general)
     }
 
-    /// What is conserved for random parameters.
+    /// The quantities conserved for random parameters.
     fn kernel(&self, general: &mut Samples) -> Option<Kernel> {
         let mut shared = Samples::shared(self);
         let mut kernel = Kernel::default();
@@ -291,7 +291,7 @@ impl<'a> Space<'a> {
         combinations.iter().map(|combination| combined(self.field, combination, values)).collect()
     }
 
-    /// What of a kernel is independent, for all parameters.
+    /// The independent part of a kernel, for all parameters.
     fn found(&self, kernel: Kernel, general: &mut Samples) -> Option<Further> {
         let Kernel { constant, members, left_out, points } = kernel;
         let constant = self.proved(general, &self.shortest(constant, &[])?, 0);
@@ -325,7 +325,7 @@ impl<'a> Space<'a> {
         self.independent(&short, found)
     }
 
-    /// What the shortest comes first by: the degree, and the number of terms.
+    /// The order of length: the degree, and the number of terms.
     fn length(&self, combination: &Combination) -> (usize, usize, Vec<usize>) {
         let degree = combination.iter().map(|(place, _)| self.basis.monomials[*place].degree).max().unwrap_or(0);
         (degree, combination.len(), combination.iter().map(|(place, _)| *place).collect())

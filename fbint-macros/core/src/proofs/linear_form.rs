@@ -45,7 +45,7 @@ fn multiplied(
     (a.len() * b.len() <= MOST_TERMS).then(|| pairs().collect())
 }
 
-/// What a function takes as an exponent or an angle, if it does.
+/// The exponent or the angle that a function takes, if any.
 pub(super) fn exponent(function: Function, arguments: &[Expression]) -> Option<&Expression> {
     match function {
         Function::Sin | Function::Cos | Function::Tan => Some(&arguments[0]),

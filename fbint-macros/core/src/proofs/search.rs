@@ -20,7 +20,7 @@ use crate::derivation::{Derivation, IntegralId};
 use crate::expression::Expression;
 use crate::numbers::precise::Real;
 
-/// What a search for states that refute a claim found.
+/// The result of a search for states that refute a claim.
 #[derive(Clone, Debug)]
 pub enum Found {
     /// A state in which dI.X does not vanish.
@@ -93,7 +93,7 @@ fn count(derivation: &Derivation, integral: IntegralId) -> usize {
     (WORK / cost.max(1)).clamp(FEWEST, MOST)
 }
 
-/// What dI.X is made of.
+/// The parts of dI.X.
 fn expressions(derivation: &Derivation, integral: IntegralId) -> impl Iterator<Item = &Expression> {
     let gradient = derivation.integrals[integral].gradient.values();
     gradient.chain(derivation.field.expressions())

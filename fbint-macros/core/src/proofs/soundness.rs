@@ -19,7 +19,7 @@ const TRIED: usize = 40;
 /// The set of more functions than this is not looked at.
 const MOST: usize = 256;
 
-/// What is wrong with a mass matrix.
+/// A mistake in a mass matrix.
 pub(crate) enum Unsound {
     /// It is singular in every state: a vector that the matrix takes to zero, unless every such vector depends on the state.
     Singular(Option<Vec<i64>>),
@@ -32,7 +32,7 @@ pub(crate) enum Unsound {
     },
 }
 
-/// What is wrong with a mass matrix, if anything is.
+/// The mistake in a mass matrix, if any.
 pub(crate) fn unsound_mass(matrix: &[Vec<Expression>]) -> Option<Unsound> {
     // What cancels would leave what rounding makes of it.
     let simplified = |entry: &Expression| if vanishes_identically(entry) { Expression::zero() } else { entry.clone() };

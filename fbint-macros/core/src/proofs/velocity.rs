@@ -14,7 +14,7 @@ pub(crate) struct Velocity {
     pub(super) state: State,
     /// X
     field: Table<Symbol, Real>,
-    /// What is solved for on the way to X: multipliers, and the unknowns of linear systems.
+    /// Unknowns on the way to X: multipliers, and the unknowns of linear systems.
     pub(crate) solved: BTreeMap<Symbol, Real>,
 }
 

@@ -164,7 +164,7 @@ impl Names<'_> {
         self.clashing.push(name.clone());
     }
 
-    /// What is said of a name that is not free.
+    /// The message for a name that is not free.
     fn consult(&self, name: &Ident) -> Result<(), String> {
         match self.taken.get(&plain(name)) {
             None => Ok(()),
@@ -172,7 +172,7 @@ impl Names<'_> {
         }
     }
 
-    /// What is said of a name that something cannot have; nothing, if nobody can tell what a mistake hides.
+    /// The message for a name that something cannot have; none if a mistake may hide it.
     fn consult_named(&self, key: AttributeKey, named: &NamedExpression, meaning: &str) -> Result<(), Option<String>> {
         let (name, declaration) = (&named.name, self.declaration);
         if !key.takes_definitions() || !named.is_definition() {

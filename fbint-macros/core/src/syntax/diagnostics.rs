@@ -35,7 +35,7 @@ impl Errors {
         self.errors.borrow_mut().extend(error);
     }
 
-    /// What was read, or `None` after recording the mistakes that were found instead.
+    /// The value read, or `None` after recording mistakes.
     pub(crate) fn reported<T>(&self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.absorb(error)).ok()
     }

@@ -12,7 +12,7 @@ use super::written::written_or;
 /// A place, and what is wrong there.
 type Mistake = (Span, String);
 
-/// What to write where a value would depend on a condition.
+/// The remedy where a value would depend on a condition.
 pub(crate) const SWITCH: &str = "an expression has no cases, because it is differentiated: switch smoothly, as by \
                                  `(1 + (x / eps).tanh()) / 2`, or let an event of the run change a variable";
 /// Macros that make vectors and matrices.
@@ -166,7 +166,7 @@ impl<'t> Token<'t> {
         }
     }
 
-    /// What is wrong with an index of this name.
+    /// The mistake in an index of this name.
     fn index(self, name: &TokenTree, group: &Group, inner: &[TokenTree]) -> Option<String> {
         if (0..inner.len()).any(|at| is_lone_colon(inner, at)) {
             return Some("parts of a vector cannot be taken; write `vector![..]` of its entries".to_owned());

@@ -39,7 +39,7 @@ macro_rules! keys {
             pub item: DeriveInput,
             /// The struct's fields.
             pub parameters: Vec<Variable>,
-            /// What the state consists of, and how it moves.
+            /// The kind of the system: the variables of its state, and the source of its motion.
             pub formalism: Formalism,
             /// The work that was done on a driven system, an entry of its state.
             pub work: Option<Variable>,
@@ -143,7 +143,7 @@ keys! {
     Crate: "crate", Path(runtime), "crate = path::to::fbint_runtime", ANY;
 }
 
-/// What is known about a key.
+/// The properties of a key.
 pub(super) struct Specification {
     pub(super) name: &'static str,
     pub(super) syntax: Syntax,
@@ -151,9 +151,9 @@ pub(super) struct Specification {
     pub(super) usage: &'static str,
     /// The formalisms in which it has a meaning.
     pub(super) formalisms: &'static [Formalism],
-    /// What the names are that it declares.
+    /// The kind of names that it declares.
     pub(super) meaning: Option<&'static str>,
-    /// What to write in other formalisms.
+    /// The equivalent in other formalisms.
     pub(super) elsewhere: Option<&'static str>,
 }
 
@@ -184,7 +184,7 @@ impl AttributeKey {
         self.row().name
     }
 
-    /// What the names are that the key declares, in words.
+    /// The kind of names that the key declares, in words.
     pub fn meaning(self) -> Option<&'static str> {
         self.row().meaning
     }
@@ -285,7 +285,7 @@ impl Declaration {
         })
     }
 
-    /// What keys name, in the order of the keys.
+    /// The names that keys declare, in the order of the keys.
     pub fn named(&self) -> impl Iterator<Item = (AttributeKey, &NamedExpression)> {
         AttributeKey::ALL.iter().flat_map(|&key| {
             let named: &[NamedExpression] = match key.row().syntax {

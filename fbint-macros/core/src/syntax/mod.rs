@@ -122,7 +122,7 @@ impl Declaration {
     }
 }
 
-/// What the state of a system consists of, and how it moves.
+/// The kind of a system: the variables of its state, and the source of its motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Formalism {
     /// Coordinates and momenta, by a Hamiltonian.

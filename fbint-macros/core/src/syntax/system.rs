@@ -46,7 +46,7 @@ fn formalism(declaration: &Declaration) -> Formalism {
     possible[0]
 }
 
-/// What a system is declared by.
+/// The keys that declare a system.
 const KINDS: &str = "a system has `coordinates`, `momenta` and a `hamiltonian`, or `coordinates`, `velocities` and a `lagrangian`, or a \
                      `state` with `poisson` and a `hamiltonian`, or a `state` with `dynamics`, whose energy is an `invariant`";
 

@@ -14,12 +14,12 @@ use crate::syntax::limits;
 /// The attribute that declares a model.
 const ATTRIBUTE: &str = "feedback_system";
 
-/// What a text may hold.
+/// The permitted contents of a text.
 const CONTENT: &str = "a text of models holds structs with `#[feedback_system(..)]` and `use` alone";
 
-/// What the macro would be given.
+/// The input of the macro.
 pub(super) struct MacroInput {
-    /// What is between the parentheses of the attribute.
+    /// The tokens between the parentheses of the attribute.
     pub(super) attribute: TokenStream,
     /// The struct without the attribute.
     pub(super) item: TokenStream,

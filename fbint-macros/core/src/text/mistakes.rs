@@ -9,7 +9,7 @@ use crate::syntax::AttributeKey;
 /// A mistake in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// What is wrong, and what to do.
+    /// The fault and its remedy.
     pub message: String,
     /// Where it begins.
     pub start: Position,
@@ -78,7 +78,7 @@ pub(super) fn untokenised(text: &str, span: Span) -> Mistake {
     Mistake::on(text, start..start + length, message)
 }
 
-/// What to write instead of a character that is not one of Rust's.
+/// The replacement of a character that is not one of Rust's.
 fn instead_of(character: char) -> Option<&'static str> {
     Some(match character {
         '²' => "a square is written `x.powi(2)`",

@@ -1,4 +1,4 @@
-//! What a page shows, as the data that are embedded in it.
+//! The data embedded in a page.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::trajectory::few_digits;
 /// The least distance that can be seen, as a fraction of the size of a scene.
 const RESOLUTION: f64 = 2e-5;
 
-/// What a page shows: drawings over time, and the changes of integrals.
+/// The contents of a page: drawings over time, and the changes of integrals.
 #[derive(Serialize)]
 pub(crate) struct Film<'a> {
     name: &'a str,

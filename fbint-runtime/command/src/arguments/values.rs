@@ -1,4 +1,4 @@
-//! What options accept: numbers in their ranges, gains, assignments and distributions.
+//! The values of options: numbers in their ranges, gains, assignments and distributions.
 //!
 //! A parser returns the reason alone: clap adds the option and the value as it was given.
 

@@ -26,7 +26,7 @@ const BLOCK: &str = "block-";
 /// The number of bytes of a SHA-256.
 const DIGEST: u64 = 32;
 
-/// What the file `ensemble` says.
+/// The contents of the file `ensemble`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Head {
     fbint: String,

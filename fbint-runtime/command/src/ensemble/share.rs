@@ -30,7 +30,7 @@ use crate::ranks::Ranks;
 /// How long a process that waits does nothing.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// What a rank says to the leader.
+/// A rank's message to the leader.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum RankMessage {
     /// It has nothing to do. If it had, the block is on disk.
@@ -39,7 +39,7 @@ pub(crate) enum RankMessage {
     Failed(String),
 }
 
-/// What the leader answers.
+/// The leader's answer.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum LeaderMessage {
     /// Integrate this block, and report.
@@ -110,7 +110,7 @@ pub(super) fn lead(
     })
 }
 
-/// What [`assist`] does, in a thread of the leader.
+/// The work of [`assist`], in a thread of the leader.
 fn obey(
     ensemble: &ResolvedEnsemble,
     models: &[Entry],

@@ -16,7 +16,7 @@ use crate::table::Cell;
 use crate::tally::Tally;
 use crate::trajectory::{few_digits, state_and_changes};
 
-/// What became of the members of an ensemble.
+/// The outcomes of an ensemble's members.
 #[derive(Clone, Debug, Default)]
 pub struct CompletedEnsemble {
     /// A name for each entry of the state, then for the change of each integral.

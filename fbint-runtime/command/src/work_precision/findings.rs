@@ -1,4 +1,4 @@
-//! What a study shows, as a table and in words: where feedback wins and where it loses.
+//! The summary of a study, as a table and in words: where feedback wins and where it loses.
 
 use super::Study;
 use super::series::{Measured, Policy, Series};

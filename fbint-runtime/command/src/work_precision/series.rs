@@ -51,7 +51,7 @@ pub enum Policy {
 pub struct WorkPrecisionPoint {
     /// The step or the tolerance.
     pub setting: f64,
-    /// What came of it.
+    /// The result.
     pub outcome: Outcome,
 }
 

@@ -11,14 +11,14 @@ use super::{
     Code, Layout, MOST_REGISTERS, Opcode, OperationRegisters, OutputRegister, Read, Register, RunLength, Weighing,
 };
 
-/// What an operation reads.
+/// The operands of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operand {
     /// A number, by its bits.
     Constant(u64),
     /// A number that the program is given.
     Input(Source, usize),
-    /// What another operation computed.
+    /// The result of another operation.
     Value(Value),
 }
 
@@ -124,7 +124,7 @@ fn live(program: &Program, outputs: &[([usize; 2], Value)]) -> Vec<bool> {
         .live()
 }
 
-/// What stands for an instruction that is not an operation.
+/// The tokens for an instruction that is not an operation.
 fn operand(instruction: &Instruction, operands: &[Operand], layout: &Layout) -> Option<Operand> {
     match *instruction {
         Instruction::Constant(bits) => Some(constant(f64::from_bits(bits))),

@@ -32,7 +32,7 @@ const EULER: Method = Method::Euler { h: 1e-3 };
 const RK4: Method = Method::Rk4 { h: 0.05 };
 /// The rows of the Heisenberg system's constraint grow with the distance from its axis: with this gain, RK4 is stable until the end.
 const GAIN: f64 = 0.4;
-/// What a projection leaves of any constraint.
+/// The rest of any constraint after a projection.
 const HELD: f64 = 1e-9;
 
 /// All systems by all methods.

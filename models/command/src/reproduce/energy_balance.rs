@@ -21,7 +21,7 @@ const METHOD: Method = Method::Dop853 { rtol: 1e-10, atol: Some(1e-12) };
 const PERIODS: f64 = 1000.0;
 const GAIN: f64 = 0.1;
 const BALANCE: &str = "energy_balance";
-/// What the balance of the damped pendulum changes by at most without a projection, and with one.
+/// The largest change of the damped pendulum's balance, without a projection and with one.
 const OF_PLAIN: f64 = 1e-9;
 const OF_PROJECTION: f64 = 1e-13;
 

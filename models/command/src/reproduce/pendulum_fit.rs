@@ -34,7 +34,7 @@ const NOISE: f64 = 0.03;
 /// How many series of errors there are; the first is drawn.
 const SERIES: u64 = 100;
 
-/// What is fitted: parameters of the system, and entries of its start.
+/// The unknowns of the fit: parameters of the system, and entries of its start.
 const UNKNOWNS: [&str; 4] = ["length", "friction", "angle at the start", "momentum at the start"];
 const TRUTH: [f64; 4] = [0.8, 0.05, 1.2, 0.0];
 /// Where the fit begins.
@@ -122,7 +122,7 @@ impl Fit {
     }
 }
 
-/// What is to be as small as possible: the difference of each measurement to a run, in units of its error.
+/// The residuals to minimise: the difference of each measurement to a run, in units of its error.
 struct Residuals<'a> {
     measured: &'a [f64],
 }

@@ -6,7 +6,7 @@ use fbint_command::results::{Picture, ResultTable};
 pub(crate) struct Reproduction {
     /// The name on the command line, such as `cpv22-figure-6`.
     pub(crate) name: &'static str,
-    /// What is reproduced, and where it was published.
+    /// The reproduced item, and its publication.
     pub(crate) title: &'static str,
     /// Where feedback wins and where it loses, in words that follow from the numbers.
     pub(crate) words: Vec<String>,

@@ -12,9 +12,9 @@ use fbint_runtime::{Error, IntegralDrift, Method, OneStep, Projection, Settings}
 
 use super::result::{Rule, Verdict};
 
-/// What all trials have in common.
+/// The settings that all trials share.
 pub(super) struct Setting {
-    /// What the model is called.
+    /// The name of the model.
     pub(super) name: &'static str,
     pub(super) model: Box<dyn AnyModel>,
     pub(super) start: Vec<f64>,
@@ -23,7 +23,7 @@ pub(super) struct Setting {
     pub(super) every: Option<f64>,
 }
 
-/// What one method did.
+/// The results of one method.
 pub(super) struct Trial {
     pub(super) contender: Contender,
     /// Recorded at every step.

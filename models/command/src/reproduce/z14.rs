@@ -21,7 +21,7 @@ const SHORT_STEP: f64 = 0.01;
 const SHORT: f64 = 50.0;
 /// The gain of the feedback, with which both steps are stable.
 const GAIN: f64 = 1.0;
-/// What is exact but for rounding moves by less over 10,000 steps.
+/// The limit on the motion of an exact quantity by rounding over 10,000 steps.
 const ROUNDING: f64 = 1e-14;
 const TIME: &str = "time t · √(g/l)";
 

@@ -1,4 +1,4 @@
-//! What a run does by default, compared with the same run without projection and feedback.
+//! Default runs, compared with runs without projection and feedback.
 
 use std::error::Error;
 

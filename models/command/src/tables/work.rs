@@ -1,4 +1,4 @@
-//! What projection and feedback do to a method at equal steps or tolerances, from the study of `fbint work-precision`.
+//! The effect of projection and feedback at equal steps or tolerances, from the study of `fbint work-precision`.
 
 use std::error::Error;
 

@@ -48,7 +48,7 @@ impl Messages<'_> {
         )
     }
 
-    /// What else the message is about.
+    /// Further places of the message.
     fn also(&self, others: &[Violation]) -> String {
         let names = self.names(others.iter().map(|other| other.integral));
         if names.is_empty() { names } else { format!("; nor is {names} conserved") }
@@ -90,7 +90,7 @@ impl Messages<'_> {
     }
 }
 
-/// What stands in the rate and is found with it.
+/// The terms of the rate that are found with it.
 fn legend(derivation: &Derivation, violation: &Violation) -> String {
     let symbols = violation.rate.symbols();
     let roles = || symbols.iter().map(|symbol| derivation.symbols[*symbol].role);

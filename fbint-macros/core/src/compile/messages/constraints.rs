@@ -58,7 +58,7 @@ impl Messages<'_> {
         }
     }
 
-    /// What follows from the signs of a constraint, if it does not have both.
+    /// The consequence of a constraint's signs, if it does not have both.
     fn one_sign(&self, derivation: &Derivation, member: IntegralId) -> Option<String> {
         let (name, consequence) = (self.name(member), consequence(derivation));
         let never = |sign: &str| {
@@ -116,7 +116,7 @@ impl Messages<'_> {
     }
 }
 
-/// What follows where the gradient of a constraint vanishes.
+/// The consequence where the gradient of a constraint vanishes.
 fn consequence(derivation: &Derivation) -> &'static str {
     if derivation.constraints().is_some() { "C is singular there" } else { "its reaction is undetermined there" }
 }

@@ -95,7 +95,7 @@ impl Messages<'_> {
         (format!("the rate of {}", self.state(state)), span)
     }
 
-    /// What is conserved that is not declared.
+    /// The conserved quantities that are not declared.
     pub(super) fn further(&self, derivation: &Derivation) -> syn::Result<Further> {
         let Some((degree, span)) = self.declaration.search_degree() else {
             return Ok(proofs::further(derivation, None));

@@ -1,4 +1,4 @@
-//! What has to hold of a Lagrangian, of reactions and of velocity constraints, written out for `proofs` to decide.
+//! Conditions on a Lagrangian, on reactions and on velocity constraints, written out for `proofs` to decide.
 
 use std::collections::BTreeMap;
 

@@ -41,7 +41,7 @@ fn with_slopes(symbols: &Symbols, value: Expression) -> Option<WithSlopes> {
     Some(WithSlopes { gradient: slopes(symbols, &value)?, value })
 }
 
-/// What holds a constraint.
+/// The reaction of a constraint.
 struct Force {
     /// The constraint that has the multiplier: g, or f itself.
     constraint: IntegralId,
@@ -223,7 +223,7 @@ impl<'a> HamelEquations<'a> {
         }
     }
 
-    /// What holds a velocity at zero: p' - F - A^T c1 along it.
+    /// The reaction that holds a velocity at zero: p' - F - A^T c1 along it.
     fn held(&self, velocity: Symbol, reaction: Symbol) -> LinearSystem {
         let others = self.reactions.iter().filter_map(|Force { constraint, row, .. }| {
             Some(row.get(&velocity)?.clone() * Expression::from(self.multiplier(*constraint)))
@@ -263,7 +263,7 @@ impl<'a> HamelEquations<'a> {
         declared.map_or_else(Expression::zero, |(_, rate)| without(&self.problem.symbols, rate))
     }
 
-    /// What reactions do to a velocity, by the multipliers of these constraints.
+    /// The effect of reactions on a velocity, by the multipliers of these constraints.
     fn pushed(&self, j: Symbol, by: &[Force], constraint: impl Fn(&Force) -> IntegralId) -> Expression {
         let response = |reaction: &Force| {
             let multiplier = self.multiplier(constraint(reaction));

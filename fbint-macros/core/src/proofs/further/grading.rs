@@ -63,7 +63,7 @@ fn gradings(
 struct Equations {
     field: PrimeField,
     places: BTreeMap<Symbol, usize>,
-    /// What is 0.
+    /// Values that are 0.
     vanishing: BTreeSet<Weight>,
 }
 

@@ -1,4 +1,4 @@
-//! What is searched: products of the state, of the functions that occur and of their partners, up to a degree.
+//! The searched monomials: products of the state, of the functions that occur and of their partners, up to a degree.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
