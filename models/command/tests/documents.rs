@@ -174,7 +174,7 @@ fn the_first_figure_of_the_readme_is_computed() -> Outcome {
     let arguments: Vec<&str> = command.split_whitespace().chain(["--out", "orbit.csv"]).collect();
     let output = fbint(folder.path(), &arguments)?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8_lossy(&output.stdout).contains(" 2134 evaluations"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains(" 2107 evaluations"));
 
     let table = fs::read_to_string(folder.path().join("orbit.csv"))?;
     let state = |row: &str| -> Vec<f64> { row.split(',').skip(1).take(6).filter_map(|it| it.parse().ok()).collect() };
@@ -182,7 +182,7 @@ fn the_first_figure_of_the_readme_is_computed() -> Outcome {
     let (first, last) = (rows.first().ok_or("no rows")?, rows.last().ok_or("no rows")?);
     let error = first.iter().zip(last).map(|(start, end)| (end - start).abs()).fold(0.0, f64::max);
     for document in [&read("README.md")?, &benchmarks] {
-        assert!(document.contains(&format!("{error:.1e}")) && document.contains("2,134"), "the error is {error:.1e}");
+        assert!(document.contains(&format!("{error:.1e}")) && document.contains("2,107"), "the error is {error:.1e}");
     }
     Ok(())
 }
