@@ -189,7 +189,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// A Lagrangian system has velocities xi with q' = U(q) xi. `kinematics` defines them: rates of the coordinates, quasi-velocities, or the
 /// angular velocity of a body in the body's frame. The brackets of their directions, the momenta dL/dxi, the mass matrix, the equations of
 /// Euler, Lagrange, Hamel and Poincare, the energy and the reactions follow. `rate(x)` is the rate of a coordinate, of its shape, and
-/// `momentum(v)` is dL/dv. Constraints follow three rules:
+/// `momentum(v)` is dL/dv. The bracket of two directions must be a combination of directions, at least where the constraints hold: bodies
+/// that a rotation matrix `r` carries along may need `constraint(right_handed = r.determinant() - 1)` beside
+/// `r.transpose() * r - identity(3)`, which lets `r` reflect. Constraints follow three rules:
 ///
 /// - a velocity constraint that is one of the velocities sets it to zero: the variable leaves the state, and the constraint holds exactly.
 ///   It is set to zero after the variations are taken, so terms of L in it still contribute, and `multiplier(name)` is its reaction;

@@ -38,6 +38,12 @@ fn what_is_no_mistake_has_none() {
 
 #[rustfmt::skip]
 const MISTAKES: &[Case] = &[
+    ("coordinates(r: [3, 3], s: [3, 3], q), velocities(o: [3], v), define(rotor = r * o + s.column(2) * v), kinematics(r = r * hat(o), s = hat(rotor) * s, q = v), lagrangian = o.norm_squared() + (s.transpose() * rotor)[2].powi(2) + s[(2, 2)] + q, constraint(turn = r.transpose() * r - identity(3))",
+        &[("kinematics",
+            "the directions of `o[0]` and `o[1]` close only where `r` is a rotation, and its constraints let it reflect, too: add `constraint(right_handed = r.determinant() - 1)`")]),
+    ("coordinates(r: [3, 3], s: [3, 3], q), velocities(o: [3], v), define(rotor = r * o + s.column(2) * v), kinematics(r = r * hat(o), s = hat(rotor) * s, q = v), lagrangian = o.norm_squared() + (s.transpose() * rotor)[2].powi(2) + s[(2, 2)] + q, constraint(turn = r.transpose() * r - identity(3), left_handed = 1 + r.determinant())",
+        &[("kinematics",
+            "the bracket of the directions of `o[0]` and `o[1]` is too long to be written out: it divides by determinants of the frame; take rates of coordinates for some of the velocities, and hold what they have to satisfy by reactions")]),
     ("coordinates(x), momenta(p), velocities(v), lagrangian = v.powi(2) / 2",
         &[("velocities",
             "`velocities` cannot stand beside `momenta`: a system has `coordinates`, `momenta` and a `hamiltonian`, or `coordinates`, `velocities` and a `lagrangian`, or a `state` with `poisson` and a `hamiltonian`, or a `state` with `dynamics`, whose energy is an `invariant`")]),
@@ -612,6 +618,7 @@ const MISTAKES: &[Case] = &[
 
 #[rustfmt::skip]
 const SOUND: &[&str] = &[
+    "coordinates(r: [3, 3], s: [3, 3], q), velocities(o: [3], v), define(rotor = r * o + s.column(2) * v), kinematics(r = r * hat(o), s = hat(rotor) * s, q = v), lagrangian = o.norm_squared() + (s.transpose() * rotor)[2].powi(2) + s[(2, 2)] + q, constraint(turn = r.transpose() * r - identity(3), right_handed = r.determinant() - 1)",
     "coordinates(x), velocities(u, v), kinematics(x = u + x * v), lagrangian = u.powi(2) + v.powi(2) + x, velocity_constraint(still = v)",
     "coordinates(x, y), momenta(p, r), hamiltonian = p.powi(2) + x + y * r, velocity_constraint(belt = rate(x) - rate(y))",
     "coordinates(x, y), momenta(p, r), hamiltonian = p.powi(2) + x + y + r, velocity_constraint(belt = rate(x))",

@@ -1,6 +1,7 @@
 //! What is declared, in numbers at one point.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::frame::Frame;
 use super::motion::ExpectedMotion;
@@ -10,7 +11,6 @@ use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{AtPoint, Differentiated, Evaluation, add, dot, entry, varying};
 use crate::numbers::dual::Dual;
 use crate::numbers::number::Number;
-use crate::numbers::points::Point;
 use crate::numbers::precise::Real;
 
 /// Derivatives by, or rates of, the entries of the state that do not vanish identically.
@@ -19,7 +19,8 @@ pub(super) type Covector = BTreeMap<Symbol, Real>;
 /// What is declared, at one point, where the velocities vanish that constraints put to zero.
 pub(super) struct DeclaredAtPoint<'a> {
     pub(super) problem: &'a Problem,
-    point: Point<'a>,
+    /// The value of each symbol.
+    at: Rc<dyn Fn(Symbol) -> Real + 'a>,
     values: AtPoint<'a, Real>,
     /// With derivatives by the entries of the state and by all velocities.
     slopes: AtPoint<'a, Differentiated<Real>>,
@@ -41,15 +42,18 @@ pub(super) struct DeclaredAtPoint<'a> {
 
 impl<'a> DeclaredAtPoint<'a> {
     /// Nothing where some of it is undefined.
-    pub(super) fn at(problem: &'a Problem, point: Point<'a>) -> Option<Self> {
+    pub(super) fn at(problem: &'a Problem, value: impl Fn(Symbol) -> Real + 'a) -> Option<Self> {
+        let at: Rc<dyn Fn(Symbol) -> Real + 'a> = Rc::new(move |symbol| match problem.symbols[symbol].role {
+            Role::Vanishing { .. } => Real::zero(),
+            _ => value(symbol),
+        });
         let (flow, forces, integrals, matrix) = Default::default();
         let (frame, energy, motion) = (None, None, None);
-        let values: AtPoint<'a, Real> = Evaluation::new(Box::new(move |symbol| value(problem, &point, symbol)));
-        let slopes: AtPoint<'a, _> = Evaluation::new(Box::new(move |symbol| {
-            varying(symbol, value(problem, &point, symbol), is_variable(problem, symbol))
-        }));
-        let mut declared =
-            Self { problem, point, values, slopes, frame, energy, flow, forces, integrals, matrix, motion };
+        let (of_values, of_slopes) = (at.clone(), at.clone());
+        let values: AtPoint<'a, Real> = Evaluation::new(Box::new(move |symbol| of_values(symbol)));
+        let slopes: AtPoint<'a, _> =
+            Evaluation::new(Box::new(move |symbol| varying(symbol, of_slopes(symbol), is_variable(problem, symbol))));
+        let mut declared = Self { problem, at, values, slopes, frame, energy, flow, forces, integrals, matrix, motion };
         for (symbol, force) in &problem.forces {
             let force = declared.evaluate(force)?;
             add(&mut declared.forces, *symbol, force);
@@ -142,7 +146,7 @@ impl<'a> DeclaredAtPoint<'a> {
     }
 
     pub(super) fn value(&self, symbol: Symbol) -> Real {
-        value(self.problem, &self.point, symbol)
+        (self.at)(symbol)
     }
 
     pub(super) fn evaluate(&self, expression: &Expression) -> Option<Real> {
@@ -168,11 +172,6 @@ impl<'a> DeclaredAtPoint<'a> {
         }
         Some(derivative)
     }
-}
-
-fn value(problem: &Problem, point: &Point<'_>, symbol: Symbol) -> Real {
-    let vanishes = matches!(problem.symbols[symbol].role, Role::Vanishing { .. });
-    Real::from(if vanishes { 0.0 } else { point.symbol(symbol) })
 }
 
 fn is_variable(problem: &Problem, symbol: Symbol) -> bool {

@@ -6,12 +6,36 @@
 use std::collections::BTreeMap;
 
 use super::declared::{Covector, DeclaredAtPoint, add_multiple};
-use crate::derivation::{IntegralId, Lagrangian, Role};
+use crate::derivation::{IntegralId, Kind, Lagrangian, Problem, Role};
 use crate::expression::Symbol;
-use crate::numbers::derivative::{Differentiated, add, dot, entry};
+use crate::numbers::derivative::{Differentiated, add, dot, entry, gradient};
 use crate::numbers::number::Number;
 use crate::numbers::precise::Real;
-use crate::proofs::solve;
+use crate::proofs::{State, VanishingFunction, common_zero, general, solve};
+
+/// States on the constraint set in which brackets are compared, and starts that are tried for them.
+const STATES: usize = 2;
+const TRIED: usize = 40;
+
+/// Whether the brackets of directions are what they are said to be in a few states in which all constraints of coordinates hold.
+pub(super) fn closes_on_constraints(problem: &Problem) -> bool {
+    let constraints = problem.integrals.iter().filter_map(|(_, integral)| match integral.kind {
+        Kind::Holonomic { .. } | Kind::InvariantSet => integral.value.as_ref(),
+        _ => None,
+    });
+    let with_gradient = |value| Some((value, gradient(value, |symbol| problem.symbols.is_state(symbol))?));
+    let Some(functions) = constraints.map(with_gradient).collect::<Option<Vec<_>>>() else { return false };
+    let functions: Vec<VanishingFunction<'_>> =
+        functions.iter().map(|(value, gradient)| VanishingFunction { value, gradient }).collect();
+    let states = general(&problem.symbols).take(TRIED).filter_map(|start| common_zero(&functions, start));
+    let misfit = |state: State| {
+        let value = |symbol: Symbol| state.evaluate(&symbol.into()).unwrap_or_else(Real::undefined);
+        let declared = DeclaredAtPoint::at(problem, value)?;
+        Some(declared.frame.as_ref()?.misfit(&declared))
+    };
+    let misfits: Vec<_> = states.filter_map(misfit).take(STATES).collect();
+    !functions.is_empty() && !misfits.is_empty() && misfits.iter().all(Option::is_none)
+}
 
 /// L, U and what follows from them by differentiation alone.
 pub(super) struct Frame<'a> {

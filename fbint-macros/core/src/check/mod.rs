@@ -22,6 +22,7 @@ use self::comparison::PointComparison;
 use self::declared::DeclaredAtPoint;
 use crate::derivation::{Derivation, Problem};
 use crate::numbers::points::search_points;
+use crate::numbers::precise::Real;
 use crate::proofs::changed_by_field;
 
 /// Points at which everything is compared, and points that are tried.
@@ -43,7 +44,9 @@ pub enum CheckOutcome {
 pub fn check(problem: &Problem, derivation: &Derivation) -> CheckOutcome {
     let mut compared = 0;
     for point in search_points(&problem.symbols).take(TRIED) {
-        let Some(declared) = DeclaredAtPoint::at(problem, point) else { continue };
+        let Some(declared) = DeclaredAtPoint::at(problem, move |symbol| Real::from(point.symbol(symbol))) else {
+            continue;
+        };
         match PointComparison::new(declared, derivation, point).all() {
             CheckOutcome::Agreement => compared += 1,
             CheckOutcome::Undefined => {}

@@ -5,16 +5,16 @@ use syn::Expr;
 
 use super::integrals::IntegralList;
 use super::methods::Value;
-use super::quantities::{Purpose, Quantity};
+use super::quantities::{Purpose, Quantity, ScalarQuantity};
 use super::scope::{Poison, Reported, Scope, Settlement};
 use super::value::ShapedExpression;
-use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, SparseRow, Symbols};
+use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, SparseRow, Symbols, stem};
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::NO_DERIVATIVE;
 use crate::mechanics::motion::{Misfit, brackets, keeps};
 use crate::notation;
 use crate::numbers::derivative;
-use crate::proofs::vanishes_identically;
+use crate::proofs::{ConfigurationConstraint, Configurations, vanishes_identically};
 use crate::syntax::diagnostics::Errors;
 use crate::syntax::{ASSUME, AttributeKey, Declaration, Formalism, KEPT, NamedExpression, plain};
 
@@ -152,9 +152,8 @@ pub(super) fn lagrangian(scope: &mut Scope) -> Reported<Dynamics> {
         }
     }
     scope.settlement = Some(settlement);
-    let mut lagrangian = Lagrangian { lagrangian, kinematics, brackets: Vec::new() };
-    lagrangian.brackets = frame(scope, &lagrangian)?;
-    Ok(Dynamics::Lagrangian(lagrangian))
+    // The brackets follow with the constraints.
+    Ok(Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, brackets: Vec::new() }))
 }
 
 /// The rates of all coordinates.
@@ -196,10 +195,15 @@ fn check_rate(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpressi
     Ok(())
 }
 
-/// The brackets of the frame. Reports a frame that has none.
-fn frame(scope: &mut Scope, lagrangian: &Lagrangian) -> Reported<Vec<FrameBracket>> {
+/// The brackets of the frame where these constraints hold. Reports a frame that has none.
+pub(super) fn frame(
+    scope: &mut Scope,
+    lagrangian: &Lagrangian,
+    quantities: &[Quantity],
+) -> Reported<Vec<FrameBracket>> {
     let (declaration, symbols) = (scope.declaration, scope.symbols);
-    brackets(symbols, lagrangian).or_else(|misfit| {
+    let allowed = Configurations::of(symbols, constraints_of_coordinates(symbols, quantities)?);
+    brackets(symbols, lagrangian, &allowed).or_else(|misfit| {
         let span = match &misfit {
             Misfit::Dependent(velocities) => velocities.last().map(|last| scope.place(*last)),
             _ => None,
@@ -207,6 +211,27 @@ fn frame(scope: &mut Scope, lagrangian: &Lagrangian) -> Reported<Vec<FrameBracke
         let span = span.unwrap_or_else(|| declaration.place(AttributeKey::Kinematics));
         scope.fail_at(span, misfit_in_words(symbols, lagrangian, &misfit))
     })
+}
+
+/// The constraints of coordinates. One without a gradient is left out, and reported with the derivation.
+fn constraints_of_coordinates<'q>(
+    symbols: &Symbols,
+    quantities: &'q [Quantity],
+) -> Reported<Vec<ConfigurationConstraint<'q>>> {
+    let mut all = Vec::new();
+    for Quantity { purpose, flattened, .. } in quantities {
+        if !matches!(purpose, Purpose::Holonomic | Purpose::InvariantSet) {
+            continue;
+        }
+        let has_reaction = *purpose == Purpose::Holonomic;
+        all.extend(flattened.as_ref().map_err(|poison| *poison)?.kept.iter().filter_map(
+            |ScalarQuantity { value, .. }| {
+                let gradient = derivative::gradient(value, |symbol| symbols.is_state(symbol))?;
+                Some(ConfigurationConstraint { value, gradient, has_reaction })
+            },
+        ));
+    }
+    Ok(all)
 }
 
 /// Why a frame has no brackets, and what to do.
@@ -234,6 +259,15 @@ fn misfit_in_words(symbols: &Symbols, lagrangian: &Lagrangian, misfit: &Misfit) 
             name(i),
             name(j)
         ),
+        Misfit::Reflected { of: (i, j), matrices } => {
+            let matrix = matrices.first().map_or("r", |entry| stem(&symbols[*entry].name));
+            format!(
+                "the directions of {} and {} close only where `{matrix}` is a rotation, and its constraints let it reflect, too: add \
+                 `constraint(right_handed = {matrix}.determinant() - 1)`",
+                name(i),
+                name(j)
+            )
+        }
         Misfit::Open { of: (i, j), bracket } => {
             let entries: Vec<String> = bracket.iter().map(|entry| notation::short(entry, symbols)).collect();
             let (i, j) = (name(i), name(j));

@@ -36,7 +36,9 @@ use self::scope::Scope;
 pub use self::symbols::{EntryIndex, VariableEntry};
 use self::symbols::{SymbolTable, add_of, auxiliary};
 use crate::derivation::table::Table;
-use crate::derivation::{Declared, Doubt, IntegralId, Kind, Output, Problem, Reaction, Role, SymbolInfo, Symbols};
+use crate::derivation::{
+    Declared, Doubt, Dynamics, IntegralId, Kind, Output, Problem, Reaction, Role, SymbolInfo, Symbols,
+};
 use crate::expression::Symbol;
 use crate::syntax::diagnostics::Errors;
 use crate::syntax::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, plain, tokens, words};
@@ -63,9 +65,14 @@ pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborate
     let unknowns = unknowns(declaration);
     let mut scope = Scope::new(declaration, &unknowns, errors);
     scope.definitions();
-    let dynamics = field::field(&mut scope);
+    let mut dynamics = field::field(&mut scope);
     let forces = field::forces(&mut scope);
     let mut quantities = conserved(&mut scope, &dynamics);
+    if let Ok(Dynamics::Lagrangian(lagrangian)) = &mut dynamics
+        && let Ok(brackets) = lagrangian::frame(&mut scope, lagrangian, &quantities)
+    {
+        lagrangian.brackets = brackets;
+    }
     let beginning = StartValues::of(&mut scope);
     let listed = IntegralList::of(declaration, &quantities);
     let symbols = all_symbols(&scope, &listed);

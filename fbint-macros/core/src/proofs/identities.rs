@@ -99,7 +99,11 @@ pub(super) fn holds_at_points(
     // Hardly any identity has signs that are bound.
     let most_signs = LazyCell::new(|| match signs {
         Signs::Free => of_steps as u32,
-        Signs::Related => (set.rotations.len() + of_steps + most_signs(all.iter().copied())) as u32,
+        Signs::Related => {
+            (set.rotations.iter().filter(|rotation| rotation.may_reflect()).count()
+                + of_steps
+                + most_signs(all.iter().copied())) as u32
+        }
     });
     let (mut count, mut missing) = (0, 0);
     for (tried, field) in (1_u64..).zip(primes(seed)) {

@@ -10,6 +10,7 @@
 //! Whether something is tried depends on counts, such as terms, degrees and states, and never on time. So a declaration gives the same
 //! bytes on every machine.
 
+mod configurations;
 mod conservation;
 mod definedness;
 mod degree;
@@ -33,6 +34,7 @@ mod states;
 mod trials;
 mod velocity;
 
+pub(crate) use configurations::{ConfigurationConstraint, Configurations};
 pub(crate) use conservation::changed_by_field;
 pub use conservation::{Violation, grades, prove, recheck_claims};
 pub(crate) use definedness::{Undefined, constraints_that_are_roots, is_root, undefined_part};
@@ -48,7 +50,5 @@ pub(crate) use regularity::{DependentColumns, dependence, whole_kernel};
 pub use search::{Found, Witness};
 pub(crate) use soundness::{DifferentialForm, Unsound, are_integrable, unsound_mass, vanish_where};
 pub use states::Values;
-#[cfg(feature = "derive")]
-pub(crate) use states::general;
-pub(crate) use states::{State, VanishingFunction, is_nonzero_somewhere};
+pub(crate) use states::{State, VanishingFunction, common_zero, general, is_nonzero_somewhere};
 pub(crate) use velocity::{Velocity, solve};

@@ -276,14 +276,7 @@ impl ModularPoint {
     /// Makes the point one of a part of a set, by the steps of this: each rotation reflects in every other part.
     pub(super) fn follow(&mut self, set: &Set<'_>, steps: &[Step], part: u64) -> Option<()> {
         for (place, rotation) in set.rotations.iter().enumerate() {
-            let factor = match self.knows {
-                Signs::Free => self.random(),
-                Signs::Related => {
-                    self.signs += 1;
-                    if part >> place & 1 == 1 { self.field.negative(1) } else { 1 }
-                }
-            };
-            rotation.bind(self, factor)?;
+            rotation.bind(self, part >> place & 1 == 1)?;
         }
         for step in steps {
             let residue = self.solved(step)?;

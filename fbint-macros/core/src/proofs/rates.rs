@@ -25,7 +25,11 @@ pub(super) fn vanishes_on_any(derivation: &Derivation, gradient: &SparseRow, set
 /// Sets that contain the constraint set, small ones last. A hinge leaves no entry of two rotation matrices open that it could be solved for,
 /// and that these are kept follows without it.
 pub(super) fn sets_around_constraints(derivation: &Derivation) -> Vec<Set<'_>> {
-    let Some(set) = constraint_set(derivation) else { return Vec::new() };
+    constraint_set(derivation).map_or_else(Vec::new, sets_around)
+}
+
+/// Sets that contain this one, small ones last.
+pub(super) fn sets_around(set: Set<'_>) -> Vec<Set<'_>> {
     let of_rotations = (!set.rotations.is_empty()).then(|| set.of_rotations());
     let of_more = (!set.constraints.is_empty()).then(|| set.satisfiable());
     of_rotations.into_iter().chain(of_more).collect()

@@ -1,13 +1,15 @@
 //! Rotation matrices among the variables: constraints r^T r = 1, which cannot be solved for one entry after the other.
 //!
 //! Their points are the rotations of all quaternions and, since r may reflect, these times -1. Quaternions are numbers without a
-//! relation, so that a random one gives a point in general position of each of the two parts.
+//! relation, so that a random one gives a point in general position of each of the two parts. A further constraint det r - 1 leaves
+//! one part.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::identities::vanishes_identically;
-use super::point::{Constraint, ModularPoint};
+use super::point::{Constraint, ModularPoint, Signs};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::determinant::determinant;
 
 /// How many times the degree of an expression in the entries its degree in a quaternion is, at most: entries are quotients of
 /// quadratic forms.
@@ -20,28 +22,88 @@ pub(super) const DEGREE_OF_MULTIPLES: f64 = DEGREE + 1.0;
 pub(super) struct Rotation {
     /// Column by column, or row by row: the transpose of a rotation is another one.
     entries: [[Symbol; 3]; 3],
+    /// The determinant of these, 1 or -1, where a constraint says it.
+    determinant: Option<i8>,
 }
 
 impl Rotation {
-    /// The matrices that six of the constraints keep orthonormal; takes these constraints out of the list.
+    /// The matrices that six of the constraints keep orthonormal; takes these constraints out of the list, and those that say what the
+    /// determinant of such a matrix is.
     pub(super) fn take(constraints: &mut Vec<Constraint<'_>>) -> Vec<Self> {
         let products = ScalarProducts::among(constraints);
         let (mut rotations, mut members) = (Vec::new(), BTreeSet::new());
         while let Some((entries, own)) = products.orthonormal(&members) {
-            rotations.push(Self { entries });
+            let mut rotation = Self { entries, determinant: None };
             members.extend(own);
+            for (index, Constraint { value, .. }) in constraints.iter().enumerate() {
+                if let Some(determinant) = rotation.determinant_in(value) {
+                    rotation.determinant = Some(determinant);
+                    members.insert(index);
+                }
+            }
+            rotations.push(rotation);
         }
         let mut indices = 0..;
         constraints.retain(|_| indices.next().is_none_or(|index| !members.contains(&index)));
         rotations
     }
 
+    /// What det r is where an expression, d - det r or det r - d, vanishes.
+    fn determinant_in(&self, value: &Expression) -> Option<i8> {
+        if !value.symbols().into_iter().eq(self.symbols().collect::<BTreeSet<_>>()) {
+            return None;
+        }
+        let own = self.determinant();
+        let is_said = |number: i8| {
+            let difference = own.clone() - Expression::integer(number.into());
+            vanishes_identically(&(value.clone() - difference.clone()))
+                || vanishes_identically(&(value.clone() + difference))
+        };
+        [1, -1].into_iter().find(|number| is_said(*number))
+    }
+
+    /// det r
+    fn determinant(&self) -> Expression {
+        determinant(&self.entries.map(|row| row.map(Expression::from).to_vec()))
+    }
+
+    /// Whether the matrix may reflect, for all that constraints say.
+    pub(super) fn may_reflect(&self) -> bool {
+        self.determinant.is_none()
+    }
+
+    /// Whether the determinant that these values of expressions give the matrix is what constraints say.
+    pub(super) fn admits(&self, value: &impl Fn(&Expression) -> f64) -> bool {
+        self.determinant.is_none_or(|determinant| value(&self.determinant()) * f64::from(determinant) > 0.0)
+    }
+
+    /// The same matrix where its determinant, with the symbols in the order of the state, is 1.
+    pub(super) fn right_handed(self) -> Self {
+        let order = |a: &[Symbol; 3], b: &[Symbol; 3]| if a < b { 1 } else { -1 };
+        let [a, b, c] = &self.entries;
+        Self { determinant: Some(order(a, b) * order(a, c) * order(b, c)), ..self }
+    }
+
     pub(super) fn symbols(&self) -> impl Iterator<Item = Symbol> + use<> {
         self.entries.into_iter().flatten()
     }
 
-    /// Binds the entries to those of a random rotation, times a factor. With -1 it reflects.
-    pub(super) fn bind(&self, point: &mut ModularPoint, by: u64) -> Option<()> {
+    /// Binds the entries to those of a random rotation, in a part of the set where it may reflect, or of an unknown multiple of it.
+    pub(super) fn bind(&self, point: &mut ModularPoint, reflects: bool) -> Option<()> {
+        let by = match (self.determinant, point.knows) {
+            (Some(determinant), _) => {
+                if determinant < 0 {
+                    point.field.negative(1)
+                } else {
+                    1
+                }
+            }
+            (None, Signs::Free) => point.random(),
+            (None, Signs::Related) => {
+                point.signs += 1;
+                if reflects { point.field.negative(1) } else { 1 }
+            }
+        };
         let [w, x, y, z] = [0; 4].map(|_| point.random());
         let field = point.field;
         let norm = [w, x, y, z].iter().fold(0, |sum, entry| field.add(sum, field.multiply(*entry, *entry)));

@@ -106,7 +106,7 @@ pub(super) fn consistent(derivation: &Derivation, start: Values) -> Option<State
 }
 
 /// The state in which these functions vanish that is near `start`, if the search for one converges.
-pub(super) fn common_zero(equations: &[VanishingFunction<'_>], start: Values) -> Option<State> {
+pub(crate) fn common_zero(equations: &[VanishingFunction<'_>], start: Values) -> Option<State> {
     refine(equations, &solve(equations, start)?)
 }
 

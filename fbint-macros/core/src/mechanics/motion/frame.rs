@@ -1,7 +1,8 @@
 //! The brackets of the directions in which velocities move the coordinates: [u_i, u_j] = c^a_ij u_a.
 //!
 //! c is constant in the frames of groups, where it is unique as constants even if U has less than full rank, as that of
-//! gamma' = gamma x xi has. Otherwise U c = b is solved in blocks: as many directions as they have entries by Cramer's rule, after
+//! gamma' = gamma x xi has. It need be so only where the constraints of coordinates hold, as that of s' = hat(r xi) s and r' = r hat(xi) is
+//! for rotations r: a bracket is a vector at each point of a motion. Otherwise U c = b is solved in blocks: as many directions as they have entries by Cramer's rule, after
 //! the rest, for which constants are tried and then Cramer's rule for U^T U c = U^T b. Neither divides by anything that vanishes where U has
 //! full rank.
 
@@ -17,9 +18,9 @@ use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 use crate::numbers::determinant::{determinant, determinant_with};
 use crate::numbers::linear::Balanced;
-use crate::numbers::points::{Point, sample_points};
+use crate::numbers::points::sample_points;
 use crate::numbers::rational::rational;
-use crate::proofs::{vanishes_identically, whole_kernel};
+use crate::proofs::{Configurations, Values, vanishes_identically, whole_kernel};
 
 /// Why a frame cannot be used.
 #[derive(Clone, Debug)]
@@ -30,6 +31,14 @@ pub(crate) enum Misfit {
         of: (Symbol, Symbol),
         /// The entries of their bracket, coordinate by coordinate.
         bracket: Vec<Expression>,
+    },
+    /// The bracket of two directions is a combination of the directions only where these matrices, of which these are the first entries, do
+    /// not reflect.
+    Reflected {
+        /// The velocities of the two directions.
+        of: (Symbol, Symbol),
+        /// Entries of the matrices.
+        matrices: Vec<Symbol>,
     },
     /// These velocities move the coordinates in the same way, up to constant factors.
     Dependent(Vec<Symbol>),
@@ -45,8 +54,12 @@ pub(crate) enum Misfit {
 /// Determinants that may have more parts than this are not written out.
 const LARGEST_DETERMINANT: usize = 1 << 24;
 
-/// The brackets of the frame that do not vanish, of pairs of velocities that do not both vanish.
-pub(crate) fn brackets(symbols: &Symbols, declared: &Lagrangian) -> Result<Vec<FrameBracket>, Misfit> {
+/// The brackets of the frame that do not vanish in these configurations, of pairs of velocities that do not both vanish.
+pub(crate) fn brackets(
+    symbols: &Symbols,
+    declared: &Lagrangian,
+    allowed: &Configurations<'_>,
+) -> Result<Vec<FrameBracket>, Misfit> {
     let frame = Kinematics::of(symbols, declared).ok_or(Misfit::Undefined)?;
     if let Some(dependent) = frame.dependent() {
         return Err(Misfit::Dependent(dependent));
@@ -63,15 +76,11 @@ pub(crate) fn brackets(symbols: &Symbols, declared: &Lagrangian) -> Result<Vec<F
             if bracket.values().all(vanishes_identically) {
                 continue;
             }
-            let coefficients = match frame.constants(&bracket) {
-                Some(constants) => Some(constants),
-                None => frame.functions(&bracket).map_err(|Excess| Misfit::Large { of: (i, j) })?,
+            let coefficients = match frame.constants(&bracket).or_else(|| frame.constants_in(allowed, &bracket)) {
+                Some(constants) => constants,
+                None => frame.functions(&bracket).map_err(|why| frame.misfit((i, j), &bracket, allowed, why))?,
             };
-            let open = || Misfit::Open {
-                of: (i, j),
-                bracket: frame.coordinates.iter().map(|x| entry(&bracket, *x)).collect(),
-            };
-            brackets.push(FrameBracket { of: (i, j), coefficients: coefficients.ok_or_else(open)? });
+            brackets.extend((!coefficients.is_empty()).then_some(FrameBracket { of: (i, j), coefficients }));
         }
     }
     Ok(brackets)
@@ -112,13 +121,13 @@ impl Kinematics {
         Some(bracket)
     }
 
-    /// The rows of U and, at their ends, of a vector, at points in general position.
-    fn stacked(&self, vector: &SparseRow) -> Vec<Vec<f64>> {
-        let row = |point: Point, x: Symbol| {
+    /// The rows of U and, at their ends, of a vector, where expressions have these values.
+    fn rows(&self, vector: &SparseRow, value: impl Fn(&Expression) -> f64) -> Vec<Vec<f64>> {
+        let row = |x: &Symbol| {
             let columns = self.directions.values().chain([vector]);
-            columns.map(|column| column.get(&x).map_or(0.0, |entry| point.evaluate(entry))).collect()
+            columns.map(|column| column.get(x).map_or(0.0, &value)).collect()
         };
-        sample_points().flat_map(|point| self.coordinates.iter().map(move |&x| row(point, x))).collect()
+        self.coordinates.iter().map(row).collect()
     }
 
     /// Velocities whose directions are a combination of one another with constant coefficients, if there are such.
@@ -131,14 +140,53 @@ impl Kinematics {
 
     /// Constant coefficients of a vector in the frame.
     fn constants(&self, vector: &SparseRow) -> Option<SparseRow> {
-        let velocities: Vec<Symbol> = self.directions.keys().copied().collect();
-        let coefficients = exact(&velocities, constant_combination(self.stacked(vector))?)?;
-        self.is_combination(vector, &coefficients).then_some(coefficients)
+        let rows = sample_points().flat_map(|point| self.rows(vector, |entry| point.evaluate(entry)));
+        self.exact_constants(vector, rows.collect(), vanishes_identically)
     }
 
-    /// Coefficients of a vector in the frame that are functions of the coordinates.
-    fn functions(&self, vector: &SparseRow) -> Result<Option<SparseRow>, Excess> {
-        Ok(self.by_groups(vector)?.filter(|coefficients| self.is_combination(vector, coefficients)))
+    /// Constants that are coefficients of a vector where constraints hold.
+    fn constants_in(&self, allowed: &Configurations<'_>, vector: &SparseRow) -> Option<SparseRow> {
+        if allowed.is_everything() {
+            return None;
+        }
+        let at = |state: &Values| self.rows(vector, |entry| entry.evaluate(&|symbol| state[symbol]));
+        let rows = allowed.states().iter().flat_map(at).collect();
+        self.exact_constants(vector, rows, |difference| allowed.vanishes(difference))
+    }
+
+    /// The constant coefficients that these rows suggest, if what has to vanish is proved to.
+    fn exact_constants(
+        &self,
+        vector: &SparseRow,
+        rows: Vec<Vec<f64>>,
+        vanishes: impl Fn(&Expression) -> bool,
+    ) -> Option<SparseRow> {
+        let velocities: Vec<Symbol> = self.directions.keys().copied().collect();
+        let coefficients = exact(&velocities, constant_combination(rows)?)?;
+        self.is_combination(vector, &coefficients, vanishes).then_some(coefficients)
+    }
+
+    /// Why the bracket of two directions is written as no combination of directions, whose coefficients may be too long.
+    fn misfit(
+        &self,
+        of: (Symbol, Symbol),
+        bracket: &SparseRow,
+        allowed: &Configurations<'_>,
+        excess: Option<Excess>,
+    ) -> Misfit {
+        let right_handed = allowed.right_handed();
+        let closed = right_handed.filter(|(allowed, _)| self.constants_in(allowed, bracket).is_some());
+        match (closed, excess) {
+            (Some((_, matrices)), _) => Misfit::Reflected { of, matrices },
+            (None, Some(Excess)) => Misfit::Large { of },
+            (None, None) => Misfit::Open { of, bracket: self.coordinates.iter().map(|x| entry(bracket, *x)).collect() },
+        }
+    }
+
+    /// Coefficients of a vector in the frame that are functions of the coordinates; or whether there are such that are too long.
+    fn functions(&self, vector: &SparseRow) -> Result<SparseRow, Option<Excess>> {
+        let coefficients = self.by_groups(vector).map_err(Some)?;
+        coefficients.filter(|found| self.is_combination(vector, found, vanishes_identically)).ok_or(None)
     }
 
     /// The coefficients of a group after those of all other directions.
@@ -196,11 +244,16 @@ impl Kinematics {
             .map(|solution| self.directions.keys().copied().zip(solution).filter(|(_, c)| !c.is_zero()).collect()))
     }
 
-    /// Whether a vector is proved to be this combination of the directions.
-    fn is_combination(&self, vector: &SparseRow, coefficients: &SparseRow) -> bool {
+    /// Whether a vector is proved to be this combination of the directions, where `vanishes` proves it.
+    fn is_combination(
+        &self,
+        vector: &SparseRow,
+        coefficients: &SparseRow,
+        vanishes: impl Fn(&Expression) -> bool,
+    ) -> bool {
         self.coordinates.iter().all(|x| {
             let terms = coefficients.iter().filter_map(|(a, c)| Some(self.directions[a].get(x)?.clone() * c.clone()));
-            vanishes_identically(&(Expression::sum(terms) - entry(vector, *x)))
+            vanishes(&(Expression::sum(terms) - entry(vector, *x)))
         })
     }
 }
