@@ -2,7 +2,8 @@
 //!
 //! A clause for a subject ("What takes long is .."), a noun that only points back ("those of") and idioms of our own ("is said", "by
 //! itself") hide who does what. Most uses can be rewritten with a concrete subject. A count above its ceiling fails here and is shown
-//! with its places; after rewriting, lower the ceiling. No ceiling is ever raised.
+//! with its places; after rewriting, lower the ceiling. No ceiling is ever raised. "Whether" is not counted:
+//! Rust documents booleans with it.
 
 use std::error::Error;
 use std::fs;
@@ -10,33 +11,32 @@ use std::path::{Path, PathBuf};
 
 /// A phrase in small letters, and its most occurrences in documents and in doc comments. One that begins with a full stop counts where
 /// sentences, list items, cells and comments begin.
-const CEILINGS: [(&str, usize, usize); 26] = [
-    (". what ", 1, 137),
-    (". whether ", 0, 232),
-    (". how ", 0, 144),
-    (". the same ", 0, 35),
-    (". of ", 0, 40),
-    (" of which", 0, 84),
-    (" so many", 0, 43),
-    (" those of", 0, 120),
+const CEILINGS: [(&str, usize, usize); 25] = [
+    (". what ", 1, 132),
+    (". how ", 0, 92),
+    (". the same ", 0, 34),
+    (". of ", 0, 39),
+    (" of which", 0, 83),
+    (" so many", 0, 17),
+    (" those of", 0, 119),
     (" that of", 0, 55),
-    (" as it is", 0, 31),
-    (" is said", 0, 7),
-    (" is told", 0, 15),
-    (" is asked", 0, 13),
-    (" looked at", 0, 22),
+    (" as it is", 0, 17),
+    (" is said", 0, 4),
+    (" is told", 0, 8),
+    (" is asked", 0, 8),
+    (" looked at", 0, 12),
     (" what comes of", 0, 3),
     (" by itself", 0, 20),
-    (" of its own", 0, 46),
+    (" of its own", 0, 45),
     (" of their own", 0, 12),
-    (" is to be", 0, 4),
+    (" is to be", 0, 2),
     (" says nothing", 0, 2),
-    (" goes on", 0, 17),
-    (" put to zero", 0, 13),
-    (" beside ", 0, 16),
-    (" nobody", 0, 16),
-    (" in the place of", 0, 9),
-    (" is no ", 0, 38),
+    (" goes on", 0, 7),
+    (" put to zero", 0, 8),
+    (" beside ", 0, 8),
+    (" nobody", 0, 5),
+    (" in the place of", 0, 7),
+    (" is no ", 0, 36),
 ];
 
 #[test]

@@ -190,7 +190,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// angular velocity of a body in the body's frame. The brackets of their directions, the momenta dL/dxi, the mass matrix, the equations of
 /// Euler, Lagrange, Hamel and Poincare, the energy and the reactions follow. `rate(x)` is the rate of a coordinate, of its shape, and
 /// `momentum(v)` is dL/dv. The bracket of two directions must be a combination of directions, at least where the constraints hold: bodies
-/// that a rotation matrix `r` carries along may need `constraint(right_handed = r.determinant() - 1)` beside
+/// that a rotation matrix `r` carries along may need `constraint(right_handed = r.determinant() - 1)` next to
 /// `r.transpose() * r - identity(3)`, which lets `r` reflect. Constraints follow three rules:
 ///
 /// - a velocity constraint that is one of the velocities sets it to zero: the variable leaves the state, and the constraint holds exactly.

@@ -68,7 +68,7 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
     ///
     /// # Errors
     ///
-    /// If a name is not that of an entry of the state.
+    /// If no entry of the state has a name.
     pub fn hold(mut self, names: &[&str]) -> Result<Self, Error> {
         let facts = self.system.facts();
         names.iter().try_for_each(|name| hold(self.held.as_mut(), facts, name))?;

@@ -47,7 +47,7 @@ impl<V: Entries<f64>> DenseOutput<V> {
     ///
     /// # Panics
     ///
-    /// If there is no such entry.
+    /// If the entry does not exist.
     pub fn entry(&self, index: usize) -> DenseOutput<[f64; 1]> {
         let mut polynomial = Interpolant { start: [self.polynomial.start[index]], coefficients: [[0.0]; 7] };
         for (of_entry, coefficient) in polynomial.coefficients.iter_mut().zip(&self.polynomial.coefficients) {

@@ -30,7 +30,7 @@ pub struct Dependence {
     /// The time of the state.
     pub time: f64,
     names: [&'static str; NAMED],
-    /// How many constraints take part.
+    /// The number of constraints that take part.
     pub involved: usize,
     /// The smallest pivot of their matrix over the largest.
     pub pivot_ratio: f64,

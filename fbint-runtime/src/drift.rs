@@ -52,7 +52,7 @@ impl DriftRecord {
         Self { changes, mean_time: 0.0, time_moment: 0.0, count: 0.0, left_out: Vec::new() }
     }
 
-    /// Whether they are those of so many integrals.
+    /// Whether they belong to this number of integrals.
     pub(crate) fn has_length(&self, integrals: usize) -> bool {
         self.changes.len() == integrals.div_ceil(4) && self.left_out.iter().all(|(integral, _)| *integral < integrals)
     }

@@ -24,7 +24,7 @@ pub trait Entries<T: Entry>:
     /// The vector whose entry i is `entry(i)`.
     fn from_fn<F: FnMut(usize) -> T>(entry: F) -> Self;
 
-    /// The first entries of a slice, if it has so many.
+    /// The first entries of a slice, if it is long enough.
     #[doc(hidden)]
     fn of_slice(slice: &[T]) -> Option<&Self>;
 

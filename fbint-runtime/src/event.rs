@@ -62,7 +62,7 @@ impl<'a, X> Event<'a, X> {
     /// This event with a function of the time and the state that gives the state after it, which is moved to one nearby that satisfies
     /// the constraints, as by [`ConsistentStart`](crate::ConsistentStart). The time itself stays, also where it is part of the state.
     ///
-    /// The run goes on from there as a run that starts there: the energy and the invariants have new targets, and no derivative of
+    /// The run continues as one that starts there: the energy and the invariants have new targets, and no derivative of
     /// before is used any more. A reset has to lead away from the event, or on across it: where its function rests at 0 afterwards, or
     /// where the event occurs again within 4e-9 of the time since the run began, the run ends with
     /// [`Cause::Accumulation`](crate::Cause::Accumulation). A sample at the time of the reset has the state before it. Where the event is

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::consistent_start::Parameters;
 
-/// How many parameters are named.
+/// The number of named parameters.
 const NAMED: usize = 3;
 
 /// The parameters that are zero, or so large or so small that their squares are not ordinary numbers: the first three. Displays as

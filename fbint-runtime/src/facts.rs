@@ -40,9 +40,9 @@ pub struct SystemFacts {
     pub output_names: &'static [&'static str],
     /// A name for each input: `thrust`, `u[0]`.
     pub input_names: &'static [&'static str],
-    /// How many numbers a prepared system has that depend on parameters alone.
+    /// The number of a prepared system's values that depend on parameters alone.
     pub prepared_numbers: usize,
-    /// How the Hamiltonian depends on the momenta.
+    /// The dependence of the Hamiltonian on the momenta.
     pub kinetic_energy: KineticEnergy,
     /// Whether there are steps of the discrete Hamel integrator, see [`HamelSystem`](crate::HamelSystem).
     pub has_hamel_steps: bool,
@@ -141,7 +141,7 @@ impl SystemFacts {
     }
 }
 
-/// So many entries. Not inlined, so that what is not compiled is short to compile, too.
+/// The first entries of a slice. Not inlined, which keeps compilation short.
 #[inline(never)]
 fn first<T>(entries: &[T], count: usize) -> &[T] {
     &entries[..count]

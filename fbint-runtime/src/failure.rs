@@ -1,4 +1,4 @@
-//! How a run fails before its end: a step that cannot be made, a solution that blows up.
+//! Failures of a run before its end: a step that cannot be made, a solution that blows up.
 
 use core::fmt;
 
@@ -81,7 +81,7 @@ pub enum Cause {
     Accumulation {
         /// The name of the event.
         event: String,
-        /// How often it has occurred.
+        /// The number of its occurrences.
         resets: u64,
         /// When.
         time: f64,

@@ -66,7 +66,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Feedback<S, K, T> {
         &self.targets.declared
     }
 
-    /// How far every integral is from its target, dF = F(x) - F_target.
+    /// The distance of every integral from its target, dF = F(x) - F_target.
     #[inline]
     pub fn violations(&self, x: &Vector<S, T>) -> Integrals<S, T> {
         self.targets.changes(&self.system.integrals(x))

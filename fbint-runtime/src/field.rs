@@ -67,7 +67,7 @@ pub trait Field<T: Scalar = f64> {
         0
     }
 
-    /// The field in so many states at once, if it can be evaluated so and that pays.
+    /// The field in several states at once, if that is possible and pays.
     #[cfg(all(feature = "std", feature = "lanes"))]
     #[doc(hidden)]
     fn in_lanes(&self, _stages: usize) -> Option<std::boxed::Box<StageRates<'_>>> {

@@ -19,7 +19,7 @@ use crate::system::{
 pub trait OneStep<V: ?Sized> {
     /// Replaces `x` by Phi_h(x).
     fn step(&self, x: &mut V, h: f64);
-    /// How many times a step evaluates the field, or as much of the system.
+    /// The evaluations of the field in a step, or as much of the system.
     fn evaluations_per_step(&self) -> u64;
 }
 

@@ -64,7 +64,7 @@ macro_rules! for_each_vector {
 pub struct Lanes<const V: usize>([Vector; V]);
 
 impl<const V: usize> Lanes<V> {
-    /// How many lanes there are.
+    /// The number of lanes.
     pub const COUNT: usize = V * VECTOR;
     const ZERO: Self = Self([Vector::ZERO; V]);
 
@@ -72,7 +72,7 @@ impl<const V: usize> Lanes<V> {
     ///
     /// # Panics
     ///
-    /// If there is no such lane.
+    /// If the lane does not exist.
     #[inline]
     pub fn lane(&self, lane: usize) -> f64 {
         self.0[lane / VECTOR].as_array()[lane % VECTOR]
@@ -190,7 +190,7 @@ impl<const V: usize> Mask<V> {
         self.0.lane(lane).to_bits() != 0
     }
 
-    /// The same lanes, with this one or without it.
+    /// These lanes, with this one or without it.
     pub(crate) fn with(mut self, lane: usize, is_chosen: bool) -> Self {
         self.0.set(lane, f64::from_bits(if is_chosen { u64::MAX } else { 0 }));
         self

@@ -26,7 +26,7 @@ pub(crate) fn from_slice<V: Entries<f64>>(slice: &[f64]) -> V {
 #[cfg(feature = "std")]
 pub(crate) type Four = [f64; 4];
 
-/// So many zeros, and as many more as it takes to have them in fours.
+/// This number of zeros, rounded up to fours.
 #[cfg(feature = "std")]
 pub(crate) fn fours(length: usize) -> std::vec::Vec<Four> {
     vec![[0.0; 4]; length.div_ceil(4)]
@@ -299,7 +299,7 @@ impl<R> Cholesky<R> {
     }
 }
 
-/// Replaces `count` rows, and what stands beside each, by orthonormal ones. `lower` is L, which is 0 at first.
+/// Replaces `count` rows, and the rows next to them, by orthonormal ones. `lower` is L, which is 0 at first.
 ///
 /// The rows Q of A = L Q, where A is a matrix beside another, by the modified Gram-Schmidt process: what is computed with it depends on
 /// the condition number of the matrix, not on the square, as with the normal equations.

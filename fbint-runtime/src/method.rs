@@ -367,7 +367,7 @@ impl Method {
         }
     }
 
-    /// How the method takes its steps.
+    /// The stepping of the method.
     pub(crate) const fn stepping(self) -> Stepping {
         self.properties().stepping
     }

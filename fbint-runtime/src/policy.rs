@@ -1,4 +1,4 @@
-//! How K follows from the state: a constant matrix, or one that is made from DF where the field is evaluated.
+//! Policies for K: a constant matrix, or one made from DF where the field is evaluated.
 //!
 //! A constant K has units that must be guessed, and a large one makes the field stiff: violations decay at the eigenvalues
 //! of DF^T K DF, and an explicit method needs h times the largest within its real stability interval. The other policies

@@ -187,7 +187,7 @@ impl<S: DifferentiableSystem, const K: usize> TangentRun<S, K> {
 #[derive_where(Clone, Copy, Debug)]
 struct StepContext<S: DifferentiableSystem> {
     sensitivity: Sensitivity<S>,
-    /// As it is at the start.
+    /// At the start.
     projector: Option<Projector<S>>,
     /// The time at the start, or 0 where the state does not have it.
     from: f64,
@@ -200,7 +200,7 @@ impl<S: DifferentiableSystem> StepContext<S> {
         }
     }
 
-    /// The time after so many steps, computed as a simulation does and not added up.
+    /// The time after a number of steps, computed as in a simulation and not added up.
     fn time_after(&self, steps: u64, h: f64) -> f64 {
         self.from + steps as f64 * h
     }

@@ -1,4 +1,4 @@
-//! How the error of a step, in units of the tolerance, changes the size of the next (HNW II.4).
+//! The rule that sets the next step's size from the error of a step, in units of the tolerance (HNW II.4).
 
 use crate::error::{Error, positive};
 #[cfg(feature = "ensemble")]
@@ -8,7 +8,7 @@ use crate::tableau::{ControlConstants, Response};
 #[cfg(feature = "ensemble")]
 use crate::tolerance::Larger;
 
-/// How much shorter a step is than what just meets the tolerance.
+/// The safety factor of a step below the size that just meets the tolerance.
 const SAFETY: f64 = 0.9;
 /// The natural logarithm of the least error that the stabilised control remembers, which is 1e-4.
 pub(crate) const LEAST_LOG_ERROR: f64 = -4.0 * core::f64::consts::LN_10;
@@ -19,7 +19,7 @@ pub(crate) const REST: f64 = 1e-3;
 #[cfg(feature = "std")]
 const OF_RUN: f64 = 1.0 / 250.0;
 
-/// How long steps may be, whatever their errors say.
+/// The longest step, whatever the error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepLimits {
     /// Of every step.

@@ -253,7 +253,7 @@ pub struct Integral {
     pub name: &'static str,
     /// The kind of the integral, which decides its target.
     pub kind: IntegralKind,
-    /// How often the integral occurs in the declaration: 2 for an off-diagonal entry of a symmetric matrix, else 1.
+    /// The multiplicity of the integral in the declaration: 2 for an off-diagonal entry of a symmetric matrix, else 1.
     pub weight: f64,
     /// Where the field without feedback conserves the integral, and how that was decided while the model was compiled.
     pub conservation: Conservation,
@@ -309,7 +309,7 @@ pub enum Conservation {
     Assumed,
 }
 
-/// How a statement about a model is known to be true.
+/// The evidence for a statement about a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// It is true of every system of this form: constraints and energy of a canonical system, the energy of a Poisson system.
@@ -323,7 +323,7 @@ pub enum Evidence {
     Kept,
 }
 
-/// How a Hamiltonian depends on the momenta, which decides what splitting methods can do with it.
+/// The dependence of a Hamiltonian on the momenta, which decides which splitting methods apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KineticEnergy {
     /// H depends on the momenta in any other way, or the system is not canonical.
@@ -334,7 +334,7 @@ pub enum KineticEnergy {
     Quadratic,
 }
 
-/// How many operations a generated function performs, counted in the emitted code.
+/// The number of operations of a generated function, counted in the emitted code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
     /// Additions, subtractions and negations.

@@ -323,7 +323,7 @@ pub(crate) struct Pair {
     pub(crate) control: ControlConstants,
 }
 
-/// How the error of a step is estimated from its stages.
+/// The estimate of a step's error from its stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ErrorEstimate {
     /// The difference to an embedded method.
@@ -355,7 +355,7 @@ pub(crate) enum Response {
 }
 
 impl Pair {
-    /// The pair that has so many stages, 7, 9 or 16.
+    /// The pair with this number of stages, 7, 9 or 16.
     pub(crate) const fn of_stages(stages: usize) -> &'static Self {
         match stages {
             7 => &DORMAND_PRINCE_PAIR,

@@ -73,7 +73,7 @@ macro_rules! functions {
 functions! {
     /// |x|
     Abs: "abs", |x| x[0].abs();
-    /// The sign: 1, -1, or 0 of 0. It is the derivative of |x|, with the mean of both sides where |x| has none; nobody can declare it.
+    /// The sign: 1, -1, or 0 of 0. It is the derivative of |x|, with the mean of both sides at 0; declarations cannot use it.
     Sign: "sign", |x| sign(x[0]);
     /// sine
     Sin: "sin", |x| x[0].sin();
@@ -304,7 +304,7 @@ impl Expression {
         })
     }
 
-    /// What a pass makes of the expression. The pass is called once for each distinct part, with the part and what transforms the
+    /// The expression after a pass. The pass is called once for each distinct part, with the part and a function that transforms the
     /// parts of that.
     pub fn transformed(&self, pass: &impl Fn(&Self, &dyn Fn(&Self) -> Self) -> Self) -> Self {
         fn visit<P>(part: &Expression, pass: &P, results: &Results<Expression>) -> Expression

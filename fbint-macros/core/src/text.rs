@@ -104,7 +104,7 @@ pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<Model>, Vec<M
     read_alone(text, &surroundings, MOST_WORK)
 }
 
-/// The values that the models of a text leave open, and what is said where nothing gives them.
+/// The values that the models of a text leave open, and the messages where nothing gives them.
 #[derive(Clone, Copy)]
 pub struct OpenValues<'a> {
     /// The models, by the names of their structs, that have to be complete.

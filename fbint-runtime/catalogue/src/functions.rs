@@ -25,7 +25,7 @@ pub trait Functions<T>: Send + Sync {
     /// Puts what a function gives into the first entries of `list`, whose length is even. The `law` puts y in the place of the integrals,
     /// in the form in which the function has them.
     fn list(&self, function: ListFunction, given: &Given<'_, T>, law: &dyn Fn(&mut [T]), list: &mut [T]);
-    /// Puts what a function gives into the first rows and columns of a `matrix` with so many columns.
+    /// Puts a function's values into the first rows and columns of a `matrix` with this number of `columns`.
     fn matrix(&self, function: MatrixFunction, given: &Given<'_, T>, matrix: &mut [T], columns: usize);
     /// [`PreparedSystem::jacobian`](fbint_runtime::PreparedSystem::jacobian), of the field with feedback if `first` has gains and `second`
     /// targets.

@@ -131,7 +131,7 @@ pub trait AnyModel {
     ) -> Result<Run, Error>;
     /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
-    /// The methods beside explicit Runge-Kutta ones that apply to the system: implicit and geometric ones.
+    /// The methods other than explicit Runge-Kutta that apply to the system: implicit and geometric ones.
     fn further_methods(&self) -> Vec<Scheme>;
     /// Integrates with steps that are given.
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error>;
@@ -361,7 +361,7 @@ impl Plan {
 pub struct Steps<'a> {
     /// Replaces a state by the state after a step of the size that is given.
     pub step: &'a dyn Fn(&mut [f64], f64),
-    /// How many times a step evaluates the field, or as much of the system.
+    /// The evaluations of the field in a step, or as much of the system.
     pub evaluations: u64,
     /// The size of a step.
     pub h: f64,

@@ -252,7 +252,7 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
     }
 }
 
-/// The methods of a model beside explicit Runge-Kutta ones: one of all that is general, and its own.
+/// The methods of a model other than explicit Runge-Kutta: general ones, and its own.
 fn further_methods(model: &dyn FlatModel, general: Option<Scheme>) -> Vec<Scheme> {
     let own = model.geometric_methods().into_iter().map(|(scheme, _)| scheme);
     let rodas5p = model.facts().has_jacobian.then_some(Scheme::RODAS5P);

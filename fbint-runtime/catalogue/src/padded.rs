@@ -128,7 +128,7 @@ impl<const N: usize, const M: usize> LoadedSystem for Padded<N, M> {
     }
 }
 
-/// A signal for states that have so many entries.
+/// A signal for states of this length.
 struct PaddedSignal {
     signal: Box<dyn FlatSignal>,
     entries: usize,
@@ -286,7 +286,7 @@ impl<T: Scalar> Functions<T> for NoFunctions {
     }
 }
 
-/// A law on so many integrals as one on slices.
+/// A law on a fixed number of integrals as one on slices.
 fn on_slices<T: Scalar, const M: usize>(law: impl Fn([T; M]) -> [T; M]) -> impl Fn(&mut [T]) {
     move |integrals| {
         let mut all = [T::from_f64(0.0); M];

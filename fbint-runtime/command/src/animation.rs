@@ -56,7 +56,7 @@ impl<'a> Animation<'a> {
         Ok(marked(&filled(PAGE, parts.into_iter().chain([("film", &*film)]))))
     }
 
-    /// What the page shows of at most so many samples, which are evenly chosen.
+    /// The page's data for a limited number of samples, chosen evenly.
     pub(crate) fn film(&self, most: usize) -> Result<Film<'a>, String> {
         Film::of(self, most)
     }

@@ -2,7 +2,7 @@
 
 use std::io::{Write, stderr};
 
-/// Prints a line to stderr. That nobody can read it, as on a full disk, is not a failure of its own.
+/// Prints a line to stderr. A write error, such as a full disk, is not a failure.
 pub(crate) fn complain(line: &str) {
     let _ = writeln!(stderr(), "{line}");
 }

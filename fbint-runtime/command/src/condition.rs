@@ -36,7 +36,7 @@ impl Condition {
     }
 }
 
-/// As it is written on the command line and in records.
+/// The form on the command line and in records.
 impl fmt::Display for Condition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} {} {:?}", self.name, if self.is_below { '<' } else { '>' }, self.number)

@@ -184,7 +184,7 @@ impl ResolvedEnsemble {
         format!("{}: {part}{} members, {method}, {interval}, seed {}", job.model, arguments.members, arguments.seed)
     }
 
-    /// Whether so many members are all of them.
+    /// Whether this number of members is all of them.
     fn is_whole(&self, members: u64) -> bool {
         members == u64::from(self.arguments().members)
     }

@@ -79,7 +79,7 @@ const LEGEND_LINE: f64 = 16.0;
 const LEGEND_SIZE: u32 = 12;
 /// The size of the smallest letters.
 const LEAST_SIZE: u32 = 8;
-/// How the names of clips begin.
+/// The beginning of the names of clips.
 const CLIP: &str = "kuva-clip-";
 /// The length of the stroke in a legend.
 const SWATCH: f64 = 14.0;

@@ -19,7 +19,7 @@ pub(crate) const COLOURS: [&str; 9] =
 const MOST_PHASES: usize = 6;
 /// The most changes of integrals with lines of their own.
 const MOST_CHANGES: usize = COLOURS.len() - 1;
-/// A change of so many times what rounding of the state changes an integral by is rounding.
+/// A change counts as rounding up to this multiple of an integral's change by rounding of the state.
 const ROUNDINGS: f64 = 100.0;
 
 /// A run to be drawn.

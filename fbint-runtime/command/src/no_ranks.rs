@@ -41,15 +41,15 @@ impl Ranks {
         true
     }
 
-    /// None, because there is nobody to report.
+    /// None: this process is alone.
     pub(crate) fn next_message(&self) -> Option<(u32, RankMessage)> {
         None
     }
 
-    /// Nobody hears it.
+    /// Does nothing: no process listens.
     pub(crate) fn answer(&self, _: u32, _: &LeaderMessage) {}
 
-    /// Nobody is there to say anything else.
+    /// Always `End`: no other process leads.
     pub(crate) fn ask(&self, _: &RankMessage) -> LeaderMessage {
         LeaderMessage::End
     }

@@ -15,7 +15,7 @@ pub(crate) use self::own::{CHUNK, END_OF_PNG};
 pub use self::own::{Replace, marked};
 use crate::interruption::drafts;
 
-/// How the names of files begin that are not whole yet.
+/// The beginning of the names of unfinished files.
 pub(crate) const PREFIX: &str = ".fbint-";
 
 /// The place of a file, which was writable when the run started.

@@ -23,7 +23,7 @@ use crate::output::{OutputFile, WholeDraft, has_ending, is_record};
 use crate::tally::Tally;
 use crate::trajectory::{few_digits, state_and_changes};
 
-/// The path of what lies beside these files of a run or an ensemble, such as its record, with this ending.
+/// The path of a file next to these files of a run or an ensemble, such as its record, with this ending.
 pub(crate) fn beside<'a>(model: &str, files: impl IntoIterator<Item = &'a Path>, ending: &str) -> PathBuf {
     match files.into_iter().next() {
         Some(file) => file.with_extension(ending),
@@ -100,7 +100,7 @@ struct RunSummary {
     largest_projection: Option<LargestProjection>,
 }
 
-/// How often an event occurred.
+/// The number of an event's occurrences.
 #[derive(Serialize)]
 pub(crate) struct EventCount {
     pub(crate) event: String,

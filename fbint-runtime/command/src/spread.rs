@@ -15,7 +15,7 @@ const DOTS: u32 = 4000;
 /// The panels' data of the members so far, in bounded memory.
 pub(crate) struct Spread {
     panels: Vec<Ends>,
-    /// How many members are shown by one dot.
+    /// The number of members that one dot shows.
     stride: u32,
 }
 

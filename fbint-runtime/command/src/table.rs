@@ -55,7 +55,7 @@ pub(crate) struct TableFile {
     format: Format,
 }
 
-/// How rows are written.
+/// The format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Csv,

@@ -24,7 +24,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// What is known of so many members, from their statistics and from those that failed.
+    /// The record of these members, from their statistics and from the failed ones.
     pub(crate) fn of<'a>(
         statistics: Vec<Statistics>,
         members: usize,

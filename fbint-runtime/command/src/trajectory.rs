@@ -46,7 +46,7 @@ pub(crate) fn changes(model: &dyn AnyModel) -> Range<usize> {
     end - model.integral_names().len()..end
 }
 
-/// A time without the rounding of a multiple: 0.3 for 3 times 0.1, which is 0.30000000000000004. A time of many digits stays as it is.
+/// A time without the rounding of a multiple: 0.3 for 3 times 0.1, which is 0.30000000000000004. A time of many digits is unchanged.
 pub(crate) fn few_digits(time: f64) -> f64 {
     let few = format!("{time:.12e}").parse().unwrap_or(time);
     if (few - time).abs() <= 2.0 * f64::EPSILON * time.abs() { few } else { time }

@@ -119,7 +119,7 @@ pub(crate) fn executable(written: Vec<WrittenFunction>) -> io::Result<Vec<Functi
     Ok(functions.into_iter().map(function).collect())
 }
 
-/// Calls a law with so many integrals.
+/// Calls a law with this number of integrals.
 unsafe extern "C" fn weigh(integrals: *const f64, results: *mut f64, law: *mut Law<'_>, count: usize) {
     // SAFETY: compiled code passes on what `Function::call` gave it, which is not used by anybody else until then.
     let law = unsafe { &mut *law };

@@ -41,7 +41,7 @@ impl Numbers {
     }
 }
 
-/// An empty list with room for so many numbers.
+/// An empty list with room for this number of numbers.
 pub(crate) fn reserved(count: usize) -> PyResult<Vec<f64>> {
     let mut numbers = Vec::new();
     let reserved = numbers.try_reserve_exact(count);

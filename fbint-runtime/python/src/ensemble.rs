@@ -21,7 +21,7 @@ use crate::source::Source;
 
 /// Integrates an ensemble of a model while other threads run, and until Ctrl-C.
 ///
-/// Its members are integrated by other threads than this one, which asks Python for signals: no other thread is told of them.
+/// Other threads integrate the members; this one asks Python for signals, because Python tells no other thread.
 pub(crate) fn integrated<'py>(
     py: Python<'py>,
     source: &Source,
@@ -70,7 +70,7 @@ fn made(py: Python<'_>, ensemble: CompletedEnsemble) -> PyResult<Bound<'_, PyAny
     contents(py)?.ensemble.bind(py).call1((names, ends, columns, errors_of_members, statistics))
 }
 
-/// Statistics over the members, each a row for each time and a column for each of so many quantities.
+/// Statistics over the members, each with a row for each time and a column for each quantity.
 fn summed_up<'py>(py: Python<'py>, statistics: &[Statistics], quantities: usize) -> PyResult<Bound<'py, PyAny>> {
     let times: Vec<f64> = statistics.iter().map(|at| at.time).collect();
     let members: Vec<i64> = statistics.iter().map(|at| at.members.cast_signed()).collect();

@@ -148,7 +148,7 @@ fn importable(name: &str) -> String {
     }
 }
 
-/// Refuses models of which one would stand in the place of another, or of what every module has.
+/// Refuses models whose names hide one another, or a name that every module has.
 fn check_names(models: &[Entry]) -> PyResult<()> {
     let mut taken = COMMON_NAMES.to_vec();
     for (index, Entry { name, type_name, .. }) in models.iter().enumerate() {

@@ -188,7 +188,7 @@ pub(crate) struct Run {
     /// The number of steps.
     #[pyo3(get)]
     steps: u64,
-    /// How many times the field was evaluated.
+    /// The number of evaluations of the field.
     #[pyo3(get)]
     evaluations: u64,
     /// The condition that ended the run before its end, if one did.

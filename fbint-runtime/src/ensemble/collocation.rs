@@ -43,7 +43,7 @@ impl<S: FeedbackSystem> Collocations<S> {
         Self((0..Lanes::<V>::COUNT).map(member).collect())
     }
 
-    /// A step of the members that are under way. One whose stages do not converge goes on with what is not a number.
+    /// A step of the members that are under way. A member whose stages do not converge continues with NaN.
     pub(super) fn step<const V: usize>(
         &mut self,
         under_way: Mask<V>,

@@ -21,7 +21,7 @@ use crate::scalar::Scalar;
 use crate::simulation::{Schedule, check_stability};
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
-/// How steps of one size are made.
+/// The steps of one size.
 pub(super) enum FixedMethod<S: FeedbackSystem, const V: usize> {
     /// By an explicit Runge-Kutta method, with projections or without.
     RungeKutta { method: FixedStep, projection: Option<Projection>, projector: Option<Projector<S, Lanes<V>>> },
@@ -58,7 +58,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for FixedLaneSteps<'_,
         Ok(())
     }
 
-    /// Nobody takes a lane later than at the start, so that what was made then goes on.
+    /// No member takes a lane after the start, so the fields made there stay.
     fn gather(&mut self, numbers: &Numbers<S, V>, fields: &dyn LaneFields<S, V>) {
         match &mut self.method {
             FixedMethod::RungeKutta { projection, projector, .. } => {

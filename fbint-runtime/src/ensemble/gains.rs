@@ -183,7 +183,7 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>> EnsembleGains<S> for Boxed<G> {
 
 /// Gains of any kind.
 pub(super) trait InLanes<S: FeedbackSystem, const V: usize> {
-    /// The fields of members in lanes that nobody has taken yet.
+    /// The fields of members in lanes that no member has taken yet.
     fn fields(&self) -> Box<dyn LaneFields<S, V> + '_>;
     /// Whether gains do not follow from the state.
     fn are_constant(&self) -> bool;
@@ -205,7 +205,7 @@ pub(super) trait LaneFields<S: FeedbackSystem, const V: usize> {
     /// Makes the field of a member that takes a lane, or says why its gains will not do. Lanes are taken in order at first.
     fn assign(&mut self, lane: usize, system: &S, start: &Vector<S>, member: usize)
     -> Result<AloneField<'_, S>, Error>;
-    /// Puts the fields side by side. Lanes that nobody has taken yet repeat the first.
+    /// Puts the fields side by side. Lanes that no member has taken yet repeat the first.
     fn gather(&mut self);
     /// Evaluates the fields that were put side by side.
     fn value(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>);

@@ -30,7 +30,7 @@ pub(super) trait LaneStepper<S: FeedbackSystem, const V: usize> {
     fn end(&self) -> &Vector<S, Lanes<V>>;
     /// The states at times within the last of those steps.
     fn within(&mut self, times: Lanes<V>, fields: &dyn LaneFields<S, V>) -> Vector<S, Lanes<V>>;
-    /// Goes on from where steps have ended in the lanes that have arrived there.
+    /// Continues from the ends of steps in the lanes that have arrived there.
     fn accept(&mut self, arrived: Mask<V>);
 }
 

@@ -1,19 +1,19 @@
-//! How far an ensemble is, and whether it goes on.
+//! The progress of an ensemble, and its interruption.
 //!
-//! A function that is told the progress may ask an ensemble to stop. Runs look for that every [`UNWATCHED`] steps, from within the lanes.
+//! A function that receives the progress may stop an ensemble. Runs check for that every [`UNWATCHED`] steps, from within the lanes.
 //! Members that are under way then end with an error; everything else is as in an ensemble that was not interrupted.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// How many steps are made between two looks at whether the runs go on, at most.
+/// The most steps between two checks for an interruption.
 pub(super) const UNWATCHED: u64 = 256;
 
-/// A function that is told the fraction that is done, and says whether to go on.
+/// A function that receives the finished fraction, and decides whether to continue.
 type BoxedProgressObserver<'a> = Box<dyn FnMut(f64) -> ControlFlow<()> + Send + 'a>;
 
-/// The members that are done, and who is told.
+/// The finished members, and the function that receives the progress.
 pub(super) struct EnsembleProgress<'a> {
     observer: Mutex<BoxedProgressObserver<'a>>,
     members: usize,
@@ -22,7 +22,7 @@ pub(super) struct EnsembleProgress<'a> {
 }
 
 impl<'a> EnsembleProgress<'a> {
-    /// Nothing is done yet of so many members.
+    /// No member of this number is done yet.
     pub(super) fn new(members: usize, observer: impl FnMut(f64) -> ControlFlow<()> + Send + 'a) -> Self {
         let observer = Mutex::new(Box::new(observer) as BoxedProgressObserver<'a>);
         Self { observer, members, done: AtomicUsize::new(0), is_over: AtomicBool::new(false) }

@@ -42,7 +42,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Of vectors with so many entries.
+    /// For vectors of this length.
     pub(super) fn new(entries: usize) -> Self {
         let zero = vec![0.0; entries];
         let (min, max) = (vec![f64::INFINITY; entries], vec![f64::NEG_INFINITY; entries]);

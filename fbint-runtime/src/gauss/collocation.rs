@@ -197,7 +197,7 @@ impl Collocation {
         }
     }
 
-    /// Goes on with a step whose rates in the stages are there: to where it needs others, or to its end.
+    /// Continues a step whose rates in the stages are there, until it needs others or ends.
     pub(crate) fn proceed(&mut self, x: &mut [f64], h: f64) -> Option<Result<(), StepFailure>> {
         match self.count() {
             2 => self.proceed_in::<f64, 2, 2>(x, h),

@@ -129,7 +129,7 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
     }
 }
 
-/// The same numbers in another type.
+/// These numbers in another type.
 fn constants<V: Entries<f64>, W: Entries<T>, T: Scalar>(numbers: &V) -> W {
     W::from_fn(|i| T::from_f64(numbers[i]))
 }

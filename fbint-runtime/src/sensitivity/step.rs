@@ -78,7 +78,7 @@ impl<S: FeedbackSystem> TakenProjection<S> {
     }
 }
 
-/// How a run changes along a direction.
+/// The derivative of a run along a direction.
 #[derive_where(Clone, Copy, Debug)]
 pub(super) struct Change<S: DifferentiableSystem> {
     direction: PreparedDirection<S>,

@@ -25,12 +25,12 @@ const ROUNDING: f64 = 1.0 / (1_u64 << 44) as f64;
 const ACCUMULATED: f64 = 256.0;
 /// What a sketch shows of an event function counts if it holds for variations this many times as large.
 const SKETCHED: f64 = 2.0;
-/// The part of a step below which a flight from a zero is looked at where it ends alone.
+/// The part of a step below which a flight from a zero is checked only at its end.
 const SHORT: f64 = 1.0 / 1024.0;
-/// An event function that goes on after a reset in the direction in which it came, but at less than this part of the rate, rests.
+/// An event function rests if it continues after a reset in the same direction at less than this part of the rate.
 const RESTING: f64 = 0.01;
 
-/// How exact a state within a step is.
+/// The order of a state within a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Detail {
     /// On a polynomial, and not projected.
@@ -246,7 +246,7 @@ impl<'a> EventSearch<'a> {
         Ok(())
     }
 
-    /// The rate of an event function just before it is met; 0 where it jumps, or nobody will ask.
+    /// The rate of an event function just before it is met; 0 where it jumps, or where the rate is not needed.
     fn rate_before(
         &self,
         event: usize,
@@ -349,7 +349,7 @@ impl<'a> EventSearch<'a> {
         Past { occurrences: self.occurrences.clone(), left: self.left.clone(), changes: Vec::new() }
     }
 
-    /// Goes on from where a snapshot was taken.
+    /// Continues from a snapshot.
     pub(super) fn restore(&mut self, past: &Past) -> Result<(), Error> {
         let is_known = |occurrence: &PastOccurrence| occurrence.event < self.events.len();
         if past.left.len() != self.events.len() || !past.occurrences.iter().all(is_known) {

@@ -13,9 +13,9 @@ pub(super) const EVERY_STEP: f64 = 0.0;
 pub(super) const MOST_SAMPLES: u64 = 100_000_000;
 /// Maximum number of intervals of the trajectory by default; twice as many with error control.
 pub(super) const DEFAULT_INTERVALS: u64 = 1000;
-/// How many times a run is watched, at least, if it has as many steps.
+/// The least number of times that a run is watched, if it has as many steps.
 const LOOKS: u64 = 200;
-/// How many steps are made between two looks, at most.
+/// The most steps between two checks.
 const UNWATCHED: u64 = 256;
 /// A remainder of this fraction of a step is rounding, not a step; so is what `until / h` may be off by itself.
 pub(super) const ROUNDING: f64 = 1e-9;

@@ -46,14 +46,14 @@ const COSINES: [f64; 2 * DEGREE] = [
 ];
 /// How many times a piece of a function that is not smooth is halved: to less than a thousandth of the step.
 const HALVINGS: u32 = 10;
-/// How many times a piece around an extremum is halved, at most.
+/// The most times that a piece around an extremum is halved.
 const HALVINGS_AROUND_EXTREMA: u32 = 26;
 /// A polynomial whose last coefficients are below this fraction of the others is the function of a smooth piece. Of nine samples of
 /// a fast oscillation one in 100,000 seems to be smooth.
 const SMOOTH: f64 = 1e-2;
 /// How many times farther from 0 than it varies a function has to be that is not smooth.
 const FAR: f64 = 8.0;
-/// A function with more pieces than these that stay rough is looked at no closer than at the ends of the step: it is noise.
+/// A function with more pieces than these that stay rough is noise, and compared only at the ends of the step.
 const MOST_ROUGH_PIECES: u32 = 16;
 
 /// The polynomial through the samples of a piece, as a Chebyshev series.
@@ -104,7 +104,7 @@ pub(super) struct SignChanges<'f, E> {
     value: &'f mut dyn FnMut(f64) -> Result<f64, E>,
     /// Whether a change from one value to another counts.
     counts: &'f dyn Fn(f64, f64) -> bool,
-    /// Whether the first change that counts is all that is asked for.
+    /// Whether only the first change that counts is needed.
     first_alone: bool,
     /// The last point that was passed, where the function was not 0 unless there is no other.
     side: (f64, f64),
@@ -140,7 +140,7 @@ impl<'f, E> SignChanges<'f, E> {
         self.first_alone && !self.found.is_empty()
     }
 
-    /// Goes on to a point without a look at what is between.
+    /// Continues to a point without examining the interval.
     pub(super) fn pass(&mut self, (time, value): (f64, f64)) {
         let (from, first) = self.side;
         if (self.counts)(first, value) && !self.is_over() {

@@ -28,7 +28,7 @@ pub(crate) trait Stepper {
     fn steps(&self) -> u64;
     /// The number of evaluations of the field.
     fn evaluations(&self) -> u64;
-    /// How the last step ended, if its end was projected.
+    /// The end of the last step, if it was projected.
     fn landed(&self) -> Option<Landed<'_>>;
     /// The tolerance of an entry of the state, under error control.
     fn tolerance(&self, entry: usize) -> Option<f64>;
@@ -48,7 +48,7 @@ pub(crate) trait Stepper {
     fn decay_rate(&self) -> f64;
     /// All that the next steps depend on, besides time and state.
     fn memory(&self) -> Memory;
-    /// Goes on as a stepper with this memory would at this time and state.
+    /// Continues like a stepper with this memory at this time and state.
     fn resume(&mut self, time: f64, state: &[f64], memory: &Memory);
 }
 

@@ -118,7 +118,7 @@ enum Opcode {
     NegMulSub,
     /// A function of a, or of a and b.
     Call(Function),
-    /// The law is asked: a is the index of the [`Weighing`].
+    /// A call of the law: a is the index of the [`Weighing`].
     Weigh,
 }
 
@@ -135,7 +135,7 @@ impl Columns {
     /// The only one, of a list.
     pub(crate) const ONE: Self = Self { count: 1, without: [1, 1] };
 
-    /// All of so many.
+    /// All of this number.
     pub(crate) fn all(count: usize) -> Self {
         Self { count, without: [count, count] }
     }
@@ -197,7 +197,7 @@ impl Code {
         &self.outputs
     }
 
-    /// Evaluates the program. The law is asked by `weigh`.
+    /// Evaluates the program. `weigh` calls the law.
     pub(crate) fn evaluate<T: Scalar>(
         &self,
         given: &Given<'_, T>,

@@ -39,7 +39,7 @@ impl RecordedRun {
     }
 }
 
-/// A system on its way from a start, and when it is looked at.
+/// A system on its way from a start, and the times at which it is sampled.
 pub struct Motion<'a> {
     /// The system.
     pub system: &'a dyn AnyModel,

@@ -20,7 +20,7 @@ pub struct HeisenbergSystem {
 }
 
 impl HeisenbergSystem {
-    /// A start beside the vertical axis.
+    /// A start off the vertical axis.
     pub fn start(&self) -> HeisenbergSystemState {
         HeisenbergSystemState { x: 1.0, y: 0.5, z: 0.0, vx: 0.3, vy: -0.4, vz: 0.55 }
     }

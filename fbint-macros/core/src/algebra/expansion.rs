@@ -35,7 +35,7 @@ pub(super) fn expanded(expression: &Expression) -> Option<Expression> {
     Expr::read(&given_back).write()
 }
 
-/// The sum that expansion leaves as it is, if this is a power of one.
+/// The sum that expansion leaves unchanged, if this is a power of one.
 fn kept_base(power: &Expression) -> Option<&Expression> {
     let (base, is_low) = match power {
         Expression::Power(base, exponent) => (&**base, is_low_power(base, exponent)),

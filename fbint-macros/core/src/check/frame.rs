@@ -183,7 +183,7 @@ impl<'a> Frame<'a> {
         self.momenta.keys().map(|&j| (j, entry(&forces, j))).collect()
     }
 
-    /// Two directions, which do not both vanish, whose bracket is not what it is said to be.
+    /// Two directions, not both zero, whose bracket differs from the claimed one.
     pub(super) fn misfit(&self, system: &DeclaredAtPoint<'_>) -> Option<(Symbol, Symbol)> {
         // The derivatives of the rows of U along a direction.
         let slopes = |i: Symbol| -> Option<Vec<Covector>> {

@@ -52,7 +52,7 @@ impl Field {
     }
 }
 
-/// A Lagrangian system in the frame of its velocities, after the vanishing ones were put to zero.
+/// A Lagrangian system in the frame of its velocities, after the vanishing ones were set to zero.
 ///
 /// `q' = U(q) xi, [u_i, u_j] = c^a_ij u_a, p_a = dL/dxi^a, p_j' = c^a_ij p_a xi^i + u_j[L]`
 #[derive(Clone, Debug, PartialEq, Eq)]

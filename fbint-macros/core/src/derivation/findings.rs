@@ -27,7 +27,7 @@ pub enum Claim {
     },
 }
 
-/// How a statement is known to be true.
+/// The evidence for a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// It is true of every system of this form.
@@ -50,7 +50,7 @@ pub struct Findings {
     pub involution: Involution,
     /// Which integrals are functions of the others.
     pub rank: Rank,
-    /// How H depends on the momenta.
+    /// The dependence of H on the momenta.
     pub kinetic_energy: KineticEnergy,
     /// Constraints whose declaration takes a root of something that depends on the state.
     pub roots: Vec<IntegralId>,
@@ -60,7 +60,7 @@ pub struct Findings {
     pub doubts: Vec<Doubt>,
 }
 
-/// How H depends on the momenta, which decides what splitting methods can do with it.
+/// The dependence of H on the momenta, which decides which splitting methods apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KineticEnergy {
     /// In any way, or there are no momenta.
@@ -115,7 +115,7 @@ impl Searched {
     pub const ERROR: f64 = 1e-8;
 }
 
-/// All velocity constraints of a system, held by reactions or put to zero.
+/// All velocity constraints of a system, held by reactions or set to zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VelocityConstraints {
     /// Their names.

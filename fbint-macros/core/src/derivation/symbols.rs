@@ -93,7 +93,7 @@ impl Role {
         )
     }
 
-    /// Whether the symbol is an entry of a velocity, be it part of the state or put to zero.
+    /// Whether the symbol is an entry of a velocity, be it part of the state or set to zero.
     pub fn is_velocity(self) -> bool {
         matches!(self, Self::Velocity | Self::Vanishing { .. })
     }

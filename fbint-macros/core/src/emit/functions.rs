@@ -61,7 +61,7 @@ impl Signatures {
         self.states + self.parameters + self.inputs
     }
 
-    /// How many of these there are.
+    /// The number of these.
     fn count(&self, rows: Rows) -> usize {
         match rows {
             Rows::States => self.states,

@@ -148,7 +148,7 @@ impl<T: Clone> Results<T> {
     }
 }
 
-/// Whether a look-up takes less time than the pass itself.
+/// Whether the result of a pass on this expression is kept: a look-up has to be faster than the pass.
 fn is_kept(expression: &Expression) -> bool {
     expression.operations() >= FEW || matches!(expression, Expression::Call(..))
 }

@@ -1,4 +1,4 @@
-//! How much work a model may take, by counting: the same declaration ends with the same message on every machine.
+//! Limits on the work of a model, by counting: a declaration ends with the same message on every machine.
 //!
 //! Deriving, proving and writing programs take time and memory that a declaration does not show: expressions multiply while they are
 //! differentiated, and searches evaluate them at hundreds of states. So what all of these are made of is counted where it is done, and

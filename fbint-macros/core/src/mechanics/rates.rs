@@ -9,7 +9,7 @@ use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId, K
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 
-/// What is said of the conservation of every integral: these grades, and where there is none, what the form of its rate shows.
+/// The statement on the conservation of every integral: these grades, or else the consequence of its rate's form.
 pub fn claims(
     derivation: &Derivation,
     grades: &Table<IntegralId, Option<Conservation>>,

@@ -35,7 +35,7 @@ pub(super) fn in_lowest_terms(problem: &Problem, simplify: &dyn Simplify) -> Opt
     Some(problem)
 }
 
-/// As it is written, unless the simplified form takes fewer operations.
+/// Unchanged, unless the simplified form takes fewer operations.
 fn simplest(expression: &Expression, written: &Written, simplify: &dyn Simplify) -> Option<Expression> {
     Some(written.form(expression, &simplify.simplified(expression)?))
 }

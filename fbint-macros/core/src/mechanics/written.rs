@@ -42,12 +42,12 @@ impl Written {
         if declared.operations() <= derived.operations() { with_squares(declared) } else { self.restored(derived) }
     }
 
-    /// The expression with every sum that is declared, or minus one, as it is declared.
+    /// The expression with every declared sum, or minus one, in its declared form.
     pub(super) fn restored(&self, expression: &Expression) -> Expression {
         expression.transformed(&|part, restored| self.as_declared(part.mapped(restored)))
     }
 
-    /// A sum that is declared, or minus one, as it is declared.
+    /// A declared sum, or minus one, in its declared form.
     fn as_declared(&self, restored: Expression) -> Expression {
         if !matches!(restored, Expression::Sum(_)) {
             return restored;

@@ -168,7 +168,7 @@ mod tests {
         assert!(primes(2).take(20).all(|field| !drawn.contains(&field.prime)));
     }
 
-    /// The largest residues and sums, beside division.
+    /// The largest residues and sums, except in division.
     #[test]
     fn reduction_is_division() {
         let mut random = Random(3);

@@ -49,7 +49,7 @@ pub(crate) trait Numeric: Number {
     /// Factors by which columns depend on one another are then known to two fifths of the digits: smaller shares are none.
     const SMALLEST_SHARE: f64;
 
-    /// The double as it is.
+    /// The double itself.
     fn exactly(value: f64) -> Self;
     fn to_f64(&self) -> f64;
 

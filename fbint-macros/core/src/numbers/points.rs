@@ -15,14 +15,14 @@ pub struct Point<'a> {
     signed: Option<&'a Symbols>,
 }
 
-/// How large the values of a point are.
+/// The sizes of a point's values.
 #[derive(Clone, Copy, Debug)]
 enum Size<'a> {
     /// One size for all symbols.
     Common(f64),
     /// From 1e-3 to 1e3, for each symbol another.
     Own,
-    /// As it is listed.
+    /// The point as listed.
     Listed(&'a Sizes),
 }
 
@@ -77,7 +77,7 @@ pub enum Draw {
     Target(IntegralId),
     /// S_j
     Variance(Symbol),
-    /// R_i, small as it is in a run.
+    /// R_i, as small as in a run.
     Noise(IntegralId),
     /// How far an entry of the state is from where integrals have their targets.
     Displacement(Symbol),
@@ -139,7 +139,7 @@ impl<'a> Point<'a> {
         Self { seed, size: Size::Listed(sizes), signed: None }
     }
 
-    /// How large the value of a symbol is.
+    /// The size of a symbol's value.
     pub fn size(&self, symbol: Symbol) -> f64 {
         match self.size {
             Size::Common(size) => size,

@@ -1,6 +1,6 @@
 //! Numbers that look random and follow from a seed (SplitMix64).
 
-/// How far one state of the generator is from the next.
+/// The distance between successive states of the generator.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A sequence of numbers.

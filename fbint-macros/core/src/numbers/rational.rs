@@ -1,4 +1,4 @@
-//! Rational numbers with small denominators, found in doubles. Whether they are right is to be proved.
+//! Rational numbers with small denominators, found in doubles. Callers have to prove that they are right.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;

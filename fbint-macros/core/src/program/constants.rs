@@ -9,7 +9,7 @@ use crate::numbers::number::Number;
 use crate::numbers::precise::Real;
 
 impl Lowering<'_> {
-    /// The terms with one number in the place of all that are constant, where there are several.
+    /// The terms with one number instead of all constant ones, where there are several.
     pub(super) fn with_constants_folded(&self, terms: Vec<Monomial>) -> Vec<Monomial> {
         let constants: Vec<Option<Real>> = terms.iter().map(|term| self.constant(term)).collect();
         if constants.iter().flatten().count() < 2 {

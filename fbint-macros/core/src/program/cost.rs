@@ -2,7 +2,7 @@
 
 use super::{Instruction, Program};
 
-/// How often each kind of operation occurs.
+/// The number of operations of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OperationCount {
     /// Additions, subtractions, negations.

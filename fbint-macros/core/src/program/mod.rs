@@ -235,7 +235,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// How often each value is read, by instructions or as a result.
+    /// The number of reads of each value, by instructions or as a result.
     pub fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; self.instructions.len()];
         let operands = self.instructions.iter().flat_map(|instruction| instruction.operands());

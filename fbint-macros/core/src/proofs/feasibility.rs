@@ -13,9 +13,9 @@ use crate::derivation::{Derivation, Doubt, IntegralId};
 /// The number of starting points that are tried first; if all fail, every `STRIDE`-th of the rest is tried.
 const STARTS: usize = 24;
 const STRIDE: usize = 10;
-/// States that are looked at, if there are as many.
+/// The most states examined.
 const STATES: usize = 4;
-/// More constraints than this are not looked at.
+/// The most constraints examined.
 const MOST_CONSTRAINTS: usize = 64;
 /// A gradient this small, compared with that at the start, vanishes.
 const FLAT: f64 = 1e-4;
@@ -78,7 +78,7 @@ fn search<'a>(
     starts.filter_map(move |start| Some((start.clone(), states::solve(&equations, start)?)))
 }
 
-/// What is to be said of constraints that no state was found for: of one alone, if that is so of it.
+/// The note on constraints without a known state: on a single one, if it has none alone.
 fn infeasible(derivation: &Derivation, members: Vec<IntegralId>) -> Doubt {
     let fails = |member: &IntegralId| search(derivation, &[*member]).next().is_none();
     Doubt::Unsatisfied(members.iter().copied().find(fails).map_or(members, |member| vec![member]))

@@ -39,10 +39,10 @@ use crate::numbers::derivative::{Differentiated, gradient};
 use crate::numbers::field::{PrimeField, primes};
 use crate::numbers::linear::Echelon;
 
-/// Entries of the state of what is looked at without being asked for, at most, and the degree.
+/// The most state entries of an unasked search, and its degree.
 const MOST_ENTRIES: usize = 24;
 const DEGREE: usize = 2;
-/// The most monomials that are looked at.
+/// The most monomials of a search.
 pub const MOST_MONOMIALS: usize = 4000;
 /// Nodes of the field's expressions, times monomials, and operations that a kernel takes: beyond the first, nothing is looked at without
 /// being asked for, and beyond the second, nothing at all.
@@ -59,7 +59,7 @@ const FIRST_PRIME: PrimeField = PrimeField::new((1 << 61) - 1);
 const UNASKED: &str = "the state has more than 24 entries, and no `search(degree = 1)` asks for it";
 const IMPOSSIBLE: &str = "the model is too large, or no points modulo primes satisfy its constraints";
 
-/// Searches polynomials up to the degree that is asked for, or up to degree 2 as far as that takes little work.
+/// Searches polynomials up to the requested degree, or up to degree 2 as far as that takes little work.
 pub fn further(derivation: &Derivation, asked: Option<usize>) -> Further {
     if asked.is_none() && derivation.dimension() > MOST_ENTRIES {
         return Further { found: Vec::new(), others: 0, searched: Err(UNASKED) };
@@ -94,7 +94,7 @@ fn searched(derivation: &Derivation, asked: Option<usize>) -> Option<Further> {
     })
 }
 
-/// The number of monomials that a search takes which is asked for.
+/// The number of monomials in a requested search.
 pub fn monomials_up_to(derivation: &Derivation, degree: usize) -> usize {
     monomials(derivation.dimension() + atoms(derivation).len(), degree)
 }
@@ -102,7 +102,7 @@ pub fn monomials_up_to(derivation: &Derivation, degree: usize) -> usize {
 /// Monomials, and how they and their rates are evaluated.
 struct Basis<'a> {
     derivation: &'a Derivation,
-    /// The functions beside the state.
+    /// The functions in addition to the state.
     atoms: &'a [Expression],
     degree: usize,
     /// The variables of monomials, and their derivatives.
@@ -162,7 +162,7 @@ struct Space<'a> {
     steps: Vec<Step>,
     /// Whether it is the whole space although there are constraints.
     is_everywhere: bool,
-    /// The number of points at which what is conserved is told from functions of what is known.
+    /// The number of points that tell new conserved quantities from functions of known ones.
     rank_points: u64,
     parameters: Vec<Symbol>,
     /// Roots of numbers and of functions of the parameters.

@@ -71,7 +71,7 @@ fn compared(
     (involution, unknown)
 }
 
-/// The pairs of integrals whose brackets are looked at.
+/// The pairs of integrals whose brackets are examined.
 fn pairs(derivation: &Derivation) -> Vec<(IntegralId, IntegralId)> {
     let integrals = derivation.integrals.iter().filter(|(_, integral)| !integral.kind.is_constraint());
     let integrals: Vec<IntegralId> = integrals.map(|(id, _)| id).collect();

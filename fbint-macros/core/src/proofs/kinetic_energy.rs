@@ -1,4 +1,4 @@
-//! How H depends on the momenta.
+//! The dependence of H on the momenta.
 
 use crate::derivation::{Derivation, Kind, KineticEnergy, Role};
 use crate::expression::{Expression, Symbol};

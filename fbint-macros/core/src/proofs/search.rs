@@ -40,7 +40,7 @@ pub struct Witness {
     pub is_exact: bool,
 }
 
-/// States of size one that are looked at, of those that are tried first.
+/// The number of states of size one among the first tried.
 const STATES: usize = 8;
 const OF_SIZE_ONE: usize = 32;
 /// States of other sizes that there are, at least.
@@ -86,7 +86,7 @@ fn of_size_one(derivation: &Derivation) -> impl Iterator<Item = Values> {
     states::general(&derivation.symbols).take(OF_SIZE_ONE).map(move |state| state.map(round))
 }
 
-/// How many states of each kind are tried.
+/// The number of states tried of each kind.
 fn count(derivation: &Derivation, integral: IntegralId) -> usize {
     let solved: usize = derivation.field.systems.iter().map(|system| system.unknowns.len().pow(2)).sum();
     let cost = expressions(derivation, integral).flat_map(Expression::nodes).map(cost).sum::<usize>() + 10 * solved;

@@ -16,7 +16,7 @@ use crate::numbers::signs::Signs;
 /// States of a set at which functions are evaluated, of those that are tried.
 const STATES: usize = 3;
 const TRIED: usize = 40;
-/// The set of more functions than this is not looked at.
+/// The most functions whose set is examined.
 const MOST: usize = 256;
 
 /// A mistake in a mass matrix.

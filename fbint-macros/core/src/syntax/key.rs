@@ -32,7 +32,7 @@ macro_rules! keys {
             }
         }
 
-        /// The declaration as it is written, sorted by meaning. Expressions are not looked into yet.
+        /// The declaration as written, sorted by meaning. Expressions are not parsed yet.
         #[derive(Debug)]
         pub struct Declaration {
             /// The struct, to be emitted untouched; after a mistake maybe another type.
@@ -93,7 +93,7 @@ keys! {
     Coordinates: "coordinates", Variables(coordinates), "coordinates(q: [3])", MECHANICAL, names "a coordinate";
     /// The conjugate momenta of a canonical system, in the order of the coordinates.
     Momenta: "momenta", Variables(momenta), "momenta(p: [3])", CANONICAL, names "a momentum";
-    /// The velocities of a Lagrangian system, also those that are put to zero.
+    /// The velocities of a Lagrangian system, including the ones set to zero.
     Velocities: "velocities", Variables(velocities), "velocities(v: [3])", LAGRANGIAN, names "a velocity";
     /// The rates of the coordinates in a Lagrangian system; none where the velocities are the rates.
     Kinematics: "kinematics", Named(kinematics), "kinematics(q = expression)", LAGRANGIAN;
@@ -101,7 +101,7 @@ keys! {
     State: "state", Variables(states), "state(x: [3])", STATE, names "a variable of the state";
     /// The Poisson matrix J, for x' = J grad H.
     Poisson: "poisson", Expression(poisson), "poisson = hat(x)", &[Formalism::Poisson];
-    /// The rates of the state's variables, which stand for a field that is given as it is.
+    /// The rates of the state's variables, for a given field.
     Dynamics: "dynamics", Named(dynamics), "dynamics(x = expression)", &[Formalism::Given];
     /// The energy. `None` where something else gives the field, or after a mistake was reported.
     Hamiltonian: "hamiltonian", Expression(hamiltonian), "hamiltonian = p.norm_squared() / (2 * m)", HAMILTONIAN;
@@ -147,7 +147,7 @@ keys! {
 pub(super) struct Specification {
     pub(super) name: &'static str,
     pub(super) syntax: Syntax,
-    /// How the key is written.
+    /// The notation of the key.
     pub(super) usage: &'static str,
     /// The formalisms in which it has a meaning.
     pub(super) formalisms: &'static [Formalism],

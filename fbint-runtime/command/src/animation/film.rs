@@ -49,7 +49,7 @@ struct Changes {
 }
 
 impl<'a> Film<'a> {
-    /// At most so many samples, evenly chosen, and moments between them where they are far apart.
+    /// A limited number of samples, chosen evenly, and moments between them where they are far apart.
     pub(super) fn of(run: &Animation<'a>, most: usize) -> Result<Self, String> {
         let windows = windows(run.samples, most);
         // Times as tables have them, from which a page may be drawn as well.
@@ -94,7 +94,7 @@ fn drawings(run: &Animation<'_>, moments: &[(f64, Vec<f64>)]) -> Result<(Vec<f64
     Ok((times, if is_spatial { drawings.into_iter().map(in_space).collect() } else { drawings }))
 }
 
-/// At most so many windows of samples: the start, and samples of which the last is chosen.
+/// A limited number of windows of samples: the start, and groups whose last sample is chosen.
 fn windows(samples: &[Sample], most: usize) -> Vec<&[Sample]> {
     let (first, rest) = samples.split_at(samples.len().min(1));
     let stride = rest.len().div_ceil(most.saturating_sub(1).max(1)).max(1);
@@ -187,7 +187,7 @@ fn frame_shapes(drawings: &[Drawing]) -> Vec<Vec<FrameShape>> {
     drawings.iter().enumerate().map(frame).collect()
 }
 
-/// A drawing with so many decimal places along each axis.
+/// A drawing rounded to the given decimal places along each axis.
 fn rounded_drawing(drawing: Drawing, places: &[i32]) -> Drawing {
     let round = |axis: usize, coordinate: f64| rounded(coordinate, places[axis]);
     drawing.with_positions(|position| match position {
@@ -196,7 +196,7 @@ fn rounded_drawing(drawing: Drawing, places: &[i32]) -> Drawing {
     })
 }
 
-/// A number with so many decimal places; the negative zero is zero.
+/// A number rounded to the given decimal places; the negative zero is zero.
 fn rounded(number: f64, places: i32) -> f64 {
     let power = 10_f64.powi(places.abs());
     let rounded = if places < 0 { (number / power).round() * power } else { (number * power).round() / power };
@@ -204,7 +204,7 @@ fn rounded(number: f64, places: i32) -> f64 {
     if rounded.is_finite() { rounded + 0.0 } else { number }
 }
 
-/// A number with so many digits.
+/// A number rounded to the given digits.
 fn with_digits(number: f64, digits: i32) -> f64 {
     if number == 0.0 || !number.is_finite() {
         return number;

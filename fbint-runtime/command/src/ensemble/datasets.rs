@@ -68,7 +68,7 @@ impl Datasets {
         }
     }
 
-    /// Begins the parts of a block. Until they are whole they are in the folder `drafts`, or else beside their folder.
+    /// Begins the parts of a block. Until they are whole they are in the folder `drafts`, or else next to their folder.
     pub(super) fn begin(
         &self,
         block: u32,

@@ -27,7 +27,7 @@ use crate::members::{BlockObserver, Members, SeeSamples};
 use crate::progress::Progress;
 use crate::ranks::Ranks;
 
-/// How long a process that waits does nothing.
+/// The pause of a waiting process.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// A rank's message to the leader.
@@ -148,7 +148,7 @@ struct Leader<'a> {
     own: Own,
     /// Whether the own thread has reported and has nothing to do.
     is_own_idle: bool,
-    /// Blocks that nobody integrates yet, in their order.
+    /// Blocks that no process integrates yet, in their order.
     left: VecDeque<u32>,
     /// The block of each rank that integrates one.
     at_work: BTreeMap<u32, u32>,

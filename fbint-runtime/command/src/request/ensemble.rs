@@ -31,7 +31,7 @@ pub struct CompletedEnsemble {
     pub statistics: Vec<Statistics>,
 }
 
-/// A function that is told the fraction that is done, and says whether to go on.
+/// A function that receives the finished fraction, and decides whether to continue.
 pub type ProgressObserver<'a> = dyn FnMut(f64) -> ControlFlow<()> + Send + 'a;
 
 /// The command line of an ensemble.

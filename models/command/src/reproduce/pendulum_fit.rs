@@ -31,7 +31,7 @@ const MEASUREMENTS: usize = 50;
 const STEPS_PER_INTERVAL: usize = 10;
 /// The standard deviation of the errors of measurement.
 const NOISE: f64 = 0.03;
-/// How many series of errors there are; the first is drawn.
+/// The number of series of errors; the first is drawn.
 const SERIES: u64 = 100;
 
 /// The unknowns of the fit: parameters of the system, and entries of its start.
@@ -39,7 +39,7 @@ const UNKNOWNS: [&str; 4] = ["length", "friction", "angle at the start", "moment
 const TRUTH: [f64; 4] = [0.8, 0.05, 1.2, 0.0];
 /// Where the fit begins.
 const GUESS: [f64; 4] = [0.9, 0.0, 1.0, 0.0];
-/// How many of the unknowns are parameters.
+/// The number of unknowns that are parameters.
 const PARAMETERS: [&str; 2] = ["l", "damping"];
 
 /// One fit for every series.
@@ -116,7 +116,7 @@ impl Fit {
         Ok(Self { measured, unknowns, status })
     }
 
-    /// How far an unknown is from the truth, in standard errors.
+    /// The distance of an unknown from the truth, in standard errors.
     fn distance(&self, place: usize) -> f64 {
         (self.unknowns[place] - TRUTH[place]) / self.status.xerror[place]
     }

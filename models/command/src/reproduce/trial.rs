@@ -137,7 +137,7 @@ pub(super) fn within_one_percent(what: impl Into<String>, expected: f64, obtaine
     Verdict { what: what.into(), expected, obtained, rule: Rule::Within(0.01) }
 }
 
-/// A number that was printed with so many digits, which what comes out must round to.
+/// A number printed with these digits, to which the computed value must round.
 pub(super) fn rounds_to(digits: i32, what: impl Into<String>, expected: f64, obtained: f64) -> Verdict {
     let unit = 10_f64.powi(expected.abs().log10().floor() as i32 + 1 - digits);
     Verdict { what: what.into(), expected, obtained, rule: Rule::Within(0.5 * unit / expected.abs()) }

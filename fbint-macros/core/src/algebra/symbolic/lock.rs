@@ -71,7 +71,7 @@ fn folder(caches: Option<OsString>, home: Option<PathBuf>) -> Option<PathBuf> {
     Some(caches.join("symbolica").join("locks"))
 }
 
-/// The name of our lock in a folder that users share: nobody can write to another user's file.
+/// The name of our lock in a shared folder. It has the user's number, because users cannot write to each other's files.
 fn shared_name(user: Option<u32>) -> String {
     user.map_or_else(|| OURS.to_owned(), |user| format!("fbint-{user}.lock"))
 }
@@ -101,7 +101,7 @@ fn locked(folder: &Path, name: &str, holder: &str) -> Result<File, SessionError>
     })
 }
 
-/// What `work` gives. Whoever builds is told, if it takes long. Editors read what macros write to stdout, not this.
+/// The result of `work`. A long computation is reported on stderr; editors read only the stdout of macros.
 pub(super) fn patiently<T>(text: &str, work: impl FnOnce() -> T) -> T {
     let (working, is_working) = mpsc::channel::<()>();
     thread::scope(|scope| {

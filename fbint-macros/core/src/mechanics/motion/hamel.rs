@@ -53,7 +53,7 @@ struct Force {
     row: SparseRow,
 }
 
-/// U, L, the momenta and the rows A, with the vanishing velocities put to zero, and what the equations are made of.
+/// U, L, the momenta and the rows A, with the vanishing velocities set to zero, and the parts of the equations.
 struct HamelEquations<'a> {
     problem: &'a Problem,
     declared: &'a Lagrangian,
@@ -253,7 +253,7 @@ impl<'a> HamelEquations<'a> {
         along(row, |x| entry(&self.rates_of_positions, x))
     }
 
-    /// U (xi - y); as it is declared, where the velocities are not shifted.
+    /// U (xi - y); the declared rate where the velocities are not shifted.
     fn moved(&self, x: Symbol) -> Expression {
         if !self.shift.is_empty() {
             let directions = self.free.iter().filter_map(|j| Some((*j, self.directions[j].get(&x)?)));
