@@ -62,7 +62,7 @@ pub struct SystemFacts {
 }
 
 impl SystemFacts {
-    /// Those of a system that has nothing.
+    /// The facts of a system that has nothing.
     #[doc(hidden)]
     pub const EMPTY: Self = Self {
         name: "",

@@ -185,7 +185,7 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
         StateEntry::continues(self.0.facts().state, entry)
     }
 
-    /// Those of a Hamiltonian with a constant mass matrix, without constraints or the time.
+    /// The coefficients for a Hamiltonian with a constant mass matrix, without constraints or the time.
     fn coordinates(&self) -> usize {
         let facts = self.0.facts();
         let is_constrained = facts.integrals.iter().any(|integral| integral.kind.is_constraint());

@@ -116,7 +116,7 @@ impl<S: FeedbackSystem> OneStep<Vector<S>> for Rattle<S> {
         }
     }
 
-    /// Both ends' gradients of the potential, of which the second is the next step's first.
+    /// Both ends' gradients of the potential; the second is the next step's first.
     fn evaluations_per_step(&self) -> u64 {
         1
     }

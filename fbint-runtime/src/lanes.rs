@@ -227,14 +227,14 @@ impl<const V: usize> Mask<V> {
         Self(self.0.zip(other.0, |a, b| a & !b))
     }
 
-    /// The lanes of `these` where they are in the mask, and else those of `others`.
+    /// The lanes of `these` where they are in the mask, and the lanes of `others` elsewhere.
     #[inline(always)]
     pub(crate) fn select(self, these: Lanes<V>, mut others: Lanes<V>) -> Lanes<V> {
         for_each_vector!(v => others.0[v] = self.0.0[v].select(these.0[v], others.0[v]));
         others
     }
 
-    /// Replaces the lanes that are in the mask by those of another vector.
+    /// Replaces the lanes in the mask by another vector's lanes.
     #[inline(always)]
     pub(crate) fn replace_each<E: Entries<Lanes<V>>>(self, lanes: &mut E, by: &E) {
         for i in 0..E::LEN {

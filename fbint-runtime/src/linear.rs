@@ -135,7 +135,7 @@ impl<R> Lu<R> {
     }
 }
 
-/// A number, or several side by side each by itself, of which matrices are eliminated.
+/// An entry of matrices for elimination: a number, or several side by side.
 #[cfg(feature = "std")]
 pub(crate) trait Pivot: Larger {
     /// The row of a pivot: in lanes, of each.

@@ -385,7 +385,7 @@ impl Stepping {
     }
 }
 
-/// An expression with the tableau of a [`FixedStep`]: each is of a type of its own, and compiles to code of its own.
+/// An expression with the tableau of a [`FixedStep`]: each has a separate type, and compiles to separate code.
 macro_rules! with_tableau {
     ($method:expr, |$tableau:ident| $value:expr) => {
         with_tableau!($method, |$tableau| $value; Euler: EULER, Midpoint: MIDPOINT, Heun: HEUN, Rk4: RK4)

@@ -312,7 +312,7 @@ pub(crate) type Weights = [f64; MOST_STAGES];
 /// A method with error estimates and dense output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pair {
-    /// The number of stages, of which those after `last` serve dense output alone.
+    /// The number of stages; stages after `last` serve dense output alone.
     pub(crate) stages: usize,
     pub(crate) a: [Weights; MOST_STAGES],
     /// The stage that is f at the end of the step; its row of a is b.

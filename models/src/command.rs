@@ -94,7 +94,7 @@ impl Model for DrivenFourBar {
     }
 }
 
-/// Models of which there is nothing more to say than where they start and what is drawn of them.
+/// Models that need only a start and a drawing.
 macro_rules! starts {
     ($($model:ty => $state:ty, $drawing:ident;)*) => {
         $(impl Model for $model {

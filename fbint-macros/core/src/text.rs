@@ -142,12 +142,12 @@ fn left_open(text: &str, open: &OpenValues<'_>) -> Vec<Mistake> {
     if errors.flush().is_ok() { missing } else { Vec::new() }
 }
 
-/// Reads a text on a thread of its own, with at most so much work.
+/// Reads a text on a separate thread, with bounded work.
 fn read_alone(text: &str, surroundings: &Surroundings, work: u64) -> Result<Vec<Model>, Vec<Mistake>> {
     alone(|| read(text, surroundings, work)).unwrap_or_else(|message| Err(vec![Mistake::of_whole(&message)]))
 }
 
-/// Returns the result of `task` on a thread of its own with a deep stack, or a message if it panics.
+/// Returns the result of `task` on a separate thread with a deep stack, or a message if it panics.
 fn alone<T: Send>(task: impl FnOnce() -> T + Send) -> Result<T, String> {
     thread::scope(|scope| {
         // Spans belong to a thread, and the memory that they take ends with it.

@@ -128,7 +128,7 @@ impl Drawing {
         self.with("face", corners.into_iter().map(Into::into).collect())
     }
 
-    /// A box with these sides; `r` turns its directions into those of space.
+    /// A box with these sides; `r` turns its directions into directions in space.
     pub fn cuboid(self, centre: impl Into<Position>, r: &Matrix3<f64>, sides: [f64; 3]) -> Self {
         let centre = centre.into().in_space();
         let corner = |signs: [f64; 3]| centre + r * Vector3::from_fn(|axis, _| signs[axis] * sides[axis] / 2.0);

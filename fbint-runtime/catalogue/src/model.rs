@@ -37,7 +37,7 @@ pub trait Model: FeedbackSystem + Sync {
     ///
     /// # Errors
     ///
-    /// If there is no start with these parameters, as there is none for rods that are too short, or if the declaration has no `start`.
+    /// If these parameters allow no start, such as rods that are too short, or if the declaration has no `start`.
     fn start(&self) -> Result<Self::State, Error> {
         self.declared_start().ok_or(Error::NoStart { model: self.facts().name })
     }

@@ -84,7 +84,7 @@ impl Contender {
         Self { scheme, aid: Aid::Projection }
     }
 
-    /// The colour of the scheme; a method with projection has a colour of its own, so that it can be told from feedback.
+    /// The colour of the scheme; a method with projection has a separate colour, to tell it from feedback.
     pub fn colour(self) -> &'static str {
         match (self.aid, self.scheme) {
             (Aid::Projection, Scheme::DORMAND_PRINCE) => "#0072B2",

@@ -45,11 +45,11 @@ impl Dense {
         postcard::to_stdvec(self).map_err(|error| error.to_string())
     }
 
-    /// The states of which these are the bytes.
+    /// The states with these bytes.
     ///
     /// # Errors
     ///
-    /// If they are not those of states.
+    /// If the bytes are not states.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         postcard::from_bytes(bytes).map_err(|error| error.to_string())
     }

@@ -47,7 +47,7 @@ use crate::record::{self, EnsembleEnding, EnsembleJob};
 use crate::report::interval;
 use crate::run::{job, note_inputs};
 
-/// Integrates an ensemble, by itself or together with the other processes that the launcher has begun.
+/// Integrates an ensemble, alone or together with the other processes that the launcher has begun.
 pub(crate) fn ensemble(models: &[Entry], arguments: &EnsembleArguments) -> Result<ExitCode, Box<dyn Error>> {
     let ranks = Ranks::join()?;
     let outcome = begin(models, arguments, &ranks);
@@ -337,7 +337,7 @@ impl Description {
         record::of_ensemble(&self.settings(), &self.code_sha256, None, ending)
     }
 
-    /// Writes the record to a file of its own.
+    /// Writes the record to a separate file.
     fn write(&self, ending: &EnsembleEnding<'_>, output: &OutputFile) -> Result<(), Box<dyn Error>> {
         publish([self.draft(ending, output)?])
     }

@@ -1,4 +1,4 @@
-//! Figures as SVG: panels of lines, of which either axis may be logarithmic, and one legend for all.
+//! Figures as SVG: panels of lines, with linear or logarithmic axes, and one legend for all.
 //!
 //! The only module that names kuva. Its logarithmic axis draws no ticks below 1e-10, where the changes of a good method are, so that
 //! the decimal logarithm is plotted on a linear axis whose ticks are written as powers of ten. Values that are exactly zero
@@ -65,7 +65,7 @@ const LEAST_HEIGHT: f64 = 150.0;
 const SPACING: f64 = 18.0;
 /// The margin of a figure.
 const PADDING: f64 = 14.0;
-/// The width of a page of two panels in a row; its height is that of a sheet of A4.
+/// The width of a page of two panels in a row; it is as high as a sheet of A4.
 const PAGE_WIDTH: f64 = 2.0 * (PANEL_WIDTH + PADDING) + SPACING;
 const PAGE_HEIGHT: f64 = PAGE_WIDTH * std::f64::consts::SQRT_2;
 /// The most panels in rows of two.

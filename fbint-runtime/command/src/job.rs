@@ -51,7 +51,7 @@ impl Job {
         Ok(start)
     }
 
-    /// Whether samples are at times of their own, and not at steps.
+    /// Whether samples have separate times, and are not at steps.
     pub(crate) fn has_sample_times(&self) -> bool {
         self.settings.every.is_some_and(|every| every > 0.0)
     }

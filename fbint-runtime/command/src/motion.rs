@@ -17,7 +17,7 @@ pub(crate) const COLOURS: [&str; 9] =
 
 /// The most panels of coordinates against their momenta or rates.
 const MOST_PHASES: usize = 6;
-/// The most changes of integrals with lines of their own.
+/// The most changes of integrals with separate lines.
 const MOST_CHANGES: usize = COLOURS.len() - 1;
 /// A change counts as rounding up to this multiple of an integral's change by rounding of the state.
 const ROUNDINGS: f64 = 100.0;

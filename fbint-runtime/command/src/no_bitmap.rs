@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::help::program;
 use crate::output::has_ending;
 
-/// A renderer of SVG documents, of which there are none.
+/// A renderer of SVG documents; no value of it exists.
 pub enum Painter {}
 
 impl Painter {

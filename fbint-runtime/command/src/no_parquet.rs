@@ -22,7 +22,7 @@ pub(crate) fn check() -> Result<(), Box<dyn Error>> {
     .into())
 }
 
-/// Rows on their way into a file, of which there are none.
+/// Rows on their way into a file; no value of it exists.
 pub(crate) struct Rows<W: Write + Send>(Infallible, PhantomData<W>);
 
 impl<W: Write + Send> Rows<W> {

@@ -13,11 +13,11 @@ const SIZE: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 pub(crate) struct Ranks(());
 
 impl Ranks {
-    /// A process by itself.
+    /// A process alone.
     ///
     /// # Errors
     ///
-    /// If `mpirun` has begun several, all of which would do the same.
+    /// If `mpirun` has begun several, which would all do the same work.
     pub(crate) fn join() -> Result<Self, Box<dyn Error>> {
         match (launcher::number(&SIZE).unwrap_or(1), program()) {
             (0 | 1, _) => Ok(Self(())),

@@ -234,7 +234,7 @@ fn is_one_file_system(_: &Path, _: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Makes a file's new name durable, where that takes a call of its own.
+/// Makes a file's new name durable, where that takes a separate call.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()

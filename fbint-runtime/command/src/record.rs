@@ -268,7 +268,7 @@ pub(crate) fn of_ensemble(
     json(&JobRecord { status, message, job, inputs, versions, code_sha256, wall_seconds, result })
 }
 
-/// Writes a record to a file of its own, and does not publish it yet.
+/// Writes a record to a separate file, and does not publish it yet.
 pub(crate) fn draft(record: &str, output: &OutputFile) -> Result<WholeDraft, Box<dyn Error>> {
     output.draft(|file| writeln!(file, "{record}"))
 }

@@ -63,7 +63,7 @@ impl Given {
         model.repair(&start, &held)
     }
 
-    /// Refuses a start of which an entry is missing. The time and the work begin at 0.
+    /// Refuses a start with a missing entry. The time and the work begin at 0.
     fn check_complete(&self, model: &dyn AnyModel, name: &str) -> Result<(), Box<dyn Error>> {
         let (names, roles) = (model.state_names(), model.state_roles());
         let is_free = |entry: usize| !matches!(roles[entry], StateRole::Time | StateRole::Work);

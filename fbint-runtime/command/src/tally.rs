@@ -59,7 +59,7 @@ impl Tally {
         self.failed < self.members
     }
 
-    /// Refuses an ensemble of which nothing is known, because no member came to its end.
+    /// Refuses an ensemble without results, because no member came to its end.
     pub(crate) fn check(&self) -> Result<(), Box<dyn Error>> {
         match self.failures.first() {
             Some((_, first)) if !self.has_ends() => {
@@ -98,7 +98,7 @@ fn add(statistics: &mut Statistics, other: &Statistics) {
     statistics.members += other.members;
 }
 
-/// The summary of two sets of members, neither of which is empty.
+/// The summary of two sets of members; neither may be empty.
 fn together((members, others): (u64, u64), summary: &Summary, other: &Summary) -> Summary {
     let (n, m) = (members as f64, others as f64);
     let distance = other.mean - summary.mean;

@@ -94,7 +94,7 @@ impl Function {
     }
 }
 
-/// Functions in memory of their own.
+/// Functions in separate memory.
 pub(crate) fn executable(written: Vec<WrittenFunction>) -> io::Result<Vec<Function>> {
     let mut code = Vec::new();
     let mut functions = Vec::new();

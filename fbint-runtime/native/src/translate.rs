@@ -1,4 +1,4 @@
-//! From the instructions of a program to those of the code generator, one to one, so that every rounding is that of emitted Rust.
+//! From the instructions of a program to the code generator's, one to one, so that everything rounds as in emitted Rust.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ struct FunctionTranslator<'t> {
     cursor: FuncCursor<'t>,
     /// The type of pointers, and of numbers of their size.
     pointer: Type,
-    /// The signatures of elementary functions by the number of their arguments, and that of what calls the law.
+    /// The signatures of elementary functions by the number of their arguments, and the signature for calling the law.
     elementary: [ir::SigRef; 2],
     weigher: ir::SigRef,
     program: &'t Program,

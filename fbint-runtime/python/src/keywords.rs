@@ -141,7 +141,7 @@ fn switch(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.extract().map_err(|_| refused(name, value, "a bool"))
 }
 
-/// A whole number, of which the command knows the range.
+/// A whole number; the command knows its range.
 fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let whole = value.py().import("operator")?.call_method1("index", (value,));
     match whole {

@@ -63,7 +63,7 @@ impl Source {
         (self.entry.name.clone(), self.text.clone())
     }
 
-    /// The source of which this was pickled. A text is read again, unless this process has read it.
+    /// The source that this was pickled from. A text is read again, unless this process has read it.
     pub(crate) fn unpickled(py: Python<'_>, (name, text): PickledSource) -> PyResult<Arc<Self>> {
         match text {
             #[cfg(feature = "text")]

@@ -183,7 +183,7 @@ type Occurred = (String, f64, Vec<f64>, Option<Vec<f64>>);
 #[pyclass(extends = Trajectory, frozen)]
 pub(crate) struct Run {
     drift: Vec<(String, f64)>,
-    /// The time and the state at the end, of which the samples need have nothing.
+    /// The time and the state at the end, which need not be among the samples.
     end: (f64, Vec<f64>),
     /// The number of steps.
     #[pyo3(get)]

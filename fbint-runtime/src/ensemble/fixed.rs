@@ -1,4 +1,4 @@
-//! Steps of one size side by side. They are those of a [`Simulation`](crate::Simulation), with lanes for numbers.
+//! Steps of one size side by side. They are a [`Simulation`](crate::Simulation)'s steps, with lanes for numbers.
 //!
 //! All members of a block begin at once, and all steps end at the same times.
 

@@ -18,7 +18,7 @@ pub struct Statistics<S: FeedbackSystem> {
     pub change: Summary<Integrals<S>>,
 }
 
-/// Statistics over all members of the entries of a vector, each entry by itself. Everything is NaN if there is no member.
+/// Statistics over all members of the entries of a vector, entry by entry. Everything is NaN if there are no members.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary<V> {
     /// The mean.

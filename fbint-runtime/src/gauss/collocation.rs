@@ -30,7 +30,7 @@ pub(crate) struct Collocation {
     /// Where the last step ended, and what rounding has left out of that.
     end: Vec<f64>,
     remainder: Vec<f64>,
-    /// Whether `increments` are those of a step of size `h` that ended there.
+    /// Whether `increments` belong to a step of size `h` that ended there.
     pub(super) is_known: bool,
     phase: Phase,
     /// The number of coordinates whose rates are linear in the momenta, and how these follow.
@@ -230,7 +230,7 @@ impl Collocation {
         rows_mut::<STAGES>(&mut self.stages).iter_mut().zip(x).for_each(|(stages, x)| stages.fill(*x));
     }
 
-    /// Guesses increments by those of the last step.
+    /// Guesses increments by the last step's.
     fn extrapolate<T: Part, const PARTS: usize, const STAGES: usize>(&mut self) {
         let Some(extrapolation) = rows(&self.extrapolation).first_chunk() else { return };
         for increments in rows_mut::<STAGES>(&mut self.increments) {

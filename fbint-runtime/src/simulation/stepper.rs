@@ -24,7 +24,7 @@ pub(crate) trait Stepper {
     fn step(&mut self, until: f64, h: f64) -> Result<(), StepFailure>;
     /// The time that was reached, and the state there.
     fn end(&self) -> (f64, &[f64]);
-    /// The number of steps, each part of one that a reset cuts in two counted by itself.
+    /// The number of steps; a step that a reset cuts in two counts as two.
     fn steps(&self) -> u64;
     /// The number of evaluations of the field.
     fn evaluations(&self) -> u64;
@@ -56,7 +56,7 @@ pub(crate) trait Stepper {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Memory {
-    /// The number of steps, each part of one that a reset cuts in two counted by itself.
+    /// The number of steps; a step that a reset cuts in two counts as two.
     pub(crate) steps: u64,
     /// The number of evaluations of the field.
     pub(crate) evaluations: u64,
@@ -608,7 +608,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
         }
     }
 
-    /// The integrator knows by itself where inputs jump.
+    /// The integrator knows where inputs jump.
     fn begin_anew(&mut self) {}
 
     fn decay_rate(&self) -> f64 {

@@ -48,7 +48,7 @@ pub(crate) enum Destination<'a, T> {
     Entries(&'a mut dyn FnMut(&OutputRegister, T)),
 }
 
-/// A call of the feedback law: the registers of F, and those of the entries of y that are read.
+/// A call of the feedback law: the registers of F, and the registers of the entries of y that are read.
 #[derive(Clone, Debug)]
 pub(crate) struct Weighing {
     pub(crate) integrals: Box<[Register]>,
@@ -368,7 +368,7 @@ impl<T: Copy> Registers<T> for RegisterList<T> {
 /// Where what programs read is found.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// The place of each unknown among those of its kind.
+    /// The place of each unknown within its kind.
     places: Table<Symbol, usize>,
 }
 

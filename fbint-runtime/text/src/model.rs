@@ -9,7 +9,7 @@ use crate::functions::ModelFunctions;
 
 /// A model from text with values for its parameters.
 ///
-/// Its functions give the bits of those of the struct that the same text declares in a crate that has no computer algebra.
+/// Its functions give the same bits as the struct of that text in a crate without computer algebra.
 #[derive(Clone, Debug)]
 pub struct TextModel {
     functions: &'static ModelFunctions,

@@ -6,7 +6,7 @@
 use fbint_runtime::feedback_system;
 use nalgebra::{Matrix3, Vector3, vector};
 
-/// A rigid body that cannot turn about an axis of its own.
+/// A rigid body that cannot turn about one of its axes.
 #[feedback_system(
     coordinates(r: [3, 3]),
     velocities(omega: [3]),

@@ -34,7 +34,7 @@ use crate::syntax::diagnostics::panic_text;
 /// Stack of the session's thread: Symbolica recurses over expressions, and unoptimised frames are large.
 const STACK: usize = 256 << 20;
 
-/// Runs `work` where [`Expr`]s may be used: on a thread of its own, one at a time of this user.
+/// Runs `work` where [`Expr`]s may be used: on a separate thread, one at a time for each user.
 pub fn session<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SessionError> {
     let _turn = lock::turn()?;
     let package = std::env::var("CARGO_PKG_NAME").map_or_else(|_| String::new(), |name| format!(" of `{name}`"));

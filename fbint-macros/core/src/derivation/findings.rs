@@ -180,7 +180,7 @@ pub enum Bracket {
 pub struct Rank {
     /// The rank in general position; `None` where it was not determined.
     pub rank: Option<usize>,
-    /// Sets of integrals, each of which is bound by an equation.
+    /// Sets of integrals, each bound by an equation.
     pub sets: Vec<BoundSet>,
 }
 

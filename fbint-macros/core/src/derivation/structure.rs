@@ -66,5 +66,5 @@ impl Structure {
     }
 }
 
-/// A sparse row: what is in its columns, of which those that are not listed vanish.
+/// A sparse row: columns that are not listed vanish.
 pub type SparseRow<T = Expression> = BTreeMap<Symbol, T>;

@@ -1,4 +1,4 @@
-//! Lists whose places have a type of their own, so that a place in one is not taken for a place in another.
+//! Lists with typed places, so that a place in one is not taken for a place in another.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};

@@ -308,7 +308,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The integers of a range, of which there may be at most [`MAX_ENTRIES`](crate::syntax::MAX_ENTRIES).
+    /// The integers of a range, at most [`MAX_ENTRIES`](crate::syntax::MAX_ENTRIES) of them.
     pub(super) fn range(&mut self, range: &syn::ExprRange) -> Reported<std::ops::Range<i64>> {
         let (Some(start), Some(end)) = (&range.start, &range.end) else {
             return self.fail(range, "this range needs both bounds: `(0..8)`");

@@ -206,7 +206,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The rows of a macro, of which there is one and none is empty.
+    /// The rows of a macro: at least one, and none empty.
     fn rows(&self, call: &Macro, constructor: Constructor, name: &str) -> Reported<Vec<Punctuated<Expr, Token![,]>>> {
         let rows = call
             .parse_body_with(rows)

@@ -136,7 +136,7 @@ impl Signatures {
         }
     }
 
-    /// The type and the pattern of a Jacobian of which only these entries are returned.
+    /// The type and the pattern of a Jacobian with only these entries.
     fn sparse(
         &self,
         function: &GeneratedFunction,

@@ -12,7 +12,7 @@ use num_rational::BigRational;
 use crate::derivation::{Problem, Quantity};
 use crate::expression::Expression;
 
-/// The declared sums whose order matters: those of three terms or more.
+/// The declared sums whose order matters: sums of three terms or more.
 pub(super) struct Written {
     /// By their terms in order, with all sums within resolved.
     sums: BTreeMap<Vec<Expression>, Expression>,

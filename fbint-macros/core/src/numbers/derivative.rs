@@ -59,7 +59,7 @@ impl<T: Numeric, F: Fn(Symbol) -> T> Evaluation<T, F> {
     }
 }
 
-/// The value of an expression from those of its parts.
+/// The value of an expression from the values of its parts.
 fn of_parts<T: Number>(expression: &Expression, parts: &[T], symbol: &impl Fn(Symbol) -> T) -> Option<T> {
     spend_each(1 + parts.len(), EVALUATION);
     let value = match expression {

@@ -24,7 +24,7 @@ const MOST_DIGITS: usize = 10_000;
 pub(super) struct Lines<'e> {
     /// The left side of each line, and the expression on the right side if there is one.
     lines: Vec<(String, Option<&'e Expression>)>,
-    /// The number of occurrences of each part, in others or by itself.
+    /// The number of occurrences of each part, in others or alone.
     uses: HashMap<&'e Expression, usize>,
     /// The names of those that were written before.
     names: HashMap<&'e Expression, String>,

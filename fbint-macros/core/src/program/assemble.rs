@@ -56,7 +56,7 @@ impl IndexMut<&GeneratedFunction> for Programs {
     }
 }
 
-/// Assembles and optimises every program, those of derivatives among them or not.
+/// Assembles and optimises every program, with or without derivatives.
 pub fn assemble(derivation: &Derivation, with_derivatives: bool) -> Programs {
     let parts = FunctionParts::new(derivation);
     let mut optimiser = Optimiser::default();

@@ -218,7 +218,7 @@ impl Instruction {
     }
 }
 
-/// A bug of the compiler: a generated function whose results are not those of its derivation.
+/// A bug of the compiler: a generated function whose results differ from its derivation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The function.

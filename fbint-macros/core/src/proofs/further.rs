@@ -391,7 +391,7 @@ mod tests {
         }
     }
 
-    /// One matrix for all monomials has as large a kernel as those of the weights together.
+    /// One matrix for all monomials has as large a kernel as the weights' matrices together.
     #[test]
     fn weights_leave_nothing_out() {
         let derivation = resonance();

@@ -13,7 +13,7 @@ use crate::numbers::precise::Real;
 
 /// Integrals beyond this number are not compared.
 const MOST_INTEGRALS: usize = 256;
-/// Errors beyond this are those of rounding, and not of numbers below the range of precise ones.
+/// Errors beyond this come from rounding, and not from numbers below the range of precise ones.
 const ROUNDING: f64 = 1e-200;
 /// States at which the rank is taken.
 const STATES: usize = 4;

@@ -255,7 +255,7 @@ impl<'t> Token<'t> {
         }
     }
 
-    /// Returns `true` for the first bar of `|x|`, which is not that of a closure.
+    /// Returns `true` for the first bar of `|x|`, if it does not begin a closure.
     fn is_norm(self) -> bool {
         let closes = |token: &&TokenTree| is_punct(Some(token), '|');
         let rest = &self.tokens[self.at + 1..];

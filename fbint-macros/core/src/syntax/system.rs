@@ -171,7 +171,7 @@ fn is_declared(declaration: &Declaration, name: &str) -> bool {
     variables.chain(named).any(|other| plain(other) == name)
 }
 
-/// Returns `true` if an expression that is no default has this name in it.
+/// Returns `true` if an expression other than a default contains this name.
 fn is_in_use(declaration: &Declaration, name: &str) -> bool {
     let is_default = |value: &Expr| declaration.defaults.iter().any(|named| std::ptr::eq(&named.value, value));
     let expressions = declaration.expressions().filter(|value| !is_default(value));

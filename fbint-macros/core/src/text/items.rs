@@ -25,7 +25,7 @@ pub(super) struct MacroInput {
     pub(super) item: TokenStream,
     /// The name of the struct.
     pub(super) name: Ident,
-    /// The word `feedback_system`, for mistakes that have no token of their own.
+    /// The word `feedback_system`, for mistakes without a token.
     pub(super) place: Span,
 }
 

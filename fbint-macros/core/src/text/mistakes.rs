@@ -48,7 +48,7 @@ impl Mistake {
     }
 }
 
-/// The mistakes in an error. Those that have no token of their own are at `place`.
+/// The mistakes in an error. A mistake without a token is at `place`.
 pub(super) fn mistakes_of(result: syn::Result<()>, place: Span) -> Vec<Mistake> {
     let errors = result.err().into_iter().flatten();
     let mistake = |error: syn::Error| {
@@ -155,7 +155,7 @@ fn begins_entry(text: &str, in_list: bool) -> bool {
     AttributeKey::is_key(&text[..end]) && (is_value || value.starts_with('(')) || in_list && end > 0 && is_value
 }
 
-/// Whether a span is that of the call of a macro, which a text has not.
+/// Whether a span belongs to the call of a macro, which a text does not have.
 fn is_nowhere(span: Span) -> bool {
     span.start().line == 0
 }

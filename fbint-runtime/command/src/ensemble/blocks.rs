@@ -94,7 +94,7 @@ impl Blocks {
         OutputFile::at(folder, Replace::Own)
     }
 
-    /// Makes the folder of an ensemble of which nothing is done.
+    /// Makes the folder of an ensemble that has not begun.
     pub(super) fn create(folder: &Path, head: &Head) -> Result<Self, Box<dyn Error>> {
         fs::create_dir(folder)
             .map_err(|error| format!("cannot create {}: {}", folder.display(), reason(&error, "no such folder")))?;

@@ -32,7 +32,7 @@ pub(super) struct Parts {
     samples: Option<SampleTable>,
 }
 
-/// Whether a path is that of a folder, which its end says, because a folder need not exist yet.
+/// Whether a path names a folder, by its ending, because the folder need not exist yet.
 pub(super) fn is_folder(path: &Path) -> bool {
     path.to_string_lossy().ends_with(is_separator)
 }

@@ -100,7 +100,7 @@ pub(super) struct Results {
     samples: Option<SampleTable>,
     tally: Tally,
     spread: Spread,
-    /// The names of the numbers in the rows of ends, of which the figure may show any.
+    /// The names of the numbers in the rows of ends; the figure may show any of them.
     names: Vec<String>,
 }
 

@@ -86,7 +86,7 @@ fn pendulum([l, damping, angle, p]: [f64; 4]) -> (DrivenPendulum, DrivenPendulum
     (system, DrivenPendulumState { angle, p, t: 0.0, work: 0.0 })
 }
 
-/// The angles of the true pendulum, by another method than that of the fit.
+/// The angles of the true pendulum, by another method than the fit's.
 fn exact_angles() -> Result<Vec<f64>, Box<dyn Error>> {
     let (system, start) = pendulum(TRUTH);
     let method = Method::Dop853 { rtol: 1e-12, atol: Some(1e-12) };

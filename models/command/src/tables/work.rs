@@ -13,7 +13,7 @@ const UNTIL: f64 = 100.0;
 /// Ratios above this are a loss.
 const LOSS: f64 = 1.2;
 
-/// The methods and policies with a row of their own.
+/// The methods and policies with separate rows.
 const ROWS: [(Scheme, Policy, &str); 10] = [
     (Scheme::EULER, Policy::Projected, "Euler, projected (the default)"),
     (Scheme::RK4, Policy::Projected, "RK4, projected (the default)"),

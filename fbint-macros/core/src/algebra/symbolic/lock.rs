@@ -84,7 +84,7 @@ fn user() -> Option<u32> {
     None
 }
 
-/// Takes the lock on a file in a folder, both of which are made if they do not exist.
+/// Takes the lock on a file in a folder, and makes both if they do not exist.
 fn locked(folder: &Path, name: &str, holder: &str) -> Result<File, SessionError> {
     let path = folder.join(name);
     let take = || -> io::Result<File> {

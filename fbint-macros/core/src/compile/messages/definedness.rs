@@ -99,7 +99,7 @@ impl Messages<'_> {
     }
 }
 
-/// The part that has no finite value, although all of its own parts have.
+/// The smallest part without a finite value: all parts below it have one.
 fn innermost<'e>(expression: &'e Expression, value: &impl Fn(&Expression) -> f64) -> &'e Expression {
     let part = expression.children().find(|child| !value(child).is_finite());
     part.map_or(expression, |part| innermost(part, value))

@@ -138,7 +138,7 @@ fn error(declaration: &Declaration, text: impl std::fmt::Display) -> syn::Error 
     syn::Error::new(declaration.item.ident.span(), text)
 }
 
-/// Mistakes, of which there should be one at least.
+/// At least one mistake.
 pub(super) fn mistakes(declaration: &Declaration, errors: Errors) -> syn::Error {
     errors.flush().err().unwrap_or_else(|| error(declaration, "internal error: no model and no mistake"))
 }

@@ -230,7 +230,7 @@ impl Kinematics {
         }
     }
 
-    /// Constant coefficients, or else those of U^T U c = U^T b.
+    /// Constant coefficients, or else the solution of U^T U c = U^T b.
     fn without_groups(&self, vector: &SparseRow) -> Result<Option<SparseRow>, Excess> {
         if let Some(constants) = self.constants(vector) {
             return Ok(Some(constants));

@@ -65,7 +65,7 @@ struct HamelEquations<'a> {
     /// u_a by the velocity a: its entries by coordinates.
     directions: BTreeMap<Symbol, SparseRow>,
     momenta: BTreeMap<Symbol, WithSlopes>,
-    /// The reactions, those of holonomic constraints first.
+    /// The reactions, holonomic constraints first.
     reactions: Vec<Force>,
     /// y = W c2, by which velocities are shifted where there are holonomic constraints.
     shift: SparseRow,
@@ -342,7 +342,7 @@ impl<'a> HamelEquations<'a> {
     }
 }
 
-/// The degree in some symbols of which an expression is homogeneous, as far as its form shows it.
+/// The degree of homogeneity of an expression in some symbols, as far as its form shows it.
 fn homogeneity(expression: &Expression, is_meant: &impl Fn(Symbol) -> bool) -> Option<BigRational> {
     let zero = BigRational::zero;
     let mut of_parts = expression.children().map(|part| homogeneity(part, is_meant));

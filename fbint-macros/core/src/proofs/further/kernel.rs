@@ -151,7 +151,7 @@ mod tests {
     use crate::numbers::field::primes;
     use crate::numbers::random::Random;
 
-    /// Rows of 20 entries, of which two are combinations of those before.
+    /// Rows of 20 entries; two of the rows are combinations of earlier ones.
     #[test]
     fn what_depends_on_columns_before_is_found() {
         let field = primes(1).next().unwrap();

@@ -16,7 +16,7 @@ const SPARE: usize = 2;
 /// Points, as many as are needed.
 pub(super) struct Samples<'a> {
     space: &'a Space<'a>,
-    /// Whether the parameters are those of [`Space::shared`] at all points.
+    /// Whether the parameters are [`Space::shared`] at all points.
     are_shared: bool,
     list: Vec<MonomialSample>,
     /// The points that were tried.
@@ -29,7 +29,7 @@ impl<'a> Samples<'a> {
         Self { space, are_shared: true, list: Vec::new(), tried: 0 }
     }
 
-    /// Points, each of which has its own parameters.
+    /// Points with separate parameters.
     pub(super) fn general(space: &'a Space<'a>) -> Self {
         Self { are_shared: false, ..Self::shared(space) }
     }
