@@ -48,6 +48,9 @@ pub enum Command {
     Report(Box<ReportArguments>),
     /// Write an animation of every model, with pictures of all of them.
     Gallery(GalleryArguments),
+    /// Write the model of a file in C, as an FMU, or as functions of CasADi.
+    #[cfg(feature = "text")]
+    Export(ExportArguments),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -488,6 +491,61 @@ pub struct ReportArguments {
     /// The page.
     #[arg(long, value_name = "FILE.html", default_value = "report.html")]
     pub(crate) out: PathBuf,
+    /// Replace files that fbint has not written, too.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[cfg(feature = "text")]
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  {program} export pendulum.rs --c pendulum
+  {program} export pendulum.rs --fmu pendulum-2.fmu --fmi 2 -p m=2
+  {program} export pendulum.rs --c pendulum --fmu pendulum.fmu --start q=0,1
+  {program} export pendulum.rs --casadi pendulum
+
+Model:
+  A file that holds the attribute `feedback_system` and its struct; one of several models in it is FILE.rs:MODEL. Of a crate it is
+  the source file, and the functions are those of the struct in the crate, with the derivations that the crate keeps.
+
+Results:
+  --c writes a library of functions in C99, which is also C++17: NAME.h and NAME.c, a main program that repeats a run, and a
+  CMakeLists.txt. --fmu writes a Functional Mock-up Unit for model exchange and co-simulation, with its sources and, where the C
+  compiler cc is installed, a library for this platform. --casadi writes a C file whose functions casadi.external loads, and acados.
+  What the model lacks, such as derivatives, is printed.";
+
+#[cfg(feature = "text")]
+#[derive(Args, Debug)]
+#[command(after_help = EXPORT_EXAMPLES)]
+#[command(group(clap::ArgGroup::new("results").required(true).multiple(true)))]
+pub struct ExportArguments {
+    /// The model: FILE.rs, or FILE.rs:MODEL.
+    #[arg(value_name = "FILE.rs")]
+    pub(crate) model: String,
+    /// The folder for C99, which is created if necessary.
+    #[arg(long, value_name = "DIR", group = "results")]
+    pub(crate) c: Option<PathBuf>,
+    /// The Functional Mock-up Unit.
+    #[arg(long, value_name = "FILE.fmu", group = "results")]
+    pub(crate) fmu: Option<PathBuf>,
+    /// The folder for functions of CasADi and acados in C, which is created if necessary.
+    #[arg(long, value_name = "DIR", group = "results")]
+    pub(crate) casadi: Option<PathBuf>,
+    /// The version of the Functional Mock-up Interface.
+    #[arg(long, default_value = "3", value_parser = ["2", "3"])]
+    pub(crate) fmi: String,
+    /// Set a parameter, or all entries of a vector or a matrix, row by row; may be repeated.
+    #[arg(short, long = "parameter", value_name = "NAME=VALUE|NAME=VALUE,..")]
+    pub(crate) parameters: Vec<String>,
+    /// Set an entry of the start, or all entries of a vector or a matrix, row by row; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE|NAME=VALUE,..")]
+    pub(crate) start: Vec<String>,
+    /// Set an entry of the start, or several, that --repair may move; may be repeated, and implies --repair.
+    #[arg(long, value_name = "NAME=VALUE|NAME=VALUE,..")]
+    pub(crate) guess: Vec<String>,
+    /// Move the start to a nearby state that satisfies the constraints, and keep the entries that --start sets.
+    #[arg(long)]
+    pub(crate) repair: bool,
     /// Replace files that fbint has not written, too.
     #[arg(long)]
     pub(crate) force: bool,

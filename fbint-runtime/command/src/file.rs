@@ -4,7 +4,7 @@ use std::error::Error;
 #[cfg(feature = "text")]
 use std::fmt;
 #[cfg(feature = "text")]
-use std::fs::File;
+use std::fs::{self, File};
 #[cfg(feature = "text")]
 use std::io::{self, Read};
 use std::path::Path;
@@ -84,6 +84,32 @@ impl<'n> InFile<'n> {
 /// The file that a model is in, or its name.
 pub(crate) fn model_file(name: &str) -> &str {
     InFile::named(name).map_or(name, |file| file.path)
+}
+
+/// The derivation and the programs of the model that a name means. In a crate they follow from the derivations that it keeps.
+#[cfg(feature = "text")]
+pub(crate) fn programs(name: &str) -> Result<fbint_text::Model, Box<dyn Error>> {
+    let Some(InFile { path, model }) = InFile::named(name) else {
+        return Err(format!(
+            "{name} is not a file: an export reads the source of a model, FILE.rs or FILE.rs:MODEL, as in a crate"
+        )
+        .into());
+    };
+    let (text, path) = (text_of(Path::new(path))?, Path::new(path));
+    let mistaken = |mistakes| MistakenText { mistakes, name: path.display().to_string() };
+    let mut models = fbint_text::programs(&text, package_of(path).as_deref()).map_err(mistaken)?;
+    let names: Vec<String> = models.iter().map(|model| lower_case(&model.name)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let place = model.map_or(Ok(0), |model| nearest::find("model", model, &names))?;
+    Ok(models.swap_remove(place))
+}
+
+/// The folder of the crate that a file is in, if it keeps derivations.
+#[cfg(feature = "text")]
+fn package_of(path: &Path) -> Option<PathBuf> {
+    let path = fs::canonicalize(path).ok()?;
+    let package = path.ancestors().skip(1).find(|folder| folder.join("Cargo.toml").is_file())?;
+    package.join("derivations").is_dir().then(|| package.to_owned())
 }
 
 /// Refuses a model in a file, before anything is derived, whose parameters have no values, or that has no start, unless options give them.

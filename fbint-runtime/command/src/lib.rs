@@ -13,7 +13,7 @@
 //! | `derive` (default) | computer algebra shortens what is derived; without it models compile all the same, and no algebra is compiled |
 //! | `mpi` | [ensembles by several processes](#on-a-cluster), which takes an MPI library and libclang |
 //! | `parquet` | tables as Parquet, beside CSV |
-//! | `text` | models from files, which are derived when they are read, without computer algebra |
+//! | `text` | models from files, which are derived when they are read, without computer algebra, and their exports to C, FMU and CasADi |
 //! | `png` | figures as PNG, which takes fonts and a renderer; SVG needs neither |
 
 pub mod animation;
@@ -27,6 +27,8 @@ mod condition;
 pub mod dense;
 mod ensemble;
 pub mod equations;
+#[cfg(feature = "text")]
+mod export;
 pub mod figure;
 mod file;
 mod gallery;
@@ -175,6 +177,8 @@ impl Command {
             Self::Resume(resume) if resume.checkpoint.is_dir() => return ensemble::resume(models, resume),
             Self::Resume(resume) => return run::resume(models, resume),
             Self::Show(show) => show::show(models, show)?,
+            #[cfg(feature = "text")]
+            Self::Export(arguments) => export::export(models, arguments)?,
             Self::Gallery(arguments) => gallery::gallery(models, arguments)?,
             Self::Report(arguments) => report::page::write(models, arguments)?,
             Self::WorkPrecision(study) => work_precision::work_precision(models, study)?,

@@ -13,7 +13,7 @@ mod mistakes;
 mod model;
 mod read;
 
-pub use fbint_macros_core::text::{LONGEST, MOST_ENTRIES, MOST_INTEGRALS, Mistake, OpenValues, Position};
+pub use fbint_macros_core::text::{LONGEST, MOST_ENTRIES, MOST_INTEGRALS, Mistake, Model, OpenValues, Position};
 pub use mistakes::Mistakes;
 pub use model::TextModel;
-pub use read::{check_values, entries, models, models_of_package};
+pub use read::{check_values, entries, models, models_of_package, programs};

@@ -48,6 +48,17 @@ pub fn models(text: &str) -> Result<Vec<TextModel>, Mistakes> {
     Ok(functions.into_iter().map(TextModel::new).collect())
 }
 
+/// The derivations and programs of the models that a text declares. With the folder of a package they follow from the derivations that it
+/// keeps, as the functions of its structs do.
+///
+/// # Errors
+///
+/// All mistakes in the text, and a derivation of the package that is missing, outdated or damaged, unless the package keeps none.
+pub fn programs(text: &str, package: Option<&Path>) -> Result<Vec<Model>, Mistakes> {
+    let models = package.map_or_else(|| text::models(text), |package| text::models_of_package(text, package));
+    models.map_err(|mistakes| Mistakes::new(text, mistakes))
+}
+
 /// Finds the values that the models of a text need before they can run, without deriving anything.
 ///
 /// # Errors

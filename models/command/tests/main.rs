@@ -6,6 +6,7 @@ mod command;
 mod common;
 mod documents;
 mod ensemble;
+mod export;
 mod failures;
 mod files;
 mod interruption;

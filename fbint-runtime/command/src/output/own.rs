@@ -24,6 +24,8 @@ pub enum Replace {
 
 /// The mark of figures and pages, before their last tag.
 const MARK: &str = "<!-- written by fbint -->";
+/// The first bytes of exported sources.
+const SOURCES: [&[u8]; 2] = [b"/* written by fbint ", b"# written by fbint "];
 /// The mark of a PNG: a chunk of text with its checksum.
 pub(crate) const CHUNK: &[u8] = b"\0\0\0\x0etEXtSoftware\0fbint\xc4\x1f\xa4D";
 /// The length of the chunk that ends a PNG.
@@ -76,6 +78,8 @@ fn is_own(path: &Path, header: Option<&str>) -> io::Result<bool> {
         Some(b'{') => head.starts_with(br#"{"fbint_checkpoint":"#) || is_record(path),
         Some(b'<') => contains(&tail, MARK.as_bytes()),
         Some(0x89) => tail.len() >= END_OF_PNG && tail[..tail.len() - END_OF_PNG].ends_with(CHUNK),
+        Some(b'/' | b'#') => SOURCES.iter().any(|mark| head.starts_with(mark)),
+        _ if head.starts_with(b"PK\x03\x04") => tail.ends_with(b"written by fbint"),
         _ if head.starts_with(b"PAR1") => contains(&tail, b"fbint "),
         _ => is_table(&head, header) || is_record_beside(path),
     })
@@ -131,7 +135,7 @@ mod tests {
         fs::write(path("recorded.run.json"), record)?;
         let svg = marked("<svg>\n</svg>\n");
         let png = [&b"\x89PNG"[..], CHUNK, &[0; END_OF_PNG]].concat();
-        let cases: [(&str, &[u8], bool); 18] = [
+        let cases: [(&str, &[u8], bool); 22] = [
             ("empty.txt", b"", true),
             ("a.checkpoint", b"{\"fbint_checkpoint\":1,", true),
             ("a.json", record.as_bytes(), true),
@@ -142,6 +146,10 @@ mod tests {
             ("ends.csv", b"member,q,error\n", true),
             ("statistics.csv", b"t,members,mean(q)\n", true),
             ("recorded.csv", b"t,x\n", true),
+            ("model.c", b"/* written by fbint 0.1.0 */", true),
+            ("model.fmu", b"PK\x03\x04 .. written by fbint", true),
+            ("other.c", b"/* mine */", false),
+            ("other.zip", b"PK\x03\x04", false),
             ("notes.txt", b"precious", false),
             ("other.json", b"{\"versions\": 1}", false),
             ("other.svg", b"<svg></svg>", false),

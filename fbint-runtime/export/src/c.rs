@@ -1,0 +1,213 @@
+//! C99: a header, a source, a main program that repeats a run, and a file for CMake.
+
+use std::fmt::Write as _;
+
+use fbint_macros_core::derivation::Role;
+use fbint_macros_core::program::{Program, Trait};
+
+use crate::body::{Host, Law, number, statements};
+use crate::names::constants;
+use crate::{Export, File};
+
+const HEADER: &str = include_str!("../templates/model.h");
+const HEAD: &str = include_str!("../templates/head.c");
+const RUN: &str = include_str!("../templates/run.c");
+const MAIN: &str = include_str!("../templates/main.c");
+const CMAKE: &str = include_str!("../templates/CMakeLists.txt");
+
+/// The most entries of the state for each integral with which runs project states by default.
+const ENTRIES_PER_INTEGRAL: usize = 12;
+
+impl Export<'_> {
+    /// The files of the model in C: `NAME.h`, `NAME.c`, `main.c` and `CMakeLists.txt`.
+    pub fn c(&self) -> Vec<File> {
+        let [header, source] = self.library();
+        let values = [self.sizes(), vec![("from", format!("{:?}", self.start_time()))]].concat();
+        let file = |name: &str, template: &str| File { name: name.to_owned(), text: self.filled(template, &values) };
+        vec![header, source, file("main.c", MAIN), file("CMakeLists.txt", CMAKE)]
+    }
+
+    /// The header and the source.
+    pub(crate) fn library(&self) -> [File; 2] {
+        let programs = self.model.programs.functions().filter(|(function, _)| function.owner != Trait::Hamel);
+        let functions: Vec<_> = programs.map(|(function, program)| self.function(function, program)).collect();
+        let declarations = functions.iter().map(|function| &*function.declaration).collect();
+        let definitions: String = functions.iter().map(|function| &*function.definition).collect();
+        let header = [self.sizes(), self.described(declarations)].concat();
+        let source = [HEAD, &self.tables_of_entries(), &self.prepared(), &definitions, RUN].concat();
+        let file = |ending: &str, text: String| File { name: format!("{}.{ending}", self.prefix), text };
+        [file("h", self.filled(HEADER, &header)), file("c", self.filled(&source, &self.sizes()))]
+    }
+
+    /// The place of the time in the state, if it is there.
+    fn clock(&self) -> Option<usize> {
+        let symbols = &self.model.derivation.symbols;
+        symbols.states().position(|symbol| symbols[symbol].role == Role::Time)
+    }
+
+    /// The sizes of the model; lists have room for one entry at least.
+    pub(crate) fn sizes(&self) -> Vec<(&'static str, String)> {
+        let programs = &self.model.programs;
+        let [states, parameters, inputs, outputs, integrals] = [
+            self.states,
+            self.places.parameters.len(),
+            self.inputs,
+            self.model.derivation.outputs.len(),
+            self.integrals,
+        ];
+        let counts = [
+            ("states", states),
+            ("parameters", parameters),
+            ("inputs", inputs),
+            ("outputs", outputs),
+            ("integrals", integrals),
+            ("prepared", programs.prepare.outputs.len().max(1)),
+            ("change_room", programs.prepare_direction.outputs.len().max(1)),
+            ("state_room", states.max(1)),
+            ("parameter_room", parameters.max(1)),
+            ("input_room", inputs.max(1)),
+            ("integral_room", integrals.max(1)),
+            ("output_room", outputs.max(1)),
+            ("most_room", states.max(outputs).max(integrals).max(1)),
+            ("projects", usize::from(states <= ENTRIES_PER_INTEGRAL * integrals)),
+            ("jacobian_room", (states * integrals).max(1)),
+            ("normalisation_room", (3 * integrals).max(1)),
+        ];
+        let mut sizes: Vec<_> = counts.into_iter().map(|(name, count)| (name, count.to_string())).collect();
+        sizes.push(("unknown_room", self.unknowns().max(1).to_string()));
+        sizes.push(("has_derivatives", u8::from(self.model.derivatives).to_string()));
+        sizes.push(("version", env!("CARGO_PKG_VERSION").to_owned()));
+        sizes.push(("prefix", self.prefix.clone()));
+        sizes.push(("clock", self.clock().map_or(-1, |place| place as i64).to_string()));
+        sizes
+    }
+
+    /// The values in the header that describe the model.
+    fn described(&self, functions: String) -> Vec<(&'static str, String)> {
+        let about = if self.model.summary.is_empty() { &self.model.name } else { &self.model.summary };
+        let missing = self.missing().into_iter().fold(String::new(), |mut text, line| {
+            let _ = writeln!(text, " * {line}");
+            text
+        });
+        let members = match &self.places.parameters[..] {
+            [] => "    char none;\n".to_owned(),
+            members => members.iter().map(|member| format!("    real {member};\n")).collect(),
+        };
+        let indices = self.indices();
+        vec![
+            ("about", about.replace("*/", "* /")),
+            ("missing", missing),
+            ("members", members),
+            ("indices", indices),
+            ("functions", functions),
+        ]
+    }
+
+    /// Enumerations of the entries by their names.
+    fn indices(&self) -> String {
+        let symbols = &self.model.derivation.symbols;
+        let inputs: Vec<&str> = symbols.inputs().map(|symbol| &*symbols[symbol].name).collect();
+        let outputs: Vec<&str> = self.model.derivation.outputs.iter().map(|output| &*output.name).collect();
+        let integrals: Vec<&str> = self.each_integral().map(|integral| &*integral.name).collect();
+        let kinds = [("STATE", self.state_names()), ("INPUT", inputs), ("OUTPUT", outputs), ("INTEGRAL", integrals)];
+        let kinds = kinds.into_iter().filter(|(_, names)| !names.is_empty());
+        let list = |(kind, names): (&str, Vec<&str>)| {
+            let names = constants(&format!("MODEL_{kind}"), names);
+            format!("enum {{\n    {}\n}};\n", names.join(",\n    "))
+        };
+        kinds.map(list).collect()
+    }
+
+    /// The functions that compute numbers from parameters alone.
+    fn prepared(&self) -> String {
+        let programs = &self.model.programs;
+        let body = |program: &Program, to: &str| {
+            let results: Vec<_> =
+                program.outputs.iter().enumerate().map(|(place, value)| (format!("{to}[{place}]"), *value)).collect();
+            statements(program, Host { places: &self.places, law: Law::None, takes_state_direction: false }, &results)
+        };
+        let [prepare, direction, normalisation] = [
+            body(&programs.prepare, "system->c"),
+            body(&programs.prepare_direction, "direction->c"),
+            body(&programs.normalisation, "result"),
+        ];
+        format!(
+            "\nvoid model_prepare(const model_parameters *parameters, model_system *system)\n{{\n    (void)parameters;\n    \
+             memset(system, 0, sizeof *system);\n{prepare}}}\n\n\
+             void model_prepare_direction(\n    const model_parameters *parameters, const model_system *system, model_direction *direction)\n{{\n    \
+             (void)parameters;\n    (void)system;\n    (void)direction;\n{direction}}}\n\n\
+             void model_normalisation(const model_system *system, real *result)\n{{\n    (void)system;\n    \
+             (void)result;\n{normalisation}}}\n"
+        )
+    }
+
+    /// Tables of the entries: names, roles, variables, weights, defaults.
+    fn tables_of_entries(&self) -> String {
+        let derivation = &self.model.derivation;
+        let symbols = &derivation.symbols;
+        let named = |kind: &str, names: Vec<&str>| {
+            let names: String = names.iter().map(|name| format!("{}, ", quoted(name))).collect();
+            format!("const char *const model_{kind}_names[] = {{ {names}0 }};\n")
+        };
+        let names = |ids: Vec<_>| ids.into_iter().map(|symbol| &*symbols[symbol].name).collect();
+        let mut tables = named("state", self.state_names());
+        tables.push_str(&named("parameter", names(symbols.parameters().collect())));
+        tables.push_str(&named("input", names(symbols.inputs().collect())));
+        tables.push_str(&named("output", derivation.outputs.iter().map(|output| &*output.name).collect()));
+        tables.push_str(&named("integral", self.each_integral().map(|integral| &*integral.name).collect()));
+        let variables = symbols.variables();
+        let variables =
+            variables.iter().enumerate().flat_map(|(place, (_, entries))| entries.iter().map(move |_| place));
+        let role = |symbol| match symbols[symbol].role {
+            Role::Time => 1,
+            Role::Work => 2,
+            _ => 0,
+        };
+        tables += "\n/* 1: the time; 2: the work. */\n";
+        tables.push_str(&table("int", "role", symbols.states().map(role)));
+        tables.push_str(&table("int", "variable", variables));
+        tables.push_str(&table(
+            "int",
+            "is_constraint",
+            self.each_integral().map(|one| u8::from(one.kind.is_constraint())),
+        ));
+        tables.push_str(&table("real", "weight", self.each_integral().map(|one| number(one.weight.into()))));
+        let parameters = self.places.parameters.iter().zip(self.parameters);
+        let parameters = parameters.map(|(member, value)| format!("    parameters->{member} = {};\n", number(*value)));
+        let start =
+            self.start.iter().enumerate().map(|(place, value)| format!("    x[{place}] = {};\n", number(*value)));
+        let (parameters, start): (String, String) = (parameters.collect(), start.collect());
+        let parameters = format!(
+            "\nvoid model_default_parameters(model_parameters *parameters)\n{{\n    (void)parameters;\n{parameters}}}\n"
+        );
+        let start = format!("\nvoid model_default_start(real *x)\n{{\n    (void)x;\n{start}}}\n");
+        [tables, parameters, start].concat()
+    }
+
+    /// The time at the start.
+    pub(crate) fn start_time(&self) -> f64 {
+        self.clock().and_then(|place| self.start.get(place)).copied().unwrap_or(0.0)
+    }
+}
+
+/// A table that has at least one entry.
+fn table<T: ToString>(of: &str, name: &str, entries: impl Iterator<Item = T>) -> String {
+    let entries: Vec<String> = entries.map(|entry| entry.to_string()).collect();
+    let entries = if entries.is_empty() { "0".to_owned() } else { entries.join(", ") };
+    format!("static const {of} model_{name}[] = {{ {entries} }};\n")
+}
+
+/// A text in C.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' | b'?' => quoted.extend(['\\', char::from(byte)]),
+            b' '..=b'~' => quoted.push(char::from(byte)),
+            // Three digits, so that what follows is none of it.
+            other => quoted.push_str(&format!("\\{other:03o}")),
+        }
+    }
+    // What begins with the prefix of templates is not meant.
+    quoted.replace("model_", "model\\137").replace("MODEL_", "MODEL\\137") + "\""
+}

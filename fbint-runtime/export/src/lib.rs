@@ -1,0 +1,113 @@
+#![doc = include_str!("../README.md")]
+
+mod archive;
+mod body;
+mod c;
+mod casadi;
+mod fmu;
+mod functions;
+mod names;
+
+use std::borrow::Cow;
+
+use fbint_macros_core::derivation::table::Id;
+use fbint_macros_core::derivation::{Integral, IntegralId, Role};
+use fbint_macros_core::text::Model;
+
+use self::body::Places;
+pub use self::fmu::{Fmu, Version};
+
+/// Why a model is not exported.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An archive has no room for its files.
+    #[error("the FMU would be larger than an archive can be")]
+    TooLarge,
+}
+
+/// A file of an export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name, in the folder of the export.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A model with the numbers that it is exported with.
+pub struct Export<'m> {
+    model: &'m Model,
+    parameters: &'m [f64],
+    start: &'m [f64],
+    /// The prefix of the names in C.
+    prefix: String,
+    places: Places,
+    states: usize,
+    integrals: usize,
+    inputs: usize,
+    velocities: usize,
+}
+
+impl<'m> Export<'m> {
+    /// An export of a model with a value for each parameter, and with a start for each entry of the state. Missing numbers are 0.
+    pub fn new(model: &'m Model, parameters: &'m [f64], start: &'m [f64]) -> Self {
+        let symbols = &model.derivation.symbols;
+        let members = names::members(symbols.parameters().map(|symbol| &*symbols[symbol].name));
+        Self {
+            model,
+            parameters,
+            start,
+            prefix: names::prefix(&model.name),
+            places: Places::of(symbols, members),
+            states: symbols.dimension(),
+            integrals: model.derivation.integrals.len(),
+            inputs: symbols.inputs().count(),
+            velocities: symbols.with(|role| role == Role::Velocity).len(),
+        }
+    }
+
+    /// The prefix of the names in C and of the files: `four_bar` for `FourBar`.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// The parts of an export that the model lacks, a sentence each.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let lacks = [
+            (self.integrals == 0, "It has no integrals: its steps are not projected."),
+            (self.inputs == 0, "It has no inputs."),
+            (self.model.derivation.outputs.is_empty(), "It has no outputs."),
+            (
+                !self.model.derivatives,
+                "It has no derivatives: the key `derivatives` of its declaration generates them.",
+            ),
+        ];
+        lacks.iter().filter(|(lacks, _)| *lacks).map(|(_, what)| *what).collect()
+    }
+
+    /// The number of unknowns, by which derivatives are taken: the entries of the state, of the parameters and of the inputs.
+    fn unknowns(&self) -> usize {
+        self.model.derivation.symbols.unknowns().count()
+    }
+
+    /// The names of the state's entries.
+    fn state_names(&self) -> Vec<&str> {
+        let symbols = &self.model.derivation.symbols;
+        symbols.states().map(|symbol| &*symbols[symbol].name).collect()
+    }
+
+    /// The integrals in their order.
+    fn each_integral(&self) -> impl Iterator<Item = &Integral> {
+        (0..self.integrals).map(|place| &self.model.derivation.integrals[IntegralId::at(place)])
+    }
+
+    /// A template with the names of this model, and with a value for each `@name@`.
+    fn filled(&self, template: &str, values: &[(&str, String)]) -> String {
+        let mut text = Cow::Borrowed(template);
+        for (name, value) in values {
+            text = text.replace(&format!("@{name}@"), value).into();
+        }
+        text.replace("model_", &format!("{}_", self.prefix))
+            .replace("MODEL_", &format!("{}_", self.prefix.to_uppercase()))
+    }
+}

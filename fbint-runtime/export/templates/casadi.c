@@ -1,0 +1,238 @@
+/* written by fbint @version@
+ *
+ * Functions that `casadi.external` loads from a library: `f` gives the rates of x from x, u and p, `g` the outputs and `F` the integrals.
+ * With derivatives there are their Jacobians, and products with them from either side. */
+#include <string.h>
+
+#include "@prefix@.h"
+
+#ifndef casadi_real
+#define casadi_real double
+#endif
+#ifndef casadi_int
+#define casadi_int long long int
+#endif
+
+#ifdef _WIN32
+#define CASADI_EXPORT __declspec(dllexport)
+#elif defined(__GNUC__)
+#define CASADI_EXPORT __attribute__((visibility("default")))
+#else
+#define CASADI_EXPORT
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a function is called with: x, u and p, of which a null pointer stands for zeros. */
+typedef struct given {
+    model_parameters parameters;
+    model_system system;
+    real x[@state_room@];
+} given;
+
+static void get(const casadi_real *from, real *to, int count)
+{
+    int i;
+    for (i = 0; i < count; ++i) {
+        to[i] = from == 0 ? (real)0 : (real)from[i];
+    }
+}
+
+static void put(const real *from, casadi_real *to, int count)
+{
+    int i;
+    for (i = 0; to != 0 && i < count; ++i) {
+        to[i] = from[i];
+    }
+}
+
+static void prepare(given *given, const casadi_real **arguments)
+{
+    real p[@parameter_room@];
+    get(arguments[0], given->x, MODEL_STATES);
+    get(arguments[2], p, MODEL_PARAMETERS);
+    memcpy(&given->parameters, p, MODEL_PARAMETERS * sizeof *p);
+    model_prepare(&given->parameters, &given->system);
+    get(arguments[1], given->system.u, MODEL_INPUTS);
+}
+
+/* Dense columns: rows, columns, a mark. */
+static const casadi_int x_sparsity[3] = { MODEL_STATES, 1, 1 };
+static const casadi_int u_sparsity[3] = { MODEL_INPUTS, 1, 1 };
+static const casadi_int p_sparsity[3] = { MODEL_PARAMETERS, 1, 1 };
+static const casadi_int g_sparsity[3] = { MODEL_OUTPUTS, 1, 1 };
+static const casadi_int F_sparsity[3] = { MODEL_INTEGRALS, 1, 1 };
+
+static const casadi_int *input_sparsity(casadi_int place)
+{
+    return place == 0 ? x_sparsity : place == 1 ? u_sparsity : place == 2 ? p_sparsity : 0;
+}
+
+static const char *input_name(casadi_int place)
+{
+    return place == 0 ? "x" : place == 1 ? "u" : place == 2 ? "p" : 0;
+}
+
+/* How much room a function needs: none but for the lists of its arguments and results. */
+#define WORK(function, arguments, results) \
+    CASADI_EXPORT int function##_work(casadi_int *sz_arg, casadi_int *sz_res, casadi_int *sz_iw, casadi_int *sz_w) \
+    { \
+        if (sz_arg != 0) *sz_arg = arguments; \
+        if (sz_res != 0) *sz_res = results; \
+        if (sz_iw != 0) *sz_iw = 0; \
+        if (sz_w != 0) *sz_w = 0; \
+        return 0; \
+    } \
+    CASADI_EXPORT casadi_int function##_n_in(void) \
+    { \
+        return arguments; \
+    } \
+    CASADI_EXPORT casadi_int function##_n_out(void) \
+    { \
+        return results; \
+    } \
+    CASADI_EXPORT void function##_incref(void) \
+    { \
+    } \
+    CASADI_EXPORT void function##_decref(void) \
+    { \
+    }
+
+/* A function of x, u and p with one result. */
+#define FUNCTION(function, name, count, room, source) \
+    CASADI_EXPORT int function(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem) \
+    { \
+        given given; \
+        real result[room]; \
+        (void)iw, (void)w, (void)mem; \
+        prepare(&given, arg); \
+        source(&given.system, given.x, result); \
+        put(result, res[0], count); \
+        return 0; \
+    } \
+    WORK(function, 3, 1) \
+    CASADI_EXPORT const char *function##_name_in(casadi_int place) \
+    { \
+        return input_name(place); \
+    } \
+    CASADI_EXPORT const char *function##_name_out(casadi_int place) \
+    { \
+        return place == 0 ? name : 0; \
+    } \
+    CASADI_EXPORT const casadi_int *function##_sparsity_in(casadi_int place) \
+    { \
+        return input_sparsity(place); \
+    } \
+    CASADI_EXPORT const casadi_int *function##_sparsity_out(casadi_int place) \
+    { \
+        return place == 0 ? function##_result : 0; \
+    }
+
+#define f_result x_sparsity
+#define g_result g_sparsity
+#define F_result F_sparsity
+FUNCTION(f, "rates", MODEL_STATES, @state_room@, model_vector_field)
+FUNCTION(g, "outputs", MODEL_OUTPUTS, @output_room@, model_outputs)
+FUNCTION(F, "integrals", MODEL_INTEGRALS, @integral_room@, model_integrals)
+
+#if @has_derivatives@
+/* The Jacobian, its blocks by x, u and p: entries column by column, in the places that `order` has for them. */
+#define JACOBIAN(function, name, source, entries, room, first, second, third) \
+    CASADI_EXPORT int jac_##function(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem) \
+    { \
+        given given; \
+        real result[room]; \
+        int i; \
+        (void)iw, (void)w, (void)mem; \
+        prepare(&given, arg); \
+        source##_derivatives(&given.system, given.x, result); \
+        for (i = 0; i < entries; ++i) { \
+            casadi_real *const block = res[function##_blocks[i]]; \
+            if (block != 0) { \
+                block[function##_order[i]] = result[i]; \
+            } \
+        } \
+        return 0; \
+    } \
+    WORK(jac_##function, 4, 3) \
+    CASADI_EXPORT const char *jac_##function##_name_in(casadi_int place) \
+    { \
+        return place == 3 ? "out_" name : input_name(place); \
+    } \
+    CASADI_EXPORT const char *jac_##function##_name_out(casadi_int place) \
+    { \
+        return place == 0 ? first : place == 1 ? second : place == 2 ? third : 0; \
+    } \
+    CASADI_EXPORT const casadi_int *jac_##function##_sparsity_in(casadi_int place) \
+    { \
+        return place == 3 ? function##_result : input_sparsity(place); \
+    } \
+    CASADI_EXPORT const casadi_int *jac_##function##_sparsity_out(casadi_int place) \
+    { \
+        return place == 0 ? function##_by_x : place == 1 ? function##_by_u : place == 2 ? function##_by_p : 0; \
+    }
+
+@jacobians@
+/* One direction forward: res[0] = Df v for the seeds of x, u and p behind the result of the function. */
+#define FORWARD(function, count, room, source) \
+    CASADI_EXPORT int fwd1_##function(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem) \
+    { \
+        given given; \
+        model_direction direction; \
+        real result[room], change[room]; \
+        (void)iw, (void)w, (void)mem; \
+        prepare(&given, arg); \
+        get(arg[4], direction.x, MODEL_STATES); \
+        get(arg[5], direction.u, MODEL_INPUTS); \
+        get(arg[6], direction.p, MODEL_PARAMETERS); \
+        model_prepare_direction(&given.parameters, &given.system, &direction); \
+        source##_tangent(&given.system, given.x, &direction, result, change); \
+        put(change, res[0], count); \
+        return 0; \
+    } \
+    WORK(fwd1_##function, 7, 1) \
+    CASADI_EXPORT const casadi_int *fwd1_##function##_sparsity_in(casadi_int place) \
+    { \
+        return place == 3 ? function##_result : input_sparsity(place > 3 ? place - 4 : place); \
+    } \
+    CASADI_EXPORT const casadi_int *fwd1_##function##_sparsity_out(casadi_int place) \
+    { \
+        return place == 0 ? function##_result : 0; \
+    }
+
+/* One direction backward: Df^T w, in parts for x, u and p. */
+#define REVERSE(function, count, room, source) \
+    CASADI_EXPORT int adj1_##function(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem) \
+    { \
+        given given; \
+        real weights[room], result[@unknown_room@]; \
+        (void)iw, (void)w, (void)mem; \
+        prepare(&given, arg); \
+        get(arg[4], weights, count); \
+        source##_adjoint(&given.system, given.x, weights, result); \
+        put(result, res[0], MODEL_STATES); \
+        put(result + MODEL_STATES + MODEL_PARAMETERS, res[1], MODEL_INPUTS); \
+        put(result + MODEL_STATES, res[2], MODEL_PARAMETERS); \
+        return 0; \
+    } \
+    WORK(adj1_##function, 5, 3) \
+    CASADI_EXPORT const casadi_int *adj1_##function##_sparsity_in(casadi_int place) \
+    { \
+        return place >= 3 ? function##_result : input_sparsity(place); \
+    } \
+    CASADI_EXPORT const casadi_int *adj1_##function##_sparsity_out(casadi_int place) \
+    { \
+        return input_sparsity(place); \
+    }
+
+#define BOTH(function, count, room, source) FORWARD(function, count, room, source) REVERSE(function, count, room, source)
+BOTH(f, MODEL_STATES, @state_room@, model_vector_field)
+BOTH(g, MODEL_OUTPUTS, @output_room@, model_outputs)
+BOTH(F, MODEL_INTEGRALS, @integral_room@, model_integrals)
+#endif
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,103 @@
+/* written by fbint @version@
+ *
+ * @about@
+ *
+@missing@ *
+ * Vectors are arrays of `real`, entries in the order of the enumerations below. No function allocates, none keeps anything between calls,
+ * and where an array is a result it may be one of the arguments, too. A projection takes stack for two matrices of
+ * MODEL_INTEGRALS x MODEL_STATES numbers when a run begins.
+ *
+ * -DFBINT_FLOAT computes in single precision. A product with a sum is rounded once where FP_FAST_FMA says that the processor can, else
+ * twice; -D'FBINT_FMA(a,b,c)=fma(a,b,c)' rounds it once everywhere. With -ffp-contract=off, the results in double precision are those of
+ * Rust on a target with the same instructions and the same library of elementary functions, bit by bit. */
+#ifndef MODEL_H
+#define MODEL_H
+
+#ifndef FBINT_REAL
+#define FBINT_REAL
+#ifdef FBINT_FLOAT
+typedef float real;
+#else
+typedef double real;
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    MODEL_STATES = @states@,
+    MODEL_PARAMETERS = @parameters@,
+    MODEL_INPUTS = @inputs@,
+    MODEL_OUTPUTS = @outputs@,
+    MODEL_INTEGRALS = @integrals@,
+    /* Whether runs project states unless something else is chosen, and the entry of the state that is the time, if there is one. */
+    MODEL_PROJECTS = @projects@,
+    MODEL_CLOCK = @clock@
+};
+@indices@
+/* The names of entries as they were declared; a null pointer ends each list. */
+extern const char *const model_state_names[];
+extern const char *const model_parameter_names[];
+extern const char *const model_input_names[];
+extern const char *const model_output_names[];
+extern const char *const model_integral_names[];
+
+/* The parameters. */
+typedef struct model_parameters {
+@members@} model_parameters;
+
+/* The system with its parameters: numbers that depend on them alone, and its inputs, which are set at any time. */
+typedef struct model_system {
+    real c[@prepared@];
+    real u[@input_room@];
+} model_system;
+
+/* A change of every unknown, with the change of what depends on parameters alone. */
+typedef struct model_direction {
+    real x[@state_room@];
+    real p[@parameter_room@];
+    real u[@input_room@];
+    real c[@change_room@];
+} model_direction;
+
+/* The parameters and the start that the model was exported with. */
+void model_default_parameters(model_parameters *parameters);
+void model_default_start(real *x);
+
+/* Computes what depends on parameters alone; all inputs are 0 then. */
+void model_prepare(const model_parameters *parameters, model_system *system);
+/* Computes the change of that from the parameters and their change. */
+void model_prepare_direction(
+    const model_parameters *parameters, const model_system *system, model_direction *direction);
+/* For each integral three numbers, factor, scale and offset: functions that take normalised gains and targets have an integral F as
+ * F / scale - offset, so that its target is divided in the same way, and its gain is multiplied by factor and scale. */
+void model_normalisation(const model_system *system, real *result);
+@functions@
+/* A run: the system, and what its steps remember. */
+typedef struct model_run {
+    model_system system;
+    int has_feedback, is_projected, has_derivative;
+    real gains[@integral_room@], gain_targets[@integral_room@];
+    real targets[@integral_room@], noise[@integral_room@], noise_by_field[@integral_room@];
+    real entries_by_field[@state_room@], mean[@state_room@], derivative[@state_room@];
+} model_run;
+
+/* Begins a run from x, whose integrals are kept: constraints at 0, which x must satisfy, and the energy and invariants at their values. The
+ * inputs of the system are those of every step until `run->system.u` changes; then `run->has_derivative` is set to 0. */
+void model_begin_plain(model_run *run, const model_system *system);
+void model_begin_feedback(model_run *run, const model_system *system, const real *x, const real *gains);
+void model_begin_projected(model_run *run, const model_system *system, const real *x);
+/* A step of size h to a time, which a state that has the time takes on. Returns 0, or 1 where the step was projected by no more than
+ * rounding allows: the projection was out of proportion to the error of the step, or not finite, and was left out. The energy and the
+ * invariants are kept at their values there. (A run by fbint also goes back onto the constraints there.) */
+int model_step_euler(model_run *run, real *x, real h, real time);
+int model_step_heun(model_run *run, real *x, real h, real time);
+int model_step_rk4(model_run *run, real *x, real h, real time);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

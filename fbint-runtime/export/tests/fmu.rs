@@ -1,0 +1,75 @@
+//! FMUs by the functions of their library.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+use fbint_export::{Export, Version};
+use fbint_macros_core::text::models;
+use tempfile::tempdir;
+
+use crate::c::{STRICT, compiler, run};
+
+const PENDULUM: &str = "
+#[feedback_system(
+    coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / (2 * m) + g * q[1],
+    constraint(length = q.norm_squared() - l.powi(2)), input(u), force(p = vector![u, 0]),
+    output(tension = -2 * l * multiplier(length)), derivatives,
+)]
+struct Pendulum { m: f64, g: f64, l: f64 }";
+
+/// The files of an archive whose files are stored as they are.
+fn files(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let number = |at: usize, length: usize| -> usize {
+        archive[at..at + length].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
+    };
+    let (mut files, mut at) = (Vec::new(), 0);
+    while number(at, 4) == 0x0403_4b50 {
+        let (length, name) = (number(at + 18, 4), number(at + 26, 2));
+        let data = at + 30 + name;
+        let name = String::from_utf8(archive[at + 30..data].to_vec()).expect("a name");
+        assert_eq!(crc32fast::hash(&archive[data..data + length]) as usize, number(at + 14, 4), "{name}");
+        files.push((name, archive[data..data + length].to_vec()));
+        at = data + length;
+    }
+    files
+}
+
+#[test]
+fn instances_keep_and_restore_their_states() {
+    let Some(compiler) = compiler() else { return };
+    let models = models(PENDULUM).expect("a model");
+    let export = Export::new(&models[0], &[1.0, 9.81, 1.0], &[1.0, 0.0, 0.0, 0.0, 0.0]);
+    let fmu = export.fmu(Version::Two).expect("an FMU");
+    let again = export.fmu(Version::Two).expect("an FMU");
+    let (files, folder) = (files(&fmu.archive), tempdir().expect("a folder"));
+    assert_eq!(files.len(), 5, "{:?}", fmu.without_binary);
+    let description = String::from_utf8(files[0].1.clone()).expect("a text");
+    let token = description.split("guid=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a token");
+    assert_eq!(description.as_bytes(), self::files(&again.archive)[0].1, "equal models have equal descriptions");
+    for (name, bytes) in &files {
+        if let Some(name) = name.strip_prefix("sources/") {
+            fs::write(folder.path().join(name), bytes).expect("a file");
+        }
+    }
+    let count = models[0].derivation.dimension();
+    let list = (1..=count).fold(String::new(), |mut list, place| {
+        let _ = write!(list, "{place}, ");
+        list
+    });
+    let host = include_str!("host.c").replace("STATE_COUNT", &count.to_string()).replace("STATE_LIST", &list);
+    fs::write(folder.path().join("host.c"), host.replace("TOKEN", &format!("\"{token}\""))).expect("a file");
+    let mut compile = Command::new(compiler);
+    compile.args(STRICT).args([
+        "-g",
+        "-fsanitize=address,undefined",
+        "-o",
+        "host",
+        "host.c",
+        "fmu.c",
+        "pendulum.c",
+        "-lm",
+    ]);
+    run(compile.current_dir(folder.path()));
+    run(&mut Command::new(folder.path().join("host")));
+}

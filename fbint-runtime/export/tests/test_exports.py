@@ -1,0 +1,153 @@
+"""Exports in the tools that they are for: FMUs in FMPy, functions and their derivatives in CasADi."""
+
+import csv
+import os
+import shutil
+import subprocess
+
+import numpy
+import pytest
+
+PENDULUM = """
+/// A point mass on a circle under gravity, pushed from the side.
+#[feedback_system(
+    coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+    constraint(length = q.norm_squared() - l.powi(2)), input(u), force(p = vector![u, 0]),
+    output(tension = -2 * l * multiplier(length)), default(m = 1.5, g = 9.81, l = 0.8),
+    start(q = vector![l, 0], p = vector![0, 0]), derivatives,
+)]
+struct Pendulum { m: f64, g: f64, l: f64 }
+"""
+STATE = ["q[0]", "q[1]", "p[0]", "p[1]", "work"]
+
+pytestmark = pytest.mark.skipif(
+    "FBINT_PROGRAM" not in os.environ or shutil.which("cc") is None, reason="no command, or no C compiler"
+)
+
+
+@pytest.fixture
+def fbint(tmp_path):
+    (tmp_path / "pendulum.rs").write_text(PENDULUM, encoding="utf-8")
+
+    def run(*arguments):
+        command = [os.environ["FBINT_PROGRAM"], *arguments]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+        return tmp_path
+
+    return run
+
+
+def table(folder):
+    """The states of a run."""
+    with open(folder / "run.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return numpy.array([[float(row[name]) for name in STATE] for row in rows])
+
+
+def unpacked(fmpy, path):
+    folder = fmpy.extract(str(path))
+    return folder, fmpy.read_model_description(folder, validate=True)
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_fmus_are_valid_and_simulate(fbint, version):
+    fmpy = pytest.importorskip("fmpy")
+    from fmpy.validation import validate_fmu
+
+    folder = fbint("export", "pendulum.rs", "--fmu", "p.fmu", "--fmi", version)
+    fbint("run", "pendulum.rs", "--method", "dop853", "--rtol", "1e-13", "--until", "1", "--every", "0.1", "--out", "run.csv")
+    assert validate_fmu(str(folder / "p.fmu")) == []
+    expected = table(folder)
+    for kind, tolerance in [("ModelExchange", 1e-9), ("CoSimulation", 1e-9)]:
+        found = fmpy.simulate_fmu(
+            str(folder / "p.fmu"), fmi_type=kind, stop_time=1.0, output_interval=0.1, relative_tolerance=1e-13, output=STATE
+        )
+        found = numpy.array([[row[name] for name in STATE] for row in found])
+        assert abs(found - expected).max() < tolerance, kind
+
+
+def test_co_simulation_has_the_bits_of_runs(fbint):
+    pytest.importorskip("fmpy")
+    import fmpy
+    from fmpy.fmi2 import FMU2Slave
+
+    folder = fbint("export", "pendulum.rs", "--fmu", "p.fmu", "--fmi", "2")
+    fbint("run", "pendulum.rs", "--step", "1e-3", "--until", "0.5", "--every", "0", "--out", "run.csv")
+    expected = table(folder)
+    place, description = unpacked(fmpy, folder / "p.fmu")
+    references = {variable.name: variable.valueReference for variable in description.modelVariables}
+    identifier = description.coSimulation.modelIdentifier
+    fmu = FMU2Slave(guid=description.guid, unzipDirectory=place, modelIdentifier=identifier, instanceName="one")
+    fmu.instantiate()
+    fmu.setupExperiment(startTime=0.0)
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    for step in range(500):
+        fmu.doStep(currentCommunicationPoint=step * 1e-3, communicationStepSize=1e-3)
+        found = fmu.getReal([references[name] for name in STATE])
+        assert found == list(expected[step + 1]), step
+    fmu.terminate()
+    fmu.freeInstance()
+    shutil.rmtree(place)
+
+
+def library(folder):
+    sources = [str(path) for path in folder.glob("*.c")]
+    path = folder / "library.so"
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, *sources, "-o", str(path), "-lm"], check=True)
+    return str(path)
+
+
+def test_casadi_has_functions_and_derivatives(fbint):
+    casadi = pytest.importorskip("casadi")
+    path = library(fbint("export", "pendulum.rs", "--casadi", "casadi") / "casadi")
+    x, u, p = casadi.MX.sym("x", 6), casadi.MX.sym("u"), casadi.MX.sym("p", 3)
+    every = casadi.vertcat(x, u, p)
+    at = numpy.array([0.6, -0.8, 0.3, 0.2, 0.0, 0.1, 0.7, 1.2, 9.81, 1.1])
+    for name in ["f", "g", "F"]:
+        function = casadi.external(name, path)
+        value = function(x, u, p)
+        directions, weights = casadi.MX.sym("v", 10), casadi.MX.sym("w", value.shape[0])
+        of = casadi.Function(
+            "of",
+            [x, u, p, directions, weights],
+            [
+                value,
+                casadi.jacobian(value, every),
+                casadi.jtimes(value, every, directions),
+                casadi.jtimes(value, every, weights, True),
+            ],
+        )
+        v, w = numpy.arange(1.0, 11.0), numpy.arange(1.0, 1.0 + value.shape[0])
+
+        def evaluated(point):
+            return [numpy.array(result) for result in of(point[:6], point[6], point[7:], v, w)]
+
+        _, jacobian, forward, backward = evaluated(at)
+        step = 1e-6 * numpy.eye(10)
+        columns = [(evaluated(at + one)[0] - evaluated(at - one)[0])[:, 0] / 2e-6 for one in step]
+        assert abs(jacobian - numpy.array(columns).T).max() < 1e-7 * (1 + abs(jacobian).max()), name
+        assert numpy.allclose(forward[:, 0], jacobian @ v, rtol=1e-13, atol=1e-13), name
+        assert numpy.allclose(backward[:, 0], jacobian.T @ w, rtol=1e-13, atol=1e-13), name
+
+
+def test_casadi_optimises_with_exact_derivatives(fbint):
+    """The pendulum is brought to rest above its lowest point by pushing: a problem of IPOPT with the exported field."""
+    casadi = pytest.importorskip("casadi")
+    field = casadi.external("f", library(fbint("export", "pendulum.rs", "--casadi", "casadi") / "casadi"))
+    count, h, p = 20, 0.05, numpy.array([1.5, 9.81, 0.8])
+    problem = casadi.Opti()
+    x, u = problem.variable(6, count + 1), problem.variable(count)
+    problem.subject_to(x[:, 0] == numpy.array([0.0, -0.8, 0.0, 0.0, 0.0, 0.0]))
+    for k in range(count):
+        middle = (x[:, k] + x[:, k + 1]) / 2
+        problem.subject_to(x[:, k + 1] == x[:, k] + h * field(middle, u[k], p))
+    problem.subject_to(x[0, count] == 0.4)
+    problem.subject_to(x[2:4, count] == 0)
+    problem.minimize(casadi.sumsqr(u))
+    problem.set_initial(x, numpy.tile(numpy.array([[0.0, -0.8, 0.0, 0.0, 0.0, 0.0]]).T, count + 1))
+    problem.solver("ipopt", {"print_time": False}, {"print_level": 0, "hessian_approximation": "limited-memory"})
+    found = problem.solve()
+    end = found.value(x)[:, -1]
+    assert abs(end[0] - 0.4) < 1e-7 and abs(end[0] ** 2 + end[1] ** 2 - 0.64) < 1e-6, end

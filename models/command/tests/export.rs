@@ -1,0 +1,69 @@
+//! Exports of models in files.
+
+use std::error::Error;
+use std::fs;
+use std::process::Command;
+
+use tempfile::tempdir;
+
+use super::common::{fbint, names_in, refused};
+use super::files::PENDULUM;
+
+#[test]
+fn c_repeats_a_run() -> Result<(), Box<dyn Error>> {
+    let folder = tempdir()?;
+    fs::write(folder.path().join("pendulum.rs"), PENDULUM)?;
+    let output =
+        fbint(&folder, &["export", "pendulum.rs", "-p", "l=2", "--c", "c", "--casadi", "c", "--fmu", "p.fmu"])?;
+    let told = String::from_utf8(output.stdout)?;
+    assert!(output.status.success() && told.contains("written: c/planar_pendulum.c\n"), "{told}");
+    assert!(told.contains("note: It has no derivatives"), "{told}");
+    let files = ["CMakeLists.txt", "main.c", "planar_pendulum.c", "planar_pendulum.h", "planar_pendulum_casadi.c"];
+    assert_eq!(names_in(folder.path().join("c"))?, files);
+    assert!(fs::read(folder.path().join("p.fmu"))?.starts_with(b"PK"));
+    // What fbint wrote is replaced.
+    assert!(fbint(&folder, &["export", "pendulum.rs", "--fmu", "p.fmu", "--fmi", "2"])?.status.success());
+
+    let compiler = ["-std=c99", "-O2", "-ffp-contract=off", "main.c", "planar_pendulum.c", "-o", "run", "-lm"];
+    match Command::new("cc").args(compiler).current_dir(folder.path().join("c")).status() {
+        Ok(status) => assert!(status.success()),
+        Err(_) => return Ok(()),
+    }
+    let table = String::from_utf8(Command::new(folder.path().join("c/run")).args(["0.001", "1000"]).output()?.stdout)?;
+    let run = ["run", "pendulum.rs", "-p", "l=2", "--until", "1", "--every", "0", "--out", "run.csv"];
+    assert!(fbint(&folder, &run)?.status.success());
+    let expected = fs::read_to_string(folder.path().join("run.csv"))?;
+    let numbers = |line: &str| -> Vec<f64> {
+        line.split(',').skip(1).take(4).map(|cell| cell.parse().unwrap_or(f64::NAN)).collect()
+    };
+    let [found, expected]: [Vec<_>; 2] =
+        [table.lines().map(numbers).collect(), expected.lines().skip(1).map(numbers).collect()];
+    assert_eq!(found.len(), 1001);
+    let difference = found.iter().zip(&expected).find(|(own, other)| own != other);
+    assert_eq!(difference, None);
+    Ok(())
+}
+
+#[test]
+fn exports_that_cannot_be_are_refused() -> Result<(), Box<dyn Error>> {
+    let folder = tempdir()?;
+    fs::write(folder.path().join("pendulum.rs"), PENDULUM)?;
+    fs::create_dir(folder.path().join("mine"))?;
+    fs::write(folder.path().join("mine/main.c"), "int main(void) { return 0; }")?;
+    let before = names_in(&folder)?;
+    let cases: [(&[&str], &[&str]); 7] = [
+        (&["four-bar", "--c", "c"], &["four-bar is not a file", "FILE.rs"]),
+        (&["nowhere.rs", "--c", "c"], &["cannot read nowhere.rs"]),
+        (&["pendulum.rs:planar-penduum", "--c", "c"], &["planar-penduum", "planar-pendulum"]),
+        (&["pendulum.rs", "--c", "nowhere/c"], &["cannot create the folder nowhere/c"]),
+        (&["pendulum.rs", "--fmu", "p.zip"], &["--fmu p.zip", ".fmu"]),
+        (&["pendulum.rs", "--c", "mine"], &["mine/main.c", "--force"]),
+        (&["pendulum.rs"], &["--c", "--fmu", "--casadi"]),
+    ];
+    for (arguments, words) in cases {
+        refused(&fbint(&folder, &[&["export"], arguments].concat())?, words);
+    }
+    assert_eq!(names_in(&folder)?, before);
+    assert_eq!(names_in(folder.path().join("mine"))?, ["main.c"]);
+    Ok(())
+}
