@@ -26,7 +26,9 @@ use crate::scalar::Scalar;
 use crate::step_size::{LEAST_LOG_ERROR, REST, StepLimits};
 use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::{ErrorEstimate, Pair, advanced, extended};
-use crate::tolerance::{ErrorScale, Sizes, Tolerance, largest_of_variables, norm, nudged, relative};
+#[cfg(feature = "std")]
+use crate::tolerance::Sizes;
+use crate::tolerance::{ErrorScale, Tolerance, largest_of_variables, norm, nudged, relative};
 
 /// The default of the maximum number of steps that are tried.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
@@ -467,13 +469,10 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         if self.scale.by_size().is_none() {
             return;
         }
-        let state = self.state;
-        let near = F::Vector::from_fn(|i| if clock == Some(i) { state[i] } else { nudged(state[i], i, attempts) });
-        let (rates, at_state, field) = (self.evaluate(&near), self.stages[0], self.field);
+        let (state, at_state, field) = (self.state, self.stages[0], self.field);
+        let near = self.evaluate(&nudged(&state, clock, attempts));
         if let Some(sizes) = self.scale.sizes_mut() {
-            sizes.measure(&difference(&rates, &at_state));
-            let continues = |entry| field.continues_variable(entry);
-            sizes.estimate([&state, &at_state, next], h, continues, |entry| clock == Some(entry));
+            sizes.look_closer(&near, [&state, &at_state, next], h, |entry| field.continues_variable(entry), clock);
         }
     }
 

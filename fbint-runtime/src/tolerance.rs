@@ -4,7 +4,7 @@ use crate::entries::Entries;
 use crate::error::{Error, positive};
 #[cfg(feature = "ensemble")]
 use crate::lanes::{Lanes, Mask};
-use crate::linear::filled;
+use crate::linear::{difference, filled};
 use crate::scalar::Scalar;
 
 /// An error estimate counts where it is this many times the rounding of the rates.
@@ -180,8 +180,22 @@ impl<E> ErrorScale<E> {
 }
 
 impl<V: Entries<f64>> Sizes<V> {
+    /// Learns from an attempt at a step of size `h` to `next` that was rejected again: the rounding of the rates, below which errors say
+    /// nothing, from the rates `near` the state, at the state [`nudged`]; and the sizes of variables that are 0.
+    pub(crate) fn look_closer(
+        &mut self,
+        near: &V,
+        [state, rates, next]: [&V; 3],
+        h: f64,
+        continues: impl Fn(usize) -> bool,
+        clock: Option<usize>,
+    ) {
+        self.measure(&difference(near, rates));
+        self.estimate([state, rates, next], h, continues, |entry| clock == Some(entry));
+    }
+
     /// Takes a change of the rates that is made of roundings, if it is finite.
-    pub(crate) fn measure(&mut self, change: &V) {
+    fn measure(&mut self, change: &V) {
         for (rounding, change) in self.roundings.as_mut().iter_mut().zip(change.as_ref()) {
             if change.is_finite() {
                 *rounding = rounding.max(change.abs());
@@ -192,7 +206,7 @@ impl<V: Entries<f64>> Sizes<V> {
     /// Gives variables that are 0 a size after an attempt at a step of size `h` to `next` that was rejected: what they would reach at that
     /// pace in the time in which the other variables change by their sizes. Where a contact sets a body at rest in motion, the error of
     /// its motion has the size of that motion, however short the step.
-    pub(crate) fn estimate(
+    fn estimate(
         &mut self,
         [state, rates, next]: [&V; 3],
         h: f64,
@@ -271,10 +285,12 @@ pub(crate) fn largest_of_variables<V: Entries<T>, T: Larger>(x: &V, continues: i
     sizes
 }
 
-/// An entry of a state, changed by a few roundings. Each number of attempts gives other ones.
-pub(crate) fn nudged(x: f64, entry: usize, attempts: u64) -> f64 {
-    let roundings = 2 + (attempts.wrapping_add(entry as u64)) % 7;
-    x * (1.0 + roundings as f64 * f64::EPSILON)
+/// A state with every entry but the time changed by a few roundings. Each number of attempts gives other ones.
+pub(crate) fn nudged<V: Entries<f64>>(state: &V, clock: Option<usize>, attempts: u64) -> V {
+    V::from_fn(|i| {
+        let roundings = 2 + (attempts.wrapping_add(i as u64)) % 7;
+        if clock == Some(i) { state[i] } else { state[i] * (1.0 + roundings as f64 * f64::EPSILON) }
+    })
 }
 
 /// A number of which the larger of two can be told, or several side by side, each by itself.

@@ -222,10 +222,9 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
         let Some(all) = self.scale.sizes_mut().filter(|_| lanes.any()) else { return };
         let mut near = self.state;
         for lane in lanes.lanes() {
-            let attempts = self.attempts.lane(lane) as u64;
-            for i in (0..Vector::<S>::LEN).filter(|i| facts.clock != Some(*i)) {
-                near[i].set(lane, nudged(self.state[i].lane(lane), i, attempts));
-            }
+            let (state, attempts) = (Vector::<S>::from_fn(|i| self.state[i].lane(lane)), self.attempts.lane(lane));
+            let nudged = nudged(&state, facts.clock, attempts as u64);
+            (0..Vector::<S>::LEN).for_each(|i| near[i].set(lane, nudged[i]));
         }
         let mut rates = near;
         fields.value(&near, &mut rates);
@@ -233,10 +232,8 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
             let of = |all: &Vector<S, Lanes<V>>| Vector::<S>::from_fn(|i| all[i].lane(lane));
             let mut sizes = Sizes { largest: of(&all.largest), roundings: of(&all.roundings) };
             let [state, at_state, next] = [&self.state, &self.stages[0], &self.end].map(of);
-            sizes.measure(&difference(&of(&rates), &at_state));
             let continues = |entry| StateEntry::continues(facts.state, entry);
-            let is_clock = |entry| facts.clock == Some(entry);
-            sizes.estimate([&state, &at_state, &next], size.lane(lane), continues, is_clock);
+            sizes.look_closer(&of(&rates), [&state, &at_state, &next], size.lane(lane), continues, facts.clock);
             for i in 0..Vector::<S>::LEN {
                 all.largest[i].set(lane, sizes.largest[i]);
                 all.roundings[i].set(lane, sizes.roundings[i]);
