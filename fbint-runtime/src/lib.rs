@@ -76,7 +76,7 @@
 
 #[cfg(not(any(feature = "std", feature = "libm")))]
 compile_error!(
-    "without the feature `std`, elementary functions are those of the feature `libm`: add `features = [\"libm\"]`, and disregard what follows"
+    "without the feature `std`, elementary functions are those of the feature `libm`: add `features = [\"libm\"]`"
 );
 
 mod consistent_start;

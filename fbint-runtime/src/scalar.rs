@@ -6,6 +6,7 @@
 
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
+#[cfg(any(feature = "std", feature = "libm"))]
 use nalgebra::SimdRealField;
 
 use crate::entries::Entry;
@@ -115,12 +116,14 @@ pub trait Scalar:
 }
 
 /// Forwards each function of [`Scalar`] to nalgebra's lane-wise one.
+#[cfg(any(feature = "std", feature = "libm"))]
 macro_rules! forward {
     ($($name:ident($($argument:ident: $type:ty),*) => $target:ident;)*) => {
         $(#[inline] fn $name(self, $($argument: $type),*) -> Self { self.$target($($argument),*) })*
     };
 }
 
+#[cfg(any(feature = "std", feature = "libm"))]
 impl<T: SimdRealField + Copy> Scalar for T {
     #[inline]
     fn from_f64(value: f64) -> Self {
@@ -157,3 +160,24 @@ impl<T: SimdRealField + Copy> Scalar for T {
         ln() => simd_ln;
     }
 }
+
+/// Without elementary functions the crate does not compile. So that rustc says that alone, and not hundreds of times that no number is a
+/// [`Scalar`], these are.
+#[cfg(not(any(feature = "std", feature = "libm")))]
+macro_rules! stand_in {
+    ($number:ty: $($name:ident($($argument:ty),*))*) => {
+        impl Scalar for $number {
+            fn from_f64(value: f64) -> Self { value as Self }
+            $(fn $name(self, $(_: $argument),*) -> Self { self })*
+        }
+    };
+    ($($number:ty),*) => {$(
+        stand_in! {
+            $number: recip() mul_add(Self, Self) sqrt() abs() powi(i32) powf(Self) sin() cos() tan() asin() acos() atan() atan2(Self)
+                sinh() cosh() tanh() exp() ln()
+        }
+    )*};
+}
+
+#[cfg(not(any(feature = "std", feature = "libm")))]
+stand_in!(f32, f64);
