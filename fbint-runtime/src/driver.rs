@@ -9,6 +9,7 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 
+use crate::consistent_start::size_of_variable;
 use crate::entries::Entries;
 #[cfg(feature = "std")]
 use crate::error::Error;
@@ -124,7 +125,14 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Driven<S, F, I> {
     /// The derivative of the inputs by an entry of the state, which may be the time.
     fn slope(&self, x: &Vector<S>, entry: usize) -> S::Inputs<f64> {
         // A time may be large where inputs change quickly.
-        let size = if self.field.facts().clock == Some(entry) || x[entry] == 0.0 { 1.0 } else { x[entry].abs() };
+        let facts = self.field.facts();
+        let size = if facts.clock == Some(entry) {
+            0.0
+        } else {
+            size_of_variable(facts.state, facts.of_state::<S, _>(x), entry)
+        };
+        // Nothing says how large a variable is that is 0 as a whole.
+        let size = if size > 0.0 { size } else { 1.0 };
         let moved = |change: f64| {
             let mut moved = *x;
             moved[entry] += change;
@@ -270,5 +278,35 @@ impl<S: DrivenSystem<Input = I>, I: Clone> Signal<S> for Held<I> {
 
     fn range(&self) -> [f64; 2] {
         [self.samples.first().map_or(self.until, |(time, _)| *time), self.until]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feedback_system;
+    use crate::field::PlainField;
+    use crate::linear::filled;
+
+    /// A point that is pushed.
+    #[feedback_system(
+        coordinates(q: [2]),
+        momenta(p: [2]),
+        input(push),
+        hamiltonian = p.norm_squared() / 2,
+        force(p = vector![push, 0.0]),
+        crate = crate,
+    )]
+    struct Pushed;
+
+    /// Differences as short as an entry that is nearly 0 would be lost in what the signal is rounded by.
+    #[test]
+    fn differences_of_signals_have_the_size_of_the_variable() {
+        let signal = |_: f64, state: &PushedState| PushedInput { push: (state.q[0] + 0.3).sin() };
+        let driven = Driven::<Pushed, _, _>::new(PlainField::new(&Pushed), signal);
+        let mut x: Vector<Pushed> = filled(0.0);
+        (x[0], x[1]) = (1e-12, 1.0);
+        let slope = driven.slope(&x, 0)[0];
+        assert!((slope - 0.3_f64.cos()).abs() < 1e-9, "{slope}");
     }
 }
