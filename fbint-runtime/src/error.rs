@@ -225,6 +225,18 @@ pub enum Error {
         /// The end.
         until: f64,
     },
+    /// There is no memory for the samples of a run.
+    #[cfg(feature = "std")]
+    #[error(
+        "there is no memory for {samples} samples of {numbers} numbers each: ask for fewer, by a larger interval `every`, or for an \
+         earlier end"
+    )]
+    SampleMemory {
+        /// The number of samples that did not fit.
+        samples: usize,
+        /// How many numbers a sample has: the time, the state, and the changes of the integrals.
+        numbers: usize,
+    },
     /// The times of a table of inputs do not increase, or there is none.
     #[cfg(feature = "std")]
     #[error("{}", HeldTimes(.index, .time, .before))]

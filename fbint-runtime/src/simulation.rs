@@ -507,7 +507,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// beyond the method's real stability interval, the run is refused or ends, and the error says which step or gain would do.
     pub fn run(self, method: Method, until: f64) -> Result<Run<S>, Error> {
         let (run, steps) = self.integrate(method, until)?;
-        Ok(Run::shaped(run, steps))
+        Run::shaped(run, steps)
     }
 
     /// Like [`run_with`](Self::run_with), with a result that is compiled once for all systems.
@@ -554,7 +554,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
             drop(stepper);
             match segment {
                 Ok(Segment::Ended(ended)) => {
-                    let run = FlatRun { projection, ..run.end(ended) };
+                    let run = FlatRun { projection, ..run.end(ended)? };
                     return Ok((run, kept.unwrap_or_default()));
                 }
                 Ok(Segment::Reset) => {}

@@ -10,7 +10,7 @@ use std::mem::take;
 use std::path::Path;
 
 use clap::{Args, Parser};
-use fbint_runtime::Error::{Failed, SampleTime};
+use fbint_runtime::Error::{Failed, SampleMemory, SampleTime};
 use fbint_runtime::Method;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +64,8 @@ pub struct Column {
 pub enum Refusal {
     /// There is no such run.
     Refused(String),
+    /// There is no memory for its samples.
+    NoMemory(String),
     /// The run ended before its end.
     Failed {
         /// Why.
@@ -157,6 +159,7 @@ impl Request {
             Err(SampleTime { index, time, reason }) => {
                 Err(Refusal::Refused(format!("`t_eval` has {time:?} at index {index}: {reason}")))
             }
+            Err(error @ SampleMemory { .. }) => Err(Refusal::NoMemory(told(&error.to_string()))),
             Err(error) => Err(refused(in_terms_of_options(error))),
         }
     }

@@ -11,7 +11,7 @@ use fbint_command::catalogue::AnyModel;
 use fbint_command::names::{base, groups, shapes};
 use fbint_command::request::{CompletedRun, Refusal, Request};
 use fbint_command::typography::MAX_LATEX;
-use pyo3::exceptions::{PyRuntimeWarning, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
@@ -115,6 +115,7 @@ impl Model {
         match outcome {
             Ok((request, outcome)) => finished(py, source, request, outcome),
             Err(Refusal::Refused(message)) => Err(PyValueError::new_err(message)),
+            Err(Refusal::NoMemory(message)) => Err(PyMemoryError::new_err(message)),
             Err(Refusal::Failed { message, columns }) => {
                 let error = contents(py)?.run_failed.bind(py).call1((message,))?;
                 error.setattr("trajectory", Py::new(py, Trajectory::new(py, &*model, columns))?)?;

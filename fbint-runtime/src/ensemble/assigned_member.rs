@@ -2,6 +2,7 @@
 
 use super::EnsembleSetup;
 use super::gains::{AloneField, LaneFields};
+use super::samples::Track;
 use crate::consistent_start::{check_start, projected_start, scales};
 use crate::dynamical_system::DynamicalSystem;
 use crate::entries::Entries;
@@ -64,11 +65,11 @@ impl<S: FeedbackSystem> AssignedMember<S> {
     }
 
     /// The samples of a member that begins at a time and will have so many.
-    pub(super) fn track(&self, time: f64, samples: usize) -> FlatSamples {
-        let mut track = FlatSamples::of(self.facts(), samples);
+    pub(super) fn track(&self, time: f64, samples: usize) -> Track {
+        let mut track = FlatSamples::of(self.facts(), samples)?;
         let change: Integrals<S> = difference(&self.system.integrals(&self.start), &self.targets);
-        track.push_of::<S>(self.facts(), time, &self.start, &change);
-        track
+        track.push_of::<S>(self.facts(), time, &self.start, &change)?;
+        Ok(track)
     }
 }
 

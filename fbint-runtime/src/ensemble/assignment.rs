@@ -58,9 +58,9 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> LaneAssignment<'c, 'm, S, V> {
         while let Some(&member) = self.members.get(self.tracks.len()) {
             let begun = AssignedMember::new(self.runs.setup, settings, member, lane, fields);
             let begun = begun.and_then(|(member, field)| begin(field, &member.start).map(|()| member));
-            match begun {
-                Ok(member) => {
-                    let track = member.track(settings.from, self.runs.settings.times.len());
+            let samples = self.runs.settings.times.len();
+            match begun.and_then(|member| Ok((member.track(settings.from, samples)?, member))) {
+                Ok((track, member)) => {
                     let assigned = (self.tracks.len(), member);
                     match self.assigned.get_mut(lane) {
                         Some(before) => *before = assigned,
@@ -89,16 +89,19 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> LaneAssignment<'c, 'm, S, V> {
         Numbers::gather(&|lane| self.member_in(lane))
     }
 
-    /// Adds a sample of the member in a lane; returns how many it has.
+    /// Adds a sample of the member in a lane; returns how many it has, or how many it would have if there were memory for them.
     pub(super) fn sample(&mut self, lane: usize, time: f64, state: &Vector<S>, change: &Integrals<S>) -> usize {
         let (place, member) = &self.assigned[lane];
-        let facts = member.facts();
+        let (facts, all) = (member.facts(), self.runs.settings.times.len());
         match &mut self.tracks[*place] {
             Ok(track) => {
-                track.push_of::<S>(facts, time, state, change);
-                track.len()
+                let pushed = track.push_of::<S>(facts, time, state, change).map(|()| track.len());
+                pushed.unwrap_or_else(|error| {
+                    self.tracks[*place] = Err(error);
+                    all
+                })
             }
-            Err(_) => 0,
+            Err(_) => all,
         }
     }
 

@@ -256,8 +256,9 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
     ) -> Result<EnsembleRun<S>, Error> {
         let samples = |member: usize, simulation: Simulation<'_, S>, settings: &Settings| {
             let facts = simulation.facts();
-            let (run, mut samples) = (run(member, simulation, settings)?, FlatSamples::of(facts, 0));
-            run.trajectory().iter().for_each(|at| samples.push_of::<S>(facts, at.time, &at.state, &at.change));
+            let (run, mut samples) = (run(member, simulation, settings)?, FlatSamples::of(facts, 0)?);
+            let mut rows = run.trajectory().iter();
+            rows.try_for_each(|at| samples.push_of::<S>(facts, at.time, &at.state, &at.change))?;
             Ok(samples)
         };
         self.each(settings, &samples).map(EnsembleRun::shaped)

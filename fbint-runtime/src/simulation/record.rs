@@ -113,7 +113,7 @@ impl<'a> Record<'a> {
         time: f64,
         start: &[f64],
         targets: &[f64],
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let zero = fours(targets.len());
         let mut record = Self {
             system,
@@ -123,7 +123,7 @@ impl<'a> Record<'a> {
             bounds: zero.clone(),
             inverse_sizes: zero.clone(),
             drift: Drift::new(system.facts().integrals, system.facts().undeclared, targets.to_vec()),
-            trajectory: FlatSamples::with_capacity(start.len(), targets.len(), 0),
+            trajectory: FlatSamples::none(start.len(), targets.len()),
             last: FlatSample::default(),
             next: FlatSample { time, state: start.to_vec(), change: zero.clone() },
             unprojected: zero.clone(),
@@ -138,8 +138,8 @@ impl<'a> Record<'a> {
         record.set_bounds(start);
         record.last = record.at(time, start);
         record.drift.record(time, &record.last.change);
-        record.sample();
-        record
+        record.sample()?;
+        Ok(record)
     }
 
     /// Sets the bounds by the sizes of the integrals in a state.
@@ -194,7 +194,7 @@ impl<'a> Record<'a> {
         if !snapshot.trajectory.first().is_some_and(is_start) {
             return Err(Error::ForeignSnapshot { reason: "its start is another one" });
         }
-        snapshot.trajectory[1..].iter().for_each(|row| self.sample_at(row[0], &row[1..]));
+        snapshot.trajectory[1..].iter().try_for_each(|row| self.sample_at(row[0], &row[1..]))?;
         if let (Some(state), Some(past)) = (reset, &snapshot.events) {
             self.restore_changes(&past.changes)?;
             self.start_at(snapshot.time, state);
@@ -407,31 +407,32 @@ impl<'a> Record<'a> {
     }
 
     #[inline]
-    pub(super) fn sample(&mut self) {
-        self.trajectory.push(self.last.time, &self.last.state, &self.last.change.as_flattened()[..self.integrals]);
+    pub(super) fn sample(&mut self) -> Result<(), Error> {
+        self.trajectory.push(self.last.time, &self.last.state, &self.last.change.as_flattened()[..self.integrals])
     }
 
     /// Samples every `stride`-th step, and doubles the stride when there are too many samples, unless it `keeps_all`.
-    pub(super) fn sample_step(&mut self, step: u64, stride: &mut u64, keeps_all: bool) {
+    pub(super) fn sample_step(&mut self, step: u64, stride: &mut u64, keeps_all: bool) -> Result<(), Error> {
         if step.is_multiple_of(*stride) {
-            self.sample();
+            self.sample()?;
         }
         if !keeps_all && self.trajectory.are_more_than(2 * DEFAULT_INTERVALS as usize) {
             self.trajectory.keep_every_other();
             *stride *= 2;
         }
+        Ok(())
     }
 
     /// Samples a state between two steps.
-    pub(super) fn sample_at(&mut self, time: f64, state: &[f64]) {
+    pub(super) fn sample_at(&mut self, time: f64, state: &[f64]) -> Result<(), Error> {
         let FlatSample { state, change, .. } = self.at(time, state);
-        self.trajectory.push(time, &state, &change.as_flattened()[..self.integrals]);
+        self.trajectory.push(time, &state, &change.as_flattened()[..self.integrals])
     }
 
     /// The record at the end of the run, which is the last good state and always sampled.
-    pub(super) fn end(mut self) -> (FlatSamples, RunFindings) {
+    pub(super) fn end(mut self) -> Result<(FlatSamples, RunFindings), Error> {
         if !self.is_last_sampled() {
-            self.sample();
+            self.sample()?;
         }
         let Jump { time, integral, change, per_size } = self.jump;
         let jump = (per_size > SUDDEN).then(|| {
@@ -450,7 +451,7 @@ impl<'a> Record<'a> {
             dependence: self.dependence.map(|(_, dependence)| dependence),
             drift: self.drift,
         };
-        (self.trajectory, findings)
+        Ok((self.trajectory, findings))
     }
 
     /// The error of a run whose last state is one from which no step can be made.

@@ -9,6 +9,7 @@ use crate::consistent_start::StartMove;
 use crate::dense_output::DenseOutput;
 use crate::dependence::Dependence;
 use crate::drift::{Drift, LeftOut};
+use crate::error::Error;
 use crate::linear::from_slice;
 use crate::projection::Projection;
 use crate::system::{FeedbackSystem, Integrals, Vector};
@@ -126,13 +127,13 @@ impl<S: FeedbackSystem> Occurrence<S> {
 }
 
 impl<S: FeedbackSystem> Run<S> {
-    pub(super) fn shaped(run: FlatRun, dense_output: Vec<DenseOutput<Vector<S>>>) -> Self {
+    pub(super) fn shaped(run: FlatRun, dense_output: Vec<DenseOutput<Vector<S>>>) -> Result<Self, Error> {
         let FlatRun {
             time, state, trajectory, steps, evaluations, findings, events, ended_by: end, projection, ..
         } = run;
-        let (state, trajectory) = (from_slice(&state), trajectory.shaped());
+        let (state, trajectory) = (from_slice(&state), trajectory.try_shaped()?);
         let events = events.into_iter().map(Occurrence::shaped).collect();
-        Self { time, state, trajectory, steps, evaluations, findings, events, dense_output, end, projection }
+        Ok(Self { time, state, trajectory, steps, evaluations, findings, events, dense_output, end, projection })
     }
 
     /// The time at the end, exactly the one that was asked for unless the run was interrupted or an event ended it.
@@ -175,7 +176,9 @@ impl<S: FeedbackSystem> Run<S> {
     }
 
     /// Where the run passed so near to a state in which constraints are dependent that integrals jumped, the nearest such
-    /// state. The field is singular there: what a method with a fixed step makes of it is not to be trusted.
+    /// state; or one in which the mass matrix is singular, as at gimbal lock. The field is singular there: what a method with a fixed step
+    /// makes of it is not to be trusted, nor a projection under error control, because errors of velocities that nearly cancel are no
+    /// measure of how far each may be moved.
     pub fn dependence(&self) -> Option<&Dependence> {
         self.findings.dependence.as_ref()
     }

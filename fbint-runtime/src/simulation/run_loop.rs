@@ -118,7 +118,7 @@ impl<'a> RunLoop<'a> {
             from,
             origin,
         } = inputs;
-        let mut record = Record::new(system, Extremes::among(&parameters), span.from, &start, &targets);
+        let mut record = Record::new(system, Extremes::among(&parameters), span.from, &start, &targets)?;
         if is_projected {
             record.moved_from(&given);
             record.name_singular_gradients();
@@ -163,12 +163,12 @@ impl<'a> RunLoop<'a> {
     }
 
     /// The run, which has ended.
-    pub(super) fn end(self, Ended { steps, evaluations, stride }: Ended) -> FlatRun {
+    pub(super) fn end(self, Ended { steps, evaluations, stride }: Ended) -> Result<FlatRun, Error> {
         let FlatSample { time, state, .. } = self.record.last.clone();
-        let (trajectory, findings) = self.record.end();
+        let (trajectory, findings) = self.record.end()?;
         let name = |occurrence: &PastOccurrence| (self.search.name(occurrence.event).to_owned(), occurrence.clone());
         let (events, ended_by) = (self.search.occurrences.iter().map(name).collect(), self.search.end);
-        FlatRun {
+        Ok(FlatRun {
             time,
             state,
             trajectory,
@@ -180,7 +180,7 @@ impl<'a> RunLoop<'a> {
             ended_by,
             dense_output: Vec::new(),
             projection: None,
-        }
+        })
     }
 
     /// Makes the steps to the end of the run, or to a reset.
@@ -214,7 +214,7 @@ impl<'a> RunLoop<'a> {
             stepper.keep(None);
             let (time, state) = stepper.end();
             self.record.add(time, state, is_projected)?;
-            if self.sample(due, stepper, pace, &mut progress) {
+            if self.sample(due, stepper, pace, &mut progress)? {
                 pace.audit(stepper)?;
             }
         }
@@ -344,15 +344,15 @@ impl<'a> RunLoop<'a> {
         stepper: &dyn Stepper,
         pace: &Pace<'_>,
         progress: &mut SegmentProgress,
-    ) -> bool {
-        due.iter().for_each(|(time, state)| self.record.sample_at(*time, state));
+    ) -> Result<bool, Error> {
+        due.iter().try_for_each(|(time, state)| self.record.sample_at(*time, state))?;
         let is_scheduled = pace.schedule().is_some_and(|schedule| schedule.is_sampled(progress.number));
         match &mut progress.sampling {
-            Sampling::Steps { stride, keeps_all } => self.record.sample_step(stepper.steps(), stride, *keeps_all),
-            Sampling::Scheduled if is_scheduled => self.record.sample(),
+            Sampling::Steps { stride, keeps_all } => self.record.sample_step(stepper.steps(), stride, *keeps_all)?,
+            Sampling::Scheduled if is_scheduled => self.record.sample()?,
             Sampling::Scheduled | Sampling::Times(_) => {}
         }
-        is_scheduled
+        Ok(is_scheduled)
     }
 
     /// Ends or resets a run within a step.
@@ -371,9 +371,9 @@ impl<'a> RunLoop<'a> {
         stepper.keep(Some((stop.time, &stop.state)));
         self.record.add(stop.time, &stop.state, false)?;
         if pace.schedule().is_none_or(|schedule| stop.time == schedule.time(progress.number)) {
-            self.sample(due, stepper, pace, &mut progress);
+            self.sample(due, stepper, pace, &mut progress)?;
         } else {
-            due.iter().for_each(|(time, state)| self.record.sample_at(*time, state));
+            due.iter().try_for_each(|(time, state)| self.record.sample_at(*time, state))?;
             progress.number -= 1;
         }
         let reset = self.search.take(stop).map_err(|cause| self.record.failed(stop.time, cause))?;

@@ -3,9 +3,10 @@
 use std::vec::Vec;
 
 use super::run::Sample;
+use crate::error::Error;
 #[cfg(feature = "ensemble")]
 use crate::facts::SystemFacts;
-use crate::linear::filled;
+use crate::linear::from_slice;
 use crate::system::FeedbackSystem;
 #[cfg(feature = "ensemble")]
 use crate::system::{Integrals, Vector};
@@ -29,17 +30,32 @@ pub struct SampleRow<'a> {
     pub change: &'a [f64],
 }
 
+impl SampleRow<'_> {
+    /// The sample of the system `S`.
+    fn shaped<S: FeedbackSystem>(&self) -> Sample<S> {
+        Sample { time: self.time, state: from_slice(self.state), change: from_slice(self.change) }
+    }
+}
+
 impl FlatSamples {
-    /// No sample yet of states with so many entries and integrals, and room for so many.
-    pub(crate) fn with_capacity(entries: usize, integrals: usize, samples: usize) -> Self {
-        let width = 1 + entries + integrals;
-        Self { entries, width, numbers: Vec::with_capacity(width * samples) }
+    /// No sample yet of states with so many entries and integrals.
+    pub(crate) fn none(entries: usize, integrals: usize) -> Self {
+        Self { entries, width: 1 + entries + integrals, numbers: Vec::new() }
     }
 
     /// No sample yet of a system, and room for so many.
     #[cfg(feature = "ensemble")]
-    pub(crate) fn of(facts: &SystemFacts, samples: usize) -> Self {
-        Self::with_capacity(facts.state.len(), facts.integrals.len(), samples)
+    pub(crate) fn of(facts: &SystemFacts, samples: usize) -> Result<Self, Error> {
+        let mut none = Self::none(facts.state.len(), facts.integrals.len());
+        none.reserve(samples)?;
+        Ok(none)
+    }
+
+    /// Makes room for so many more samples.
+    fn reserve(&mut self, samples: usize) -> Result<(), Error> {
+        let numbers = self.width.saturating_mul(samples);
+        let reserved = self.numbers.try_reserve(numbers);
+        reserved.map_err(|_| Error::SampleMemory { samples: self.len().saturating_add(samples), numbers: self.width })
     }
 
     /// Adds a sample by vectors of a system.
@@ -50,16 +66,18 @@ impl FlatSamples {
         time: f64,
         state: &Vector<S>,
         change: &Integrals<S>,
-    ) {
-        self.push(time, facts.of_state::<S, _>(state), facts.of_integrals::<S, _>(change));
+    ) -> Result<(), Error> {
+        self.push(time, facts.of_state::<S, _>(state), facts.of_integrals::<S, _>(change))
     }
 
+    /// Adds a sample, if there is memory for it.
     #[inline]
-    pub(crate) fn push(&mut self, time: f64, state: &[f64], change: &[f64]) {
-        self.numbers.reserve(self.width);
+    pub(crate) fn push(&mut self, time: f64, state: &[f64], change: &[f64]) -> Result<(), Error> {
+        self.reserve(1)?;
         self.numbers.push(time);
         self.numbers.extend_from_slice(state);
         self.numbers.extend_from_slice(change);
+        Ok(())
     }
 
     /// Whether there are more than so many samples.
@@ -103,14 +121,30 @@ impl FlatSamples {
 
     /// The samples of the system `S`.
     pub(crate) fn shaped<S: FeedbackSystem>(&self) -> Vec<Sample<S>> {
-        let mut samples: Vec<Sample<S>> =
-            vec![Sample { time: 0.0, state: filled(0.0), change: filled(0.0) }; self.len()];
-        for (sample, row) in samples.iter_mut().zip(self.iter()) {
-            let (state, change): (&mut [f64], &mut [f64]) = (sample.state.as_mut(), sample.change.as_mut());
-            sample.time = row.time;
-            state[..row.state.len()].copy_from_slice(row.state);
-            change[..row.change.len()].copy_from_slice(row.change);
-        }
-        samples
+        self.iter().map(|row| row.shaped()).collect()
+    }
+
+    /// The same, if there is memory for both.
+    pub(crate) fn try_shaped<S: FeedbackSystem>(&self) -> Result<Vec<Sample<S>>, Error> {
+        let mut samples = Vec::new();
+        let reserved = samples.try_reserve_exact(self.len());
+        reserved.map_err(|_| Error::SampleMemory { samples: self.len(), numbers: self.width })?;
+        samples.extend(self.iter().map(|row| row.shaped()));
+        Ok(samples)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_that_memory_does_not_hold_are_an_error() {
+        let mut samples = FlatSamples::none(4, 2);
+        samples.push(0.0, &[1.0; 4], &[0.0; 2]).expect("memory for one");
+        let error = samples.reserve(usize::MAX / 64).expect_err("more than an address can name");
+        assert_eq!(error, Error::SampleMemory { samples: 1 + usize::MAX / 64, numbers: 7 });
+        assert!(error.to_string().contains("a larger interval `every`"), "{error}");
+        assert_eq!(samples.len(), 1);
     }
 }
