@@ -23,15 +23,18 @@ const CLOSED: usize = 4;
 /// The pivot ratio at which the normal equations with their refinement leave about four digits.
 const SQUARED: f64 = 1e-7;
 
-/// Constraints that are nearly dependent on one another in some state, so that their multipliers are not determined there.
+/// Constraints that are nearly dependent on one another in some state, so that their multipliers are not determined there; or velocities
+/// that the mass matrix hardly tells apart, so that accelerations are not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Dependence {
     /// The time of the state.
     pub time: f64,
     names: [&'static str; NAMED],
-    /// The number of constraints that take part.
+    /// The number of constraints or velocities that take part.
     pub involved: usize,
+    /// Whether these are velocities, which the mass matrix hardly tells apart.
+    pub is_of_velocities: bool,
     /// The smallest pivot of their matrix over the largest.
     pub pivot_ratio: f64,
 }
@@ -53,6 +56,31 @@ impl Dependence {
         gradients.dependence(time, limit, scratch.square(), Workspace { rows, columns, shares, solution })
     }
 
+    /// The velocities of a Lagrangian system that the mass matrix M hardly tells apart: it has a pivot below `limit` times the largest, as
+    /// at gimbal lock. M v is the derivative of the energy by the velocities v.
+    #[cfg(feature = "std")]
+    pub(crate) fn of_velocities(system: &dyn DynamicalSystem, time: f64, x: &[f64], limit: f64) -> Option<Self> {
+        let facts = system.facts();
+        let energy = facts.integrals.iter().position(|integral| integral.kind == IntegralKind::Energy)?;
+        let is_velocity = |i: &usize| facts.state[*i].role == StateRole::Velocity;
+        let velocities: std::vec::Vec<usize> = (0..x.len()).filter(is_velocity).collect();
+        let count = velocities.len();
+        let (mut point, mut rows) = (x.to_vec(), std::vec![0.0; facts.integrals.len() * x.len()]);
+        velocities.iter().for_each(|velocity| point[*velocity] = 0.0);
+        let mut masses = std::vec::Vec::with_capacity(count * count);
+        for velocity in &velocities {
+            point[*velocity] = 1.0;
+            system.jacobian_at(&point, &mut rows);
+            point[*velocity] = 0.0;
+            masses.extend(velocities.iter().map(|other| rows[energy * x.len() + other]));
+        }
+        let mut columns: std::vec::Vec<usize> = (0..count).collect();
+        let (mut solution, mut shares) = (std::vec![0.0; count], std::vec![0.0; count]);
+        let pivot_ratio = near_null_vector(&mut masses, &mut columns, limit, &mut solution, &mut shares)?;
+        let named = velocities.iter().map(|velocity| facts.state[*velocity].name).zip(shares.iter().copied());
+        Some(Self { is_of_velocities: true, ..Self::of_shares(time, pivot_ratio, named) })
+    }
+
     /// A dependence of these integrals with these shares in it.
     pub(crate) fn among(
         integrals: &[Integral],
@@ -60,19 +88,24 @@ impl Dependence {
         pivot_ratio: f64,
         shares: impl Iterator<Item = (usize, f64)> + Clone,
     ) -> Self {
+        Self::of_shares(time, pivot_ratio, shares.map(|(integral, share)| (integrals[integral].name, share)))
+    }
+
+    /// A dependence of what has these names, with these shares in it.
+    fn of_shares(time: f64, pivot_ratio: f64, shares: impl Iterator<Item = (&'static str, f64)> + Clone) -> Self {
         let least = SHARE * shares.clone().fold(0.0, |largest: f64, (_, share)| largest.max(share.abs()));
         let mut names = [""; NAMED];
         let mut involved = 0;
-        for (integral, _) in shares.filter(|(_, share)| share.abs() >= least) {
+        for (own, _) in shares.filter(|(_, share)| share.abs() >= least) {
             if let Some(name) = names.get_mut(involved) {
-                *name = integrals[integral].name;
+                *name = own;
             }
             involved += 1;
         }
-        Self { time, names, involved, pivot_ratio }
+        Self { time, names, involved, is_of_velocities: false, pivot_ratio }
     }
 
-    /// The constraints that take part, the first four at most.
+    /// The constraints, or the velocities, that take part, the first four at most.
     pub fn constraints(&self) -> &[&'static str] {
         &self.names[..self.involved.min(NAMED)]
     }
@@ -80,10 +113,13 @@ impl Dependence {
 
 impl fmt::Display for Dependence {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let ([name], true) = (self.constraints(), self.is_of_velocities) {
+            return write!(out, "the mass matrix is singular along the velocity `{name}`");
+        }
         if let [name] = self.constraints() {
             return write!(out, "the constraint `{name}` is degenerate (its row of the constraint matrix vanishes)");
         }
-        out.write_str("the constraints ")?;
+        out.write_str(if self.is_of_velocities { "the velocities " } else { "the constraints " })?;
         let last = self.constraints().len() - 1;
         for (index, name) in self.constraints().iter().enumerate() {
             let before = match index {
@@ -96,7 +132,8 @@ impl fmt::Display for Dependence {
         if self.involved > NAMED {
             write!(out, " and {} more", self.involved - NAMED)?;
         }
-        write!(out, " are nearly dependent on one another (pivot ratio {:.1e})", self.pivot_ratio)
+        let of = if self.is_of_velocities { "of the mass matrix " } else { "" };
+        write!(out, " are nearly dependent on one another (pivot ratio {of}{:.1e})", self.pivot_ratio)
     }
 }
 

@@ -105,18 +105,32 @@ fn passages(distance: f64, random: &mut Random) -> Vec<Passage> {
     ]
 }
 
-/// Of a fixed size: steps of error control resolve what they pass.
-const METHODS: [Method; 5] = [
+const METHODS: [Method; 9] = [
     Method::Euler { h: 1e-4 },
     Method::Midpoint { h: 1e-3 },
     Method::Heun { h: 1e-3 },
     Method::Rk4 { h: 1e-3 },
     Method::Rk4 { h: 1e-2 },
+    Method::DormandPrince { rtol: 1e-8, atol: Some(1e-8) },
+    Method::DormandPrince { rtol: 1e-9, atol: None },
+    Method::Dop853 { rtol: 1e-8, atol: None },
+    Method::Dop853 { rtol: 1e-9, atol: Some(1e-9) },
 ];
+/// A plain run that fell into an orbit of its own would never end.
+const MOST_STEPS: u64 = 100_000;
+/// A plain run that is off by more than this part of the state follows no truth that a default run could lose.
+const RESOLVED: f64 = 0.1;
+/// What steps of error control may lose without a doubt: errors of both runs are below the tolerance, and plain ones may cancel.
+const ALLOWED_CONTROLLED: f64 = 8.0;
+
+/// The ratio of errors that is allowed.
+fn allowed(method: Method) -> f64 {
+    if method.tolerances().is_some() { ALLOWED_CONTROLLED } else { ALLOWED }
+}
 
 impl Passage {
     fn run(&self, method: Method, projection: Option<Projection>) -> Result<Run, Error> {
-        let settings = Settings { projection, ..Settings::new(method, self.until) };
+        let settings = Settings { projection, max_steps: Some(MOST_STEPS), ..Settings::new(method, self.until) };
         self.system.run(&self.start, &Plan::new(settings, Feedback::None), None, &mut |_| ControlFlow::Continue(()))
     }
 
@@ -138,25 +152,28 @@ fn distance(one: &[f64], other: &[f64]) -> f64 {
 
 #[test]
 fn a_singularity_is_passed_as_by_plain_steps_or_with_a_doubt() {
-    let rounds = amount(1, 15);
+    let rounds = amount(2, 15);
     let (mut random, mut pairs, mut doubts, mut losses) = (Random::new(63), 0, 0, Vec::new());
     for round in 0..rounds {
         for power in (-9..=-3).step_by(amount(3, 1)) {
             for passage in passages(10_f64.powi(power), &mut random) {
                 let [Ok(truth), Ok(coarser)] = [1e-11, 1e-10].map(|rtol| passage.truth(rtol)) else { continue };
-                let floor = 1e-12 * distance(&truth, &vec![0.0; truth.len()]) + 2.0 * distance(&truth, &coarser);
+                let size = distance(&truth, &vec![0.0; truth.len()]);
+                let floor = 1e-12 * size + 2.0 * distance(&truth, &coarser);
                 let index = round + power.unsigned_abs() as usize;
                 for method in METHODS.into_iter().skip(index % amount(3, 1)).step_by(amount(3, 1)) {
                     let Ok(plain) = passage.run(method, None) else { continue };
                     pairs += 1;
                     let plain = distance(&plain.state, &truth);
+                    let is_resolved = plain <= RESOLVED * size;
                     match passage.run(method, passage.system.default_projection()) {
                         // An error says more than a doubt.
                         Err(_) => doubts += 1,
                         Ok(run) if is_doubtful(&run) => doubts += 1,
                         Ok(run) => {
                             let default = distance(&run.state, &truth);
-                            if default.is_nan() || default > ALLOWED * plain + floor {
+                            let is_no_worse = default <= allowed(method) * plain + floor;
+                            if is_resolved && !is_no_worse {
                                 let name = passage.name;
                                 losses.push(format!(
                                     "{name}, 1e{power}, {method:?}: {default:.1e} against {plain:.1e}, floor {floor:.0e}, {:?}",
@@ -171,6 +188,22 @@ fn a_singularity_is_passed_as_by_plain_steps_or_with_a_doubt() {
     }
     println!("{pairs} pairs, {doubts} of them doubtful");
     assert!(losses.is_empty(), "{} of {pairs} default runs lose:\n{}", losses.len(), losses.join("\n"));
-    assert!(pairs >= amount(12, 500), "only {pairs} pairs");
+    assert!(pairs >= amount(50, 500), "only {pairs} pairs");
     assert!(doubts < pairs * 3 / 4, "{doubts} of {pairs} runs are doubtful");
+}
+
+/// Error control passes it, and a projection there loses by far: the run names what nearly coincides.
+#[test]
+fn gimbal_lock_is_named_by_its_velocities() -> Result<(), Error> {
+    let tilt = alone(Tilt { j: vector![1.0, 2.0, 3.0], weight: 4.905 });
+    let passage = Passage { name: "gimbal lock", start: vec![0.0, 0.0, 0.0, 5e-3, 5.0, 0.0], system: tilt, until: 1.0 };
+    let run = passage.run(Method::Dop853 { rtol: 1e-9, atol: None }, passage.system.default_projection())?;
+    let dependence = run.dependence.expect("a mass matrix that is nearly singular");
+    assert!(dependence.is_of_velocities && dependence.pivot_ratio < 1e-4, "{dependence}");
+    assert_eq!(dependence.constraints(), ["a", "c"]);
+    // Away from it there is nothing to say.
+    let away = Passage { until: 0.2, ..passage };
+    let run = away.run(Method::Dop853 { rtol: 1e-9, atol: None }, away.system.default_projection())?;
+    assert!(run.dependence.is_none(), "{:?}", run.dependence);
+    Ok(())
 }

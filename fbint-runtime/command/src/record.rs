@@ -128,6 +128,8 @@ struct IntegralRecord {
 struct NearlyDependent {
     time: f64,
     constraints: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    velocities: Vec<&'static str>,
     pivot_ratio: f64,
 }
 
@@ -338,10 +340,8 @@ impl EventCount {
 
 impl From<&Dependence> for NearlyDependent {
     fn from(dependence: &Dependence) -> Self {
-        Self {
-            time: dependence.time,
-            constraints: dependence.constraints().to_vec(),
-            pivot_ratio: dependence.pivot_ratio,
-        }
+        let (named, none) = (dependence.constraints().to_vec(), Vec::new());
+        let (constraints, velocities) = if dependence.is_of_velocities { (none, named) } else { (named, none) };
+        Self { time: dependence.time, constraints, velocities, pivot_ratio: dependence.pivot_ratio }
     }
 }

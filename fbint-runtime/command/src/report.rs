@@ -110,7 +110,7 @@ fn number(number: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// Why a run is not to be trusted: constraints are nearly dependent somewhere, an integral has jumped, or no projection brought it closer
+/// Why a run is not to be trusted: constraints or velocities are nearly dependent somewhere, an integral has jumped, or no projection brought it closer
 /// to its target.
 pub(crate) fn doubt(run: &Run) -> Option<String> {
     let dependent = |dependence: &Dependence| {

@@ -61,6 +61,8 @@ pub(super) struct Record<'a> {
     /// Where constraints were nearest to dependence, of the places where integrals jumped.
     dependence: Option<(Vec<f64>, Dependence)>,
     pub(super) largest_projection: Option<Largest>,
+    /// Whether the mass matrix at the start is not nearly singular, as it may be where constraints determine what has no mass.
+    has_regular_masses: bool,
     /// How far from its target each integral is held, because projections were left out.
     level: Vec<Four>,
     /// Whether the projection has left F - F_target of the next state.
@@ -130,6 +132,7 @@ impl<'a> Record<'a> {
             jump: Jump::default(),
             dependence: None,
             largest_projection: None,
+            has_regular_masses: Dependence::of_velocities(system, time, start, SUSPICIOUS).is_none(),
             level: zero,
             knows_change: false,
             has_new_targets: false,
@@ -327,6 +330,9 @@ impl<'a> Record<'a> {
         let limit = self.dependence.as_ref().map_or(SUSPICIOUS, |(_, dependence)| dependence.pivot_ratio);
         let (system, mut found) = (self.system, None);
         system.with_scratch(&mut |scratch| found = Dependence::find(system, time, state, limit, scratch));
+        if found.is_none() && self.has_regular_masses {
+            found = Dependence::of_velocities(system, time, state, limit);
+        }
         self.dependence = found.map(|found| (state.to_vec(), found)).or(self.dependence.take());
     }
 
