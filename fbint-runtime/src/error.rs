@@ -234,7 +234,7 @@ pub enum Error {
     SampleMemory {
         /// The number of samples that did not fit.
         samples: usize,
-        /// How many numbers a sample has: the time, the state, and the changes of the integrals.
+        /// The numbers in a sample: the time, the state, and the changes of the integrals.
         numbers: usize,
     },
     /// The times of a table of inputs do not increase, or there is none.

@@ -27,7 +27,7 @@
 //! quadrature error of the work is not an error of the mechanics. R keeps rounding from being taken for an error of the method where
 //! integrals are nearly dependent: there a violation of the size of rounding would move the state by much more than the step erred.
 //!
-//! What becomes of a projection is decided in [`landing`].
+//! The module `landing` decides which projections a simulation keeps.
 //!
 //! DF S^1/2 loses rank at relative equilibria (the conical pendulum, the circular orbit), where integrals are dependent, and
 //! where fewer entries have an error than there are integrals. The generated code adds 1e-10 times its diagonal to DF S DF^T,

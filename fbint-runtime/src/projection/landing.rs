@@ -1,4 +1,4 @@
-//! What becomes of the projection of a step's end: simulations look at it, damp it, and leave out what it cannot do.
+//! Simulations check the projection of each step's end, damp it where it overshoots, and leave out integrals that it cannot bring closer.
 //!
 //! A projection is a suggestion. Simulations keep it only if it brings every integral at least ten times closer to its target, or within
 //! rounding. They evaluate F after the projection for that, and record the drift from the same values. Near a singularity of the

@@ -51,7 +51,7 @@ impl FlatSamples {
         Ok(none)
     }
 
-    /// Makes room for so many more samples.
+    /// Makes room for this number of further samples.
     fn reserve(&mut self, samples: usize) -> Result<(), Error> {
         let numbers = self.width.saturating_mul(samples);
         let reserved = self.numbers.try_reserve(numbers);
@@ -124,7 +124,7 @@ impl FlatSamples {
         self.iter().map(|row| row.shaped()).collect()
     }
 
-    /// The same, if there is memory for both.
+    /// [`shaped`](Self::shaped), or an error where memory cannot hold both copies.
     pub(crate) fn try_shaped<S: FeedbackSystem>(&self) -> Result<Vec<Sample<S>>, Error> {
         let mut samples = Vec::new();
         let reserved = samples.try_reserve_exact(self.len());
