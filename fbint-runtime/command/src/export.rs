@@ -10,7 +10,7 @@ use fbint_runtime::{Method, Settings};
 
 use crate::arguments::ExportArguments;
 use crate::catalogue::{Entry, Feedback, Plan};
-use crate::file::programs;
+use crate::file::declared;
 use crate::job::in_terms_of_options;
 use crate::output::{OutputFile, Replace, WholeDraft, publish, with_ending};
 use crate::request::Request;
@@ -19,13 +19,21 @@ use crate::results::prepare;
 /// A step that is not longer than any step that a run may take.
 const STEP: f64 = 1e-6;
 
-/// Writes the exports that are asked for: all of them, or none.
-pub(crate) fn export(models: &[Entry], arguments: &ExportArguments) -> Result<(), Box<dyn Error>> {
+/// Exports the model of a file, and prints the paths and what the model lacks.
+pub(crate) fn export(arguments: &ExportArguments) -> Result<(), Box<dyn Error>> {
+    for line in written(arguments)? {
+        writeln!(stdout(), "{line}")?;
+    }
+    Ok(())
+}
+
+/// Writes all exports that the arguments name, or none; returns the lines that the command prints.
+fn written(arguments: &ExportArguments) -> Result<Vec<String>, Box<dyn Error>> {
     let replace = Replace::forced(arguments.force);
     let fmu = arguments.fmu.as_deref().map(|path| OutputFile::at(with_ending("--fmu", path, &["fmu"])?, replace));
     let fmu = fmu.transpose()?;
-    let model = programs(&arguments.model)?;
-    let (parameters, start) = values(models, arguments)?;
+    let (model, entry) = declared(&arguments.model)?;
+    let (parameters, start) = values(entry, arguments)?;
     let export = Export::new(&model, &parameters, &start);
     let (mut drafts, mut lines) = (Vec::new(), Vec::new());
     if let Some(folder) = &arguments.c {
@@ -42,19 +50,22 @@ pub(crate) fn export(models: &[Entry], arguments: &ExportArguments) -> Result<()
     }
     publish(drafts)?;
     lines.extend(export.missing().into_iter().map(|what| format!("note: {what}")));
-    for line in lines {
-        writeln!(stdout(), "{line}")?;
-    }
-    Ok(())
+    Ok(lines)
 }
 
 /// The parameters, and the start of a run with them, which is on the constraints.
-fn values(models: &[Entry], arguments: &ExportArguments) -> Result<(Vec<f64>, Vec<f64>), Box<dyn Error>> {
+fn values(entry: Entry, arguments: &ExportArguments) -> Result<(Vec<f64>, Vec<f64>), Box<dyn Error>> {
     let lists = [("parameter", &arguments.parameters), ("start", &arguments.start), ("guess", &arguments.guess)];
     let options = lists.into_iter().flat_map(|(name, list)| list.iter().map(move |text| (name, Some(text.clone()))));
     let options = options.chain(arguments.repair.then_some(("repair", None)));
-    let job = Request::new(models, &arguments.model, options)?.job;
-    let model = job.model(models)?;
+    let models = [entry];
+    let job = Request::new(&models, &models[0].name, options)?.job;
+    let model = job.model(&models)?;
+    if let Some((name, _)) = model.parameters().iter().find(|(_, value)| value.is_nan()) {
+        return Err(
+            format!("nothing gives `{name}` a value: add `default({name} = ..)`, or pass `-p {name}=..`").into()
+        );
+    }
     let settings = Settings { every: Some(0.0), ..job.settings };
     let settings = Settings { method: Method::Rk4 { h: STEP }, until: settings.from + STEP, ..settings };
     let plan = Plan::new(settings, Feedback::None);

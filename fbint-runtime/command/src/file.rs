@@ -58,17 +58,22 @@ impl<'n> InFile<'n> {
     /// The same, where the path of the file starts from a folder.
     pub(crate) fn load_from(self, folder: &Path) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
         let entries = read(&folder.join(self.path))?;
+        let index = self.place(&entries)?;
+        Ok((entries[index].load)())
+    }
+
+    /// The place of the model in the file.
+    fn place(self, entries: &[Entry]) -> Result<usize, Box<dyn Error>> {
         let names: Vec<&str> = entries.iter().map(|entry| &*entry.name).collect();
-        let index = match (self.model, &names[..]) {
-            (Some(model), names) => nearest::find("model", model, names)?,
-            (None, [_]) => 0,
+        match (self.model, &names[..]) {
+            (Some(model), names) => nearest::find("model", model, names),
+            (None, [_]) => Ok(0),
             (None, _) => {
                 let path = self.path;
                 let named = names.iter().map(|name| format!("{path}:{name}")).collect::<Vec<_>>().join(" or ");
-                return Err(format!("{path} has several models: name one of them, {named}").into());
+                Err(format!("{path} has several models: name one of them, {named}").into())
             }
-        };
-        Ok((entries[index].load)())
+        }
     }
 
     /// All models of the file.
@@ -86,22 +91,23 @@ pub(crate) fn model_file(name: &str) -> &str {
     InFile::named(name).map_or(name, |file| file.path)
 }
 
-/// The derivation and the programs of the model that a name means. In a crate they follow from the derivations that it keeps.
+/// The model that a name means: its derivation with its programs, which follow from the derivations of the crate if it keeps any, and the
+/// model as runs take it. Other items of a source file are passed over.
 #[cfg(feature = "text")]
-pub(crate) fn programs(name: &str) -> Result<fbint_text::Model, Box<dyn Error>> {
-    let Some(InFile { path, model }) = InFile::named(name) else {
+pub(crate) fn declared(name: &str) -> Result<(fbint_text::Model, Entry), Box<dyn Error>> {
+    let Some(file) = InFile::named(name) else {
         return Err(format!(
             "{name} is not a file: an export reads the source of a model, FILE.rs or FILE.rs:MODEL, as in a crate"
         )
         .into());
     };
-    let (text, path) = (text_of(Path::new(path))?, Path::new(path));
-    let mistaken = |mistakes| MistakenText { mistakes, name: path.display().to_string() };
+    let path = Path::new(file.path);
+    let text = fbint_export::declarations_in(&text_of(path)?);
+    let mistaken = |mistakes| MistakenText { mistakes, name: file.path.to_owned() };
     let mut models = fbint_text::programs(&text, package_of(path).as_deref()).map_err(mistaken)?;
-    let names: Vec<String> = models.iter().map(|model| lower_case(&model.name)).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let place = model.map_or(Ok(0), |model| nearest::find("model", model, &names))?;
-    Ok(models.swap_remove(place))
+    let mut entries = of_text(&text, file.path)?;
+    let place = file.place(&entries)?;
+    Ok((models.swap_remove(place), entries.swap_remove(place)))
 }
 
 /// The folder of the crate that a file is in, if it keeps derivations.

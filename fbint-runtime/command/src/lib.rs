@@ -178,7 +178,7 @@ impl Command {
             Self::Resume(resume) => return run::resume(models, resume),
             Self::Show(show) => show::show(models, show)?,
             #[cfg(feature = "text")]
-            Self::Export(arguments) => export::export(models, arguments)?,
+            Self::Export(arguments) => export::export(arguments)?,
             Self::Gallery(arguments) => gallery::gallery(models, arguments)?,
             Self::Report(arguments) => report::page::write(models, arguments)?,
             Self::WorkPrecision(study) => work_precision::work_precision(models, study)?,

@@ -7,6 +7,7 @@ mod casadi;
 mod fmu;
 mod functions;
 mod names;
+mod source;
 
 use std::borrow::Cow;
 
@@ -16,6 +17,7 @@ use fbint_macros_core::text::Model;
 
 use self::body::Places;
 pub use self::fmu::{Fmu, Version};
+pub use self::source::declarations_in;
 
 /// Why a model is not exported.
 #[derive(Debug, thiserror::Error)]

@@ -289,6 +289,28 @@ fn compared() -> impl Iterator<Item = Case> {
     shipped::all().into_iter().filter(chosen).map(Case::of)
 }
 
+/// C++ converts less than C does, and single precision shows where a number is in double precision by mistake.
+#[test]
+fn sources_are_cpp_and_single_precision() {
+    let Some(compiler) = compiler() else { return };
+    let warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I."];
+    for case in compared() {
+        let folder = tempdir().expect("a folder");
+        let models = models_of_package(&case.text.text, &shipped::package()).expect("a model");
+        let export = Export::new(&models[0], &case.parameters, &case.start);
+        for file in [export.c(), export.casadi()].concat() {
+            fs::write(folder.path().join(&file.name), file.text).expect("a file");
+        }
+        let [source, functions] = [".c", "_casadi.c"].map(|ending| format!("{}{ending}", export.prefix()));
+        let single = ["-std=c99", "-DFBINT_FLOAT", "-Wconversion", "-Wdouble-promotion", &source];
+        // As the integers of acados.
+        let functions = ["-std=c99", "-Dcasadi_int=int", &functions];
+        for options in [&["-x", "c++", "-std=c++17", &source][..], &single, &functions] {
+            run(Command::new(compiler).args(warnings).args(options).current_dir(folder.path()));
+        }
+    }
+}
+
 #[test]
 fn c_gives_the_bits_of_rust() {
     if compiler().is_none() {

@@ -5,6 +5,7 @@ mod fmu;
 #[allow(dead_code, unused_imports, unused_macros, reason = "other tests have uses for all of it")]
 #[path = "../../text/tests/shipped.rs"]
 mod shipped;
+mod source;
 
 /// Whether `FBINT_THOROUGH` is set, as `.ci/thorough` sets it.
 fn is_thorough() -> bool {

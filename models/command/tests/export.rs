@@ -44,6 +44,19 @@ fn c_repeats_a_run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The source file of a model of this workspace, whose derivation the package keeps, and whose start is a function in Rust.
+#[test]
+fn source_files_of_crates_are_exported() -> Result<(), Box<dyn Error>> {
+    let folder = tempdir()?;
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../src/planar_pendulum.rs");
+    refused(&fbint(&folder, &["export", source, "--c", "c"])?, &["nothing says where", "--start"]);
+    let output = fbint(&folder, &["export", source, "--start", "q=1,0", "--start", "p=0,0", "--c", "c"])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = fs::read_to_string(folder.path().join("c/planar_pendulum.c"))?;
+    assert!(text.contains("x[0] = R(1.0);") && text.contains("parameters->g = R(1.0);"), "{text}");
+    Ok(())
+}
+
 #[test]
 fn exports_that_cannot_be_are_refused() -> Result<(), Box<dyn Error>> {
     let folder = tempdir()?;

@@ -1,0 +1,60 @@
+//! The declarations of models in a source file of a crate.
+
+use std::ops::Range;
+use std::str::FromStr;
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+
+/// The attribute that declares a model.
+const ATTRIBUTE: &str = "feedback_system";
+
+/// A text with blanks instead of the items that declare no model, so that the declarations keep their places. A text that is not Rust is
+/// returned as it stands.
+pub fn declarations_in(text: &str) -> String {
+    let Ok(tokens) = TokenStream::from_str(text) else { return text.to_owned() };
+    let mut bytes = text.as_bytes().to_vec();
+    for item in items(tokens).iter().filter(|item| !declares(item)) {
+        let hidden = bytes.get_mut(range(item)).unwrap_or_default();
+        hidden.iter_mut().filter(|byte| !b"\r\n".contains(byte)).for_each(|byte| *byte = b' ');
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+/// The tokens of each item, which ends with a semicolon, or with a group in braces.
+fn items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    let mut items = vec![Vec::new()];
+    for token in tokens {
+        let is_semicolon = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ';');
+        let is_end = is_semicolon || group_of(&token, Delimiter::Brace).is_some();
+        items.last_mut().expect("an item is open").push(token);
+        if is_end {
+            items.push(Vec::new());
+        }
+    }
+    items.retain(|item| !item.is_empty());
+    items
+}
+
+/// Whether an item is a struct with the attribute.
+fn declares(item: &[TokenTree]) -> bool {
+    let is_struct = item.iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "struct"));
+    let names = |group: &Group| {
+        let mut words =
+            group.stream().into_iter().take_while(|token| group_of(token, Delimiter::Parenthesis).is_none());
+        words.any(|token| matches!(token, TokenTree::Ident(word) if word == ATTRIBUTE))
+    };
+    is_struct && item.iter().filter_map(|token| group_of(token, Delimiter::Bracket)).any(names)
+}
+
+fn group_of(token: &TokenTree, delimiter: Delimiter) -> Option<&Group> {
+    match token {
+        TokenTree::Group(group) if group.delimiter() == delimiter => Some(group),
+        _ => None,
+    }
+}
+
+/// The bytes from the first token to the last.
+fn range(item: &[TokenTree]) -> Range<usize> {
+    let of = |token: Option<&TokenTree>| token.map_or(0..0, |token| token.span().byte_range());
+    of(item.first()).start..of(item.last()).end
+}
