@@ -49,7 +49,7 @@ fn c_repeats_a_run() -> Result<(), Box<dyn Error>> {
 fn source_files_of_crates_are_exported() -> Result<(), Box<dyn Error>> {
     let folder = tempdir()?;
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../src/planar_pendulum.rs");
-    refused(&fbint(&folder, &["export", source, "--c", "c"])?, &["nothing says where", "--start"]);
+    refused(&fbint(&folder, &["export", source, "--c", "c"])?, &["nothing says where", "`q[0]`"]);
     let output = fbint(&folder, &["export", source, "--start", "q=1,0", "--start", "p=0,0", "--c", "c"])?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = fs::read_to_string(folder.path().join("c/planar_pendulum.c"))?;
