@@ -56,6 +56,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `velocity_constraint(name = f)` | f = 0, linear in the velocities, or in `rate(x)`: a bare velocity is set to zero, a reaction holds anything else |
 /// | `invariant(name = expression)` | a first integral: scalar, vector or matrix |
 /// | `invariant(assume name = expression)` | a first integral that algebra does not prove; also `constraint(assume name = g)` with `state` |
+/// | `constraint(redundant name = expression)` | a constraint that others imply, such as the third crank of a parallelogram: it gets no reaction, which they would leave undetermined |
 /// | `output(name = expression)` | an additional quantity; it may use `multiplier(constraint)` |
 /// | `name` | the definition of that name, kept, restricted or computed under its own name; in constraints, `invariant` and `output` |
 /// | `name[i in a..b] = expression` | a family, in constraints, `invariant` and `output` |
@@ -433,6 +434,11 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// constraint that is a root, such as the `norm` of a difference: it has no derivative where it vanishes. Functions that are
 /// defined in no state, such as `(-1 - q.powi(2)).ln()`, are refused as well. Each of these errors is proved by algebra; an unproved
 /// suspicion is a note.
+///
+/// A constraint that others imply can stay if you mark it: `constraint(near = .., redundant far = ..)` for the second hinge of a door along
+/// the axis. Nothing but the multiplier changes: projection holds it, consistent starts satisfy it, and its drift is recorded. A run refuses a
+/// start in which its gradient is no combination of those of the others, and names the constraints whose reactions are not determined one by
+/// one.
 ///
 /// # Prepared derivations
 ///

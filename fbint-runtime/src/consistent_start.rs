@@ -16,7 +16,7 @@ pub(crate) use self::constraint_set::{
 };
 use self::constraint_set::{check, check_finite, go_shortest, scaled_constraints, square_of_distances};
 #[cfg(feature = "std")]
-pub(crate) use self::constraint_set::{projected_start, scales};
+pub(crate) use self::constraint_set::{projected_start, scales, undetermined_reactions};
 use crate::dynamical_system::{DynamicalSystem, Scratch};
 use crate::entries::Entries;
 use crate::error::{Error, GivenName};

@@ -206,7 +206,8 @@ impl Gradients<'_> {
         // f_q . g_p, of which the bracket is the difference.
         let half_bracket =
             |f: usize, g: usize| conjugates.clone().map(|(q, p)| self.at(f, q) * self.at(g, p)).sum::<f64>();
-        let constraints = self.integrals.iter().enumerate().filter(|(_, integral)| integral.kind.is_constraint());
+        let is_held = |kind: IntegralKind| kind.is_constraint() && kind != IntegralKind::RedundantConstraint;
+        let constraints = self.integrals.iter().enumerate().filter(|(_, integral)| is_held(integral.kind));
         if constraints.clone().all(|(_, integral)| integral.kind != IntegralKind::Constraint) {
             let holonomic = constraints.filter_map(|(i, integral)| match integral.kind {
                 IntegralKind::HolonomicConstraint { rate } => Some((i, rate)),

@@ -7,9 +7,10 @@
 use core::fmt;
 
 use crate::consistent_start::StartMove;
+use crate::dependence::Dependence;
 use crate::linear::Four;
 use crate::projection::{LeftOutReason, Omission};
-use crate::system::{Conservation, Integral};
+use crate::system::{Conservation, Integral, IntegralKind};
 
 /// The record of the integrals of a system over a run. Displays as a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,7 @@ pub struct Drift {
     targets: Vec<f64>,
     changes: DriftRecord,
     start_move: Option<StartMove>,
+    undetermined: Vec<Dependence>,
 }
 
 /// A [`Drift`] without its names and targets, which come from the system and the start.
@@ -150,7 +152,17 @@ pub struct IntegralDrift {
 impl Drift {
     /// An empty record of integrals that should keep these values.
     pub(crate) fn new(integrals: &'static [Integral], undeclared: &'static [&'static str], targets: Vec<f64>) -> Self {
-        Self { integrals, undeclared, changes: DriftRecord::none(targets.len()), targets, start_move: None }
+        let (changes, start_move, undetermined) = (DriftRecord::none(targets.len()), None, Vec::new());
+        Self { integrals, undeclared, changes, targets, start_move, undetermined }
+    }
+
+    /// For each redundant constraint, itself and the constraints that imply it: one by one, their reactions are not determined.
+    pub fn undetermined_reactions(&self) -> &[Dependence] {
+        &self.undetermined
+    }
+
+    pub(crate) fn set_undetermined_reactions(&mut self, undetermined: Vec<Dependence>) {
+        self.undetermined = undetermined;
     }
 
     /// By how much the start was moved onto the constraints, if it was; see [`Run::start_move`](crate::Run::start_move).
@@ -224,16 +236,30 @@ impl fmt::Display for Drift {
             "{:width$}  {:>10}  {:>12}  {:>12}  {:>13}",
             "integral", "target", "max |change|", "final change", "secular slope"
         )?;
-        for IntegralDrift { name, target, max, last, slope, assumed, .. } in self.integrals() {
+        let kinds = self.integrals.iter().map(|integral| integral.kind);
+        for (IntegralDrift { name, target, max, last, slope, assumed, .. }, kind) in self.integrals().zip(kinds) {
             // Adding zero turns -0 into 0.
             let [target, last, slope] = [target, last, slope].map(|number| number + 0.0);
             write!(out, "\n{name:width$}  {target:>10.2e}  {max:>12.2e}  {last:>12.2e}  {slope:>13.2e}")?;
-            if assumed {
+            if kind == IntegralKind::RedundantConstraint {
+                write!(out, "  redundant")?;
+            } else if assumed {
                 write!(out, "  assumed to be conserved")?;
             }
         }
         if let Some(start_move) = &self.start_move {
             write!(out, "\n{start_move}")?;
+        }
+        for dependence in &self.undetermined {
+            if let [redundant, others @ ..] = dependence.constraints() {
+                write!(out, "\nnot determined one by one: the reactions of")?;
+                for (index, name) in others.iter().enumerate() {
+                    write!(out, "{} `{name}`", if index == 0 { "" } else { "," })?;
+                }
+                let more = dependence.involved - dependence.constraints().len();
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                write!(out, "{more}, which imply `{redundant}`; they do without its reaction")?;
+            }
         }
         for (name, left_out) in self.integrals().filter_map(|integral| Some((integral.name, integral.left_out?))) {
             write!(out, "\n`{name}` {left_out}")?;

@@ -55,11 +55,22 @@ pub enum Error {
     /// Constraints are dependent on one another at the start.
     #[error(
         "at the start {dependence}, so that the constraint forces are not determined; start elsewhere, change the \
-         parameters, or drop a constraint that others imply"
+         parameters, or drop a constraint that others imply, or mark it, as in `constraint(redundant name = ..)`"
     )]
     DependentConstraints {
         /// Which, and how nearly.
         dependence: Dependence,
+    },
+    /// A constraint that is declared to be redundant is not implied by the others at the start.
+    #[error(
+        "at the start the constraint `{name}` is not redundant: {across:.1e} of its gradient is across those of the other constraints, and \
+         without a reaction nothing would hold it; remove `redundant`, or start elsewhere"
+    )]
+    NotRedundant {
+        /// The constraint.
+        name: &'static str,
+        /// The part of its gradient that is no combination of the others', in units of the sizes of entries.
+        across: f64,
     },
     /// The constraints of a field that is given are too nearly dependent at the start for a projection or a relaxation to hold each
     /// of them.

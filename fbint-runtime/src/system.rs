@@ -272,6 +272,8 @@ pub enum IntegralKind {
         /// The index of the constraint g.
         constraint: usize,
     },
+    /// A holonomic constraint g(q) = 0 that others imply: it has no reaction and no rate of its own. Its target is 0.
+    RedundantConstraint,
     /// A constraint that is taken as it was declared: a phase constraint f(q, p) = 0 of a canonical system, an invariant set
     /// g(x) = 0 of any other field. Its target is 0.
     Constraint,
@@ -291,6 +293,7 @@ impl IntegralKind {
             self,
             Self::HolonomicConstraint { .. }
                 | Self::ConstraintRate { .. }
+                | Self::RedundantConstraint
                 | Self::Constraint
                 | Self::VelocityConstraint
         )

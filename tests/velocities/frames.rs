@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use fbint_macros_core::program::{INTEGRALS, OUTPUTS, Program, VECTOR_FIELD};
 use fbint_tests::compiler::{Compiled, Declaration, run};
 use fbint_tests::{Random, amount, relative_error};
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, Rotation3, Vector3};
 
 const STATES: usize = 50;
 const TOLERANCE: f64 = 1e-11;
@@ -276,5 +276,50 @@ fn a_multiple_of_the_lagrangian_has_the_same_field() {
                 near("reactions", &scaled.outputs(&x), &[2.5 * original.outputs(&x)[0]]);
             }
         }
+    }
+}
+
+/// A rotor on a body that turns: with the turn in the frame of the body, the directions close only where the matrix is a rotation.
+#[test]
+fn frames_close_where_constraints_hold() {
+    let machine = |kinematics: &str, base: &str, turn: &str| {
+        Machine::new(&format!(
+            "coordinates(r: [3, 3], s: [3, 3], q), velocities({kinematics}),
+             define(base = {base}, turn = {turn} + s.column(2) * v, rotor = s.transpose() * turn),
+             lagrangian = (base[0].powi(2) + 2 * base[1].powi(2) + 3 * base[2].powi(2)) / 2
+                 + (rotor[0].powi(2) + 1.5 * rotor[1].powi(2) + 0.7 * rotor[2].powi(2)) / 2 - s[(2, 2)] - 0.3 * r[(0, 1)],
+             constraint(turning = r.transpose() * r - identity(3), right_handed = r.determinant() - 1)"
+        ))
+    };
+    let inside =
+        machine("o: [3], v), kinematics(r = r * hat(o), s = hat(r * o + s.column(2) * v) * s, q = v", "o", "r * o");
+    let outside = machine(
+        "w: [3], v), kinematics(r = hat(w) * r, s = hat(w + s.column(2) * v) * s, q = v",
+        "r.transpose() * w",
+        "w",
+    );
+    let mut random = Random::new(8);
+    for _ in 0..STATES {
+        let mut vector = || Vector3::from_fn(|_, _| random.between(-1.5, 1.5));
+        let [r, s] = [vector(), vector()].map(|axis| *Rotation3::new(axis).matrix());
+        let (o, v) = (vector(), vector().x);
+        let at = |name: &str, turn: Vector3<f64>| {
+            let places = (0..3).flat_map(|i| (0..3).map(move |j| (i, j)));
+            let of = |matrix: Matrix3<f64>, letter: &str| {
+                let entry = |(i, j)| (format!("{letter}[({i}, {j})]"), matrix[(i, j)]);
+                places.clone().map(entry).collect::<Vec<_>>()
+            };
+            let turn = (0..3).map(|i| (format!("{name}[{i}]"), turn[i]));
+            let others = [("q".to_owned(), 0.3), ("v".to_owned(), v)];
+            of(r, "r").into_iter().chain(of(s, "s")).chain(turn).chain(others).collect::<BTreeMap<String, f64>>()
+        };
+        let (obtained, expected) = (inside.field(&at("o", o)), outside.field(&at("w", r * o)));
+        let rates = |field: &BTreeMap<String, f64>| {
+            let positions = field.iter().filter(|(name, _)| matches!(&name[..1], "r" | "s" | "q" | "v"));
+            positions.map(|(_, rate)| *rate).collect::<Vec<f64>>()
+        };
+        near("rates", &rates(&obtained), &rates(&expected));
+        let turned = r * entries(&obtained, ["o[0]", "o[1]", "o[2]"]);
+        near("accelerations", turned.as_slice(), entries(&expected, ["w[0]", "w[1]", "w[2]"]).as_slice());
     }
 }

@@ -14,6 +14,7 @@ mod equivalence;
 mod frames;
 mod inverse_dynamics;
 mod points;
+mod redundant;
 mod residuals;
 mod runs;
 mod systems;

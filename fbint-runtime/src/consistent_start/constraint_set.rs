@@ -35,6 +35,9 @@ const INDISTINCT: f64 = 3e-11;
 const ACROSS: f64 = 1e-5;
 /// What is across the others by this much is rounding: the constraint is implied by the others, and does no harm.
 const IMPLIED: f64 = 1e-14;
+/// The part of the gradient of a redundant constraint that may be across the others': a start of eight digits is off the set on which it
+/// has none.
+const NOT_IMPLIED: f64 = 1e-5;
 /// Violations below this part of the terms that cancel are rounding, and a state with no others stays where it is.
 const ROUNDED: f64 = 16.0 * f64::EPSILON;
 /// The most Newton steps onto the constraint set: from a start of six digits two are enough.
@@ -117,6 +120,12 @@ pub(super) fn check(
     if let Some(dependence) = Dependence::find(system, 0.0, start, SINGULAR, scratch.rest()) {
         return Err(Error::DependentConstraints { dependence });
     }
+    for i in redundant_constraints(system) {
+        let Dependence { pivot_ratio: across, .. } = implied(system, start, i, scratch.rest());
+        if across > NOT_IMPLIED {
+            return Err(Error::NotRedundant { name: system.facts().integrals[i].name, across });
+        }
+    }
     check_distance(system, start, scratch.rest())?;
     system.vector_field_at(start, field);
     if let Some((&value, entry)) = field.iter().zip(system.facts().state).find(|(rate, _)| !rate.is_finite()) {
@@ -146,7 +155,9 @@ enum ConstraintClass {
 impl ConstraintClass {
     fn has(self, kind: IntegralKind) -> bool {
         match kind {
-            IntegralKind::HolonomicConstraint { .. } => matches!(self, Self::Positions),
+            IntegralKind::HolonomicConstraint { .. } | IntegralKind::RedundantConstraint => {
+                matches!(self, Self::Positions)
+            }
             IntegralKind::ConstraintRate { .. } | IntegralKind::VelocityConstraint => matches!(self, Self::Rates),
             IntegralKind::Constraint => matches!(self, Self::Others),
             IntegralKind::Energy | IntegralKind::Invariant => false,
@@ -386,30 +397,13 @@ fn nearest_dependence(
     for i in 0..count {
         let (before, rest) = rows.split_at_mut(i * width);
         let row = &mut rest[..width];
-        let length = Scalar::sqrt(inner(row, row));
-        if !(length > 0.0 && length.is_finite()) {
-            row.fill(0.0);
-            continue;
-        }
-        row.iter_mut().for_each(|entry| *entry /= length);
-        // What rounding leaves along the others after the first time is gone after the second.
-        for j in (0..i).chain(0..i) {
-            let other = &before[j * width..(j + 1) * width];
-            let share = inner(row, other);
-            add(row, -share, other);
-            lower[i * count + j] += share;
-        }
-        let across = Scalar::sqrt(inner(row, row));
+        let across = across(row, before, &mut lower[i * count..]);
         if across * least <= IMPLIED {
             row.fill(0.0);
             continue;
         }
         if across < ACROSS {
-            shares[i] = 1.0;
-            for j in (0..i).rev().filter(|&j| lower[j * count + j] > 0.0) {
-                let known: f64 = (j + 1..=i).map(|k| shares[k] * lower[k * count + j]).sum();
-                shares[j] = -known / lower[j * count + j];
-            }
+            combination(lower, i, shares);
             let shares = shares.iter().copied().enumerate().take(i + 1);
             return Some(Dependence::among(integrals, 0.0, across, shares));
         }
@@ -417,6 +411,87 @@ fn nearest_dependence(
         (lower[i * count + i], least) = (across, least.min(across));
     }
     None
+}
+
+/// Scales a row to length 1 and takes out of it what is along the rows before, which are orthonormal or 0; puts their shares into `shares`, and
+/// returns the length of what is left: 0 where the row has none.
+fn across(row: &mut [f64], before: &[f64], shares: &mut [f64]) -> f64 {
+    let length = Scalar::sqrt(inner(row, row));
+    if !(length > 0.0 && length.is_finite()) {
+        row.fill(0.0);
+        return 0.0;
+    }
+    row.iter_mut().for_each(|entry| *entry /= length);
+    // What rounding leaves along the others after the first time is gone after the second.
+    for _ in 0..2 {
+        for (other, total) in before.chunks_exact(row.len()).zip(&mut *shares) {
+            let share = inner(row, other);
+            add(row, -share, other);
+            *total += share;
+        }
+    }
+    Scalar::sqrt(inner(row, row))
+}
+
+/// Puts the shares of rows in the combination that takes row `i` to what is left of it into `shares`, 1 of its own.
+fn combination(lower: &[f64], i: usize, shares: &mut [f64]) {
+    let count = shares.len();
+    shares[i] = 1.0;
+    for j in (0..i).rev().filter(|&j| lower[j * count + j] > 0.0) {
+        let known: f64 = (j + 1..=i).map(|k| shares[k] * lower[k * count + j]).sum();
+        shares[j] = -known / lower[j * count + j];
+    }
+}
+
+/// The constraints that are declared to be redundant.
+fn redundant_constraints(system: &dyn DynamicalSystem) -> impl Iterator<Item = usize> + use<> {
+    let integrals = system.facts().integrals.iter().enumerate();
+    integrals.filter(|(_, integral)| integral.kind == IntegralKind::RedundantConstraint).map(|(i, _)| i)
+}
+
+/// For each redundant constraint, those that imply it in a state, and itself: their reactions are not determined.
+#[cfg(feature = "std")]
+pub(crate) fn undetermined_reactions(system: &dyn DynamicalSystem, x: &[f64]) -> Vec<Dependence> {
+    let mut found = Vec::new();
+    if redundant_constraints(system).next().is_none() {
+        return found;
+    }
+    system.with_scratch(&mut |mut scratch| {
+        found.extend(redundant_constraints(system).map(|i| implied(system, x, i, scratch.rest())));
+    });
+    found
+}
+
+/// The combination of the gradients of the other constraints that is nearest to that of a redundant one, which is named first. The pivot ratio
+/// is the part of its gradient that is left.
+fn implied(system: &dyn DynamicalSystem, x: &[f64], redundant: usize, mut scratch: Scratch<'_>) -> Dependence {
+    let (rows, sizes, lower, shares) = (scratch.rows(), scratch.state(), scratch.square(), scratch.values());
+    sizes_of(x, sizes);
+    scaled_rows(system, x, sizes, rows, scratch);
+    let (integrals, width, last) = (system.facts().integrals, x.len(), shares.len() - 1);
+    redundant_constraints(system).filter(|i| *i != redundant).for_each(|i| rows[i * width..][..width].fill(0.0));
+    // The redundant one changes places with the last.
+    (0..width).for_each(|j| rows.swap(redundant * width + j, last * width + j));
+    let mut left = 0.0;
+    for i in 0..=last {
+        let (before, row) = rows.split_at_mut(i * width);
+        let row = &mut row[..width];
+        left = across(row, before, &mut lower[i * shares.len()..]);
+        if left <= INDISTINCT {
+            row.fill(0.0);
+        } else if i < last {
+            row.iter_mut().for_each(|entry| *entry /= left);
+            lower[i * shares.len() + i] = left;
+        }
+    }
+    combination(lower, last, shares);
+    let integral = |place: usize| match place {
+        place if place == last => redundant,
+        place if place == redundant => last,
+        place => place,
+    };
+    let places = [last].into_iter().chain(0..last);
+    Dependence::among(integrals, 0.0, left, places.map(|place| (integral(place), shares[place])))
 }
 
 /// Puts the gradients of the constraints in units of their scales, by entries of the state in units of these sizes, into `rows`; 0 for

@@ -5,7 +5,7 @@ use super::samples::{FlatSamples, SampleRow};
 use super::schedule::DEFAULT_INTERVALS;
 use super::snapshot::{Jump, Largest, Origin, Snapshot};
 use super::stepper::{Landed, Memory, Stepper};
-use crate::consistent_start::{StartMove, scales};
+use crate::consistent_start::{StartMove, scales, undetermined_reactions};
 use crate::dependence::Dependence;
 use crate::drift::Drift;
 use crate::dynamical_system::DynamicalSystem;
@@ -141,6 +141,7 @@ impl<'a> Record<'a> {
         record.set_bounds(start);
         record.last = record.at(time, start);
         record.drift.record(time, &record.last.change);
+        record.drift.set_undetermined_reactions(undetermined_reactions(system, start));
         record.sample()?;
         Ok(record)
     }

@@ -71,6 +71,7 @@ fn integral(model: &Model, id: IntegralId) -> Integral {
         Kind::Holonomic { rate } => IntegralKind::HolonomicConstraint { rate: rate.place() },
         Kind::Rate { of } => IntegralKind::ConstraintRate { constraint: of.place() },
         Kind::Phase | Kind::InvariantSet => IntegralKind::Constraint,
+        Kind::Redundant => IntegralKind::RedundantConstraint,
         Kind::Velocity => IntegralKind::VelocityConstraint,
         Kind::Energy => IntegralKind::Energy,
         Kind::Invariant => IntegralKind::Invariant,

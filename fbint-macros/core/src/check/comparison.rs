@@ -7,7 +7,7 @@ use super::CheckOutcome;
 use super::declared::{Covector, DeclaredAtPoint};
 use super::frame::closes_on_constraints;
 use crate::derivation::{
-    ConstraintMatrix, Derivation, Dynamics, IntegralId, Kind, LinearSystem, Role, SparseRow, Structure, Unknowns,
+    ConstraintMatrix, Derivation, Dynamics, IntegralId, LinearSystem, Role, SparseRow, Structure, Unknowns,
 };
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{AtPoint, Evaluation, dot, entry};
@@ -168,7 +168,7 @@ impl<'a> PointComparison<'a> {
             }
         }
         for (id, constraint) in self.declared.problem.integrals.constraints() {
-            if constraint.kind != Kind::InvariantSet {
+            if constraint.kind.is_held() {
                 let rate = dot(&self.declared.integrals[id].gradient, &rates);
                 let name = || format!("the rate of {} along the field", self.derivation.integrals[id].name);
                 self.equals(Some(rate), &Real::zero(), name)?;

@@ -22,7 +22,7 @@ pub(super) struct ExpectedMotion {
 impl DeclaredAtPoint<'_> {
     /// Nothing where the multipliers are not determined.
     pub(super) fn motion(&self) -> Option<ExpectedMotion> {
-        let is_held = |id: &IntegralId| self.problem.integrals[*id].kind != Kind::InvariantSet;
+        let is_held = |id: &IntegralId| self.problem.integrals[*id].kind.is_held();
         let constraints: Vec<IntegralId> =
             self.problem.integrals.constraints().map(|(id, _)| id).filter(is_held).collect();
         let slopes: Vec<&Covector> = constraints.iter().map(|id| &self.integrals[*id].gradient).collect();

@@ -1,6 +1,6 @@
 //! The constraints of a canonical system, whose multipliers c follow from brackets: C^T c = b.
 
-use super::{Derivation, IntegralId, Kind, LinearSystem, Structure};
+use super::{Derivation, Integral, IntegralId, Kind, LinearSystem, Structure};
 use crate::expression::{Expression, Symbol};
 
 /// The unknowns of a field's linear system, by their roles.
@@ -58,7 +58,8 @@ impl Derivation {
     /// The constraints f in the order of the rows of C; `None` if X is not J (grad H - Df^T c) and what drives the system.
     pub fn constraints(&self) -> Option<Vec<IntegralId>> {
         let is_canonical = matches!(self.structure, Structure::Canonical);
-        is_canonical.then(|| self.integrals.constraints().map(|(id, _)| id).collect())
+        let is_held = |(id, constraint): (IntegralId, &Integral)| constraint.kind.is_held().then_some(id);
+        is_canonical.then(|| self.integrals.constraints().filter_map(is_held).collect())
     }
 
     /// The holonomic constraints, each with its rate, of a canonical system whose multipliers follow from A.

@@ -35,6 +35,8 @@ pub enum Kind {
     Phase,
     /// A velocity constraint A(q) q' = 0 that a reaction holds.
     Velocity,
+    /// A holonomic constraint g(q) = 0 that others imply, and that has no reaction.
+    Redundant,
     /// An invariant set g(x) = 0 that nothing has to hold: the field keeps it.
     InvariantSet,
     /// H, or the energy xi . dL/dxi - L of a Lagrangian system; of a driven system minus the work that was done on it.
@@ -47,9 +49,15 @@ impl Kind {
     /// Whether the integral vanishes on the constraint set.
     pub fn is_constraint(self) -> bool {
         match self {
-            Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::Velocity | Self::InvariantSet => true,
+            Self::Redundant | Self::InvariantSet => true,
             Self::Energy | Self::Invariant => false,
+            _ => self.is_held(),
         }
+    }
+
+    /// Whether a reaction holds it, or what it is the rate of.
+    pub fn is_held(self) -> bool {
+        matches!(self, Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::Velocity)
     }
 }
 
@@ -64,7 +72,7 @@ pub struct Integral<V = Expression, G = SparseRow> {
     pub kind: Kind,
     /// How many equal entries of a declared matrix it stands for.
     pub weight: u32,
-    /// Whether the declaration takes the responsibility for its conservation.
+    /// Whether the declaration takes the responsibility for its conservation, which states may refute.
     pub assumed: bool,
     /// The function.
     pub value: V,
@@ -120,7 +128,7 @@ impl<V, G> Table<IntegralId, Integral<V, G>> {
             Kind::Holonomic { .. } | Kind::Rate { .. } | Kind::Phase | Kind::Velocity | Kind::Energy => {
                 Some(Conservation::Everywhere(Evidence::Construction))
             }
-            Kind::InvariantSet | Kind::Invariant => None,
+            Kind::Redundant | Kind::InvariantSet | Kind::Invariant => None,
         }
     }
 

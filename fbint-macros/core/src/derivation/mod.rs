@@ -242,8 +242,11 @@ impl Derivation {
 
     /// Whether what holds a constraint acts along its gradient.
     pub fn has_reaction(&self, constraint: IntegralId) -> bool {
-        let is_holonomic = matches!(self.integrals[constraint].kind, Kind::Holonomic { .. });
-        matches!(self.structure, Structure::Canonical) || is_holonomic && !self.field.systems.is_empty()
+        let kind = self.integrals[constraint].kind;
+        match self.structure {
+            Structure::Canonical => kind.is_held(),
+            _ => matches!(kind, Kind::Holonomic { .. }) && !self.field.systems.is_empty(),
+        }
     }
 
     /// The matrix by which the multipliers of a canonical system are determined, row by row, and the constraints of its columns.

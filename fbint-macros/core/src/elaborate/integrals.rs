@@ -8,7 +8,7 @@ use super::quantities::{Purpose, Quantity, ScalarQuantity, flatten, scalars};
 use super::scope::{Reported, Scope};
 use crate::derivation::table::Table;
 use crate::derivation::{Declared, Dynamics, IntegralId, Kind};
-use crate::syntax::Declaration;
+use crate::syntax::{Declaration, NamedExpression};
 
 /// All integrals in their order, with the places where they are declared.
 #[derive(Default)]
@@ -21,7 +21,9 @@ pub(super) struct IntegralList {
 pub(super) fn conserved<'d>(scope: &mut Scope<'d>, dynamics: &Reported<Dynamics>) -> Vec<Quantity<'d>> {
     let declaration = scope.declaration;
     let purpose = if declaration.has_reactions() { Purpose::Holonomic } else { Purpose::InvariantSet };
-    let mut all = flatten(scope, &declaration.constraints, purpose);
+    let of = |named: &NamedExpression| if named.redundant.is_some() { Purpose::Redundant } else { purpose };
+    let constraints = declaration.constraints.iter();
+    let mut all: Vec<Quantity> = constraints.flat_map(|named| flatten(scope, [named], of(named))).collect();
     if let Ok(Dynamics::Lagrangian(lagrangian)) = dynamics {
         find_sets(scope, lagrangian, &mut all);
     }
@@ -34,12 +36,14 @@ pub(super) fn conserved<'d>(scope: &mut Scope<'d>, dynamics: &Reported<Dynamics>
 impl IntegralList {
     /// The integrals that are not mistaken.
     pub(super) fn of(declaration: &Declaration, quantities: &[Quantity]) -> Self {
-        let is_constraint = |purpose| matches!(purpose, Purpose::Holonomic | Purpose::InvariantSet);
+        let is_constraint =
+            |purpose| matches!(purpose, Purpose::Holonomic | Purpose::Redundant | Purpose::InvariantSet);
         let mut all = Self::default();
         let mut holonomic = Vec::new();
         for constraint in quantities.iter().filter(|quantity| is_constraint(quantity.purpose)) {
             for scalar in constraint.scalars() {
-                let of = all.declare(scalar, Kind::InvariantSet);
+                let is_redundant = constraint.purpose == Purpose::Redundant;
+                let of = all.declare(scalar, if is_redundant { Kind::Redundant } else { Kind::InvariantSet });
                 holonomic.extend((constraint.purpose == Purpose::Holonomic).then_some((of, scalar)));
             }
         }

@@ -292,10 +292,12 @@ pub(super) fn joined(names: &[String]) -> String {
 /// Finds the constraints of which the velocities keep all by themselves: dg/dq U = 0 wherever all constraints hold. Refuses `assume`
 /// before any other, which has a reaction and so is kept by construction.
 pub(super) fn find_sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints: &mut [Quantity]) {
+    let mut constraints: Vec<&mut Quantity> =
+        constraints.iter_mut().filter(|constraint| constraint.purpose == Purpose::Holonomic).collect();
     let values = constraints.iter().map(|constraint| constraint.scalars().map(|scalar| &scalar.value).collect());
     let sets = keeps(scope.symbols, lagrangian, &values.collect::<Vec<_>>());
     let sound = constraints.iter_mut().zip(sets).filter(|(constraint, _)| constraint.flattened.is_ok());
-    for (Quantity { named, purpose, .. }, is_set) in sound {
+    for (Quantity { named, purpose, .. }, is_set) in sound.map(|(constraint, is_set)| (&mut **constraint, is_set)) {
         if is_set {
             *purpose = Purpose::InvariantSet;
             scope.sets.insert(plain(&named.name));

@@ -153,8 +153,7 @@ fn outputs(quantities: &[Quantity]) -> Vec<Output> {
 
 /// Adds a symbol for the multiplier of each constraint.
 fn add_multipliers(integrals: &Table<IntegralId, Declared>, symbols: &mut Symbols) {
-    let has_multiplier = |integral: &Declared| integral.kind.is_constraint() && integral.kind != Kind::InvariantSet;
-    for (id, integral) in integrals.iter().filter(|(_, integral)| has_multiplier(integral)) {
+    for (id, integral) in integrals.iter().filter(|(_, integral)| integral.kind.is_held()) {
         symbols.push(auxiliary(Role::Multiplier(id), &integral.name, &integral.latex));
     }
 }

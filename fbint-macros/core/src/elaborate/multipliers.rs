@@ -93,6 +93,13 @@ impl<'a> Scope<'a> {
                 format!("`{name}` has no multiplier: the velocities already satisfy it, so that no reaction is needed");
             return self.fail(path, message);
         }
+        let is_named = |named: &&NamedExpression| named.redundant.is_some() && plain(&named.name) == name;
+        if self.declaration.constraints.iter().any(|named| is_named(&named)) {
+            let message = format!(
+                "`{name}` has no multiplier: as it is `redundant`, the reactions of the others do what it does"
+            );
+            return self.fail(path, message);
+        }
         let Some(named) = self.constraint(&name).map(|(named, _)| *named) else {
             return self.no_constraint(path);
         };

@@ -35,6 +35,8 @@ pub(super) struct ScalarQuantity {
 pub(super) enum Purpose {
     /// g(q) = 0 of a canonical or a Lagrangian system.
     Holonomic,
+    /// A constraint like those, which others imply.
+    Redundant,
     /// g(x) = 0 of a field that is given or has a Poisson matrix.
     InvariantSet,
     PhaseConstraint,
@@ -146,9 +148,11 @@ fn member(
 fn refuse_motion(scope: &Scope, named: &NamedExpression, value: &ShapedExpression, kind: Purpose) -> Reported<()> {
     let is_momentum = |symbol: Symbol| matches!(scope.role(symbol), Some(Role::Momentum { .. }));
     let is_refused = |symbol: &Symbol| match scope.role(*symbol) {
-        Some(Role::Momentum { .. }) => matches!(kind, Purpose::Holonomic | Purpose::VelocityConstraint),
+        Some(Role::Momentum { .. }) => {
+            matches!(kind, Purpose::Holonomic | Purpose::Redundant | Purpose::VelocityConstraint)
+        }
         Some(Role::Velocity | Role::Vanishing { .. } | Role::Rate { .. } | Role::Conjugate { .. }) => {
-            kind == Purpose::Holonomic
+            matches!(kind, Purpose::Holonomic | Purpose::Redundant)
         }
         _ => false,
     };
@@ -190,10 +194,11 @@ fn constancy(name: &str, kind: Purpose, has_vanished: bool) -> String {
         }
         Purpose::VelocityConstraint => "velocity constraint",
         Purpose::PhaseConstraint => "phase constraint",
-        Purpose::Holonomic | Purpose::InvariantSet => "constraint",
+        Purpose::Holonomic | Purpose::Redundant | Purpose::InvariantSet => "constraint",
         Purpose::Invariant | Purpose::Output => "invariant",
     };
-    let variable = if kind == Purpose::Holonomic { "coordinate" } else { "variable of the state" };
+    let variable =
+        if matches!(kind, Purpose::Holonomic | Purpose::Redundant) { "coordinate" } else { "variable of the state" };
     match what {
         "invariant" => format!("the invariant `{name}` is constant by itself: it contains no {variable}; remove it"),
         _ => format!("the {what} `{name}` is constant: it contains no {variable} and restricts nothing"),

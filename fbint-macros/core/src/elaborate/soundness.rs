@@ -9,7 +9,7 @@ use crate::expression::{Expression, Symbol};
 use crate::mechanics::motion::{mass_matrix, reaction_matrix};
 use crate::proofs::{DependentColumns, Unsound, dependence, unsound_mass, vanishes_identically};
 use crate::syntax::diagnostics::Errors;
-use crate::syntax::{AttributeKey, Declaration, plain};
+use crate::syntax::{AttributeKey, Declaration, MARK_AS_REDUNDANT, plain};
 
 /// Reports mistakes, and returns doubts.
 pub(super) fn check(
@@ -192,7 +192,10 @@ impl Check<'_> {
         let kind = if members.iter().all(is_velocity) { "velocity constraints" } else { "constraints" };
         let message = match &names[..] {
             [only] => format!("{only} restricts no velocity; remove it"),
-            _ => format!("the {kind} {} depend on one another everywhere; remove one of them", names.join(", ")),
+            _ => {
+                let mark = if kind == "constraints" { MARK_AS_REDUNDANT } else { "" };
+                format!("the {kind} {} depend on one another everywhere; remove one of them{mark}", names.join(", "))
+            }
         };
         let span = first.map_or_else(|| self.declaration.item.ident.span(), |id| self.spans[*id]);
         self.errors.push(span, message);

@@ -142,6 +142,7 @@ fn integrals(runtime: &syn::Path, model: &CompiledModel) -> Vec<TokenStream> {
                 quote!(ConstraintRate { constraint: #constraint })
             }
             Kind::Phase | Kind::InvariantSet => quote!(Constraint),
+            Kind::Redundant => quote!(RedundantConstraint),
             Kind::Velocity => quote!(VelocityConstraint),
             Kind::Energy => quote!(Energy),
             Kind::Invariant => quote!(Invariant),

@@ -23,7 +23,8 @@ impl Flow<'_> {
     pub(super) fn systems(&self, observables: &Table<IntegralId, Observable>) -> Option<Vec<LinearSystem>> {
         let Flow { problem, space, integrals } = self;
         let hamiltonian = &observables[problem.integrals.energy()?].gradient;
-        let members: Vec<IntegralId> = problem.integrals.constraints().map(|(id, _)| id).collect();
+        let held = problem.integrals.constraints().filter(|(_, constraint)| constraint.kind.is_held());
+        let members: Vec<IntegralId> = held.map(|(id, _)| id).collect();
         let pairs = problem.integrals.holonomic_pairs();
         let observed = |ids: &[IntegralId]| ids.iter().map(|id| &observables[*id].gradient).collect::<Vec<_>>();
         let multipliers =

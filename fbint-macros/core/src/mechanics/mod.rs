@@ -100,8 +100,11 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
     }
     let observables = observables(problem, &space, &known)?;
     // Of a Lagrangian system brackets are not derived.
-    let constraints =
-        if motion.is_some() { Vec::new() } else { problem.integrals.constraints().map(|(id, _)| id).collect() };
+    let constraints = if motion.is_some() {
+        Vec::new()
+    } else {
+        problem.integrals.constraints().filter(|(_, it)| it.kind != Kind::Redundant).map(|(id, _)| id).collect()
+    };
     extent::check_observables(&space, &observables, &constraints)?;
     let written = Written::of(problem);
     let integrals = integrals(problem, &observables, &written);

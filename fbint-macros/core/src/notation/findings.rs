@@ -4,7 +4,7 @@ use super::{Equation, Notation, Style, quoted, short, source};
 use crate::derivation::table::Table;
 use crate::derivation::{
     BoundSet, Bracket, Conservation, Derivation, Doubt, Evidence, Findings, Further, FurtherIntegral, IntegralId,
-    Involution, Rank, Searched, Structure, Unknowns, VelocityConstraints, stem,
+    Involution, Kind, Rank, Searched, Structure, Unknowns, VelocityConstraints, stem,
 };
 use crate::expression::Expression;
 
@@ -238,6 +238,7 @@ impl Notation<'_> {
     pub(super) fn notes(&self, findings: &Findings) -> Vec<String> {
         let mut notes = Vec::new();
         notes.extend(findings.rank.sets.iter().filter_map(|set| self.dependence(set)));
+        notes.extend(self.redundant());
         let needless = needless(self.derivation, &findings.conservation);
         if !needless.is_empty() {
             let verb = if needless.len() == 1 { "is" } else { "are" };
@@ -260,6 +261,21 @@ impl Notation<'_> {
         }
         notes.extend(findings.doubts.iter().map(|doubt| self.doubt(doubt)));
         notes
+    }
+
+    /// What follows from constraints that are marked as redundant.
+    fn redundant(&self) -> Option<String> {
+        let all = self.derivation.integrals.iter();
+        let redundant = all.filter(|(_, integral)| integral.kind == Kind::Redundant).map(|(id, _)| id);
+        let redundant: Vec<IntegralId> = redundant.collect();
+        let verb = if redundant.len() == 1 { "is" } else { "are" };
+        (!redundant.is_empty()).then(|| {
+            format!(
+                "{} {verb} redundant and without a reaction: of the constraints that imply such a constraint, the reactions are not \
+                 determined one by one, and those that are given do without it",
+                self.quoted(&redundant)
+            )
+        })
     }
 
     /// The consequence, in words, of the gradient of the last of these integrals being a combination of the others' in general position.

@@ -69,6 +69,7 @@ fn kind(kind: Kind) -> String {
         Kind::Rate { of } => format!("rate of {}", of.place()),
         Kind::Phase => "phase".to_owned(),
         Kind::Velocity => "velocity".to_owned(),
+        Kind::Redundant => "redundant".to_owned(),
         Kind::InvariantSet => "invariant set".to_owned(),
         Kind::Energy => "energy".to_owned(),
         Kind::Invariant => "invariant".to_owned(),

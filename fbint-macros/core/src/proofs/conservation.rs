@@ -22,7 +22,7 @@ use super::search::{Found, refute};
 use super::states::{State, consistent, general};
 use super::velocity::Velocity;
 use crate::derivation::table::Table;
-use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId, SparseRow};
+use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId, Kind, SparseRow};
 use crate::expression::Expression;
 use crate::numbers::derivative::entry;
 
@@ -124,10 +124,15 @@ pub fn recheck_claims(
             unrefuted(integral).map(|()| Claim::Proved(Conservation::OnConstraints(Evidence::Kept)))
         }
         // States that refute what is assumed are searched for in any case.
-        (None, Claim::Open { .. }) if derivation.integrals[integral].assumed => Ok(claim.clone()),
+        (None, Claim::Open { .. }) if is_taken(derivation, integral) => Ok(claim.clone()),
         _ => Err(integral),
     };
     claims.iter().map(judge).collect()
+}
+
+/// Whether the conservation of an integral may be open. That a constraint is implied by others where a motion starts is looked at there.
+fn is_taken(derivation: &Derivation, integral: IntegralId) -> bool {
+    derivation.integrals[integral].assumed || derivation.integrals[integral].kind == Kind::Redundant
 }
 
 /// Whether an integral changes in a state in general position.
@@ -146,6 +151,9 @@ pub fn prove(
     for (integral, claim) in claims.iter() {
         match claim {
             Claim::Proved(grade) => grades.push(*grade),
+            Claim::Open { .. } if derivation.integrals[integral].kind == Kind::Redundant => {
+                grades.push(Conservation::Assumed);
+            }
             Claim::Open { rate } => match refute(derivation, integral, rate) {
                 Found::Nothing(_) if derivation.integrals[integral].assumed => grades.push(Conservation::Assumed),
                 found => violations.push(Violation { integral, rate: rate.clone(), found }),
@@ -158,7 +166,7 @@ pub fn prove(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::derivation::{Drive, Field, Integral, Kind, Role, Structure, SymbolInfo};
+    use crate::derivation::{Drive, Field, Integral, Role, Structure, SymbolInfo};
     use crate::expression::Symbol;
 
     /// An oscillator whose second rate has this factor, and its energy.

@@ -152,7 +152,9 @@ impl<'a> Constraint<'a> {
     pub(super) fn all(derivation: &'a Derivation) -> Vec<Self> {
         let is_momentum = |symbol: &Symbol| matches!(derivation.symbols[*symbol].role, Role::Momentum { .. });
         let has_momenta = |integral: &Integral| integral.value.symbols().iter().any(is_momentum);
-        let all: Vec<&Integral> = derivation.integrals.constraints().map(|(_, constraint)| constraint).collect();
+        // What others imply makes no smaller set.
+        let all = derivation.integrals.constraints().map(|(_, constraint)| constraint);
+        let all: Vec<&Integral> = all.filter(|constraint| constraint.kind != Kind::Redundant).collect();
         let is_half = 2 * all.iter().filter(|constraint| has_momenta(constraint)).count() == all.len();
         let has_phase_constraints = all.iter().any(|constraint| constraint.kind == Kind::Phase);
         let is_velocity = |integral: &Integral| match integral.kind {
@@ -164,7 +166,7 @@ impl<'a> Constraint<'a> {
         let of = |integral: &'a Integral| Self {
             value: &integral.value,
             is_velocity: is_velocity(integral),
-            has_reaction: integral.kind != Kind::InvariantSet,
+            has_reaction: integral.kind.is_held(),
         };
         all.into_iter().map(of).collect()
     }

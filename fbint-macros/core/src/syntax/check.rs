@@ -6,8 +6,8 @@ use syn::spanned::Spanned;
 use syn::{Expr, Ident};
 
 use super::{
-    ASSUME, AttributeKey, Declaration, Formalism, HIGHEST_DEGREE, KEPT, MAX_ENTRIES, NamedExpression, RESERVED_NAMES,
-    Variable, did_you_mean, plain,
+    ASSUME, AttributeKey, Declaration, Formalism, HIGHEST_DEGREE, KEPT, MAX_ENTRIES, NamedExpression, REDUNDANT,
+    RESERVED_NAMES, Variable, did_you_mean, plain,
 };
 use crate::syntax::diagnostics::Errors;
 
@@ -73,6 +73,19 @@ pub(super) fn assumptions(declaration: &Declaration, errors: &Errors) {
             _ => "is not an integral, and only the conservation of integrals can be assumed",
         };
         errors.push(word.span(), format_args!("`{name}` {reason}: remove `{ASSUME}`"));
+    }
+}
+
+/// Refuses `redundant` where nothing has a reaction that could be left out.
+pub(super) fn redundancies(declaration: &Declaration, errors: &Errors) {
+    for (key, NamedExpression { name, redundant, .. }) in declaration.named() {
+        let Some(word) = redundant else { continue };
+        let reason = match key {
+            AttributeKey::Constraint if declaration.has_reactions() => continue,
+            AttributeKey::Constraint => "has no reaction, as every constraint of a `state`",
+            _ => "is not a `constraint`, and only the reactions of those can be left out",
+        };
+        errors.push(word.span(), format_args!("`{name}` {reason}: remove `{REDUNDANT}`"));
     }
 }
 

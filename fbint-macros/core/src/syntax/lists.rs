@@ -7,7 +7,7 @@ use syn::{Expr, Ident, LitInt, RangeLimits, Token, bracketed};
 
 use super::attribute::{AttributeReader, END_OF_INPUT, KeyEntry, after_equals};
 use super::written::written;
-use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, Shape, Variable};
+use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, REDUNDANT, Shape, Variable};
 
 impl AttributeReader<'_> {
     /// `key(x, q: [3], r: [3, 3])`.
@@ -73,11 +73,21 @@ impl AttributeReader<'_> {
     }
 
     fn definition(&mut self, key: AttributeKey, tokens: &[TokenTree]) -> Option<NamedExpression> {
-        let (assume, head, value) = parts(tokens);
+        let (word, head, value) = parts(tokens);
+        let (redundant, assume): (Option<Ident>, Option<Ident>) = match word {
+            Some(word) if word == REDUNDANT => (Some(word), None),
+            other => (None, other),
+        };
         let (name, index) = match (head, value) {
             ([name @ TokenTree::Ident(_)], []) if key.takes_definitions() => {
                 let name = self.name(key, name)?;
-                return Some(NamedExpression { value: syn::parse_quote!(#name), assume, family: None, name });
+                return Some(NamedExpression {
+                    value: syn::parse_quote!(#name),
+                    assume,
+                    redundant,
+                    family: None,
+                    name,
+                });
             }
             ([name @ TokenTree::Ident(_)], [_, ..]) => (name, None),
             ([name @ TokenTree::Ident(_), TokenTree::Group(index)], [_, ..])
@@ -95,7 +105,7 @@ impl AttributeReader<'_> {
         let family = index.map(|index| family(key, &name, index)).transpose();
         let content = family.and_then(|family| Ok((family, self.defined(key, value)?)));
         match self.errors.reported(content) {
-            Some((family, value)) => Some(NamedExpression { name, assume, family, value }),
+            Some((family, value)) => Some(NamedExpression { name, assume, redundant, family, value }),
             None => {
                 self.declaration.broken.push(name);
                 self.declaration.hidden_uses = true;
@@ -187,7 +197,7 @@ fn family(key: AttributeKey, name: &Ident, index: &Group) -> syn::Result<Family>
     }
 }
 
-/// The word `assume`, what stands before `=`, and the rest.
+/// The word `assume` or `redundant`, what stands before `=`, and the rest.
 fn parts(tokens: &[TokenTree]) -> (Option<Ident>, &[TokenTree], &[TokenTree]) {
     let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
     let (head, value) = match equals {
@@ -195,7 +205,9 @@ fn parts(tokens: &[TokenTree]) -> (Option<Ident>, &[TokenTree], &[TokenTree]) {
         _ => (tokens, &[][..]),
     };
     match head {
-        [TokenTree::Ident(word), TokenTree::Ident(_), ..] if word == ASSUME => (Some(word.clone()), &head[1..], value),
+        [TokenTree::Ident(word), TokenTree::Ident(_), ..] if word == ASSUME || word == REDUNDANT => {
+            (Some(word.clone()), &head[1..], value)
+        }
         _ => (None, head, value),
     }
 }

@@ -34,6 +34,12 @@ pub const RESERVED_NAMES: [&str; 7] = ["PI", "vector", "matrix", "identity", "ze
 /// The word before the name of an integral that is taken to be conserved although algebra does not prove it.
 pub const ASSUME: &str = "assume";
 
+/// The word before the name of a constraint that others imply, and that has no reaction.
+pub const REDUNDANT: &str = "redundant";
+
+/// What else to do about a constraint that others imply.
+pub(crate) const MARK_AS_REDUNDANT: &str = ", or mark it, as in `constraint(redundant name = ..)`";
+
 /// The reason why [`ASSUME`] cannot stand before some names.
 pub(crate) const KEPT: &str = "is kept by construction, which leaves nothing to be assumed";
 
@@ -171,13 +177,15 @@ pub enum Shape {
 }
 
 /// `name = value`, the family `name[i in a..b] = value`, or `name` alone, which stands for `name = name`; in some lists with
-/// `assume` before the name.
+/// `assume` or `redundant` before the name.
 #[derive(Clone, Debug)]
 pub struct NamedExpression {
     /// Its name.
     pub name: Ident,
     /// The word `assume` before the name.
     pub assume: Option<Ident>,
+    /// The word `redundant` before the name.
+    pub redundant: Option<Ident>,
     /// The index that makes it a family.
     pub family: Option<Family>,
     /// The expression.
@@ -271,6 +279,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Opti
     system::values(&declaration, errors);
     check::search(&declaration, errors);
     check::assumptions(&declaration, errors);
+    check::redundancies(&declaration, errors);
     let clashing = check::names(&declaration, errors);
     check::size(&mut declaration, errors);
     declaration.broken.extend(clashing);

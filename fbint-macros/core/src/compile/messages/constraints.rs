@@ -6,6 +6,7 @@ use super::Messages;
 use crate::derivation::{Derivation, Doubt, IntegralId, Kind};
 use crate::notation;
 use crate::numbers::signs::Signs;
+use crate::syntax::MARK_AS_REDUNDANT;
 use crate::syntax::diagnostics::Errors;
 
 impl Messages<'_> {
@@ -46,7 +47,11 @@ impl Messages<'_> {
                 self.singular(derivation, members, true, several)
             }
             [Doubt::Singular { members, everywhere }, ..] => {
-                self.singular(derivation, members, *everywhere, "depend on one another; remove one of them")
+                let kind = |member: &IntegralId| derivation.integrals[derivation.integrals.declared(*member)].kind;
+                let are_holonomic = members.iter().all(|member| matches!(kind(member), Kind::Holonomic { .. }));
+                let mark = if are_holonomic { MARK_AS_REDUNDANT } else { "" };
+                let several = format!("depend on one another; remove one of them{mark}");
+                self.singular(derivation, members, *everywhere, &several)
             }
             [Doubt::Unsatisfied(members), ..] => {
                 let names = self.names(members.iter().copied());
