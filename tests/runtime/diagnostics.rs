@@ -185,7 +185,7 @@ fn a_start_at_a_dead_centre_is_refused_with_the_constraints() {
         error.to_string(),
         "at the start the constraints `crank`, `coupler` and `rocker` are nearly dependent on one another (pivot ratio 0.0e0), \
          so that the constraint forces are not determined; start elsewhere, change the parameters, or drop a constraint that \
-         others imply"
+         others imply, or mark it, as in `constraint(redundant name = ..)`"
     );
     let Err(Error::DependentConstraints { dependence }) =
         Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(1e-7)).map(drop)

@@ -176,6 +176,7 @@ fn a_field_is_refused_where_its_start_or_a_parameter_will_not_do() {
     let pivot = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0];
     let error = Feedback::new(&Pendulum { l: 0.0, ..PENDULUM }, &pivot, Gains::uniform(1.0)).unwrap_err();
     let text = "at the start the constraint `length` is degenerate (its row of the constraint matrix vanishes), so that the \
-                constraint forces are not determined; start elsewhere, change the parameters, or drop a constraint that others imply";
+                constraint forces are not determined; start elsewhere, change the parameters, or drop a constraint that others imply, \
+                or mark it, as in `constraint(redundant name = ..)`";
     assert_eq!(error.to_string(), text);
 }
