@@ -22,6 +22,8 @@ const SHARE: f64 = 0.05;
 const CLOSED: usize = 4;
 /// The pivot ratio at which the normal equations with their refinement leave about four digits.
 const SQUARED: f64 = 1e-7;
+/// The pivot ratio of the products of gradients above which these are independent.
+const DISTINCT: f64 = 1e-3;
 
 /// Constraints that are nearly dependent on one another in some state, so that their multipliers are not determined there; or velocities
 /// that the mass matrix hardly tells apart, so that accelerations are not.
@@ -35,6 +37,8 @@ pub struct Dependence {
     pub involved: usize,
     /// Whether these are velocities, which the mass matrix hardly tells apart.
     pub is_of_velocities: bool,
+    /// Whether they are so by masses of very different sizes, and not by their gradients.
+    pub is_by_masses: bool,
     /// The smallest pivot of their matrix over the largest.
     pub pivot_ratio: f64,
 }
@@ -102,7 +106,7 @@ impl Dependence {
             }
             involved += 1;
         }
-        Self { time, names, involved, is_of_velocities: false, pivot_ratio }
+        Self { time, names, involved, is_of_velocities: false, is_by_masses: false, pivot_ratio }
     }
 
     /// The constraints, or the velocities, that take part, the first four at most.
@@ -133,7 +137,12 @@ impl fmt::Display for Dependence {
             write!(out, " and {} more", self.involved - NAMED)?;
         }
         let of = if self.is_of_velocities { "of the mass matrix " } else { "" };
-        write!(out, " are nearly dependent on one another (pivot ratio {of}{:.1e})", self.pivot_ratio)
+        write!(out, " are nearly dependent on one another (pivot ratio {of}{:.1e})", self.pivot_ratio)?;
+        out.write_str(if self.is_by_masses {
+            " by masses of very different sizes, and not by their gradients"
+        } else {
+            ""
+        })
     }
 }
 
@@ -163,17 +172,28 @@ struct InvertedMatrix<'w> {
     count: usize,
     /// Whether the generated code solves by the normal equations.
     is_squared: bool,
+    /// Whether masses take part.
+    has_masses: bool,
 }
 
 impl Gradients<'_> {
     /// The constraints whose matrix, for which there is room in `entries`, has a pivot below `limit` times the largest.
     fn dependence(&self, time: f64, limit: f64, entries: &mut [f64], workspace: Workspace<'_>) -> Option<Dependence> {
         let Workspace { rows, columns, shares, solution } = workspace;
-        let InvertedMatrix { entries, count, is_squared } = self.matrix(entries, rows)?;
+        let InvertedMatrix { entries, count, is_squared, has_masses } = self.matrix(entries, rows)?;
         let limit = if is_squared { limit.max(SQUARED) } else { limit };
         let pivot_ratio = near_null_vector(entries, &mut columns[..count], limit, solution, shares)?;
-        let shares = rows.iter().zip(shares.iter()).take(count).map(|(row, share)| (*row, *share));
-        Some(Dependence::among(self.integrals, time, pivot_ratio, shares))
+        let involved = rows.iter().zip(shares.iter()).take(count).map(|(row, share)| (*row, *share));
+        let mut found = Dependence::among(self.integrals, time, pivot_ratio, involved);
+        if has_masses {
+            for (place, entry) in entries.iter_mut().enumerate() {
+                let [f, g] = [rows[place / count], rows[place % count]];
+                *entry = (0..self.state.len()).map(|x| self.at(f, x) * self.at(g, x)).sum();
+            }
+            columns.iter_mut().enumerate().for_each(|(j, column)| *column = j);
+            found.is_by_masses = near_null_vector(entries, &mut columns[..count], DISTINCT, solution, shares).is_none();
+        }
+        Some(found)
     }
 
     /// The derivative of integral `i` by entry `j` of the state.
@@ -213,7 +233,8 @@ impl Gradients<'_> {
                 IntegralKind::HolonomicConstraint { rate } => Some((i, rate)),
                 _ => None,
             });
-            return InvertedMatrix::new(entries, rows, holonomic, |(g, _), (_, rate)| half_bracket(g, rate));
+            let matrix = InvertedMatrix::new(entries, rows, holonomic, |(g, _), (_, rate)| half_bracket(g, rate))?;
+            return Some(InvertedMatrix { has_masses: true, ..matrix });
         }
         // Where there are none, constraints are invariant sets of a field that is given, or derived from a Poisson matrix.
         conjugates.clone().next()?;
@@ -241,7 +262,12 @@ impl<'w> InvertedMatrix<'w> {
         rows.iter_mut().zip(constraints.clone()).for_each(|(row, constraint)| *row = constraint.0);
         let pairs = constraints.clone().flat_map(|row| constraints.clone().map(move |column| (row, column)));
         entries.iter_mut().zip(pairs).for_each(|(slot, (row, column))| *slot = entry(row, column));
-        (count > 0).then_some(Self { entries: &mut entries[..count * count], count, is_squared: false })
+        (count > 0).then_some(Self {
+            entries: &mut entries[..count * count],
+            count,
+            is_squared: false,
+            has_masses: false,
+        })
     }
 }
 

@@ -17,4 +17,5 @@ mod points;
 mod redundant;
 mod residuals;
 mod runs;
+mod singular;
 mod systems;

@@ -180,6 +180,8 @@ fn a_door_on_two_hinges_is_a_pendulum() {
     }
     let end = run.state();
     assert!((end.r[(0, 2)] - state[0].sin()).abs() < 1e-9 && (end.o[1] - state[1]).abs() < 1e-9, "{end:?}, {state:?}");
+    let [undetermined] = run.drift().undetermined_reactions() else { panic!("{}", run.drift()) };
+    assert!(!undetermined.constraints().iter().any(|name| name.starts_with("turn")), "{undetermined:?}");
     let is_redundant = |integral: &&Integral| integral.kind == IntegralKind::RedundantConstraint;
     assert_eq!(Door::FACTS.integrals.iter().filter(is_redundant).count(), 1);
 }
@@ -235,4 +237,32 @@ fn a_planar_loop_in_space_moves_as_in_its_plane() {
     let error = (in_space(flat.a) - end.a).norm() + (in_space(flat.b) - end.b).norm();
     assert!(error < 1e-9, "{error:e}");
     assert!(spatial.drift().integrals().all(|integral| integral.max < 1e-11), "{}", spatial.drift());
+}
+
+/// A beam on three posts.
+#[feedback_system(
+    coordinates(height, tilt, x),
+    momenta(p, spin, px),
+    hamiltonian = (p.powi(2) + spin.powi(2) + px.powi(2)) / 2 + height,
+    constraint(left = height - tilt.sin(), right = height + tilt.sin(), redundant middle = height),
+)]
+pub struct Beam;
+
+/// The same with a wall that nothing implies.
+#[feedback_system(
+    coordinates(height, tilt, x),
+    momenta(p, spin, px),
+    hamiltonian = (p.powi(2) + spin.powi(2) + px.powi(2)) / 2 + height,
+    constraint(left = height - tilt.sin(), right = height + tilt.sin(), redundant wall = x + height),
+)]
+pub struct Walled;
+
+/// Entries of the state have no sizes at the origin.
+#[test]
+fn what_is_implied_at_the_origin_is_told_from_what_is_not() {
+    let run = run(&Beam, [0.0; 6], 0.1);
+    let [undetermined] = run.drift().undetermined_reactions() else { panic!("{}", run.drift()) };
+    assert_eq!(undetermined.constraints(), ["middle", "left", "right"]);
+    let error = Simulation::new(&Walled, [0.0; 6]).map(|_| ()).unwrap_err();
+    assert!(matches!(error, Error::NotRedundant { name: "wall", .. }), "{error}");
 }

@@ -467,6 +467,8 @@ pub(crate) fn undetermined_reactions(system: &dyn DynamicalSystem, x: &[f64]) ->
 fn implied(system: &dyn DynamicalSystem, x: &[f64], redundant: usize, mut scratch: Scratch<'_>) -> Dependence {
     let (rows, sizes, lower, shares) = (scratch.rows(), scratch.state(), scratch.square(), scratch.values());
     sizes_of(x, sizes);
+    // At the origin there are no sizes.
+    sizes.iter_mut().filter(|size| **size == 0.0).for_each(|size| *size = 1.0);
     scaled_rows(system, x, sizes, rows, scratch);
     let (integrals, width, last) = (system.facts().integrals, x.len(), shares.len() - 1);
     redundant_constraints(system).filter(|i| *i != redundant).for_each(|i| rows[i * width..][..width].fill(0.0));
@@ -490,8 +492,11 @@ fn implied(system: &dyn DynamicalSystem, x: &[f64], redundant: usize, mut scratc
         place if place == redundant => last,
         place => place,
     };
-    let places = [last].into_iter().chain(0..last);
-    Dependence::among(integrals, 0.0, left, places.map(|place| (integral(place), shares[place])))
+    // Velocities keep the invariant sets of a Lagrangian system, which have no reactions.
+    let is_lagrangian = system.facts().state.iter().any(|entry| entry.role == StateRole::Velocity);
+    let is_held = |i: &usize| !(is_lagrangian && integrals[*i].kind == IntegralKind::Constraint);
+    let places = [last].into_iter().chain(0..last).map(|place| (integral(place), shares[place]));
+    Dependence::among(integrals, 0.0, left, places.filter(|(i, _)| is_held(i)))
 }
 
 /// Puts the gradients of the constraints in units of their scales, by entries of the state in units of these sizes, into `rows`; 0 for

@@ -138,15 +138,16 @@ fn equations(derivation: &Derivation) -> Vec<Magnitude> {
 }
 
 fn collect(expression: &Expression, found: &mut Vec<Magnitude>) {
-    match expression {
-        Expression::Sum(terms) => {
-            let first = Magnitude::of(&terms[0]);
-            found.extend(terms[1..].iter().map(|term| Magnitude::of(term).divided_by(&first)));
+    for part in expression.nodes() {
+        match part {
+            Expression::Sum(terms) => {
+                let first = Magnitude::of(&terms[0]);
+                found.extend(terms[1..].iter().map(|term| Magnitude::of(term).divided_by(&first)));
+            }
+            Expression::Call(function, arguments) if !matches!(function, Function::Abs | Function::Sign) => {
+                found.extend(arguments.iter().map(Magnitude::of));
+            }
+            _ => {}
         }
-        Expression::Call(function, arguments) if !matches!(function, Function::Abs | Function::Sign) => {
-            found.extend(arguments.iter().map(Magnitude::of));
-        }
-        _ => {}
     }
-    expression.children().for_each(|child| collect(child, found));
 }

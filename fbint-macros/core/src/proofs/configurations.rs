@@ -10,7 +10,7 @@ use super::states::{Values, VanishingFunction, common_zero, evaluate, general};
 use crate::derivation::{SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};
 
-/// States that are looked at, of those that are tried.
+/// The number of states to find, and the most starts to try for them.
 const STATES: usize = 4;
 const TRIED: usize = 40;
 

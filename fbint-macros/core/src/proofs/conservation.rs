@@ -130,7 +130,7 @@ pub fn recheck_claims(
     claims.iter().map(judge).collect()
 }
 
-/// Whether the conservation of an integral may be open. That a constraint is implied by others where a motion starts is looked at there.
+/// Whether the conservation of an integral may be open. Runs check at their start that the others imply a redundant constraint.
 fn is_taken(derivation: &Derivation, integral: IntegralId) -> bool {
     derivation.integrals[integral].assumed || derivation.integrals[integral].kind == Kind::Redundant
 }

@@ -8,6 +8,7 @@ use num_traits::{Signed, ToPrimitive};
 
 use super::linear_form::{exponent, terms};
 use crate::derivation::LinearSystem;
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::derivative::gradient;
 
@@ -62,6 +63,8 @@ pub(crate) struct Degrees {
     bound: BTreeMap<Symbol, Degree>,
     /// Whether roots are unknowns, too.
     has_free_roots: bool,
+    /// Those of parts, as long as nothing else is bound.
+    known: Results<Degree>,
 }
 
 impl Degrees {
@@ -71,6 +74,10 @@ impl Degrees {
     }
 
     pub(crate) fn of(&self, expression: &Expression) -> Degree {
+        self.known.of(expression, || self.of_parts(expression))
+    }
+
+    fn of_parts(&self, expression: &Expression) -> Degree {
         match expression {
             Expression::Number(_) => Degree::polynomial(0.0),
             Expression::Pi => Degree::polynomial(1.0),
@@ -102,6 +109,7 @@ impl Degrees {
     /// the degree that counts here.
     pub(super) fn solve(&mut self, system: &LinearSystem) {
         let determinant = system.rows().map(|row| Degree::common(row.map(|entry| self.of(entry)))).sum();
+        self.known = Results::default();
         self.bound.extend(system.unknowns.iter().map(|unknown| (*unknown, Degree::polynomial(determinant))));
     }
 
@@ -118,6 +126,7 @@ impl Degrees {
             ((without(degree) + denominator * (rest - 1.0)) / rest).ceil()
         };
         let numerator = others.iter().enumerate().map(order).fold(0.0, f64::max);
+        self.known = Results::default();
         self.bound.insert(symbol, Degree { numerator, denominator });
     }
 }

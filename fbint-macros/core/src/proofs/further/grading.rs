@@ -11,6 +11,7 @@ use super::FIRST_PRIME;
 use super::kernel::{BLOCK, Combination, Elimination, combined};
 use super::monomials::FactoredMonomial;
 use crate::derivation::Derivation;
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::field::PrimeField;
 
@@ -48,7 +49,7 @@ fn gradings(
     let states = derivation.symbols.states();
     let unknowns = derivation.field.systems.iter().flat_map(|system| system.unknowns.iter().copied());
     let places: BTreeMap<Symbol, usize> = states.chain(unknowns).zip(0..).collect();
-    let mut equations = Equations { field, places, vanishing: BTreeSet::new() };
+    let mut equations = Equations { field, places, vanishing: BTreeSet::new(), known: Results::default() };
     equations.of_field(derivation);
     if is_on_constraints {
         derivation.integrals.constraints().for_each(|(_, constraint)| drop(equations.weight(&constraint.value)));
@@ -65,6 +66,8 @@ struct Equations {
     places: BTreeMap<Symbol, usize>,
     /// Values that are 0.
     vanishing: BTreeSet<Weight>,
+    /// Weights of parts, which add the same equations wherever they stand.
+    known: Results<Option<Weight>>,
 }
 
 impl Equations {
@@ -89,6 +92,14 @@ impl Equations {
 
     /// The weight of an expression; 0 has any.
     fn weight(&mut self, expression: &Expression) -> Option<Weight> {
+        self.known.get(expression).unwrap_or_else(|| {
+            let weight = self.weight_by_parts(expression);
+            self.known.insert(expression, &weight);
+            weight
+        })
+    }
+
+    fn weight_by_parts(&mut self, expression: &Expression) -> Option<Weight> {
         match expression {
             Expression::Number(_) if expression.is_zero() => None,
             Expression::Number(_) | Expression::Pi => Some(self.none()),
