@@ -307,13 +307,22 @@ impl Expression {
     /// The expression after a pass. The pass is called once for each distinct part, with the part and a function that transforms the
     /// parts of that.
     pub fn transformed(&self, pass: &impl Fn(&Self, &dyn Fn(&Self) -> Self) -> Self) -> Self {
+        self.transformed_once(&Results::default(), pass)
+    }
+
+    /// The same pass over several expressions, with the results that are known of it.
+    pub(crate) fn transformed_once(
+        &self,
+        known: &Results<Self>,
+        pass: &impl Fn(&Self, &dyn Fn(&Self) -> Self) -> Self,
+    ) -> Self {
         fn visit<P>(part: &Expression, pass: &P, results: &Results<Expression>) -> Expression
         where
             P: Fn(&Expression, &dyn Fn(&Expression) -> Expression) -> Expression,
         {
             results.of(part, || pass(part, &|part| visit(part, pass, results)))
         }
-        visit(self, pass, &Results::default())
+        visit(self, pass, known)
     }
 
     /// The expression with other direct sub-expressions.

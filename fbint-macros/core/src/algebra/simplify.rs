@@ -7,6 +7,7 @@ use super::vanishing;
 use crate::algebra::symbolic::Expr;
 use crate::expression::circle;
 use crate::expression::factored::factored;
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Function};
 use crate::mechanics::Simplify;
 use crate::proofs::vanishes_identically;
@@ -19,7 +20,7 @@ impl Simplify for Algebra {
     /// calls in the end. Vanishing is decided exactly for rational expressions; of others, some that vanish may be missed.
     fn shortened(&self, expression: &Expression) -> Option<Expression> {
         let own = Expr::read(expression).write()?;
-        let finished = |form: &Expression| circle::simplified(&factored(form));
+        let finished = |form: &Expression| circle::simplified(&factored(form), &Results::default());
         let Some(expanded) = expanded(&own) else { return Some(finished(&own)) };
         if has(&expanded, is_power_of_sum) && vanishes_identically(&expanded) {
             return Some(Expression::zero());

@@ -6,6 +6,7 @@ use super::lagrangian::lagrangian;
 use super::scope::{Poison, Reported, Scope, Settlement, every};
 use crate::derivation::{Dynamics, Role, Symbols};
 use crate::expression::factored::collected;
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 use crate::syntax::{Declaration, Formalism, NamedExpression, Shape};
@@ -61,11 +62,14 @@ fn velocities(symbols: &Symbols, hamiltonian: &Expression) -> Option<Settlement>
         return Some(settlement);
     }
     let slopes = derivative::gradient(hamiltonian, |symbol| matches!(symbols[symbol].role, Role::Momentum { .. }))?;
+    let known = Results::default();
     for rate in rates {
         if let Role::Rate { of } = symbols[rate].role
             && let Role::Coordinate { momentum } = symbols[of].role
         {
-            settlement.0.insert(rate, slopes.get(&momentum).map_or_else(Expression::zero, collected));
+            settlement
+                .0
+                .insert(rate, slopes.get(&momentum).map_or_else(Expression::zero, |slope| collected(slope, &known)));
         }
     }
     Some(settlement)

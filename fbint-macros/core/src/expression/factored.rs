@@ -7,6 +7,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use crate::expression::Expression;
+use crate::expression::parts::Results;
 
 /// The expression where every sum is the product of what its terms share (numbers, and powers of one sign) and the sum of
 /// what remains: a x / m + a y / m is a (x + y) / m.
@@ -19,8 +20,8 @@ pub fn factored(expression: &Expression) -> Expression {
 
 /// The expression where equal factors of a product are one power, terms of a sum that differ in their number alone are one term, and what
 /// the terms of a sum share is taken out.
-pub fn collected(expression: &Expression) -> Expression {
-    expression.transformed(&|part, collected| with_like_terms_collected(part.mapped(collected)))
+pub(crate) fn collected(expression: &Expression, known: &Results<Expression>) -> Expression {
+    expression.transformed_once(known, &|part, collected| with_like_terms_collected(part.mapped(collected)))
 }
 
 /// An expression whose parts are collected.

@@ -62,9 +62,10 @@ impl From<Overlong> for Underived {
 
 /// The derivation from a problem without algebra, and the proofs by numbers.
 pub fn prepare(problem: &Problem) -> Result<Prepared, Underived> {
-    let derivation = derive(problem, &Collect)?;
+    let simplify = Collect::default();
+    let derivation = derive(problem, &simplify)?;
     let grades = grades(&derivation);
-    Ok(concluded(derivation, &grades, &Collect))
+    Ok(concluded(derivation, &grades, &simplify))
 }
 
 /// A derivation with what is found out about its integrals, beside these grades.

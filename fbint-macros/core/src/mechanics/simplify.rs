@@ -4,7 +4,8 @@
 use crate::expression::Expression;
 use crate::expression::circle;
 use crate::expression::factored::collected;
-use crate::proofs::vanishes_identically;
+use crate::expression::parts::Results;
+use crate::proofs::Vanishing;
 
 /// Expressions with more operations are left as they are: what is made of them is refused as too long, or would be after minutes.
 const MOST_OPERATIONS: usize = 50_000;
@@ -30,13 +31,19 @@ pub trait Simplify {
     }
 }
 
-/// Simplifies without algebra: equal terms and equal factors become one, and what points modulo primes prove to vanish is 0.
-pub struct Collect;
+/// Simplifies without algebra: equal terms and equal factors become one, and what points modulo primes prove to vanish is 0. What
+/// expressions share is simplified once.
+#[derive(Default)]
+pub struct Collect {
+    collected: Results<Expression>,
+    without_squares: Results<Expression>,
+    vanishing: Vanishing,
+}
 
 impl Simplify for Collect {
     fn shortened(&self, expression: &Expression) -> Option<Expression> {
-        let collected = circle::simplified(&collected(expression));
+        let collected = circle::simplified(&collected(expression, &self.collected), &self.without_squares);
         let shorter = if collected.operations() <= expression.operations() { collected } else { expression.clone() };
-        Some(if vanishes_identically(&shorter) { Expression::zero() } else { shorter })
+        Some(if self.vanishing.vanishes(&shorter) { Expression::zero() } else { shorter })
     }
 }

@@ -11,16 +11,19 @@ use num_rational::BigRational;
 
 use crate::derivation::{Problem, Quantity};
 use crate::expression::Expression;
+use crate::expression::parts::Results;
 
 /// The declared sums whose order matters: sums of three terms or more.
 pub(super) struct Written {
     /// By their terms in order, with all sums within resolved.
     sums: BTreeMap<Vec<Expression>, Expression>,
+    /// What is restored already.
+    restored: Results<Expression>,
 }
 
 impl Written {
     pub(super) fn of(problem: &Problem) -> Self {
-        let mut written = Self { sums: BTreeMap::new() };
+        let mut written = Self { sums: BTreeMap::new(), restored: Results::default() };
         let is_derived = |quantity: Quantity| !matches!(quantity, Quantity::Poisson | Quantity::Output(_));
         let functions = problem.functions().into_iter().filter(|(quantity, _)| is_derived(*quantity));
         functions.for_each(|(_, declared)| written.collect(declared));
@@ -28,13 +31,12 @@ impl Written {
     }
 
     fn collect(&mut self, expression: &Expression) {
-        if matches!(expression, Expression::Sum(_)) {
-            let terms = terms(expression);
+        for sum in expression.nodes().filter(|node| matches!(node, Expression::Sum(_))) {
+            let terms = terms(sum);
             if terms.len() > 2 {
-                self.sums.entry(terms).or_insert_with(|| expression.clone());
+                self.sums.entry(terms).or_insert_with(|| sum.clone());
             }
         }
-        expression.children().for_each(|child| self.collect(child));
     }
 
     /// A declared function, as the algebra has it if that takes fewer operations.
@@ -44,7 +46,7 @@ impl Written {
 
     /// The expression with every declared sum, or minus one, in its declared form.
     pub(super) fn restored(&self, expression: &Expression) -> Expression {
-        expression.transformed(&|part, restored| self.as_declared(part.mapped(restored)))
+        expression.transformed_once(&self.restored, &|part, restored| self.as_declared(part.mapped(restored)))
     }
 
     /// A declared sum, or minus one, in its declared form.

@@ -4,11 +4,13 @@
 //! vanish, the linear system for c, the field X component by component, V and its gradient. c and y carry the name of the
 //! constraint or the integral that they belong to. What was found out about the integrals follows.
 
+mod abbreviations;
 mod findings;
 mod print;
 
 use num_traits::One;
 
+use self::abbreviations::shared_parts;
 use self::print::{Printer, Style};
 use crate::derivation::table::Table;
 use crate::derivation::{
@@ -72,6 +74,8 @@ struct Notation<'a> {
     derivation: &'a Derivation,
     /// y, by the names of the integrals.
     y: Table<IntegralId, Symbol>,
+    /// What is printed as a symbol, because long equations have it in several places.
+    abbreviations: Vec<(Symbol, Expression)>,
 }
 
 /// Minus an expression, without a sign before parentheses.
@@ -89,7 +93,9 @@ impl<'a> Notation<'a> {
             let name = style.choose(format!("y[{}]", integral.name), format!("y_{{{}}}", integral.latex));
             printer.symbol_for(name)
         });
-        Self { style, printer, derivation, y }
+        let parts = shared_parts(derivation);
+        let abbreviations = printer.abbreviate(&parts).into_iter().zip(parts).collect();
+        Self { style, printer, derivation, y, abbreviations }
     }
 
     /// All that there is something to say about.
@@ -100,6 +106,7 @@ impl<'a> Notation<'a> {
             matrix.as_ref().map_or_else(Vec::new, |matrix| equations(self, matrix))
         };
         let sections = [
+            ("Abbreviations", self.abbreviations()),
             (&*format!("Lagrangian of {name}"), self.lagrangian()),
             ("Brackets of the frame", self.frame_brackets()),
             ("Momenta", self.momenta()),
@@ -124,6 +131,11 @@ impl<'a> Notation<'a> {
         ];
         let sections = sections.into_iter().filter(|(_, equations)| !equations.is_empty());
         sections.map(|(heading, equations)| (heading.to_owned(), equations)).collect()
+    }
+
+    fn abbreviations(&self) -> Vec<Equation> {
+        let equation = |(symbol, part): &(Symbol, Expression)| (self.symbol(*symbol), self.printer.definition(part));
+        self.abbreviations.iter().map(equation).collect()
     }
 
     fn lagrangian(&self) -> Vec<Equation> {

@@ -1,5 +1,7 @@
 //! Expressions as people write them.
 
+use std::collections::HashMap;
+
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed};
@@ -7,10 +9,12 @@ use num_traits::{One, Signed};
 use crate::derivation::Symbols;
 use crate::derivation::table::Table;
 use crate::expression::work::{PART, spend};
-use crate::expression::{Expression, Function, Symbol};
+use crate::expression::{Expression, Function, Identity, Symbol};
 
 /// The length, in characters, beyond which an expression is cut short.
 const LONGEST: usize = 160;
+/// A term with more operations is not written out to show its beginning.
+const MOST_OPERATIONS: usize = 1_000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
@@ -39,6 +43,8 @@ impl Style {
 pub(super) struct Printer {
     pub(super) style: Style,
     names: Table<Symbol, String>,
+    /// Parts that are printed as symbols.
+    abbreviations: HashMap<Identity, Symbol>,
 }
 
 /// How tightly the outermost operation of a printed expression binds.
@@ -51,7 +57,19 @@ enum Binding {
 
 impl Printer {
     pub(super) fn new(style: Style, symbols: &Symbols) -> Self {
-        Self { style, names: symbols.map(|symbol| style.choose(&symbol.name, &symbol.latex).clone()) }
+        let names = symbols.map(|symbol| style.choose(&symbol.name, &symbol.latex).clone());
+        Self { style, names, abbreviations: HashMap::new() }
+    }
+
+    /// Prints each of these parts as a symbol from now on, and returns these: `w1`, or with the first letter that no other name begins with.
+    pub(super) fn abbreviate(&mut self, parts: &[Expression]) -> Vec<Symbol> {
+        let is_free = |letter: &&str| !self.names.rows().any(|name| name.starts_with(*letter));
+        let letter = ["w", "z", "u", "h", "e"].into_iter().find(is_free).unwrap_or("part");
+        let name = |number: usize| self.style.choose(format!("{letter}{number}"), format!("{letter}_{{{number}}}"));
+        let names: Vec<String> = (1..=parts.len()).map(name).collect();
+        let symbols: Vec<Symbol> = names.into_iter().map(|name| self.symbol_for(name)).collect();
+        self.abbreviations.extend(parts.iter().map(Expression::identity).zip(symbols.iter().copied()));
+        symbols
     }
 
     /// A symbol with this name, for a quantity of an equation that the model does not have.
@@ -70,13 +88,21 @@ impl Printer {
 
     /// An expression; of a long sum, the first terms.
     pub(super) fn short(&self, expression: &Expression) -> String {
-        let whole = self.expression(expression);
-        if whole.chars().count() <= LONGEST {
-            return whole;
+        // Each operation takes a character.
+        if expression.operations() <= LONGEST {
+            let whole = self.expression(expression);
+            if whole.chars().count() <= LONGEST {
+                return whole;
+            }
         }
         let terms = distributed(expression);
+        if terms[0].operations() > MOST_OPERATIONS {
+            return self.text("a long expression");
+        }
         let first = |count: usize| self.sum(&terms[..count]);
-        let fitting = (1..terms.len()).take_while(|&count| first(count).chars().count() <= LONGEST).last();
+        let is_short = |count: &usize| terms[..*count].iter().all(|term| term.operations() <= LONGEST);
+        let fitting =
+            (1..terms.len()).take_while(is_short).take_while(|&count| first(count).chars().count() <= LONGEST).last();
         match fitting {
             Some(count) => {
                 let rest = terms.len() - count;
@@ -103,7 +129,20 @@ impl Printer {
         if enclose { self.style.choose(format!("({text})"), format!("\\left({text}\\right)")) } else { text }
     }
 
+    /// What an abbreviation stands for.
+    pub(super) fn definition(&self, part: &Expression) -> String {
+        self.print_written_out(part).0
+    }
+
     fn print(&self, expression: &Expression) -> (String, Binding) {
+        let is_operation = !self.abbreviations.is_empty() && expression.operations() > 0;
+        match is_operation.then(|| self.abbreviations.get(&expression.identity())).flatten() {
+            Some(symbol) => (self.symbol(*symbol), Binding::Atom),
+            None => self.print_written_out(expression),
+        }
+    }
+
+    fn print_written_out(&self, expression: &Expression) -> (String, Binding) {
         spend(PART);
         match expression {
             Expression::Pi if self.style == Style::Source => ("PI".to_owned(), Binding::Atom),

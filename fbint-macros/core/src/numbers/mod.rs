@@ -1,6 +1,7 @@
-//! What expressions are evaluated in: doubles, numbers of 256 bits, with derivatives or without, signs, residues modulo primes; where they
+//! What expressions are evaluated in: doubles, with an estimate of their rounding or without, numbers of 256 bits, with derivatives or without, signs, residues modulo primes; where they
 //! are evaluated; and linear systems in all of them.
 
+pub(crate) mod bounded;
 pub(crate) mod derivative;
 pub(crate) mod determinant;
 mod double;

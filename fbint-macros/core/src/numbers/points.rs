@@ -134,6 +134,11 @@ pub fn search_points(symbols: &Symbols) -> impl Iterator<Item = Point<'_>> {
 }
 
 impl<'a> Point<'a> {
+    /// A point of size one.
+    pub fn general() -> Self {
+        Self { seed: 1, size: Size::Common(1.0), signed: None }
+    }
+
     /// The point of this number where values have these sizes.
     pub fn sized(seed: u64, sizes: &'a Sizes) -> Self {
         Self { seed, size: Size::Listed(sizes), signed: None }

@@ -7,6 +7,7 @@
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Function};
 
 /// Whether an expression is proved to be 0 in no state.
@@ -28,30 +29,35 @@ impl Signs {
 
     /// The signs of an expression.
     pub(crate) fn of(expression: &Expression) -> Self {
-        match expression {
+        Self::of_part(expression, &Results::default())
+    }
+
+    /// The same, where those of some parts are known.
+    fn of_part(expression: &Expression, known: &Results<Self>) -> Self {
+        known.of(expression, || match expression {
             Expression::Number(number) => Self::between(number, number),
             Expression::Pi => Self::POSITIVE,
             Expression::Symbol(_) => Self::ANY,
-            Expression::Sum(terms) => Self::of_sum(terms),
+            Expression::Sum(terms) => Self::of_sum(terms, known),
             Expression::Product(factors) => {
                 // A factor that occurs twice is a square.
                 let first = factors.iter().enumerate().filter(|(place, factor)| !factors[..*place].contains(factor));
                 let power = |factor: &Expression| {
                     let times = factors.iter().filter(|other| *other == factor).count();
-                    Self::of(factor).power(&BigRational::from_integer(times.into()))
+                    Self::of_part(factor, known).power(&BigRational::from_integer(times.into()))
                 };
                 first.fold(Self::POSITIVE, |product, (_, factor)| product.times(power(factor)))
             }
-            Expression::Power(base, exponent) => Self::of(base).power(exponent),
-            Expression::Call(function, arguments) => Self::of_call(*function, Self::of(&arguments[0])),
-        }
+            Expression::Power(base, exponent) => Self::of_part(base, known).power(exponent),
+            Expression::Call(function, arguments) => Self::of_call(*function, Self::of_part(&arguments[0], known)),
+        })
     }
 
     /// Those of all terms, and those where sines and cosines add no more than their size to a number.
-    fn of_sum(terms: &[Expression]) -> Self {
+    fn of_sum(terms: &[Expression], known: &Results<Self>) -> Self {
         let zero = BigRational::zero;
         let (mut number, mut size, mut rest) = (zero(), zero(), Self::between(&zero(), &zero()));
-        let all: Vec<Self> = terms.iter().map(Self::of).collect();
+        let all: Vec<Self> = terms.iter().map(|term| Self::of_part(term, known)).collect();
         for (term, signs) in terms.iter().zip(&all) {
             match (term, largest(term)) {
                 (Expression::Number(term), _) => number += term,

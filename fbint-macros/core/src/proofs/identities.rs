@@ -38,7 +38,10 @@ use super::linear_form::factors;
 use super::point::{ModularPoint, Set, Signs, most_signs, roots};
 use super::rotation;
 use crate::expression::Expression;
+use crate::numbers::bounded::Bounded;
+use crate::numbers::derivative::{AtPoint, Evaluation};
 use crate::numbers::field::primes;
+use crate::numbers::points::Point;
 
 /// Points that an identity has to hold at, and for each choice of signs where these are bound by one another.
 const POINTS: u64 = 8;
@@ -58,6 +61,25 @@ const LARGEST_DENOMINATOR: u64 = 1 << 20;
 pub(crate) fn vanishes_identically(expression: &Expression) -> bool {
     expression.is_zero()
         || holds_on(&[expression], &Set::default(), 1.0, |point| Some(point.evaluate(expression)? == 0))
+}
+
+/// Whether expressions vanish identically, for many that share parts: most of those that do not are told at one point, whose values are
+/// computed once.
+pub(crate) struct Vanishing(AtPoint<'static, Bounded>);
+
+impl Default for Vanishing {
+    fn default() -> Self {
+        let point = Point::general();
+        Self(Evaluation::new(Box::new(move |symbol| Bounded::rounded(point.symbol(symbol)))))
+    }
+}
+
+impl Vanishing {
+    /// See [`vanishes_identically`].
+    pub(crate) fn vanishes(&self, expression: &Expression) -> bool {
+        let is_nonzero = || self.0.value(expression).is_some_and(Bounded::is_nonzero);
+        expression.is_zero() || !is_nonzero() && vanishes_identically(expression)
+    }
 }
 
 /// Whether an identity holds at enough random points of a set: a proof that it does everywhere there. What has to be 0 is made of `parts`,

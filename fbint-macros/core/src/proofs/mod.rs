@@ -42,7 +42,7 @@ pub(crate) use definedness::{Undefined, constraints_that_are_roots, is_root, und
 pub(crate) use degree::Degrees;
 pub use feasibility::doubts;
 pub use further::{MOST_MONOMIALS, further, monomials_up_to};
-pub(crate) use identities::vanishes_identically;
+pub(crate) use identities::{Vanishing, vanishes_identically};
 pub use kinetic_energy::kinetic_energy;
 pub use mistakes::is_mistake;
 pub use rank::rank;

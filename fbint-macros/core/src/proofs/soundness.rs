@@ -3,7 +3,7 @@
 
 use std::cell::LazyCell;
 
-use super::identities::vanishes_identically;
+use super::identities::{Vanishing, vanishes_identically};
 use super::regularity::{DependentColumns, dependence, whole_kernel};
 use super::states::{State, VanishingFunction, common_zero, general};
 use crate::derivation::{Role, Symbols};
@@ -35,7 +35,8 @@ pub(crate) enum Unsound {
 /// The mistake in a mass matrix, if any.
 pub(crate) fn unsound_mass(matrix: &[Vec<Expression>]) -> Option<Unsound> {
     // What cancels would leave what rounding makes of it.
-    let simplified = |entry: &Expression| if vanishes_identically(entry) { Expression::zero() } else { entry.clone() };
+    let vanishing = Vanishing::default();
+    let simplified = |entry: &Expression| if vanishing.vanishes(entry) { Expression::zero() } else { entry.clone() };
     let matrix: Vec<Vec<Expression>> = matrix.iter().map(|row| row.iter().map(simplified).collect()).collect();
     match dependence(&matrix) {
         Some(DependentColumns { is_proved: true, .. }) => Some(Unsound::Singular(whole_kernel(&matrix))),

@@ -1,0 +1,58 @@
+//! Names for the parts that long equations share, so that they grow with the distinct parts and not with the tree that these stand for.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::derivation::{Derivation, Structure};
+use crate::expression::{Expression, Identity};
+
+/// An expression with more operations, written out, fills a page.
+const PAGE: usize = 400;
+/// The fewest operations of a part that has a name.
+const WORTH_A_NAME: usize = 6;
+
+/// The parts that occur in several places of long expressions, each behind those that it contains.
+pub(super) fn shared_parts(derivation: &Derivation) -> Vec<Expression> {
+    let long: Vec<&Expression> = expressions(derivation).filter(|expression| expression.operations() > PAGE).collect();
+    let mut walk = Walk::default();
+    long.iter().for_each(|expression| walk.visit(expression));
+    let Walk { occurrences, parts_first, .. } = walk;
+    let is_shared = |part: &&&Expression| part.operations() >= WORTH_A_NAME && occurrences[&part.identity()] > 1;
+    parts_first.iter().filter(is_shared).map(|part| (*part).clone()).collect()
+}
+
+/// All that equations are made of.
+fn expressions(derivation: &Derivation) -> impl Iterator<Item = &Expression> {
+    let Derivation { hamel, integrals, field, outputs, structure, .. } = derivation;
+    let of_frame = hamel.iter().flat_map(|hamel| [&hamel.lagrangian].into_iter().chain(hamel.momenta.values()));
+    let of_integrals =
+        integrals.rows().flat_map(|integral| [&integral.value].into_iter().chain(integral.gradient.values()));
+    let of_matrix = match structure {
+        Structure::Matrix(rows) => Some(rows.rows().flat_map(|row| row.values())),
+        _ => None,
+    };
+    let of_outputs = outputs.iter().map(|output| &output.value);
+    let of_matrix = of_matrix.into_iter().flatten();
+    of_frame.chain(of_integrals).chain(field.expressions()).chain(of_outputs).chain(of_matrix)
+}
+
+/// A walk over distinct parts.
+#[derive(Default)]
+struct Walk<'a> {
+    /// How often each part occurs in distinct expressions around it.
+    occurrences: HashMap<Identity, usize>,
+    seen: HashSet<Identity>,
+    parts_first: Vec<&'a Expression>,
+}
+
+impl<'a> Walk<'a> {
+    fn visit(&mut self, expression: &'a Expression) {
+        if expression.operations() < WORTH_A_NAME {
+            return;
+        }
+        *self.occurrences.entry(expression.identity()).or_default() += 1;
+        if self.seen.insert(expression.identity()) {
+            expression.children().for_each(|part| self.visit(part));
+            self.parts_first.push(expression);
+        }
+    }
+}
