@@ -9,6 +9,7 @@ use super::evaluate::Fold;
 use super::foreign;
 use super::scope::{Poison, Reported, Scope};
 use super::value::ShapedExpression;
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Function, to_f64};
 use crate::syntax::{Shape, nearest, plain};
 
@@ -195,7 +196,7 @@ impl Scope<'_> {
     }
 
     fn power(&self, base: Expression, exponent: BigRational, written: &Expr) -> Value {
-        let nested = nested_exponent(&base) * to_f64(&exponent).abs();
+        let nested = nested_exponent(&base, &Results::default()) * to_f64(&exponent).abs();
         if nested > MAX_EXPONENT {
             let message = format!("an exponent is {MAX_EXPONENT} at most, and powers of powers multiply");
             return self.fail(written, format!("{message}: here it is up to {nested:.0}"));
@@ -294,10 +295,12 @@ pub(super) fn arguments(count: usize) -> String {
 }
 
 /// The largest product of the exponents of nested powers.
-fn nested_exponent(expression: &Expression) -> f64 {
-    let of_children = expression.children().map(nested_exponent).fold(1.0, f64::max);
-    match expression {
-        Expression::Power(_, exponent) => of_children * to_f64(exponent).abs().max(1.0),
-        _ => of_children,
-    }
+fn nested_exponent(expression: &Expression, known: &Results<f64>) -> f64 {
+    known.of(expression, || {
+        let of_parts = expression.children().map(|part| nested_exponent(part, known)).fold(1.0, f64::max);
+        match expression {
+            Expression::Power(_, exponent) => of_parts * to_f64(exponent).abs().max(1.0),
+            _ => of_parts,
+        }
+    })
 }

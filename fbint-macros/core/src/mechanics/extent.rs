@@ -1,5 +1,5 @@
-//! How long what is derived may become. Expressions share nothing while they are derived, so that a product of many sums has derivatives
-//! that take minutes and gigabytes, although the code in the end is short.
+//! How long what is derived may become. Algebra multiplies out integrals and brackets, which share nothing then: a product of many sums
+//! has derivatives that take minutes and gigabytes, although the code in the end is short. Equations count by their distinct parts.
 
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::table::Table;
@@ -56,10 +56,10 @@ pub(super) fn check_field(field: &Field) -> Result<(), Overlong> {
     field.systems.iter().try_for_each(|system| {
         let mut rows = system.unknowns.iter().zip(system.rows());
         rows.try_for_each(|(&unknown, mut row)| {
-            row.try_for_each(|entry| check(DerivedExpression::Equation(unknown), entry.operations()))
+            row.try_for_each(|entry| check(DerivedExpression::Equation(unknown), entry.size()))
         })
     })?;
-    field.rates.iter().try_for_each(|(state, rate)| check(DerivedExpression::Rate(state), rate.operations()))
+    field.rates.iter().try_for_each(|(state, rate)| check(DerivedExpression::Rate(state), rate.size()))
 }
 
 fn check(expression: DerivedExpression, operations: usize) -> Result<(), Overlong> {

@@ -41,6 +41,11 @@ pub struct Collect {
 }
 
 impl Simplify for Collect {
+    /// Parts are looked at once, so that no expression is too long.
+    fn simplified(&self, expression: &Expression) -> Option<Expression> {
+        self.shortened(expression)
+    }
+
     fn shortened(&self, expression: &Expression) -> Option<Expression> {
         let collected = circle::simplified(&collected(expression, &self.collected), &self.without_squares);
         let shorter = if collected.operations() <= expression.operations() { collected } else { expression.clone() };

@@ -1,6 +1,6 @@
 //! Values and gradients of expressions, without algebra: in numbers along with the values, as expressions by the chain rule, not simplified.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use num_rational::BigRational;
@@ -9,7 +9,7 @@ use num_traits::{One, Signed};
 use super::number::{Number, Numeric};
 use crate::expression::parts::Results;
 use crate::expression::work::{EVALUATION, spend_each, spend_number};
-use crate::expression::{Expression, Function, Symbol};
+use crate::expression::{Expression, Function, Identity, Symbol};
 
 /// A value, and its derivatives by the unknowns that it depends on, which are symbols mostly. It is a number itself.
 #[derive(Clone, Debug)]
@@ -110,6 +110,76 @@ fn gradient_of(
         }
         let sums = terms.into_iter().map(|(symbol, of_parts)| (symbol, Expression::sum(of_parts)));
         Some(Rc::new(sums.filter(|(_, slope)| !slope.is_zero()).collect()))
+    })
+}
+
+/// The same by reverse mode, in one sweep from the whole to its parts: each part is looked at once, however many variables there are, and
+/// the derivatives share their common parts. Those of a short expression come out longer than by [`gradient`].
+pub(crate) fn gradient_in_reverse(
+    expression: &Expression,
+    is_variable: impl Fn(Symbol) -> bool,
+) -> Option<BTreeMap<Symbol, Expression>> {
+    let varies = Results::default();
+    // The terms of the derivative by each part that is still to come.
+    let mut terms: HashMap<Identity, Vec<Expression>> =
+        HashMap::from([(expression.identity(), vec![Expression::one()])]);
+    let mut gradient = BTreeMap::new();
+    for part in wholes_first(expression) {
+        let Some(slope) = terms.remove(&part.identity()).map(Expression::sum) else { continue };
+        if let Expression::Symbol(symbol) = part {
+            gradient.insert(*symbol, slope);
+            continue;
+        }
+        for (place, inner) in part.children().enumerate().filter(|(_, inner)| contains(inner, &is_variable, &varies)) {
+            terms.entry(inner.identity()).or_default().push(chained(part, place, slope.clone())?);
+        }
+    }
+    gradient.retain(|_, slope| !slope.is_zero());
+    Some(gradient)
+}
+
+/// The distinct parts of an expression, each before those that it is made of.
+fn wholes_first(expression: &Expression) -> Vec<&Expression> {
+    let (mut open, mut seen, mut parts_first) = (vec![(expression, false)], HashSet::new(), Vec::new());
+    while let Some((part, is_open)) = open.pop() {
+        if is_open {
+            parts_first.push(part);
+        } else if seen.insert(part.identity()) {
+            open.push((part, true));
+            open.extend(part.children().map(|inner| (inner, false)));
+        }
+    }
+    parts_first.reverse();
+    parts_first
+}
+
+/// Returns `true` if some of the variables occurs.
+fn contains(expression: &Expression, is_variable: &impl Fn(Symbol) -> bool, known: &Results<bool>) -> bool {
+    known.of(expression, || match expression {
+        Expression::Symbol(symbol) => is_variable(*symbol),
+        _ => expression.children().any(|part| contains(part, is_variable, known)),
+    })
+}
+
+/// The derivative of an expression along a direction, which has these entries by symbols, in one sweep; `None` where it is undefined.
+pub(crate) fn along(expression: &Expression, direction: impl Fn(Symbol) -> Expression) -> Option<Expression> {
+    along_direction(expression, &direction, &Results::default())
+}
+
+fn along_direction(
+    expression: &Expression,
+    direction: &impl Fn(Symbol) -> Expression,
+    known: &Results<Option<Expression>>,
+) -> Option<Expression> {
+    if let Expression::Symbol(symbol) = expression {
+        return Some(direction(*symbol));
+    }
+    known.of(expression, || {
+        let term = |(place, part)| {
+            let slope = along_direction(part, direction, known)?;
+            if slope.is_zero() { Some(slope) } else { chained(expression, place, slope) }
+        };
+        Some(Expression::sum(expression.children().enumerate().map(term).collect::<Option<Vec<_>>>()?))
     })
 }
 
@@ -255,7 +325,7 @@ mod tests {
         assert_eq!(cube[&Symbol(0)], Expression::product([Expression::integer(3), abs(x()), x()]));
     }
 
-    /// Both ways of differentiation against central differences, in 256 bits: mechanics and its check share these rules.
+    /// All ways of differentiation against central differences, in 256 bits: mechanics and its check share these rules.
     #[test]
     fn derivatives_are_limits_of_differences() {
         const STEP: f64 = 1e-20;
@@ -264,14 +334,18 @@ mod tests {
             let derived = gradient(&sample, |_| true).expect("the sample is smooth");
             let slopes = Evaluation::new(|symbol| varying(symbol, point(symbol), true));
             let in_numbers = slopes.value(&sample).expect("the sample is smooth").gradient;
+            let in_reverse = gradient_in_reverse(&sample, |_| true).expect("the sample is smooth");
             for symbol in [Symbol(0), Symbol(1)] {
+                let unit = |other| if other == symbol { Expression::one() } else { Expression::zero() };
+                let directional = along(&sample, unit).expect("the sample is smooth");
                 let shifted = |step: f64| {
                     let value = |other| if other == symbol { &point(other) + &Real::from(step) } else { point(other) };
                     Evaluation::new(value).number(&sample)
                 };
                 let difference = &(&shifted(STEP) - &shifted(-STEP)) / &Real::from(2.0 * STEP);
-                let value = Evaluation::new(point).number(&entry(&derived, symbol));
-                for derivative in [&value, &entry(&in_numbers, symbol)] {
+                let written = [entry(&derived, symbol), entry(&in_reverse, symbol), directional];
+                let written = written.map(|derivative| Evaluation::new(point).number(&derivative));
+                for derivative in written.iter().chain([&entry(&in_numbers, symbol)]) {
                     let error = (derivative - &difference).to_f64().abs();
                     assert!(error < 1e-35, "{sample:?} by {symbol:?}: {error:e}");
                 }

@@ -99,7 +99,8 @@ pub(super) fn jacobian(parts: &FunctionParts<'_>) -> Program {
 /// c, for every integral; 0 where there is none.
 pub(super) fn multipliers(parts: &FunctionParts<'_>) -> Program {
     let Derivation { symbols, integrals, .. } = parts.derivation;
-    let mut lowering = parts.lowering_with_multipliers();
+    let has_any = integrals.ids().any(|id| symbols.multiplier(id).is_some());
+    let mut lowering = if has_any { parts.lowering_with_multipliers() } else { parts.lowering() };
     let zero = lowering.builder.constant(0.0);
     let mut value = |id| symbols.multiplier(id).map_or(zero, |symbol| lowering.lower(&Expression::from(symbol)));
     let outputs = integrals.ids().map(&mut value).collect();
@@ -108,7 +109,9 @@ pub(super) fn multipliers(parts: &FunctionParts<'_>) -> Program {
 
 /// The declared outputs.
 pub(super) fn outputs(parts: &FunctionParts<'_>) -> Program {
-    parts.lowering_with_multipliers().program(parts.derivation.outputs.iter().map(|output| &output.value))
+    let outputs = &parts.derivation.outputs;
+    let lowering = if outputs.is_empty() { parts.lowering() } else { parts.lowering_with_multipliers() };
+    lowering.program(outputs.iter().map(|output| &output.value))
 }
 
 /// Expressions of parameters and numbers.
@@ -135,11 +138,12 @@ pub(super) fn reaction_field(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let mut rows = derivation.symbols.over_states(|_| Vec::new());
+    let is_multiplier = |symbol: &Symbol| derivation.symbols.constraint(*symbol).is_some();
     if derivation.constraints().is_some() {
         let weights = weights(derivation, &normalised, &mut lowering);
         add_flow(derivation, &normalised, &mut lowering, &weights, &mut rows);
         add_power(derivation, &mut lowering, &mut rows);
-    } else {
+    } else if derivation.field.systems.iter().flat_map(|system| &system.unknowns).any(is_multiplier) {
         add_reactions(derivation, &mut lowering, &mut rows);
     }
     let outputs = lowering.sums(order(derivation), rows.into_iter().collect());

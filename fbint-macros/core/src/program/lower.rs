@@ -271,13 +271,21 @@ impl<'a> Lowering<'a> {
 
     /// The terms with one for several of them that are a multiple of a sum lowered before: the longest such sum.
     fn with_a_known_sum(&self, terms: &[Monomial]) -> Option<Vec<Monomial>> {
+        let coefficients: HashMap<&Factors, &BigRational> =
+            terms.iter().map(|term| (&term.factors, &term.coefficient)).collect();
         let mut best: Option<(&Vec<Monomial>, BigRational)> = None;
         for first in terms {
             for known in self.sums_that_begin.get(&first.factors).into_iter().flatten() {
+                let is_longer = best.as_ref().is_none_or(|(best, _)| known.len() > best.len());
+                // Exact quotients take time.
+                let may_be = is_longer
+                    && known.len() < terms.len()
+                    && known.iter().all(|term| coefficients.contains_key(&term.factors));
+                if !may_be {
+                    continue;
+                }
                 let factor = &first.coefficient / &known[0].coefficient;
-                let has = |term: &Monomial| terms.contains(&term.clone().times(&Monomial::number(factor.clone())));
-                let longer = best.as_ref().is_none_or(|(best, _)| known.len() > best.len());
-                if longer && known.len() < terms.len() && known.iter().all(has) {
+                if known.iter().all(|term| *coefficients[&term.factors] == &term.coefficient * &factor) {
                     best = Some((known, factor));
                 }
             }
@@ -332,14 +340,9 @@ impl<'a> Lowering<'a> {
     /// The factor that most terms share, vectors' entries before parameters before scalars; `None` if no two share one.
     fn most_shared_factor(&mut self, terms: &[Monomial]) -> Option<Monomial> {
         let mut counts: BTreeMap<(DependsOn, Value, bool), usize> = BTreeMap::new();
-        let mut coefficients: BTreeMap<BigRational, usize> = BTreeMap::new();
         for term in terms {
             for (&value, &exponent) in &term.factors {
                 *counts.entry((self.kind(value), value, exponent < 0)).or_insert(0) += 1;
-            }
-            let magnitude = term.coefficient.abs();
-            if !magnitude.is_one() && !term.factors.is_empty() {
-                *coefficients.entry(magnitude).or_insert(0) += 1;
             }
         }
         let best = counts
@@ -351,10 +354,7 @@ impl<'a> Lowering<'a> {
                 coefficient: BigRational::one(),
                 factors: BTreeMap::from([(value, if reciprocal { -1 } else { 1 })]),
             }),
-            None => {
-                let best = coefficients.into_iter().filter(|&(_, count)| count >= 2);
-                best.max_by_key(|&(_, count)| count).map(|(coefficient, _)| Monomial::number(coefficient))
-            }
+            None => most_shared_coefficient(terms).map(Monomial::number),
         }
     }
 
@@ -458,6 +458,19 @@ impl<'a> Lowering<'a> {
         }
         self.kinds[value.index()]
     }
+}
+
+/// The number that most terms have, with either sign; `None` if no two have one. Terms that are numbers do not count.
+fn most_shared_coefficient(terms: &[Monomial]) -> Option<BigRational> {
+    let mut counts: BTreeMap<BigRational, usize> = BTreeMap::new();
+    for term in terms.iter().filter(|term| !term.factors.is_empty()) {
+        let magnitude = term.coefficient.abs();
+        if !magnitude.is_one() {
+            *counts.entry(magnitude).or_insert(0) += 1;
+        }
+    }
+    let shared = counts.into_iter().filter(|&(_, count)| count >= 2);
+    shared.max_by_key(|&(_, count)| count).map(|(coefficient, _)| coefficient)
 }
 
 /// Whether minus the sum of the terms is computed: where this term is negative, so that a - b and b - a are one value, unless

@@ -5,6 +5,7 @@ use num_traits::{One, Signed};
 
 use super::identities::vanishes_identically;
 use crate::derivation::{Declared, IntegralId, Problem, Symbols};
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Function};
 use crate::numbers::points::{Point, search_points};
 use crate::numbers::precise::Real;
@@ -27,9 +28,21 @@ pub(crate) struct Undefined<'a> {
 /// The innermost root, logarithm, arcsine, arccosine or power that is undefined at every point that was tried, though its
 /// arguments are not, or quotient by 0.
 pub(crate) fn undefined_part<'a>(expression: &'a Expression, symbols: &Symbols) -> Option<Undefined<'a>> {
-    if let Some(inner) = expression.children().find_map(|child| undefined_part(child, symbols)) {
-        return Some(inner);
+    innermost(expression, symbols, &Results::default())
+}
+
+/// The same, where some parts are known to be defined.
+fn innermost<'a>(expression: &'a Expression, symbols: &Symbols, known: &Results<()>) -> Option<Undefined<'a>> {
+    if known.get(expression).is_some() {
+        return None;
     }
+    let undefined = expression.children().find_map(|part| innermost(part, symbols, known));
+    known.insert(expression, &());
+    undefined.or_else(|| undefined_itself(expression, symbols))
+}
+
+/// The expression, if it is undefined though its parts are not.
+fn undefined_itself<'a>(expression: &'a Expression, symbols: &Symbols) -> Option<Undefined<'a>> {
     if let Expression::Power(base, exponent) = expression
         && exponent.is_negative()
         && vanishes_identically(base)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::states::{self, Values, VanishingFunction};
 use crate::derivation::{Derivation, SparseRow};
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 
@@ -14,8 +15,8 @@ const DISTANCES: [f64; 4] = [0.1, 1e-4, 1e-9, 4e-15];
 
 /// States close to zeros of what functions and powers are applied to, of one such part at a time or of all of them at once.
 pub(super) fn critical(derivation: &Derivation, expressions: &[&Expression], most: usize) -> Vec<Values> {
-    let mut parts = Vec::new();
-    expressions.iter().for_each(|expression| collect(expression, false, &mut parts));
+    let (mut parts, seen) = (Vec::new(), Default::default());
+    expressions.iter().for_each(|expression| collect(expression, false, &mut parts, &seen));
     let sets = parts.iter().map(std::slice::from_ref).chain([&parts[..]]).filter(|set| !set.is_empty()).cycle();
     let starts = states::general(&derivation.symbols)
         .zip(sets)
@@ -25,7 +26,12 @@ pub(super) fn critical(derivation: &Derivation, expressions: &[&Expression], mos
 }
 
 /// Sums and symbols within functions and powers that are not natural.
-fn collect<'a>(expression: &'a Expression, inside: bool, parts: &mut Vec<&'a Expression>) {
+fn collect<'a>(expression: &'a Expression, inside: bool, parts: &mut Vec<&'a Expression>, seen: &[Results<()>; 2]) {
+    let seen_here = &seen[usize::from(inside)];
+    if seen_here.get(expression).is_some() {
+        return;
+    }
+    seen_here.insert(expression, &());
     let is_part = matches!(expression, Expression::Sum(_) | Expression::Symbol(_));
     if inside && is_part && !parts.contains(&expression) && parts.len() < MOST_PARTS {
         parts.push(expression);
@@ -35,7 +41,7 @@ fn collect<'a>(expression: &'a Expression, inside: bool, parts: &mut Vec<&'a Exp
         Expression::Power(_, exponent) => !exponent.is_integer() || *exponent.numer() < 0.into(),
         _ => false,
     };
-    expression.children().for_each(|child| collect(child, inside || is_function, parts));
+    expression.children().for_each(|child| collect(child, inside || is_function, parts, seen));
 }
 
 /// States on either side of the zero of some parts to which Newton's steps lead, on the constraint set: where a force begins to act, say,

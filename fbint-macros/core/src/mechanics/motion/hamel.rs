@@ -15,6 +15,7 @@ use super::{LagrangianMotion, along, by_time, entry, rows, slopes};
 use crate::derivation::{
     Dynamics, Field, Hamel, IntegralId, Kind, Lagrangian, LinearSystem, Problem, Role, SparseRow, Symbols,
 };
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{self, Differentiated};
 
@@ -32,6 +33,19 @@ pub(crate) fn motion(problem: &Problem) -> Option<LagrangianMotion> {
         brackets: declared.brackets.clone(),
     };
     Some(LagrangianMotion { field: equations.field(), hamel, derived: rates.chain([energy]).collect() })
+}
+
+/// A Lagrangian with more distinct parts is long. Its derivatives are taken in single sweeps and share their common parts; those of a short
+/// one are written entry by entry, which leaves fewer operations.
+const LONG: usize = 300;
+
+/// The derivatives of an expression in the way that suits its length.
+fn gradient(is_long: bool, expression: &Expression, is_variable: impl Fn(Symbol) -> bool) -> Option<SparseRow> {
+    if is_long {
+        derivative::gradient_in_reverse(expression, is_variable)
+    } else {
+        derivative::gradient(expression, is_variable)
+    }
 }
 
 /// An expression with its derivatives by the entries of the state.
@@ -62,13 +76,19 @@ struct HamelEquations<'a> {
     /// The velocities that do not vanish.
     free: Vec<Symbol>,
     lagrangian: WithSlopes,
+    is_long: bool,
     /// u_a by the velocity a: its entries by coordinates.
     directions: BTreeMap<Symbol, SparseRow>,
+    /// With the derivatives by positions where the Lagrangian is short.
     momenta: BTreeMap<Symbol, WithSlopes>,
     /// The reactions, holonomic constraints first.
     reactions: Vec<Force>,
     /// y = W c2, by which velocities are shifted where there are holonomic constraints.
     shift: SparseRow,
+    /// (dp/dx) . y by positions x, where the Lagrangian is long.
+    shifted: SparseRow,
+    /// (dp/dq) q' + dp/dt
+    inertial: SparseRow,
     /// q', and the rate of the time.
     rates_of_positions: SparseRow,
 }
@@ -90,30 +110,58 @@ impl<'a> HamelEquations<'a> {
     fn of(problem: &'a Problem, declared: &'a Lagrangian) -> Option<Self> {
         let symbols = &problem.symbols;
         let directions = directions(symbols, declared)?;
-        let by_velocities = derivative::gradient(&declared.lagrangian, |symbol| directions.contains_key(&symbol))?;
+        let is_long = declared.lagrangian.size() > LONG;
+        let by_velocities = gradient(is_long, &declared.lagrangian, |symbol| directions.contains_key(&symbol))?;
+        let is_meant = |symbol| symbols.is_state(symbol) && !(is_long && symbols[symbol].role == Role::Position);
         let momentum = |&velocity: &Symbol| {
-            Some((velocity, with_slopes(symbols, without(symbols, &entry(&by_velocities, velocity)))?))
+            let value = without(symbols, &entry(&by_velocities, velocity));
+            Some((velocity, WithSlopes { gradient: derivative::gradient(&value, is_meant)?, value }))
         };
+        let lagrangian = without(symbols, &declared.lagrangian);
+        let slopes = gradient(is_long, &lagrangian, |symbol| symbols.is_state(symbol))?;
         let mut equations = Self {
             problem,
             declared,
             roles: symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect(),
             free: symbols.with(|role| role == Role::Velocity),
-            lagrangian: with_slopes(symbols, without(symbols, &declared.lagrangian))?,
+            lagrangian: WithSlopes { gradient: slopes, value: lagrangian },
+            is_long,
             momenta: directions.keys().map(momentum).collect::<Option<_>>()?,
             directions,
             reactions: Vec::new(),
             shift: SparseRow::new(),
+            shifted: SparseRow::new(),
+            inertial: SparseRow::new(),
             rates_of_positions: SparseRow::new(),
         };
         let reactions = rows(problem)?.into_iter().map(|(constraint, row)| equations.reaction(constraint, row));
         equations.reactions = reactions.collect::<Option<_>>()?;
         let shift = equations.free.iter().map(|&j| (j, equations.pushed(j, equations.dirac(), |force| force.keeps)));
         equations.shift = shift.filter(|(_, entry)| !entry.is_zero()).collect();
+        equations.shifted = equations.momentum_along_shift()?;
         let positions = symbols.with(|role| role == Role::Position).into_iter();
         equations.rates_of_positions = positions.map(|x| (x, equations.moved(x))).collect();
         equations.rates_of_positions.extend(symbols.only(Role::Time).map(|time| (time, Expression::one())));
+        let inertial = equations.momenta.iter().map(|(j, momentum)| Some((*j, equations.inertial(momentum)?)));
+        equations.inertial = inertial.collect::<Option<_>>()?;
         Some(equations)
+    }
+
+    fn momentum_along_shift(&self) -> Option<SparseRow> {
+        if !self.is_long {
+            return Some(SparseRow::new());
+        }
+        let along = self.shift.iter().map(|(j, y)| self.momenta[j].value.clone() * y.clone());
+        let is_position = |symbol| self.problem.symbols[symbol].role == Role::Position;
+        derivative::gradient_in_reverse(&Expression::sum(along), is_position)
+    }
+
+    /// (dp/dq) q' + dp/dt
+    fn inertial(&self, momentum: &WithSlopes) -> Option<Expression> {
+        if self.is_long {
+            return derivative::along(&momentum.value, |x| entry(&self.rates_of_positions, x));
+        }
+        Some(self.along_positions(&momentum.gradient))
     }
 
     fn reaction(&self, constraint: IntegralId, row: SparseRow) -> Option<Force> {
@@ -135,7 +183,8 @@ impl<'a> HamelEquations<'a> {
     /// xi . dL/dxi - L, term by term: (d - 1) times what is homogeneous of degree d in the velocities (Euler), so that it keeps its form.
     fn energy(&self) -> Option<Expression> {
         let is_velocity = |symbol: Symbol| self.free.contains(&symbol);
-        let of_term = |term: &Expression| match homogeneity(term, &is_velocity) {
+        let known = Results::default();
+        let of_term = |term: &Expression| match homogeneity(term, &is_velocity, &known) {
             Some(degree) => Some(Expression::Number(degree - BigRational::one()) * term.clone()),
             None => {
                 let slopes = derivative::gradient(term, is_velocity)?;
@@ -206,8 +255,7 @@ impl<'a> HamelEquations<'a> {
 
     /// M a = F - (dp/dq) q' - dp/dt
     fn accelerations(&self) -> LinearSystem {
-        let inertial = |j: Symbol| self.along_positions(&self.momenta[&j].gradient);
-        self.with_mass(|of| self.acceleration(of), |j| self.force(j) - inertial(j))
+        self.with_mass(|of| self.acceleration(of), |j| self.force(j) - entry(&self.inertial, j))
     }
 
     /// A W c1 = -(df/dq q' + df/dt + A a)
@@ -228,7 +276,14 @@ impl<'a> HamelEquations<'a> {
         let others = self.reactions.iter().filter_map(|Force { constraint, row, .. }| {
             Some(row.get(&velocity)?.clone() * Expression::from(self.multiplier(*constraint)))
         });
-        let momentum = along(&self.momenta[&velocity].gradient, |symbol| self.rate(symbol));
+        let gradient = &self.momenta[&velocity].gradient;
+        let momentum = if self.is_long {
+            let is_velocity = |symbol| self.problem.symbols[symbol].role == Role::Velocity;
+            let accelerated = |symbol| if is_velocity(symbol) { self.rate(symbol) } else { Expression::zero() };
+            entry(&self.inertial, velocity) + along(gradient, accelerated)
+        } else {
+            along(gradient, |symbol| self.rate(symbol))
+        };
         LinearSystem {
             unknowns: vec![reaction],
             matrix: vec![vec![Expression::one()]],
@@ -289,8 +344,10 @@ impl<'a> HamelEquations<'a> {
             .dirac()
             .iter()
             .map(|Force { keeps, kept, .. }| Expression::from(self.multiplier(*keeps)) * entry(&kept.gradient, x));
-        let by_momenta = self.shift.iter().map(|(j, y)| -(entry(&self.momenta[j].gradient, x) * y.clone()));
-        Expression::sum(by_rates.chain(by_momenta))
+        let by_momentum = |(j, y): (&Symbol, &Expression)| -(entry(&self.momenta[j].gradient, x) * y.clone());
+        let by_momenta = self.shift.iter().filter(|_| !self.is_long).map(by_momentum);
+        let together = self.shifted.get(&x).map(|entry| -entry.clone());
+        Expression::sum(by_rates.chain(by_momenta).chain(together))
     }
 
     /// Q . (xi - y) - dL/dt + y . dp/dt - c1 dg/dt - c2 df/dt
@@ -343,10 +400,14 @@ impl<'a> HamelEquations<'a> {
 }
 
 /// The degree of homogeneity of an expression in some symbols, as far as its form shows it.
-fn homogeneity(expression: &Expression, is_meant: &impl Fn(Symbol) -> bool) -> Option<BigRational> {
+fn homogeneity(
+    expression: &Expression,
+    is_meant: &impl Fn(Symbol) -> bool,
+    known: &Results<Option<BigRational>>,
+) -> Option<BigRational> {
     let zero = BigRational::zero;
-    let mut of_parts = expression.children().map(|part| homogeneity(part, is_meant));
-    match expression {
+    let mut of_parts = expression.children().map(|part| homogeneity(part, is_meant, known));
+    known.of(expression, || match expression {
         Expression::Number(_) | Expression::Pi => Some(zero()),
         Expression::Symbol(symbol) => Some(if is_meant(*symbol) { BigRational::one() } else { zero() }),
         Expression::Sum(_) => {
@@ -356,7 +417,7 @@ fn homogeneity(expression: &Expression, is_meant: &impl Fn(Symbol) -> bool) -> O
         Expression::Product(_) => of_parts.try_fold(zero(), |sum, degree| Some(sum + degree?)),
         Expression::Power(_, exponent) => Some(of_parts.next()?? * exponent),
         Expression::Call(..) => of_parts.all(|degree| degree == Some(zero())).then(zero),
-    }
+    })
 }
 
 /// An expression where the vanishing velocities are zero.

@@ -6,6 +6,7 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
 use crate::derivation::{Field, LinearSystem, SparseRow};
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::Differentiated;
 use crate::numbers::linear::solution;
@@ -28,6 +29,7 @@ enum Operation {
 pub(super) struct Tape {
     operations: Vec<Operation>,
     places: HashMap<Operation, usize>,
+    of_expressions: Results<usize>,
 }
 
 impl Tape {
@@ -50,7 +52,17 @@ impl Tape {
 
     /// The place of the result of an expression.
     fn place(&mut self, expression: &Expression) -> usize {
-        let operation = match expression {
+        if let Some(place) = self.of_expressions.get(expression) {
+            return place;
+        }
+        let operation = self.operation_of(expression);
+        let place = self.operation(operation);
+        self.of_expressions.insert(expression, &place);
+        place
+    }
+
+    fn operation_of(&mut self, expression: &Expression) -> Operation {
+        match expression {
             Expression::Sum(terms) => Operation::Sum(terms.iter().map(|term| self.place(term)).collect()),
             Expression::Product(factors) => {
                 Operation::Product(factors.iter().map(|factor| self.place(factor)).collect())
@@ -68,8 +80,7 @@ impl Tape {
             Expression::Number(_) | Expression::Pi | Expression::Symbol(_) | Expression::Call(..) => {
                 Operation::Known(expression.clone())
             }
-        };
-        self.operation(operation)
+        }
     }
 
     fn operation(&mut self, operation: Operation) -> usize {
