@@ -10,6 +10,7 @@ use num_traits::ToPrimitive;
 
 use crate::derivation::Derivation;
 use crate::derivation::table::Table;
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::numbers::points::{IntegralSizes, Sizes};
 use crate::numbers::scaled::{magnitude, power_of_two};
@@ -19,7 +20,7 @@ const SWEEPS: usize = 400;
 const PROGRESS: f64 = 0.002;
 /// Terms that differ by less than this factor, a power of two, need no balance.
 const SIMILAR: f64 = 16.0;
-/// The most equations examined; of more, every second or third one.
+/// Equations that are looked at; of more, every second or third one.
 const MOST_EQUATIONS: usize = 1024;
 /// The largest binary logarithm of a size.
 const LARGEST: f64 = 160.0;
@@ -73,25 +74,30 @@ struct Magnitude {
 
 impl Magnitude {
     /// The size of an expression; a sum has the size of its first term that is not a number.
-    fn of(expression: &Expression) -> Self {
-        let mut term = Self::default();
-        term.multiply(expression, 1.0);
-        term
-    }
-
-    fn multiply(&mut self, factor: &Expression, exponent: f64) {
-        match factor {
-            Expression::Number(number) => self.logarithm += exponent * logarithm(number),
-            Expression::Symbol(symbol) => self.raise(*symbol, exponent),
+    fn of(expression: &Expression, known: &Results<Self>) -> Self {
+        known.of(expression, || match expression {
+            Expression::Number(number) => Self { logarithm: logarithm(number), degrees: Vec::new() },
+            Expression::Symbol(symbol) => Self { logarithm: 0.0, degrees: vec![(*symbol, 1.0)] },
             Expression::Sum(terms) => {
                 let first = terms.iter().find(|term| term.as_number().is_none());
-                first.into_iter().for_each(|term| self.multiply(term, exponent));
+                first.map_or_else(Self::default, |term| Self::of(term, known))
             }
-            Expression::Product(factors) => factors.iter().for_each(|factor| self.multiply(factor, exponent)),
-            Expression::Power(base, power) => self.multiply(base, exponent * power.to_f64().unwrap_or(1.0)),
-            Expression::Call(Function::Abs, arguments) => self.multiply(&arguments[0], exponent),
-            Expression::Pi | Expression::Call(..) => {}
-        }
+            Expression::Product(factors) => {
+                factors.iter().fold(Self::default(), |product, factor| product.times(&Self::of(factor, known), 1.0))
+            }
+            Expression::Power(base, power) => {
+                Self::default().times(&Self::of(base, known), power.to_f64().unwrap_or(1.0))
+            }
+            Expression::Call(Function::Abs, arguments) => Self::of(&arguments[0], known),
+            Expression::Pi | Expression::Call(..) => Self::default(),
+        })
+    }
+
+    /// The product with a power of another.
+    fn times(mut self, other: &Self, exponent: f64) -> Self {
+        self.logarithm += exponent * other.logarithm;
+        other.degrees.iter().for_each(|(symbol, degree)| self.raise(*symbol, exponent * degree));
+        self
     }
 
     fn raise(&mut self, symbol: Symbol, exponent: f64) {
@@ -101,11 +107,10 @@ impl Magnitude {
         }
     }
 
-    fn divided_by(mut self, other: &Self) -> Self {
-        self.logarithm -= other.logarithm;
-        other.degrees.iter().for_each(|(symbol, degree)| self.raise(*symbol, -degree));
-        self.degrees.retain(|(_, degree)| *degree != 0.0);
-        self
+    fn divided_by(self, other: &Self) -> Self {
+        let mut quotient = self.times(other, -1.0);
+        quotient.degrees.retain(|(_, degree)| *degree != 0.0);
+        quotient
     }
 
     /// The binary logarithm of the term's size.
@@ -122,32 +127,47 @@ fn logarithm(number: &BigRational) -> f64 {
 
 /// Expressions of size one: quotients of the terms of a sum, and arguments of functions.
 fn equations(derivation: &Derivation) -> Vec<Magnitude> {
-    let mut found = Vec::new();
+    let mut equations = Equations::default();
     let integrals = derivation.integrals.rows().map(|integral| &integral.value);
     let outputs = derivation.outputs.iter().map(|output| &output.value);
     let all = integrals.chain(outputs).chain(derivation.field.expressions());
-    all.for_each(|expression| collect(expression, &mut found));
+    all.for_each(|expression| equations.add(expression));
     for state in derivation.symbols.states() {
         for (_, entry) in derivation.structure.row(&derivation.symbols, state) {
-            collect(&entry, &mut found);
+            equations.add(&entry);
         }
     }
+    let mut found = equations.found;
     let known = |symbol: &Symbol| symbol.0 < derivation.symbols.unknowns().count() as u32;
     found.retain(|term| !term.degrees.is_empty() && term.degrees.iter().all(|(symbol, _)| known(symbol)));
     found
 }
 
-fn collect(expression: &Expression, found: &mut Vec<Magnitude>) {
-    for part in expression.nodes() {
-        match part {
+/// What is found in expressions, each part of which is looked at once.
+#[derive(Default)]
+struct Equations {
+    found: Vec<Magnitude>,
+    magnitudes: Results<Magnitude>,
+    seen: Results<()>,
+}
+
+impl Equations {
+    fn add(&mut self, expression: &Expression) {
+        if self.seen.get(expression).is_some() {
+            return;
+        }
+        self.seen.insert(expression, &());
+        let magnitude = |part: &Expression| Magnitude::of(part, &self.magnitudes);
+        match expression {
             Expression::Sum(terms) => {
-                let first = Magnitude::of(&terms[0]);
-                found.extend(terms[1..].iter().map(|term| Magnitude::of(term).divided_by(&first)));
+                let first = magnitude(&terms[0]);
+                self.found.extend(terms[1..].iter().map(|term| magnitude(term).divided_by(&first)));
             }
             Expression::Call(function, arguments) if !matches!(function, Function::Abs | Function::Sign) => {
-                found.extend(arguments.iter().map(Magnitude::of));
+                self.found.extend(arguments.iter().map(magnitude));
             }
             _ => {}
         }
+        expression.children().for_each(|child| self.add(child));
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn motion(problem: &Problem) -> Option<LagrangianMotion> {
 
 /// A Lagrangian with more distinct parts is long. Its derivatives are taken in single sweeps and share their common parts; those of a short
 /// one are written entry by entry, which leaves fewer operations.
-const LONG: usize = 300;
+const LONG: usize = 350;
 
 /// The derivatives of an expression in the way that suits its length.
 fn gradient(is_long: bool, expression: &Expression, is_variable: impl Fn(Symbol) -> bool) -> Option<SparseRow> {
