@@ -10,7 +10,9 @@ mod mistakes;
 
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use proc_macro2::{Span, TokenStream};
 
@@ -47,6 +49,9 @@ const SIZE_LIMITS: SizeLimits = SizeLimits { entries: MOST_ENTRIES, integrals: M
 
 /// Parsers and derivations recurse: deep, but bounded, expressions need more of the stack than a thread has by default.
 const STACK: usize = 256 << 20;
+
+/// How often a derivation says where it is.
+const PERIOD: Duration = Duration::from_secs(1);
 
 /// A model that was read from text.
 #[derive(Clone, Debug)]
@@ -90,7 +95,16 @@ impl Model {
 ///
 /// Every mistake, in the order of the text.
 pub fn models(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
-    read_alone(text, &Surroundings::of_text(SIZE_LIMITS), MOST_WORK)
+    models_watched(text, &mut |_| ())
+}
+
+/// The models in a text, in their order. Once a second, `watch` hears the task at hand, as it stands behind "while".
+///
+/// # Errors
+///
+/// See [`models`].
+pub fn models_watched(text: &str, watch: &mut dyn FnMut(&'static str)) -> Result<Vec<Model>, Vec<Mistake>> {
+    read_alone(text, &Surroundings::of_text(SIZE_LIMITS), MOST_WORK, watch)
 }
 
 /// The models in a text of a package, in their order, with the derivations that the package keeps: their functions are those of the structs
@@ -101,7 +115,7 @@ pub fn models(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
 /// See [`models`]; also if a derivation is missing, outdated or damaged, unless the package keeps none.
 pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<Model>, Vec<Mistake>> {
     let surroundings = Surroundings { package: Some(package.to_owned()), ..Surroundings::of_text(SIZE_LIMITS) };
-    read_alone(text, &surroundings, MOST_WORK)
+    read_alone(text, &surroundings, MOST_WORK, &mut |_| ())
 }
 
 /// The values that the models of a text leave open, and the messages where nothing gives them.
@@ -117,7 +131,7 @@ pub struct OpenValues<'a> {
 
 /// The values that are missing before the models of a text can run. Nothing is derived, and where the text is mistaken, nothing is missing.
 pub fn missing(text: &str, open: &OpenValues<'_>) -> Vec<Mistake> {
-    alone(|| left_open(text, open)).unwrap_or_default()
+    alone(|| left_open(text, open), &mut |_| ()).unwrap_or_default()
 }
 
 /// See [`missing`], on a thread that was made for it.
@@ -143,21 +157,49 @@ fn left_open(text: &str, open: &OpenValues<'_>) -> Vec<Mistake> {
 }
 
 /// Reads a text on a separate thread, with bounded work.
-fn read_alone(text: &str, surroundings: &Surroundings, work: u64) -> Result<Vec<Model>, Vec<Mistake>> {
-    alone(|| read(text, surroundings, work)).unwrap_or_else(|message| Err(vec![Mistake::of_whole(&message)]))
+fn read_alone(
+    text: &str,
+    surroundings: &Surroundings,
+    work: u64,
+    watch: &mut dyn FnMut(&'static str),
+) -> Result<Vec<Model>, Vec<Mistake>> {
+    let read = alone(|| read(text, surroundings, work), watch);
+    read.unwrap_or_else(|message| Err(vec![Mistake::of_whole(&message)]))
 }
 
-/// Returns the result of `task` on a separate thread with a deep stack, or a message if it panics.
-fn alone<T: Send>(task: impl FnOnce() -> T + Send) -> Result<T, String> {
+/// Returns the result of `task` on a separate thread with a deep stack, or a message if it panics. Meanwhile `watch` hears where it is.
+fn alone<T: Send>(task: impl FnOnce() -> T + Send, watch: &mut dyn FnMut(&'static str)) -> Result<T, String> {
+    let (tasks, heard) = channel();
+    let told = move || {
+        work::tell(tasks);
+        task()
+    };
     thread::scope(|scope| {
         // Spans belong to a thread, and the memory that they take ends with it.
-        let reading = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, task);
+        let reading = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, told);
+        // The other end is dropped with the thread, also where none was started.
+        wait(&heard, watch);
         match reading.map(thread::ScopedJoinHandle::join) {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(panic)) => Err(compile::panicked(&panic_text(&*panic))),
             Err(error) => Err(format!("no thread can be started to read the model: {error}")),
         }
     })
+}
+
+/// Passes on the last task that was heard of, once in a period, until there are no more.
+fn wait(heard: &Receiver<&'static str>, watch: &mut dyn FnMut(&'static str)) {
+    let (mut task, mut next) = ("reading it", Instant::now() + PERIOD);
+    loop {
+        match heard.recv_timeout(next.saturating_duration_since(Instant::now())) {
+            Ok(begun) => task = begun,
+            Err(RecvTimeoutError::Timeout) => {
+                watch(task);
+                next += PERIOD;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
 }
 
 /// See [`models`], on a thread that was made for it.
@@ -224,6 +266,18 @@ mod tests {
         models(text).expect("a model");
     }
 
+    #[test]
+    fn whoever_waits_hears_of_the_last_task_once_a_period() {
+        let mut told = Vec::new();
+        let task = || {
+            work::begin("sleeping");
+            thread::sleep(PERIOD * 5 / 2);
+            "done"
+        };
+        assert_eq!(alone(task, &mut |task| told.push(task)), Ok("done"));
+        assert_eq!(told, ["sleeping"; 2]);
+    }
+
     /// Dense constraints, which the tests of `fbint-text` give the whole budget where they are thorough.
     #[test]
     fn work_beyond_the_budget_is_refused() {
@@ -238,7 +292,7 @@ mod tests {
             struct Dense;"
         );
         let text = format!("#[feedback_system(state(x), dynamics(x = -x))] struct Decay;\n{dense}");
-        let read = |text: &str, work: u64| read_alone(text, &Surroundings::of_text(SIZE_LIMITS), work);
+        let read = |text: &str, work: u64| read_alone(text, &Surroundings::of_text(SIZE_LIMITS), work, &mut |_| ());
         let mistakes = read(&text, MOST_WORK / 20).expect_err("the text is refused");
         assert_eq!(mistakes.len(), 1);
         let (begin, task) = ("`Dense` takes more work than a text may: it ran out while ", &mistakes[0].message);

@@ -7,6 +7,8 @@ use std::fmt;
 use std::fs::{self, File};
 #[cfg(feature = "text")]
 use std::io::{self, Read};
+#[cfg(feature = "text")]
+use std::mem::replace;
 use std::path::Path;
 #[cfg(feature = "text")]
 use std::path::PathBuf;
@@ -18,6 +20,8 @@ use crate::arguments::{Integration, Variation};
 #[cfg(feature = "text")]
 use crate::catalogue::lower_case;
 use crate::catalogue::{AnyModel, Entry};
+#[cfg(feature = "text")]
+use crate::complaint::complain;
 #[cfg(feature = "text")]
 use crate::names::base;
 use crate::nearest;
@@ -105,7 +109,7 @@ pub(crate) fn declared(name: &str) -> Result<(fbint_text::Model, Entry), Box<dyn
     let text = fbint_export::declarations_in(&text_of(path)?);
     let mistaken = |mistakes| MistakenText { mistakes, name: file.path.to_owned() };
     let mut models = fbint_text::programs(&text, package_of(path).as_deref()).map_err(mistaken)?;
-    let mut entries = of_text(&text, file.path)?;
+    let mut entries = of_text(&text, file.path, &mut |line| complain(&line))?;
     let place = file.place(&entries)?;
     Ok((models.swap_remove(place), entries.swap_remove(place)))
 }
@@ -153,7 +157,7 @@ pub(crate) fn stem(name: &str) -> &str {
 
 #[cfg(feature = "text")]
 fn read(path: &Path) -> Result<Vec<Entry>, Box<dyn Error>> {
-    of_text(&text_of(path)?, &path.display().to_string())
+    of_text(&text_of(path)?, &path.display().to_string(), &mut |line| complain(&line))
 }
 
 #[cfg(feature = "text")]
@@ -166,14 +170,23 @@ fn text_of(path: &Path) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(bytes).map_err(|_| format!("{name} is not a text: it is not in UTF-8"))?)
 }
 
-/// All models of a text, which mistakes call `name`.
+/// All models of a text, which mistakes call `name`. After each second of a derivation that begins another task,
+/// `say` gets a line that names the task.
 ///
 /// # Errors
 ///
 /// If the text is mistaken: all mistakes, each with its place, as the Rust compiler shows them.
 #[cfg(feature = "text")]
-pub fn of_text(text: &str, name: &str) -> Result<Vec<Entry>, Box<dyn Error>> {
-    fbint_text::entries(text).map_err(|mistakes| MistakenText { mistakes, name: name.to_owned() }.into())
+pub fn of_text(text: &str, name: &str, say: &mut dyn FnMut(String)) -> Result<Vec<Entry>, Box<dyn Error>> {
+    let (mut seconds, mut said) = (0, "");
+    let mut watch = |task: &'static str| {
+        seconds += 1;
+        if task != replace(&mut said, task) {
+            say(format!("{name}: still {task} after {seconds} s; Ctrl-C interrupts"));
+        }
+    };
+    let entries = fbint_text::entries(text, &mut watch);
+    entries.map_err(|mistakes| MistakenText { mistakes, name: name.to_owned() }.into())
 }
 
 /// The mistake in a text that has a name.

@@ -65,14 +65,28 @@ pub(crate) fn source(py: Python<'_>, text: String, name: Option<&str>) -> PyResu
     Ok(Arc::new(Source { entry: entries.swap_remove(index), text: Some(text) }))
 }
 
+/// A message of the thread that reads a text.
+enum News {
+    /// A line on where it is, after each second.
+    Task(String),
+    /// The models, or the mistakes.
+    Read(Result<Vec<Entry>, String>),
+}
+
+/// Prints a line to the stderr of Python, which a notebook shows. Where there is none, or the disk is full, nothing fails.
+fn complain(py: Python<'_>, line: &str) {
+    let stderr = py.import("sys").and_then(|sys| sys.getattr("stderr"));
+    let _ = stderr.and_then(|stderr| stderr.call_method1("write", (format!("{line}\n"),)));
+}
+
 /// All models of a text, unless Ctrl-C interrupts that.
 fn read(py: Python<'_>, text: &str) -> PyResult<Vec<Entry>> {
     let (sender, receiver) = channel();
     let text = text.to_owned();
     let reading = thread::Builder::new().spawn(move || {
-        let read = of_text(&text, "<text>").map_err(|error| error.to_string());
         // Nobody waits any more for what was interrupted.
-        let _ = sender.send(read);
+        let read = of_text(&text, "<text>", &mut |line| drop(sender.send(News::Task(line))));
+        drop(sender.send(News::Read(read.map_err(|error| error.to_string()))));
     });
     reading.map_err(|error| PyRuntimeError::new_err(format!("no thread can be started to read the text: {error}")))?;
     let mut signals = Signals::new();
@@ -80,8 +94,10 @@ fn read(py: Python<'_>, text: &str) -> PyResult<Vec<Entry>> {
     let read = py.detach(move || {
         loop {
             match receiver.recv_timeout(PATIENCE) {
+                Ok(News::Task(line)) => Python::attach(|py| complain(py, &line)),
+                Ok(News::Read(read)) => return Some(read),
                 Err(RecvTimeoutError::Timeout) if asked.look().is_continue() => {}
-                read => return read.ok(),
+                Err(_) => return None,
             }
         }
     });

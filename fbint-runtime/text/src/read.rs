@@ -13,14 +13,15 @@ use crate::model::TextModel;
 
 const _: () = assert!(MOST_ENTRIES == padded::MOST_ENTRIES && MOST_INTEGRALS == padded::MOST_INTEGRALS);
 
-/// The models that a text declares, in their order, as what the command runs.
+/// The models that a text declares, in their order, as what the command runs. Once a second, `watch` hears the
+/// task at hand, as it stands behind "while".
 ///
 /// # Errors
 ///
 /// All mistakes in the text.
-pub fn entries(text: &str) -> Result<Vec<Entry>, Mistakes> {
+pub fn entries(text: &str, watch: &mut dyn FnMut(&'static str)) -> Result<Vec<Entry>, Mistakes> {
     let entry = |model: TextModel| Entry::flat(Arc::new(move || Box::new(model.clone())));
-    Ok(models(text)?.into_iter().map(entry).collect())
+    Ok(models_watched(text, watch)?.into_iter().map(entry).collect())
 }
 
 /// The models that a text declares, in their order.
@@ -31,13 +32,17 @@ pub fn entries(text: &str) -> Result<Vec<Entry>, Mistakes> {
 ///
 /// All mistakes in the text.
 pub fn models(text: &str) -> Result<Vec<TextModel>, Mistakes> {
+    models_watched(text, &mut |_| ())
+}
+
+fn models_watched(text: &str, watch: &mut dyn FnMut(&'static str)) -> Result<Vec<TextModel>, Mistakes> {
     static KNOWN: Mutex<BTreeMap<String, Vec<&'static ModelFunctions>>> = Mutex::new(BTreeMap::new());
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let found = known().get(text).cloned();
     let functions = match found {
         Some(functions) => functions,
         None => {
-            let read = functions_of(text, text::models(text))?;
+            let read = functions_of(text, text::models_watched(text, watch))?;
             // Another thread may have read the same text meanwhile.
             known()
                 .entry(text.to_owned())

@@ -5,6 +5,7 @@
 
 use std::error::Error;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::{sleep, yield_now};
 use std::time::Duration;
@@ -67,6 +68,30 @@ fn ctrl_c_without_a_checkpoint_leaves_the_record_alone() -> Outcome {
     assert_eq!(complaint.lines().count(), 1, "{complaint}");
     let names = names_in(&folder)?;
     assert!(names.is_empty() || names == ["a.run.json"], "{names:?}");
+    Ok(())
+}
+
+/// Dense constraints, whose derivation outlasts any patience.
+#[test]
+fn a_long_derivation_says_where_it_is_and_ends_at_ctrl_c() -> Outcome {
+    let folder = tempdir()?;
+    let term =
+        |number: usize, entry: usize| format!("({number} * q[{entry}]).sin() * q[{}].cos()", (entry + number) % 24);
+    let constraint =
+        |number| format!("c{number} = {}", (0..24).map(|entry| term(number, entry)).collect::<Vec<_>>().join(" + "));
+    let constraints = (1..=20).map(constraint).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "#[feedback_system(coordinates(q: [24]), momenta(p: [24]), hamiltonian = p.norm_squared() / 2, constraint({constraints}))]
+        struct Dense;"
+    );
+    fs::write(folder.path().join("dense.rs"), text)?;
+    let mut child = begin(&folder, &["show", "dense.rs"])?;
+    let mut lines = BufReader::new(child.stderr.take().ok_or("no stderr")?);
+    let mut line = String::new();
+    lines.read_line(&mut line)?;
+    assert!(line.starts_with("dense.rs: still ") && line.ends_with(" after 1 s; Ctrl-C interrupts\n"), "{line}");
+    send("INT", &child)?;
+    assert_eq!(child.wait()?.code(), Some(130));
     Ok(())
 }
 

@@ -5,8 +5,9 @@
 //! whoever is not trusted is given a [`Budget`]. The functions that do the work have no other way to fail, and unwind where it is spent.
 //! Macros have none: whoever compiles a crate waits as long as they like.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::Sender;
 
 use num_rational::BigRational;
 
@@ -30,6 +31,8 @@ thread_local! {
     static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
     /// The task of this thread, which a message names where the budget is spent.
     static TASK: Cell<&'static str> = const { Cell::new("") };
+    /// Where another thread hears of this thread's tasks.
+    static HEARD: RefCell<Option<Sender<&'static str>>> = const { RefCell::new(None) };
 }
 
 /// The payload thrown where a budget is spent.
@@ -66,6 +69,13 @@ pub(crate) fn spend_number(number: &BigRational) {
 /// Names what this thread does from now on, as it stands behind "while".
 pub(crate) fn begin(task: &'static str) {
     TASK.set(task);
+    // Whoever does not listen any more misses nothing.
+    HEARD.with_borrow(|heard| heard.as_ref().map(|heard| heard.send(task)));
+}
+
+/// From now on, tells what this thread [begins](begin), until it ends.
+pub(crate) fn tell(tasks: Sender<&'static str>) {
+    HEARD.set(Some(tasks));
 }
 
 /// Takes this work from the budget of the thread. Unwinds, without a message, where less is left.

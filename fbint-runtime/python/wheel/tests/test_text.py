@@ -3,6 +3,7 @@
 import math
 import multiprocessing
 import pickle
+import signal
 import subprocess
 import sys
 
@@ -196,6 +197,31 @@ except KeyboardInterrupt:
 def test_ctrl_c_interrupts_a_derivation():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
+LONG = """
+import fbint
+
+term = lambda number, entry: f"({number} * q[{entry}]).sin() * q[{(entry + number) % 24}].cos()"
+constraint = lambda number: f"c{number} = " + " + ".join(term(number, entry) for entry in range(24))
+constraints = ", ".join(constraint(number) for number in range(1, 21))
+keys = "coordinates(q: [24]), momenta(p: [24]), hamiltonian = p.norm_squared() / 2"
+try:
+    fbint.model(f"#[feedback_system({keys}, constraint({constraints}))] struct Dense;")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals as on Unix")
+def test_a_long_derivation_says_where_it_is():
+    with subprocess.Popen(
+        [sys.executable, "-c", LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        line = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == "interrupted\n"
+    assert line.startswith("<text>: still ") and line.endswith(" after 1 s; Ctrl-C interrupts\n"), line
 
 
 def test_an_array_without_memory_is_a_memory_error():
