@@ -102,6 +102,58 @@ fn source() {
 }
 
 #[test]
+fn short_form() {
+    insta::assert_snapshot!("planar_pendulum_short_form", PlanarPendulum::FACTS.short_form());
+}
+
+#[test]
+fn the_short_form_has_at_most_two_pages() {
+    for facts in [PlanarPendulum::FACTS, FourBar::FACTS, Functions::FACTS, SixPhaseConstraints::FACTS, Chain32::FACTS] {
+        let text = facts.short_form().to_string();
+        let longest = text.lines().map(|line| line.chars().count()).max();
+        assert!(text.lines().count() <= 110 && longest < Some(150), "{text}");
+        assert!(text.contains("\n    let __"), "{text}");
+    }
+}
+
+/// One factor of a Hamiltonian, and the lines of the generated code that are taken out for it.
+#[test]
+fn a_local_change_of_a_declaration_is_a_local_change_of_its_code() {
+    let changes = [
+        ("four_bar", "m * g * (a[1] + b[1])", "m * g * (a[1] + 3 * b[1])"),
+        ("four_bar", "/ (2 * m) + m * g", "/ (3 * m) + m * g"),
+        ("planar_pendulum", "/ (2 * m)", "/ (3 * m)"),
+    ];
+    for (file, before, after) in changes {
+        let text = models_source(file);
+        assert!(text.contains(before), "{file}: {before}");
+        let [old, new] = [text.clone(), text.replace(before, after)].map(|text| Declaration::one(&text).text("source"));
+        let (lines, changed) = (old.lines().count(), lines_taken_out(&old, &new));
+        println!("{file}: {changed} of {lines} lines for {after}");
+        assert!(changed > 0 && 10 * changed < lines, "{file}: {changed} of {lines} lines for {after}");
+    }
+}
+
+fn models_source(name: &str) -> String {
+    let path = fbint_tests::workspaces::home().join(format!("models/src/{name}.rs"));
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The lines of a text that are not in a longest common subsequence with another.
+fn lines_taken_out(old: &str, new: &str) -> usize {
+    let new: Vec<&str> = new.lines().collect();
+    let mut common = vec![0; new.len() + 1];
+    for line in old.lines() {
+        let above = common.clone();
+        for (place, other) in new.iter().enumerate() {
+            let joined = if line == *other { above[place] + 1 } else { 0 };
+            common[place + 1] = joined.max(above[place + 1]).max(common[place]);
+        }
+    }
+    old.lines().count() - common[new.len()]
+}
+
+#[test]
 fn the_library_and_the_macro_emit_the_same() {
     let declaration = Declaration::one(PLANAR_PENDULUM);
     assert_eq!(declaration.text("source"), PlanarPendulum::FACTS.source);

@@ -53,7 +53,8 @@ pub struct SystemFacts {
     /// Operations of [`PreparedSystem::feedback_field`](crate::PreparedSystem::feedback_field), without those of the
     /// [`FeedbackLaw`](crate::FeedbackLaw).
     pub feedback_field_operations: Operations,
-    /// The generated Rust, pretty-printed.
+    /// The generated Rust, pretty-printed: the functions that compute. A comment in its first lines says what it leaves out. Values are
+    /// named after what they compute, so that a small change of the declaration changes few lines.
     pub source: &'static str,
     /// The derivation as LaTeX: H, f, brackets, C, X, V and its gradient.
     pub derivation: &'static str,

@@ -8,6 +8,7 @@
 //! - [`inverse_dynamics`]: mass matrices, and the forces that a motion takes.
 //! - [`linearisation`]: derivatives of fields and of runs.
 //! - [`trajectories`]: where and when states are recorded.
+//! - [`snapshots`]: tests that show how a change of a declaration changes what is derived and generated.
 
 #[doc = include_str!("../guide/methods.md")]
 pub mod methods {}
@@ -32,3 +33,6 @@ pub mod linearisation {}
 
 #[doc = include_str!("../guide/trajectories.md")]
 pub mod trajectories {}
+
+#[doc = include_str!("../guide/snapshots.md")]
+pub mod snapshots {}

@@ -126,6 +126,7 @@ mod rounding;
 mod scalar;
 mod sealed;
 mod sensitivity;
+mod short_form;
 #[cfg(feature = "std")]
 mod simulation;
 mod step_size;
@@ -186,6 +187,7 @@ pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uni
 pub use projection::{LeftOutReason, Omission, Projected, Projection, Projector};
 pub use scalar::Scalar;
 pub use sensitivity::{Sensitivity, TangentRun};
+pub use short_form::ShortForm;
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub use simulation::{FlatRun, FlatSamples, PastOccurrence, SampleRow};

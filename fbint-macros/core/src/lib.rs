@@ -79,33 +79,33 @@
 //!
 //! ```text
 //! let __q_0 = __x[0];
-//! let __t0 = __q_0 * __q_0;
+//! let __t6oe = __q_0 * __q_0;
 //! let __q_1 = __x[1];
-//! let __t1 = __q_1.mul_add(__q_1, __t0);
-//! let __c_1 = self.c_1;
-//! let __t2 = __c_1 / __t1;
+//! let __t1t5 = __q_1.mul_add(__q_1, __t6oe);
+//! let __c_4ac = self.c_4ac;
+//! let __t82i = __c_4ac / __t1t5;
 //! let __p_0 = __x[2];
-//! let __t3 = __q_0 * __p_0;
+//! let __t48h = __q_0 * __p_0;
 //! let __p_1 = __x[3];
-//! let __t4 = __q_1.mul_add(__p_1, __t3);
-//! let __t5 = __t4 * __t2;
-//! let __t6 = __p_0 * __c_1;
-//! let __t7 = (-__q_0).mul_add(__t5, __t6);
-//! let __t8 = __p_1 * __c_1;
-//! let __t9 = (-__q_1).mul_add(__t5, __t8);
-//! let __t10 = __p_0 * __p_0;
-//! let __t11 = __p_1.mul_add(__p_1, __t10);
-//! let __c_0 = self.c_0;
-//! let __t12 = __q_1.mul_add(__c_0, -__t11);
-//! let __t13 = __t12 * __t2;
-//! let __t14 = __q_0 * __t13;
-//! let __t15 = __p_0.mul_add(__t5, __t14);
-//! let __c_2 = self.c_2;
-//! let __t16 = __q_1.mul_add(__t13, -__c_2);
-//! let __t17 = __p_1.mul_add(__t5, __t16);
+//! let __t1ic = __q_1.mul_add(__p_1, __t48h);
+//! let __t9u5 = __t1ic * __t82i;
+//! let __t396 = __p_0 * __c_4ac;
+//! let __t9dw = (-__q_0).mul_add(__t9u5, __t396);
+//! let __t50u = __p_1 * __c_4ac;
+//! let __t3bx = (-__q_1).mul_add(__t9u5, __t50u);
+//! let __t8xj = __p_0 * __p_0;
+//! let __t8b3 = __p_1.mul_add(__p_1, __t8xj);
+//! let __c_6en = self.c_6en;
+//! let __t4w6 = __q_1.mul_add(__c_6en, -__t8b3);
+//! let __t3sl = __t4w6 * __t82i;
+//! let __t75i = __q_0 * __t3sl;
+//! let __t8ou = __p_0.mul_add(__t9u5, __t75i);
+//! let __c_0e4 = self.c_0e4;
+//! let __t0bi = __q_1.mul_add(__t3sl, -__c_0e4);
+//! let __t0x2 = __p_1.mul_add(__t9u5, __t0bi);
 //! ```
 //!
-//! and `__t7`, `__t9`, `__t15`, `__t17` are returned. The snapshots in `tests/snapshots` hold all four forms of this model in full.
+//! and `__t9dw`, `__t3bx`, `__t8ou`, `__t0x2` are returned. The snapshots in `tests/snapshots` hold all four forms of this model in full.
 
 #[cfg(feature = "derive")]
 pub mod algebra;

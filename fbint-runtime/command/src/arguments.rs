@@ -413,6 +413,9 @@ pub(crate) struct DerivationFormat {
     /// The generated Rust.
     #[arg(long)]
     pub(crate) rust: bool,
+    /// At most two pages: names, numbers of operations, equations, and the code of the field.
+    #[arg(long)]
+    pub(crate) summary: bool,
 }
 
 const WORK_PRECISION_EXAMPLES: &str = "\

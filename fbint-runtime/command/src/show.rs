@@ -12,6 +12,7 @@ pub(crate) fn show(models: &[Entry], arguments: &ShowArguments) -> Result<(), Bo
     let text = match &arguments.form {
         form if form.latex => model.facts().derivation.to_owned(),
         form if form.rust => model.facts().source.to_owned(),
+        form if form.summary => model.facts().short_form().to_string(),
         form if form.conserved => conserved(model.facts().equations),
         _ => model.facts().equations.to_owned(),
     };

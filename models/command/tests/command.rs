@@ -47,7 +47,7 @@ fn every_model_of_the_catalogue_is_listed_runs_and_shows() -> Outcome {
         for integral in model.integral_names() {
             assert!(run.contains(integral), "{integral} is not reported:\n{run}");
         }
-        for form in ["--equations", "--conserved", "--latex", "--rust"] {
+        for form in ["--equations", "--conserved", "--latex", "--rust", "--summary"] {
             assert!(!succeeded(&fbint(folder.path(), &["show", &entry.name, form])?).trim().is_empty());
         }
         fs::remove_file(folder.path().join(format!("{}.run.json", entry.name)))?;

@@ -1,14 +1,15 @@
 //! One program as the body of a Rust function.
 //!
 //! One `let` for each instruction, in the program's order, which was chosen for the processor's registers; inputs and
-//! temporaries get names that neither clash with one another nor with the function's own arguments, each a [`local`]:
+//! temporaries get names that neither clash with one another nor with the function's own arguments, each a [`local`]. Temporaries are named
+//! after what they compute, so that a changed declaration changes few lines:
 //!
 //! ```text
 //! let __q_0 = __x[0];
 //! let __q_1 = __x[1];
-//! let __t0 = __q_0 * __q_0;
-//! let __t1 = __q_1.mul_add(__q_1, __t0);
-//! let [__y_0, __y_1] = __law.weigh_normalised([__t1, __t0], self);
+//! let __t0fk = __q_0 * __q_0;
+//! let __t7e2 = __q_1.mul_add(__q_1, __t0fk);
+//! let [__y_0, __y_1] = __law.weigh_normalised([__t7e2, __t0fk], self);
 //! [.., ..]
 //! ```
 
@@ -25,7 +26,10 @@ use crate::derivation::table::{Id, Table};
 use crate::elaborate::{EntryIndex, VariableEntry};
 use crate::expression::Symbol;
 use crate::expression::work::{STATEMENT, spend_each};
-use crate::program::{Argument, Form, GeneratedFunction, Input, Instruction, Program, Sign, Trait, Unknown, Value};
+use crate::program::{
+    Argument, Form, GeneratedFunction, Input, Instruction, Program, Sign, Trait, Unknown, Value, names,
+    names_but_for_factors,
+};
 use crate::syntax::{Declaration, plain};
 
 /// The common part of everything that is generated for one model.
@@ -42,11 +46,13 @@ pub(super) struct Writer<'a> {
     pub(super) signatures: Signatures,
     /// Different names for the unknowns.
     names: Table<Symbol, Ident>,
-    /// The fields of the prepared model that depend on parameters: the parameter's own name where one is passed on, else `c_0`,
-    /// `c_1`, ...
+    /// The fields of the prepared model that depend on parameters: the parameter's own name where one is passed on, else
+    /// `c_5bo`, after what it computes.
     pub(super) prepared: Vec<Ident>,
     /// The fields of the prepared model that are inputs.
     pub(super) inputs: Vec<Ident>,
+    /// Names for the changes of the prepared model's numbers that tangents read.
+    changes: Vec<String>,
     /// The place of each unknown's change in a direction: a field, and an index.
     directions: Table<Symbol, (&'static str, usize)>,
 }
@@ -62,13 +68,14 @@ impl<'a> Writer<'a> {
         let places = model.iter().flat_map(|model| model.elaborated.places.rows());
         let names: Table<_, _> = places.map(|place| free_name(variable_name(place), &mut taken)).collect();
         let prepared = model.map_or_else(Vec::new, |model| prepared_fields(&model.programs.prepare, &names));
+        let changes = model.map_or_else(Vec::new, |model| changes(&model.programs.prepare_direction, &prepared));
         let inputs = model.iter().flat_map(|model| model.derivation.symbols.inputs());
         let inputs = inputs.map(|symbol| names[symbol].clone()).collect();
         let Signatures { states, parameters, inputs: driving, .. } = signatures;
         let directions = [("state", states), ("parameters", parameters), ("inputs", driving)];
         let directions =
             directions.into_iter().flat_map(|(field, count)| (0..count).map(move |index| (field, index))).collect();
-        Self { declaration, model, runtime, name, instance, signatures, names, prepared, inputs, directions }
+        Self { declaration, model, runtime, name, instance, signatures, names, prepared, inputs, changes, directions }
     }
 
     /// The fields of the prepared model.
@@ -125,7 +132,8 @@ impl<'a> Writer<'a> {
     /// The statements that a program needs, and its outputs.
     pub(super) fn body(&self, program: &Program, host: Host) -> (TokenStream, Vec<TokenStream>) {
         let pieces = vec![None; program.instructions.len()];
-        let mut body = FunctionBody { writer: self, program, host, pieces, statements: Vec::new(), temporaries: 0 };
+        let mut body = FunctionBody { writer: self, program, host, pieces, statements: Vec::new(), names: Vec::new() };
+        body.names = names(program, |input| body.binding(input).0.to_string());
         body.compute();
         let statements = &body.statements;
         let outputs = program.outputs.iter().map(|&value| body.read(value)).collect();
@@ -134,13 +142,25 @@ impl<'a> Writer<'a> {
 }
 
 /// Names for what a program prepares.
-fn prepared_fields(prepare: &Program, names: &Table<Symbol, Ident>) -> Vec<Ident> {
-    let mut computed = 0..;
-    let field = |value: &Value| match prepare.instructions[value.index()] {
-        Instruction::Input(Input::Parameter(symbol)) => names[symbol].clone(),
-        _ => format_ident!("c_{}", computed.next().unwrap_or(0usize), span = Span::mixed_site()),
+fn prepared_fields(prepare: &Program, declared: &Table<Symbol, Ident>) -> Vec<Ident> {
+    let computed = names_but_for_factors(prepare, |input| match input {
+        Input::Parameter(symbol) => declared[symbol].to_string(),
+        _ => String::new(),
+    });
+    let field = |(value, name): (&Value, String)| match prepare.instructions[value.index()] {
+        Instruction::Input(Input::Parameter(symbol)) => declared[symbol].clone(),
+        _ => format_ident!("c_{name}", span = Span::mixed_site()),
     };
-    prepare.outputs.iter().map(field).collect()
+    prepare.outputs.iter().zip(computed).map(field).collect()
+}
+
+/// Names for what the program that prepares directions computes.
+fn changes(prepare_direction: &Program, prepared: &[Ident]) -> Vec<String> {
+    let names = names(prepare_direction, |input| match input {
+        Input::Prepared(index) => prepared[index].to_string(),
+        other => format!("{other:?}"),
+    });
+    prepare_direction.outputs.iter().map(|value| names[value.index()].clone()).collect()
 }
 
 /// The field access of a parameter: `m`, `inertia[0]`, `a[(0, 1)]`.
@@ -172,8 +192,9 @@ fn variable_name(place: &VariableEntry) -> String {
 /// Keywords, names that are taken, and names of temporaries get underscores appended.
 fn free_name(mut name: String, taken: &mut BTreeSet<String>) -> Ident {
     let temporary = |name: &str| {
-        let digits = ["t", "y_", "c_", "s_", "r_"].into_iter().find_map(|prefix| name.strip_prefix(prefix));
-        digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+        let rest = ["t", "y_", "c_", "s_", "r_"].into_iter().find_map(|prefix| name.strip_prefix(prefix));
+        let is_hash = |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit()) && !rest.contains('_');
+        rest.is_some_and(is_hash)
     };
     while temporary(&name) || taken.contains(&name) || syn::parse_str::<Ident>(&name).is_err() {
         name.push('_');
@@ -213,7 +234,8 @@ struct FunctionBody<'a> {
     /// The tokens for each computed value: a name, a number or a call.
     pieces: Vec<Option<TokenStream>>,
     statements: Vec<TokenStream>,
-    temporaries: usize,
+    /// See [`names`].
+    names: Vec<String>,
 }
 
 impl FunctionBody<'_> {
@@ -247,7 +269,7 @@ impl FunctionBody<'_> {
                 Instruction::Input(input) => self.input(*input),
                 _ => self.piece(instruction),
             };
-            self.pieces[index] = Some(self.bound(instruction, piece));
+            self.pieces[index] = Some(self.bound(index, piece));
         }
     }
 
@@ -260,7 +282,7 @@ impl FunctionBody<'_> {
 
     /// The name of an input, and what it is bound to. Parameters are bound before.
     fn binding(&self, input: Input) -> (Ident, Option<TokenStream>) {
-        let Writer { names, prepared, directions, .. } = self.writer;
+        let Writer { names, prepared, changes, directions, .. } = self.writer;
         let takes_part = self.host == Host::Associated { takes_part_of_direction: true };
         let (direction, system) = (local("direction"), local("system"));
         let system = if let Host::Associated { .. } = self.host { quote!(#system) } else { quote!(self) };
@@ -292,17 +314,16 @@ impl FunctionBody<'_> {
                 let part = format_ident!("{part}");
                 entry(name, if takes_part { quote!(#direction) } else { quote!(#direction.#part) }, index)
             }
-            Input::Change(index) => entry(format!("{index}_change"), quote!(#direction.prepared), index),
+            Input::Change(index) => entry(format!("{}_change", changes[index]), quote!(#direction.prepared), index),
         }
     }
 
     /// A name for what an instruction computes: the order of the statements is the program's.
-    fn bound(&mut self, instruction: &Instruction, piece: TokenStream) -> TokenStream {
-        if !instruction.computes() {
+    fn bound(&mut self, index: usize, piece: TokenStream) -> TokenStream {
+        if !self.program.instructions[index].computes() {
             return piece;
         }
-        let name = local(format!("t{}", self.temporaries));
-        self.temporaries += 1;
+        let name = local(format!("t{}", self.names[index]));
         self.statements.push(quote!(let #name = #piece;));
         name.into_token_stream()
     }

@@ -27,6 +27,12 @@ use functions::{Signatures, functions};
 use hamel::{hamel, hamel_steps, lagrangian};
 use state::{input_type, state_type};
 
+/// The first lines of a source.
+const LEFT_OUT: &str = "\
+// The functions that compute. Generated as well, and left out here: the types of the state and the inputs, the declared
+// default and start, access to parameters and prepared numbers by their places, and the facts, which have this text.
+";
+
 /// A model that was understood, derived, and written as programs, before it becomes Rust.
 #[derive(Debug)]
 pub struct CompiledModel {
@@ -111,7 +117,7 @@ impl GeneratedFunctions {
         Self { prepare: prepare(writer), prepared: prepared(writer), others }
     }
 
-    /// All of them, pretty-printed.
+    /// All of them, pretty-printed, after a comment on what is left out.
     fn source(&self, Writer { runtime, name, .. }: &Writer<'_>) -> String {
         let Self { prepare, prepared, others } = self;
         let file = quote! {
@@ -119,7 +125,7 @@ impl GeneratedFunctions {
             #prepared #others
         };
         match syn::parse2(file.clone()) {
-            Ok(file) => prettyplease::unparse(&file),
+            Ok(file) => format!("{LEFT_OUT}{}", prettyplease::unparse(&file)),
             Err(_) => file.to_string(),
         }
     }

@@ -28,6 +28,7 @@ mod lagrangian;
 mod lower;
 mod monomial;
 mod multipliers;
+mod names;
 mod norm;
 mod normalise;
 mod optimise;
@@ -46,6 +47,7 @@ pub use cost::OperationCount;
 pub use derivatives::*;
 pub use fields::of_parameters;
 pub use functions::*;
+pub(crate) use names::{names, names_but_for_factors};
 pub use verify::verify;
 
 use crate::derivation::IntegralId;
