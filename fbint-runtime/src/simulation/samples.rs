@@ -120,11 +120,12 @@ impl FlatSamples {
     }
 
     /// The samples of the system `S`.
+    #[cfg(feature = "ensemble")]
     pub(crate) fn shaped<S: FeedbackSystem>(&self) -> Vec<Sample<S>> {
         self.iter().map(|row| row.shaped()).collect()
     }
 
-    /// [`shaped`](Self::shaped), or an error where memory cannot hold both copies.
+    /// The samples of the system `S`, or an error where memory cannot hold both copies.
     pub(crate) fn try_shaped<S: FeedbackSystem>(&self) -> Result<Vec<Sample<S>>, Error> {
         let mut samples = Vec::new();
         let reserved = samples.try_reserve_exact(self.len());

@@ -41,7 +41,7 @@ pub struct Collect {
 }
 
 impl Simplify for Collect {
-    /// Parts are looked at once, so that no expression is too long.
+    /// Each distinct part is visited once, so that no expression is too long.
     fn simplified(&self, expression: &Expression) -> Option<Expression> {
         self.shortened(expression)
     }

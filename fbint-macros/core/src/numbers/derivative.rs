@@ -113,7 +113,7 @@ fn gradient_of(
     })
 }
 
-/// The same by reverse mode, in one sweep from the whole to its parts: each part is looked at once, however many variables there are, and
+/// The same by reverse mode, in one sweep from the whole to its parts: each part is visited once, however many variables there are, and
 /// the derivatives share their common parts. Those of a short expression come out longer than by [`gradient`].
 pub(crate) fn gradient_in_reverse(
     expression: &Expression,

@@ -143,7 +143,7 @@ fn equations(derivation: &Derivation) -> Vec<Magnitude> {
     found
 }
 
-/// What is found in expressions, each part of which is looked at once.
+/// Collects such expressions, visiting each distinct part once.
 #[derive(Default)]
 struct Equations {
     found: Vec<Magnitude>,
