@@ -12,6 +12,7 @@ mod metamorphic;
 mod prepared;
 mod programs;
 mod rivals;
+mod robots;
 mod scalars;
 mod velocities;
 mod wording;

@@ -1,0 +1,124 @@
+//! Arms with the inertias of real robots, beside Pinocchio: the longest Lagrangians that people write.
+
+use fbint_macros_core::derivation::Role;
+use fbint_macros_core::program::{Input, Program};
+use fbint_macros_core::text::{Model, models};
+use fbint_tests::amount;
+use fbint_tests::compiler::interpret;
+
+/// An arm, and what others make of it.
+struct Arm {
+    text: &'static str,
+    /// The operations of an articulated-body algorithm that was written in CasADi 3.8 for the same bodies.
+    articulated_body: f64,
+    /// The accelerations by `pinocchio.aba` (4.1) in two states.
+    accelerations: [&'static [f64]; 2],
+}
+
+const UR5: Arm = Arm {
+    text: include_str!("ur5.rs"),
+    articulated_body: 1433.0,
+    accelerations: [
+        &[
+            -1.4410172084683146,
+            25.440456973142105,
+            -36.57344700950716,
+            12.521381832524622,
+            -7.552618020221595,
+            -176.76165805278902,
+        ],
+        &[
+            2.1491513396128883,
+            23.03677275695401,
+            -29.25992437049388,
+            18.97305406252074,
+            -10.56412922492783,
+            -275.12957479248075,
+        ],
+    ],
+};
+
+const PANDA: Arm = Arm {
+    text: include_str!("panda.rs"),
+    articulated_body: 2180.0,
+    accelerations: [
+        &[
+            16.288042391606457,
+            9.505762838712434,
+            16.73107559044623,
+            36.698516090968006,
+            -80.81587097979752,
+            -127.82297530447809,
+            -609.0586166994716,
+        ],
+        &[
+            -2.4402773616857125,
+            -11.398015037807943,
+            57.98900842401998,
+            17.2387310595038,
+            -195.64286695738446,
+            -164.17890496549484,
+            -985.0206481747996,
+        ],
+    ],
+};
+
+/// (q, v, tau) of the k-th joint in each of the states.
+fn state(number: usize, k: f64) -> [f64; 3] {
+    match number {
+        0 => [0.3 + 0.2 * k, 0.5 - 0.3 * k, 2.0 - k],
+        _ => [-1.1 + 0.4 * k, 1.2 - 0.5 * k, 3.0 - 1.5 * k],
+    }
+}
+
+/// The second arm takes long in a debug build.
+#[test]
+fn arms_move_as_pinocchio_has_it() {
+    for (arm, ratio) in [(&UR5, 1.1), (&PANDA, 1.6)].into_iter().take(amount(1, 2)) {
+        moves(arm, ratio);
+    }
+}
+
+/// Checks the accelerations, and that the field takes at most `ratio` times the operations of the articulated-body algorithm.
+fn moves(arm: &Arm, ratio: f64) {
+    let model = models(arm.text).expect("a model").remove(0);
+    let field = program(&model, "vector_field");
+    let count = field.operations();
+    let operations = count.additions + count.multiplications + 2 * count.fused + count.divisions + count.functions;
+    println!("{}: {operations} operations", model.name);
+    assert!(operations as f64 <= ratio * arm.articulated_body, "{operations}");
+    for (number, expected) in arm.accelerations.iter().enumerate() {
+        let found = accelerations(&model, field, number);
+        let largest = expected.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        for (found, expected) in found.iter().zip(*expected) {
+            assert!((found - expected).abs() < 1e-12 * largest, "{found} {expected}");
+        }
+    }
+}
+
+fn program<'a>(model: &'a Model, name: &str) -> &'a Program {
+    let mut functions = model.programs.functions();
+    functions.find(|(function, _)| function.name == name).expect("a function of every model").1
+}
+
+/// The rates of the velocities.
+fn accelerations(model: &Model, field: &Program, number: usize) -> Vec<f64> {
+    let symbols = &model.derivation.symbols;
+    let kinds: [fn(Role) -> bool; 3] =
+        [|role| role == Role::Position, |role| role == Role::Velocity, |role| role == Role::Input];
+    let place = |kind: usize, symbol| symbols.with(kinds[kind]).iter().position(|other| *other == symbol);
+    let value = |symbol| (0..3).find_map(|kind| Some(state(number, place(kind, symbol)? as f64)[kind])).unwrap_or(0.0);
+    let prepare = |input| match input {
+        Input::Parameter(symbol) => value(symbol),
+        _ => f64::NAN,
+    };
+    let prepared: Vec<f64> = interpret(&model.programs.prepare, prepare, |_| Vec::new());
+    let input = |input| match input {
+        Input::State(symbol) | Input::Driving(symbol) => value(symbol),
+        Input::Prepared(index) => prepared[index],
+        other => prepare(other),
+    };
+    let rates = interpret(field, input, |_| Vec::new());
+    let states = symbols.states().zip(rates);
+    states.filter(|(state, _)| symbols[*state].role == Role::Velocity).map(|(_, rate)| rate).collect()
+}
