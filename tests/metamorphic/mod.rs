@@ -297,14 +297,19 @@ fn unbroken(source: &str) -> String {
     text.replace(",)", ")").replace(",]", "]").replace(",>", ">").replace(",}", "}")
 }
 
-/// The code with the names of values (`__t29j`, `c_4ac` and `__c_4ac`) numbered in the order in which they occur.
+/// The code with the names of values numbered in the order in which they occur: of prepared ones (`c_4ac`, `__c_4ac`), and within each
+/// function of the others (`__t29j`).
 fn numbered(source: &str) -> String {
-    let (mut numbers, mut text) = (BTreeMap::new(), String::new());
+    let (mut prepared, mut temporaries, mut text) = (BTreeMap::new(), BTreeMap::new(), String::new());
     for word in source.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
         let name = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let hash = ["__t", "__c_", "c_"].iter().find_map(|start| name.strip_prefix(start));
-        match hash.filter(|hash| hash.starts_with(|c: char| c.is_ascii_digit())) {
-            Some(hash) => {
+        if name == "fn" {
+            temporaries.clear();
+        }
+        let hash = ["__t", "__c_", "c_"].into_iter().find_map(|start| Some((start, name.strip_prefix(start)?)));
+        match hash.filter(|(_, hash)| hash.starts_with(|c: char| c.is_ascii_digit())) {
+            Some((start, hash)) => {
+                let numbers = if start == "__t" { &mut temporaries } else { &mut prepared };
                 let next = numbers.len();
                 let number = numbers.entry(hash.to_owned()).or_insert(next);
                 text += &word.replace(hash, &format!("#{number}"));
