@@ -43,7 +43,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `hamiltonian = H` | the energy H(q, p); it becomes the integral `energy` |
 /// | `velocities(v: [3], omega)` | velocities, instead of momenta: they move the coordinates, and the state is (q, v) |
 /// | `kinematics(x = expression, ..)` | the rate of every coordinate, linear in the velocities; left out where the velocities are the rates, in the same order and shapes |
-/// | `lagrangian = L` | the Lagrangian L(q, v), which may use `rate(x)`; it adds the integral `energy` = v . dL/dv - L |
+/// | `lagrangian = L` | the Lagrangian L(q, v), which may use `rate(f)`; it adds the integral `energy` = v . dL/dv - L |
 /// | `state(r: [3, 3], w: [3])` | a state that is not canonical, instead of `coordinates` and `momenta` |
 /// | `dynamics(r = expression, ..)` | the rate of every variable of a `state` |
 /// | `poisson = J` | x' = J(x) grad H for a `state` with a `hamiltonian`; J must be antisymmetric and satisfy the Jacobi identity |
@@ -189,8 +189,10 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// A Lagrangian system has velocities xi with q' = U(q) xi. `kinematics` defines them: rates of the coordinates, quasi-velocities, or the
 /// angular velocity of a body in the body's frame. The brackets of their directions, the momenta dL/dxi, the mass matrix, the equations of
-/// Euler, Lagrange, Hamel and Poincare, the energy and the reactions follow. `rate(x)` is the rate of a coordinate, of its shape, and
-/// `momentum(v)` is dL/dv. The bracket of two directions must be a combination of directions, at least where the constraints hold: bodies
+/// Euler, Lagrange, Hamel and Poincare, the energy and the reactions follow. `rate(f)` is the rate of an expression of coordinates,
+/// parameters and the time, of its shape: with `define(tip = vector![l * x.sin(), -l * x.cos()])` the kinetic energy of a mass at the tip is
+/// `m * rate(tip).norm_squared() / 2`. `momentum(v)` is dL/dv, and `gradient(f, x)` has the partial derivatives of a scalar f by the
+/// entries of a variable, of its shape. The bracket of two directions must be a combination of directions, at least where the constraints hold: bodies
 /// that a rotation matrix `r` carries along may need `constraint(right_handed = r.determinant() - 1)` next to
 /// `r.transpose() * r - identity(3)`, which lets `r` reflect. Constraints follow three rules:
 ///
@@ -228,7 +230,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// ```
 ///
 /// In canonical systems a velocity constraint is written in `rate(x)`, which is dH/dp there:
-/// `velocity_constraint(blade = -theta.sin() * rate(x) + theta.cos() * rate(y))`.
+/// `velocity_constraint(blade = -theta.sin() * rate(x) + theta.cos() * rate(y))`. The rates of a `state` are those of `dynamics`, or
+/// J grad H; outputs and integrals may use them. The rates of velocities and momenta follow from the equations of motion, and no
+/// declaration contains them.
 ///
 /// # Driven systems
 ///
@@ -334,7 +338,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | vectors | `.dot(&v) .cross(&v) .norm() .norm_squared() .component_mul(&v) .component_div(&v) .x .y .z .w v[i]` |
 /// | matrices | `.transpose() .trace() .determinant() .column(j) .row(i) m[(i, j)]` |
 /// | constructors | `vector![..] matrix![..; ..] identity(n) zeros(r, c) hat(v) PI`, and `stack![a, b; c, 0]` for blocks, in which `0` is a block of zeros |
-/// | mechanics | `rate(coordinate) momentum(velocity)`, and `multiplier(constraint)` in an `output` |
+/// | mechanics | `rate(f) momentum(velocity) gradient(f, x)`, and `multiplier(constraint)` in an `output` |
 /// | sums | `(a..b).map(\|i\| expression).sum()` |
 ///
 /// `^` is refused, because Rust parses it as a loosely binding exclusive or: write `x.powi(2)`.

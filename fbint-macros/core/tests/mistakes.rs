@@ -155,7 +155,7 @@ const EXPRESSIONS: &[Case] = &[
     ("SMatrix::zeros()", "SMatrix::zeros",
         "unknown function `SMatrix::zeros`; did you mean `zeros`?"),
     ("foo(q)", "foo",
-        "unknown function `foo`; the functions are `identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`, `momentum(velocity)`, and `multiplier(constraint)` in an `output`"),
+        "unknown function `foo`; the functions are `identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(f)`, `momentum(velocity)`, `gradient(f, x)`, and `multiplier(constraint)` in an `output`"),
     ("(m)(q)", "(",
         "expected an operator or a comma before this: a product is written `(m) * (q)`"),
     ("m.pow(2)", "pow",

@@ -7,6 +7,7 @@ mod fuzz;
 mod hostile;
 mod mistakes;
 mod random;
+mod rates;
 mod shipped;
 
 /// Whether `FBINT_THOROUGH` is set, as `.ci/thorough` sets it.

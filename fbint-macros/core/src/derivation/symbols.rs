@@ -54,9 +54,9 @@ pub enum Role {
     Input,
     /// The entry of c that belongs to a constraint.
     Multiplier(IntegralId),
-    /// The notation for the rate of a coordinate in a declaration.
+    /// The notation for the rate of a coordinate, or of any entry of a `state`, in a declaration.
     Rate {
-        /// The coordinate.
+        /// What has the rate.
         of: Symbol,
     },
     /// The notation for the momentum dL/dv of a velocity in a declaration.

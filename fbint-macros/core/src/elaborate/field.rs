@@ -4,6 +4,7 @@ use syn::Expr;
 
 use super::lagrangian::lagrangian;
 use super::scope::{Poison, Reported, Scope, Settlement, every};
+use super::value::ShapedExpression;
 use crate::derivation::{Dynamics, Role, Symbols};
 use crate::expression::factored::collected;
 use crate::expression::parts::Results;
@@ -14,7 +15,6 @@ use crate::syntax::{Declaration, Formalism, NamedExpression, Shape};
 /// The field of the declaration. Determines what `rate(..)` and `momentum(..)` stand for.
 pub(super) fn field(scope: &mut Scope) -> Reported<Dynamics> {
     let (declaration, symbols) = (scope.declaration, scope.symbols);
-    let is_rate = |role| matches!(role, Role::Rate { .. });
     let hamiltonian = declaration.hamiltonian.as_ref();
     let hamiltonian = hamiltonian.map(|written| scope.energy(written, "the Hamiltonian", is_rate, "rate"));
     match declaration.formalism {
@@ -24,17 +24,45 @@ pub(super) fn field(scope: &mut Scope) -> Reported<Dynamics> {
             return Ok(Dynamics::Canonical { hamiltonian });
         }
         Formalism::Lagrangian => return lagrangian(scope),
-        Formalism::Poisson | Formalism::Given => scope.settlement = Some(Settlement::default()),
+        Formalism::Poisson | Formalism::Given => {}
     }
-    let variables = symbols.with(|role| role == Role::State).len();
-    let matrix = declaration.poisson.as_ref().map(|expression| poisson_matrix(scope, expression, variables));
+    let states = symbols.with(|role| role == Role::State);
+    let matrix = declaration.poisson.as_ref().map(|expression| poisson_matrix(scope, expression, states.len()));
     let rates = rates(scope);
-    match (matrix, hamiltonian) {
-        (Some(matrix), Some(hamiltonian)) => Ok(Dynamics::Poisson { matrix: matrix?, hamiltonian: hamiltonian? }),
-        (None, None) => Ok(Dynamics::Given { rates: rates? }),
+    let dynamics = match (matrix, hamiltonian) {
+        (Some(matrix), Some(hamiltonian)) => Dynamics::Poisson { matrix: matrix?, hamiltonian: hamiltonian? },
+        (None, None) => Dynamics::Given { rates: rates? },
         // One without the other was reported by `syntax`.
-        _ => Err(Poison),
+        _ => return Err(Poison),
+    };
+    scope.settlement = Some(rates_of_state(symbols, &states, &dynamics).ok_or(Poison)?);
+    Ok(dynamics)
+}
+
+fn is_rate(role: Role) -> bool {
+    matches!(role, Role::Rate { .. })
+}
+
+/// What `rate(..)` stands for beside `state`: the given rates, or J grad H. `None` where H has no derivative, which is reported with the
+/// derivation.
+fn rates_of_state(symbols: &Symbols, states: &[Symbol], dynamics: &Dynamics) -> Option<Settlement> {
+    if symbols.with(is_rate).is_empty() {
+        return Some(Settlement::default());
     }
+    let rates: Vec<Expression> = match dynamics {
+        Dynamics::Poisson { matrix, hamiltonian } => {
+            let slopes = derivative::gradient(hamiltonian, |symbol| states.contains(&symbol))?;
+            let by_state = |row: &Vec<Expression>| {
+                let terms = row.iter().zip(states);
+                Expression::sum(terms.filter_map(|(entry, state)| Some(entry.clone() * slopes.get(state)?.clone())))
+            };
+            matrix.iter().map(by_state).collect()
+        }
+        Dynamics::Given { rates } => rates.clone(),
+        Dynamics::Canonical { .. } | Dynamics::Lagrangian(_) => return None,
+    };
+    let of = |(state, rate): (&Symbol, Expression)| Some((symbols.only(Role::Rate { of: *state })?, rate));
+    Some(Settlement(states.iter().zip(rates).filter_map(of).collect()))
 }
 
 /// The entries of the forces by the momenta or velocities along which they act.
@@ -57,7 +85,7 @@ fn force(scope: &mut Scope, named: &NamedExpression) -> Reported<Vec<(Symbol, Ex
 /// The rate of a coordinate of a canonical system is dH/dp.
 fn velocities(symbols: &Symbols, hamiltonian: &Expression) -> Option<Settlement> {
     let mut settlement = Settlement::default();
-    let rates = symbols.with(|role| matches!(role, Role::Rate { .. }));
+    let rates = symbols.with(is_rate);
     if rates.is_empty() {
         return Some(settlement);
     }
@@ -75,9 +103,16 @@ fn velocities(symbols: &Symbols, hamiltonian: &Expression) -> Option<Settlement>
     Some(settlement)
 }
 
+/// Refuses rates in what they follow from.
+fn refuse_rates(scope: &Scope, written: &Expr, value: &ShapedExpression) -> Reported<()> {
+    let message = "this cannot contain `rate(..)`, which follows from it: write out what the rate is";
+    scope.refuse(written, value, is_rate, |_| message.to_owned())
+}
+
 /// J, row by row.
 fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Reported<Vec<Vec<Expression>>> {
     let value = scope.evaluate(expression)?;
+    refuse_rates(scope, expression, &value)?;
     scope.refuse_inputs(expression, &value, "the Poisson matrix")?;
     if !scope.state_is_certain() {
         return Err(Poison);
@@ -94,6 +129,7 @@ fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Rep
 /// The rates of all entries in the order of the state.
 fn rates(scope: &mut Scope) -> Reported<Vec<Expression>> {
     let Declaration { dynamics, states, time, .. } = scope.declaration;
-    let rates = scope.all_given("the rate of", states.iter(), dynamics, |_, _, _| Ok(()))?;
+    let check = |scope: &mut Scope, named: &NamedExpression, value: &_| refuse_rates(scope, &named.value, value);
+    let rates = scope.all_given("the rate of", states.iter(), dynamics, check)?;
     Ok(rates.into_iter().map(|(_, rate)| rate).chain(time.iter().map(|_| Expression::one())).collect())
 }

@@ -61,7 +61,10 @@ const FOREIGN: [(&[&str], &str); 26] = [
         "angles are in radians: write `90 * PI / 180` for 90 degrees",
     ),
     (&["to_degrees", "rad2deg"], "write `x * 180 / PI`"),
-    (&["diff", "der", "derivative", "d", "ddt", "dot_"], "the rate of a coordinate is its velocity, or `rate(q)`"),
+    (
+        &["diff", "der", "derivative", "d", "ddt", "dot_", "grad", "jacobian"],
+        "the derivative along the motion is `rate(f)`, and the one by a variable `gradient(f, x)`",
+    ),
     (
         &["array", "vec", "col", "asarray", "list", "new"],
         "a vector is written `vector![..]`, a matrix `matrix![..; ..]`",

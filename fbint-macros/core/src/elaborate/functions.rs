@@ -13,12 +13,13 @@ use crate::expression::Expression;
 use crate::syntax::{MAX_ENTRIES, Shape, nearest, peel, plain};
 
 /// The functions, in the order in which messages list them.
-const FUNCTIONS: [Builtin<ExprCall>; 6] = [
+const FUNCTIONS: [Builtin<ExprCall>; 7] = [
     ("identity", 1, |scope, call| scope.identity(call)),
     ("zeros", 2, |scope, call| scope.zeros(call)),
     ("hat", 1, |scope, call| scope.hat(&call.args[0])),
     ("rate", 1, |scope, call| scope.rate(&call.args[0])),
     ("momentum", 1, |scope, call| scope.momentum(&call.args[0])),
+    ("gradient", 2, |scope, call| scope.partial_derivatives(&call.args[0], &call.args[1])),
     ("multiplier", 1, |scope, call| scope.multiplier(&call.func, &call.args[0])),
 ];
 
@@ -37,8 +38,8 @@ enum Constructor {
 const CONSTRUCTORS: [(&str, Constructor); 3] =
     [("vector", Constructor::Vector), ("matrix", Constructor::Matrix), ("stack", Constructor::Stack)];
 /// The list of functions in messages, as they are written.
-const USAGE: &str = "`identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`, `momentum(velocity)`, and `multiplier(constraint)` \
-                     in an `output`";
+const USAGE: &str = "`identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(f)`, `momentum(velocity)`, `gradient(f, x)`, and \
+                     `multiplier(constraint)` in an `output`";
 
 impl Scope<'_> {
     /// `(a..b).map(|i| body).sum()` and the same with `product`.
@@ -106,7 +107,7 @@ impl Scope<'_> {
         Ok(member.map_or_else(|Poison| Expression::zero().into(), |member| member.map(|_| Expression::zero())))
     }
 
-    /// `identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`, `momentum(velocity)`, `multiplier(constraint)`.
+    /// A call of one of [`FUNCTIONS`].
     pub(super) fn call(&mut self, call: &ExprCall) -> Value {
         let path = match peel(&call.func) {
             Expr::Path(path) => &path.path,

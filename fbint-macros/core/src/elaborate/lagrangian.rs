@@ -1,4 +1,8 @@
 //! Rates, momenta and velocity constraints: what `rate(..)` and `momentum(..)` stand for, and what is linear in velocities.
+//!
+//! `rate(f)` is written with a symbol for the rate of each coordinate. What the symbols stand for follows from the declared motion.
+
+use std::collections::BTreeMap;
 
 use quote::ToTokens;
 use syn::Expr;
@@ -19,33 +23,95 @@ use crate::syntax::diagnostics::Errors;
 use crate::syntax::{ASSUME, AttributeKey, Declaration, Formalism, KEPT, NamedExpression, plain};
 
 impl Scope<'_> {
-    /// `rate(q)`, of the shape of q.
+    /// `rate(f)`, of the shape of f: df/dq q' + df/dt.
     pub(super) fn rate(&mut self, argument: &Expr) -> Value {
-        let message = format!("`{}` is not a coordinate; only coordinates have a `rate`", argument.to_token_stream());
-        self.stand_in(argument, |of| Role::Rate { of }, &message)
+        let value = self.evaluate(argument)?;
+        let rates: BTreeMap<Symbol, Expression> =
+            value.symbols().map(|symbol| Ok((symbol, self.rate_of(argument, symbol)?))).collect::<Reported<_>>()?;
+        match derivative::all_along(value.entries(), |symbol| rates[&symbol].clone()) {
+            Some(entries) => Ok(ShapedExpression::new(value.shape(), entries)),
+            None => self.fail(argument, format!("this {NO_DERIVATIVE}")),
+        }
+    }
+
+    /// The rate of a symbol, if it is known before the equations of motion are derived.
+    fn rate_of(&self, argument: &Expr, symbol: Symbol) -> Reported<Expression> {
+        let role = self.role(symbol);
+        match role {
+            Some(Role::Time) => return Ok(Expression::one()),
+            Some(Role::Parameter) => return Ok(Expression::zero()),
+            _ => {}
+        }
+        if let Some(rate) = self.symbols.only(Role::Rate { of: symbol }) {
+            return Ok(rate.into());
+        }
+        let what = match role {
+            Some(Role::Input) => format!("the input `{}` is not known", self.symbols[symbol].name),
+            Some(Role::Momentum { .. } | Role::Conjugate { .. }) => {
+                format!("the momentum `{}` follows from the equations of motion", self.whole(symbol))
+            }
+            Some(Role::Velocity | Role::Vanishing { .. } | Role::Rate { .. }) => {
+                format!("the velocity `{}` follows from the equations of motion", self.whole(symbol))
+            }
+            _ => "a multiplier is not derived".to_owned(),
+        };
+        let message = "`rate` takes an expression of coordinates, parameters and the time; the rate of";
+        self.fail(argument, format!("{message} {what}"))
     }
 
     /// `momentum(v)`, of the shape of v.
     pub(super) fn momentum(&mut self, argument: &Expr) -> Value {
-        let message = if self.declaration.formalism == Formalism::Lagrangian {
-            format!("`{}` is not a velocity; only velocities have a `momentum`", argument.to_token_stream())
-        } else {
-            "only the velocities of a Lagrangian system have a `momentum`".to_owned()
-        };
-        self.stand_in(argument, |of| Role::Conjugate { of }, &message)
-    }
-
-    /// What stands for the rates or the momenta of the argument's entries, of its shape. `complaint` is about entries that have none.
-    fn stand_in(&mut self, argument: &Expr, role: fn(Symbol) -> Role, complaint: &str) -> Value {
         let value = self.evaluate(argument)?;
         let entry = |entry: &Expression| match entry {
-            Expression::Symbol(symbol) => self.symbols.only(role(*symbol)).map(Expression::from),
+            Expression::Symbol(of) => self.symbols.only(Role::Conjugate { of: *of }).map(Expression::from),
             _ => None,
         };
         match value.entries().iter().map(entry).collect() {
             Some(entries) => Ok(ShapedExpression::new(value.shape(), entries)),
-            None => self.fail(argument, complaint),
+            None if self.declaration.formalism == Formalism::Lagrangian => {
+                let written = argument.to_token_stream();
+                self.fail(argument, format!("`{written}` is not a velocity; only velocities have a `momentum`"))
+            }
+            None => self.fail(argument, "only the velocities of a Lagrangian system have a `momentum`"),
         }
+    }
+
+    /// `gradient(f, x)`, of the shape of x: the partial derivatives of a scalar, while everything else that f is written with stays as it is.
+    pub(super) fn partial_derivatives(&mut self, function: &Expr, variable: &Expr) -> Value {
+        let (value, by) = (self.evaluate(function), self.evaluate(variable));
+        let (value, by) = (value?, by?);
+        let Some(scalar) = value.as_scalar() else {
+            let message = "`gradient` takes a scalar, and this is";
+            return self.fail(function, format!("{message} {}: take its entries one by one", value.shape()));
+        };
+        let stands_in = |symbol: &Symbol| match self.role(*symbol) {
+            Some(Role::Rate { .. } | Role::Conjugate { .. }) => Some(self.whole(*symbol)),
+            Some(_) => None,
+            None => Some("multiplier(..)".to_owned()),
+        };
+        if let Some(name) = scalar.symbols().iter().find_map(stands_in) {
+            let message = format!("`gradient` does not know how `{name}` depends on `{}`", variable.to_token_stream());
+            let remedy = "write variables of the state in its place, such as velocities or momenta";
+            return self.fail(function, format!("{message}: {remedy}"));
+        }
+        let entry = |entry: &Expression| match entry {
+            Expression::Symbol(symbol) => stands_in(symbol).is_none().then_some(*symbol),
+            _ => None,
+        };
+        let Some(variables) = by.entries().iter().map(entry).collect::<Option<Vec<Symbol>>>() else {
+            let message = format!("`{}` is not a variable", variable.to_token_stream());
+            return self.fail(
+                variable,
+                format!(
+                    "{message}: `gradient(f, x)` differentiates by entries of the state, parameters, inputs or the time"
+                ),
+            );
+        };
+        let Some(slopes) = derivative::gradient(scalar, |symbol| variables.contains(&symbol)) else {
+            return self.fail(function, format!("this {NO_DERIVATIVE}"));
+        };
+        let slope = |symbol: &Symbol| slopes.get(symbol).cloned().unwrap_or_else(Expression::zero);
+        Ok(ShapedExpression::new(by.shape(), variables.iter().map(slope).collect()))
     }
 
     /// Returns `true` for an entry of a velocity, and for a rate that is written as such.

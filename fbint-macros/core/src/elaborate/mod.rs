@@ -110,7 +110,7 @@ pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborate
 fn unknowns(declaration: &Declaration) -> SymbolTable {
     let mut unknowns = SymbolTable::of(declaration);
     if calls(declaration, "rate") {
-        for of in unknowns.entries(&declaration.coordinates) {
+        for of in unknowns.entries(declaration.coordinates.iter().chain(&declaration.states)) {
             add_of(&mut unknowns.symbols, of, Role::Rate { of });
         }
     }

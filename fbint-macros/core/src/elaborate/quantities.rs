@@ -128,6 +128,11 @@ fn member(
         } else {
             quantity.value = scope.settled(&quantity.value)?;
         }
+        // The rate of an entry of a `state` may contain an input.
+        if kind != Purpose::Output {
+            let settled = quantity.value.clone().into();
+            scope.refuse_inputs(&named.value, &settled, &format!("`{}`", named.name))?;
+        }
     }
     let varies = |value: &Expression| value.symbols().into_iter().any(|symbol| scope.symbols.is_state(symbol));
     let mut restricting = quantities.iter().filter(|_| kind != Purpose::Output);

@@ -166,6 +166,12 @@ pub(crate) fn along(expression: &Expression, direction: impl Fn(Symbol) -> Expre
     along_direction(expression, &direction, &Results::default())
 }
 
+/// The derivatives of several expressions, which share what the derivatives of their common parts are.
+pub(crate) fn all_along(all: &[Expression], direction: impl Fn(Symbol) -> Expression) -> Option<Vec<Expression>> {
+    let known = Results::default();
+    all.iter().map(|expression| along_direction(expression, &direction, &known)).collect()
+}
+
 fn along_direction(
     expression: &Expression,
     direction: &impl Fn(Symbol) -> Expression,
