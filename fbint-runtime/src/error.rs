@@ -3,14 +3,16 @@
 //! Every message names the culprit and its value, and says what would do instead. Names are those of the declaration, as in
 //! [`FeedbackSystem`](crate::FeedbackSystem)'s constants.
 
+pub(crate) mod dependence;
+pub(crate) mod extremes;
+pub(crate) mod failure;
+
 use core::fmt;
 
-use crate::dependence::Dependence;
+use crate::error::dependence::Dependence;
+use crate::error::extremes::Extremes;
 #[cfg(feature = "std")]
-use crate::driver::Driver;
-use crate::extremes::Extremes;
-#[cfg(feature = "std")]
-use crate::failure::{Cause, Failure};
+use crate::error::failure::{Cause, Failure, UndefinedInput};
 use crate::system::StateEntry;
 
 /// Why a field, a start or a run was refused.
@@ -341,8 +343,8 @@ pub enum Error {
 #[cfg(feature = "std")]
 impl Error {
     /// The error with an input as its cause, if one was not a finite number in the step that failed.
-    pub(crate) fn blaming(self, driver: Option<&dyn Driver>) -> Self {
-        match (self, driver.and_then(Driver::undefined)) {
+    pub(crate) fn blaming(self, undefined: Option<UndefinedInput>) -> Self {
+        match (self, undefined) {
             (Self::Failed(failure), Some(input)) => Failure { cause: Cause::Input(input), ..*failure }.into(),
             (other, _) => other,
         }

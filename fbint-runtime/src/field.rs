@@ -3,17 +3,20 @@
 //! [`PlainField`] is X alone, CPV22 eq. (4), for comparison and for drift that is the method's own; with feedback it is
 //! [`Feedback`](crate::Feedback).
 
+pub(crate) mod driver;
+pub(crate) mod feedback;
+pub(crate) mod gains;
+pub(crate) mod policy;
+
 use derive_where::derive_where;
 
-use crate::driver::{Driver, TakesInput};
-use crate::entries::Entries;
-use crate::facts::SystemFacts;
+use crate::error::failure::UndefinedInput;
+use crate::numbers::entries::Entries;
 #[cfg(all(feature = "std", feature = "lanes"))]
-use crate::gauss::{StageRates, side_by_side};
-#[cfg(all(feature = "std", feature = "lanes"))]
-use crate::lanes::Lanes;
-use crate::scalar::Scalar;
-use crate::sealed::Sealed;
+use crate::numbers::lanes::Lanes;
+use crate::numbers::scalar::Scalar;
+use crate::numbers::sealed::Sealed;
+use crate::system::SystemFacts;
 use crate::system::{DrivenSystem, FeedbackSystem, KineticEnergy, PreparedSystem, StateEntry, StateRole, Vector};
 
 /// An autonomous ordinary differential equation x' = f(x) on R^N, in numbers of type `T`.
@@ -122,6 +125,52 @@ impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
     }
 }
 
+/// The range of inputs that are known at all times.
+pub(crate) const ALWAYS: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+
+/// A source of a field's inputs, as integrators see it.
+pub trait Driver {
+    /// Begins a step at this time, and returns when it has to end at the latest.
+    fn hold(&self, time: f64) -> f64;
+
+    /// The first and the last time at which the inputs are known.
+    fn range(&self) -> [f64; 2];
+
+    /// An input that was not a finite number, in a finite state, since the step began.
+    fn undefined(&self) -> Option<UndefinedInput>;
+}
+
+/// A field that takes inputs: X, or the field with feedback.
+pub trait TakesInput<S: DrivenSystem>: Field<Vector = Vector<S>> + Sealed {
+    /// [`Field::value`] with these inputs.
+    fn value_with(&self, input: S::Inputs<f64>, x: &Vector<S>) -> Vector<S>;
+
+    /// [`Field::jacobian`] with these inputs.
+    fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool;
+
+    /// The facts about the system.
+    #[doc(hidden)]
+    fn facts(&self) -> &'static SystemFacts;
+}
+
+#[cfg(feature = "std")]
+impl<F: Sealed + ?Sized> Sealed for std::boxed::Box<F> {}
+
+#[cfg(feature = "std")]
+impl<S: DrivenSystem, F: TakesInput<S> + ?Sized> TakesInput<S> for std::boxed::Box<F> {
+    fn value_with(&self, input: S::Inputs<f64>, x: &Vector<S>) -> Vector<S> {
+        (**self).value_with(input, x)
+    }
+
+    fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
+        (**self).jacobian_with(input, x, add)
+    }
+
+    fn facts(&self) -> &'static SystemFacts {
+        (**self).facts()
+    }
+}
+
 /// The vector field X of the system `S`, without feedback.
 #[derive_where(Clone, Copy, Debug)]
 pub struct PlainField<S: FeedbackSystem, T: Scalar = f64>(S::Prepared<T>);
@@ -206,5 +255,23 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
         let field = <dyn core::any::Any>::downcast_ref::<PlainField<S>>(self)?;
         let field = PlainField::<S, Lanes<1>>::gather(&|_| field);
         Some(std::boxed::Box::new(move |stages, rates, count| side_by_side(&field, stages, rates, count)))
+    }
+}
+
+/// The field in all stages: for each entry of the state the numbers of all stages, and how many these are.
+#[cfg(feature = "std")]
+pub(crate) type StageRates<'f> = dyn Fn(&[f64], &mut [f64], usize) + 'f;
+
+/// The field in as many stages at once as there are lanes, which `count` is a multiple of.
+#[cfg(all(feature = "std", feature = "lanes"))]
+pub(crate) fn side_by_side<F: Field<Lanes<1>>>(field: &F, stages: &[f64], rates: &mut [f64], count: usize) {
+    let (dimension, zero) = (field.dimension(), Lanes::from_f64(0.0));
+    for first in (0..count).step_by(Lanes::<1>::COUNT) {
+        let place = |entry: usize| entry * count + first..entry * count + first + Lanes::<1>::COUNT;
+        let stage = |entry: usize| if entry < dimension { Lanes::load(&stages[place(entry)]) } else { zero };
+        let rate = field.value(&F::Vector::from_fn(stage));
+        for (entry, rate) in rate.as_ref()[..dimension].iter().enumerate() {
+            rate.store(&mut rates[place(entry)]);
+        }
     }
 }

@@ -79,115 +79,66 @@ compile_error!(
     "without the feature `std`, elementary functions are those of the feature `libm`: add `features = [\"libm\"]`"
 );
 
-mod consistent_start;
-mod dense_output;
-mod dependence;
-mod derivatives;
-#[cfg(feature = "differential-equations")]
-mod differential_equations;
-#[cfg(feature = "std")]
-mod drift;
-mod driver;
-#[cfg(feature = "std")]
-mod dual;
-mod dynamical_system;
+mod change;
 #[cfg(feature = "ensemble")]
 mod ensemble;
-mod entries;
 mod error;
-#[cfg(feature = "std")]
-mod event;
-mod extremes;
-mod facts;
-mod failure;
-mod feedback;
 mod field;
-mod gains;
-#[cfg(feature = "std")]
-mod gauss;
-mod geometric;
 #[cfg(all(any(doc, doctest), feature = "std"))]
 pub mod guide;
-mod hamel;
-mod integrator;
-mod lagrangian;
-#[cfg(feature = "lanes")]
-mod lanes;
-mod linear;
-#[cfg(feature = "std")]
-mod linearisation;
-#[cfg(feature = "std")]
+mod hold;
 mod method;
-mod policy;
-mod projection;
-#[cfg(feature = "std")]
-mod rodas5p;
-mod rounding;
-mod scalar;
-mod sealed;
-mod sensitivity;
-mod short_form;
+mod numbers;
 #[cfg(feature = "std")]
 mod simulation;
-mod step_size;
+mod stages;
 mod system;
-pub mod tableau;
-mod tolerance;
 
-pub use consistent_start::ConsistentStart;
 #[cfg(feature = "std")]
-pub use consistent_start::StartMove;
-pub use dense_output::DenseOutput;
-pub use dependence::Dependence;
-#[doc(hidden)]
-pub use derivatives::jacobian;
-pub use derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDirection, ProjectionGradient};
-#[cfg(feature = "std")]
-pub use drift::{Drift, IntegralDrift, LeftOut};
-#[cfg(feature = "std")]
-pub use driver::Held;
-pub use driver::{Driven, Driver, Signal, TakesInput, UndefinedInput};
-#[cfg(feature = "std")]
-#[doc(hidden)]
-pub use dual::Dual;
-#[doc(hidden)]
-pub use dynamical_system::DynamicalSystem;
+pub use change::linearisation::Linearisation;
+pub use change::sensitivity::{Sensitivity, TangentRun};
 #[cfg(feature = "ensemble")]
 pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
 #[cfg(feature = "ensemble")]
 #[doc(hidden)]
 pub use ensemble::{FlatEnsembleRun, MediumLanes, NarrowLanes};
-pub use entries::{Entries, Entry};
+pub use error::dependence::Dependence;
+pub use error::extremes::Extremes;
+pub use error::failure::UndefinedInput;
+#[cfg(feature = "std")]
+pub use error::failure::{Cause, Failure};
+pub use error::failure::{StepError, StepFailure};
 pub use error::{Error, GivenName};
-#[cfg(feature = "std")]
-pub use event::Event;
-pub use extremes::Extremes;
-pub use facts::SystemFacts;
-#[cfg(feature = "std")]
-pub use failure::{Cause, Failure};
-pub use failure::{StepError, StepFailure};
 pub use fbint_macros::feedback_system;
-pub use feedback::Feedback;
+#[cfg(feature = "std")]
+pub use field::driver::Held;
+pub use field::driver::{Driven, Signal};
+pub use field::feedback::Feedback;
+pub use field::gains::Gains;
+pub use field::policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
+pub use field::{Driver, TakesInput};
 pub use field::{Field, PlainField};
-pub use gains::Gains;
-pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
-#[doc(hidden)]
-pub use hamel::HamelFunctions;
-pub use hamel::{DiscreteHamel, HamelSteps, HamelSystem};
-pub use integrator::Integrator;
-pub use lagrangian::LagrangianSystem;
-#[cfg(feature = "lanes")]
-pub use lanes::Lanes;
+pub use hold::consistent_start::ConsistentStart;
 #[cfg(feature = "std")]
-pub use linearisation::Linearisation;
+pub use hold::consistent_start::StartMove;
+pub use hold::projection::{LeftOutReason, Omission, Projected, Projection, Projector};
+pub use method::geometric::{Composition, OneStep, Rattle, StormerVerlet};
+pub use method::hamel::DiscreteHamel;
+pub use method::integrator::Integrator;
 #[cfg(feature = "std")]
-pub use method::{GaussStages, Method, Settings};
+pub use method::settings::{GaussStages, Method, Settings};
 pub use nalgebra;
-pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
-pub use projection::{LeftOutReason, Omission, Projected, Projection, Projector};
-pub use scalar::Scalar;
-pub use sensitivity::{Sensitivity, TangentRun};
-pub use short_form::ShortForm;
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use numbers::dual::Dual;
+pub use numbers::entries::{Entries, Entry};
+#[cfg(feature = "lanes")]
+pub use numbers::lanes::Lanes;
+pub use numbers::scalar::Scalar;
+#[cfg(feature = "std")]
+pub use simulation::drift::{Drift, IntegralDrift, LeftOut};
+#[cfg(feature = "std")]
+pub use simulation::event::Event;
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub use simulation::{FlatRun, FlatSamples, PastOccurrence, SampleRow};
@@ -195,11 +146,24 @@ pub use simulation::{FlatRun, FlatSamples, PastOccurrence, SampleRow};
 pub use simulation::{
     IntegralJump, LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot,
 };
+pub use stages::dense_output::DenseOutput;
+pub use stages::tableau;
+pub use stages::tolerance::Tolerance;
+#[doc(hidden)]
+pub use system::HamelFunctions;
+pub use system::HamelSystem;
+pub use system::SystemFacts;
+#[doc(hidden)]
+pub use system::derivatives::jacobian;
+pub use system::derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDirection, ProjectionGradient};
+#[doc(hidden)]
+pub use system::dynamical_system::DynamicalSystem;
+pub use system::lagrangian::LagrangianSystem;
+pub use system::short_form::ShortForm;
 pub use system::{
     Conservation, DrivenSystem, Evidence, FeedbackLaw, FeedbackSystem, GeneratedSystem, Integral, IntegralKind,
     Integrals, KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,
 };
-pub use tolerance::Tolerance;
 
 /// Every Rust block of the README, compiled and run as a crate of its own.
 #[cfg(all(doctest, feature = "std"))]

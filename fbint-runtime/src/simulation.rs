@@ -11,6 +11,11 @@
 //! its order, because the stages are further from the level set of the integrals than the steps are. With DOP853 projection costs no
 //! evaluation. BENCHMARKS.md of the repository has the measurements.
 
+#[cfg(feature = "std")]
+pub(crate) mod drift;
+#[cfg(feature = "std")]
+pub(crate) mod event;
+
 mod event_search;
 mod record;
 mod run;
@@ -29,11 +34,11 @@ use core::ops::ControlFlow;
 pub(crate) use self::record::bound;
 #[doc(hidden)]
 pub use self::run::FlatRun;
-pub use self::run::{IntegralJump, LargestProjection, Occurrence, Run, Sample};
+pub use self::run::{IntegralJump, LargestProjection, Occurrence, Run};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::run_loop::check_stability;
 use self::run_loop::{BoxedObserver, Pace, RunInputs, RunLoop, Segment, follow_alone};
-pub use self::samples::{FlatSamples, SampleRow};
+pub use self::samples::{FlatSamples, Sample, SampleRow};
 pub(crate) use self::sampling::SampleTimes;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::sampling::Sampling;
@@ -42,31 +47,31 @@ use self::snapshot::Origin;
 #[doc(hidden)]
 pub use self::snapshot::PastOccurrence;
 pub use self::snapshot::{Moment, Snapshot};
-pub(crate) use self::stepper::Advance;
-use self::stepper::{ControlledSteps, Explicit, FixedSteps, Geometric, HamelMethod, StepEnds, Stepper};
-use crate::consistent_start::{Parameters, check_start, projected_start};
-use crate::dense_output::DenseOutput;
-use crate::driver::{Driven, Driver, Signal, TakesInput};
-use crate::dynamical_system::DynamicalSystem;
-use crate::entries::Entries;
+use self::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
 use crate::error::Error;
-use crate::event::Event;
-use crate::facts::SystemFacts;
-use crate::feedback::Feedback;
-use crate::field::{Field, PlainField};
-use crate::gains::Gains;
-use crate::gauss::{Coefficients, GaussMethod};
-use crate::geometric::{OneStep, Rattle, StormerVerlet};
-use crate::hamel;
-use crate::integrator::Integrator;
-use crate::linear::from_slice;
-use crate::method::{ErrorControl, GeometricMap, Method, Settings, Stepping};
-use crate::policy::GainPolicy;
-use crate::projection::{Hold, Projection, Projector};
-use crate::sealed::Sealed;
-use crate::step_size::StepLimits;
+use crate::field::driver::{Driven, Signal};
+use crate::field::feedback::Feedback;
+use crate::field::gains::Gains;
+use crate::field::policy::GainPolicy;
+use crate::field::{Driver, Field, PlainField, TakesInput};
+use crate::hold::consistent_start::{Parameters, check_start, projected_start};
+use crate::hold::projection::{Hold, Projection, Projector};
+use crate::method::advance::{Advance, Explicit, Geometric};
+use crate::method::gauss::{Coefficients, GaussMethod};
+use crate::method::geometric::{OneStep, Rattle, StormerVerlet};
+use crate::method::hamel::{self, HamelMethod};
+use crate::method::integrator::Integrator;
+use crate::method::settings::{ErrorControl, GeometricMap, Method, Settings, Stepping};
+use crate::numbers::entries::Entries;
+use crate::numbers::linear::from_slice;
+use crate::numbers::sealed::Sealed;
+use crate::simulation::event::Event;
+use crate::stages::dense_output::DenseOutput;
+use crate::stages::step_size::StepLimits;
+use crate::stages::tolerance::Tolerance;
+use crate::system::SystemFacts;
+use crate::system::dynamical_system::DynamicalSystem;
 use crate::system::{DrivenSystem, FeedbackSystem, Integrals, Vector};
-use crate::tolerance::Tolerance;
 
 /// A field that other gains may replace: one without inputs, which they would forget.
 #[diagnostic::on_unimplemented(
@@ -558,7 +563,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
                     return Ok((run, kept.unwrap_or_default()));
                 }
                 Ok(Segment::Reset) => {}
-                Err(error) => return Err(error.blaming(field.driver())),
+                Err(error) => return Err(error.blaming(field.driver().and_then(Driver::undefined))),
             }
         }
     }

@@ -7,9 +7,9 @@ use core::ops::ControlFlow;
 use derive_where::derive_where;
 use fbint_runtime::{
     BaeChang, ConsistentStart, Diagonal, DiagonalScaled, DrivenSystem, Entries, Entry, Error, Event, Feedback,
-    FeedbackLaw, FeedbackSystem, Field, GainPolicy, Gains, GeneratedSystem, HamelSteps, HamelSystem, Held, Integrals,
-    Method, PreparedSystem, Projection, Relaxation, Scalar, Settings, Simulation, Snapshot, SystemFacts, Uniform,
-    Vector, feedback_system,
+    FeedbackLaw, FeedbackSystem, Field, GainPolicy, Gains, GeneratedSystem, HamelFunctions, HamelSystem, Held,
+    Integrals, Method, PreparedSystem, Projection, Relaxation, Scalar, Settings, Simulation, Snapshot, SystemFacts,
+    Uniform, Vector, feedback_system,
 };
 
 /// A pendulum with a rod that holds it.
@@ -80,16 +80,16 @@ const INTEGRALS: usize = 7;
 const OUTPUTS: usize = 3;
 const INPUTS: usize = 2;
 
-/// A generated system, with the steps of the discrete Hamel integrator of its longer vectors if it has them.
+/// A generated system, with the functions of the discrete Hamel integrator on its longer vectors if it has them.
 trait Subject: GeneratedSystem {
-    const HAMEL_STEPS: Option<HamelSteps<Padded<Self>>> = None;
+    const HAMEL_FUNCTIONS_OF_PADDED: Option<HamelFunctions<Padded<Self>>> = None;
 }
 
 impl Subject for Rod {}
 impl Subject for Springs {}
 impl Subject for Servo {}
 impl Subject for Skate {
-    const HAMEL_STEPS: Option<HamelSteps<Padded<Self>>> = Some(HamelSteps::OF_SYSTEM);
+    const HAMEL_FUNCTIONS_OF_PADDED: Option<HamelFunctions<Padded<Self>>> = Some(HamelFunctions::OF_SYSTEM);
 }
 
 #[derive_where(Clone, Copy, Debug, PartialEq)]
@@ -127,8 +127,8 @@ impl<S: Subject> FeedbackSystem for Padded<S> {
         self.0.facts()
     }
 
-    fn hamel_steps(&self) -> Option<HamelSteps<Self>> {
-        S::HAMEL_STEPS
+    fn hamel_functions(&self) -> Option<HamelFunctions<Self>> {
+        S::HAMEL_FUNCTIONS_OF_PADDED
     }
 
     fn parameter(&self, index: usize) -> Option<f64> {

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::{array, fmt, ptr};
 
 use fbint_runtime::{
-    DrivenSystem, Dual, Entry, FeedbackLaw, FeedbackSystem, HamelSteps, HamelSystem, MediumLanes, NarrowLanes,
+    DrivenSystem, Dual, Entry, FeedbackLaw, FeedbackSystem, HamelFunctions, HamelSystem, MediumLanes, NarrowLanes,
     PreparedSystem, Scalar, Signal, SystemFacts, Vector,
 };
 
@@ -93,8 +93,8 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
         self.model.facts()
     }
 
-    fn hamel_steps(&self) -> Option<HamelSteps<Self>> {
-        self.facts().has_hamel_steps.then_some(HamelSteps::OF_SYSTEM)
+    fn hamel_functions(&self) -> Option<HamelFunctions<Self>> {
+        self.facts().has_hamel_steps.then_some(HamelFunctions::OF_SYSTEM)
     }
 
     fn parameter(&self, index: usize) -> Option<f64> {
@@ -166,7 +166,7 @@ impl<const N: usize, const M: usize> DrivenSystem for Padded<N, M> {
     }
 }
 
-/// Of a model that has no discrete Hamel integrator, see [`FeedbackSystem::hamel_steps`], everything here is 0.
+/// Of a model that has no discrete Hamel integrator, see [`FeedbackSystem::hamel_functions`], everything here is 0.
 impl<const N: usize, const M: usize> HamelSystem for Padded<N, M> {
     fn momentum_state<T: Scalar>(system: &PaddedPrepared<T, N, M>, x: &Vector<Self, T>) -> Vector<Self, T> {
         system.list(ListFunction::MomentumState, x)

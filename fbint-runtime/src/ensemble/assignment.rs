@@ -2,12 +2,12 @@
 
 use std::vec::Vec;
 
-use super::assigned_member::{AssignedMember, Numbers};
 use super::gains::{AloneField, LaneFields};
+use super::members::{AssignedMember, Numbers};
 use super::samples::Track;
 use super::side_by_side::SideBySide;
 use crate::error::Error;
-use crate::lanes::Lanes;
+use crate::numbers::lanes::Lanes;
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// Which members of an ensemble have the lanes: as many as there are lanes have one, and the others wait for one.

@@ -5,14 +5,14 @@
 
 use std::vec::Vec;
 
-use super::assigned_member::in_lane;
 use super::gains::LaneFields;
-use crate::entries::Entries;
-use crate::facts::SystemFacts;
-use crate::gauss::{Coefficients, Collocation};
-use crate::lanes::{Lanes, Mask};
-use crate::linear::{filled, from_slice};
-use crate::scalar::Scalar;
+use super::members::in_lane;
+use crate::method::gauss::{Coefficients, Collocation};
+use crate::numbers::entries::Entries;
+use crate::numbers::lanes::{Lanes, Mask};
+use crate::numbers::linear::{filled, from_slice};
+use crate::numbers::scalar::Scalar;
+use crate::system::SystemFacts;
 use crate::system::{FeedbackSystem, Vector};
 
 /// The collocations of all members.

@@ -6,25 +6,26 @@
 //!
 //! What stages add up to and the estimate of the error are the functions of the [`Integrator`](crate::Integrator), on other numbers.
 
-use super::assigned_member::{Numbers, is_finite};
 use super::gains::{AloneField, LaneFields};
 use super::lane_loop::{LaneStepper, LaneSteps};
+use super::members::{Numbers, is_finite};
 use super::proportion::{leave_rounding, out_of_proportion};
-use crate::dense_output::Interpolant;
-use crate::entries::Entries;
 use crate::error::Error;
-use crate::facts::SystemFacts;
-use crate::integrator::Beginning;
-use crate::lanes::{Lanes, Mask};
-use crate::linear::{difference, filled};
-use crate::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
-use crate::rodas5p::{self, StepMatrix};
-use crate::scalar::Scalar;
+use crate::hold::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
+use crate::method::integrator::Beginning;
+use crate::numbers::entries::Entries;
+use crate::numbers::lanes::{Lanes, Mask};
+use crate::numbers::larger::Larger;
+use crate::numbers::linear::{difference, filled};
+use crate::numbers::scalar::Scalar;
 use crate::simulation::{GivenLimits, Span};
-use crate::step_size::{LEAST_LOG_ERROR, REST, StepLimits};
+use crate::stages::dense_output::Interpolant;
+use crate::stages::rodas5p::{self, StepMatrix};
+use crate::stages::step_size::{LEAST_LOG_ERROR, REST, StepLimits};
+use crate::stages::tableau::{ErrorEstimate, MOST_STAGES, Pair, advanced, extended};
+use crate::stages::tolerance::{ErrorScale, Sizes, Tolerance, norm, nudged};
+use crate::system::SystemFacts;
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
-use crate::tableau::{ErrorEstimate, MOST_STAGES, Pair, advanced, extended};
-use crate::tolerance::{ErrorScale, Larger, Sizes, Tolerance, norm, nudged};
 
 /// Steps of members that each choose their size, and how far every lane is.
 pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {

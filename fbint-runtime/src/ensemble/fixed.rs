@@ -2,24 +2,21 @@
 //!
 //! All members of a block begin at once, and all steps end at the same times.
 
-use std::hint::black_box;
-
-use super::assigned_member::Numbers;
+use super::alike::AlikeSteps;
 use super::collocation::Collocations;
 use super::gains::{AloneField, LaneFields};
 use super::lane_loop::{LaneStepper, LaneSteps};
+use super::members::Numbers;
 use super::progress::UNWATCHED;
-use super::proportion::{leave_rounding, out_of_proportion};
 use crate::error::Error;
-use crate::field::Field;
-use crate::gauss::Coefficients;
-use crate::lanes::{Lanes, Mask};
-use crate::linear::filled;
-use crate::method::FixedStep;
-use crate::projection::{Projection, Projector, USUAL};
-use crate::scalar::Scalar;
+use crate::hold::projection::{Projection, Projector};
+use crate::method::gauss::Coefficients;
+use crate::method::settings::FixedStep;
+use crate::numbers::lanes::{Lanes, Mask};
+use crate::numbers::linear::filled;
+use crate::numbers::scalar::Scalar;
 use crate::simulation::{Schedule, check_stability};
-use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
+use crate::system::{FeedbackSystem, PreparedSystem, Vector};
 
 /// The steps of one size.
 pub(super) enum FixedMethod<S: FeedbackSystem, const V: usize> {
@@ -134,61 +131,5 @@ impl<S: FeedbackSystem, const V: usize> FixedLaneSteps<'_, S, V> {
         }
         let rates = Lanes::from_f64(self.schedule.h) * fields.decay_rate(&self.state);
         Mask::all().and_not(rates.is_at_most(Lanes::from_f64(interval)))
-    }
-}
-
-/// Steps of one size that follow one another, and what is found in them.
-pub(super) struct AlikeSteps<'a, S: FeedbackSystem, const V: usize> {
-    number: u64,
-    h: Lanes<V>,
-    /// When the last one ends.
-    time: f64,
-    numbers: &'a Numbers<S, V>,
-    /// The lanes in which a simulation would have looked more closely, or stopped.
-    lost: Mask<V>,
-    /// The squares of what the projection may leave of the violations.
-    may_be_left: Option<Integrals<S, Lanes<V>>>,
-}
-
-impl<S: FeedbackSystem, const V: usize> AlikeSteps<'_, S, V> {
-    /// Makes the steps along x' = `field`(x), or the one step whose end is projected.
-    pub(super) fn make<F>(
-        &mut self,
-        method: FixedStep,
-        projector: Option<&mut Projector<S, Lanes<V>>>,
-        field: &F,
-        x: &mut Vector<S, Lanes<V>>,
-    ) where
-        F: Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> + ?Sized,
-    {
-        let (value, h) = (|x: &_| field.value(x), self.h);
-        if let Some(projector) = projector {
-            let mut landing = method.advance(projector, value, x, h, self.time);
-            self.may_be_left = Some(leave_rounding(&projector.noise(h), &mut landing, x));
-            self.lost = out_of_proportion::<S, V>(&landing, USUAL);
-            return;
-        }
-        // One loop for each method, so that none is chosen anew in every step.
-        match method {
-            FixedStep::Euler => self.repeat(x, |x| FixedStep::Euler.step(value, x, h)),
-            FixedStep::Midpoint => self.repeat(x, |x| FixedStep::Midpoint.step(value, x, h)),
-            FixedStep::Heun => self.repeat(x, |x| FixedStep::Heun.step(value, x, h)),
-            FixedStep::Rk4 => self.repeat(x, |x| FixedStep::Rk4.step(value, x, h)),
-        }
-    }
-
-    /// The innermost loop. The state passes through memory once before it, because only a stack frame with a vector in it is aligned
-    /// as vectors are: in any other, LLVM puts the registers that it runs out of wherever, across cache lines too.
-    #[inline(always)]
-    fn repeat(&mut self, x: &mut Vector<S, Lanes<V>>, mut step: impl FnMut(&mut Vector<S, Lanes<V>>)) {
-        *x = black_box(*x);
-        for number in 1..=self.number {
-            step(x);
-            // The last state is looked at when its time is known.
-            if number < self.number {
-                let good = self.numbers.is_good(x, &self.numbers.change(x));
-                self.lost = self.lost.or(Mask::all().and_not(good));
-            }
-        }
     }
 }

@@ -3,17 +3,17 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::fixed::AlikeSteps;
+use super::alike::AlikeSteps;
 use crate::error::Error;
-use crate::feedback::Feedback;
+use crate::field::feedback::Feedback;
+use crate::field::gains::Gains;
+use crate::field::policy::GainPolicy;
 use crate::field::{Field, PlainField};
-use crate::gains::Gains;
-use crate::lanes::Lanes;
-use crate::method::FixedStep;
-use crate::policy::GainPolicy;
-use crate::projection::Projector;
-use crate::scalar::Scalar;
-use crate::sealed::Sealed;
+use crate::hold::projection::Projector;
+use crate::method::settings::FixedStep;
+use crate::numbers::lanes::Lanes;
+use crate::numbers::scalar::Scalar;
+use crate::numbers::sealed::Sealed;
 use crate::simulation::Simulation;
 use crate::system::{FeedbackSystem, Integral, Vector};
 

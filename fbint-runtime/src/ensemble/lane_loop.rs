@@ -3,14 +3,14 @@
 //! A member has a lane until it ends, and then the next one takes it. A member for which a simulation would stop, or would have to look
 //! more closely, loses its lane: it runs alone.
 
-use super::assigned_member::{Numbers, in_lane};
 use super::assignment::{LaneAssignment, Leave};
 use super::gains::{AloneField, LaneFields};
+use super::members::{Numbers, in_lane};
 use super::progress::UNWATCHED;
-use crate::entries::Entries;
 use crate::error::Error;
-use crate::lanes::{Lanes, Mask};
-use crate::scalar::Scalar;
+use crate::numbers::entries::Entries;
+use crate::numbers::lanes::{Lanes, Mask};
+use crate::numbers::scalar::Scalar;
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// A stepper for members in lanes.

@@ -19,6 +19,7 @@
 //! [`Ensemble::boxed`], steps with error control are compiled once for all kinds of gains. Lanes with steps of a fixed size keep the
 //! type of their field, where a pointer to it would take up to 45 % more time.
 
+mod alike;
 mod assigned_member;
 mod assignment;
 mod collocation;
@@ -26,41 +27,38 @@ mod controlled;
 mod fixed;
 mod gains;
 mod lane_loop;
+mod members;
 mod progress;
 mod proportion;
 mod run;
 mod samples;
+mod setup;
 mod side_by_side;
 mod statistics;
 
 use core::fmt;
 use core::ops::ControlFlow;
-use std::cell::Cell;
 use std::sync::Mutex;
 
-use crate::entries::Entries;
-use crate::error::{Error, positive};
-use crate::facts::SystemFacts;
-use crate::gains::Gains;
-use crate::gauss::Coefficients;
-use crate::lanes::Lanes;
-use crate::method::{self, FixedStep, Method, Settings};
-use crate::policy::GainPolicy;
-use crate::projection::{Hold, Projection};
-use crate::rodas5p::RODAS5P;
+use crate::error::Error;
+use crate::field::gains::Gains;
+use crate::field::policy::GainPolicy;
+use crate::hold::projection::{Hold, Projection};
+
+use crate::method::settings::{Method, Settings};
+use crate::numbers::entries::Entries;
+use crate::numbers::lanes::Lanes;
 use crate::simulation::samples::FlatSamples;
-use crate::simulation::{FlatRun, GivenLimits, Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
-use crate::step_size::StepLimits;
+use crate::simulation::{FlatRun, Run, Sample, Simulation};
 use crate::system::{FeedbackSystem, Vector};
-use crate::tableau::Pair;
-use crate::tolerance::Tolerance;
 use gains::Boxed;
 pub use gains::EnsembleGains;
 use progress::EnsembleProgress;
 pub use run::EnsembleRun;
 #[doc(hidden)]
 pub use samples::FlatEnsembleRun;
-use samples::{Shared, ShowSamples, Track, Tracks};
+use samples::Track;
+use setup::{EnsembleSetup, ResolvedSettings, Systems};
 use side_by_side::SideBySide;
 pub use statistics::{Statistics, Summary};
 
@@ -79,11 +77,6 @@ pub type MediumLanes = Lanes<MEDIUM>;
 /// The lanes for members of a system with more than eight entries.
 #[doc(hidden)]
 pub type NarrowLanes = Lanes<NARROW>;
-
-/// The number of intervals that are sampled by default.
-const DEFAULT_INTERVALS: f64 = 100.0;
-/// At every so many looks of a member that runs alone it is asked whether the runs go on: with error control it looks after every step.
-const LOOKS: u32 = 16;
 
 /// Builder for many runs of a system `S`: with one set of parameters, or with as many as there are starts.
 ///
@@ -113,22 +106,6 @@ const LOOKS: u32 = 16;
 pub struct Ensemble<'a, S: FeedbackSystem, G = ()> {
     setup: EnsembleSetup<'a, S>,
     gains: G,
-}
-
-/// All of an ensemble but the gains.
-struct EnsembleSetup<'a, S: FeedbackSystem> {
-    systems: Systems<'a, S>,
-    starts: Vec<Vector<S>>,
-    interval: Option<f64>,
-    hold: Hold,
-    keeps_trajectories: bool,
-    show: Option<ShowSamples<'a>>,
-    progress: EnsembleProgress<'a>,
-}
-
-enum Systems<'a, S> {
-    One(&'a S),
-    Each(&'a [S]),
 }
 
 impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
@@ -378,143 +355,12 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     }
 }
 
-impl<S: FeedbackSystem + Sync> EnsembleSetup<'_, S> {
-    /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`.
-    fn sum_up(&self, settings: &ResolvedSettings, block_size: usize, tracks: &Tracks<'_>) -> FlatEnsembleRun {
-        let facts = self.facts();
-        let shared = Shared {
-            members: self.starts.len(),
-            progress: &self.progress,
-            show: self.show.as_ref(),
-            keeps_trajectories: self.keeps_trajectories,
-            times: &settings.times,
-            entries: facts.state.len(),
-            integrals: facts.integrals.len(),
-        };
-        shared.sum_up(block_size, tracks)
-    }
-
-    /// The samples of members that run one by one.
-    fn one_by_one(&self, members: &[usize], run: &RunAlone<'_, S>) -> Vec<Track> {
-        let mut tracks = Vec::with_capacity(members.len());
-        for &member in members {
-            tracks.push(self.track(member, run));
-            self.progress.advance(1);
-        }
-        tracks
-    }
-
-    /// The samples of a member that `run` runs, unless it is interrupted.
-    fn track(&self, member: usize, run: &RunAlone<'_, S>) -> Track {
-        let (mut looks, is_interrupted) = (0_u32, Cell::new(false));
-        let simulation = Simulation::new(self.system(member), self.starts[member])?.held(self.hold).watched(|_| {
-            is_interrupted.set(looks.is_multiple_of(LOOKS) && !self.progress.goes_on());
-            looks = looks.wrapping_add(1);
-            if is_interrupted.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        let samples = run(member, simulation)?;
-        if is_interrupted.get() { Err(Error::Interrupted) } else { Ok(samples) }
-    }
-}
-
-impl<S: FeedbackSystem> EnsembleSetup<'_, S> {
-    fn system(&self, member: usize) -> &S {
-        match self.systems {
-            Systems::One(system) => system,
-            Systems::Each(systems) => &systems[member],
-        }
-    }
-
-    /// The time at which members start: with 0, that in the first start, which the others must have, too.
-    fn time_at_start(&self, from: f64) -> f64 {
-        match self.starts.first() {
-            Some(start) if from == 0.0 => self.facts().time_in(start),
-            _ => from,
-        }
-    }
-
-    /// The facts that all systems share.
-    fn facts(&self) -> &'static SystemFacts {
-        match self.systems {
-            Systems::One(system) | Systems::Each([system, ..]) => system.facts(),
-            Systems::Each([]) => const { &SystemFacts::EMPTY }.known::<S>(),
-        }
-    }
-}
-
-/// A function that runs a member by its simulation; returns its samples.
-type RunAlone<'a, S> = dyn Fn(usize, Simulation<'_, S>) -> Track + 'a;
 /// The same with the settings.
 type RunEach<'a, S> = dyn Fn(usize, Simulation<'_, S>, &Settings) -> Track + Sync + 'a;
 
 /// Refuses another number of what each member has than there are starts.
 fn check_count(what: &'static str, given: usize, starts: usize) -> Result<(), Error> {
     if given == starts { Ok(()) } else { Err(Error::MemberCount { what, given, starts }) }
-}
-
-/// The settings, which hold for all members, with what follows from them.
-struct ResolvedSettings {
-    given: Settings,
-    /// The times of the samples.
-    times: Vec<f64>,
-    stepping: EnsembleStepping,
-    limits: (StepLimits, GivenLimits),
-}
-
-/// How steps are taken.
-enum EnsembleStepping {
-    /// All members at once, with steps that end at the same times.
-    Fixed { method: FixedStep, schedule: Schedule },
-    /// All members at once, by collocation with steps that end at the same times.
-    Gauss { coefficients: Coefficients, schedule: Schedule },
-    /// Every member with steps of its own; by an implicit pair in lanes only if Jacobians are known.
-    Controlled { pair: &'static Pair, tolerance: Tolerance },
-    /// By a method that has no lanes.
-    OneByOne,
-}
-
-impl ResolvedSettings {
-    fn new(settings: Settings, facts: &SystemFacts) -> Result<Self, Error> {
-        let span = Span::new(settings.from, settings.until)?;
-        let given = GivenLimits { max_step: settings.max_step, max_steps: settings.max_steps };
-        let limits = (given.of_run(span, facts)?, given);
-        let every = Some(settings.every.unwrap_or(span.length() / DEFAULT_INTERVALS));
-        every.map(|every| positive("the interval between samples", every)).transpose()?;
-        let schedule = |h| {
-            let schedule = Schedule::new(h, span, every)?;
-            given.check(settings.method, &schedule, facts)?;
-            Ok::<_, Error>(schedule)
-        };
-        let between_steps = || {
-            let sampling = Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?;
-            Ok::<_, Error>(sampling.times(span))
-        };
-        let (stepping, times) = match settings.method.stepping() {
-            method::Stepping::Fixed { method, h } => {
-                let schedule = schedule(h)?;
-                let times = schedule.sample_times();
-                (EnsembleStepping::Fixed { method, schedule }, times)
-            }
-            method::Stepping::Gauss { stages, h } => {
-                let (coefficients, schedule) = (Coefficients::of_stages(stages), schedule(h)?);
-                let times = schedule.sample_times();
-                match settings.projection {
-                    None => (EnsembleStepping::Gauss { coefficients, schedule }, times),
-                    Some(_) => (EnsembleStepping::OneByOne, times),
-                }
-            }
-            method::Stepping::Geometric { h, .. } => (EnsembleStepping::OneByOne, schedule(h)?.sample_times()),
-            method::Stepping::Rodas5P { tolerances: (rtol, atol) } => {
-                let tolerance = Tolerance::new(rtol, atol)?;
-                (EnsembleStepping::Controlled { pair: &RODAS5P, tolerance }, between_steps()?)
-            }
-            method::Stepping::Controlled { method, tolerances: (rtol, atol) } => {
-                let tolerance = Tolerance::new(rtol, atol)?;
-                (EnsembleStepping::Controlled { pair: method.pair(), tolerance }, between_steps()?)
-            }
-        };
-        Ok(Self { given: Settings { every, ..settings }, times, stepping, limits })
-    }
 }
 
 // By hand, because the functions that are told of the runs cannot be printed.

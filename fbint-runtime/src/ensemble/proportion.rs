@@ -1,12 +1,12 @@
 //! Whether projections are corrections of the errors of their steps, lane by lane.
 
-use crate::entries::Entries;
-use crate::lanes::{Lanes, Mask};
-use crate::linear::filled;
-use crate::projection::{LEFT, Landing, ROUNDING};
-use crate::scalar::Scalar;
+use crate::hold::projection::{LEFT, Landing, ROUNDING};
+use crate::numbers::entries::Entries;
+use crate::numbers::lanes::{Lanes, Mask};
+use crate::numbers::larger::Larger;
+use crate::numbers::linear::filled;
+use crate::numbers::scalar::Scalar;
 use crate::system::{FeedbackSystem, Integrals, Vector};
-use crate::tolerance::Larger;
 
 /// The lanes in which a simulation would look more closely at the projection of the end of a step, because the square of what it
 /// moved an entry by is more than `most` times the variance.

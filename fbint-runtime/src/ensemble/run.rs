@@ -4,9 +4,9 @@ use derive_where::derive_where;
 
 use super::samples::{FlatEnsembleRun, Track};
 use super::statistics::Statistics;
-use crate::entries::Entries;
 use crate::error::Error;
-use crate::linear::filled;
+use crate::numbers::entries::Entries;
+use crate::numbers::linear::filled;
 use crate::simulation::Sample;
 use crate::simulation::samples::FlatSamples;
 use crate::system::{FeedbackSystem, Integrals};

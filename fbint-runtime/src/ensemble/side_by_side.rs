@@ -8,9 +8,9 @@ use super::fixed::{FixedLaneSteps, FixedMethod};
 use super::gains::InLanes;
 use super::lane_loop::{self, LaneStepper};
 use super::samples::{FlatEnsembleRun, Track};
-use super::{EnsembleSetup, EnsembleStepping, ResolvedSettings};
-use crate::lanes::Lanes;
-use crate::method::Settings;
+use super::setup::{EnsembleSetup, EnsembleStepping, ResolvedSettings};
+use crate::method::settings::Settings;
+use crate::numbers::lanes::Lanes;
 use crate::simulation::Span;
 use crate::system::FeedbackSystem;
 

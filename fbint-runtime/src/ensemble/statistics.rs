@@ -2,7 +2,7 @@
 
 use derive_where::derive_where;
 
-use crate::entries::Entries;
+use crate::numbers::entries::Entries;
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// Statistics over the members of an ensemble of the system `S`, at one time.

@@ -10,12 +10,12 @@
 
 use super::sign_changes::{FRACTIONS, SAMPLES, Series, SignChanges};
 use super::snapshot::{Past, PastOccurrence};
-use crate::consistent_start::{Parameters, find_start};
-use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
-use crate::event::{BracketingInterval, Event, locate, resolution};
-use crate::failure::Cause;
+use crate::error::failure::Cause;
+use crate::hold::consistent_start::{Parameters, find_start};
+use crate::simulation::event::{BracketingInterval, Event, locate, resolution};
 use crate::system::StateRole;
+use crate::system::dynamical_system::DynamicalSystem;
 
 /// What is nearer to a reset than this fraction of the time since the run began is not told from it,
 const INDISTINCT: f64 = 1.0 / (1_u64 << 36) as f64;

@@ -1,20 +1,21 @@
 //! The record of a run: taken after each step, and evaluated at the end.
 
-use super::run::{IntegralJump, LargestProjection};
+use super::run::{IntegralJump, LargestProjection, RunFindings};
 use super::samples::{FlatSamples, SampleRow};
 use super::schedule::DEFAULT_INTERVALS;
 use super::snapshot::{Jump, Largest, Origin, Snapshot};
 use super::stepper::{Landed, Memory, Stepper};
-use crate::consistent_start::{StartMove, scales, undetermined_reactions};
-use crate::dependence::Dependence;
-use crate::drift::Drift;
-use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
-use crate::extremes::Extremes;
-use crate::failure::{Cause, Failure, StepFailure};
-use crate::linear::{Four, are_finite, fours};
-use crate::projection::{LeftOutReason, Move, Omission, UNBOUNDED, furthest, is_within};
+use crate::error::dependence::Dependence;
+use crate::error::extremes::Extremes;
+use crate::error::failure::{Cause, Failure, StepFailure};
+use crate::hold::consistent_start::{StartMove, scales, undetermined_reactions};
+use crate::hold::projection::{LeftOutReason, Move, Omission, furthest, is_within};
+use crate::hold::rounding::UNBOUNDED;
+use crate::numbers::linear::{Four, are_finite, fours};
+use crate::simulation::drift::Drift;
 use crate::system::Integral;
+use crate::system::dynamical_system::DynamicalSystem;
 
 /// A change beyond this many times the size of an integral's terms and target at the start is a blow-up. Plain Euler, which may
 /// lose all of an integral over a long run, stays far below.
@@ -81,19 +82,6 @@ impl FlatSample {
             }
         }
     }
-}
-
-/// The record of a run at its end.
-#[derive(Clone, Debug)]
-pub struct RunFindings {
-    /// The drift of every integral.
-    pub drift: Drift,
-    /// Where constraints were nearest to dependence.
-    pub dependence: Option<Dependence>,
-    /// The largest change of an integral in one step.
-    pub jump: Option<IntegralJump>,
-    /// The largest projection.
-    pub largest_projection: Option<LargestProjection>,
 }
 
 /// How large the terms and the target of each integral are in a state, and 1 more, since there may be neither.

@@ -2,17 +2,16 @@
 
 use derive_where::derive_where;
 
-use super::record::RunFindings;
-use super::samples::FlatSamples;
+use super::samples::{FlatSamples, Sample};
 use super::snapshot::PastOccurrence;
-use crate::consistent_start::StartMove;
-use crate::dense_output::DenseOutput;
-use crate::dependence::Dependence;
-use crate::drift::{Drift, LeftOut};
 use crate::error::Error;
-use crate::linear::from_slice;
-use crate::projection::Projection;
-use crate::system::{FeedbackSystem, Integrals, Vector};
+use crate::error::dependence::Dependence;
+use crate::hold::consistent_start::StartMove;
+use crate::hold::projection::Projection;
+use crate::numbers::linear::from_slice;
+use crate::simulation::drift::{Drift, LeftOut};
+use crate::stages::dense_output::DenseOutput;
+use crate::system::{FeedbackSystem, Vector};
 
 /// The result of a run of the system `S`.
 #[derive_where(Clone, Debug)]
@@ -92,6 +91,19 @@ pub struct LargestProjection {
     pub per_tolerance: Option<f64>,
 }
 
+/// The record of a run at its end.
+#[derive(Clone, Debug)]
+pub struct RunFindings {
+    /// The drift of every integral.
+    pub drift: Drift,
+    /// Where constraints were nearest to dependence.
+    pub dependence: Option<Dependence>,
+    /// The largest change of an integral in one step.
+    pub jump: Option<IntegralJump>,
+    /// The largest projection.
+    pub largest_projection: Option<LargestProjection>,
+}
+
 /// A change of an integral in one step by more than a tenth of its size at the start.
 ///
 /// The integral jumps there, as an angle does by 2 pi, or the step passes a singularity of the field, such as a collision, that it does
@@ -105,17 +117,6 @@ pub struct IntegralJump {
     pub integral: &'static str,
     /// By how much it changed, before the projection or over the whole step, whichever is more.
     pub change: f64,
-}
-
-/// A state of the system `S` at one time of a run.
-#[derive_where(Clone, Copy, Debug, PartialEq)]
-pub struct Sample<S: FeedbackSystem> {
-    /// The time.
-    pub time: f64,
-    /// The state, flat.
-    pub state: Vector<S>,
-    /// F - F_target there.
-    pub change: Integrals<S>,
 }
 
 impl<S: FeedbackSystem> Occurrence<S> {

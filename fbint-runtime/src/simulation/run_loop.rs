@@ -9,15 +9,14 @@ use super::sampling::{Agenda, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Moment, Origin, Past, PastOccurrence, Snapshot};
 use super::stepper::{Control, Memory, Stepper};
-use crate::consistent_start::Parameters;
-use crate::driver::Driver;
-use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
-use crate::event::Event;
-use crate::extremes::Extremes;
-use crate::failure::{Cause, Failure};
-use crate::step_size::LEAST_LOG_ERROR;
+use crate::error::failure::{Cause, Failure};
+use crate::field::Driver;
+use crate::hold::consistent_start::Parameters;
+use crate::simulation::event::Event;
+use crate::stages::step_size::LEAST_LOG_ERROR;
 use crate::system::StateEntry;
+use crate::system::dynamical_system::DynamicalSystem;
 
 /// A function that watches a run, and may interrupt it.
 pub(super) type BoxedObserver<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a>;
@@ -118,7 +117,7 @@ impl<'a> RunLoop<'a> {
             from,
             origin,
         } = inputs;
-        let mut record = Record::new(system, Extremes::among(&parameters), span.from, &start, &targets)?;
+        let mut record = Record::new(system, parameters.extremes(), span.from, &start, &targets)?;
         if is_projected {
             record.moved_from(&given);
             record.name_singular_gradients();
@@ -417,7 +416,7 @@ pub(super) fn follow_alone(
         let (until, h) = pace.step(span, number);
         stepper.step(until, h).map_err(|reason| {
             let (time, state) = stepper.end();
-            Failure::of_step(reason, time, state.to_vec(), entries, Extremes::among(parameters))
+            Failure::of_step(reason, time, state.to_vec(), entries, parameters.extremes())
         })?;
         number += 1;
     }

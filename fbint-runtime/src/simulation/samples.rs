@@ -2,14 +2,24 @@
 
 use std::vec::Vec;
 
-use super::run::Sample;
+use derive_where::derive_where;
+
 use crate::error::Error;
+use crate::numbers::linear::from_slice;
 #[cfg(feature = "ensemble")]
-use crate::facts::SystemFacts;
-use crate::linear::from_slice;
-use crate::system::FeedbackSystem;
-#[cfg(feature = "ensemble")]
-use crate::system::{Integrals, Vector};
+use crate::system::SystemFacts;
+use crate::system::{FeedbackSystem, Integrals, Vector};
+
+/// A state of the system `S` at one time of a run.
+#[derive_where(Clone, Copy, Debug, PartialEq)]
+pub struct Sample<S: FeedbackSystem> {
+    /// The time.
+    pub time: f64,
+    /// The state, flat.
+    pub state: Vector<S>,
+    /// F - F_target there.
+    pub change: Integrals<S>,
+}
 
 /// Samples of a run, each a row: the time, the state and F - F_target.
 #[derive(Clone, Debug)]

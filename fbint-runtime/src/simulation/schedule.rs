@@ -1,11 +1,11 @@
 //! When steps of a fixed size end, and which of them are sampled.
 
-use crate::driver::Driver;
 use crate::error::{Error, positive};
-use crate::facts::SystemFacts;
-use crate::integrator::MAX_STEPS;
-use crate::method::Method;
-use crate::step_size::StepLimits;
+use crate::field::Driver;
+use crate::method::integrator::MAX_STEPS;
+use crate::method::settings::Method;
+use crate::stages::step_size::StepLimits;
+use crate::system::SystemFacts;
 
 /// The interval between samples that stands for every step.
 pub(super) const EVERY_STEP: f64 = 0.0;

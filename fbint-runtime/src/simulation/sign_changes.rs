@@ -7,7 +7,7 @@
 
 use core::f64::consts::FRAC_1_SQRT_2;
 
-use crate::event::BracketingInterval;
+use crate::simulation::event::BracketingInterval;
 
 /// The degree of the polynomial through the samples of a piece.
 const DEGREE: usize = 8;

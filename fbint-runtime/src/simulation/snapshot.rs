@@ -6,11 +6,11 @@
 
 use super::schedule::Span;
 use super::stepper::Memory;
-use crate::consistent_start::Parameters;
-use crate::drift::DriftRecord;
-use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
-use crate::method::Method;
+use crate::hold::consistent_start::Parameters;
+use crate::method::settings::Method;
+use crate::simulation::drift::DriftRecord;
+use crate::system::dynamical_system::DynamicalSystem;
 
 /// The most steps, or evaluations, that a run can make: beyond, times no longer differ from step to step.
 const MOST: u64 = 1 << 53;

@@ -3,19 +3,16 @@
 //! A run calls a [`Stepper`] once for each step, through a pointer, and knows states as slices, so that everything around steps is
 //! compiled once with this crate. Within a step the method and the system are known, and the field is inlined.
 
-use crate::dense_output::DenseOutput;
-use crate::error::Error;
-use crate::facts::SystemFacts;
-use crate::failure::StepFailure;
+use crate::error::failure::StepFailure;
 use crate::field::Field;
-use crate::geometric::OneStep;
-use crate::hamel::{Advanced, Carried, HamelSteps};
-use crate::integrator::{Integrator, Resumption};
-use crate::linear::{filled, from_slice};
-use crate::method::FixedStep;
-use crate::projection::{Landing, Omission, Projector};
-use crate::system::{FeedbackSystem, PreparedSystem, Vector};
-use crate::tolerance::Sizes;
+use crate::hold::projection::{Landing, Omission, Projector};
+use crate::method::advance::Advance;
+use crate::method::integrator::{Integrator, Resumption};
+use crate::numbers::linear::{filled, from_slice};
+use crate::stages::dense_output::DenseOutput;
+use crate::stages::tolerance::Sizes;
+use crate::system::SystemFacts;
+use crate::system::{FeedbackSystem, Vector};
 
 /// An integration under way, which makes one step at a time. States are flat.
 pub(crate) trait Stepper {
@@ -175,106 +172,6 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
     }
 }
 
-/// A stepper with steps of a fixed size.
-pub(crate) trait Advance<S: FeedbackSystem> {
-    /// Makes a step.
-    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure>;
-    /// Makes a step that no other follows.
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        self.step(x, h)
-    }
-    /// Makes a step to a time, and projects its end. A method that estimates no error lets every entry count alike.
-    fn projected_step(
-        &mut self,
-        (projector, landing): (&mut Projector<S>, &mut Landing<S>),
-        x: &mut Vector<S>,
-        h: f64,
-        _time: f64,
-    ) -> Result<(), StepFailure> {
-        let begin = *x;
-        self.step(x, h)?;
-        projector.land(&begin, &filled(1.0), h, x, landing);
-        Ok(())
-    }
-    /// Whether a projected step begins with the derivative with which the one before it has ended.
-    fn keeps_derivative(&self) -> bool {
-        false
-    }
-    /// The field.
-    fn rates(&self, x: &Vector<S>) -> Vector<S>;
-    /// The state after a fraction of the last step, which began at `begin`, on a polynomial that took no evaluation, if there is one.
-    fn between(&self, _begin: &Vector<S>, _fraction: f64) -> Option<Vector<S>> {
-        None
-    }
-    /// The number of evaluations of the field in the last step.
-    fn evaluations(&self) -> u64;
-    /// The largest rate of decay of the feedback.
-    fn decay_rate(&self, _x: &Vector<S>) -> f64 {
-        0.0
-    }
-    /// Forgets what is known of the field, because inputs have jumped.
-    fn begin_anew(&mut self) {}
-    /// Vectors carried from step to step in addition to the state, each as long as the state.
-    fn carried(&self) -> Option<Vec<Vec<f64>>> {
-        None
-    }
-    /// Carries what was carried to this state, or what a start there would.
-    fn carry(&mut self, _x: &Vector<S>, _carried: Option<&[Vec<f64>]>) {}
-}
-
-/// A method that is known only at run time.
-impl<S: FeedbackSystem> Advance<S> for Box<dyn Advance<S> + '_> {
-    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        (**self).step(x, h)
-    }
-
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        (**self).step_alone(x, h)
-    }
-
-    fn projected_step(
-        &mut self,
-        projection: (&mut Projector<S>, &mut Landing<S>),
-        x: &mut Vector<S>,
-        h: f64,
-        time: f64,
-    ) -> Result<(), StepFailure> {
-        (**self).projected_step(projection, x, h, time)
-    }
-
-    fn keeps_derivative(&self) -> bool {
-        (**self).keeps_derivative()
-    }
-
-    fn rates(&self, x: &Vector<S>) -> Vector<S> {
-        (**self).rates(x)
-    }
-
-    fn between(&self, begin: &Vector<S>, fraction: f64) -> Option<Vector<S>> {
-        (**self).between(begin, fraction)
-    }
-
-    fn evaluations(&self) -> u64 {
-        (**self).evaluations()
-    }
-
-    fn decay_rate(&self, x: &Vector<S>) -> f64 {
-        (**self).decay_rate(x)
-    }
-
-    fn begin_anew(&mut self) {
-        (**self).begin_anew();
-    }
-
-    fn carried(&self) -> Option<Vec<Vec<f64>>> {
-        (**self).carried()
-    }
-
-    fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {
-        (**self).carry(x, carried);
-    }
-}
-
 /// Steps of a fixed size.
 pub(crate) struct FixedSteps<'k, S: FeedbackSystem, A> {
     method: A,
@@ -410,124 +307,6 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
         self.end_rates = memory.end_rates.as_deref().map(from_slice);
         self.method.carry(&self.state, memory.carried.as_deref());
         self.ends.resume(memory, memory.derivative.as_deref().map(from_slice));
-    }
-}
-
-/// Steps of an explicit Runge-Kutta method along a field.
-pub(crate) struct Explicit<'f, F> {
-    pub(crate) method: FixedStep,
-    pub(crate) field: &'f F,
-}
-
-impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for Explicit<'_, F> {
-    fn keeps_derivative(&self) -> bool {
-        true
-    }
-
-    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        self.method.step(|x| self.field.value(x), x, h);
-        Ok(())
-    }
-
-    fn projected_step(
-        &mut self,
-        (projector, landing): (&mut Projector<S>, &mut Landing<S>),
-        x: &mut Vector<S>,
-        h: f64,
-        time: f64,
-    ) -> Result<(), StepFailure> {
-        *landing = self.method.projected_step(projector, |x| self.field.value(x), x, h, time);
-        Ok(())
-    }
-
-    fn rates(&self, x: &Vector<S>) -> Vector<S> {
-        self.field.value(x)
-    }
-
-    fn evaluations(&self) -> u64 {
-        self.method.evaluations()
-    }
-
-    fn decay_rate(&self, x: &Vector<S>) -> f64 {
-        self.field.decay_rate(x)
-    }
-}
-
-/// Steps of a geometric integrator.
-pub(crate) struct Geometric<'m, S: FeedbackSystem> {
-    pub(crate) map: Box<dyn OneStep<Vector<S>> + 'm>,
-    pub(crate) system: S::Prepared<f64>,
-}
-
-impl<S: FeedbackSystem> Advance<S> for Geometric<'_, S> {
-    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        self.map.step(x, h);
-        Ok(())
-    }
-
-    fn rates(&self, x: &Vector<S>) -> Vector<S> {
-        self.system.vector_field(x)
-    }
-
-    fn evaluations(&self) -> u64 {
-        self.map.evaluations_per_step()
-    }
-}
-
-/// Steps of the discrete Hamel integrator.
-pub(crate) struct HamelMethod<S: FeedbackSystem> {
-    system: S::Prepared<f64>,
-    steps: HamelSteps<S>,
-    carried: Carried<Vector<S>>,
-    /// The state that it belongs to.
-    end: Vector<S>,
-}
-
-impl<S: FeedbackSystem> HamelMethod<S> {
-    pub(crate) fn new(system: &S, x: &Vector<S>) -> Result<Self, Error> {
-        let (steps, system) = (HamelSteps::of_any(system)?, system.prepare());
-        let carried = (steps.begin)(&system, x);
-        Ok(Self { system, steps, carried, end: *x })
-    }
-}
-
-impl<S: FeedbackSystem> Advance<S> for HamelMethod<S> {
-    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        let HamelSteps { begin, advance } = self.steps;
-        // What is carried belongs to the end of the last step: a projection makes it another state.
-        let own = if *x == self.end { self.carried } else { begin(&self.system, x) };
-        let Advanced { state, carried, .. } = advance(&self.system, x, &own, h)?;
-        (self.carried, self.end, *x) = (carried, state, state);
-        Ok(())
-    }
-
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        let HamelSteps { begin, advance } = self.steps;
-        *x = advance(&self.system, x, &begin(&self.system, x), h)?.state;
-        Ok(())
-    }
-
-    fn rates(&self, x: &Vector<S>) -> Vector<S> {
-        self.system.vector_field(x)
-    }
-
-    fn evaluations(&self) -> u64 {
-        1
-    }
-
-    fn carried(&self) -> Option<Vec<Vec<f64>>> {
-        let (facts, Carried { node, excess }) = (PreparedSystem::facts(&self.system), &self.carried);
-        let own = |carried| facts.of_state::<S, _>(carried).to_vec();
-        Some(vec![own(node), own(excess), own(&self.end)])
-    }
-
-    fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {
-        (self.carried, self.end) = match carried {
-            Some([node, excess, end]) => {
-                (Carried { node: from_slice(node), excess: from_slice(excess) }, from_slice(end))
-            }
-            _ => ((self.steps.begin)(&self.system, x), *x),
-        };
     }
 }
 

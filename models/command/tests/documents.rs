@@ -20,14 +20,11 @@ type Outcome = Result<(), Box<dyn Error>>;
 const DOCUMENTS: [&str; 6] =
     ["README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "CONTRIBUTING.md", "LICENCES.md", "TESTING.md"];
 const MOST_LINES: [(&str, usize); 4] =
-    [("README.md", 120), ("ARCHITECTURE.md", 150), ("BENCHMARKS.md", 450), ("CONTRIBUTING.md", 70)];
+    [("README.md", 120), ("ARCHITECTURE.md", 160), ("BENCHMARKS.md", 450), ("CONTRIBUTING.md", 70)];
 const MOST_WORDS_OF_TESTING: usize = 2000;
 /// The packages all of whose rooms ARCHITECTURE.md names.
 const WITH_ROOMS: [&str; 4] =
     ["fbint-macros/core/", "fbint-runtime/", "fbint-runtime/catalogue/", "fbint-runtime/command/"];
-/// The package whose arrows are in ARCHITECTURE.md.
-const COMPILER: &str = "fbint-macros/core/";
-
 #[test]
 fn documents_are_short() -> Outcome {
     for (document, most) in MOST_LINES {
@@ -74,29 +71,45 @@ fn the_rooms_of_the_architecture_are_those_of_the_code() -> Outcome {
 fn the_arrows_of_the_architecture_are_those_of_the_code() -> Outcome {
     let text = read("ARCHITECTURE.md")?;
     let block = blocks(section(&text, "Arrows")?).pop().ok_or("there are no arrows")?;
-    let lines: Vec<(&str, &str)> = block.text.lines().filter_map(|line| line.split_once(" -> ")).collect();
+    let (mut packages, mut faults): (Vec<(&str, Vec<(&str, &str)>)>, Vec<String>) = (Vec::new(), Vec::new());
+    for line in block.text.lines() {
+        match (line.trim_start().split_once(" -> "), packages.last_mut()) {
+            (None, _) => packages.push((line, Vec::new())),
+            (Some(arrows), Some((_, lines))) => lines.push(arrows),
+            (Some(_), None) => faults.push(format!("an arrow of no package: {line}")),
+        }
+    }
+    let mut count = 0;
+    for (package, lines) in packages {
+        let found = arrows(package)?;
+        count += found.len();
+        faults.extend(faults_of(&lines, &found).map(|fault| format!("{package}: {fault}")));
+    }
+    assert!(count > 80, "only {count} arrows were found");
+    assert!(faults.is_empty(), "ARCHITECTURE.md, Arrows:\n{}", faults.join("\n"));
+    Ok(())
+}
+
+/// What is wrong with lines of arrows, each a room and those that it may use, beside the arrows of the code.
+fn faults_of(lines: &[(&str, &str)], found: &BTreeMap<(String, String), String>) -> impl Iterator<Item = String> {
     let stated: BTreeSet<(&str, &str)> =
         lines.iter().flat_map(|(from, to)| to.split(", ").map(|to| (*from, to))).collect();
-    let found = arrows(COMPILER)?;
-    assert!(found.len() > 50, "only {} arrows were found", found.len());
-
     let mut faults = Vec::new();
-    for ((from, to), file) in &found {
+    for ((from, to), file) in found {
         if !stated.contains(&(from, to)) {
             faults.push(format!("missing: {from} -> {to}, by {file}"));
         }
     }
     for (from, to) in stated {
         if !found.contains_key(&(from.to_owned(), to.to_owned())) {
-            faults.push(format!("stale: {from} -> {to}, which no file of {COMPILER} needs any more"));
+            faults.push(format!("stale: {from} -> {to}, which no file needs any more"));
         }
         let line = |room| lines.iter().position(|(from, _)| *from == room);
         if line(to).is_some_and(|below| Some(below) <= line(from)) {
             faults.push(format!("upwards or in a circle: {from} -> {to}, whose line is not below"));
         }
     }
-    assert!(faults.is_empty(), "ARCHITECTURE.md, Arrows:\n{}", faults.join("\n"));
-    Ok(())
+    faults.into_iter()
 }
 
 #[test]

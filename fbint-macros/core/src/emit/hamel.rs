@@ -33,18 +33,18 @@ pub(super) fn hamel(writer: &Writer<'_>) -> Option<TokenStream> {
     writer.functions(Trait::Hamel, &TokenStream::new())
 }
 
-/// The steps of the discrete Hamel integrator, for simulations, whose methods are chosen at run time.
-pub(super) fn hamel_steps(writer: &Writer<'_>) -> Option<TokenStream> {
+/// The functions of the discrete Hamel integrator, for simulations, which choose their method at run time.
+pub(super) fn hamel_functions_of_system(writer: &Writer<'_>) -> Option<TokenStream> {
     let runtime = writer.runtime;
     let function = quote! {
-        fn hamel_steps(&self) -> ::core::option::Option<#runtime::HamelSteps<Self>> {
-            ::core::option::Option::Some(#runtime::HamelSteps::OF_SYSTEM)
+        fn hamel_functions(&self) -> ::core::option::Option<#runtime::HamelFunctions<Self>> {
+            ::core::option::Option::Some(#runtime::HamelFunctions::OF_SYSTEM)
         }
     };
     writer.has(Trait::Hamel).then_some(function)
 }
 
-/// The functions of the discrete Hamel integrator, for the same.
+/// The same as a constant, for programs without a value of the system.
 pub(super) fn hamel_functions(writer: &Writer<'_>) -> Option<TokenStream> {
     let runtime = writer.runtime;
     let functions = quote! {

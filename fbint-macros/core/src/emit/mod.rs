@@ -24,7 +24,7 @@ use body::{Writer, place};
 use derivatives::derivatives;
 pub use facts::first_paragraph;
 use functions::{Signatures, functions};
-use hamel::{hamel, hamel_steps, lagrangian};
+use hamel::{hamel, hamel_functions_of_system, lagrangian};
 use state::{input_type, state_type};
 
 /// The first lines of a source.
@@ -290,7 +290,8 @@ fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
     let (_, arguments, _) = generics.split_for_impl();
     let [n, m, outputs] = [signatures.states, signatures.integrals, signatures.outputs].map(Literal::usize_unsuffixed);
     let (facts, parameters) = (facts(runtime, &quote!(Self)), parameters(writer));
-    let (start, hamel_steps, gathered) = (beginning::start(writer), hamel_steps(writer), gathered(writer));
+    let (start, hamel_functions_of_system, gathered) =
+        (beginning::start(writer), hamel_functions_of_system(writer), gathered(writer));
     let doc = writer.model.map(|model| format!("{}\n# Equations\n\n```text\n{}```", model.summary, model.equations));
     let items = quote! {
         type Vector<T: #runtime::Entry> = [T; #n];
@@ -304,7 +305,7 @@ fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
         #parameters
         #prepare
         #start
-        #hamel_steps
+        #hamel_functions_of_system
         #gathered
     };
     let (doc, implementation) = (doc.into_iter(), writer.implementation(&quote!(#runtime::FeedbackSystem), &items));

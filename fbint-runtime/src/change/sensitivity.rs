@@ -1,0 +1,296 @@
+//! Derivatives of whole runs: variational equations, and the discrete adjoint.
+//!
+//! A step of an explicit Runge-Kutta method is a function of the state and the parameters, and what is computed here is the derivative
+//! of that function, not an approximation of that of the exact flow: [`step`] has its equations, those of a projection among them.
+
+#[cfg(feature = "std")]
+mod rosenbrock;
+mod step;
+
+use derive_where::derive_where;
+
+use crate::field::feedback::Feedback;
+use crate::field::policy::{ConstantGain, GainPolicy};
+use crate::hold::projection::{Projection, Projector};
+use crate::numbers::entries::Entries;
+use crate::stages::tableau::Tableau;
+use crate::system::derivatives::{DifferentiableSystem, Direction, Gradient};
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
+use step::{Adjoint, Change, Passage};
+
+/// More checkpoints than this are not used: with them a run of 814,385 steps is repeated four times.
+const MOST_CHECKPOINTS: usize = 64;
+
+/// Derivatives of runs by their start, parameters and inputs: of the field X, or with
+/// [`Feedback::sensitivity`](crate::Feedback::sensitivity) of a field with feedback whose gains are constant; where
+/// [`projected`](Self::projected), of runs whose states are projected after each step.
+///
+/// Steps have a fixed size, parameters and inputs are constant. A derivative is exact for the numbers that the method computes, up to
+/// rounding; where a run leaves the range of its field, it is not a number.
+///
+/// Everything that a [projection](Projector) depends on takes part: the targets of energies and invariants, which are their values at the
+/// start, S, the estimates of errors by which entries of the state are moved, and the derivative with which a step begins. R alone, the
+/// variance of rounding in the integrals, is held. It is to S as the square of rounding is to that of the error of a step, and
+/// what its change adds is so small: nothing that can be measured where a step errs by 1e-10 of the state, and up to 1e-4 of the derivative
+/// where it errs by a few roundings. There the estimates of errors are rounding, too, which has no derivative, and so has S. Where
+/// integrals are dependent in the metric of S, as in steady motions, the damping of the projection decides, and derivatives have about
+/// six digits. A start is taken as it is, and not moved onto the constraints, and no projection is [left out](crate::Run::left_out): the
+/// derivatives of a run that leaves one out are those of another run.
+///
+/// ```
+/// use fbint_runtime::{Direction, FeedbackSystem, Projection, Sensitivity, feedback_system, tableau::RK4};
+///
+/// /// A harmonic oscillator.
+/// #[feedback_system(
+///     coordinates(q),
+///     momenta(p),
+///     hamiltonian = p.powi(2) / 2 + k * q.powi(2) / 2,
+///     derivatives,
+/// )]
+/// pub struct Oscillator { pub k: f64 }
+///
+/// let oscillator = Sensitivity::<Oscillator>::new(Oscillator { k: 1.0 }.prepare());
+///
+/// // How the end of a run to t = 1 changes with the momentum at its start: by (sin 1, cos 1).
+/// let mut run = oscillator.along([1.0, 0.0], [Direction::of_state([0.0, 1.0])]);
+/// for _ in 0..100 {
+///     run.step(&RK4, 0.01);
+/// }
+/// let (end, [change]) = (*run.state(), run.derivatives());
+/// assert!((change[0] - 1.0_f64.sin()).abs() < 1e-9);
+///
+/// // How q(1)^2 / 2 changes with everything, in memory for four states.
+/// let (same, gradient) = oscillator.gradient(&RK4, [1.0, 0.0], 0.01, 100, 4, |x| [x[0], 0.0]);
+/// assert_eq!(same, end);
+/// assert!((gradient.along(&Direction::of_state([0.0, 1.0])) - end[0] * change[0]).abs() < 1e-14);
+/// // q = cos(sqrt(k) t), so that dq/dk = -sin(1) / 2 at t = 1.
+/// assert!((gradient.parameters[0] + 1.0_f64.cos() * 1.0_f64.sin() / 2.0).abs() < 1e-9);
+///
+/// // The same of the steps of a simulation, which hold the energy.
+/// let held = oscillator.projected(Projection::default());
+/// let (_, gradient) = held.gradient(&RK4, [1.0, 0.0], 0.01, 100, 4, |x| [x[0], 0.0]);
+/// assert!((gradient.parameters[0] + 1.0_f64.cos() * 1.0_f64.sin() / 2.0).abs() < 1e-8);
+/// ```
+#[derive_where(Clone, Copy, Debug)]
+pub struct Sensitivity<S: DifferentiableSystem> {
+    system: S::Prepared<f64>,
+    law: Option<Law<S>>,
+    projection: Option<Projection>,
+}
+
+/// y = K (F - F_target) with a constant diagonal K.
+#[derive_where(Clone, Copy, Debug)]
+struct Law<S: FeedbackSystem> {
+    gains: Integrals<S>,
+    targets: Integrals<S>,
+}
+
+impl<S: FeedbackSystem> FeedbackLaw<S, f64> for Law<S> {
+    fn weigh(&self, integrals: Integrals<S>) -> Integrals<S> {
+        Entries::from_fn(|i| self.gains[i] * (integrals[i] - self.targets[i]))
+    }
+}
+
+impl<S: DifferentiableSystem> Sensitivity<S> {
+    /// Of runs with the field X of a system with its parameters, and with its inputs if it has any.
+    pub fn new(system: S::Prepared<f64>) -> Self {
+        Self { system, law: None, projection: None }
+    }
+
+    /// Of runs with feedback.
+    pub(crate) fn with_feedback(system: S::Prepared<f64>, gains: Integrals<S>, targets: Integrals<S>) -> Self {
+        Self { system, law: Some(Law { gains, targets }), projection: None }
+    }
+
+    /// Of runs whose states are projected after each step, as those of a [`Simulation`](crate::Simulation) are by default with one
+    /// iteration: the steps are those of a [`Projector`] onto the integrals that the start of the run has.
+    pub fn projected(self, projection: Projection) -> Self {
+        Self { projection: Some(projection), ..self }
+    }
+
+    fn value(&self, x: &Vector<S>) -> Vector<S> {
+        match &self.law {
+            None => self.system.vector_field(x),
+            Some(law) => self.system.feedback_field(x, law),
+        }
+    }
+
+    /// A run from `start`, with the derivatives of its state along directions, which are solutions of the variational equations of its
+    /// steps.
+    pub fn along<const K: usize>(&self, start: Vector<S>, directions: [Direction<S>; K]) -> TangentRun<S, K> {
+        let context = self.context(&start);
+        let changes = directions.map(|direction| context.change(&start, &direction));
+        TangentRun { context, passage: Passage::start(start), changes }
+    }
+
+    /// The end of a run of `steps` steps of size `h` from `start`, and the derivatives of a function E of the end by the start, the
+    /// parameters and the inputs, where `slope` gives dE/dx at the end.
+    ///
+    /// The run is passed backwards. As many states of it as `checkpoints` says, 64 at most, are kept at a time, and others are computed
+    /// again from these: with c checkpoints each step at most r + 1 times, where r is the least number with (c + r)! / (c! r!) >=
+    /// `steps`. The result does not depend on their number. Allocates nothing.
+    pub fn gradient<const N: usize>(
+        &self,
+        method: &Tableau<N>,
+        start: Vector<S>,
+        h: f64,
+        steps: usize,
+        checkpoints: usize,
+        slope: impl FnOnce(&Vector<S>) -> Vector<S>,
+    ) -> (Vector<S>, Gradient<S>) {
+        let context = self.context(&start);
+        let first = Passage::start(start);
+        let mut end = first;
+        context.advance_by(method, &mut end, h, steps);
+        let mut adjoint = Adjoint::new(slope(&end.x));
+        context.reverse(method, &first, h, steps, checkpoints.min(MOST_CHECKPOINTS), &mut adjoint);
+        (end.x, context.gradient(&start, adjoint))
+    }
+
+    fn context(&self, start: &Vector<S>) -> StepContext<S> {
+        let projector = self.projection.map(|projection| {
+            let targets = crate::hold::consistent_start::targets::<S, f64>(&self.system, start);
+            Projector::starting_at(self.system, start, targets, projection)
+        });
+        StepContext { sensitivity: *self, projector, from: self.system.facts().time_in(start) }
+    }
+}
+
+/// A run with derivatives of its state along `K` directions; see [`Sensitivity::along`].
+#[derive_where(Clone, Copy, Debug)]
+pub struct TangentRun<S: DifferentiableSystem, const K: usize> {
+    context: StepContext<S>,
+    passage: Passage<S>,
+    changes: [Change<S>; K],
+}
+
+impl<S: DifferentiableSystem, const K: usize> TangentRun<S, K> {
+    /// One step of size `h` of the state and of its derivatives. Steps of a run that has the time in its state have one size. Allocates
+    /// nothing.
+    pub fn step<const N: usize>(&mut self, method: &Tableau<N>, h: f64) {
+        let taken = self.context.step(method, &mut self.passage, h);
+        for change in &mut self.changes {
+            self.context.push_forward(method, &taken, change);
+        }
+    }
+
+    /// The state.
+    pub fn state(&self) -> &Vector<S> {
+        &self.passage.x
+    }
+
+    /// The derivative of the state along each of the directions.
+    pub fn derivatives(&self) -> [Vector<S>; K] {
+        self.changes.map(|change| *change.of_state())
+    }
+}
+
+/// The data that all steps of a run share.
+#[derive_where(Clone, Copy, Debug)]
+struct StepContext<S: DifferentiableSystem> {
+    sensitivity: Sensitivity<S>,
+    /// At the start.
+    projector: Option<Projector<S>>,
+    /// The time at the start, or 0 where the state does not have it.
+    from: f64,
+}
+
+impl<S: DifferentiableSystem> StepContext<S> {
+    fn advance_by<const N: usize>(&self, method: &Tableau<N>, passage: &mut Passage<S>, h: f64, steps: usize) {
+        for _ in 0..steps {
+            self.step(method, passage, h);
+        }
+    }
+
+    /// The time after a number of steps, computed as in a simulation and not added up.
+    fn time_after(&self, steps: u64, h: f64) -> f64 {
+        self.from + steps as f64 * h
+    }
+
+    /// Passes `steps` steps from `start` backwards.
+    fn reverse<const N: usize>(
+        &self,
+        method: &Tableau<N>,
+        start: &Passage<S>,
+        h: f64,
+        steps: usize,
+        checkpoints: usize,
+        adjoint: &mut Adjoint<S>,
+    ) {
+        let mut remaining = steps;
+        while remaining > 0 {
+            let kept = remaining - 1;
+            let forward = if checkpoints == 0 { kept } else { kept.min(first_part(remaining, checkpoints)) };
+            let mut passage = *start;
+            self.advance_by(method, &mut passage, h, forward);
+            if remaining - forward == 1 {
+                let taken = self.step(method, &mut passage, h);
+                self.pull_back(method, &taken, adjoint);
+            } else {
+                self.reverse(method, &passage, h, remaining - forward, checkpoints - 1, adjoint);
+            }
+            remaining = forward;
+        }
+    }
+}
+
+/// How many of the first steps are passed after the others, so that fewest are repeated (Griewank and Walther, *Evaluating
+/// Derivatives*, 12.3): what is left fits one checkpoint less.
+fn first_part(steps: usize, checkpoints: usize) -> usize {
+    let mut repetitions = 1;
+    while binomial(checkpoints + repetitions, checkpoints) < steps {
+        repetitions += 1;
+    }
+    steps.saturating_sub(binomial(checkpoints + repetitions - 1, checkpoints - 1)).max(1)
+}
+
+/// n! / (k! (n - k)!), or the largest number.
+fn binomial(n: usize, k: usize) -> usize {
+    let product = (1..=k.min(n - k)).try_fold(1_usize, |product, i| Some(product.checked_mul(n + 1 - i)? / i));
+    product.unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often the steps of a run are made when it is passed backwards.
+    fn evaluations(steps: usize, checkpoints: usize) -> usize {
+        let mut total = 0;
+        let mut remaining = steps;
+        while remaining > 0 {
+            let forward =
+                if checkpoints == 0 { remaining - 1 } else { (remaining - 1).min(first_part(remaining, checkpoints)) };
+            let rest = remaining - forward;
+            total += forward + if rest == 1 { 1 } else { evaluations(rest, checkpoints - 1) };
+            remaining = forward;
+        }
+        total
+    }
+
+    #[test]
+    fn no_step_is_made_more_often_than_promised() {
+        for (steps, checkpoints) in [(1, 1), (7, 1), (1000, 1), (1000, 3), (1000, 10), (47_905, 64), (3, 8)] {
+            let mut repetitions = 1;
+            while binomial(checkpoints + repetitions, checkpoints) < steps {
+                repetitions += 1;
+            }
+            let total = evaluations(steps, checkpoints);
+            assert!(total <= (repetitions + 1) * steps, "{steps} {checkpoints} {total}");
+        }
+        assert_eq!(evaluations(4, 0), 10);
+    }
+}
+
+impl<S, K> Feedback<S, K>
+where
+    S: DifferentiableSystem,
+    K: GainPolicy<S, Weighted<f64> = ConstantGain<S, f64>>,
+{
+    /// Derivatives of runs with this field, for gains that do not depend on the state. F_target of the feedback is held: it does not
+    /// follow a start that changes. Where states are [projected](Sensitivity::projected), too, the targets of the projection do.
+    pub fn sensitivity(&self) -> Sensitivity<S> {
+        let (system, gains, targets) = self.parts();
+        Sensitivity::with_feedback(*system, *gains, *targets)
+    }
+}

@@ -1,0 +1,254 @@
+//! Sources of a driven system's inputs during integration: a function of time and state, or a table.
+//!
+//! Inputs are evaluated in every stage of every method, at the stage's own time, which is an entry of the state. A table is constant
+//! between its times: every step ends where it jumps, and all stages of a step have the value that holds during the step.
+//!
+//! Inputs are numbers of a prepared system, next to those that depend on parameters. A field with inputs is a copy of it with other
+//! numbers, which costs nothing once it is inlined, and systems without inputs have no trace of them.
+
+use core::cell::Cell;
+use core::marker::PhantomData;
+
+#[cfg(feature = "std")]
+use crate::error::Error;
+use crate::error::failure::UndefinedInput;
+use crate::field::{ALWAYS, Driver, Field, TakesInput};
+use crate::hold::consistent_start::size_of_variable;
+use crate::numbers::entries::Entries;
+use crate::numbers::linear::{is_finite, not_finite};
+use crate::system::{DrivenSystem, StateEntry, Vector};
+
+/// The distance at which a central difference errs about as much by its length as by rounding, the cube root of epsilon.
+const DIFFERENCE: f64 = 6e-6;
+
+/// A source of the inputs of the system `S`: a function of the time and the state, or a [`Held`] table.
+pub trait Signal<S: DrivenSystem> {
+    /// The inputs at a time in a state.
+    fn at(&self, time: f64, state: &S::State) -> S::Input;
+
+    /// Begins a step at this time, and returns when it has to end at the latest: where the inputs jump.
+    fn hold(&self, _time: f64) -> f64 {
+        f64::INFINITY
+    }
+
+    /// The first and the last time at which the inputs are known.
+    fn range(&self) -> [f64; 2] {
+        ALWAYS
+    }
+}
+
+impl<S: DrivenSystem, F: Fn(f64, &S::State) -> S::Input> Signal<S> for F {
+    #[inline]
+    fn at(&self, time: f64, state: &S::State) -> S::Input {
+        self(time, state)
+    }
+}
+
+/// A field whose inputs a [`Signal`] gives.
+#[derive(Debug)]
+pub struct Driven<S, F, I> {
+    field: F,
+    signal: I,
+    undefined: Cell<Option<UndefinedInput>>,
+    system: PhantomData<fn() -> S>,
+}
+
+impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Driven<S, F, I> {
+    /// The field with the inputs that the signal gives.
+    pub fn new(field: F, signal: I) -> Self {
+        Self { field, signal, undefined: Cell::new(None), system: PhantomData }
+    }
+
+    /// The inputs at this state and its time.
+    fn input(&self, x: &Vector<S>) -> S::Inputs<f64> {
+        self.signal.at(self.field.facts().time_in(x), &S::State::from(*x)).into()
+    }
+
+    /// The derivative of the inputs by an entry of the state, which may be the time.
+    fn slope(&self, x: &Vector<S>, entry: usize) -> S::Inputs<f64> {
+        // A time may be large where inputs change quickly.
+        let facts = self.field.facts();
+        let size = if facts.clock == Some(entry) {
+            0.0
+        } else {
+            size_of_variable(facts.state, facts.of_state::<S, _>(x), entry)
+        };
+        // Nothing says how large a variable is that is 0 as a whole.
+        let size = if size > 0.0 { size } else { 1.0 };
+        let moved = |change: f64| {
+            let mut moved = *x;
+            moved[entry] += change;
+            moved
+        };
+        let [below, above] = [moved(-DIFFERENCE * size), moved(DIFFERENCE * size)];
+        let (inputs, distance) = ([self.input(&below), self.input(&above)], above[entry] - below[entry]);
+        Entries::from_fn(|i| (inputs[1][i] - inputs[0][i]) / distance)
+    }
+
+    /// The inputs at this state and its time, for the field there; those that are not numbers are remembered.
+    fn input_of_field(&self, x: &Vector<S>) -> S::Inputs<f64> {
+        let (input, facts) = (self.input(x), self.field.facts());
+        if let Some(index) = not_finite(&input)
+            && is_finite(x)
+        {
+            let name = facts.input_names.get(index).copied().unwrap_or_default();
+            self.undefined.set(Some(UndefinedInput { name, value: input[index], time: facts.time_in(x) }));
+        }
+        input
+    }
+}
+
+impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> {
+    type Vector = Vector<S>;
+
+    #[inline]
+    fn value(&self, x: &Vector<S>) -> Vector<S> {
+        self.field.value_with(self.input_of_field(x), x)
+    }
+
+    /// By the chain rule. Derivatives of the inputs are central differences of the signal.
+    fn jacobian(&self, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
+        let (states, none) = (self.field.facts().state.len(), Entries::from_fn(|_| 0.0));
+        let slopes: Vector<S, S::Inputs<f64>> =
+            Entries::from_fn(|entry| if entry < states { self.slope(x, entry) } else { none });
+        self.field.jacobian_with(
+            self.input_of_field(x),
+            x,
+            &mut |row, column, value| match column.checked_sub(states) {
+                None => add(row, column, value),
+                Some(input) => {
+                    let slopes = slopes.as_ref().iter().map(|slope| slope.as_ref().get(input).copied().unwrap_or(0.0));
+                    let changing = slopes.enumerate().filter(|(_, slope)| *slope != 0.0);
+                    changing.for_each(|(entry, slope)| add(row, entry, value * slope));
+                }
+            },
+        )
+    }
+
+    fn dimension(&self) -> usize {
+        self.field.dimension()
+    }
+
+    fn decay_rate(&self, x: &Vector<S>) -> f64 {
+        self.field.decay_rate(x)
+    }
+
+    fn clock(&self) -> Option<usize> {
+        self.field.facts().clock
+    }
+
+    #[inline]
+    fn continues_variable(&self, entry: usize) -> bool {
+        StateEntry::continues(self.field.facts().state, entry)
+    }
+
+    fn driver(&self) -> Option<&dyn Driver> {
+        Some(self)
+    }
+
+    fn start_at(&mut self, x: &Vector<S>) {
+        self.field.start_at(x);
+    }
+}
+
+impl<S: DrivenSystem, F, I: Signal<S>> Driver for Driven<S, F, I> {
+    fn hold(&self, time: f64) -> f64 {
+        self.undefined.set(None);
+        self.signal.hold(time)
+    }
+
+    fn range(&self) -> [f64; 2] {
+        self.signal.range()
+    }
+
+    fn undefined(&self) -> Option<UndefinedInput> {
+        self.undefined.get()
+    }
+}
+
+/// A table of inputs, each of which is held from its time until the next (zero-order hold), as by a digital controller.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug)]
+pub struct Held<I> {
+    samples: Vec<(f64, I)>,
+    until: f64,
+    /// The sample that holds during the step.
+    current: Cell<usize>,
+}
+
+#[cfg(feature = "std")]
+impl<I> Held<I> {
+    /// The table of these inputs with the times from which they hold, the last one until `until`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::HeldTimes`] if there is no input, or if the times with `until` do not increase or are not finite.
+    pub fn new(samples: impl Into<Vec<(f64, I)>>, until: f64) -> Result<Self, Error> {
+        let samples = samples.into();
+        let times: Vec<f64> = samples.iter().map(|(time, _)| *time).chain([until]).collect();
+        let increases = |pair: &[f64]| pair[0] < pair[1] && pair[0].is_finite() && pair[1].is_finite();
+        match times.windows(2).position(|pair| !increases(pair)) {
+            _ if samples.is_empty() => Err(Error::HeldTimes { index: 0, time: until, before: None }),
+            Some(index) => {
+                Err(Error::HeldTimes { index: index + 1, time: times[index + 1], before: Some(times[index]) })
+            }
+            None => Ok(Self { samples, until, current: Cell::new(0) }),
+        }
+    }
+
+    /// Where the sample after this one begins.
+    fn end(&self, index: usize) -> f64 {
+        self.samples.get(index + 1).map_or(self.until, |(time, _)| *time)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<S: DrivenSystem<Input = I>, I: Clone> Signal<S> for Held<I> {
+    #[inline]
+    fn at(&self, _: f64, _: &S::State) -> I {
+        self.samples[self.current.get()].1.clone()
+    }
+
+    fn hold(&self, time: f64) -> f64 {
+        // A run may start a rounding before a jump.
+        let after = |(from, _): &(f64, I)| *from <= time + 1e-12 * from.abs().max(f64::MIN_POSITIVE);
+        let current = self.samples.partition_point(after).saturating_sub(1);
+        self.current.set(current);
+        let end = self.end(current);
+        if end < self.until { end } else { f64::INFINITY }
+    }
+
+    fn range(&self) -> [f64; 2] {
+        [self.samples.first().map_or(self.until, |(time, _)| *time), self.until]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feedback_system;
+    use crate::field::PlainField;
+    use crate::numbers::linear::filled;
+
+    /// A point that is pushed.
+    #[feedback_system(
+        coordinates(q: [2]),
+        momenta(p: [2]),
+        input(push),
+        hamiltonian = p.norm_squared() / 2,
+        force(p = vector![push, 0.0]),
+        crate = crate,
+    )]
+    struct Pushed;
+
+    /// Differences as short as an entry that is nearly 0 would be lost in what the signal is rounded by.
+    #[test]
+    fn differences_of_signals_have_the_size_of_the_variable() {
+        let signal = |_: f64, state: &PushedState| PushedInput { push: (state.q[0] + 0.3).sin() };
+        let driven = Driven::<Pushed, _, _>::new(PlainField::new(&Pushed), signal);
+        let mut x: Vector<Pushed> = filled(0.0);
+        (x[0], x[1]) = (1e-12, 1.0);
+        let slope = driven.slope(&x, 0)[0];
+        assert!((slope - 0.3_f64.cos()).abs() < 1e-9, "{slope}");
+    }
+}

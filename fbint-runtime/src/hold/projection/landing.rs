@@ -1,0 +1,517 @@
+//! Simulations check the projection of each step's end, damp it where it overshoots, and leave out integrals that it cannot bring closer.
+//!
+//! A projection is a suggestion. Simulations keep it only if it brings every integral at least ten times closer to its target, or within
+//! rounding. They evaluate F after the projection for that, and record the drift from the same values. Near a singularity of the
+//! coordinates, F may be far from linear over the error of a step. Then the projection is damped: it takes several Gauss-Newton steps, and
+//! halves each until it leads closer. Where that fails, the energies and invariants that stay away are left out alone, or, if these are
+//! all, the projection as a whole.
+//!
+//! Where a projection moves an entry by more than a thousand times the root of s_i, the step has left the range in
+//! which its error and the linearised integrals mean anything: it has passed a jump of a force, a contact, or a collision. Then the
+//! projection is left out: the step stands as it is, its end goes onto the constraint set by the shortest way, and energy and
+//! invariants are held at the level that they have there. An integral that jumps, as an angle does by 2 pi, is left out alone.
+
+use derive_where::derive_where;
+
+use super::{Projected, Projector};
+use crate::hold::consistent_start::{onto_constraints, size_of_variable, targets};
+use crate::hold::rounding::{Rounding, UNBOUNDED};
+use crate::numbers::entries::Entries;
+use crate::numbers::larger::Larger;
+use crate::numbers::linear::{difference, filled, is_finite};
+use crate::numbers::scalar::Scalar;
+use crate::system::dynamical_system::DynamicalSystem;
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
+
+/// The square of the largest move of an entry that corrects an error of the method, in units of that error.
+pub(crate) const MOST: f64 = 1e6;
+/// The same of the largest move that raises no doubt whether forces switch within the step.
+pub(crate) const USUAL: f64 = 100.0;
+/// The rounding of an entry that others of its vector are rounded into, in roundings.
+const ROUNDINGS: f64 = 1024.0;
+/// The square of how many roundings a violation may have for no reason but rounding: a run adds up those of its steps.
+pub(crate) const ROUNDING: f64 = 4096.0;
+/// The square of the part of a violation that a projection may leave.
+pub(crate) const LEFT: f64 = 0.01;
+/// How many Gauss-Newton steps a damped projection takes at most, and the least part of one.
+const MOST_DAMPED: usize = 12;
+const LEAST_PART: f64 = 1.0 / 64.0;
+/// An integral that changes by more than this many times what its gradients explain has jumped.
+const JUMP: f64 = 4.0;
+
+/// A part that was left out of the projection after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Omission {
+    /// The index of the integral that is the reason.
+    pub integral: usize,
+    /// Why.
+    pub reason: LeftOutReason,
+}
+
+/// Why an integral, or the projection as a whole, was left out after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
+pub enum LeftOutReason {
+    /// The projection would have moved the state by more than a thousand times the error of the step, most of all because of this
+    /// integral. The projection was left out: the step stands, and its end was moved onto the constraints alone.
+    OutOfProportion,
+    /// The integral jumped, as an angle does by 2 pi. It was left out, and the state was projected onto the others.
+    Jump,
+    /// No projection, damped or not, brought the integral ten times closer to its target: within the error of the step it is far from
+    /// linear, as near a singularity of the coordinates. It was left out, and the state was projected onto the others, if there were
+    /// others, and that brought them closer; else the step stands, and its end was moved onto the constraints alone.
+    NotCloser,
+    /// The integral or its gradient was not finite: at the start, which leaves it out of every projection, or after a step, whose
+    /// projection was left out.
+    NotFinite,
+}
+
+/// Where a step ended, and how that end was projected.
+#[derive_where(Clone, Copy)]
+pub(crate) struct Landing<S: FeedbackSystem, T: Scalar = f64> {
+    /// Where the step ended before its end was projected.
+    pub(crate) end: Vector<S, T>,
+    /// The diagonal of S in the projection.
+    pub(crate) variances: Vector<S, T>,
+    pub(crate) projected: Projected<S, T>,
+    /// F - F_target after the projection, where it was looked at.
+    pub(crate) left: Integrals<S, T>,
+}
+
+impl<S: FeedbackSystem> Landing<S> {
+    /// Of no step yet.
+    pub(crate) fn nothing() -> Self {
+        Self { end: filled(0.0), variances: filled(0.0), projected: Projected::nothing(), left: filled(0.0) }
+    }
+
+    /// Whether the square of what the projection moved an entry by is at most `most` times its variance, for every entry.
+    #[inline(always)]
+    pub(super) fn is_within(&self, most: f64) -> bool {
+        let correction = &self.projected.correction;
+        (0..Vector::<S>::LEN).fold(true, |all, i| all & (correction[i] * correction[i] <= most * self.variances[i]))
+    }
+}
+
+/// A step after which an entry of the error is out of the ordinary, or the projection by the errors before is out of proportion.
+#[derive_where(Clone, Copy)]
+pub(super) struct DoubtfulStep<S: FeedbackSystem> {
+    pub(super) end: Vector<S>,
+    /// The diagonal of S with the error of this step.
+    pub(super) variances: Vector<S>,
+    /// The same if forces switch within the step.
+    pub(super) switching: Vector<S>,
+    /// R.
+    pub(super) noise: Integrals<S>,
+    /// The size of the step.
+    pub(super) h: f64,
+}
+
+impl<S: FeedbackSystem> Projector<S> {
+    /// Looks at where a projection has moved the end of a step: what it has left of the violations, and whether that is a tenth, or
+    /// rounding. Where all that there was is rounding, the end stays where it is.
+    #[inline(always)]
+    pub(super) fn look(
+        &self,
+        noise: &Integrals<S>,
+        end: &Vector<S>,
+        x: &mut Vector<S>,
+        projected: &mut Projected<S>,
+    ) -> (Integrals<S>, bool) {
+        let found = &projected.violation;
+        if (0..Integrals::<S>::LEN).fold(true, |all, i| all & (found[i] * found[i] <= ROUNDING * noise[i])) {
+            let left = *found;
+            (*x, projected.correction) = (*end, filled(0.0));
+            return (left, true);
+        }
+        let left = self.violation(x);
+        (left, is_closer::<S>(found, &left, noise))
+    }
+
+    /// F - F_target.
+    #[inline(always)]
+    fn violation(&self, x: &Vector<S>) -> Integrals<S> {
+        difference(&self.system.integrals(x), &self.targets)
+    }
+
+    /// Puts `x` where a step ends, and holds the integrals where they can be held from there.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, begin: &Vector<S>, doubt: DoubtfulStep<S>, x: &mut Vector<S>) -> Landing<S> {
+        let (projected, variances, left);
+        Settled { state: *x, targets: self.targets, noise: self.rounding.integrals, projected, variances, left } =
+            self.settled(*begin, doubt);
+        Landing { end: doubt.end, variances, projected, left }
+    }
+
+    /// Where a step ends about whose projection there is a doubt: projected, if that is usual after all, or in proportion to what the
+    /// step errs by if forces switch within it, and brings the integrals closer, damped where that is needed; else projected onto all but
+    /// the integrals that have jumped, or do not come closer, if that is in proportion; else on the constraint set.
+    ///
+    /// Everything is passed by value. If a function that is not inlined had the address of the projector or of the state, both would
+    /// be stored and loaded again in every step, even where there is no doubt.
+    #[cold]
+    #[inline(never)]
+    fn settled(mut self, begin: Vector<S>, doubt: DoubtfulStep<S>) -> Settled<S> {
+        let DoubtfulStep { end, variances, switching, noise, h } = doubt;
+        let as_held = self.held(&variances, &noise, &end);
+        if self.furthest(&as_held).is_usual() && as_held.is_closer(&noise) {
+            return as_held;
+        }
+        // Terms, and with them their rounding, may have grown since the start.
+        let own = Rounding::<S>::of_integrals(&self.system, &end, &self.targets);
+        let before = self.rounding.integrals;
+        self.rounding.integrals =
+            Entries::from_fn(|i| if own[i] < UNBOUNDED { own[i].larger(before[i]) } else { before[i] });
+        let noise = self.noise(h);
+        let as_held = self.held(&switching, &noise, &end);
+        let is_in_proportion = self.furthest(&as_held).is_in_proportion();
+        if is_in_proportion && as_held.is_closer(&noise) {
+            return as_held;
+        }
+        if !is_finite(&end) {
+            return Settled { state: end, projected: Projected::nothing(), ..as_held };
+        }
+        let damped = is_in_proportion.then(|| self.damped(&as_held, &noise, &end)).flatten();
+        let without_some = || {
+            let jumped = self.without(&self.jumped(&begin, &end), LeftOutReason::Jump, &as_held, &noise, &end);
+            let is_far =
+                || self.without(&self.not_closer(&as_held, &noise), LeftOutReason::NotCloser, &as_held, &noise, &end);
+            jumped.or_else(|| is_in_proportion.then(is_far).flatten())
+        };
+        damped.or_else(without_some).unwrap_or_else(|| self.on_constraints(&as_held, is_in_proportion, &noise, &end))
+    }
+
+    /// The end of a step, projected with this S and R whatever comes of it.
+    pub(super) fn held(&self, variances: &Vector<S>, noise: &Integrals<S>, end: &Vector<S>) -> Settled<S> {
+        let mut state = *end;
+        let mut projected = self.move_back(variances, noise, &mut state);
+        let (left, _) = self.look(noise, end, &mut state, &mut projected);
+        let (targets, noise) = (self.targets, self.rounding.integrals);
+        Settled { state, targets, noise, projected, variances: *variances, left }
+    }
+
+    /// The end of a step after Gauss-Newton steps, as many as lead closer to the targets, each a part of what the linearised equations say
+    /// for as long as the whole leads further away. `None` if they do not bring every integral closer, or are not in proportion.
+    fn damped(&self, as_held: &Settled<S>, noise: &Integrals<S>, end: &Vector<S>) -> Option<Settled<S>> {
+        let found = as_held.projected.violation;
+        let distance =
+            |left: &Integrals<S>| -> f64 { (0..Integrals::<S>::LEN).map(|i| left[i] * left[i] / noise[i]).sum() };
+        let (mut state, mut left) = (*end, found);
+        for _ in 0..MOST_DAMPED {
+            let way = self.correction(&as_held.variances, noise, &state).correction;
+            let here = distance(&left);
+            let parts =
+                core::iter::successors(Some(1.0), |part| Some(0.5 * part)).take_while(|part| *part >= LEAST_PART);
+            let mut ends = parts.map(|part| {
+                let next = Entries::from_fn(|i| state[i] - part * way[i]);
+                (next, self.violation(&next))
+            });
+            let Some(closer) = ends.find(|(_, left)| distance(left) < here) else { break };
+            (state, left) = closer;
+        }
+        let projected = Projected { correction: difference(end, &state), ..as_held.projected };
+        let damped = Settled { state, projected, left, ..*as_held };
+        (damped.is_closer(noise) && self.furthest(&damped).is_in_proportion()).then_some(damped)
+    }
+
+    /// The energies and invariants that jump in a step.
+    fn jumped(&self, begin: &Vector<S>, end: &Vector<S>) -> Integrals<S, bool> {
+        let mut jumped: Integrals<S, bool> = Entries::from_fn(|_| false);
+        let facts = self.facts();
+        find_jumps(&self.system, facts.of_state::<S, _>(begin), facts.of_state::<S, _>(end), jumped.as_mut());
+        jumped
+    }
+
+    /// The energies and invariants that a projection does not bring closer, if constraints come closer.
+    fn not_closer(&self, settled: &Settled<S>, noise: &Integrals<S>) -> Integrals<S, bool> {
+        let (found, integrals) = (&settled.projected.violation, self.facts().integrals);
+        let is_far = |i: usize| !comes_closer(found[i], settled.left[i], noise[i]);
+        let is_constraint = |i: usize| integrals.get(i).is_some_and(|integral| integral.kind.is_constraint());
+        let are_some_constraints = (0..Integrals::<S>::LEN).any(|i| is_far(i) && is_constraint(i));
+        Entries::from_fn(|i| is_far(i) && !are_some_constraints)
+    }
+
+    /// The end of a step, projected onto all but some integrals, which are held where they are there; if there are some, and if that is in
+    /// proportion and brings the others closer.
+    fn without(
+        &self,
+        some: &Integrals<S, bool>,
+        reason: LeftOutReason,
+        as_held: &Settled<S>,
+        noise: &Integrals<S>,
+        end: &Vector<S>,
+    ) -> Option<Settled<S>> {
+        let integral = (0..Integrals::<S>::LEN).find(|&i| some[i])?;
+        let noise = Entries::from_fn(|i| if some[i] { UNBOUNDED } else { noise[i] });
+        let found = self.held(&as_held.variances, &noise, end);
+        if !(self.furthest(&found).is_in_proportion() && found.is_closer(&noise)) {
+            return None;
+        }
+        let violation = &found.projected.violation;
+        let targets = Entries::from_fn(|i| self.targets[i] + if some[i] { violation[i] } else { 0.0 });
+        let projected = Projected { left_out: Some(Omission { integral, reason }), ..found.projected };
+        let left = Self { targets, ..*self }.violation(&found.state);
+        Some(Settled { targets, projected, left, ..found })
+    }
+
+    /// The end of a step on the constraint set, where energies and invariants are held at the level that they have there.
+    fn on_constraints(
+        &self,
+        as_held: &Settled<S>,
+        is_in_proportion: bool,
+        noise: &Integrals<S>,
+        end: &Vector<S>,
+    ) -> Settled<S> {
+        let facts = self.facts();
+        let state = onto_constraints::<S>(&self.system, end).unwrap_or(*end);
+        let targets = targets::<S, f64>(&self.system, &state);
+        let own = Rounding::<S>::of_integrals(&self.system, &state, &targets);
+        let has_no_say = |i: usize| self.rounding.integrals[i] >= UNBOUNDED;
+        let own = Entries::from_fn(|i| if has_no_say(i) { UNBOUNDED } else { own[i] });
+        let held = [self.targets.as_ref(), noise.as_ref()];
+        let worst = worst(&self.system, held, facts.of_state::<S, _>(&as_held.variances), facts.of_state::<S, _>(end));
+        let not_closer = self.not_closer(as_held, noise);
+        let integral = (0..Integrals::<S>::LEN).find(|&i| not_closer[i]).unwrap_or(worst.integral);
+        let reason = match worst.reason {
+            LeftOutReason::OutOfProportion if is_in_proportion => {
+                Omission { integral, reason: LeftOutReason::NotCloser }
+            }
+            _ => worst,
+        };
+        let (correction, left_out) = (difference(end, &state), Some(reason));
+        let left = Self { targets, ..*self }.violation(&state);
+        let projected = Projected { correction, left_out, ..as_held.projected };
+        Settled { state, targets, noise: own, projected, left, variances: as_held.variances }
+    }
+
+    /// The projection of the end of a step, once more. By value, as in [`settled`](Self::settled).
+    /// The entry that the projection of the end of a step moved furthest.
+    pub(super) fn furthest(&self, settled: &Settled<S>) -> Move {
+        let Settled { state, projected, variances, .. } = settled;
+        let facts = self.facts();
+        furthest(
+            facts.state,
+            facts.of_state::<S, _>(&projected.correction),
+            facts.of_state::<S, _>(variances),
+            facts.of_state::<S, _>(state),
+        )
+    }
+}
+
+/// How a step ends, and where the integrals are held from there.
+#[derive_where(Clone, Copy)]
+pub(super) struct Settled<S: FeedbackSystem> {
+    pub(super) state: Vector<S>,
+    targets: Integrals<S>,
+    noise: Integrals<S>,
+    projected: Projected<S>,
+    /// The diagonal of S in the projection.
+    variances: Vector<S>,
+    /// F - F_target after the projection.
+    left: Integrals<S>,
+}
+
+impl<S: FeedbackSystem> Settled<S> {
+    pub(super) fn is_closer(&self, noise: &Integrals<S>) -> bool {
+        is_closer::<S>(&self.projected.violation, &self.left, noise)
+    }
+}
+
+/// Whether a projection has left a tenth of each violation at most, or rounding.
+#[inline(always)]
+fn is_closer<S: FeedbackSystem>(found: &Integrals<S>, left: &Integrals<S>, noise: &Integrals<S>) -> bool {
+    (0..Integrals::<S>::LEN).fold(true, |all, i| all & comes_closer(found[i], left[i], noise[i]))
+}
+
+#[inline(always)]
+fn comes_closer(found: f64, left: f64, noise: f64) -> bool {
+    left * left <= (LEFT * found * found).larger(ROUNDING * noise)
+}
+
+/// The entry of the state `x` that a projection moved furthest in units of its error. What is within a thousand roundings of the
+/// vector that an entry belongs to is rounding: where a reaction keeps an entry at 0, what it errs by is rounding of the others.
+pub(crate) fn furthest(state: &[StateEntry], correction: &[f64], variances: &[f64], x: &[f64]) -> Move {
+    let furthest = furthest_of(correction, |i| variances[i]);
+    if furthest.is_in_proportion() {
+        return furthest;
+    }
+    furthest_of(correction, |i| {
+        let rounding = ROUNDINGS * f64::EPSILON * size_of_variable(state, x, i);
+        variances[i] + rounding * rounding
+    })
+}
+
+/// Whether a projection moved no entry by more than so many times its error, so that [`furthest`] need not look; false where that is
+/// doubtful.
+#[cfg(feature = "std")]
+pub(crate) fn is_within(correction: &[f64], variances: &[f64], per_error: f64) -> bool {
+    // Less than the square by more than rounding.
+    let most = per_error * per_error * (1.0 - 1e-12);
+    let is_larger = |correction: f64, variance: f64| {
+        let is_smaller = correction * correction < most * variance;
+        u64::from(!is_smaller & (correction != 0.0))
+    };
+    let ((corrections, left), (of_corrections, of_left)) = (correction.as_chunks::<4>(), variances.as_chunks::<4>());
+    let mut larger = [0; 4];
+    for (correction, variance) in corrections.iter().zip(of_corrections) {
+        for i in 0..4 {
+            larger[i] |= is_larger(correction[i], variance[i]);
+        }
+    }
+    let left =
+        left.iter().zip(of_left).fold(0, |larger, (correction, variance)| larger | is_larger(*correction, *variance));
+    larger.iter().fold(left, |all, larger| all | larger) == 0
+}
+
+/// The entry that is largest against its variance.
+fn furthest_of(correction: &[f64], variance: impl Fn(usize) -> f64) -> Move {
+    let (mut entry, mut largest) = (0, 0.0);
+    for (i, &distance) in correction.iter().enumerate() {
+        let square = distance * distance / variance(i);
+        // What is not a number is out of all proportion, unless nothing was moved.
+        if square > largest || (square.is_nan() && distance != 0.0) {
+            (entry, largest) = (i, if square.is_nan() { f64::INFINITY } else { square });
+        }
+    }
+    let distance = correction.get(entry).map_or(0.0, |distance| distance.abs());
+    Move { entry, distance, per_error: Scalar::sqrt(largest) }
+}
+
+/// How far a projection moved the entry of the state that it moved furthest.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only simulations report the entry and the distance"))]
+pub(crate) struct Move {
+    pub(crate) entry: usize,
+    pub(crate) distance: f64,
+    /// That distance in units of the error of a step.
+    pub(crate) per_error: f64,
+}
+
+impl Move {
+    /// Whether the projection raises no doubt.
+    fn is_usual(&self) -> bool {
+        self.per_error * self.per_error <= USUAL
+    }
+
+    /// Whether the projection corrects the error of its step, and no more.
+    pub(crate) fn is_in_proportion(&self) -> bool {
+        self.per_error * self.per_error <= MOST
+    }
+}
+
+/// The integral whose violation is least explained by the error of a step and by rounding, or one that is not finite. Integrals are held
+/// at `targets`, of which `noise` is the rounding.
+fn worst(system: &dyn DynamicalSystem, [targets, noise]: [&[f64]; 2], variances: &[f64], end: &[f64]) -> Omission {
+    let (mut worst, mut largest) = (Omission { integral: 0, reason: LeftOutReason::OutOfProportion }, 0.0);
+    system.with_scratch(&mut |mut scratch| {
+        let (values, jacobian) = (scratch.values(), scratch.rows());
+        system.integrals_at(end, values);
+        system.jacobian_at(end, jacobian);
+        for (integral, row) in jacobian.chunks_exact(end.len()).enumerate() {
+            let violation = values[integral] - targets[integral];
+            let terms = row.iter().zip(variances);
+            let explained = terms.fold(noise[integral], |sum, (slope, variance)| sum + slope * slope * variance);
+            let square = violation * violation / explained;
+            if !square.is_finite() {
+                worst = Omission { integral, reason: LeftOutReason::NotFinite };
+                return;
+            }
+            if square > largest {
+                (worst.integral, largest) = (integral, square);
+            }
+        }
+    });
+    worst
+}
+
+/// Finds the energies and invariants that change over a step by more than their gradients at both of its ends explain.
+fn find_jumps(system: &dyn DynamicalSystem, begin: &[f64], end: &[f64], jumped: &mut [bool]) {
+    system.with_scratch(&mut |mut scratch| {
+        let (before, after) = (scratch.values(), scratch.values());
+        let (slopes_before, slopes_after) = (scratch.rows(), scratch.rows());
+        system.integrals_at(begin, before);
+        system.integrals_at(end, after);
+        system.jacobian_at(begin, slopes_before);
+        system.jacobian_at(end, slopes_after);
+        for (i, (jumped, integral)) in jumped.iter_mut().zip(system.facts().integrals).enumerate() {
+            let [before_row, after_row] =
+                [&*slopes_before, &*slopes_after].map(|rows| &rows[i * end.len()..][..end.len()]);
+            let slope = |j: usize| before_row[j].abs() + after_row[j].abs();
+            let explained: f64 = (0..end.len()).map(|j| slope(j) * (end[j] - begin[j]).abs()).sum();
+            *jumped = !integral.kind.is_constraint() && (after[i] - before[i]).abs() > JUMP * explained;
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::vector;
+
+    use super::*;
+    use crate::feedback_system;
+    use crate::hold::projection::Projection;
+
+    /// A point mass on a sphere.
+    #[feedback_system(
+        coordinates(q: [3]),
+        momenta(p: [3]),
+        hamiltonian = p.norm_squared() / 2 + q[2],
+        constraint(length = q.norm_squared() - 1),
+        crate = crate,
+    )]
+    struct OnSphere;
+
+    /// A mark that stays where it is, with invariants that are far from linear.
+    #[feedback_system(
+        state(x, y),
+        dynamics(x = 0 * x, y = 0 * y),
+        invariant(square = x.powi(2), bend = y / (1 + y.powi(2)).sqrt()),
+        crate = crate,
+    )]
+    struct Mark;
+
+    fn landing_of(x: &mut [f64; 2], targets: [f64; 2]) -> Landing<Mark> {
+        let (begin, mut landing) = (*x, Landing::nothing());
+        let mut projector = Projector::new(&Mark, &[1.0, 1.0], targets, Projection::default());
+        projector.land(&begin, &[1e3; 2], 1.0, x, &mut landing);
+        landing
+    }
+
+    /// The full step from y = 3 leads to -27, where y / sqrt(1 + y^2) is further from 0.
+    #[test]
+    fn a_projection_that_leads_further_away_is_damped() {
+        let mut x = [1.0, 3.0];
+        let landing = landing_of(&mut x, [1.0, 0.0]);
+        assert_eq!(landing.projected.left_out, None);
+        assert!(x[1].abs() < 0.1 && landing.left[1].abs() < 0.1 * landing.projected.violation[1], "{x:?}");
+    }
+
+    /// From x = 1e-6, no part of the step towards x^2 = 1 down to a sixty-fourth leads nearer.
+    #[test]
+    fn an_integral_that_no_projection_brings_closer_is_left_out_alone() {
+        let mut x = [1e-6, 0.1];
+        let landing = landing_of(&mut x, [1.0, 0.0]);
+        let omission = Omission { integral: 0, reason: LeftOutReason::NotCloser };
+        assert_eq!(landing.projected.left_out, Some(omission));
+        assert!(x[0] == 1e-6 && x[1].abs() < 0.01, "{x:?}");
+    }
+
+    /// A violation that the errors of a step do not explain moves the state onto the constraints, and the energy is held there.
+    #[test]
+    fn a_projection_out_of_proportion_is_left_out() {
+        let start: [f64; 6] = OnSphereState { q: vector![0.0, 1.0, 0.0], p: vector![1.0, 0.0, 1.0] }.into();
+        let off = start.map(|entry| entry + 1e-3);
+        // No error at all, one whose square is 0 in doubles, one below rounding, and one in p alone while q violates the length.
+        for error in [[0.0; 6], [1e-170; 6], [1e-40; 6], [0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-3]] {
+            let mut projector = Projector::new(&OnSphere, &start, [0.0, 0.0, 1.0], Projection::default());
+            let (mut x, mut landing) = (off, Landing::nothing());
+            projector.land(&start, &error, 1e-3, &mut x, &mut landing);
+            let omission = landing.projected.left_out.expect("a projection that is left out");
+            assert_eq!(omission.reason, LeftOutReason::OutOfProportion, "{error:?}");
+            let integrals = OnSphere.prepare().integrals(&x);
+            assert!(integrals[0].abs() < 1e-14 && integrals[1].abs() < 1e-14, "{integrals:?}");
+            assert!((integrals[2] - 1.0).abs() > 1e-4 && (projector.targets[2] - integrals[2]).abs() < 1e-14);
+        }
+    }
+}

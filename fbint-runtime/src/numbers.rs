@@ -1,0 +1,11 @@
+//! Numbers, vectors of a fixed length, several numbers side by side, and small linear algebra.
+
+#[cfg(feature = "std")]
+pub(crate) mod dual;
+pub(crate) mod entries;
+#[cfg(feature = "lanes")]
+pub(crate) mod lanes;
+pub(crate) mod larger;
+pub(crate) mod linear;
+pub(crate) mod scalar;
+pub(crate) mod sealed;

@@ -1,0 +1,112 @@
+//! A step of an integration as a polynomial in time (HNW II.6).
+
+use crate::numbers::entries::Entries;
+use crate::numbers::linear::{difference, filled};
+use crate::numbers::scalar::Scalar;
+use crate::stages::tableau::{Pair, advanced};
+
+/// A step as a polynomial in time, of states of the type `V`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct DenseOutput<V> {
+    time: f64,
+    h: f64,
+    polynomial: Interpolant<V>,
+}
+
+/// A polynomial in the fraction s of a step: start + s (c_0 + (1 - s) (c_1 + s (c_2 + (1 - s) (c_3 + ..)))).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Interpolant<V> {
+    start: V,
+    coefficients: [V; 7],
+}
+
+impl<V: Entries<f64>> DenseOutput<V> {
+    /// The state of a step that was not made.
+    pub(crate) fn constant(time: f64, start: V) -> Self {
+        Self { time, h: 0.0, polynomial: Interpolant { start, coefficients: [filled(0.0); 7] } }
+    }
+
+    pub(crate) fn new(pair: &Pair, time: f64, h: f64, start: V, end: &V, stages: &[V]) -> Self {
+        Self { time, h, polynomial: Interpolant::new(pair, h, start, end, stages) }
+    }
+
+    /// The cubic polynomial with these states and rates at both ends of a step.
+    #[cfg(feature = "std")]
+    pub(crate) fn cubic(time: f64, h: f64, [start, end]: [V; 2], rates: &[V; 2]) -> Self {
+        Self { time, h, polynomial: Interpolant::cubic(h, start, &end, rates) }
+    }
+
+    /// The time at the beginning of the step.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// One entry of the states.
+    ///
+    /// # Panics
+    ///
+    /// If the entry does not exist.
+    pub fn entry(&self, index: usize) -> DenseOutput<[f64; 1]> {
+        let mut polynomial = Interpolant { start: [self.polynomial.start[index]], coefficients: [[0.0]; 7] };
+        for (of_entry, coefficient) in polynomial.coefficients.iter_mut().zip(&self.polynomial.coefficients) {
+            *of_entry = [coefficient[index]];
+        }
+        DenseOutput { time: self.time, h: self.h, polynomial }
+    }
+
+    /// The state at a time in the step; beyond its ends the polynomial soon leaves the solution.
+    pub fn at(&self, time: f64) -> V {
+        self.polynomial.at(if self.h == 0.0 { 0.0 } else { (time - self.time) / self.h })
+    }
+}
+
+impl<V> Interpolant<V> {
+    /// Of a step of size `h` with these stages.
+    pub(crate) fn new<T: Scalar>(pair: &Pair, h: T, start: V, end: &V, stages: &[V]) -> Self
+    where
+        V: Entries<T>,
+    {
+        let zero = filled(T::from_f64(0.0));
+        let factor = if pair.is_implicit() { T::from_f64(1.0) } else { h };
+        let mut further = [zero; 4];
+        for (coefficient, weights) in further.iter_mut().zip(&pair.dense) {
+            *coefficient = advanced(&zero, factor, stages, weights);
+        }
+        let [a, b, c, d] = further;
+        if pair.is_implicit() {
+            return Self { start, coefficients: [difference(end, &start), a, b, c, d, zero, zero] };
+        }
+        // The compiler does not see that a pair has these stages.
+        let rates = [0, pair.last].map(|stage| stages.get(stage).copied().unwrap_or(zero));
+        let mut polynomial = Self::cubic(h, start, end, &rates);
+        polynomial.coefficients[3..].copy_from_slice(&further);
+        polynomial
+    }
+
+    /// The cubic polynomial with these states and rates at both ends of a step of size `h` (Hermite).
+    fn cubic<T: Scalar>(h: T, start: V, end: &V, rates: &[V; 2]) -> Self
+    where
+        V: Entries<T>,
+    {
+        let rise = difference(end, &start);
+        let bend = V::from_fn(|i| rates[0][i] * h - rise[i]);
+        let last = V::from_fn(|i| rise[i] - rates[1][i] * h - bend[i]);
+        let zero = filled(T::from_f64(0.0));
+        Self { start, coefficients: [rise, bend, last, zero, zero, zero, zero] }
+    }
+
+    /// The state after the fraction `s` of the step.
+    pub(crate) fn at<T: Scalar>(&self, s: T) -> V
+    where
+        V: Entries<T>,
+    {
+        let mut sum: V = filled(T::from_f64(0.0));
+        for (number, coefficient) in self.coefficients.iter().enumerate().rev() {
+            let factor = if number.is_multiple_of(2) { s } else { T::from_f64(1.0) - s };
+            sum = V::from_fn(|i| (sum[i] + coefficient[i]) * factor);
+        }
+        V::from_fn(|i| self.start[i] + sum[i])
+    }
+}

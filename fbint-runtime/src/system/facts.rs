@@ -1,0 +1,299 @@
+//! Facts about a system that hold for all parameters: names, roles, and the findings of the compiler.
+
+use core::fmt;
+
+use crate::numbers::entries::Entries;
+use crate::numbers::scalar::Scalar;
+
+/// The facts about a system that hold for all parameters.
+///
+/// ```
+/// use fbint_runtime::{FeedbackSystem, GeneratedSystem, feedback_system};
+///
+/// /// A mass on a spring.
+/// #[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) / m + k * q.powi(2)) / 2)]
+/// pub struct Oscillator { pub m: f64, pub k: f64 }
+///
+/// assert_eq!(Oscillator::FACTS.parameter_names, ["m", "k"]);
+/// assert_eq!(Oscillator { m: 1.0, k: 4.0 }.facts().summary, "A mass on a spring.");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SystemFacts {
+    /// The name of the declared struct.
+    pub name: &'static str,
+    /// The first paragraph of the documentation of the declared struct, in one line.
+    pub summary: &'static str,
+    /// The entries of the state: coordinates, then momenta, each in declaration order, matrices column by column.
+    pub state: &'static [StateEntry],
+    /// The name of each declared scalar, vector or matrix of the state: `q`, whose entries are `q[0]` and `q[1]`.
+    pub variables: &'static [&'static str],
+    /// The index of the time in the state, if it is there: [`StateEntry::clock`].
+    pub clock: Option<usize>,
+    /// The integrals.
+    pub integrals: &'static [Integral],
+    /// Linear functions of the state that the field conserves and that are not declared, as `invariant` takes them.
+    pub undeclared: &'static [&'static str],
+    /// A name for each parameter: `m`, `inertia[0]`.
+    pub parameter_names: &'static [&'static str],
+    /// A name for each declared output.
+    pub output_names: &'static [&'static str],
+    /// A name for each input: `thrust`, `u[0]`.
+    pub input_names: &'static [&'static str],
+    /// The number of a prepared system's values that depend on parameters alone.
+    pub prepared_numbers: usize,
+    /// The dependence of the Hamiltonian on the momenta.
+    pub kinetic_energy: KineticEnergy,
+    /// Whether there are steps of the discrete Hamel integrator, see [`HamelSystem`](crate::HamelSystem).
+    pub has_hamel_steps: bool,
+    /// Whether [`PreparedSystem::jacobian`](crate::PreparedSystem::jacobian) is generated: the declaration has the key `derivatives`.
+    pub has_jacobian: bool,
+    /// Operations of [`PreparedSystem::vector_field`](crate::PreparedSystem::vector_field).
+    pub vector_field_operations: Operations,
+    /// Operations of [`PreparedSystem::feedback_field`](crate::PreparedSystem::feedback_field), without those of the
+    /// [`FeedbackLaw`](crate::FeedbackLaw).
+    pub feedback_field_operations: Operations,
+    /// The generated Rust, pretty-printed: the functions that compute. A comment in its first lines says what it leaves out. Values are
+    /// named after what they compute, so that a small change of the declaration changes few lines.
+    pub source: &'static str,
+    /// The derivation as LaTeX: H, f, brackets, C, X, V and its gradient.
+    pub derivation: &'static str,
+    /// The derivation as plain text, one equation a line.
+    pub equations: &'static str,
+}
+
+impl SystemFacts {
+    /// The facts of a system that has nothing.
+    #[doc(hidden)]
+    pub const EMPTY: Self = Self {
+        name: "",
+        summary: "",
+        state: &[],
+        variables: &[],
+        clock: None,
+        integrals: &[],
+        undeclared: &[],
+        parameter_names: &[],
+        output_names: &[],
+        input_names: &[],
+        prepared_numbers: 0,
+        kinetic_energy: KineticEnergy::General,
+        has_hamel_steps: false,
+        has_jacobian: false,
+        vector_field_operations: Operations::NONE,
+        feedback_field_operations: Operations::NONE,
+        source: "",
+        derivation: "",
+        equations: "",
+    };
+
+    /// Puts the time into a state that has it: computed, and not added up.
+    #[inline(always)]
+    pub(crate) fn set_clock<V: Entries<T>, T: Scalar>(&self, x: &mut V, time: f64) {
+        if let Some(index) = self.clock {
+            x[index] = T::from_f64(time);
+        }
+    }
+
+    /// The time in a state that has it, else 0.
+    #[inline(always)]
+    pub(crate) fn time_in<V: Entries<f64>>(&self, x: &V) -> f64 {
+        match self.clock {
+            Some(index) => x[index],
+            None => 0.0,
+        }
+    }
+}
+
+impl StateEntry {
+    /// The index of the time in a state that has it there.
+    pub const fn clock(state: &[Self]) -> Option<usize> {
+        let mut index = 0;
+        while index < state.len() {
+            if matches!(state[index].role, StateRole::Time) {
+                return Some(index);
+            }
+            index += 1;
+        }
+        None
+    }
+
+    /// Whether an entry of a state belongs to the same variable as the one before it.
+    #[inline]
+    pub(crate) fn continues(state: &[Self], entry: usize) -> bool {
+        let pair = state.get(entry.wrapping_sub(1)).zip(state.get(entry));
+        pair.is_some_and(|(before, own)| own.variable == before.variable)
+    }
+}
+
+/// An entry of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateEntry {
+    /// The name: `angle`, `q[0]`, `q[(0, 1)]`.
+    pub name: &'static str,
+    /// The index of its declared scalar, vector or matrix in [`SystemFacts::variables`].
+    pub variable: usize,
+    /// The role of the entry.
+    pub role: StateRole,
+}
+
+/// The role of an entry of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateRole {
+    /// A coordinate of a canonical system.
+    Coordinate {
+        /// The index of the momentum that is conjugate to it.
+        momentum: usize,
+    },
+    /// A momentum of a canonical system.
+    Momentum {
+        /// The index of the coordinate that it is conjugate to.
+        coordinate: usize,
+    },
+    /// A coordinate of a Lagrangian system.
+    Position,
+    /// A velocity of a Lagrangian system.
+    Velocity,
+    /// An entry of a state of any other system.
+    Variable,
+    /// The time, whose rate is 1. No projection and no feedback moves it.
+    Time,
+    /// The work that was done on a driven system. What is kept is the energy minus this.
+    Work,
+}
+
+/// An integral of a system.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Integral {
+    /// The name: `length`, `length_rate`, `link[3]`, `energy`.
+    pub name: &'static str,
+    /// The kind of the integral, which decides its target.
+    pub kind: IntegralKind,
+    /// The multiplicity of the integral in the declaration: 2 for an off-diagonal entry of a symmetric matrix, else 1.
+    pub weight: f64,
+    /// Where the field without feedback conserves the integral, and how that was decided while the model was compiled.
+    pub conservation: Conservation,
+}
+
+/// The kind of an integral, which decides its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntegralKind {
+    /// A holonomic constraint g(q) = 0. Its target is 0.
+    HolonomicConstraint {
+        /// The index of its rate dg/dt = {g, H}.
+        rate: usize,
+    },
+    /// The rate dg/dt = {g, H} of a holonomic constraint g. Its target is 0.
+    ConstraintRate {
+        /// The index of the constraint g.
+        constraint: usize,
+    },
+    /// A holonomic constraint g(q) = 0 that others imply: it has no reaction and no rate of its own. Its target is 0.
+    RedundantConstraint,
+    /// A constraint that is taken as it was declared: a phase constraint f(q, p) = 0 of a canonical system, an invariant set
+    /// g(x) = 0 of any other field. Its target is 0.
+    Constraint,
+    /// A velocity constraint A(q) q' = 0 that a reaction holds. Its target is 0.
+    VelocityConstraint,
+    /// The Hamiltonian, or the energy xi . dL/dxi - L of a Lagrangian system; of a driven system minus the work that was done on it.
+    /// Its target is its value at the start.
+    Energy,
+    /// A declared first integral. Its target is its value at the start.
+    Invariant,
+}
+
+impl IntegralKind {
+    /// Whether the integral vanishes on the constraint set.
+    pub const fn is_constraint(self) -> bool {
+        matches!(
+            self,
+            Self::HolonomicConstraint { .. }
+                | Self::ConstraintRate { .. }
+                | Self::RedundantConstraint
+                | Self::Constraint
+                | Self::VelocityConstraint
+        )
+    }
+}
+
+/// Where the field without feedback conserves an integral I, that is, where dI.X = 0. What is not proved does not compile, unless
+/// its declaration says `assume`; what is refuted does not compile at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conservation {
+    /// In every state.
+    Everywhere(Evidence),
+    /// In every state that satisfies the constraints; not in every other, as far as is known.
+    OnConstraints(Evidence),
+    /// This is not known: the declaration says `assume`, algebra does not decide, and a search found no state that refutes it.
+    Assumed,
+}
+
+/// The evidence for a statement about a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// It is true of every system of this form: constraints and energy of a canonical system, the energy of a Poisson system.
+    Construction,
+    /// It was proved by exact algebra: a polynomial identity was shown by division, or at eight random points or more, each modulo a
+    /// prime of 62 bits of its own. If the identity were false, the points would show it but for a probability below 1e-40, or below
+    /// 1e-8 where roots depend on one another, as that of a square does on what is squared.
+    Algebra,
+    /// A file in `derivations/` says that it was proved by division of polynomials, which is not repeated when the file is read. A search
+    /// found no state that refutes it.
+    Kept,
+}
+
+/// The dependence of a Hamiltonian on the momenta, which decides which splitting methods apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KineticEnergy {
+    /// H depends on the momenta in any other way, or the system is not canonical.
+    General,
+    /// H = T(p) + U(q).
+    Separable,
+    /// H = T(p) + U(q) with T quadratic: a constant mass matrix.
+    Quadratic,
+}
+
+/// The number of operations of a generated function, counted in the emitted code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// Additions, subtractions and negations.
+    pub additions: u32,
+    /// Multiplications.
+    pub multiplications: u32,
+    /// Fused multiply-adds, each of which is also worth one addition and one multiplication.
+    pub fused: u32,
+    /// Divisions and reciprocals.
+    pub divisions: u32,
+    /// Square roots and elementary functions.
+    pub functions: u32,
+}
+
+impl Operations {
+    pub(crate) const NONE: Self = Self { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 };
+
+    /// Whether a function with so many operations is evaluated in lanes: a longer one takes long to compile in them, and one that is not
+    /// optimised fills the stack of a thread.
+    #[doc(hidden)]
+    pub const fn fit_lanes(&self) -> bool {
+        self.total() <= if cfg!(debug_assertions) { 1200 } else { 4000 }
+    }
+
+    /// The number of floating-point operations, a fused multiply-add counted as two.
+    pub const fn total(&self) -> u32 {
+        self.additions + self.multiplications + 2 * self.fused + self.divisions + self.functions
+    }
+}
+
+impl fmt::Display for Operations {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "{} (additions {}, multiplications {}, fused {}, divisions {}, functions {})",
+            self.total(),
+            self.additions,
+            self.multiplications,
+            self.fused,
+            self.divisions,
+            self.functions,
+        )
+    }
+}

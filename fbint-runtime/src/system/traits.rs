@@ -1,0 +1,318 @@
+//! The trait that `#[feedback_system]` implements for every model.
+//!
+//! A system has a flat state x in R^N and M integrals F(x): constraints, energy, invariants. What each entry of the state and
+//! each integral is stands in [`SystemFacts`]. The functions are those of CPV22 eq. (4) and (6). N and M are lengths of arrays and
+//! not part of the name of any other type.
+
+use core::fmt;
+
+use derive_where::derive_where;
+
+use crate::numbers::entries::{Entries, Entry};
+use crate::numbers::scalar::Scalar;
+use crate::system::facts::SystemFacts;
+
+/// A flat state of the system `S`: an array with an entry for each of [`SystemFacts::state`].
+pub type Vector<S, T = f64> = <S as FeedbackSystem>::Vector<T>;
+
+/// An array with an entry for each of [`SystemFacts::integrals`] of the system `S`.
+pub type Integrals<S, T = f64> = <S as FeedbackSystem>::Integrals<T>;
+
+/// A mechanical system whose equations were derived at compile time.
+///
+/// Implemented by `#[feedback_system]`, not by hand.
+pub trait FeedbackSystem: Sized + 'static {
+    /// An array with an entry for each of [`SystemFacts::state`]. It may be longer, so that one type serves systems of several sizes: the
+    /// entries beyond are 0 in every vector that a function is given or returns. They are never shown, and change nothing.
+    type Vector<T: Entry>: Entries<T>;
+    /// An array with an entry for each of [`SystemFacts::integrals`], which may be longer like [`Vector`](Self::Vector).
+    type Integrals<T: Entry>: Entries<T>;
+    /// An array with an entry for each of [`SystemFacts::output_names`], which may be longer like [`Vector`](Self::Vector).
+    type Outputs<T: Entry>: Entries<T>;
+    /// The state with its declared names and shapes, e.g. `SphericalPendulumState { q, p }`.
+    type State: Clone + fmt::Debug + From<Self::Vector<f64>> + Into<Self::Vector<f64>>;
+    /// The system with its parameters fixed, as numbers of type `T`, e.g. `SphericalPendulumPrepared<T>`.
+    type Prepared<T: Scalar>: PreparedSystem<T, System = Self>;
+
+    /// The facts that all systems of this type have in common, if they do: [`GeneratedSystem::FACTS`]. What they exclude is not compiled.
+    #[doc(hidden)]
+    const KNOWN_FACTS: Option<&'static SystemFacts> = None;
+
+    /// The facts about the system that hold for all parameters.
+    fn facts(&self) -> &'static SystemFacts;
+    /// The functions for the discrete Hamel integrator, if the system is a [`HamelSystem`](crate::HamelSystem).
+    #[doc(hidden)]
+    fn hamel_functions(&self) -> Option<HamelFunctions<Self>> {
+        None
+    }
+
+    /// The parameter whose name is [`parameter_names`](SystemFacts::parameter_names)`[index]`, or `None` past the end.
+    fn parameter(&self, index: usize) -> Option<f64>;
+    /// The parameter whose name is [`parameter_names`](SystemFacts::parameter_names)`[index]`, to be changed, or `None` past the end.
+    fn parameter_mut(&mut self, index: usize) -> Option<&mut f64>;
+
+    /// The state in which a run starts, by the key `start` of the declaration, for these parameters; `None` without that key.
+    ///
+    /// ```
+    /// # use fbint_runtime::{FeedbackSystem, feedback_system};
+    /// /// A mass on a spring.
+    /// #[feedback_system(
+    ///     coordinates(q),
+    ///     momenta(p),
+    ///     hamiltonian = (p.powi(2) / m + k * q.powi(2)) / 2,
+    ///     default(m = 1, k = 4),
+    ///     start(q = 1 / k.sqrt(), p = 0),
+    /// )]
+    /// pub struct Oscillator { pub m: f64, pub k: f64 }
+    ///
+    /// assert_eq!(Oscillator::default().declared_start(), Some(OscillatorState { q: 0.5, p: 0.0 }));
+    /// ```
+    fn declared_start(&self) -> Option<Self::State> {
+        None
+    }
+
+    /// The system with everything computed that depends on its parameters alone, for use step after step.
+    fn prepare(&self) -> Self::Prepared<f64>;
+    /// One system in numbers of another type, or several in the lanes of one: lane `i` has the numbers of `member(i)`.
+    fn gather<'a, T: Scalar>(member: &dyn Fn(usize) -> &'a Self::Prepared<f64>) -> Self::Prepared<T>;
+}
+
+/// A system that was compiled with the program, so that all systems of its type have the same facts.
+///
+/// Implemented by `#[feedback_system]`, not by hand.
+pub trait GeneratedSystem: FeedbackSystem {
+    /// The facts about the system that are known at compile time.
+    const FACTS: SystemFacts;
+    /// The functions for the discrete Hamel integrator, if the system has one.
+    #[doc(hidden)]
+    const HAMEL_FUNCTIONS: Option<HamelFunctions<Self>> = None;
+
+    /// The prepared system with these numbers: those that depend on parameters alone, then the inputs.
+    #[doc(hidden)]
+    fn of_numbers<T: Scalar>(number: impl Fn(usize) -> T) -> Self::Prepared<T>;
+    /// One of the numbers of a prepared system, or `None` past the end.
+    #[doc(hidden)]
+    fn number<T: Scalar>(system: &Self::Prepared<T>, index: usize) -> Option<T>;
+}
+
+/// A system whose parameters are fixed: the generated functions, each straight-line code that allocates nothing.
+pub trait PreparedSystem<T: Scalar>: Entry {
+    /// The system that was prepared.
+    type System: FeedbackSystem<Prepared<T> = Self>;
+
+    /// The facts about the system that hold for all parameters.
+    fn facts(&self) -> &'static SystemFacts;
+    /// The Dirac-extended vector field X(x) = J (grad H - Df^T c), CPV22 eq. (4).
+    fn vector_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
+    /// The integrals F(x).
+    fn integrals(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, T>;
+    /// The Jacobian DF(x), row by row: row i is the gradient of integral i.
+    fn integrals_jacobian(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, Vector<Self::System, T>>;
+    /// c of CPV22 eq. (4) in the order of the integrals, 0 for every integral that is not a constraint. The reaction force of a
+    /// holonomic constraint g is its entry times dg/dq.
+    fn multipliers(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, T>;
+    /// The declared outputs.
+    fn outputs(&self, x: &Vector<Self::System, T>) -> <Self::System as FeedbackSystem>::Outputs<T>;
+    /// Which constraints are proportional to their normalised form, see [`normalisation`](Self::normalisation): their target is
+    /// 0, and nothing is subtracted.
+    fn zero_targets(&self) -> Integrals<Self::System, bool>;
+    /// `[factor, scale, offset]` for each integral. The generated feedback computes a normalised form f of F with fewer
+    /// operations, F = scale (f + offset), and divides each gradient by a constant, dF = factor row. A law has these numbers
+    /// in its gains and targets: see [`FeedbackLaw::weigh_normalised`].
+    fn normalisation(&self) -> Integrals<Self::System, [T; 3]>;
+    /// The gradient of the feedback potential, grad V = DF^T K (F - F_target).
+    fn potential_gradient<L: FeedbackLaw<Self::System, T>>(
+        &self,
+        x: &Vector<Self::System, T>,
+        law: &L,
+    ) -> Vector<Self::System, T>;
+    /// The field to integrate, X(x) - DF^T K (F - F_target), CPV22 eq. (6) with L = 1.
+    fn feedback_field<L: FeedbackLaw<Self::System, T>>(
+        &self,
+        x: &Vector<Self::System, T>,
+        law: &L,
+    ) -> Vector<Self::System, T>;
+    /// S DF^T (DF S DF^T + e D + R)^-1 y, the damped Gauss-Newton step back from F = F_target + y (HLW06 IV.4), where the law's
+    /// [`weigh`](FeedbackLaw::weigh) gives y from F. S = diag(`variances`), R = diag(`noise`), which must be positive, D is the
+    /// diagonal of DF S DF^T, and e = 1e-10.
+    fn projection<L: FeedbackLaw<Self::System, T>>(
+        &self,
+        x: &Vector<Self::System, T>,
+        variances: &Vector<Self::System, T>,
+        noise: &Integrals<Self::System, T>,
+        law: &L,
+    ) -> Vector<Self::System, T>;
+    /// |dF_i|^2 of each integral, the diagonal of DF DF^T, without derivatives by the time.
+    fn squared_gradients(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, T>;
+    /// What the constraints add to the field: in the rates of the momenta, the forces that hold them, and in the rate of the work what
+    /// moving constraints do. 0 where no constraint has a reaction; a velocity that is put to zero is not part of the state, and what
+    /// holds it adds nothing.
+    fn reaction_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
+    /// Calls `add(row, column, value)` for each entry of the Jacobian of X that does not vanish identically, or of the field with
+    /// feedback, for constant gains and targets, where they are given. Columns count the entries of the state, then the inputs. False,
+    /// without a call, if the Jacobian is not generated.
+    fn jacobian(
+        &self,
+        _x: &Vector<Self::System, T>,
+        _feedback: Option<[&Integrals<Self::System, T>; 2]>,
+        _add: &mut dyn FnMut(usize, usize, T),
+    ) -> bool {
+        false
+    }
+}
+
+/// A system with inputs: numbers, such as the torque of a motor, that are given from outside at every evaluation.
+///
+/// Implemented by `#[feedback_system]` where a declaration has `input(..)`, not by hand. A prepared system has its inputs, which are 0
+/// until others are given, so that each of its functions is evaluated with them. Forces and outputs depend on them; no integral does.
+///
+/// ```
+/// use fbint_runtime::{DrivenSystem, FeedbackSystem, PreparedSystem, feedback_system};
+///
+/// /// A mass on rails with a motor.
+/// #[feedback_system(
+///     coordinates(x),
+///     momenta(p),
+///     hamiltonian = p.powi(2) / (2 * m),
+///     input(thrust),
+///     force(p = thrust),
+/// )]
+/// pub struct Trolley { pub m: f64 }
+///
+/// let start = TrolleyState { x: 0.0, p: 1.0, time: 0.0, work: 0.0 };
+/// let trolley = Trolley::with_input(Trolley { m: 2.0 }.prepare(), TrolleyInput { thrust: 3.0 }.into());
+/// let rates = TrolleyState::from(trolley.vector_field(&start.into()));
+/// // The power is force times velocity.
+/// assert_eq!(rates, TrolleyState { x: 0.5, p: 3.0, time: 1.0, work: 1.5 });
+/// ```
+pub trait DrivenSystem: FeedbackSystem {
+    /// An array with an entry for each of [`SystemFacts::input_names`], which may be longer like [`Vector`](FeedbackSystem::Vector).
+    type Inputs<T: Entry>: Entries<T>;
+    /// The inputs with their declared names and shapes, e.g. `TrolleyInput { thrust }`.
+    type Input: Clone + fmt::Debug + From<Self::Inputs<f64>> + Into<Self::Inputs<f64>>;
+
+    /// The prepared system with these inputs.
+    fn with_input<T: Scalar>(system: Self::Prepared<T>, input: Self::Inputs<T>) -> Self::Prepared<T>;
+}
+
+/// The data of the feedback: F_target and K of CPV22 eq. (6), as the generated code calls them.
+pub trait FeedbackLaw<S: FeedbackSystem, T: Scalar> {
+    /// y = K (F - F_target), from the integrals F.
+    fn weigh(&self, integrals: Integrals<S, T>) -> Integrals<S, T>;
+    /// The products of y and the gradients' factors, from the normalised forms of the integrals: see
+    /// [`PreparedSystem::normalisation`]. A law that is used step after step computes its constants in advance.
+    #[inline]
+    fn weigh_normalised(&self, forms: Integrals<S, T>, system: &S::Prepared<T>) -> Integrals<S, T> {
+        let normalisation = system.normalisation();
+        let y = self.weigh(Entries::from_fn(|i| {
+            let [_, scale, offset] = normalisation[i];
+            scale * (forms[i] + offset)
+        }));
+        Entries::from_fn(|i| normalisation[i][0] * y[i])
+    }
+}
+
+/// A system that the discrete Hamel integrator integrates: a Lagrangian system without reactions that is not driven.
+///
+/// Implemented by `#[feedback_system]`, not by hand.
+#[diagnostic::on_unimplemented(
+    message = "the discrete Hamel integrator does not integrate `{Self}`",
+    note = "it integrates systems with `velocities` and a `lagrangian`, without forces, inputs, time or constraints that reactions \
+            hold: choose a Runge-Kutta method, or put velocities to zero by `velocity_constraint(name = velocity)`"
+)]
+pub trait HamelSystem: FeedbackSystem {
+    /// (q, p) in the state (q, xi), with p = dL/dxi.
+    fn momentum_state<T: Scalar>(system: &Self::Prepared<T>, x: &Vector<Self, T>) -> Vector<Self, T>;
+    /// (q', p'): U(q) xi, and `c^a_ij p_a xi^i + u_j[L]`.
+    fn momentum_rates<T: Scalar>(system: &Self::Prepared<T>, x: &Vector<Self, T>) -> Vector<Self, T>;
+    /// The derivatives of [`momentum_state`](Self::momentum_state) by the entries of the state, row by row.
+    fn momentum_state_jacobian<T: Scalar>(
+        system: &Self::Prepared<T>,
+        x: &Vector<Self, T>,
+    ) -> Vector<Self, Vector<Self, T>>;
+    /// The derivatives of [`momentum_rates`](Self::momentum_rates) by the entries of the state, row by row.
+    fn momentum_rates_jacobian<T: Scalar>(
+        system: &Self::Prepared<T>,
+        x: &Vector<Self, T>,
+    ) -> Vector<Self, Vector<Self, T>>;
+}
+
+/// The functions of a [`HamelSystem`], for programs that find out at run time whether a system has them.
+#[derive_where(Clone, Copy)]
+pub struct HamelFunctions<S: FeedbackSystem> {
+    /// [`HamelSystem::momentum_state`].
+    pub momentum_state: ListOfState<S>,
+    /// [`HamelSystem::momentum_rates`].
+    pub momentum_rates: ListOfState<S>,
+    /// [`HamelSystem::momentum_state_jacobian`].
+    pub momentum_state_jacobian: MatrixOfState<S>,
+    /// [`HamelSystem::momentum_rates_jacobian`].
+    pub momentum_rates_jacobian: MatrixOfState<S>,
+}
+
+/// A list with an entry for each of the state.
+type ListOfState<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>) -> Vector<S>;
+
+/// A matrix with a row and a column for each entry of the state.
+type MatrixOfState<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>) -> Vector<S, Vector<S>>;
+
+impl<S: HamelSystem> HamelFunctions<S> {
+    /// Those of this system.
+    pub const OF_SYSTEM: Self = Self {
+        momentum_state: S::momentum_state::<f64>,
+        momentum_rates: S::momentum_rates::<f64>,
+        momentum_state_jacobian: S::momentum_state_jacobian::<f64>,
+        momentum_rates_jacobian: S::momentum_rates_jacobian::<f64>,
+    };
+}
+
+impl SystemFacts {
+    /// The facts of all systems of the type `S`.
+    pub const fn of<S: GeneratedSystem>() -> &'static Self {
+        const { &S::FACTS }
+    }
+
+    /// The facts of the type `S` if they are known at compile time, else these facts of one of its systems.
+    #[cfg_attr(
+        not(feature = "std"),
+        expect(dead_code, reason = "only steps of simulations are not told by their system")
+    )]
+    #[inline(always)]
+    pub(crate) fn known<S: FeedbackSystem>(&'static self) -> &'static Self {
+        match S::KNOWN_FACTS {
+            Some(known) => known,
+            None => self,
+        }
+    }
+
+    /// The entries that the state has in a vector, which may be longer: see [`FeedbackSystem::Vector`]. Where facts are known of the type,
+    /// it is not, and nothing is compiled for that.
+    #[inline]
+    pub(crate) fn of_state<'v, S: FeedbackSystem, T: Entry>(&self, x: &'v Vector<S, T>) -> &'v [T] {
+        if const { S::KNOWN_FACTS.is_some() } { x.as_ref() } else { first(x.as_ref(), self.state.len()) }
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn of_state_mut<'v, S: FeedbackSystem, T: Entry>(&self, x: &'v mut Vector<S, T>) -> &'v mut [T] {
+        if const { S::KNOWN_FACTS.is_some() } { x.as_mut() } else { first_mut(x.as_mut(), self.state.len()) }
+    }
+
+    /// The entries that integrals have in a vector, which may be longer: see [`FeedbackSystem::Integrals`].
+    #[inline]
+    pub(crate) fn of_integrals<'v, S: FeedbackSystem, T: Entry>(&self, values: &'v Integrals<S, T>) -> &'v [T] {
+        if const { S::KNOWN_FACTS.is_some() } { values.as_ref() } else { first(values.as_ref(), self.integrals.len()) }
+    }
+}
+
+/// The first entries of a slice. Not inlined, which keeps compilation short.
+#[inline(never)]
+fn first<T>(entries: &[T], count: usize) -> &[T] {
+    &entries[..count]
+}
+
+/// The same, to be changed.
+#[inline(never)]
+fn first_mut<T>(entries: &mut [T], count: usize) -> &mut [T] {
+    &mut entries[..count]
+}
