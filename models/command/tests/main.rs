@@ -6,6 +6,7 @@ mod command;
 mod common;
 mod documents;
 mod ensemble;
+mod examples;
 mod export;
 mod failures;
 mod files;

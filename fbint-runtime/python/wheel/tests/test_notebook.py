@@ -1,20 +1,27 @@
-"""A notebook with a model in a cell, run as Jupyter runs it."""
+"""The notebooks of the examples, run as Jupyter runs them."""
 
 import pathlib
+import re
 
 import nbclient
 import nbformat
 import pytest
 
+EXAMPLES = pathlib.Path(__file__).resolve().parents[4] / "examples"
 
-@pytest.fixture(scope="module")
-def outputs():
+
+def executed(name):
     """What each cell of code shows, by its name."""
-    notebook = nbformat.read(pathlib.Path(__file__).with_name("pendulum.ipynb"), as_version=4)
+    notebook = nbformat.read(EXAMPLES / name, as_version=4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs for cell in cells), "a notebook is kept without outputs"
     nbclient.NotebookClient(notebook, kernel_name="python3").execute()
     return {cell.id: cell.outputs for cell in cells}
+
+
+@pytest.fixture(scope="module")
+def outputs():
+    return executed("pendulum.ipynb")
 
 
 def test_a_model_and_its_equations_are_cells(outputs):
@@ -39,3 +46,14 @@ def test_a_mistake_is_shown_at_its_place(outputs):
     place = next(number for number, text in enumerate(shown) if text.endswith(f"| {line}"))
     assert shown[place + 1].index("^") == shown[place].index("k * x"), mistake.evalue
     assert "^" in "".join(mistake.traceback) and "unknown name `k`" in mistake.evalue
+
+
+def test_an_orbit_is_missed_by_less_when_it_is_projected():
+    outputs = executed("orbit.ipynb")
+    [equations], [figure] = outputs["model"], outputs["figure"]
+    assert "perihelion" in equations.data["text/latex"] and figure.data["image/svg+xml"].rstrip().endswith("</svg>")
+    [error], [work] = outputs["error"], outputs["work"]
+    plain, projected = map(float, re.fullmatch(r"plain (\S+), projected (\S+)\n", error.text).groups())
+    assert projected < 1e-4 < 1e-3 < plain
+    ratio = re.fullmatch(r"rtol 1e-\d+: (\S+) times the evaluations\n", work.text)
+    assert float(ratio[1]) > 1.5
