@@ -174,3 +174,25 @@ struct Readme;
 #[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../README.md")]
 struct OwnReadme;
+
+/// The same of the book's pages.
+#[cfg(all(doctest, feature = "std"))]
+mod book {
+    #[doc = include_str!("../../book/src/tutorial/text.md")]
+    struct Text;
+
+    #[doc = include_str!("../../book/src/tutorial/crate.md")]
+    struct Crate;
+
+    #[doc = include_str!("../../book/src/how-to/control.md")]
+    struct Control;
+
+    #[doc = include_str!("../../book/src/how-to/celestial.md")]
+    struct Celestial;
+
+    #[doc = include_str!("../../book/src/how-to/teaching.md")]
+    struct Teaching;
+
+    #[doc = include_str!("../../book/src/how-to/embedded.md")]
+    struct Embedded;
+}

@@ -1,6 +1,7 @@
 //! All tests of the command: one program.
 
 mod animation;
+mod book;
 mod cluster;
 mod command;
 mod common;
