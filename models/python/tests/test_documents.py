@@ -152,7 +152,8 @@ def test_from_cargo_new_to_a_module_of_ones_own(tmp_path):
 
     install()
     site = {**os.environ, "PYTHONPATH": str(user / "site")}
-    (example,) = blocks(README, "python")
+    _, example = blocks(README, "python")
+    example = "from pendulums import Pendulum\n" + example
     check = "assert run.q.shape == (run.t.size, 2) and table['t'] is run.t and run.drift['energy'] < 1e-12\n"
     check += "assert (ensemble.ends.shape, ensemble.statistics.mean.shape, ensemble.errors) == ((100, 7), (101, 7), {})\n"
     check += "assert len(ensemble.names) == 7 and run(numpy.linspace(0, 20, 50)).shape == (50, 4)"
