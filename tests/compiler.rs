@@ -218,8 +218,9 @@ impl Declaration {
     /// The first phases of the compiler.
     pub fn elaborate(&self) -> Elaborated {
         let errors = Errors::new();
-        let declaration = syntax::parse(self.attribute.clone(), self.item.clone(), &errors).expect("a plain struct");
-        let model = elaborate(&declaration, &errors);
+        let mut declaration =
+            syntax::parse(self.attribute.clone(), self.item.clone(), &errors).expect("a plain struct");
+        let model = elaborate(&mut declaration, &errors);
         errors.flush().unwrap_or_else(|error| panic!("{}: {error}", self.name));
         model.expect("no mistakes")
     }

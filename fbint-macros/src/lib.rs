@@ -53,7 +53,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `define(name = expression)` | names a scalar, vector or matrix for use in other expressions |
 /// | `constraint(name = g)` | canonical or Lagrangian: holonomic constraint g(q) = 0, whose rate `name_rate` is derived unless the velocities already keep it; with `state`: an invariant set g(x) = 0 of the field |
 /// | `phase_constraint(name = f)` | f(q, p) = 0, from which no rate is derived; their number must be even |
-/// | `velocity_constraint(name = f)` | f = 0, linear in the velocities, or in `rate(x)`: a bare velocity is set to zero, a reaction holds anything else |
+/// | `velocity_constraint(name = f)` | f = 0, linear in the velocities, or in `rate(x)`: a bare velocity is set to zero, a reaction holds anything else; `v - speed` moves |
 /// | `invariant(name = expression)` | a first integral: scalar, vector or matrix |
 /// | `invariant(assume name = expression)` | a first integral that algebra does not prove; also `constraint(assume name = g)` with `state` |
 /// | `constraint(redundant name = expression)` | a constraint that others imply, such as the third crank of a parallelogram: it gets no reaction, which they would leave undetermined |
@@ -198,8 +198,10 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// - a velocity constraint that is one of the velocities sets it to zero: the variable leaves the state, and the constraint holds exactly.
 ///   It is set to zero after the variations are taken, so terms of L in it still contribute, and `multiplier(name)` is its reaction;
-/// - a reaction A(q)^T lambda holds any other velocity constraint, which is also an integral for projection and feedback. Such reactions do
-///   no work where the constraints hold, so the energy is conserved there;
+/// - a reaction A(q)^T lambda holds any other velocity constraint, A(q) xi + b(q, t) = 0, which is also an integral for projection and
+///   feedback. Where b = 0 such reactions do no work where the constraints hold, so the energy is conserved there. A belt, a turntable and
+///   anything else with a b moves, and does work: the state gains `work`, and the integral is `energy_balance`, as for [driven
+///   systems](#driven-systems);
 /// - a `constraint(g = ..)` that the velocities cannot leave, such as the length of a turning vector, has no reaction: the motion keeps it.
 ///   Any other `constraint` is holonomic, with a rate and a reaction.
 ///
@@ -237,9 +239,10 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// # Driven systems
 ///
 /// Forces, inputs and explicit time change the energy. The state therefore gains `work`, whose rate is the power of the drive: force times
-/// velocity, dH/dt or -dL/dt for explicit time, and the power of moving constraints. The integral is `energy_balance` = H - `work` instead
-/// of `energy`. It is conserved by construction, and projection and feedback keep it. By default a projection corrects the work alone,
-/// because the balance tells little about the mechanics where forces switch; `Projection::onto_balance` corrects the mechanics as well.
+/// velocity, dH/dt or -dL/dt for explicit time, and the power of moving constraints, -lambda . b for velocity constraints A q' + b = 0.
+/// The integral is `energy_balance` = H - `work` instead of `energy`. It is conserved by construction, and projection and feedback keep it.
+/// By default a projection corrects the work alone, because the balance tells little about the mechanics where forces switch;
+/// `Projection::onto_balance` corrects the mechanics as well.
 ///
 /// - A force is a covector: its entry along a momentum p adds to p', and its entry along a velocity v does work at the rate force
 ///   times v, whatever the coordinates. A force along a constrained velocity shows up in that constraint's reaction.

@@ -52,10 +52,11 @@ pub fn caught(
 
 fn expanded(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> TokenStream {
     let errors = Errors::new();
-    let Some(declaration) = syntax::parse(attribute, item.clone(), &errors) else {
+    let Some(mut declaration) = syntax::parse(attribute, item.clone(), &errors) else {
         return mistaken(None, item, errors.flush().err());
     };
-    compile(&declaration, errors, surroundings).unwrap_or_else(|error| mistaken(Some(&declaration), item, Some(error)))
+    compile(&mut declaration, errors, surroundings)
+        .unwrap_or_else(|error| mistaken(Some(&declaration), item, Some(error)))
 }
 
 /// The struct, a stub where it can be parsed, and one `compile_error!` for each mistake.
@@ -65,7 +66,7 @@ fn mistaken(declaration: Option<&Declaration>, item: TokenStream, mistakes: Opti
     quote!(#surface #messages)
 }
 
-fn compile(declaration: &Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<TokenStream> {
+fn compile(declaration: &mut Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<TokenStream> {
     let model = model(declaration, errors, surroundings)?;
     let code = emit::emit(declaration, &model);
     let tracked = tracked(model.file.as_deref());
@@ -73,12 +74,13 @@ fn compile(declaration: &Declaration, errors: Errors, surroundings: &Surrounding
 }
 
 /// The model that is declared, or every mistake of the first phase that finds some.
-pub fn model(declaration: &Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<CompiledModel> {
+pub fn model(declaration: &mut Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<CompiledModel> {
     begin("reading its expressions");
     // Elaboration looks at all that was understood, so that mistakes of both kinds are shown together.
     let Some(elaborated) = elaborate::elaborate(declaration, &errors) else {
         return Err(messages::mistakes(declaration, errors));
     };
+    let declaration = &*declaration;
     let messages = Messages { declaration, model: &elaborated, surroundings };
     begin("searching for states in which its expressions are undefined");
     let undefined = messages.undefined(&errors);

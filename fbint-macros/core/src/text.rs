@@ -231,10 +231,10 @@ fn read(text: &str, surroundings: &Surroundings, work: u64) -> Result<Vec<Model>
 /// The model of an attribute and a struct.
 fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> syn::Result<Model> {
     let errors = Errors::new();
-    let Some(declaration) = syntax::parse(attribute, item, &errors) else {
+    let Some(mut declaration) = syntax::parse(attribute, item, &errors) else {
         return Err(errors.flush().err().unwrap_or_else(|| syn::Error::new(Span::call_site(), "this is not a struct")));
     };
-    let model = compile::model(&declaration, errors, surroundings)?;
+    let model = compile::model(&mut declaration, errors, surroundings)?;
     work::begin("printing its code");
     let source = emit::source(&declaration, &model);
     let emit::CompiledModel { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;

@@ -160,8 +160,8 @@ fn claims_of_files_are_searched_for_states_that_refute_them() {
     );
     let claimed = |attribute: &str, grade: Conservation| {
         let errors = Errors::new();
-        let declaration = parse(tokens(attribute), tokens("struct S {}"), &errors).expect("a declaration");
-        let model = elaborate(&declaration, &errors).expect("a model");
+        let mut declaration = parse(tokens(attribute), tokens("struct S {}"), &errors).expect("a declaration");
+        let model = elaborate(&mut declaration, &errors).expect("a model");
         errors.flush().expect("no mistakes");
         let mut prepared = algebra::prepare(&model.problem).expect("a derivation");
         let last = prepared.claims.ids().last().expect("an integral");

@@ -29,8 +29,8 @@ const PENDULUM_STRUCT: &str = "struct Pendulum { m: f64, g: f64, l: f64 }";
 /// The derivation, and what was proved of each integral by name.
 fn prove(attribute: &str, item: &str) -> (Derivation, Result<Vec<Conservation>, Vec<Violation>>) {
     let errors = Errors::new();
-    let declaration = syntax::parse(tokens(attribute), tokens(item), &errors).expect("a declaration");
-    let model = elaborate(&declaration, &errors);
+    let mut declaration = syntax::parse(tokens(attribute), tokens(item), &errors).expect("a declaration");
+    let model = elaborate(&mut declaration, &errors);
     errors.flush().expect("no mistakes");
     let problem = model.expect("no mistakes").problem;
     let (derivation, claims) = session(|| {

@@ -135,9 +135,6 @@ const MISTAKES: &[Case] = &[
     ("coordinates(x), velocities(v), lagrangian = v.powi(2) / 2 - x * t, tim(t)",
         &[("tim",
             "unknown key `tim`; did you mean `time`?")]),
-    ("coordinates(x), velocities(v), lagrangian = v.powi(2) / 2, velocity_constraint(a = v - t.sin()), time(t)",
-        &[("v - t.sin()",
-            "`a` has a part without velocities, `-sin(t)`: declare what moves as a coordinate with inertia, driven by `constraint(drive = angle - rate * t)` with `time(t)`, and write its velocity here")]),
 ];
 
 #[rustfmt::skip]

@@ -42,8 +42,8 @@ type Row<'a, F> = (&'a str, &'a str, usize, [usize; 2], &'a [F]);
 
 fn derivation(attribute: &str, item: &str) -> Derivation {
     let errors = Errors::new();
-    let declaration = syntax::parse(tokens(attribute), tokens(item), &errors).expect("a declaration");
-    let model = elaborate(&declaration, &errors);
+    let mut declaration = syntax::parse(tokens(attribute), tokens(item), &errors).expect("a declaration");
+    let model = elaborate(&mut declaration, &errors);
     errors.flush().expect("no mistakes");
     let problem = model.expect("no mistakes").problem;
     session(|| mechanics::derive(&problem, &algebra::Algebra).expect("a derivation")).expect("a session")

@@ -62,8 +62,8 @@ fn one_declaration_again() {
 /// The phases that need no algebra; what they say.
 fn read(attribute: TokenStream, item: TokenStream) -> Result<Vec<String>, String> {
     let errors = Errors::new();
-    let declaration = syntax::parse(attribute, item, &errors);
-    let model = declaration.as_ref().and_then(|declaration| elaborate(declaration, &errors));
+    let mut declaration = syntax::parse(attribute, item, &errors);
+    let model = declaration.as_mut().and_then(|declaration| elaborate(declaration, &errors));
     let messages = texts(errors.flush());
     match (model.is_some(), messages.is_empty()) {
         (true, false) => Err(format!("a model and messages: {messages:?}")),

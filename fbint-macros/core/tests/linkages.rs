@@ -9,8 +9,8 @@ use super::expansion::tokens;
 
 fn problem(attribute: &str, item: &str) -> Problem {
     let errors = Errors::new();
-    let declaration = syntax::parse(tokens(attribute), tokens(item), &errors).expect("a declaration");
-    let model = elaborate(&declaration, &errors);
+    let mut declaration = syntax::parse(tokens(attribute), tokens(item), &errors).expect("a declaration");
+    let model = elaborate(&mut declaration, &errors);
     errors.flush().expect("no mistakes");
     model.expect("no mistakes").problem
 }

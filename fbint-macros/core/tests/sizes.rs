@@ -10,8 +10,8 @@ use super::expansion::{expand, tokens};
 /// Operations of the field.
 fn operations(attribute: &str, item: &str) -> u32 {
     let errors = Errors::new();
-    let declaration = syntax::parse(tokens(attribute), tokens(item), &errors).expect("a declaration");
-    let model = elaborate(&declaration, &errors).expect("no mistakes");
+    let mut declaration = syntax::parse(tokens(attribute), tokens(item), &errors).expect("a declaration");
+    let model = elaborate(&mut declaration, &errors).expect("no mistakes");
     errors.flush().expect("no mistakes");
     let prepared = algebra::prepare(&model.problem).expect("a derivation");
     let count = assemble(&prepared.derivation, false)[&VECTOR_FIELD].operations();

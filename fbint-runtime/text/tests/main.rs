@@ -6,6 +6,7 @@ mod functions;
 mod fuzz;
 mod hostile;
 mod mistakes;
+mod moving;
 mod random;
 mod rates;
 mod shipped;

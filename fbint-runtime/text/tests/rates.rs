@@ -193,6 +193,25 @@ pub(crate) fn run(text: &str, start: &[f64], method: Method, until: f64) -> Vec<
     visited(text, FromStart { start, method, until })
 }
 
+/// The outputs in a state.
+pub(crate) fn outputs(text: &str, state: &[f64]) -> Vec<f64> {
+    visited(text, Outputs { state })
+}
+
+struct Outputs<'a> {
+    state: &'a [f64],
+}
+
+impl Visitor for Outputs<'_> {
+    type Output = Vec<f64>;
+
+    fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) -> Self::Output {
+        let mut point = Point::random(&mut Random::new(1));
+        point.x[..self.state.len()].copy_from_slice(self.state);
+        results::<Padded<N, M>>(&model.prepare(), &point)["outputs"].clone()
+    }
+}
+
 struct FromStart<'a> {
     start: &'a [f64],
     method: Method,

@@ -154,8 +154,10 @@ impl<'a> Frame<'a> {
         residual.retain(|symbol, _| symbols[*symbol].role.is_velocity());
         add_multiple(&mut residual, &Real::from(-1.0), &self.forces(&velocities, &slope));
         add_multiple(&mut residual, &Real::from(-1.0), &system.forces);
+        let mut moving = Real::zero();
         for reaction in &problem.reactions {
             let c = multiplier(reaction.constraint)?.negated();
+            moving = &moving + &c.times(&system.evaluate(&reaction.offset)?);
             for (velocity, along) in &reaction.along {
                 add(&mut residual, *velocity, c.times(&system.evaluate(along)?));
             }
@@ -165,7 +167,7 @@ impl<'a> Frame<'a> {
         }
         if let Some(work) = symbols.only(Role::Work) {
             let power = &dot(&system.forces, &velocities) - &system.by_time(&slope);
-            residual.insert(work, &entry(rates, work) - &power);
+            residual.insert(work, &entry(rates, work) - &(&power + &moving));
         }
         residual.extend(symbols.only(Role::Time).map(|time| (time, &entry(rates, time) - &Real::from(1.0))));
         Some(residual)

@@ -9,6 +9,7 @@ use crate::derivation::{IntegralId, Kind, Reaction, Role};
 use crate::expression::Symbol;
 use crate::numbers::derivative::dot;
 use crate::numbers::number::Number;
+use crate::numbers::precise::Real;
 use crate::proofs::solve;
 
 /// How the state moves.
@@ -40,12 +41,15 @@ impl DeclaredAtPoint<'_> {
         c.iter().zip(&pushes).for_each(|(c, push)| add_multiple(&mut rates, &c.negated(), push));
         if let Some(work) = self.problem.symbols.only(Role::Work) {
             let mut covector = self.energy.as_ref()?.gradient.clone();
+            let mut power = Real::zero();
             for ((id, slope), c) in constraints.iter().zip(&slopes).zip(&c) {
-                if reaction(id).is_none() {
-                    add_multiple(&mut covector, &c.negated(), slope);
+                match reaction(id) {
+                    Some(reaction) => power = &power - &c.times(&self.evaluate(&reaction.offset)?),
+                    None => add_multiple(&mut covector, &c.negated(), slope),
                 }
             }
-            rates.insert(work, &dot(&self.forces, &covector) + &self.by_time(&covector));
+            let driven = &dot(&self.forces, &covector) + &self.by_time(&covector);
+            rates.insert(work, &driven + &power);
         }
         let declared = constraints.into_iter().zip(c);
         let declared = declared.filter(|(id, _)| !matches!(self.problem.integrals[*id].kind, Kind::Rate { .. }));

@@ -76,11 +76,14 @@ pub struct FrameBracket {
     pub coefficients: SparseRow,
 }
 
-/// A velocity constraint f = A(q) q' = 0, or A(q) xi = 0, that a reaction A^T lambda holds.
+/// A velocity constraint f = A(q) q' + b = 0, or A(q) xi + b = 0, that a reaction A^T lambda holds. Where the constraint holds, its power is
+/// -lambda . b.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reaction {
     /// f
     pub constraint: IntegralId,
     /// The entries of A that do not vanish: by coordinates in a canonical system, by velocities in a Lagrangian one.
     pub along: SparseRow,
+    /// b, a function of the coordinates and the time: what moves the constraint.
+    pub offset: Expression,
 }

@@ -33,7 +33,7 @@ pub enum Kind {
     },
     /// A constraint f(q, p) = 0 of a canonical system, taken as it is.
     Phase,
-    /// A velocity constraint A(q) q' = 0 that a reaction holds.
+    /// A velocity constraint A(q) q' + b = 0 that a reaction holds.
     Velocity,
     /// A holonomic constraint g(q) = 0 that others imply, and that has no reaction.
     Redundant,

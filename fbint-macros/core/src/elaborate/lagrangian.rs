@@ -119,9 +119,14 @@ impl Scope<'_> {
         matches!(self.role(symbol), Some(Role::Velocity | Role::Vanishing { .. } | Role::Rate { .. }))
     }
 
-    /// The coefficients of an expression that is linear and homogeneous in rates. `subject` says what it is in words.
-    fn linear_form(&self, written: &Expr, value: &Expression, form: LinearForm<'_>) -> Reported<SparseRow> {
-        let LinearForm { subject, why_linear, why_homogeneous } = form;
+    /// The coefficients of an expression that is linear in rates, and its part without rates. `subject` says what it is in words.
+    fn linear_form(
+        &self,
+        written: &Expr,
+        value: &Expression,
+        subject: &str,
+        why_linear: &str,
+    ) -> Reported<(SparseRow, Expression)> {
         let slopes = self.gradient(written, value, subject)?;
         for (symbol, slope) in &slopes {
             let curvature = self.gradient(written, slope, subject)?;
@@ -141,15 +146,11 @@ impl Scope<'_> {
         let with_rates = |expression: &Expression, rate: fn() -> Expression| {
             expression.substituted(&|symbol| if self.is_rate(symbol) { rate() } else { Expression::from(symbol) })
         };
-        let rest = with_rates(value, Expression::zero);
-        if !vanishes_identically(&rest) {
-            let rest = notation::short(&rest, self.symbols);
-            let message = format!("{subject} has a part without velocities, `{rest}`: {why_homogeneous}");
-            return self.fail(written, message);
-        }
+        let rest = Some(with_rates(value, Expression::zero)).filter(|rest| !vanishes_identically(rest));
         // Nothing of the rates is left in the coefficients, even if it only cancels.
         let slopes = slopes.iter().map(|(symbol, slope)| (*symbol, with_rates(slope, Expression::one)));
-        Ok(slopes.filter(|(_, slope)| !vanishes_identically(slope)).collect())
+        let slopes = slopes.filter(|(_, slope)| !vanishes_identically(slope)).collect();
+        Ok((slopes, rest.unwrap_or_else(Expression::zero)))
     }
 
     /// The derivatives of what is written, by rates.
@@ -158,20 +159,14 @@ impl Scope<'_> {
         gradient.ok_or(Poison).or_else(|Poison| self.fail(written, format!("{subject} {NO_DERIVATIVE}")))
     }
 
-    /// The function of a velocity constraint, and the row along which its reaction acts.
-    pub(super) fn velocity_constraint(
+    /// The row along which the reaction of a velocity constraint acts, and its part without velocities.
+    pub(super) fn linear_in_velocities(
         &self,
         named: &NamedExpression,
         name: &str,
         value: &Expression,
-    ) -> Reported<(Expression, SparseRow)> {
-        let subject = format!("`{name}`");
-        let form = LinearForm {
-            subject: &subject,
-            why_linear: "; d'Alembert's principle does not cover such constraints: did you mean `invariant`?",
-            why_homogeneous: "declare what moves as a coordinate with inertia, driven by `constraint(drive = angle - rate * t)` with \
-                              `time(t)`, and write its velocity here",
-        };
+    ) -> Reported<(SparseRow, Expression)> {
+        let why_linear = "; d'Alembert's principle does not cover such constraints: did you mean `invariant`?";
         let is_lagrangian = self.declaration.formalism == Formalism::Lagrangian;
         // Those of a canonical system are constraints on rates as such, whatever these are.
         let written = match &self.settlement {
@@ -179,22 +174,19 @@ impl Scope<'_> {
             _ if is_lagrangian => return Err(Poison),
             _ => value.clone(),
         };
-        let along = self.linear_form(&named.value, &written, form)?.into_iter();
-        let along = along.map(|(rate, entry)| match self.role(rate) {
+        let (along, offset) = self.linear_form(&named.value, &written, &format!("`{name}`"), why_linear)?;
+        let is_free = |rate: &Symbol| !matches!(self.role(*rate), Some(Role::Vanishing { .. }));
+        if !offset.is_zero() && !along.keys().any(is_free) {
+            let what = if along.is_empty() { "contains no velocity" } else { "restricts no velocity that is free" };
+            let remedy = "restrict coordinates by `constraint`, or remove it";
+            return self.fail(&named.value, format!("`{name}` {what}: {remedy}"));
+        }
+        let along = along.into_iter().map(|(rate, entry)| match self.role(rate) {
             Some(Role::Rate { of }) => (of, entry),
             _ => (rate, entry),
         });
-        let along = along.collect();
-        Ok((self.settled(value)?, along))
+        Ok((along.collect(), offset))
     }
-}
-
-/// The wording of mistakes in expressions that have to be linear in velocities.
-#[derive(Clone, Copy)]
-struct LinearForm<'a> {
-    subject: &'a str,
-    why_linear: &'a str,
-    why_homogeneous: &'a str,
 }
 
 /// L and the kinematics. Determines what rates and momenta stand for.
@@ -249,14 +241,15 @@ fn check_rate(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpressi
     if scope.velocities().is_empty() {
         return Err(Poison);
     }
-    let form = LinearForm {
-        subject: &subject,
-        why_linear: "",
-        why_homogeneous: "declare what moves as a coordinate with inertia, driven by `constraint(drive = shift - speed * t)` with \
-                          `time(t)`, and write its velocity here",
-    };
     for rate in value.entries() {
-        scope.linear_form(&named.value, rate, form)?;
+        let (_, rest) = scope.linear_form(&named.value, rate, &subject, "")?;
+        if !rest.is_zero() {
+            let rest = notation::short(&rest, scope.symbols);
+            let remedy = "declare what moves as a coordinate with inertia, driven by `constraint(drive = shift - speed * t)` with \
+                          `time(t)`, and write its velocity here";
+            let message = format!("{subject} has a part without velocities, `{rest}`: {remedy}");
+            return scope.fail(&named.value, message);
+        }
     }
     Ok(())
 }

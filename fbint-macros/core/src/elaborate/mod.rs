@@ -41,7 +41,7 @@ use crate::derivation::{
 };
 use crate::expression::Symbol;
 use crate::syntax::diagnostics::Errors;
-use crate::syntax::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, plain, tokens, words};
+use crate::syntax::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, add_work, plain, tokens, words};
 
 /// The meaning of a declaration, and where everything in it is declared.
 #[derive(Clone, Debug)]
@@ -60,8 +60,13 @@ pub struct Elaborated {
     pub doubts: Vec<Doubt>,
 }
 
-/// Gives the declaration its meaning. Returns `None` if there are mistakes, here or in `syntax`.
-pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborated> {
+/// Gives the declaration its meaning. Returns `None` if there are mistakes, here or in `syntax`. The state gains the work of velocity
+/// constraints that move.
+pub fn elaborate(declaration: &mut Declaration, errors: &Errors) -> Option<Elaborated> {
+    if has_moving_constraints(declaration) && !add_work(declaration, errors) {
+        return None;
+    }
+    let declaration = &*declaration;
     let unknowns = unknowns(declaration);
     let mut scope = Scope::new(declaration, &unknowns, errors);
     scope.definitions();
@@ -106,6 +111,20 @@ pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Elaborate
     errors.is_empty().then_some(Elaborated { problem, places, spans, output_spans, beginning, doubts })
 }
 
+/// Whether a velocity constraint of a system without work has a part without velocities. Mistakes are left to be reported.
+fn has_moving_constraints(declaration: &Declaration) -> bool {
+    let may_have = declaration.reactive_constraints().next().is_some() && declaration.work.is_none();
+    if !may_have || !declaration.has_reactions() {
+        return false;
+    }
+    let (unknowns, errors) = (unknowns(declaration), Errors::new());
+    let mut scope = Scope::new(declaration, &unknowns, &errors);
+    let motion = field::field(&mut scope);
+    let quantities = flatten(&mut scope, declaration.reactive_constraints(), Purpose::VelocityConstraint);
+    let moves = scalars(&quantities, Purpose::VelocityConstraint).any(|constraint| !constraint.offset.is_zero());
+    errors.flush().is_ok() && motion.is_ok() && moves
+}
+
 /// The unknowns that the declaration names, and what stands for rates and momenta, where expressions name any.
 fn unknowns(declaration: &Declaration) -> SymbolTable {
     let mut unknowns = SymbolTable::of(declaration);
@@ -138,8 +157,9 @@ fn all_symbols(scope: &Scope, listed: &IntegralList) -> Symbols {
 /// What holds the velocity constraints.
 fn reactions(quantities: &[Quantity], integrals: &Table<IntegralId, Declared>) -> Vec<Reaction> {
     let held = integrals.iter().filter(|(_, integral)| integral.kind == Kind::Velocity).map(|(id, _)| id);
-    let rows = scalars(quantities, Purpose::VelocityConstraint).map(|scalar| scalar.along.clone());
-    held.zip(rows).map(|(constraint, along)| Reaction { constraint, along }).collect()
+    let rows = scalars(quantities, Purpose::VelocityConstraint);
+    let rows = rows.map(|ScalarQuantity { along, offset, .. }| (along.clone(), offset.clone()));
+    held.zip(rows).map(|(constraint, (along, offset))| Reaction { constraint, along, offset }).collect()
 }
 
 fn outputs(quantities: &[Quantity]) -> Vec<Output> {

@@ -24,8 +24,9 @@ pub(super) struct ScalarQuantity {
     pub(super) weight: u32,
     /// Set if its conservation is assumed.
     pub(super) assumed: bool,
-    /// The row along which its reaction acts, of a velocity constraint.
+    /// The row along which its reaction acts, of a velocity constraint, and its part without velocities.
     pub(super) along: SparseRow,
+    pub(super) offset: Expression,
     /// Where it is named.
     pub(super) span: Span,
 }
@@ -40,7 +41,7 @@ pub(super) enum Purpose {
     /// g(x) = 0 of a field that is given or has a Poisson matrix.
     InvariantSet,
     PhaseConstraint,
-    /// f = A(q) q' = 0
+    /// f = A(q) q' + b = 0
     VelocityConstraint,
     Invariant,
     Output,
@@ -124,7 +125,8 @@ fn member(
     let mut quantities = entries(named, value, suffix);
     for quantity in &mut quantities {
         if kind == Purpose::VelocityConstraint {
-            (quantity.value, quantity.along) = scope.velocity_constraint(named, &quantity.name, &quantity.value)?;
+            (quantity.along, quantity.offset) = scope.linear_in_velocities(named, &quantity.name, &quantity.value)?;
+            quantity.value = scope.settled(&quantity.value)?;
         } else {
             quantity.value = scope.settled(&quantity.value)?;
         }
@@ -220,6 +222,7 @@ fn entries(named: &NamedExpression, value: ShapedExpression, suffix: &str) -> Ve
         weight: 1,
         assumed: named.assume.is_some(),
         along: SparseRow::new(),
+        offset: Expression::zero(),
         span: named.name.span(),
     };
     value.into_entries().into_iter().zip(places).map(quantity).collect()

@@ -19,7 +19,7 @@ impl Flow<'_> {
     /// The systems for the multipliers: two with the matrix A where all constraints are holonomic and A is definite, or where reactions hold
     /// velocity constraints, else one with the whole of C; `None` where a bracket is not a finite real expression.
     ///
-    /// A velocity constraint f = A q' has A in the place of the gradient of g, and f in the place of g'.
+    /// A velocity constraint f = A q' + b has A in the place of the gradient of g, and f in the place of g'.
     pub(super) fn systems(&self, observables: &Table<IntegralId, Observable>) -> Option<Vec<LinearSystem>> {
         let Flow { problem, space, integrals } = self;
         let hamiltonian = &observables[problem.integrals.energy()?].gradient;
@@ -78,7 +78,11 @@ impl Flow<'_> {
             Role::Work => {
                 let power = |force: &Force| force.value.clone() * Expression::sum(self.component(force.coordinate));
                 let by_time = drive.time.into_iter().flat_map(|time| self.slope(time, &Expression::one()));
-                return drive.forces.iter().map(power).chain(by_time).collect();
+                let moving = self.problem.reactions.iter().filter(|reaction| !reaction.offset.is_zero());
+                let by_constraints = moving.filter_map(|Reaction { constraint, offset, .. }| {
+                    Some(-(Expression::from(self.problem.symbols.multiplier(*constraint)?) * offset.clone()))
+                });
+                return drive.forces.iter().map(power).chain(by_time).chain(by_constraints).collect();
             }
             _ => {}
         }
@@ -90,7 +94,7 @@ impl Flow<'_> {
 
     /// The reaction of velocity constraints along a momentum.
     fn reactions(&self, state: Symbol) -> impl Iterator<Item = Expression> {
-        self.problem.reactions.iter().filter_map(move |Reaction { constraint, along }| {
+        self.problem.reactions.iter().filter_map(move |Reaction { constraint, along, .. }| {
             let Role::Momentum { coordinate } = self.problem.symbols[state].role else { return None };
             let entry = along.get(&coordinate)?;
             Some(entry.clone() * Expression::from(self.problem.symbols.multiplier(*constraint)?))

@@ -19,8 +19,11 @@ pub(super) fn text(problem: &Problem) -> String {
             None => lines.alone(name),
         }
     }
-    for Reaction { constraint, along } in &problem.reactions {
+    for Reaction { constraint, along, offset } in &problem.reactions {
         lines.by_symbol(&format!("reaction {} along", constraint.place()), along);
+        if !offset.is_zero() {
+            lines.expression(format!("offset {}", constraint.place()), offset);
+        }
     }
     lines.by_symbol("force along", problem.forces.iter().map(|(along, force)| (along, force)));
     problem.outputs.iter().for_each(|output| lines.expression("output", &output.value));

@@ -26,6 +26,7 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, Ident, Lit};
 
 pub use self::key::{AttributeKey, Declaration};
+pub(crate) use self::system::add_work;
 use crate::syntax::diagnostics::Errors;
 
 /// The words of the expression language. None of them can name a part of a model.

@@ -12,7 +12,8 @@ use proc_macro2::Span;
 use syn::{Expr, Ident};
 
 use super::{
-    AttributeKey, Declaration, Formalism, NamedExpression, Shape, TIME, Variable, WORK, did_you_mean, plain, words,
+    AttributeKey, Declaration, ENERGY_BALANCE, Formalism, NamedExpression, Shape, TIME, Variable, WORK, did_you_mean,
+    plain, words,
 };
 use crate::syntax::diagnostics::Errors;
 
@@ -81,6 +82,22 @@ pub(super) fn add_variables(declaration: &mut Declaration) {
         let driving = driving.into_iter().find_map(|key| declaration.occurrence(key));
         declaration.work = driving.map(|span| named(WORK, span));
     }
+}
+
+/// Adds the work that moving velocity constraints do. Returns `false` if it clashes with a name, which is reported.
+pub(crate) fn add_work(declaration: &mut Declaration, errors: &Errors) -> bool {
+    let span = declaration.place(AttributeKey::VelocityConstraint);
+    let is_taken = |name: &&Ident| plain(name) == WORK || plain(name) == ENERGY_BALANCE;
+    let variables = declaration.variables().map(|(_, variable)| &variable.name);
+    let others = declaration.named().filter(|(key, _)| key.meaning().is_some()).map(|(_, named)| &named.name);
+    if let Some(name) = variables.chain(others).find(is_taken) {
+        let message =
+            format!("`{name}` is a name that the balance of energy and work needs: a velocity constraint here moves");
+        errors.push(name.span(), format!("{message}, and does work; choose another name"));
+        return false;
+    }
+    declaration.work = Some(Variable { name: Ident::new(WORK, span), shape: Shape::Scalar });
+    true
 }
 
 /// Reports keys that have no meaning in this formalism, and constraints of two kinds.

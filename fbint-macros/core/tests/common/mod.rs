@@ -13,8 +13,8 @@ pub(crate) fn read(attribute: &str, item: &str) -> (Option<Declaration>, Option<
     let attribute: TokenStream = attribute.parse().expect("the attribute is made of tokens");
     let item: TokenStream = item.parse().expect("the item is made of tokens");
     let errors = Errors::new();
-    let declaration = parse(attribute, item, &errors);
-    let model = declaration.as_ref().and_then(|declaration| elaborate(declaration, &errors));
+    let mut declaration = parse(attribute, item, &errors);
+    let model = declaration.as_mut().and_then(|declaration| elaborate(declaration, &errors));
     let messages = match errors.flush() {
         Ok(()) => Vec::new(),
         Err(errors) => errors.into_iter().map(|error| (error.to_string(), text(error.span()))).collect(),

@@ -42,7 +42,8 @@ pub(crate) fn reaction_matrix(problem: &Problem) -> Option<(Vec<IntegralId>, Vec
     Some((constraints, entries.iter().map(|x| rows.iter().map(|row| entry(row, *x)).collect()).collect()))
 }
 
-/// The forms of the velocity constraints, in the frame of the system.
+/// The forms of the velocity constraints, in the frame of the system; with the time as the last direction, along which they are b, where
+/// some of them move.
 pub(crate) fn forms(problem: &Problem) -> Option<Vec<DifferentialForm>> {
     let symbols = &problem.symbols;
     let one = |symbol: Symbol| SparseRow::from([(symbol, Expression::one())]);
@@ -64,13 +65,26 @@ pub(crate) fn forms(problem: &Problem) -> Option<Vec<DifferentialForm>> {
         let turned = bracket.map(|bracket| along(&bracket.coefficients, |a| entry(form, a)));
         Some(moved(i, j)? - moved(j, i)? - turned.unwrap_or_else(Expression::zero))
     };
-    let form = |form: SparseRow| {
-        let pairs = (0..axes.len()).flat_map(|i| (i + 1..axes.len()).map(move |j| (i, j)));
-        let derivative =
-            pairs.map(|(i, j)| Some((i, j, derivative(&form, axes[i], axes[j])?))).collect::<Option<_>>()?;
-        Some(DifferentialForm { row: axes.iter().map(|axis| entry(&form, *axis)).collect(), derivative })
+    // d w (u_i, d/dt) = u_i[b] - dw_i/dt
+    let with_time = |form: &SparseRow, offset: &Expression, i: Symbol| {
+        let along_direction = along(&frame[&i], |x| entry(&slopes(symbols, offset).unwrap_or_default(), x));
+        Some(along_direction - by_time(symbols, &slopes(symbols, &entry(form, i))?))
     };
-    let vanishing = symbols.with(|role| matches!(role, Role::Vanishing { .. }));
-    let held = problem.reactions.iter().map(|reaction| reaction.along.clone());
-    vanishing.into_iter().map(one).chain(held).map(form).collect()
+    let is_moving = problem.reactions.iter().any(|reaction| !reaction.offset.is_zero());
+    let form = |(form, offset): (SparseRow, Expression)| {
+        let pairs = (0..axes.len()).flat_map(|i| (i + 1..axes.len()).map(move |j| (i, j)));
+        let mut derivative: Vec<(usize, usize, Expression)> =
+            pairs.map(|(i, j)| Some((i, j, derivative(&form, axes[i], axes[j])?))).collect::<Option<_>>()?;
+        let mut row: Vec<Expression> = axes.iter().map(|axis| entry(&form, *axis)).collect();
+        if is_moving {
+            for (i, axis) in axes.iter().enumerate() {
+                derivative.push((i, axes.len(), with_time(&form, &offset, *axis)?));
+            }
+            row.push(offset);
+        }
+        Some(DifferentialForm { row, derivative })
+    };
+    let vanishing = symbols.with(|role| matches!(role, Role::Vanishing { .. })).into_iter();
+    let held = problem.reactions.iter().map(|reaction| (reaction.along.clone(), reaction.offset.clone()));
+    vanishing.map(|velocity| (one(velocity), Expression::zero())).chain(held).map(form).collect()
 }

@@ -13,7 +13,7 @@ use num_traits::{One, Zero};
 
 use super::{LagrangianMotion, along, by_time, entry, rows, slopes};
 use crate::derivation::{
-    Dynamics, Field, Hamel, IntegralId, Kind, Lagrangian, LinearSystem, Problem, Role, SparseRow, Symbols,
+    Dynamics, Field, Hamel, IntegralId, Kind, Lagrangian, LinearSystem, Problem, Reaction, Role, SparseRow, Symbols,
 };
 use crate::expression::parts::Results;
 use crate::expression::{Expression, Symbol};
@@ -350,7 +350,7 @@ impl<'a> HamelEquations<'a> {
         Expression::sum(by_rates.chain(by_momenta).chain(together))
     }
 
-    /// Q . (xi - y) - dL/dt + y . dp/dt - c1 dg/dt - c2 df/dt
+    /// Q . (xi - y) - dL/dt + y . dp/dt - c1 dg/dt - c2 df/dt, and -c b of velocity constraints A xi + b = 0
     fn power(&self) -> Expression {
         let by_time = |row: &SparseRow| by_time(&self.problem.symbols, row);
         let acting = self.problem.forces.iter().filter(|(j, _)| self.free.contains(j));
@@ -361,7 +361,11 @@ impl<'a> HamelEquations<'a> {
             rows.map(|(id, row)| -(Expression::from(self.multiplier(id)) * by_time(row)))
         });
         let of_lagrangian = -by_time(&self.lagrangian.gradient);
-        let others = [of_lagrangian].into_iter().chain(of_momenta).chain(of_constraints);
+        let of_velocity_constraints = self.problem.reactions.iter().filter(|reaction| !reaction.offset.is_zero());
+        let of_velocity_constraints = of_velocity_constraints.map(|Reaction { constraint, offset, .. }| {
+            -(Expression::from(self.multiplier(*constraint)) * offset.clone())
+        });
+        let others = [of_lagrangian].into_iter().chain(of_momenta).chain(of_constraints).chain(of_velocity_constraints);
         Expression::sum(of_forces.chain(others))
     }
 

@@ -10,7 +10,8 @@
 //!
 //! W' = Q . q' + dH/dt - sum over the constraints f of c_f df/dt
 //!
-//! so that H - W is conserved as H is in other systems (the last sum is the power of moving constraints). The time is an entry of the
+//! so that H - W is conserved as H is in other systems (the last sum is the power of moving constraints; of a velocity constraint
+//! A q' + b = 0 it has c b). The time is an entry of the
 //! state with rate 1, which makes it right in every stage of every method. It has no error: no projection moves it, and the feedback
 //! field leaves out its row.
 
