@@ -5,13 +5,12 @@
 //!
 //! dI.X = {I, H} - sum_j c_j {I, f_j}
 //!
-//! The constraints f have grade (a) by construction, because C^T c = b, and so has H, because c^T C c = 0; where velocity constraints
-//! are held by reactions, H has grade (b). For anything else
-//! [`rates`](super::rates) evaluates dI.X at random points modulo primes, for (a) and, where the constraints can be solved for
-//! variables, for (b). What that leaves open takes algebra.
+//! The constraints f have grade (a) by construction, because C^T c = b, and so has H, because c^T C c = 0; where reactions hold velocity
+//! constraints, H has grade (b). For anything else [`rates`](super::rates) evaluates dI.X at random points modulo primes, for (a) and,
+//! where the constraints can be solved for variables, for (b). Algebra decides the rest.
 //!
-//! What algebra does not prove does not compile, unless the declaration assumes it. In both cases states are searched for that refute
-//! it.
+//! A claim that algebra does not prove does not compile, unless the declaration assumes it. In both cases a search looks for states that
+//! refute it.
 
 use std::cell::LazyCell;
 
@@ -26,7 +25,7 @@ use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId, K
 use crate::expression::Expression;
 use crate::numbers::derivative::entry;
 
-/// States in which what is said to hold everywhere is tested.
+/// States in which a claim that holds everywhere is tested.
 const STATES: usize = 8;
 /// States in which what holds by construction is tested.
 const STATES_OF_CONSTRUCTION: usize = 2;
@@ -79,7 +78,7 @@ fn is_gradient_of(derivation: &Derivation, gradient: &SparseRow, integral: Integ
     !derivation.symbols.states().any(differs)
 }
 
-/// An integral that the form of the system is said to keep, and that the field changes in some state: a fault of the compiler.
+/// An integral that the form of the system should keep, and that the field changes in some state: a fault of the compiler.
 pub(crate) fn changed_by_field(derivation: &Derivation) -> Option<IntegralId> {
     let starts = || general(&derivation.symbols).take(TRIED);
     let field = |states: &mut dyn Iterator<Item = State>| velocities(derivation, states, STATES_OF_CONSTRUCTION);
@@ -103,9 +102,8 @@ fn changes(derivation: &Derivation, integral: IntegralId, velocities: &[Velocity
     velocities.iter().filter_map(rate).any(|rate| rate.is_nonzero())
 }
 
-/// What is to be believed of the claims of a kept derivation: what points modulo primes do not prove again is searched for states that
-/// refute it, and is the file's word. The first claim that is not so, if there is one: proofs that need no algebra say something else, or a
-/// state refutes it.
+/// Tests the claims of a kept derivation. A claim that points modulo primes do not prove again is the file's word, unless a search finds a
+/// state that refutes it. Returns the first claim that fails: proofs without algebra contradict it, or a state refutes it.
 pub fn recheck_claims(
     derivation: &Derivation,
     claims: &Table<IntegralId, Claim>,

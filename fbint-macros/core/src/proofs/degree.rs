@@ -63,7 +63,7 @@ pub(crate) struct Degrees {
     bound: BTreeMap<Symbol, Degree>,
     /// Whether roots are unknowns, too.
     has_free_roots: bool,
-    /// Those of parts, as long as nothing else is bound.
+    /// Degrees of parts, as long as nothing else is bound.
     known: Results<Degree>,
 }
 
@@ -131,7 +131,7 @@ impl Degrees {
     }
 }
 
-/// How often the unit of an exponential or an angle is multiplied with itself, at most.
+/// The largest power of the unit of an exponential or an angle.
 fn multiplicity(function: Function, arguments: &[Expression]) -> f64 {
     let Some(argument) = exponent(function, arguments) else { return 1.0 };
     let Some(terms) = terms(argument) else { return f64::INFINITY };

@@ -89,7 +89,7 @@ impl ModularPoint {
         }
     }
 
-    /// A sum of rational multiples of terms, each with its residue; terms that have the same are one. Of a sum that is 0 there are none.
+    /// A sum of rational multiples of terms, each with its residue; terms with equal residues are merged. A sum that is 0 has no terms.
     fn linear(&mut self, argument: &Expression) -> Option<Vec<(BigRational, Expression, u64)>> {
         let terms = terms(argument)?;
         // Each once: functions of functions of functions would take twice the time of what they are applied to.
@@ -149,8 +149,8 @@ impl ModularPoint {
         Some(turned)
     }
 
-    /// Cosine and sine of an angle of which a term with this factor is a multiple, and how often: of quarter turns, inverse functions, or what
-    /// else the term is.
+    /// Cosine and sine of the unit angle that divides a term with this factor, and the multiple: the unit is a quarter turn, an inverse
+    /// function, or the term itself.
     fn unit(&mut self, factor: &BigRational, term: &Expression, residue: u64) -> Option<((u64, u64), BigInt)> {
         let field = self.field;
         let quarters = factor * BigRational::from_integer(2.into());

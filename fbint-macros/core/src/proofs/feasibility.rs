@@ -1,10 +1,10 @@
 //! Whether the constraints can hold, all of them, and whether they are independent where they do.
 //!
-//! States that satisfy them are searched for from many starts. If some are found, C is looked at there: constraints may be
-//! independent in general position and yet not on their own zero set (x and x (y - 1), or the square of a constraint).
+//! States that satisfy them are searched for from many starts. If some are found, C is evaluated there: constraints may be independent in
+//! general position and yet not on their own zero set (x and x (y - 1), or the square of a constraint).
 //!
-//! All of that proves nothing: the search may have missed states, or a whole part of the zero set. What it finds are doubts, which
-//! are mistakes where algebra says so.
+//! All of that proves nothing: the search may have missed states, or a whole part of the zero set. It finds doubts, and algebra decides
+//! which are mistakes.
 
 use super::regularity::{deficient, find_singularity};
 use super::states::{self, Values};

@@ -1,14 +1,14 @@
 //! The search for undeclared conserved quantities among polynomials in the state and in the functions that occur.
 //!
-//! f -> X(f) is linear. On the span of the monomials up to a degree, its kernel is that of a matrix with a row for each point of the
-//! state space, or of the constraint set, modulo a prime; by [symmetries](grading) it falls apart into one matrix for each weight. Functions
-//! are elements with the relations that [`identities`](super::identities) lists.
+//! f -> X(f) is linear. On the span of the monomials up to a degree, it has the kernel of a matrix with a row for each point of the state
+//! space, or of the constraint set, modulo a prime; by [symmetries](grading) it falls apart into one matrix for each weight. Functions are
+//! elements with the relations that [`identities`](super::identities) lists.
 //!
-//! The prime has 62 bits. Parameters are at first the same at all points. Of what is in the kernel then, relations of functions and of the
-//! constraints are left out, and what is also in the kernel for other parameters at each point gives the functions whose coefficients are
-//! numbers. Of the rest, as far as it is independent of what is declared and of what was found before, the short forms are solved for again
-//! at points with other parameters, with coefficients that are polynomials in these. Reconstruction of rational numbers gives the rest, and
-//! what comes out is proved as a declared invariant is.
+//! The prime has 62 bits. At first all points share their parameters. Relations of functions and of the constraints are left out of the
+//! kernel. The part that stays in it with other parameters at each point gives the functions whose coefficients are numbers. The other
+//! functions, if they are independent of declared and found ones, are solved for again at points with other parameters, in short forms
+//! whose coefficients are polynomials in the parameters. Reconstruction of rational numbers gives the coefficients, and the result is
+//! proved like a declared invariant.
 //!
 //! No polynomial whose coefficients are rational in the parameters is overlooked because of the prime or the points, which can only make a
 //! kernel too large: what is in it beyond what is declared and found is counted. That the rest of the kernel consists of functions of what
@@ -44,8 +44,8 @@ const MOST_ENTRIES: usize = 24;
 const DEGREE: usize = 2;
 /// The most monomials of a search.
 pub const MOST_MONOMIALS: usize = 4000;
-/// Nodes of the field's expressions, times monomials, and operations that a kernel takes: beyond the first, nothing is looked at without
-/// being asked for, and beyond the second, nothing at all.
+/// Nodes of the field's expressions, times monomials, and operations that a kernel takes: beyond the first number, only a search that the
+/// declaration asks for is made, and beyond the second, none.
 const SIZES: [usize; 2] = [1_000_000, 20_000_000];
 const WORK: [usize; 2] = [500_000, 1_000_000_000];
 /// The most rotation matrices among the constraints: each doubles the number of parts of the set.
@@ -155,7 +155,7 @@ impl<'a> Basis<'a> {
 /// The span of monomials on which the kernel is looked for.
 struct Space<'a> {
     basis: Basis<'a>,
-    /// The roots that occur, those of products and of numbers last. They are known at a point before anything else is evaluated.
+    /// The roots that occur, with roots of products and of numbers last. They are known at a point before anything else is evaluated.
     roots: Vec<Root>,
     /// The constraint set, or the whole space.
     set: Set<'a>,
@@ -347,7 +347,7 @@ impl<'a> Space<'a> {
         Some(chosen.map(|(combination, _)| combination.clone()).collect())
     }
 
-    /// Which combinations have gradients at a point that are independent of those of what is known and of those before.
+    /// Selects the combinations whose gradients at a point are independent of the known functions' and of earlier combinations' gradients.
     fn pivots(&self, number: u64, known: &[&SparseRow<Expression>], combinations: &[Combination]) -> Option<Vec<bool>> {
         let mut point = self.point(&self.shared, number)?;
         let results = self.basis.tape.results(&mut point)?;

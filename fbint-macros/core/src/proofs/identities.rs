@@ -1,29 +1,29 @@
 //! Whether expressions vanish identically, decided at random points modulo random primes of 62 bits.
 //!
-//! An identity of rational functions that fails, fails at a random point but for a probability of at most its degree over the
-//! number of residues (Schwartz and Zippel). Its degree is bounded, so that eight points, each modulo a prime of its own, leave a
-//! probability below 1e-40. Primes and points follow from a hash of what is tested, so that it cannot contain them.
+//! An identity of rational functions that fails, fails at a random point but for a probability of at most its degree over the number of
+//! residues (Schwartz and Zippel). Its degree is bounded, so that eight points, each modulo another prime, leave a probability below 1e-40.
+//! Primes and points follow from a hash of what is tested, so that it cannot contain them.
 //!
 //! Functions become residues that satisfy the same relations and no others, so that what vanishes here vanishes for the functions:
 //!
 //! - a root of b is a residue s with s^d = b; |x| is such a root of x^2. Residues modulo these primes are like real numbers in that one of
-//!   x and -x is a square, that every square is a fourth power, and that roots of odd indices are unique. Of two roots one is taken at
-//!   random, and where there is none, another point is drawn. Where a root was missing at a point that has all roots before it, what it is
-//!   of is not a square among what these make: its sign is free. If that is so of all roots, an identity that holds for some of them holds
-//!   for all. Otherwise, as |x| = x does, it holds for some choices of signs alone. After the first signs, which are free, let there be k
-//!   others at most, where those that are bound take any values: a root that is another one for some of these may be a root of its own
-//!   for the rest. A choice of signs has a share of 1 / 2^k of the points at least, whether a sign is drawn or a root is missing (Lang and
-//!   Weil), so that an identity that fails for it holds at 20 2^k points with a probability below 1e-8. First of all, though, roots are
-//!   unknowns of their own, of which only powers from d on are known: an identity that holds then holds whatever the roots are;
-//! - the root of a product is the product of the roots of its factors where all of these occur by themselves: where they are defined, no
-//!   factor is negative. sqrt(x y) and x sqrt(y / x) are not told to be equal, as they differ for negative x and y;
+//!   x and -x is a square, that every square is a fourth power, and that roots of odd indices are unique. One of two roots is taken at
+//!   random, and where there is none, another point is drawn. Where a root was missing at a point that has all roots before it, its
+//!   radicand is not a square among the numbers that these generate: its sign is free. If all signs are free, an identity that holds for
+//!   some of them holds for all. Otherwise, as |x| = x does, it holds for some choices of signs alone. After the first signs, which are
+//!   free, let there be k others at most, where those that are bound take any values: a root that equals another one for some of these may
+//!   be independent for the rest. A choice of signs has a share of 1 / 2^k of the points at least, whether a sign is drawn or a root is
+//!   missing (Lang and Weil), so that an identity that fails for it holds at 20 2^k points with a probability below 1e-8. First of all,
+//!   though, roots are independent unknowns whose powers from d on are known: an identity that holds then holds whatever the roots are;
+//! - the root of a product is the product of the roots of its factors where all of these occur alone: where they are defined, no factor is
+//!   negative. sqrt(x y) and x sqrt(y / x) stay different, as they are for negative x and y;
 //! - the exponential of a sum is the product of powers of units, one for each term t of exponents, up to a rational factor;
 //!   hyperbolic functions and powers with symbolic exponents follow, and sine and cosine with points of the circle;
 //! - any other function is a random residue that depends on its arguments. The arguments are compared as residues: x + x and 2 x
 //!   have one logarithm.
 //!
-//! Nothing is concluded of a logarithm of a product, since the signs of factors are unknown, nor of functions such as asin(sin(x)),
-//! which are inverse in one order only. What divides by something that vanishes for some choice of roots has to hold for the others.
+//! Nothing is concluded of a logarithm of a product, since the signs of factors are unknown, nor of functions such as asin(sin(x)), which
+//! are inverse in one order only. An identity that divides by something that vanishes for some choice of roots has to hold for the others.
 
 use std::cell::LazyCell;
 use std::hash::{Hash as _, Hasher as _};
@@ -82,11 +82,11 @@ impl Vanishing {
     }
 }
 
-/// Whether an identity holds at enough random points of a set: a proof that it does everywhere there. What has to be 0 is made of `parts`,
-/// and its degree is at most `factor` times the degrees of all of them.
+/// Whether an identity holds at enough random points of a set: a proof that it does everywhere there. The function that has to be 0 is made
+/// of `parts`, and its degree is at most `factor` times the degrees of all of them.
 ///
-/// What holds whatever roots are, and whatever rotations are multiplied with, needs no signs: the forces between many bodies, whose
-/// distances exist together at hardly any point.
+/// An identity that holds for any roots, and for rotations times any number, needs no signs: an example is the forces between many bodies,
+/// whose distances exist together at hardly any point.
 pub(super) fn holds_on(
     parts: &[&Expression],
     set: &Set<'_>,
@@ -161,7 +161,7 @@ pub(super) fn holds_at_points(
     false
 }
 
-/// What the points for an identity that is made of these expressions follow from, and what exponents are multiplied with in them.
+/// The seed of the points for an identity in these expressions, and the factor of its exponents.
 pub(super) fn seed_and_scale(parts: &[&Expression]) -> Option<(u64, u64)> {
     let mut hasher = SipHasher24::new();
     parts.hash(&mut hasher);
@@ -284,7 +284,7 @@ mod tests {
         }
     }
 
-    /// Coefficients and exponents that vanish modulo a prime: x^p is x there, and p x is 0. The primes are those of other expressions.
+    /// Coefficients and exponents that vanish modulo a prime: x^p is x there, and p x is 0. Take the primes of other expressions.
     #[test]
     fn primes_are_not_taken_for_zero() {
         let x = || Expression::from(Symbol(0));

@@ -1,7 +1,7 @@
 //! Which of the energy and the invariants commute: {I_a, I_b}, the Dirac bracket where there are constraints.
 //!
-//! {I_a, I_b}_D = {I_a, I_b} - sum_ij {I_a, f_i} C^ij {f_j, I_b}, of which the sum vanishes if either integral commutes with
-//! every constraint. Where it does not, the bracket is left open, since C is not inverted here.
+//! {I_a, I_b}_D = {I_a, I_b} - sum_ij {I_a, f_i} C^ij {f_j, I_b}. The sum vanishes if either integral commutes with every constraint. Where
+//! it does not, the bracket is left open, since C is not inverted here.
 
 use super::identities::vanishes_identically;
 use super::states::is_nonzero_somewhere;
@@ -13,8 +13,8 @@ use crate::numbers::points::sample_points;
 /// More integrals than this are not compared: their pairs would be too many to print, or to wait for.
 const MOST_INTEGRALS: usize = 64;
 
-/// The brackets of all pairs. What is known to be conserved commutes with the energy. `simplified` gives a shorter form of an expression, or
-/// nothing where it is not finite and real.
+/// The brackets of all pairs. Integrals that are known to be conserved commute with the energy. `simplified` gives a shorter form of an
+/// expression, or nothing where it is not finite and real.
 pub fn involution(
     derivation: &Derivation,
     claims: &Table<IntegralId, Claim>,

@@ -6,8 +6,8 @@ use crate::numbers::derivative;
 
 use super::identities::vanishes_identically;
 
-/// Whether H = T(p) + U(q), and whether T is quadratic, from the gradient of H: no velocity dH/dp depends on q, and each is an
-/// affine function of p. What drives a system, or holds velocity constraints, is no part of H.
+/// Whether H = T(p) + U(q), and whether T is quadratic, from the gradient of H: no velocity dH/dp depends on q, and each is an affine
+/// function of p. Drives, and reactions of velocity constraints, take no part in H.
 pub fn kinetic_energy(derivation: &Derivation) -> KineticEnergy {
     let Derivation { symbols, integrals, .. } = derivation;
     let has_reactions = integrals.rows().any(|integral| integral.kind == Kind::Velocity);

@@ -1,10 +1,10 @@
-//! What can be proved about a [`Derivation`](crate::derivation::Derivation) with numbers, and what a search among states suggests.
+//! Proofs about a [`Derivation`](crate::derivation::Derivation) by numbers, and suspicions from a search among states.
 //!
 //! A proof evaluates expressions at random points modulo primes (`identities`, `rates`, `modular`), where what does not vanish identically
-//! vanishes with a probability below 1e-40, and below 1e-8 where roots depend on one another. What that leaves open takes algebra.
+//! vanishes with a probability below 1e-40, and below 1e-8 where roots depend on one another. Algebra decides the rest.
 //!
-//! A refutation is a state in which a rate is certainly not 0 (`search`): rates are evaluated in 256 bits with a bound on the error, so
-//! that a rate of 1e-60 is told from rounding. That no such state was found proves nothing. A few hundred are tried, and a domain may be
+//! A refutation is a state in which a rate is certainly not 0 (`search`): rates are evaluated in 256 bits with a bound on the error, which
+//! distinguishes a rate of 1e-60 from rounding. That no such state was found proves nothing. A few hundred are tried, and a domain may be
 //! small and far away: that nothing was found, that a part was defined nowhere or that C was singular in every state is a doubt.
 //!
 //! Whether something is tried depends on counts, such as terms, degrees and states, and never on time. So a declaration gives the same

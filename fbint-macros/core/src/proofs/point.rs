@@ -25,7 +25,7 @@ pub(super) struct Set<'a> {
     pub(super) constraints: Vec<Constraint<'a>>,
     /// Matrices that further constraints keep orthonormal.
     pub(super) rotations: Vec<Rotation>,
-    /// What the constraints can be solved for.
+    /// The unknowns for which the constraints can be solved.
     pub(super) variables: Vec<Symbol>,
     /// Those among them on which A does not depend.
     pub(super) velocities: Vec<Symbol>,
@@ -72,9 +72,9 @@ impl Set<'_> {
         self.rotations.iter().flat_map(Rotation::symbols).collect()
     }
 
-    /// How all constraints are satisfied: each binds a variable of its own, in which it is linear or quadratic with a leading coefficient
-    /// that does not depend on any variable, and does not vanish for any parameters that count. So no part of the set is left out. `None`
-    /// where that is not possible.
+    /// The way in which all constraints are satisfied: each binds another variable, in which it is linear or quadratic with a leading
+    /// coefficient that does not depend on any variable, and does not vanish for any parameters that count. So no part of the set is left
+    /// out. `None` where that is not possible.
     ///
     /// A velocity constraint may be divided by what a velocity is multiplied with, a function of the coordinates: close to any state on the
     /// set there are others in which that does not vanish, unless it vanishes on a part of the set where the other constraints hold. There
@@ -85,7 +85,7 @@ impl Set<'_> {
         (0..self.constraints.len()).map(|place| self.step(place, &mut settled)).collect()
     }
 
-    /// How the constraint at this place is satisfied after those before, which have settled some symbols.
+    /// The way in which the constraint at this place is satisfied after earlier ones have settled some symbols.
     fn step(&self, place: usize, settled: &mut Vec<Symbol>) -> Option<Step> {
         let constraint = &self.constraints[place];
         let value = constraint.value;
@@ -139,7 +139,8 @@ impl Set<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Constraint<'a> {
     pub(super) value: &'a Expression,
-    /// Whether its derivatives by the velocities, or the momenta, have full rank with those of all such constraints in every state.
+    /// Whether its derivatives by the velocities, or the momenta, have full rank together with all such constraints' derivatives in every
+    /// state.
     pub(super) is_velocity: bool,
     /// Whether a reaction holds it, so that the field is defined only where its gradient is independent of the others'.
     pub(super) has_reaction: bool,
@@ -179,10 +180,10 @@ impl<'a> Constraint<'a> {
     }
 }
 
-/// How a constraint is satisfied: it binds a symbol, in which it is a polynomial.
+/// The way in which a constraint is satisfied: it binds a symbol, in which it is a polynomial.
 pub(super) struct Step {
     pub(super) symbol: Symbol,
-    /// The coefficients of its powers, from that of 1 on.
+    /// The coefficients of its powers, from the power 0 on.
     pub(super) coefficients: Vec<Expression>,
     /// The variables that no constraint before contains.
     open: Vec<Symbol>,
@@ -193,36 +194,36 @@ const TRIED: usize = 40;
 /// Roots of higher indices are not understood.
 const HIGHEST_INDEX: u64 = 64;
 
-/// What a point knows of roots, and of the signs of rotations.
+/// A point's knowledge of roots, and of the signs of rotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signs {
     /// Powers of roots are what these are taken of, and rotations reflect or do not.
     Related,
-    /// Roots are unknowns of their own, and so is what a rotation is multiplied with: what holds then holds for all signs.
+    /// Roots are independent unknowns, and so is the factor of a rotation: an identity that holds then holds for all signs.
     Free,
 }
 
-/// A residue for each unknown. Roots are residues, too, of which those of an even index have both signs at random: where none exists, the
-/// point is not defined.
+/// A residue for each unknown. Roots are residues, too, and roots of an even index have both signs at random: where none exists, the point
+/// is not defined.
 pub(super) struct ModularPoint {
     pub(super) field: PrimeField,
     random: Random,
-    /// What exponents are multiplied with to become integers.
+    /// The number that makes exponents integers when it multiplies them.
     pub(super) scale: u64,
     pub(super) knows: Signs,
     /// The product of the degrees of what roots and what constraints are solved for satisfy.
     pub(super) norm: f64,
-    /// How often a sign was chosen: of a root of an even index, or of a rotation, which may reflect.
+    /// The number of signs that were chosen: of a root of an even index, or of a rotation, which may reflect.
     pub(super) signs: u32,
     /// Bit k is set where k signs had been chosen and there was no root for the next one.
     pub(super) missing: u64,
     symbols: BTreeMap<Symbol, u64>,
     functions: HashMap<ResidueMeaning, u64>,
-    /// Residues of expressions, as long as those of symbols and functions stay.
+    /// Residues of expressions, valid as long as symbols and functions keep theirs.
     evaluated: Results<u64>,
 }
 
-/// What a residue stands for, its arguments as residues.
+/// The function that a residue stands for, with its arguments as residues.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum ResidueMeaning {
     Pi,
@@ -287,7 +288,7 @@ impl ModularPoint {
         Some(())
     }
 
-    /// What a constraint binds a symbol to. Where there is no root of what is open, that is chosen anew.
+    /// The value to which a constraint binds a symbol. Where a root does not exist, the free unknowns are chosen anew.
     fn solved(&mut self, Step { coefficients, open, .. }: &Step) -> Option<u64> {
         let (signs, functions) = (self.signs, self.functions.clone());
         for _ in 0..TRIED {
@@ -406,7 +407,7 @@ impl ModularPoint {
         Some((self.root_of(value, index)?, value))
     }
 
-    /// The root of a factor, if it occurs by itself, and the factor.
+    /// The root of a factor, if it occurs alone, and the factor.
     fn known_root(&mut self, factor: &Expression, index: u64) -> Option<(u64, u64)> {
         let (base, exponent) = match factor {
             Expression::Power(base, exponent) if exponent.is_integer() => (&**base, exponent.to_integer()),
@@ -418,7 +419,7 @@ impl ModularPoint {
         Some((self.power_of_root(root, value, &exponent, index)?, power))
     }
 
-    /// The root of a positive number n / m is that of n m^(d - 1), over m.
+    /// The root of a positive number n / m is the root of n m^(d - 1), over m.
     fn root_of_number(&mut self, number: &BigRational, index: u64) -> Option<u64> {
         let power = u32::try_from(index).ok().filter(|_| index <= HIGHEST_INDEX)?;
         let field = self.field;
@@ -467,8 +468,8 @@ pub(super) fn most_signs<'a>(expressions: impl IntoIterator<Item = &'a Expressio
     nodes.filter(|(_, signs)| *signs > 0).collect::<HashMap<_, _>>().values().sum()
 }
 
-/// The roots that occur, each once, those of products and of numbers last. They are to be evaluated before anything else: where all of it
-/// is defined, what they are taken of is not negative, and the root of a product of factors whose roots occur is the product of their roots.
+/// The roots that occur, each once, with roots of products and of numbers last. Evaluate them before anything else: where all of it is
+/// defined, no radicand is negative, and the root of a product of factors whose roots occur is the product of their roots.
 pub(super) fn roots<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Vec<Expression> {
     let (mut roots, mut of_products) = (Vec::new(), Vec::new());
     for expression in expressions {

@@ -96,7 +96,7 @@ fn needed<'a>(field: &'a Field, expressions: &[&Expression]) -> Vec<&'a LinearSy
     systems
 }
 
-/// Solves linear systems, each of which may contain what those before it are solved for.
+/// Solves linear systems in their order: each may contain the unknowns of earlier ones.
 fn bind_solutions<'a>(point: &mut ModularPoint, systems: impl IntoIterator<Item = &'a LinearSystem>) -> Option<()> {
     for system in systems {
         let rows = system.rows().map(|row| point.evaluate_all(row)).collect::<Option<_>>()?;

@@ -11,10 +11,9 @@ use super::point::{Constraint, ModularPoint, Signs};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::determinant::determinant;
 
-/// How many times the degree of an expression in the entries its degree in a quaternion is, at most: entries are quotients of
-/// quadratic forms.
+/// A bound on the degree of an expression in a quaternion, divided by its degree in the entries: entries are quotients of quadratic forms.
 pub(super) const DEGREE: f64 = 4.0;
-/// The same where the quotients are multiplied with an unknown.
+/// The bound where the quotients are multiplied with an unknown.
 pub(super) const DEGREE_OF_MULTIPLES: f64 = DEGREE + 1.0;
 
 /// A matrix that constraints keep orthonormal.
@@ -48,7 +47,7 @@ impl Rotation {
         rotations
     }
 
-    /// What det r is where an expression, d - det r or det r - d, vanishes.
+    /// The value of det r where an expression, d - det r or det r - d, vanishes.
     fn determinant_in(&self, value: &Expression) -> Option<i8> {
         if !value.symbols().into_iter().eq(self.symbols().collect::<BTreeSet<_>>()) {
             return None;
@@ -77,7 +76,7 @@ impl Rotation {
         self.determinant.is_none_or(|determinant| value(&self.determinant()) * f64::from(determinant) > 0.0)
     }
 
-    /// The same matrix where its determinant, with the symbols in the order of the state, is 1.
+    /// This matrix with the condition that its determinant, with the symbols in the order of the state, is 1.
     pub(super) fn right_handed(self) -> Self {
         let order = |a: &[Symbol; 3], b: &[Symbol; 3]| if a < b { 1 } else { -1 };
         let [a, b, c] = &self.entries;
@@ -88,7 +87,7 @@ impl Rotation {
         self.entries.into_iter().flatten()
     }
 
-    /// Binds the entries to those of a random rotation, in a part of the set where it may reflect, or of an unknown multiple of it.
+    /// Binds the entries to a random rotation's, in a part of the set where it may reflect, or of an unknown multiple of it.
     pub(super) fn bind(&self, point: &mut ModularPoint, reflects: bool) -> Option<()> {
         let by = match (self.determinant, point.knows) {
             (Some(determinant), _) => {

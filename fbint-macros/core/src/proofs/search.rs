@@ -8,8 +8,7 @@
 //! - some with sizes from 1e-12 to 1e12, one size for all or one for each;
 //! - states close to where a function changes its behaviour ([`trials`](super::trials)): an argument, a base or a part of one is 0 there.
 //!
-//! Where there are constraints, only states that satisfy them count. How many states are tried follows from how large the
-//! expressions are.
+//! Where there are constraints, only states that satisfy them count. The size of the expressions decides the number of states.
 
 use std::iter;
 

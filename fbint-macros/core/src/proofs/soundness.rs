@@ -72,7 +72,7 @@ fn have_both_signs(a: &Expression, b: &Expression) -> bool {
     !a.is_zero() && !b.is_zero() && !Signs::of(&(a.clone() * b.clone())).positive
 }
 
-/// Of several lists, whether all rates of a list vanish wherever these functions do, as far as a few states of the set tell.
+/// Whether all rates of each list vanish wherever these functions do, as far as a few states of the set tell.
 pub(crate) fn vanish_where(
     symbols: &Symbols,
     functions: &[VanishingFunction<'_>],

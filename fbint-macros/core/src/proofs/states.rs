@@ -29,7 +29,7 @@ pub(crate) struct State {
 /// Entries of F below this are zero, in doubles, relative to the terms that they are made of, or to their first value if
 /// that is below 1.
 const CONVERGED: f64 = 1e-11;
-/// What moves away from its start by more than this factor has found no zero: it is on its way to infinity.
+/// A search that moves away from its start by more than this factor has found no zero: it is on its way to infinity.
 const FARTHEST: f64 = 1e6;
 /// The distance to the constraint set, relative to the one that the last step gives.
 const SLACK: f64 = 100.0;
@@ -62,7 +62,7 @@ impl State {
         Real::evaluate(expression, &value)
     }
 
-    /// Adds a number to an entry. Wherever that leads is a state of its own, which is exact.
+    /// Adds a number to an entry. The result is another exact state.
     pub(super) fn shift(&mut self, symbol: Symbol, by: &Real) {
         self.values[symbol] = (&self.values[symbol] + by).within(0.0);
     }

@@ -1,25 +1,27 @@
 //! With what probability a search overlooks something.
 //!
-//! The coefficients of what is conserved solve linear equations, the rates of w monomials at fixed points: they are minors, of degree w r at
-//! most in all unknowns, where r is the degree of rates over a common denominator. What linear systems are solved for are quotients of
-//! determinants, and each system doubles the degree, since all is multiplied by a power of its own. Functions of n states, known ones and
-//! those of a kernel, are independent if a minor of their gradients does not vanish. It has at most n columns, of degree w r + g where
+//! The coefficients of conserved functions solve linear equations, the rates of w monomials at fixed points: they are minors, of degree w r
+//! at most in all unknowns, where r is the degree of rates over a common denominator. Solutions of linear systems are quotients of
+//! determinants, and each system doubles the degree, since a power of its determinant multiplies everything. Functions of n states, known
+//! or from a kernel, are independent if a minor of their gradients does not vanish. It has at most n columns, of degree w r + g where
 //! coefficients are minors, g being the degree of slopes of monomials over a common denominator, c + g where c is the degree of the
-//! coefficients of what is found, and their own where they are declared. So its degree is below D = n (w r + c + g) + the sum of the degrees
-//! of what is declared, in all unknowns: residues, roots, and what constraints are solved for. These are algebraic of degree N together, and
-//! the norm of the minor, a polynomial of degree N D, vanishes at random residues with a probability of N D / p at most (Schwartz and
-//! Zippel). Functions are unknowns, which are independent where no two arguments are equal: the degrees of all differences of arguments
-//! count, too. p > 2^61, and what [`Random`](crate::numbers::random::Random) gives has any residue with a probability below 2 / p.
+//! coefficients of what is found, and their own where they are declared. So its degree is below D = n (w r + c + g) + the sum of the
+//! degrees of what is declared, in all unknowns: residues, roots, and what constraints are solved for. These are algebraic of degree N
+//! together, and the norm of the minor, a polynomial of degree N D, vanishes at random residues with a probability of N D / p at most
+//! (Schwartz and Zippel). Functions are unknowns, which are independent where no two arguments are equal: the degrees of all differences of
+//! arguments count, too. p > 2^61, and what [`Random`](crate::numbers::random::Random) gives has any residue with a probability below 2 /
+//! p.
 //!
 //! Parameters are drawn once, and points until there are roots. More than one in 2 d values of a function have a root of index d where the
-//! function is not such a power itself: one in d, but for a share of its degree over p^(1/2) (Weil). So no point that has all of them is
-//! more than A, the product of all 2 d, times as probable as it is by itself. The rank that counts is the highest at m points. What is
-//! conserved is overlooked with a probability of at most
+//! function is not such a power itself: one in d, but for a share of its degree over p^(1/2) (Weil). So the condition that all roots exist
+//! makes no point more than A times as probable, where A is the product of all 2 d. The highest rank at m points counts. A conserved
+//! function is overlooked with a probability of at most
 //!
 //! N D / 2^60 + (A N D / 2^60)^m
 //!
-//! where the first term has a factor A of its own if there are roots of functions of the parameters, until which these are drawn. Primes
-//! that divide all coefficients of the norm are not counted: where these have 2^33 binary digits, they are fewer than 2^28 out of 2^52.
+//! where the first term gets another factor A if there are roots of functions of the parameters, because parameters are drawn until these
+//! exist. Primes that divide all coefficients of the norm are not counted: where these have 2^33 binary digits, they are fewer than 2^28
+//! out of 2^52.
 
 use num_traits::ToPrimitive;
 
@@ -34,8 +36,8 @@ use crate::proofs::rotation;
 /// The most points.
 const MOST_POINTS: u64 = 8;
 
-/// The number m of points at which what is conserved is told from functions of what is known; `None` where none is enough. Exponents are
-/// multiplied by `scale`.
+/// The number m of points that distinguish conserved functions from functions of known ones; `None` where no number is enough. Exponents
+/// are multiplied by `scale`.
 pub(super) fn points(
     basis: &Basis<'_>,
     set: &Set<'_>,

@@ -1,9 +1,9 @@
 //! Symmetries by which a search falls apart: reflections, reversals of time, and scalings.
 //!
-//! Where z^w(i) x(i) in place of every x(i) turns X(i) into z^(w(i) + d) X(i), for z = -1 or for any number z, X takes what has the weight w
-//! to what has the weight w + d. So a function is conserved if and only if its part of each weight is: there is a matrix for each weight. All
-//! that is asked of weights is that the terms of each sum have the same. These are linear equations, for z = -1 modulo 2, for scalings modulo
-//! a large prime, where z is a root of unity of that order.
+//! Where z^w(i) x(i) in place of every x(i) turns X(i) into z^(w(i) + d) X(i), for z = -1 or for any number z, X takes what has the weight
+//! w to what has the weight w + d. So a function is conserved if and only if its part of each weight is: there is a matrix for each weight.
+//! Weights have to be equal for the terms of each sum. These are linear equations, for z = -1 modulo 2, for scalings modulo a large prime,
+//! where z is a root of unity of that order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ use crate::expression::parts::Results;
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::field::PrimeField;
 
-/// A weight as a combination of those of the symbols, each in its place, and of d.
+/// A weight as a combination of the symbols' weights, each in its place, and of d.
 type Weight = Vec<u64>;
 
-/// The places of monomials in these variables, those of each weight together.
+/// The places of monomials in these variables, grouped by weight.
 pub(super) fn classes(
     derivation: &Derivation,
     variables: &[Expression],

@@ -9,11 +9,11 @@ use crate::numbers::field::PrimeField;
 /// A combination of monomials: their places in ascending order, with coefficients that are not 0.
 pub(super) type Combination = Vec<(usize, u64)>;
 
-/// How many rows are added at once: so many products of residues below 2^62 are added up in 128 bits, and reduced once.
+/// The number of rows that are added at once: the products of residues below 2^62 that fit into 128 bits before they are reduced.
 pub(super) const BLOCK: usize = 8;
 
 /// A matrix in row echelon form, to which rows are added: each row is 0 up to its pivot, which is 1, and in the columns of the pivots of
-/// earlier blocks and of its own.
+/// its block and of earlier ones.
 pub(super) struct Elimination {
     field: PrimeField,
     width: usize,

@@ -52,8 +52,8 @@ impl Space<'_> {
         proved
     }
 
-    /// Those of these functions that are proved to be conserved. They are conserved everywhere if and only if their sum with parameters as
-    /// factors is, whose proof takes as long as that for one of them. Where that is not so, there is a proof for each.
+    /// Selects the functions that are proved to be conserved. All are conserved everywhere if and only if their sum with parameters as
+    /// factors is, and its proof takes as long as the proof of one. If that fails, each is proved alone.
     fn graded(&self, values: Vec<Expression>) -> Vec<Option<FurtherIntegral>> {
         let derivation = self.basis.derivation;
         let is_state = |symbol| derivation.symbols.is_state(symbol);
@@ -120,8 +120,8 @@ impl Space<'_> {
     }
 }
 
-/// The monomials of a combination, with the numbers by which their coefficients are multiples of the first one's. Of pairs of residues
-/// that are not, fewer than one in 10^10 have such a quotient.
+/// The monomials of a combination, with the numbers by which their coefficients are multiples of the first one's. Fewer than one in 10^10
+/// pairs of other residues have such a quotient.
 fn groups(combination: &Combination, field: PrimeField) -> Vec<Vec<(usize, BigRational)>> {
     let mut groups: Vec<(u64, Vec<(usize, BigRational)>)> = Vec::new();
     for (place, entry) in combination {
@@ -134,7 +134,7 @@ fn groups(combination: &Combination, field: PrimeField) -> Vec<Vec<(usize, BigRa
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// The rational number with numerator and denominator up to a size of which this is the residue.
+/// The rational number with this residue whose numerator and denominator are below a size.
 fn rational(residue: u64, field: PrimeField, largest: i128) -> Option<BigRational> {
     let (mut before, mut now) = ((i128::from(field.prime), 0_i128), (i128::from(residue), 1_i128));
     while now.0 > largest {

@@ -54,7 +54,7 @@ impl<'a> Samples<'a> {
         self.list.get(index)
     }
 
-    /// The combinations of this many columns that vanish at all points, each of which gives a row. There are points until further ones change
+    /// The combinations of this many columns that vanish at all points. Each point gives a row. There are points until further ones change
     /// nothing.
     pub(super) fn kernel(
         &mut self,

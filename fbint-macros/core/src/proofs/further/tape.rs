@@ -98,7 +98,7 @@ impl Tape {
         self.operation(Operation::System(system.unknowns.clone(), rows));
     }
 
-    /// Operations on residues that an evaluation takes, about: those of a root are mostly for points at which there is none.
+    /// Operations on residues that an evaluation takes, about: a root takes most for points at which there is none.
     pub(super) fn work(&self) -> usize {
         let work = |operation: &Operation| match operation {
             Operation::Root(..) => 100,
