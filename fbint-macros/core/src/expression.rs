@@ -1,19 +1,19 @@
 //! Scalar expressions as plain data: what a declaration says, and what the algebra answers.
 //!
 //! An [`Expression`] is a graph over exact rational numbers and [`Symbol`]s: parts that occur in several places are stored, compared and
-//! looked at once. It holds no span and no handle of the computer-algebra system, so it may cross the border of `symbolic` in both
-//! directions and be lowered to code afterwards.
+//! visited once. It holds no span and no handle of the computer-algebra system, so it may cross the border of `symbolic` in both directions
+//! and be lowered to code afterwards.
 //!
 //! Every expression has an [`Identity`], a hash of its content. Equal expressions have equal identities, so that comparison takes one
 //! look, and a pass keeps its `parts::Results` by identity: written out as a tree, the Lagrangian of an arm with seven joints has 300 times as many
 //! nodes as distinct parts.
 //!
-//! Constructors fold constants exactly and drop neutral elements; derivatives are those of `numbers::derivative`, and whatever else makes
-//! expressions shorter is `mechanics::Simplify`.
+//! Constructors fold constants exactly and drop neutral elements; `numbers::derivative` differentiates, and `mechanics::Simplify` makes
+//! expressions shorter.
 //!
-//! Symbolica has expressions of its own, but these cannot leave its thread: the types of a procedural macro work on the macro's thread only,
-//! and Symbolica runs on another one that ends before its lock is released (see `symbolic`). So `elaborate` turns `syn` expressions into
-//! [`Expression`]s on the macro's thread and reports mistakes at their spans, a session reads them, derives, and writes
+//! Symbolica has another type of expressions, but these cannot leave its thread: the types of a procedural macro work on the macro's thread
+//! only, and Symbolica runs on another one that ends before its lock is released (see `symbolic`). So `elaborate` turns `syn` expressions
+//! into [`Expression`]s on the macro's thread and reports mistakes at their spans, a session reads them, derives, and writes
 //! [`Expression`]s back, and everything after that happens without the lock.
 
 pub(crate) mod circle;
@@ -99,7 +99,7 @@ functions! {
     Ln: "ln", |x| x[0].ln();
     /// `atan2(y, x)`, the angle of the point (x, y)
     Atan2: "atan2", |x| x[0].atan2(x[1]);
-    /// `powf(base, exponent)` with an exponent that is no number
+    /// `powf(base, exponent)` with an exponent that is not a number
     Powf: "powf", |x| x[0].powf(x[1]);
 }
 
@@ -310,7 +310,7 @@ impl Expression {
         self.transformed_once(&Results::default(), pass)
     }
 
-    /// The same pass over several expressions, with the results that are known of it.
+    /// One pass over several expressions, with the results that are known of it.
     pub(crate) fn transformed_once(
         &self,
         known: &Results<Self>,
@@ -384,7 +384,7 @@ impl Expression {
         if let Self::Product(factors) = self { factors } else { std::slice::from_ref(self) }
     }
 
-    /// The expression and all that it is made of, each before its parts. What takes several operations occurs once.
+    /// The expression and all that it is made of, each before its parts. A part that takes several operations occurs once.
     pub fn nodes(&self) -> impl Iterator<Item = &Self> {
         let (mut open, mut seen, mut parts_first) = (vec![(self, false)], HashSet::new(), Vec::new());
         while let Some((node, is_open)) = open.pop() {

@@ -32,13 +32,13 @@ use crate::syntax::{self, limits};
 /// The longest text, in bytes.
 pub const LONGEST: usize = 1_000_000;
 
-/// The most entries that the state, the inputs or the outputs of a model from text may have, and half of those of its parameters.
+/// The most entries that the state, the inputs or the outputs of a model from text may have, and half the number of its parameters.
 pub const MOST_ENTRIES: usize = 192;
 
 /// The most integrals that a model from text may have.
 pub const MOST_INTEGRALS: usize = 72;
 
-/// The most work that the models of a text may take together: fourteen times that of the largest shipped model.
+/// The most work that the models of a text may take together: fourteen times the work of the largest shipped model.
 const MOST_WORK: u64 = 1_000_000_000;
 
 /// The remedy where that is spent.
@@ -50,7 +50,7 @@ const SIZE_LIMITS: SizeLimits = SizeLimits { entries: MOST_ENTRIES, integrals: M
 /// Parsers and derivations recurse: deep, but bounded, expressions need more of the stack than a thread has by default.
 const STACK: usize = 256 << 20;
 
-/// How often a derivation says where it is.
+/// The time between two reports of a derivation's progress.
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// A model that was read from text.
@@ -107,8 +107,8 @@ pub fn models_watched(text: &str, watch: &mut dyn FnMut(&'static str)) -> Result
     read_alone(text, &Surroundings::of_text(SIZE_LIMITS), MOST_WORK, watch)
 }
 
-/// The models in a text of a package, in their order, with the derivations that the package keeps: their functions are those of the structs
-/// in the package, which algebra may have made shorter.
+/// The models in a text of a package, in their order, with the derivations that the package keeps: they get the functions of the structs in
+/// the package, which algebra may have made shorter.
 ///
 /// # Errors
 ///

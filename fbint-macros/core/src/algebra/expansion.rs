@@ -118,8 +118,7 @@ pub(super) fn terms_of_power(terms: usize, exponent: usize) -> usize {
     bound
 }
 
-/// How often a base is multiplied, or divided by. Powers of a root are expanded where they are whole: a root counts as what it
-/// is taken of.
+/// The number of multiplications or divisions by a base. Powers of a root are expanded where they are whole: a root counts as its radicand.
 fn times(exponent: &BigRational) -> usize {
     exponent.abs().ceil().to_integer().to_usize().unwrap_or(usize::MAX)
 }

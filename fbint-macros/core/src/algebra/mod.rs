@@ -1,4 +1,4 @@
-//! What takes computer algebra: shorter forms, proofs that numbers do not give, and whether doubts are mistakes.
+//! Everything that takes computer algebra: shorter forms, proofs that numbers do not give, and the decision which doubts are mistakes.
 //!
 //! While a session lasts, other builds wait. So what takes many numbers is done between sessions: the grades that points modulo primes
 //! prove are found after the first session, and the states that raise doubts are searched for before the doubts are judged.

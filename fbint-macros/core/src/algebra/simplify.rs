@@ -55,7 +55,7 @@ fn is_angle(node: &Expression) -> bool {
     matches!(node, Expression::Call(Function::Sin | Function::Cos, _))
 }
 
-/// Different calls of functions, each of which costs as much as tens of other operations, and those.
+/// The number of different calls of functions, which cost as much as tens of other operations each, and the number of other operations.
 fn cost(expression: &Expression) -> (usize, usize) {
     let calls = expression.nodes().filter(|node| matches!(node, Expression::Call(..)));
     (calls.collect::<BTreeSet<_>>().len(), expression.operations())

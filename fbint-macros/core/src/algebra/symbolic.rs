@@ -101,7 +101,7 @@ impl Expr {
 
 type Polynomial<Order> = MultivariatePolynomial<RationalField, u16, Order>;
 
-/// A polynomial in some variables, the first of which are eliminated first, and polynomials that vanish.
+/// A polynomial in some variables, which are eliminated in their order, and polynomials that vanish.
 pub struct Dividend {
     dividend: Polynomial<LexOrder>,
     divisors: Vec<Polynomial<LexOrder>>,

@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// What is divided by vanishes as well: the quotient has a value, which is not 0, or it has none.
+    /// The divisor vanishes as well: the quotient has a value, which is not 0, or it has none.
     #[test]
     fn what_vanishes_is_not_cleared() {
         let x = || Expression::from(Symbol(0));

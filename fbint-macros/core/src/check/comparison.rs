@@ -1,4 +1,4 @@
-//! What was derived, held against what was declared, at one point.
+//! The derivation against the declaration, at one point.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -101,8 +101,7 @@ impl<'a> PointComparison<'a> {
         Ok(())
     }
 
-    /// Whether linear systems have unknowns of their own, and are symmetric, as programs take those to be that are not for the multipliers
-    /// of phase constraints.
+    /// Whether linear systems share no unknowns, and are symmetric except for the multipliers of phase constraints. Programs rely on both.
     fn systems(&self) -> Agreement {
         let Derivation { symbols, field, .. } = self.derivation;
         let mut known: BTreeSet<Symbol> = symbols.unknowns().collect();
@@ -177,7 +176,7 @@ impl<'a> PointComparison<'a> {
         Ok(())
     }
 
-    /// What stands for the frame of a Lagrangian system.
+    /// The derived frame of a Lagrangian system.
     fn frame(&self) -> Agreement {
         let (Some(derived), Some(frame)) = (&self.derivation.hamel, &self.declared.frame) else {
             let agree = self.derivation.hamel.is_none() == self.declared.frame.is_none();

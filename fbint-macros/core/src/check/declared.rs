@@ -1,4 +1,4 @@
-//! What is declared, in numbers at one point.
+//! The declaration in numbers, at one point.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::numbers::precise::Real;
 /// Derivatives by, or rates of, the entries of the state that do not vanish identically.
 pub(super) type Covector = BTreeMap<Symbol, Real>;
 
-/// What is declared, at one point, where the velocities vanish that constraints put to zero.
+/// The declaration at one point, where the velocities vanish that constraints set to zero.
 pub(super) struct DeclaredAtPoint<'a> {
     pub(super) problem: &'a Problem,
     /// The value of each symbol.
@@ -28,7 +28,7 @@ pub(super) struct DeclaredAtPoint<'a> {
     pub(super) frame: Option<Frame<'a>>,
     /// The energy, or the balance of energy and work.
     pub(super) energy: Option<Differentiated<Real>>,
-    /// y, the flow without constraints, but for the work; of a Lagrangian system that of its coordinates and the time.
+    /// y, the flow without constraints, but for the work; in a Lagrangian system only the flow of its coordinates and the time.
     pub(super) flow: Covector,
     /// Q, by the momenta or the velocities along which it acts.
     pub(super) forces: Covector,
@@ -88,7 +88,7 @@ impl<'a> DeclaredAtPoint<'a> {
         }))
     }
 
-    /// J dH + Q, or q' = U xi, or as it is given.
+    /// J dH + Q, or q' = U xi, or the given field.
     fn free_flow(&self) -> Option<Covector> {
         let symbols = &self.problem.symbols;
         let mut flow = match (&self.problem.dynamics, &self.frame) {

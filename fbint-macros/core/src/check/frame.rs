@@ -40,7 +40,7 @@ pub(super) fn closes_on_constraints(problem: &Problem) -> bool {
 /// L, U and what follows from them by differentiation alone.
 pub(super) struct Frame<'a> {
     declared: &'a Lagrangian,
-    /// L; its derivatives by velocities are the momenta, also those of velocities that vanish.
+    /// L; its derivatives by velocities, vanishing ones included, are the momenta.
     pub(super) lagrangian: Differentiated<Real>,
     /// q' = U xi
     pub(super) kinematics: BTreeMap<Symbol, Differentiated<Real>>,

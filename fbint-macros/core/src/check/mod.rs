@@ -6,10 +6,10 @@
 //!
 //! grad {g, H} = (D^2 g) J grad H - (D^2 H) J grad g
 //!
-//! X and the multipliers of a canonical system are computed from gradients and one dense system, whatever form was derived for them.
-//! Those of a Lagrangian system are put into d'Alembert's equations of the declared Lagrangian, whose residual must vanish.
+//! X and the multipliers of a canonical system are computed from gradients and one dense system, whatever form was derived for them. For a
+//! Lagrangian system they are put into d'Alembert's equations of the declared Lagrangian, whose residual must vanish.
 //!
-//! What the field keeps by its form is evaluated along it, as if nothing were known of that form.
+//! The quantities that the field keeps by its form are evaluated along it, as if that form were unknown.
 //!
 //! Points at which a declared or derived expression is undefined do not count.
 
@@ -29,7 +29,7 @@ use crate::proofs::changed_by_field;
 const POINTS: usize = 2;
 const TRIED: usize = 40;
 
-/// What the comparison of a derivation with its problem shows.
+/// The result of comparing a derivation with its problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckOutcome {
     /// Every quantity is what it should be.

@@ -1,7 +1,7 @@
 //! X and the multipliers, from gradients of what is declared and one dense linear system.
 //!
-//! X = y - sum c J df, with Df.X = 0, where y is J dH + Q, or the field that is given. A velocity constraint has the row A along which its
-//! reaction acts in the place of df. So no form of the derived field is supposed: neither which linear systems it takes nor how they are
+//! X = y - sum c J df, with Df.X = 0, where y is J dH + Q, or the field that is given. A velocity constraint has the row A, along which its
+//! reaction acts, instead of df. So no form of the derived field is supposed: neither which linear systems it takes nor how they are
 //! eliminated.
 
 use super::declared::{Covector, DeclaredAtPoint, add_multiple};
@@ -12,7 +12,7 @@ use crate::numbers::number::Number;
 use crate::numbers::precise::Real;
 use crate::proofs::solve;
 
-/// How the state moves.
+/// The motion of the state.
 pub(super) struct ExpectedMotion {
     /// X
     pub(super) rates: Covector,
@@ -58,7 +58,7 @@ impl DeclaredAtPoint<'_> {
         Some(ExpectedMotion { rates, multipliers })
     }
 
-    /// How a reaction moves the momenta, by minus its multiplier.
+    /// The change of the momenta by a reaction, for a multiplier of -1.
     fn pushed_by(&self, reaction: &Reaction) -> Option<Covector> {
         let momentum = |symbol: Symbol| match self.problem.symbols[symbol].role {
             Role::Coordinate { momentum } => momentum,

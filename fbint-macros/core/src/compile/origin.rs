@@ -48,8 +48,8 @@ fn read_and_verify(text: &str, problem: &Problem) -> Result<Prepared, String> {
     prepared::read(text, problem).and_then(|prepared| prepared::verify_kept(problem, prepared))
 }
 
-/// Makes the folder what it should be, where that was ordered, or says what it should not have. What is written is written each
-/// time: cargo takes its date for a change, and so does what it was told even if no source has changed.
+/// Brings the folder up to date if that was ordered, or reports the files that it should not have. It writes a file each time: cargo takes
+/// the new date for a change, and so obeys an order even if no source has changed.
 pub(super) fn settle(messages: Messages<'_>, origin: &mut Provenance, equations: &str) -> syn::Result<()> {
     let Messages { model: Elaborated { problem, .. }, surroundings, .. } = messages;
     let Ok(order @ (Order::Write | Order::Check)) = surroundings.order else { return Ok(()) };

@@ -5,9 +5,9 @@ use crate::expression::{Expression, Symbol};
 
 /// The unknowns of a field's linear system, by their roles.
 ///
-/// The multipliers of k holonomic constraints g and of their rates g' follow from C = [[0, A], [-A, B]] with A_ij = {g_i, g'_j} and
-/// B_ij = {g'_i, g'_j}, which is two systems with one symmetric matrix, A c2 = g' and A c1 = {H, g'} + B c2. Where the system is driven,
-/// -y(f) stands in the place of {H, f}, with the flow y of [`Drive`](super::Drive).
+/// The multipliers of k holonomic constraints g and of their rates g' follow from C = [[0, A], [-A, B]] with A_ij = {g_i, g'_j} and B_ij =
+/// {g'_i, g'_j}, which is two systems with one symmetric matrix, A c2 = g' and A c1 = {H, g'} + B c2. Where the system is driven, -y(f)
+/// replaces {H, f}, with the flow y of [`Drive`](super::Drive).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknowns {
     /// Multipliers c2 of rates of holonomic constraints.

@@ -4,7 +4,7 @@ use super::{IntegralId, SparseRow};
 use crate::derivation::table::Table;
 use crate::expression::{Expression, Symbol};
 
-/// The vector field X in steps: linear systems, each of which may contain what those before it are solved for, and the rates.
+/// The vector field X in steps: linear systems in their order, where each may contain the unknowns of earlier ones, and the rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// In the order in which they are solved.
@@ -13,8 +13,8 @@ pub struct Field {
     pub rates: Table<Symbol, Expression>,
 }
 
-/// A linear system K z = b. The matrix is symmetric, and definite wherever the field is defined; where it is that of the brackets of
-/// phase constraints, C^T, it is antisymmetric.
+/// A linear system K z = b. The matrix is symmetric, and definite wherever the field is defined; the matrix of the brackets of phase
+/// constraints, C^T, is antisymmetric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinearSystem {
     /// z

@@ -11,7 +11,7 @@ pub enum Conservation {
     Everywhere(Evidence),
     /// dI.X = 0 in every state that satisfies the constraints.
     OnConstraints(Evidence),
-    /// Neither was proved: the declaration says that it is to be assumed, and a search found no state that refutes it.
+    /// Neither was proved: the declaration assumes it, and a search found no state that refutes it.
     Assumed,
 }
 
@@ -38,8 +38,7 @@ pub enum Evidence {
     Kept,
 }
 
-/// What was found out about a [`Derivation`](super::Derivation), for people to read: the generated code repeats it, and does not
-/// depend on it.
+/// Findings about a [`Derivation`](super::Derivation) for people to read: the generated code repeats them, and does not depend on them.
 #[derive(Clone, Debug)]
 pub struct Findings {
     /// For each integral.
@@ -76,8 +75,8 @@ pub enum KineticEnergy {
 pub struct Further {
     /// Functions of the state, independent of what is declared and of one another, shortest first.
     pub found: Vec<FurtherIntegral>,
-    /// How many more such functions there are, whose coefficients are not polynomials of low degree in the parameters, or which
-    /// are not proved.
+    /// The number of further such functions, whose coefficients are not polynomials of low degree in the parameters, or which are not
+    /// proved.
     pub others: usize,
     /// Where it was looked, or why it was not.
     pub searched: Result<Searched, &'static str>,
@@ -124,8 +123,8 @@ pub struct VelocityConstraints {
     pub are_holonomic: bool,
 }
 
-/// What a search among states suggests. Nothing was found where something should be, which proves nothing: a domain may be
-/// small and far away. So a doubt is an error only if algebra proves it.
+/// A suspicion from a search among states. Nothing was found where something should be, which proves nothing: a domain may be small and far
+/// away. So a doubt is an error only if algebra proves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// A declared quantity is defined in no state that was tried.
@@ -160,7 +159,7 @@ pub enum Doubt {
 /// Brackets of integrals that are not constraints: Dirac brackets where there are constraints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Involution {
-    /// How many pairs there are of which it is known whether they commute; 0 where the system has no bracket, or more integrals than were looked at.
+    /// The number of pairs that are known to commute or not to; 0 where the system has no bracket, or too many integrals.
     pub pairs: usize,
     /// The pairs that do not commute, with their bracket where it was brought into closed form.
     pub others: Vec<(IntegralId, IntegralId, Option<Bracket>)>,
@@ -187,7 +186,7 @@ pub struct Rank {
 /// Integrals whose gradients are dependent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundSet {
-    /// The integrals, of which the gradient of the last is a combination of the others'.
+    /// The integrals. The gradient of the last is a combination of the others'.
     pub members: Vec<IntegralId>,
     /// Whether that is proved, and not only so in the states that were tried.
     pub is_proved: bool,

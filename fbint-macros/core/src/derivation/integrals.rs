@@ -31,7 +31,7 @@ pub enum Kind {
         /// g
         of: IntegralId,
     },
-    /// A constraint f(q, p) = 0 of a canonical system, taken as it is.
+    /// A constraint f(q, p) = 0 of a canonical system, taken as it stands.
     Phase,
     /// A velocity constraint A(q) q' + b = 0 that a reaction holds.
     Velocity,
@@ -70,7 +70,7 @@ pub struct Integral<V = Expression, G = SparseRow> {
     pub latex: String,
     /// Its value now.
     pub kind: Kind,
-    /// How many equal entries of a declared matrix it stands for.
+    /// The number of equal entries of a declared matrix for which it stands.
     pub weight: u32,
     /// Whether the declaration takes the responsibility for its conservation, which states may refute.
     pub assumed: bool,

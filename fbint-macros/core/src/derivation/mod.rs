@@ -1,10 +1,10 @@
 //! The mathematics of one model as plain data: what `mechanics` derives, `program` lowers and `notation` prints.
 //!
-//! What a symbol or an integral is stands where it is listed, in [`Symbols`] and [`Integrals`], and is read from there. A canonical
-//! state is x = (q, p) with J = [[0, I], [-I, 0]] and bracket {f, g} = f_q . g_p - f_p . g_q. Its field is
-//! X = J (grad H - Df^T c), where c solves C^T c = b with C_ij = {f_i, f_j}, b_i = {H, f_i} over the constraints f (CPV22
-//! eq. 4). A Lagrangian state is (q, xi) with q' = U(q) xi, and its field follows from Hamel's equations. The field of any other state is
-//! given, or is J(x) grad H. Whatever it follows from, a [`Field`] is linear systems, such as C^T c = b, and rates.
+//! The lists [`Symbols`] and [`Integrals`] say what each symbol and each integral is, and everything reads it from there. A canonical state
+//! is x = (q, p) with J = [[0, I], [-I, 0]] and bracket {f, g} = f_q . g_p - f_p . g_q. Its field is X = J (grad H - Df^T c), where c
+//! solves C^T c = b with C_ij = {f_i, f_j}, b_i = {H, f_i} over the constraints f (CPV22 eq. 4). A Lagrangian state is (q, xi) with q' =
+//! U(q) xi, and its field follows from Hamel's equations. The field of any other state is given, or is J(x) grad H. Whatever it follows
+//! from, a [`Field`] is linear systems, such as C^T c = b, and rates.
 //!
 //! # Symbols
 //!
@@ -23,7 +23,7 @@
 //! | c | the multipliers, C^T c = {H, f} |
 //! | X | the vector field to integrate, tangent to the level sets of F |
 //!
-//! The order of a list is that of the flat state, or of F, and means nothing else.
+//! A list has the order of the flat state, or of F, and the order means nothing else.
 
 mod constraints;
 mod drive;
@@ -55,7 +55,7 @@ pub struct Problem {
     pub name: String,
     /// The entries of the state and of the parameters, and the multipliers of the constraints.
     pub symbols: Symbols,
-    /// How the state moves where there are no constraints.
+    /// The motion of the state without constraints.
     pub dynamics: Dynamics,
     /// Everything that the flow keeps.
     pub integrals: Table<IntegralId, Declared>,
@@ -151,7 +151,7 @@ pub fn stem(name: &str) -> &str {
     name.split('[').next().unwrap_or(name)
 }
 
-/// How a state moves.
+/// The motion of a state.
 #[derive(Clone, Debug)]
 pub enum Dynamics {
     /// By Hamilton's equations.
@@ -168,7 +168,7 @@ pub enum Dynamics {
         /// H
         hamiltonian: Expression,
     },
-    /// x' as it is given.
+    /// x', given by the declaration.
     Given {
         /// x', entry by entry.
         rates: Vec<Expression>,
@@ -185,7 +185,7 @@ impl Dynamics {
     }
 }
 
-/// A Lagrangian system as it is declared, with all of its velocities, also those that constraints put to zero.
+/// A Lagrangian system as declared, with all of its velocities, including the ones that constraints set to zero.
 #[derive(Clone, Debug)]
 pub struct Lagrangian {
     /// L(q, xi)

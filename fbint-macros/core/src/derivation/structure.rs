@@ -13,7 +13,7 @@ pub enum Structure {
     Canonical,
     /// grad f^T J(x) grad g. Each row of J has the entries that do not vanish.
     Matrix(Table<Symbol, SparseRow>),
-    /// There is no bracket with which the field could be written: it is given, or takes linear systems.
+    /// No bracket gives the field: the declaration does, or it takes linear systems.
     None,
 }
 
@@ -27,7 +27,7 @@ impl Structure {
         }
     }
 
-    /// The matrix with these rows, which have an entry for each variable of the state. Those of the time and the work are empty.
+    /// The matrix with these rows, which have an entry for each variable of the state. The rows of the time and the work are empty.
     fn matrix(symbols: &Symbols, rows: &[Vec<Expression>]) -> Self {
         let row = |row: &Vec<Expression>| {
             let entries = symbols.states().zip(row).filter(|(_, entry)| !entry.is_zero());

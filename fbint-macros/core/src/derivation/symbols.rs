@@ -56,7 +56,7 @@ pub enum Role {
     Multiplier(IntegralId),
     /// The notation for the rate of a coordinate, or of any entry of a `state`, in a declaration.
     Rate {
-        /// What has the rate.
+        /// The symbol whose rate this is.
         of: Symbol,
     },
     /// The notation for the momentum dL/dv of a velocity in a declaration.
@@ -99,8 +99,8 @@ impl Role {
     }
 }
 
-/// All symbols of a model: the entries of the state in the order of the flat state, those of the parameters and of the inputs, and
-/// what is not an unknown: vanishing velocities, multipliers, auxiliary quantities.
+/// All symbols of a model: the entries of the state in the order of the flat state, of the parameters and of the inputs, and symbols that
+/// are not unknowns: vanishing velocities, multipliers, auxiliary quantities.
 pub type Symbols = Table<Symbol, SymbolInfo>;
 
 impl Id for Symbol {

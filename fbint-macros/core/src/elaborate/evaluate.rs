@@ -349,7 +349,7 @@ impl Scope<'_> {
     }
 }
 
-/// How several values are made one.
+/// The way in which several values become one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fold {
     Sum,

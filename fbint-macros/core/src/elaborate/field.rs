@@ -43,7 +43,7 @@ fn is_rate(role: Role) -> bool {
     matches!(role, Role::Rate { .. })
 }
 
-/// What `rate(..)` stands for beside `state`: the given rates, or J grad H. `None` where H has no derivative, which is reported with the
+/// The meaning of `rate(..)` with `state`: the given rates, or J grad H. `None` where H has no derivative, which is reported with the
 /// derivation.
 fn rates_of_state(symbols: &Symbols, states: &[Symbol], dynamics: &Dynamics) -> Option<Settlement> {
     if symbols.with(is_rate).is_empty() {

@@ -100,8 +100,8 @@ impl Scope<'_> {
         Ok(index.clone())
     }
 
-    /// The value of a series without members: zero, in the shape that a member would have. What goes wrong in a member that does not exist
-    /// is nobody's mistake.
+    /// The value of a series without members: zero, in the shape that a member would have. A failure in a member that does not exist is not
+    /// a mistake of the declaration.
     fn empty_sum(&mut self, index: &Ident, start: i64, body: &Expr) -> Value {
         let member = self.attempted(|scope| scope.with_index(index, start, |scope| scope.evaluate(body)));
         Ok(member.map_or_else(|Poison| Expression::zero().into(), |member| member.map(|_| Expression::zero())))
@@ -184,7 +184,7 @@ impl Scope<'_> {
         }
     }
 
-    /// `vector![..]`, `matrix![..; ..]` and `stack![..; ..]`: blocks, which are scalars but for those of `stack`.
+    /// `vector![..]`, `matrix![..; ..]` and `stack![..; ..]`: blocks, which are scalars except in `stack`.
     pub(super) fn macro_call(&mut self, call: &Macro) -> Value {
         let name = call.path.segments.last().map(|word| plain(&word.ident)).unwrap_or_default();
         let Some((_, constructor)) = CONSTRUCTORS.into_iter().find(|(constructor, _)| *constructor == name) else {

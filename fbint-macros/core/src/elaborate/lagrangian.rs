@@ -1,6 +1,6 @@
 //! Rates, momenta and velocity constraints: what `rate(..)` and `momentum(..)` stand for, and what is linear in velocities.
 //!
-//! `rate(f)` is written with a symbol for the rate of each coordinate. What the symbols stand for follows from the declared motion.
+//! `rate(f)` is written with a symbol for the rate of each coordinate. The declared motion gives the symbols their meaning.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ impl Scope<'_> {
         }
     }
 
-    /// `gradient(f, x)`, of the shape of x: the partial derivatives of a scalar, while everything else that f is written with stays as it is.
+    /// `gradient(f, x)`, of the shape of x: the partial derivatives of a scalar, while everything else in f is held.
     pub(super) fn partial_derivatives(&mut self, function: &Expr, variable: &Expr) -> Value {
         let (value, by) = (self.evaluate(function), self.evaluate(variable));
         let (value, by) = (value?, by?);
@@ -348,8 +348,8 @@ pub(super) fn joined(names: &[String]) -> String {
     }
 }
 
-/// Finds the constraints of which the velocities keep all by themselves: dg/dq U = 0 wherever all constraints hold. Refuses `assume`
-/// before any other, which has a reaction and so is kept by construction.
+/// Finds the constraints that the velocities keep without a reaction: dg/dq U = 0 wherever all constraints hold. Refuses `assume` before
+/// any other, which has a reaction and so is kept by construction.
 pub(super) fn find_sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints: &mut [Quantity]) {
     let mut constraints: Vec<&mut Quantity> =
         constraints.iter_mut().filter(|constraint| constraint.purpose == Purpose::Holonomic).collect();
@@ -366,8 +366,8 @@ pub(super) fn find_sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints:
     }
 }
 
-/// Returns `true` if there are more reactions than velocities, and more than a few, and reports it. Then they need not be looked at
-/// one by one.
+/// Returns `true` if there are more reactions than velocities, and more than a few, and reports it. Then nothing has to be checked one by
+/// one.
 pub(super) fn exceed(IntegralList { integrals, spans }: &IntegralList, symbols: &Symbols, errors: &Errors) -> bool {
     const FEW: usize = 64;
     let velocities = symbols.with(|role| role == Role::Velocity).len();

@@ -1,10 +1,9 @@
 //! From a [`Declaration`] to an [`Elaborated`] model: names resolved, shapes checked, every expression a scalar one.
 //!
-//! This is the last place that sees `syn::Expr`. Symbols are listed as the state is laid out: the entries of the coordinates and
-//! those of the momenta in the same order, or those of `state`, then those of the parameters; matrices column by column.
-//! Constraints, invariants and outputs are flattened to scalars. Every mistake is reported once, at its own token; whatever
-//! depends on it is left out silently. The emitted equations are the declared ones, term for term: simplification is not done
-//! here.
+//! This is the last place that sees `syn::Expr`. Symbols are listed as the state is laid out: the entries of the coordinates and of the
+//! momenta in the same order, or of `state`, then the entries of the parameters; matrices column by column. Constraints, invariants and
+//! outputs are flattened to scalars. Every mistake is reported once, at its own token; whatever depends on it is left out silently. The
+//! emitted equations are the declared ones, term for term: simplification is not done here.
 
 mod beginning;
 mod evaluate;
@@ -154,7 +153,7 @@ fn all_symbols(scope: &Scope, listed: &IntegralList) -> Symbols {
     symbols
 }
 
-/// What holds the velocity constraints.
+/// The reactions that hold the velocity constraints.
 fn reactions(quantities: &[Quantity], integrals: &Table<IntegralId, Declared>) -> Vec<Reaction> {
     let held = integrals.iter().filter(|(_, integral)| integral.kind == Kind::Velocity).map(|(id, _)| id);
     let rows = scalars(quantities, Purpose::VelocityConstraint);

@@ -1,8 +1,8 @@
 //! `multiplier(constraint)` in an `output`. Its value depends on the constraint:
 //!
 //! - holonomic, g: the entry of c1 that makes the reaction force, dp/dt = -dH/dq + G^T c1 with G = dg/dq;
-//! - a velocity constraint A q' = 0: the same with A in the place of G;
-//! - a velocity that is put to zero: the force that holds it there;
+//! - a velocity constraint A q' = 0: the same with A instead of G;
+//! - a velocity that is set to zero: the force that holds it there;
 //! - a phase constraint: its entry of c in X = J (grad H - Df^T c).
 //!
 //! Each constraint that is kept has a symbol for its multiplier. If it stands for several equal entries, these share the multiplier, so

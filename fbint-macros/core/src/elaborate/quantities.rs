@@ -20,7 +20,7 @@ pub(super) struct ScalarQuantity {
     pub(super) rate_name: String,
     /// The function.
     pub(super) value: Expression,
-    /// How many entries of the declared quantity it stands for.
+    /// The number of entries of the declared quantity for which it stands.
     pub(super) weight: u32,
     /// Set if its conservation is assumed.
     pub(super) assumed: bool,

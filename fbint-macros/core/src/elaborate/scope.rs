@@ -23,7 +23,7 @@ pub(super) struct Poison;
 /// A result whose mistake, if any, has been reported.
 pub(super) type Reported<T> = Result<T, Poison>;
 
-/// All results, each of which is taken before a mistake in any of them ends this: every mistake is reported.
+/// All results. It takes every one before a mistake in any of them ends it, so that every mistake is reported.
 pub(super) fn every<T>(results: impl Iterator<Item = Reported<T>>) -> Reported<Vec<T>> {
     results.collect::<Vec<_>>().into_iter().collect()
 }
@@ -197,7 +197,7 @@ impl<'a> Scope<'a> {
         self.symbols.get(symbol).map(|symbol| symbol.role)
     }
 
-    /// The variable that a symbol is an entry of, or what stands for its rate or momentum, as it is written.
+    /// The notation of the variable that a symbol is an entry of, or of the variable's rate or momentum.
     pub(super) fn whole(&self, symbol: Symbol) -> String {
         let variable = |of: Symbol| plain(&self.unknowns.places[of].variable);
         match self.symbols[symbol].role {
@@ -458,7 +458,7 @@ impl<'a> Scope<'a> {
         order.map(|symbol| Ok((symbol, values.remove(&symbol).ok_or(Poison)?))).collect()
     }
 
-    /// The entries of the variable of which a value is given by its name. Fails if it does not have this shape, or if none of these
+    /// The entries of the variable whose value an entry gives by its name. Fails if it does not have this shape, or if none of these
     /// variables has this name, which `syntax` has reported. `what` names the value.
     pub(super) fn given<'v>(
         &self,

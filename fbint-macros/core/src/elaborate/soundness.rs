@@ -106,8 +106,8 @@ impl Check<'_> {
         });
     }
 
-    /// What to do about velocities without inertia, which have no equation for their rates. Without a force they are free; otherwise
-    /// their equations are of first order.
+    /// The remedy for velocities without inertia, which have no equation for their rates. Without a force they are free; otherwise their
+    /// equations are of first order.
     fn remedy(&self, involved: &[Symbol]) -> String {
         let first_order =
             "declare equations of first order: a `state` with `dynamics`, or with `poisson` and a `hamiltonian`";

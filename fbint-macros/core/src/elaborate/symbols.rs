@@ -1,4 +1,4 @@
-//! The unknowns of a model, entry by entry, and how they are written. What a symbol is, its [`Role`], is decided here and nowhere else.
+//! The unknowns of a model, entry by entry, and their notation. Only this module decides on the [`Role`] of a symbol.
 
 use std::collections::BTreeMap;
 

@@ -153,7 +153,7 @@ impl ShapedExpression {
         Self::bounded(Shape::Matrix { rows, columns }, places(rows, columns).map(entry))
     }
 
-    /// The quantity of this shape with these entries, of which none is built after those that are too large together.
+    /// The quantity of this shape with these entries. It builds no entry after the ones before are too large together.
     fn bounded(shape: Shape, entries: impl Iterator<Item = Expression>) -> Result<Self, String> {
         let mut nodes = 0;
         let fitting = entries.map(|entry| count(&entry, 1, &mut nodes).map(|()| entry));
@@ -225,8 +225,8 @@ fn count(expression: &Expression, level: usize, nodes: &mut usize) -> Result<(),
     expression.children().try_for_each(|child| count(child, level + 1, nodes))
 }
 
-/// What is wrong with the expression's own numbers, which have to be within the range of a double, or with its value, where it is made of
-/// numbers alone. Its parts are checked when they are built.
+/// The fault of the expression's own numbers, which have to be within the range of a double, or of its value, if it consists of numbers
+/// alone. Its parts are checked when they are built.
 pub(super) fn unrepresentable(expression: &Expression) -> Option<&'static str> {
     let sound = |number: &BigRational| {
         let value = to_f64(number);

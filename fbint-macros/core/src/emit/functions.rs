@@ -40,7 +40,7 @@ pub(super) struct Signatures {
 }
 
 impl Signatures {
-    /// Those of a model, or of a mistaken one.
+    /// The functions of a model, or of a mistaken one.
     pub(super) fn of_model(declaration: &Declaration, model: Option<&CompiledModel>, system: &TokenStream) -> Self {
         let runtime = &declaration.runtime;
         let is_free = |velocity: &&Variable| declaration.vanishing_by(velocity).is_none();

@@ -44,7 +44,7 @@ pub(super) fn hamel_functions_of_system(writer: &Writer<'_>) -> Option<TokenStre
     writer.has(Trait::Hamel).then_some(function)
 }
 
-/// The same as a constant, for programs without a value of the system.
+/// These functions as a constant, for programs without a value of the system.
 pub(super) fn hamel_functions(writer: &Writer<'_>) -> Option<TokenStream> {
     let runtime = writer.runtime;
     let functions = quote! {

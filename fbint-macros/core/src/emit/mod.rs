@@ -61,7 +61,7 @@ pub fn emit(declaration: &Declaration, model: &CompiledModel) -> TokenStream {
     items(&Writer::new(declaration, Some(model)))
 }
 
-/// The same of a mistaken model, with functions that never run: everything that uses the model still resolves, so that one mistake gives
+/// The items of a mistaken model, with functions that never run: everything that uses the model still resolves, so that one mistake gives
 /// one message.
 pub fn stub(declaration: &Declaration) -> TokenStream {
     items(&Writer::new(declaration, None))

@@ -7,7 +7,7 @@ use syn::{DeriveInput, GenericParam, Generics};
 
 use crate::syntax::{AttributeKey, Declaration};
 
-/// The model as it is most likely used. A generic one, which is a mistake, has `f64` for its types and `'static` for its lifetimes: if all
+/// The model in its most likely use. A generic one, which is a mistake, has `f64` for its types and `'static` for its lifetimes: if all
 /// types had an implementation, rustc could not tell which one `Model::FACTS` means.
 pub(super) struct Instance {
     /// The type, without bounds on its generic types, which `f64` need not satisfy.
@@ -39,7 +39,7 @@ impl Instance {
         Self { item, sizes, arguments }
     }
 
-    /// The path of the model. Where its name is also that of a generic parameter of generated code, it is found through its module.
+    /// The path of the model. Where a generic parameter of generated code has the same name, it is found through its module.
     pub(super) fn path(&self) -> TokenStream {
         let (name, arguments) = (&self.item.ident, &self.arguments);
         let module = (name == "T" || name == "L").then(|| quote!(self::));

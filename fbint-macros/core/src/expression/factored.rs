@@ -38,7 +38,7 @@ fn with_like_terms_collected(expression: Expression) -> Expression {
     }
 }
 
-/// Adds a number times the terms of a sum, those of sums within among them, to terms of other kinds.
+/// Adds a number times the terms of a sum, including the terms of sums within, to terms of other kinds.
 fn add_terms(expression: &Expression, number: &BigRational, kinds: &mut Vec<Factors>) {
     match expression {
         Expression::Sum(terms) => return terms.iter().for_each(|term| add_terms(term, number, kinds)),

@@ -91,7 +91,7 @@ impl PartialEq for Parts {
 
 impl Eq for Parts {}
 
-/// That of slices, which looks at the first parts that differ alone.
+/// The order of slices, which compares only the first parts that differ.
 impl Ord for Parts {
     fn cmp(&self, other: &Self) -> Ordering {
         if self == other { Ordering::Equal } else { self.0.parts.cmp(&other.0.parts) }

@@ -19,7 +19,7 @@ impl Flow<'_> {
     /// The systems for the multipliers: two with the matrix A where all constraints are holonomic and A is definite, or where reactions hold
     /// velocity constraints, else one with the whole of C; `None` where a bracket is not a finite real expression.
     ///
-    /// A velocity constraint f = A q' + b has A in the place of the gradient of g, and f in the place of g'.
+    /// A velocity constraint f = A q' + b has A instead of the gradient of g, and f instead of g'.
     pub(super) fn systems(&self, observables: &Table<IntegralId, Observable>) -> Option<Vec<LinearSystem>> {
         let Flow { problem, space, integrals } = self;
         let hamiltonian = &observables[problem.integrals.energy()?].gradient;
@@ -131,7 +131,7 @@ fn symmetric(
     Some(matrix)
 }
 
-/// The brackets of members, which are antisymmetric, and below them those of others with the members.
+/// The brackets of members, which are antisymmetric, and below them the brackets of others with the members.
 fn antisymmetric(
     members: &[&SparseRow],
     others: &[&SparseRow],

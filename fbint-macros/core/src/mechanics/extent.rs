@@ -1,5 +1,6 @@
-//! How long what is derived may become. Algebra multiplies out integrals and brackets, which share nothing then: a product of many sums
-//! has derivatives that take minutes and gigabytes, although the code in the end is short. Equations count by their distinct parts.
+//! The limits on the length of derived expressions. Algebra multiplies out integrals and brackets, which share nothing then: a product of
+//! many sums has derivatives that take minutes and gigabytes, although the code in the end is short. Equations count by their distinct
+//! parts.
 
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::table::Table;

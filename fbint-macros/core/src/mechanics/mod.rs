@@ -68,7 +68,7 @@ pub fn prepare(problem: &Problem) -> Result<Prepared, Underived> {
     Ok(concluded(derivation, &grades, &simplify))
 }
 
-/// A derivation with what is found out about its integrals, beside these grades.
+/// A derivation with these grades, and with all other findings about its integrals.
 pub fn concluded(
     derivation: Derivation,
     grades: &Table<IntegralId, Option<Conservation>>,

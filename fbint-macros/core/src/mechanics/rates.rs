@@ -37,16 +37,16 @@ fn claim(derivation: &Derivation, integral: IntegralId, simplify: &dyn Simplify)
     Claim::Open { rate }
 }
 
-/// Whether a multiplier may be other than 0 where the constraints hold. Those of the rates of holonomic constraints are not, unless there
-/// are phase constraints, with which these rates may have brackets.
+/// Whether a multiplier may be other than 0 where the constraints hold. Multipliers of the rates of holonomic constraints are 0 there,
+/// unless there are phase constraints, with which these rates may have brackets.
 fn acts_on_constraints(derivation: &Derivation, multiplier: Symbol) -> bool {
     let kind = |constraint| derivation.integrals[constraint].kind;
     let is_of_rate = matches!(derivation.symbols.constraint(multiplier).map(kind), Some(Kind::Rate { .. }));
     !is_of_rate || derivation.integrals.rows().any(|integral| integral.kind == Kind::Phase)
 }
 
-/// dI.X, which is linear in the multipliers: what contains none, and by each what it is multiplied with, in shorter forms. What is not finite
-/// and real stands as a number that is not 0: nothing is proved of it, and no state will be found for it.
+/// dI.X, which is linear in the multipliers: the part without multipliers, and the factor of each, in shorter forms. A part that is not
+/// finite and real becomes a number that is not 0: nothing is proved of it, and no state will be found for it.
 fn parts_of_rate(
     derivation: &Derivation,
     integral: IntegralId,

@@ -1,5 +1,4 @@
-//! What brings derived expressions into shorter forms: exact differentiation writes everything that is needed, and sums of what it writes
-//! have terms that cancel.
+//! The step that brings derived expressions into shorter forms: exact differentiation writes every term, and some terms of its sums cancel.
 
 use crate::expression::Expression;
 use crate::expression::circle;
@@ -31,8 +30,8 @@ pub trait Simplify {
     }
 }
 
-/// Simplifies without algebra: equal terms and equal factors become one, and what points modulo primes prove to vanish is 0. What
-/// expressions share is simplified once.
+/// Simplifies without algebra: equal terms and equal factors become one, and a part that vanishes by a proof at points modulo primes is 0.
+/// Common parts are simplified once.
 #[derive(Default)]
 pub struct Collect {
     collected: Results<Expression>,

@@ -1,8 +1,8 @@
 //! Forms in which functions are declared.
 //!
-//! People write (x - y) - s where x and y are large and near one another, and (x y)^2 where x is large and y is small. The algebra
-//! has an order of its own: y + (s - x) has fewer digits, and x^2 y^2 overflows earlier. So what is declared keeps its form, and in
-//! what is derived, declared sums are found by their terms.
+//! People write (x - y) - s where x and y are large and near one another, and (x y)^2 where x is large and y is small. Algebra orders terms
+//! in another way: y + (s - x) has fewer digits, and x^2 y^2 overflows earlier. So what is declared keeps its form, and in what is derived,
+//! declared sums are found by their terms.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::expression::parts::Results;
 pub(super) struct Written {
     /// By their terms in order, with all sums within resolved.
     sums: BTreeMap<Vec<Expression>, Expression>,
-    /// What is restored already.
+    /// The parts that are restored already.
     restored: Results<Expression>,
 }
 

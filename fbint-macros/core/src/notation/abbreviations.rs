@@ -38,7 +38,7 @@ fn expressions(derivation: &Derivation) -> impl Iterator<Item = &Expression> {
 /// A walk over distinct parts.
 #[derive(Default)]
 struct Walk<'a> {
-    /// How often each part occurs in distinct expressions around it.
+    /// The number of times that each part occurs in distinct expressions around it.
     occurrences: HashMap<Identity, usize>,
     seen: HashSet<Identity>,
     parts_first: Vec<&'a Expression>,

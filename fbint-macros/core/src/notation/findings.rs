@@ -263,7 +263,7 @@ impl Notation<'_> {
         notes
     }
 
-    /// What follows from constraints that are marked as redundant.
+    /// The consequences of constraints that are marked as redundant.
     fn redundant(&self) -> Option<String> {
         let all = self.derivation.integrals.iter();
         let redundant = all.filter(|(_, integral)| integral.kind == Kind::Redundant).map(|(id, _)| id);

@@ -1,8 +1,8 @@
 //! A derivation as people write it: plain text for a terminal, LaTeX for a paper.
 //!
-//! Both list the same things in the order of the paper: L or H, the constraints and their partners, the brackets that do not
-//! vanish, the linear system for c, the field X component by component, V and its gradient. c and y carry the name of the
-//! constraint or the integral that they belong to. What was found out about the integrals follows.
+//! Both list the same things in the order of the paper: L or H, the constraints and their partners, the brackets that do not vanish, the
+//! linear system for c, the field X component by component, V and its gradient. c and y carry the name of the constraint or the integral
+//! that they belong to. Findings about the integrals follow.
 
 mod abbreviations;
 mod findings;
@@ -74,7 +74,7 @@ struct Notation<'a> {
     derivation: &'a Derivation,
     /// y, by the names of the integrals.
     y: Table<IntegralId, Symbol>,
-    /// What is printed as a symbol, because long equations have it in several places.
+    /// The parts that are printed as symbols, because long equations have them in several places.
     abbreviations: Vec<(Symbol, Expression)>,
 }
 

@@ -47,7 +47,7 @@ pub(super) struct Printer {
     abbreviations: HashMap<Identity, Symbol>,
 }
 
-/// How tightly the outermost operation of a printed expression binds.
+/// The precedence of the outermost operation of a printed expression.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
     Operation,
@@ -129,7 +129,7 @@ impl Printer {
         if enclose { self.style.choose(format!("({text})"), format!("\\left({text}\\right)")) } else { text }
     }
 
-    /// What an abbreviation stands for.
+    /// The definition of an abbreviation.
     pub(super) fn definition(&self, part: &Expression) -> String {
         self.print_written_out(part).0
     }

@@ -34,7 +34,7 @@ pub(crate) struct Evaluation<T, F> {
     values: Results<Option<T>>,
 }
 
-/// The same where the values of symbols come from anywhere.
+/// An evaluation with the values of symbols from any source.
 pub(crate) type AtPoint<'a, T> = Evaluation<T, Box<dyn Fn(Symbol) -> T + 'a>>;
 
 impl<T: Number, F: Fn(Symbol) -> T> Evaluation<T, F> {
@@ -113,8 +113,8 @@ fn gradient_of(
     })
 }
 
-/// The same by reverse mode, in one sweep from the whole to its parts: each part is visited once, however many variables there are, and
-/// the derivatives share their common parts. Those of a short expression come out longer than by [`gradient`].
+/// The gradient by reverse mode, in one sweep from the whole to its parts: it visits each part once, for any number of variables, and the
+/// derivatives share their common parts. For a short expression they come out longer than by [`gradient`].
 pub(crate) fn gradient_in_reverse(
     expression: &Expression,
     is_variable: impl Fn(Symbol) -> bool,

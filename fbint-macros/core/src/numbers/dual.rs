@@ -1,7 +1,7 @@
 //! Numbers with their derivatives.
 //!
-//! Of 256 bits, these are what derivatives of programs are held against, and no rule by which programs are differentiated takes part:
-//! linear systems are solved in them as in all other numbers.
+//! In 256 bits they are the reference for derivatives of programs, and no rule by which programs are differentiated takes part: linear
+//! systems are solved in them as in all other numbers.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Linear systems, over whatever can be added, multiplied and divided, by Gaussian elimination. The search for what else is conserved
-//! has an elimination of its own, modulo a prime.
+//! Linear systems, over whatever can be added, multiplied and divided, by Gaussian elimination. The search for further conserved quantities
+//! has another elimination, modulo a prime.
 
 use std::marker::PhantomData;
 
@@ -14,7 +14,7 @@ pub(crate) trait Arithmetic {
     fn difference(&self, a: &Self::Entry, b: &Self::Entry) -> Self::Entry;
     /// `None` where it is not defined.
     fn reciprocal(&self, entry: &Self::Entry) -> Option<Self::Entry>;
-    /// How well the entry of a row in this column serves as a pivot, 0 if it is 0: of numbers, the size.
+    /// The merit of a row's entry in this column as a pivot, 0 if the entry is 0: the size of numbers.
     fn merit(&self, row: &[Self::Entry], column: usize) -> f64;
 
     /// a - b c
@@ -48,8 +48,8 @@ impl<N: Numeric> Arithmetic for PhantomData<N> {
     }
 }
 
-/// A matrix of which some columns are eliminated, from the left to the right: L U, where the row of a pivot has the entries of U to the right of
-/// it and the reciprocal of the pivot in its place, and the rows that got their pivots later have the entries of L.
+/// A matrix with some columns eliminated, from the left to the right: L U, where the row of a pivot has the entries of U to the right of it
+/// and the reciprocal of the pivot in its place, and the rows that got their pivots later have the entries of L.
 pub(crate) struct Echelon<A: Arithmetic> {
     arithmetic: A,
     rows: Vec<Vec<A::Entry>>,
@@ -64,8 +64,8 @@ impl<A: Arithmetic> Echelon<A> {
         Self { arithmetic, rest: (0..rows.len()).collect(), rows, pivots: Vec::new() }
     }
 
-    /// Eliminates a column, unless all that is left of it is negligible: whether it is no combination of those before it. `None` where
-    /// something is left by which nothing can be divided.
+    /// Eliminates a column, unless all that is left of it is negligible, and returns whether it is independent of the columns before it.
+    /// `None` where the rest has no entry that can be divided by.
     pub(crate) fn pivot(&mut self, column: usize, negligible: f64) -> Option<bool> {
         let merits = self.rest.iter().map(|&row| (row, self.arithmetic.merit(&self.rows[row], column)));
         // What is not a number is not negligible.
@@ -205,7 +205,7 @@ impl<N: Numeric> Balanced<N> {
         self.echelon.eliminate(row, column)
     }
 
-    /// The columns of which a column is a combination that have a share in it.
+    /// The columns that take part in a column that is a combination of them.
     pub(crate) fn involved(&self, column: usize) -> Vec<usize> {
         let shares = self.echelon.combination(column).into_iter();
         shares.filter(|(_, share)| share.size() > N::SMALLEST_SHARE).map(|(column, _)| column).collect()
@@ -242,7 +242,7 @@ impl<N: Numeric> Balanced<N> {
 mod tests {
     use super::*;
 
-    /// What depends on what does not depend on units, and three columns of which the last is 2 a - 3 b are dependent in each of them.
+    /// Dependence does not depend on units: with 2 a - 3 b as the third column, three columns are dependent in each of them.
     #[test]
     fn units_do_not_matter() {
         let rows = |sizes: [f64; 3]| -> Vec<Vec<f64>> {

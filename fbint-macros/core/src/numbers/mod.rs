@@ -1,5 +1,5 @@
-//! What expressions are evaluated in: doubles, with an estimate of their rounding or without, numbers of 256 bits, with derivatives or without, signs, residues modulo primes; where they
-//! are evaluated; and linear systems in all of them.
+//! The numbers in which expressions are evaluated: doubles, with an estimate of their rounding or without, numbers of 256 bits, with
+//! derivatives or without, signs, residues modulo primes; the points at which they are evaluated; and linear systems in all of them.
 
 pub(crate) mod bounded;
 pub(crate) mod derivative;

@@ -38,7 +38,7 @@ pub(crate) trait Number: Clone {
     }
 }
 
-/// A number with a size. What is undefined is not a number, and as a double NaN.
+/// A number with a size. An undefined value is not a number, and as a double NaN.
 pub(crate) trait Numeric: Number {
     /// Elimination takes a pivot for 0 if it is not larger than this in a matrix whose rows and columns are of size one.
     ///
@@ -60,7 +60,7 @@ pub(crate) trait Numeric: Number {
         factors.map_or_else(|| vec![Self::undefined(); b.len()], |factors| factors.solve(b))
     }
 
-    /// The number, of which no more is known than that it is as close as this, relative to its size: where numbers have bounds.
+    /// The number with its bound widened to this error, relative to its size, where numbers have bounds.
     fn known_to(self, _relative: f64) -> Self {
         self
     }

@@ -26,16 +26,16 @@ enum Size<'a> {
     Listed(&'a Sizes),
 }
 
-/// How large the numbers are that a model is tested with.
+/// The sizes of the numbers with which a model is tested.
 #[derive(Clone, Debug)]
 pub struct Sizes {
-    /// Of every entry of the state and of the parameters.
+    /// The size of every entry of the state and of the parameters.
     pub unknowns: Table<Symbol, f64>,
-    /// Of what belongs to each integral.
+    /// The sizes of the numbers that belong to each integral.
     pub integrals: Table<IntegralId, IntegralSizes>,
 }
 
-/// How large the numbers are that belong to an integral.
+/// The sizes of the numbers that belong to an integral.
 #[derive(Clone, Copy, Debug)]
 pub struct IntegralSizes {
     /// Its target in a feedback law.
@@ -79,7 +79,7 @@ pub enum Draw {
     Variance(Symbol),
     /// R_i, as small as in a run.
     Noise(IntegralId),
-    /// How far an entry of the state is from where integrals have their targets.
+    /// The distance of an entry of the state from the place where integrals have their targets.
     Displacement(Symbol),
     /// The change of an unknown.
     Direction(Unknown),
@@ -90,7 +90,7 @@ pub enum Draw {
 }
 
 impl Draw {
-    /// A number of its own for each kind of draw, and for each draw of this kind.
+    /// A different number for each kind of draw, and for each draw of this kind.
     fn index(self) -> u64 {
         let (kind, place) = match self {
             Self::Value(symbol) => (0, symbol.place()),
@@ -153,7 +153,7 @@ impl<'a> Point<'a> {
         }
     }
 
-    /// How large the numbers are that belong to an integral.
+    /// The sizes of the numbers that belong to an integral.
     pub fn integral_sizes(&self, integral: IntegralId) -> IntegralSizes {
         match self.size {
             Size::Listed(sizes) => sizes.integrals[integral],

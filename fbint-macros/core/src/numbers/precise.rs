@@ -125,7 +125,7 @@ fn nearest(value: &BigFloat) -> f64 {
     if value.is_negative() { -size } else { size }
 }
 
-/// The size of a number, for errors relative to it: that of the largest double, where it is larger.
+/// The size of a number, for errors relative to it, and at most the largest double.
 fn size(value: &BigFloat) -> f64 {
     nearest(value).abs().clamp(0.0, f64::MAX)
 }
@@ -214,7 +214,7 @@ fn call(function: Function, arguments: &[Real]) -> Option<Real> {
     (slope * error < 1e-3 * (1.0 + size(&value))).then(|| Real::rounded(value, 2.0 * slope * error))
 }
 
-/// The size of the derivative of a function of one argument, where the value has this size; `None` where there is no bound on it.
+/// The size of the derivative of a function of one argument, where the value has this size; `None` where nothing bounds it.
 fn steepness(function: Function, argument: &Real, value: f64) -> Option<f64> {
     let x = size(&argument.value);
     Some(match function {

@@ -1,8 +1,8 @@
 //! Which signs an expression can have, whatever values its symbols have.
 //!
 //! This is coarse: a symbol may have any value, two occurrences of a symbol count as two symbols, and of a function only the sign is used,
-//! but for sines and cosines, which are at most 1. What it does say is true in every state in which the expression is defined, so it may
-//! back an error, which what a search did not find may not.
+//! but for sines and cosines, which are at most 1. Its statements are true in every state in which the expression is defined, so they may
+//! back an error, unlike a search that found nothing.
 
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
@@ -32,7 +32,7 @@ impl Signs {
         Self::of_part(expression, &Results::default())
     }
 
-    /// The same, where those of some parts are known.
+    /// The signs of an expression, where the signs of some parts are known.
     fn of_part(expression: &Expression, known: &Results<Self>) -> Self {
         known.of(expression, || match expression {
             Expression::Number(number) => Self::between(number, number),
@@ -53,7 +53,7 @@ impl Signs {
         })
     }
 
-    /// Those of all terms, and those where sines and cosines add no more than their size to a number.
+    /// The signs of all terms, also where sines and cosines add no more than their size to a number.
     fn of_sum(terms: &[Expression], known: &Results<Self>) -> Self {
         let zero = BigRational::zero;
         let (mut number, mut size, mut rest) = (zero(), zero(), Self::between(&zero(), &zero()));

@@ -140,8 +140,8 @@ fn add_field<'e>(field: &'e Field, lines: &mut Lines<'e>) {
     field.rates.iter().for_each(|(state, rate)| lines.expression(format!("rate {}", state.place()), rate));
 }
 
-/// What the lines say that were read. Neither their order nor what is missing is looked at: at the end, they are compared with the lines
-/// that are written for it.
+/// The content of the lines that were read. Their order and gaps do not matter: at the end they are compared with the lines that would be
+/// written for it.
 struct Draft<'a> {
     problem: &'a Problem,
     expressions: Reader,

@@ -19,7 +19,7 @@ const ENDING: &str = ".txt";
 const DIGITS: usize = 16;
 /// The size of the largest file that is read.
 const LARGEST: u64 = 16 << 20;
-/// Files that this process has begun to write, so that each has a name of its own until it is complete.
+/// The number of files that this process has begun to write: each has a different name until it is complete.
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 /// The environment variable with the [`Order`].
 pub(crate) const VARIABLE: &str = "FBINT_DERIVATIONS";
@@ -55,7 +55,7 @@ pub struct Surroundings {
 /// The sizes of the largest models that are compiled.
 #[derive(Clone, Copy, Debug)]
 pub struct SizeLimits {
-    /// The most entries of the state, of the inputs or of the outputs, and half of those of the parameters.
+    /// The most entries of the state, of the inputs or of the outputs, and half the number of the parameters.
     pub entries: usize,
     /// The most integrals.
     pub integrals: usize,
@@ -245,7 +245,7 @@ impl Folder {
         }
     }
 
-    /// The names of all files in their order; none where there is no folder.
+    /// The names of all files in their order; none without a folder.
     fn names(&self) -> Result<Vec<String>, FileError> {
         let folder = self.package.join(FOLDER);
         let unreadable = |error: io::Error| FileError::Access(format!("the folder `{FOLDER}` cannot be read: {error}"));

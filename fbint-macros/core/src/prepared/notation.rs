@@ -133,7 +133,7 @@ impl Reader {
         self.part(&mut rest, 0).filter(|_| rest.is_empty())
     }
 
-    /// The part at the beginning of a text, which is within `depth` others. What comes after it is left.
+    /// The part at the beginning of a text, which is within `depth` others. The text after it is left.
     fn part(&self, text: &mut &str, depth: usize) -> Option<Read> {
         let Some(inner) = text.strip_prefix('(') else {
             let (word, rest) = text.split_at(text.find([' ', ')']).unwrap_or(text.len()));

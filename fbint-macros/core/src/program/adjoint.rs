@@ -6,8 +6,8 @@
 use super::tangent::partials;
 use super::{Builder, Instruction, Value};
 
-/// The adjoints of all values before the last of the results, each with its weight; the number 0 where they vanish identically. What
-/// depends on nothing that `varies` has no part in them, and what lies before a value that `ends` is not looked at.
+/// The adjoints of all values before the last of the results, each with its weight; the number 0 where they vanish identically. Values that
+/// depend on nothing that `varies` have no part in them, and values before one that `ends` are left out.
 pub(super) fn adjoints(
     builder: &mut Builder,
     results: &[(Value, Value)],

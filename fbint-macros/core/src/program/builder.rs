@@ -125,7 +125,7 @@ impl Builder {
         }
     }
 
-    /// The sign is outside, so that of products that differ in it one is computed.
+    /// The sign is outside, so that products which differ in it are computed once.
     pub(crate) fn mul(&mut self, a: Value, b: Value) -> Value {
         let (a, b) = if self.as_constant(b).is_some() { (b, a) } else { (a, b) };
         match (self.as_constant(a), self.as_constant(b)) {

@@ -1,11 +1,11 @@
 //! Derivatives of functions with respect to all unknowns: the state, the parameters and the inputs.
 //!
-//! What depends on parameters alone, c(p), is computed once. So is dc/dp, whose entries depend on parameters alone, too: a direction p'
-//! of the parameters gives c' = dc/dp p', once for a direction, an adjoint a of c gives dc/dp^T a, and nothing that leads to c is
+//! Values c(p) that depend on parameters alone are computed once. So is dc/dp, whose entries depend on parameters alone, too: a direction
+//! p' of the parameters gives c' = dc/dp p', once for a direction, an adjoint a of c gives dc/dp^T a, and nothing that leads to c is
 //! differentiated where the state is known.
 //!
-//! A tangent is made from the program after its passes, whose instructions stay as they are, with those of the derivative added: it
-//! returns the value of the function bit by bit. Adjoints and Jacobians are made from the program before its passes.
+//! A tangent is made from the program after its passes, whose instructions stay unchanged, and gets the instructions of the derivative in
+//! addition: it returns the value of the function bit by bit. Adjoints and Jacobians are made from the program before its passes.
 //!
 //! The expected derivatives do not come from these rules, but from the oracle on [`Slopes`].
 

@@ -1,8 +1,8 @@
 //! Derivatives of a program along one direction, in few operations.
 //!
-//! The derivative of a value is a sum of terms k u v with numbers k. Where it is one term, or where one instruction alone reads the
-//! value, its terms join the sums of those that add the value to something, so that each product of values that change costs two
-//! fused operations beside its own, and the square of a value one: the factors 2 of a sum of squares are taken out of it.
+//! The derivative of a value is a sum of terms k u v with numbers k. Where it is one term, or where one instruction alone reads the value,
+//! its terms join the sums of those that add the value to something, so that each product of values that change costs two more fused
+//! operations, and the square of a value one: the factors 2 of a sum of squares are taken out of it.
 //!
 //! No algorithm takes fewer for independent products in general: a product together with its derivative is one of dual numbers, which
 //! takes three multiplications (Alder and Strassen, *On the algorithmic complexity of associative algebras*, Theoretical Computer

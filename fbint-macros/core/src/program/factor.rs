@@ -234,8 +234,8 @@ impl InverseBlock {
     }
 }
 
-/// Eliminates the row with the fewest neighbours first. Of several, one that waits for the fewest divisions, so that a chain
-/// is eliminated from both ends at once; then by index, so that the order is reproducible.
+/// Eliminates the row with the fewest neighbours first. Among several, it takes one that waits for the fewest divisions, so that a chain is
+/// eliminated from both ends at once; then by index, so that the order is reproducible.
 fn minimum_degree_order(builder: &Builder, a: &Matrix) -> Vec<usize> {
     let k = a.len();
     let mut adjacent: Vec<Vec<bool>> =

@@ -8,9 +8,9 @@
 //!   feedback  = X - grad V                                                    (CPV22 eq. 6, L = I but for the time)
 //!
 //! X is lowered like this where brackets of the constraints determine it, because its gradients and brackets share more than the linear
-//! systems and rates of the field show. Other fields are lowered as they are: linear systems are solved, and then come the rates.
-//! Those of canonical systems with velocity constraints are among them: the sleigh takes 47 operations so and 53 by gradients, two blades 16
-//! and 22, the rolling disk 35 either way; where there are holonomic constraints and forces, too, gradients took 151 in place of 161.
+//! systems and rates of the field show. Other fields are lowered step by step: linear systems are solved, and then come the rates.
+//! Canonical systems with velocity constraints have such fields: the sleigh takes 47 operations so and 53 by gradients, two blades 16 and
+//! 22, the rolling disk 35 either way; where there are holonomic constraints and forces, too, gradients took 151 in place of 161.
 
 use num_rational::BigRational;
 use num_traits::One;

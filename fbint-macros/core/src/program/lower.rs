@@ -1,13 +1,13 @@
 //! Expressions to instructions.
 //!
-//! A sum is lowered as a list of [`Monomial`]s over values that are already computed: like terms are merged, what all
-//! terms share is taken out, then the factor that most terms share is taken out again, and so on (Horner's scheme, greedy
-//! and deterministic). Signs are normalised so that a - b and b - a are one value. In the rows of the field this *collects*
-//! by itself: the terms c_1 dg_1/dq_j and y_2 dg'_2/dp_j that multiply the same vector entry become (c_1 + y_2) times
-//! that entry, and the sum of scalars is the same value for every j.
+//! A sum is lowered as a list of [`Monomial`]s over values that are already computed: like terms are merged, common factors of all terms
+//! are taken out, then the factor that most terms share is taken out again, and so on (Horner's scheme, greedy and deterministic). Signs
+//! are normalised so that a - b and b - a are one value. In the rows of the field this *collects*: the terms c_1 dg_1/dq_j and y_2
+//! dg'_2/dp_j that multiply the same vector entry become (c_1 + y_2) times that entry, and the sum of scalars is the same value for every
+//! j.
 //!
-//! What is declared is added up in the order in which it is written, unless a factor is taken out of it: people write differences
-//! of large numbers so that they keep their digits.
+//! Declared sums are added up in the order in which they are written, unless a factor is taken out: people write differences of large
+//! numbers so that they keep their digits.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -297,8 +297,8 @@ impl<'a> Lowering<'a> {
         Some(merge_like_terms(rest.cloned().chain([sum]).collect()))
     }
 
-    /// Divides the entries of a vector by what all of them share, and returns it: a number, and parameters that divide. What
-    /// parameters multiply stays, because they may be 0.
+    /// Divides the entries of a vector by their common factor, and returns it: a number, and parameters that divide. Parameters that
+    /// multiply stay, because they may be 0.
     pub(super) fn take_constant_factor(&mut self, entries: &mut [&mut Monomial]) -> Monomial {
         take_shared(entries, |value, exponent| exponent < 0 && self.kind(value) == DependsOn::Parameter)
     }

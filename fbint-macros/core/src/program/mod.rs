@@ -4,10 +4,10 @@
 //! one (value numbering in `Builder`), so that field, integrals and gradient share what they have in common. The feedback law
 //! is an instruction, too: [`Instruction::Weigh`] hands it the integrals F and takes back y = K (F - F_target).
 //!
-//! Nothing branches or pivots at run time, so that all lanes of a vector take the same path. What depends on parameters alone is moved out
-//! of every program into one that `prepare` runs once.
+//! Nothing branches or pivots at run time, so that all lanes of a vector take the same path. Values that depend on parameters alone move
+//! out of every program into one that `prepare` runs once.
 //!
-//! How long a step takes depends on the number of operations, on their order, on where inputs are bound, and on inlining. The rules: values
+//! The time of a step depends on the number of operations, on their order, on where inputs are bound, and on inlining. The rules: values
 //! are computed when they are first needed, one `let` for each instruction; inputs are bound where they are first read; divisions are early
 //! and shared; signs and constants are fused into other operations; a field of up to 256 operations is inlined into every method, and a
 //! function of more than 2048 is never inlined. BENCHMARKS.md has the measurements behind them, below "Layout of the generated code".

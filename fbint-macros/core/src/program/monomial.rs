@@ -83,9 +83,9 @@ impl Monomial {
         monomial
     }
 
-    /// The monomial as a power of a product times a rest: x^12 / y^7 is (x^2 / y)^6 / y. What is computed so leaves the range of a
-    /// double hardly earlier than its value does, which x^12 and y^7 may do long before. `None` where there is at most one power,
-    /// and a coefficient that is a double as it is.
+    /// The monomial as a power of a product times a rest: x^12 / y^7 is (x^2 / y)^6 / y. Computed this way, a value hardly leaves the range
+    /// of a double before its end result does, while x^12 and y^7 may do so long before. `None` where there is at most one power, and a
+    /// coefficient that is a double.
     pub(super) fn as_power(&self) -> Option<(Self, i32, Self)> {
         let powers: Vec<(Value, i32)> =
             self.factors.clone().into_iter().filter(|(_, exponent)| exponent.abs() >= 2).collect();
@@ -141,8 +141,8 @@ pub(super) fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
     merged
 }
 
-/// Divides the terms by the number and by those of the powers in `takes` that all of them share, and returns the divisor. Terms that
-/// are 0 have no say.
+/// Divides the terms by the number and by the powers in `takes` that all of them share, and returns the divisor. Terms that are 0 have no
+/// say.
 pub(super) fn take_shared(terms: &mut [&mut Monomial], mut takes: impl FnMut(Value, i32) -> bool) -> Monomial {
     let mut nonzero = terms.iter().filter(|term| !term.is_zero());
     let Some(first) = nonzero.next() else { return Monomial::number(BigRational::one()) };

@@ -61,8 +61,8 @@ impl BracketsOfRows<'_> {
     }
 }
 
-/// (c_1, c_2) from A c_2 = g' and A c_1 = {H, g'} + B c_2. With the rows of g divided by their factors s, those of g' by
-/// kappa s, and the unknowns s c_1 and kappa s c_2, the right sides are g' / s and {H, g'} + B c_2.
+/// (c_1, c_2) from A c_2 = g' and A c_1 = {H, g'} + B c_2. With the rows of g divided by their factors s, the rows of g' by kappa s, and
+/// the unknowns s c_1 and kappa s c_2, the right sides are g' / s and {H, g'} + B c_2.
 fn solve_holonomic(
     lowering: &mut Lowering,
     normalised: &Normalised,

@@ -69,7 +69,7 @@ fn kind(instruction: &Instruction, input: impl Fn(Input) -> String) -> u64 {
     hasher.finish()
 }
 
-/// A hash together with those of the operands, in any order where that does not matter.
+/// A hash together with the operands' hashes, sorted where their order does not matter.
 fn refined(program: &Program, value: Value, hash: u64, of: impl Fn(Value) -> u64) -> u64 {
     let instruction = &program.instructions[value.index()];
     let mut operands: Vec<u64> = instruction.operands().map(of).collect();

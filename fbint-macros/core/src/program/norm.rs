@@ -1,8 +1,8 @@
 //! Norms where they are 0.
 //!
-//! n = sqrt(f_1^2 + .. + f_k^2) has the derivatives f_i / n, which are between -1 and 1 and have no value at 0. What multiplies them
-//! often vanishes there, as in |p| p. So n is raised by a number that is lost in rounding wherever the squares are not, and f_i / n is 0
-//! where all f_i are. Roots of anything else, such as sqrt(x), stay as they are.
+//! n = sqrt(f_1^2 + .. + f_k^2) has the derivatives f_i / n, which are between -1 and 1 and have no value at 0. Their factors often vanish
+//! there, as in |p| p. So n is raised by a number that is lost in rounding wherever the squares are not, and f_i / n is 0 where all f_i
+//! are. Roots of anything else, such as sqrt(x), stay unchanged.
 
 use super::lower::Lowering;
 use super::monomial::Monomial;
@@ -11,8 +11,8 @@ use super::{Builder, Instruction, Sign, Value};
 /// 2^-511, the root of the smallest normal double. A norm of entries that have no square in doubles is 0, and they are below this.
 const LEAST_NORM: f64 = f64::from_bits(512 << 52);
 
-/// What the derivative of a root of `radicand` is divided by: of a norm, a number that is not 0. A norm that the program divides by is not
-/// 0 anyway.
+/// The divisor of the derivative of a root of `radicand`: for a norm, a number that is not 0. A norm that the program divides by is not 0
+/// anyway.
 pub(super) fn divisor_of_root(builder: &mut Builder, root: Value, radicand: Value) -> Value {
     if is_square(builder, radicand) && !builder.is_divisor(root) { raised(builder, root) } else { root }
 }

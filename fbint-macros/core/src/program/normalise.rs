@@ -67,8 +67,8 @@ impl Normalised {
     }
 }
 
-/// Divides each row by its factor. Those of holonomic constraints and of their rates differ by one factor for all, which
-/// keeps A_ij = {g_i, g'_j} symmetric.
+/// Divides each row by its factor. The factors of holonomic constraints and of their rates differ by one factor for all, which keeps A_ij =
+/// {g_i, g'_j} symmetric.
 fn take_factors_out(
     derivation: &Derivation,
     lowering: &mut Lowering,
@@ -142,7 +142,7 @@ fn count_kinds<'a>(parts: impl Iterator<Item = &'a Monomial>) -> Vec<(&'a Monomi
     kinds
 }
 
-/// How many terms keep a factor of numbers and parameters.
+/// The number of terms that keep a factor of numbers and parameters.
 fn cost(kinds: &[(&Monomial, usize)], factor: &Monomial) -> usize {
     let inverse = factor.inverse();
     let keeps = |part: &Monomial| !part.clone().times(&inverse).is_one();

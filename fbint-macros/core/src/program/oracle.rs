@@ -1,4 +1,4 @@
-//! What generated functions should return at a point: from the derivation's expressions and a dense solve, with no lowering and
+//! The values that generated functions should return at a point: from the derivation's expressions and a dense solve, with no lowering and
 //! no sharing.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::numbers::precise::Real;
 pub(super) struct Oracle<'a, N> {
     pub(super) derivation: &'a Derivation,
     point: &'a Point<'a>,
-    /// How far the entries of linear systems may be from what is meant, relative to their size.
+    /// The distance that the entries of linear systems may have from the exact ones, relative to their size.
     precision: f64,
     /// F
     pub(super) integrals: Table<IntegralId, N>,

@@ -18,8 +18,8 @@ use crate::expression::Symbol;
 /// violation moves the state by at most 1 / (2 sqrt(e)) times its own size.
 pub(super) const DAMPING: f64 = 1e-10;
 
-/// The damped Gauss-Newton step back from violations y, with the zeros of DF known. A constant factor of a gradient, such as the 2
-/// of 2 q, is divided out of it and of its violation, which leaves the step as it is.
+/// The damped Gauss-Newton step back from violations y, with the zeros of DF known. A constant factor of a gradient, such as the 2 of 2 q,
+/// is divided out of it and of its violation, which does not change the step.
 pub(super) fn projection(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
     let mut lowering = parts.lowering();
@@ -98,7 +98,7 @@ fn damped_gram_matrix(
     })
 }
 
-/// The value of a sum. Of many terms, of which no two cancel, the halves are added up at once.
+/// The value of a sum. Where no two of many terms cancel, the halves are added up side by side.
 fn sum_in_halves(lowering: &mut Lowering, mut terms: Vec<Monomial>) -> Value {
     if terms.len() < 4 {
         return lowering.value_of_sum(terms);

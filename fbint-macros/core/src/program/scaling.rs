@@ -20,7 +20,7 @@ const SWEEPS: usize = 400;
 const PROGRESS: f64 = 0.002;
 /// Terms that differ by less than this factor, a power of two, need no balance.
 const SIMILAR: f64 = 16.0;
-/// Equations that are looked at; of more, every second or third one.
+/// The most equations that are examined; among more, every second or third one.
 const MOST_EQUATIONS: usize = 1024;
 /// The largest binary logarithm of a size.
 const LARGEST: f64 = 160.0;

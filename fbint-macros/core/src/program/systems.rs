@@ -1,7 +1,7 @@
 //! The linear systems of a field, one after the other.
 //!
-//! Their matrices are definite and factored as L D L^T, like those of holonomic constraints. Systems with one matrix share its factors:
-//! equal instructions are one.
+//! Their matrices are definite and factored as L D L^T, like the matrices of holonomic constraints. Systems with one matrix share its
+//! factors: equal instructions are one.
 
 use super::Value;
 use super::factor::{Ldl, Pivots, blocks, restricted, symmetric};

@@ -31,8 +31,7 @@ const VERIFIED: f64 = 1e-7;
 const LEAST: f64 = 1e-290;
 /// Entries below this, relative to the largest one, may be rounding.
 const NOTHING: f64 = 1e-60;
-/// How far constants of programs, to which several roundings may have led, may be from the numbers that are meant, and so those that
-/// they follow from.
+/// The error of constants of programs, in which several roundings may have added up, and of the numbers that they follow from.
 const OF_CONSTANTS: f64 = 1e-14;
 /// Points at which every term matters.
 const BALANCED: usize = 6;
@@ -143,7 +142,7 @@ impl<'a> ModelAtPoint<'a> {
         }
     }
 
-    /// How far each result is from what it should be where all is computed in 256 bits, and how far rounding may have taken it.
+    /// The distance of each result from the right one where all is computed in 256 bits, and the distance that rounding explains.
     fn differences(&self, function: &GeneratedFunction, program: &Program, oracle: &PreciseOracle) -> Vec<(f64, f64)> {
         let constant = |constant| oracle.constant(constant);
         let input = self.inputs(&constant);
@@ -152,9 +151,9 @@ impl<'a> ModelAtPoint<'a> {
         differences.map(|difference| (difference.to_f64().abs(), difference.error())).collect()
     }
 
-    /// What programs read that hand the integrals to a law in this form, if to any. With F = `scale` (f + `offset`) and `factor` times
+    /// The inputs of programs that hand the integrals to a law in this form, if to any. With F = `scale` (f + `offset`) and `factor` times
     /// y = k (F - t), the law in the normalised form has the gain `factor` k `scale` and the target t / `scale` - `offset`. A projection
-    /// takes what it is given as a violation.
+    /// takes its argument as a violation.
     fn inputs<N: Numeric>(&self, constant: &impl Fn(f64) -> N) -> impl Fn(Option<Form>, Input) -> N {
         let Programs { prepare, prepare_direction, normalisation, .. } = self.programs;
         let drawn = inputs(self.point, prepare, constant);
@@ -198,7 +197,7 @@ fn compare(expected: &[f64], differences: &[(f64, f64)]) -> Option<bool> {
 struct PreciseOracle<'a> {
     derivation: &'a Derivation,
     point: &'a Point<'a>,
-    /// How far constants, and what they follow from, may be from the numbers that are meant.
+    /// The error of constants, and of the numbers that they follow from.
     precision: f64,
     values: OnceCell<Oracle<'a, Real>>,
     /// With derivatives by all unknowns.

@@ -93,7 +93,7 @@ impl AttributeReader<'_> {
         self.read_value(&KeyEntry { key, word, rest, is_repeated });
     }
 
-    /// Reads what follows a key, and stores it where the key's row says. Of a key that is repeated, it is not kept.
+    /// Reads what follows a key, and stores it where the key's row says. A repeated key is read, and its value dropped.
     fn read_value(&mut self, entry: &KeyEntry<'_>) {
         match entry.key.row().syntax {
             Syntax::Path(target) => {
@@ -185,8 +185,8 @@ impl AttributeReader<'_> {
         }
     }
 
-    /// Parses all of `tokens`, a non-empty slice. Reports what follows the expression. What cannot be read but has been reported is kept
-    /// as tokens: what it names is used.
+    /// Parses all of `tokens`, a non-empty slice. Reports what follows the expression. Text that cannot be read, and has been reported, is
+    /// kept as tokens: the names in it count as used.
     pub(super) fn parsed(&mut self, tokens: &[TokenTree]) -> syn::Result<Expr> {
         let (own, next) = habits::value(tokens);
         if let Some((span, message)) = habits::misread(own) {

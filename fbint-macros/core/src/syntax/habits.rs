@@ -26,7 +26,7 @@ pub(crate) const UNITS: [&str; 14] =
 const KEYWORDS: [&str; 12] =
     ["as", "async", "await", "break", "const", "in", "move", "mut", "ref", "return", "static", "unsafe"];
 
-/// The tokens of an entry's value, and those of the next entry after a forgotten comma.
+/// The tokens of an entry's value, and the tokens of the next entry after a forgotten comma.
 pub(super) fn value(tokens: &[TokenTree]) -> (&[TokenTree], &[TokenTree]) {
     let next = (1..tokens.len()).find(|&at| Token { tokens, at, place: Place::Entry }.begins_entry());
     tokens.split_at(next.unwrap_or(tokens.len()))

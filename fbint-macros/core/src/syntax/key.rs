@@ -135,7 +135,7 @@ keys! {
     Default: "default", Named(defaults), "default(m = 1)", ANY;
     /// The state in which a run starts, by the parameters.
     Start: "start", Named(start), "start(q = vector![l, 0], p = vector![0, 0])", ANY;
-    /// How far to look for what else is conserved.
+    /// The degree up to which to search for further conserved quantities.
     Search: "search", Named(search), "search(degree = 4)", ANY;
     /// Set if derivatives of the generated functions are generated, too.
     Derivatives: "derivatives", Flag(derivatives), "derivatives", ANY;

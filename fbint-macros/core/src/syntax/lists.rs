@@ -26,7 +26,7 @@ impl AttributeReader<'_> {
         variables
     }
 
-    /// The entries of the parenthesised list after a key, of which there must be some.
+    /// The entries of the parenthesised list after a key, which must not be empty.
     fn list(&mut self, KeyEntry { key, word, rest, .. }: &KeyEntry<'_>, remedy: &str) -> Vec<Vec<TokenTree>> {
         let usage = key.row().usage;
         let (span, message) = match rest {

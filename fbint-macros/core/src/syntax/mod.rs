@@ -1,10 +1,9 @@
 //! From the tokens of the attribute and of the struct to a [`Declaration`].
 //!
-//! The attribute is cut at its commas before anything is parsed, so that a mistake spoils its own entry only: every
-//! mistake is reported at its own token, and the rest is read as if nothing had happened. What a mistake makes unknown
-//! is remembered (`broken`, `hidden_names`, `hidden_uses`), so that no later rule reports it a second time. Rules that
-//! need no algebra live in `system` (which keys go together) and `check`; whatever needs the value of an expression
-//! belongs to `elaborate`.
+//! The attribute is cut at its commas before anything is parsed, so that a mistake spoils its own entry only: every mistake is reported at
+//! its own token, and the rest is read as if nothing had happened. Names that a mistake makes unknown are remembered (`broken`,
+//! `hidden_names`, `hidden_uses`), so that no later rule reports it a second time. Rules that need no algebra live in `system` (which keys
+//! go together) and `check`; whatever needs the value of an expression belongs to `elaborate`.
 
 mod attribute;
 mod check;
@@ -38,7 +37,7 @@ pub const ASSUME: &str = "assume";
 /// The word before the name of a constraint that others imply, and that has no reaction.
 pub const REDUNDANT: &str = "redundant";
 
-/// What else to do about a constraint that others imply.
+/// The other remedy for a constraint that others imply.
 pub(crate) const MARK_AS_REDUNDANT: &str = ", or mark it, as in `constraint(redundant name = ..)`";
 
 /// The reason why [`ASSUME`] cannot stand before some names.
@@ -63,8 +62,8 @@ pub const HIGHEST_DEGREE: usize = 8;
 pub const MAX_ENTRIES: usize = 10_000;
 
 impl Declaration {
-    /// The variables of the state in their order: coordinates and momenta, coordinates and velocities that are not put to zero, or
-    /// those of any other state; then the time and the work, where they are part of it.
+    /// The variables of the state in their order: coordinates and momenta, coordinates and velocities that are not set to zero, or the
+    /// variables of any other state; then the time and the work, where they are part of it.
     pub fn state_variables(&self) -> impl Iterator<Item = &Variable> {
         let velocities = self.velocities.iter().filter(|velocity| self.vanishing_by(velocity).is_none());
         let moving = self.coordinates.iter().chain(&self.momenta).chain(velocities).chain(&self.states);
@@ -161,7 +160,7 @@ pub(crate) fn total_entries<'a>(variables: impl IntoIterator<Item = &'a Variable
     variables.into_iter().map(|variable| variable.shape.entries()).sum()
 }
 
-/// How many entries a quantity has, and how they are arranged. Matrices are stored column by column.
+/// The number and the arrangement of a quantity's entries. Matrices are stored column by column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One number.
@@ -194,7 +193,7 @@ pub struct NamedExpression {
 }
 
 impl NamedExpression {
-    /// Returns `true` for the definition of its own name: `invariant(l)`, or `invariant(l = l)`.
+    /// Returns `true` for the definition of the name itself: `invariant(l)`, or `invariant(l = l)`.
     pub fn is_definition(&self) -> bool {
         self.is_alone(&self.name)
     }

@@ -1,9 +1,9 @@
 //! Whose turn it is: one session of a user computes at a time. Locks on files decide, which the system releases when their holder dies.
 //! Waiting for one is therefore waiting for a process that lives.
 //!
-//! Without a licence key, Symbolica ends the process when it cannot take a lock of its own, on a file in the user's folder for caches. So
-//! our lock is beside it, and Symbolica's is tried while ours is held: another program that uses Symbolica is waited for, and a folder
-//! that cannot be written to is an error. What remains is a program that takes the lock between the look at it and Symbolica's own.
+//! Without a licence key, Symbolica ends the process when it cannot lock a certain file in the user's folder for caches. So our lock lies
+//! next to that file, and a session tries Symbolica's lock while it holds ours: it waits for other programs that use Symbolica, and a
+//! folder that cannot be written to is an error. One gap remains: a program may take the lock between our trial and Symbolica's.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -17,13 +17,13 @@ use std::time::Duration;
 const OURS: &str = "fbint.lock";
 /// The lock that Symbolica takes when it starts to compute.
 const SYMBOLICAS: &str = "symbolica-restricted-thread-0.lock";
-/// What gives a session such a file: on macOS the folder does not depend on the environment.
+/// The way to give a session such a file: on macOS the folder does not depend on the environment.
 const REMEDY: &str = if cfg!(target_os = "macos") {
     "give this user the right to write there"
 } else {
     "set XDG_CACHE_HOME to the absolute path of such a folder, in the environment or under `[env]` in `.cargo/config.toml`"
 };
-/// How long a session waits, or computes, before it says so.
+/// The time for which a session waits, or computes, before it reports that.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// Why the algebra gave no answer.

@@ -1,10 +1,10 @@
 //! The brackets of the directions in which velocities move the coordinates: [u_i, u_j] = c^a_ij u_a.
 //!
-//! c is constant in the frames of groups, where it is unique as constants even if U has less than full rank, as that of
-//! gamma' = gamma x xi has. It need be so only where the constraints of coordinates hold, as that of s' = hat(r xi) s and r' = r hat(xi) is
-//! for rotations r: a bracket is a vector at each point of a motion. Otherwise U c = b is solved in blocks: as many directions as they have entries by Cramer's rule, after
-//! the rest, for which constants are tried and then Cramer's rule for U^T U c = U^T b. Neither divides by anything that vanishes where U has
-//! full rank.
+//! c is constant in the frames of groups, where it is unique as constants even if U has less than full rank, as for gamma' = gamma x xi. It
+//! has to be constant only where the constraints of coordinates hold, as for s' = hat(r xi) s and r' = r hat(xi) with rotations r: a
+//! bracket is a vector at each point of a motion. Otherwise U c = b is solved in blocks: as many directions as they have entries by
+//! Cramer's rule, after the rest, for which constants are tried and then Cramer's rule for U^T U c = U^T b. Neither divides by anything
+//! that vanishes where U has full rank.
 
 use std::collections::BTreeMap;
 
@@ -32,8 +32,7 @@ pub(crate) enum Misfit {
         /// The entries of their bracket, coordinate by coordinate.
         bracket: Vec<Expression>,
     },
-    /// The bracket of two directions is a combination of the directions only where these matrices, of which these are the first entries, do
-    /// not reflect.
+    /// The bracket of two directions is a combination of the directions only where the matrices with these first entries do not reflect.
     Reflected {
         /// The velocities of the two directions.
         of: (Symbol, Symbol),
@@ -189,7 +188,7 @@ impl Kinematics {
         coefficients.filter(|found| self.is_combination(vector, found, vanishes_identically)).ok_or(None)
     }
 
-    /// The coefficients of a group after those of all other directions.
+    /// The coefficients of a group after the coefficients of all other directions.
     fn by_groups(&self, vector: &SparseRow) -> Result<Option<SparseRow>, Excess> {
         let Some(EquationGroup { directions, rows }) = self.group() else { return self.without_groups(vector) };
         let Some(mut coefficients) = self.without(&directions, &rows).by_groups(vector)? else { return Ok(None) };

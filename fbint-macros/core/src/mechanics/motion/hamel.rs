@@ -35,8 +35,8 @@ pub(crate) fn motion(problem: &Problem) -> Option<LagrangianMotion> {
     Some(LagrangianMotion { field: equations.field(), hamel, derived: rates.chain([energy]).collect() })
 }
 
-/// A Lagrangian with more distinct parts is long. Its derivatives are taken in single sweeps and share their common parts; those of a short
-/// one are written entry by entry, which leaves fewer operations.
+/// A Lagrangian with more distinct parts is long. Its derivatives are taken in single sweeps and share their common parts; the derivatives
+/// of a short one are written entry by entry, which leaves fewer operations.
 const LONG: usize = 350;
 
 /// The derivatives of an expression in the way that suits its length.
@@ -338,7 +338,7 @@ impl<'a> HamelEquations<'a> {
         Expression::sum(acting) + self.force_with(j, &|i| self.velocity(i), &|x| self.extra(x))
     }
 
-    /// What the shift adds to dL/dx: df/dx c2 - (dp/dx) . y
+    /// The contribution of the shift to dL/dx: df/dx c2 - (dp/dx) . y
     fn extra(&self, x: Symbol) -> Expression {
         let by_rates = self
             .dirac()
