@@ -98,7 +98,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
 ///
-/// A `state` with `dynamics`, and a matrix as a constraint, each entry of which is a constraint:
+/// A `state` with `dynamics`, and a matrix as a constraint, which makes each of its entries a constraint:
 ///
 /// ```
 /// # use fbint_runtime::{Method, Simulation, feedback_system};
@@ -231,10 +231,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
 ///
-/// In canonical systems a velocity constraint is written in `rate(x)`, which is dH/dp there:
-/// `velocity_constraint(blade = -theta.sin() * rate(x) + theta.cos() * rate(y))`. The rates of a `state` are those of `dynamics`, or
-/// J grad H; outputs and integrals may use them. The rates of velocities and momenta follow from the equations of motion, and no
-/// declaration contains them.
+/// In canonical systems a velocity constraint is written in `rate(x)`, which is dH/dp there: `velocity_constraint(blade = -theta.sin() *
+/// rate(x) + theta.cos() * rate(y))`. `dynamics` gives the rates of a `state`, or they are J grad H; outputs and integrals may use them.
+/// The rates of velocities and momenta follow from the equations of motion, and no declaration contains them.
 ///
 /// # Driven systems
 ///
@@ -443,9 +442,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// suspicion is a note.
 ///
 /// A constraint that others imply can stay if you mark it: `constraint(near = .., redundant far = ..)` for the second hinge of a door along
-/// the axis. Nothing but the multiplier changes: projection holds it, consistent starts satisfy it, and its drift is recorded. A run refuses a
-/// start in which its gradient is no combination of those of the others, and names the constraints whose reactions are not determined one by
-/// one.
+/// the axis. Nothing but the multiplier changes: projection holds it, consistent starts satisfy it, and its drift is recorded. A run
+/// refuses a start in which its gradient is not a combination of the other gradients, and names the constraints whose reactions are not
+/// determined one by one.
 ///
 /// # Prepared derivations
 ///

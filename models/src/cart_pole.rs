@@ -41,7 +41,7 @@ mod tests {
 
     use super::*;
 
-    /// Without thrust the pole falls; a controller, whose gains are those of a hand that is quick enough, holds it upright.
+    /// Without thrust the pole falls; a controller with the gains of a quick hand holds it upright.
     #[test]
     fn a_controller_holds_the_pole_upright() -> Result<(), Error> {
         let system = CartPole::default();

@@ -1,10 +1,10 @@
 //! The Chaplygin sleigh: a rigid body on a plane with a blade, along which it glides without slipping sideways.
 //!
-//! The coordinates are those of the blade's point of contact; the centre of mass is a distance a before it. In the frame of the blade
-//! the slip is put to zero, and what remains are two velocities. Motions with the centre of mass in front of the blade are stable,
-//! those with the centre behind turn round: omega' = -m a v omega / (J + m a^2), v' = a omega^2. Balanced, with a = 0, the sleigh skates
-//! in circles. These are examples of D. Zenkov, *Hamel's formalism and variational integrators* (2014), and of D. E. Chang and
-//! M. Perlmutter, *Feedback integrators for nonholonomic mechanical systems*, J. Nonlinear Sci. 29 (2019) 1165.
+//! The coordinates belong to the blade's point of contact; the centre of mass is a distance a before it. In the frame of the blade the slip
+//! is set to zero, and two velocities remain. Motions with the centre of mass in front of the blade are stable, those with the centre
+//! behind turn round: omega' = -m a v omega / (J + m a^2), v' = a omega^2. Balanced, with a = 0, the sleigh skates in circles. These are
+//! examples of D. Zenkov, *Hamel's formalism and variational integrators* (2014), and of D. E. Chang and M. Perlmutter, *Feedback
+//! integrators for nonholonomic mechanical systems*, J. Nonlinear Sci. 29 (2019) 1165.
 
 use fbint_runtime::feedback_system;
 

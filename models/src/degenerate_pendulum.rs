@@ -1,8 +1,8 @@
 //! The spherical pendulum as a degenerate rigid body: without inertia about its rod, seen through the vertical gamma alone.
 //!
-//! gamma' = gamma x xi has rank 2 in three velocities, whose brackets are those of so(3). The spin about the rod, along which there
-//! is no inertia, is put to zero. Energy, |gamma|^2 and the vertical momentum are quadratic in (gamma, p), so that the discrete Hamel
-//! integrator keeps all of them exactly. This is the second example of D. Zenkov, *Hamel's formalism and variational integrators* (2014).
+//! gamma' = gamma x xi has rank 2 in three velocities, with the brackets of so(3). The spin about the rod, which has no inertia, is set to
+//! zero. Energy, |gamma|^2 and the vertical momentum are quadratic in (gamma, p), so that the discrete Hamel integrator keeps all of them
+//! exactly. This is the second example of D. Zenkov, *Hamel's formalism and variational integrators* (2014).
 
 use fbint_runtime::feedback_system;
 use nalgebra::vector;

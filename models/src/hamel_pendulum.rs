@@ -1,6 +1,6 @@
-//! The planar pendulum in redundant coordinates: a frame that turns and stretches with the rod, in which stretching is put to zero.
+//! The planar pendulum in redundant coordinates: a frame that turns and stretches with the rod, in which stretching is set to zero.
 //!
-//! There is no multiplier, and nothing lets the length drift: |(x, y)|^2 is a set that the motion keeps. The motion is that of
+//! It needs no multiplier, and nothing lets the length drift: |(x, y)|^2 is a set that the motion keeps. It moves like
 //! [`PlanarPendulum`](crate::PlanarPendulum). This is the first example of D. Zenkov, *Hamel's formalism and variational integrators*
 //! (2014); the frame is polynomial, so that the discrete Hamel integrator keeps the length exactly and the energy within O(h^2).
 

@@ -1,7 +1,7 @@
 //! The comparison of CPV22: its spherical pendulum, integrated with four methods.
 //!
-//! The words about the result are chosen by its numbers. This is a program of its own, and not a part of `fbint`, so that it is built
-//! without what that command takes to run every model in every way.
+//! The words about the result are chosen by its numbers. This program is not a part of `fbint`, so that it is built without the code with
+//! which that command runs every model in every way.
 
 use std::error::Error;
 use std::fmt::Write as _;

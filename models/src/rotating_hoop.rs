@@ -1,4 +1,4 @@
-//! A bead on a hoop that turns about its vertical diameter: two constraints, one of which moves.
+//! A bead on a hoop that turns about its vertical diameter: two constraints, and one of them moves.
 
 use fbint_runtime::feedback_system;
 use nalgebra::vector;

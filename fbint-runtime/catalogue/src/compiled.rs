@@ -66,7 +66,7 @@ impl<S: Model + GeneratedSystem> LoadedSystem for S {
     }
 }
 
-/// Steps of slices by those of vectors.
+/// Steps of slices by steps of vectors.
 struct OnSlices<V>(Box<dyn OneStep<V>>);
 
 impl<V: Entries<f64>> OneStep<[f64]> for OnSlices<V> {
@@ -148,8 +148,8 @@ impl<S: GeneratedSystem> Functions<f64> for CompiledFunctions<S> {
     }
 }
 
-/// What an ensemble evaluates in lanes, and the field for stages in lanes. Nothing else is a number, and what is too long for lanes is not
-/// even compiled.
+/// The functions that an ensemble evaluates in lanes, and the field for stages in lanes. No other function returns a number, and the ones
+/// that are too long for lanes are not even compiled.
 impl<S: GeneratedSystem, const V: usize> Functions<Lanes<V>> for CompiledFunctions<S> {
     fn list(
         &self,

@@ -9,7 +9,7 @@ use crate::names::groups;
 
 /// A drawing of one state of a mechanism.
 ///
-/// Shapes are added one after the other, and later ones lie on top where nothing else decides. Lengths are those of the model. The second
+/// Shapes are added one after the other, and later ones lie on top where nothing else decides. Lengths are the model's. The second
 /// coordinate points upwards in the plane, and the third in space, which a drawing is in if any of its positions has three coordinates.
 ///
 /// ```
@@ -22,7 +22,7 @@ use crate::names::groups;
 pub struct Drawing {
     /// The shapes, the lowest first.
     pub shapes: Vec<DrawnShape>,
-    /// What is along the axes, if they have no common scale.
+    /// The labels of the axes, if they have no common scale.
     pub axes: Option<[&'static str; 2]>,
 }
 
@@ -50,8 +50,8 @@ impl Drawing {
         Self::default()
     }
 
-    /// The drawing of a model that says nothing else: each coordinate that is a vector with two or three entries, and each such column of
-    /// a matrix, is a point that leaves a trace. Where there is none, the first coordinate is drawn against its momentum or its velocity.
+    /// The drawing of a model by default: each coordinate that is a vector with two or three entries, and each such column of a matrix, is
+    /// a point that leaves a trace. Where there is none, the first coordinate is drawn against its momentum or its velocity.
     pub fn of_coordinates<S: FeedbackSystem>(system: &S, state: &S::State) -> Self {
         let state: Vector<S> = state.clone().into();
         Self::of_entries(system.facts().state, state.as_ref())

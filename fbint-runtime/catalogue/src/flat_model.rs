@@ -63,6 +63,6 @@ pub trait FlatSignal {
     fn hold(&self, time: f64) -> f64;
     /// The first and the last time at which the inputs are known.
     fn range(&self) -> [f64; 2];
-    /// The same once more.
+    /// A copy of this signal.
     fn copied(&self) -> Box<dyn FlatSignal>;
 }

@@ -14,7 +14,7 @@ pub trait FlatFunctions: Send + Sync {
     fn doubles(&self) -> &dyn Functions<f64>;
     /// The functions that [ensembles](fbint_runtime::Ensemble) run in lanes: field, integrals, feedback field, projection and Jacobian.
     fn lanes(&self) -> &dyn Functions<NarrowLanes>;
-    /// The same in the lanes of systems of at most eight entries.
+    /// The functions in the lanes of systems of at most eight entries.
     fn medium_lanes(&self) -> &dyn Functions<MediumLanes>;
     /// The field in numbers with a derivative.
     fn duals(&self) -> &dyn Functions<Dual>;
@@ -22,8 +22,8 @@ pub trait FlatFunctions: Send + Sync {
 
 /// The functions of a system in numbers of one type.
 pub trait Functions<T>: Send + Sync {
-    /// Puts what a function gives into the first entries of `list`, whose length is even. The `law` puts y in the place of the integrals,
-    /// in the form in which the function has them.
+    /// Writes a function's result into the first entries of `list`, whose length is even. The `law` replaces the integrals by y, in the
+    /// form in which the function has them.
     fn list(&self, function: ListFunction, given: &Given<'_, T>, law: &dyn Fn(&mut [T]), list: &mut [T]);
     /// Puts a function's values into the first rows and columns of a `matrix` with this number of `columns`.
     fn matrix(&self, function: MatrixFunction, given: &Given<'_, T>, matrix: &mut [T], columns: usize);
@@ -61,7 +61,7 @@ impl<T> Default for Given<'_, T> {
 }
 
 impl<'a, T> Given<'a, T> {
-    /// The same with a list of this kind.
+    /// The result as a list of this kind.
     #[inline]
     pub fn with(mut self, source: Source, list: &'a [T]) -> Self {
         self.0[source as usize] = list;

@@ -58,7 +58,7 @@ impl Entry {
         Self { name: S::name(), ..Self::loaded(&S::FACTS, Arc::new(move || Box::new(Loaded::new(make)))) }
     }
 
-    /// The entry of the model that a function makes, with its default parameters; its name is that of the declared struct in lower case.
+    /// The entry of the model that a function makes, with its default parameters; its name is the declared struct's in lower case.
     pub fn flat(make: Make<dyn FlatModel>) -> Self {
         Self::loaded(make().facts(), Arc::new(move || padded::visit(make(), Load(&make))))
     }

@@ -266,7 +266,7 @@ fn is_driven_or_eventful(model: &dyn FlatModel) -> bool {
     model.input().is_some() || !model.events().is_empty()
 }
 
-/// Steps of the first entries of a vector, of which there are so many.
+/// Steps of the first entries of a vector, and their number.
 struct OnEntries<M> {
     map: M,
     entries: usize,

@@ -6,8 +6,8 @@ use super::{Controller, Drawing, Scheme};
 
 /// A system that the command can run.
 ///
-/// Parameters begin at their [`Default`], which the key `default` of the attribute gives, and a run where the key `start` says; options
-/// of the command change both. What the command says of a model is the first paragraph of its documentation.
+/// Parameters begin at their [`Default`], which the key `default` of the attribute gives, and a run where the key `start` says; options of
+/// the command change both. The command describes a model by the first paragraph of its documentation.
 ///
 /// ```
 /// use fbint_command::runtime::GeneratedSystem;
@@ -32,8 +32,8 @@ use super::{Controller, Drawing, Scheme};
     note = "write `default(..)` and `start(..)` into its attribute, and `impl fbint_command::Model for {Self} {{}}`"
 )]
 pub trait Model: FeedbackSystem + Sync {
-    /// The start of a run with these parameters, unless options of the command set it; by default that of the key `start` of the
-    /// declaration.
+    /// The start of a run with these parameters, unless options of the command set it; by default the start of the declaration's key
+    /// `start`.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ pub trait Model: FeedbackSystem + Sync {
         Drawing::of_coordinates(self, state)
     }
 
-    /// What gives the inputs of a driven system; by default nothing, and they are 0. Members of ensembles run one by one then.
+    /// The controller that gives the inputs of a driven system; without one they are 0. Members of ensembles run one by one then.
     ///
     /// ```
     /// # use fbint_command::{Controller, Error, Model, feedback_system};
@@ -131,8 +131,7 @@ pub trait Model: FeedbackSystem + Sync {
         lower_case(Self::FACTS.name)
     }
 
-    /// Geometric integrators that are made for this system, for `work-precision`, which has the methods of the runtime by itself where
-    /// they apply.
+    /// Geometric integrators that are made for this system, for `work-precision`, in addition to the methods of the runtime that apply.
     fn geometric_methods(&self) -> Vec<GeometricMethod<Self>> {
         Vec::new()
     }

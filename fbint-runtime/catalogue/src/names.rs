@@ -55,7 +55,8 @@ impl NameGroup<'_> {
         }
     }
 
-    /// The entries as an array. A family that does not begin at 0, or a matrix of which entries are left out, is a vector of what there is.
+    /// The entries as an array. A family that does not begin at 0, or a matrix without some of its entries, is a vector of the entries that
+    /// exist.
     pub fn array(&self) -> Array {
         let count = self.entries.len();
         let all: Vec<usize> = (self.first..self.first + count).collect();

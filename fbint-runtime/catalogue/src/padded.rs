@@ -17,7 +17,7 @@ use crate::loaded::LoadedSystem;
 pub const MOST_ENTRIES: usize = 192;
 /// The most integrals.
 pub const MOST_INTEGRALS: usize = 72;
-/// How many vectors what depends on parameters alone may fill.
+/// The number of vectors that values of parameters alone may fill.
 const PREPARED: usize = 4;
 /// The most numbers that depend on parameters alone.
 pub const MOST_PREPARED: usize = PREPARED * MOST_ENTRIES;
@@ -49,7 +49,7 @@ pub trait Visitor {
     fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) -> Self::Output;
 }
 
-/// What the visitor makes of a model, in the shortest vectors that are long enough.
+/// The visitor's result for a model, in the shortest vectors that are long enough.
 pub fn visit<V: Visitor>(model: Box<dyn FlatModel>, visitor: V) -> V::Output {
     let facts = model.facts();
     let length = length(facts);
@@ -156,7 +156,7 @@ impl<const N: usize, const M: usize> Signal<Padded<N, M>> for PaddedSignal {
     }
 }
 
-/// Of a model without inputs all of them are 0, and change nothing.
+/// In a model without inputs all of them are 0, and change nothing.
 impl<const N: usize, const M: usize> DrivenSystem for Padded<N, M> {
     type Inputs<T: Entry> = [T; N];
     type Input = [f64; N];
@@ -166,7 +166,7 @@ impl<const N: usize, const M: usize> DrivenSystem for Padded<N, M> {
     }
 }
 
-/// Of a model that has no discrete Hamel integrator, see [`FeedbackSystem::hamel_functions`], everything here is 0.
+/// In a model without a discrete Hamel integrator, see [`FeedbackSystem::hamel_functions`], everything here is 0.
 impl<const N: usize, const M: usize> HamelSystem for Padded<N, M> {
     fn momentum_state<T: Scalar>(system: &PaddedPrepared<T, N, M>, x: &Vector<Self, T>) -> Vector<Self, T> {
         system.list(ListFunction::MomentumState, x)
@@ -190,7 +190,7 @@ impl<const N: usize, const M: usize> HamelSystem for Padded<N, M> {
 pub struct PaddedPrepared<T: 'static, const N: usize, const M: usize> {
     flat: &'static dyn FlatFunctions,
     facts: &'static SystemFacts,
-    /// Those of [`FlatFunctions`] that are in numbers of this type.
+    /// The [`FlatFunctions`] in numbers of this type.
     functions: &'static dyn Functions<T>,
     /// Values that depend on parameters alone, then zeros.
     prepared: [[T; N]; PREPARED],

@@ -1,7 +1,7 @@
 //! Texts of others as terminals may show them.
 
-/// The text with a picture in the place of each control character, but for ends of lines and tabs: `␛` begins no sequence that a terminal
-/// obeys. Characters that change the direction of writing become `�`.
+/// The text with each control character replaced by a picture, except ends of lines and tabs: `␛` begins no sequence that a terminal obeys.
+/// Characters that change the direction of writing become `�`.
 pub fn printable(text: &str) -> String {
     text.chars().map(shown).collect()
 }

@@ -1,13 +1,13 @@
 //! The animation of a run: one page that needs no network, with the mechanism in motion and what happened to its integrals.
 //!
-//! What is drawn of a state is a [`Drawing`], which a model gives by [`Model::drawing`](crate::Model::drawing). The page has the
-//! drawings of evenly chosen samples as JSON, with as many digits as can be seen, and a small script that draws them as SVG:
-//! `scene.js` turns drawings into pictures, and `player.js` plays them.
+//! A model gives the picture of a state, a [`Drawing`], by [`Model::drawing`](crate::Model::drawing). The page has the drawings of evenly
+//! chosen samples as JSON, with as many digits as can be seen, and a small script that draws them as SVG: `scene.js` turns drawings into
+//! pictures, and `player.js` plays them.
 //!
-//! A drawing is not a key of the declaration: nothing is derived from it, any Rust expression serves, and a model without one is drawn
-//! all the same. The page has drawings and not states: those of the samples, and where a method takes long steps, of states between them
-//! on Hermite's cubic polynomials of the derived field. Changes of integrals are those of samples alone, because interpolated states are
-//! not on the constraints.
+//! A drawing is not a key of the declaration: nothing is derived from it, any Rust expression serves, and a model without one is drawn all
+//! the same. The page has drawings and not states: drawings of the samples, and where a method takes long steps, of states between them on
+//! Hermite's cubic polynomials of the derived field. Changes of integrals are shown at samples alone, because interpolated states are not
+//! on the constraints.
 //!
 //! `scene.js` is a function from a film, a time and a view to SVG: animations, saved pictures, the gallery and its stills are
 //! drawn by the same code, and tests read positions off the page.

@@ -16,7 +16,7 @@ use values::{
 
 /// The task of the command; [`execute`](Self::execute) does it.
 ///
-/// A program with more commands flattens this enum into one of its own:
+/// A program with more commands flattens this enum into another:
 ///
 /// ```
 /// use fbint_command::Command;

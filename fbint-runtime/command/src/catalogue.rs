@@ -17,7 +17,7 @@ use crate::record;
 ///
 /// # Errors
 ///
-/// If there is no such model: one line with the nearest name and the list of all names. If the file cannot be read or is mistaken.
+/// If the model does not exist: one line with the nearest name and the list of all names. If the file cannot be read or is mistaken.
 pub fn load(models: &[Entry], name: &str) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
     if let Some(file) = InFile::named(name) {
         return file.load();

@@ -1,9 +1,9 @@
 //! Checkpoints: files from which `resume` resumes a run or an ensemble.
 //!
-//! Two lines of JSON. The first says what the file is and has the SHA-256 of the second. That of a run holds the job, its files, and
-//! a snapshot of the run with its samples so far. Numbers are the shortest text that reads back exactly. What is resumed
-//! is bit-identical to what is not interrupted only in the code that began it, so that the version of fbint and the hash of the
-//! generated code must equal the ones in the file.
+//! Two lines of JSON. The first says what the file is and has the SHA-256 of the second. The checkpoint of a run holds the job, its files,
+//! and a snapshot of the run with its samples so far. Numbers are the shortest text that reads back exactly. A resumed run is bit-identical
+//! to one that was not interrupted only in the code that began it, so the version of fbint and the hash of the generated code must equal
+//! the ones in the file.
 
 use std::error::Error;
 use std::fs;
@@ -36,7 +36,7 @@ pub(crate) struct Checkpoint {
     fbint: String,
     code_sha256: String,
     pub(crate) job: Job,
-    /// That of the job.
+    /// The folder of the job.
     folder: Option<PathBuf>,
     pub(crate) files: Files,
     /// Seconds between two checkpoints.
@@ -59,7 +59,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// The same files by paths that do not depend on the current folder.
+    /// These files by paths that do not depend on the current folder.
     pub(crate) fn absolute(self) -> io::Result<Self> {
         let absolute = |path: Option<PathBuf>| path.map(std::path::absolute).transpose();
         Ok(Self { out: absolute(self.out)?, plot: absolute(self.plot)?, animate: absolute(self.animate)?, ..self })

@@ -4,9 +4,9 @@
 //! integration: the files have the members that are done. With one, blocks are put on disk first, by one process or by many, and into
 //! the results in their order, so that no byte depends on who integrated what; a signal ends the process.
 //!
-//! Blocks have 2048 members, whatever the machine, and one is held at a time: which members a block has decides all digits of what comes
-//! of it, so that blocks can be integrated by any process, as long as their rows and statistics are put together in their order. One code
-//! serves one process and many, and a resumed ensemble and one that was not interrupted.
+//! Blocks have 2048 members, whatever the machine, and one is held at a time: the members of a block decide all digits of its results, so
+//! any process can integrate it, as long as the rows and statistics of blocks are put together in their order. One code serves one process
+//! and many, and a resumed ensemble and one that was not interrupted.
 
 mod blocks;
 mod datasets;
@@ -108,7 +108,7 @@ fn go_on(models: &[Entry], arguments: &ResumeArguments, ranks: &Ranks) -> Result
     ensemble.execute_on_disk(models, ranks, EnsembleOutputs::open(&ensemble, None)?, || Ok(blocks))
 }
 
-/// The same arguments, with paths that do not depend on the current folder.
+/// These arguments, with paths that do not depend on the current folder.
 fn of_any_folder(arguments: &EnsembleArguments) -> Result<EnsembleArguments, Box<dyn Error>> {
     let mut arguments = arguments.clone();
     arguments.integration.folder = Some(current_dir()?);

@@ -45,7 +45,7 @@ const SMALL_DOT: f64 = 1.6;
 const MARGIN: f64 = 0.06;
 /// The range of values, as a fraction of the largest, below which ticks of three digits could not be told apart.
 const NEAR: f64 = 1e-2;
-/// How many times the rounding of the largest value others differ from it where they differ.
+/// Values differ if they differ by this many roundings of the largest one.
 const ROUNDINGS: f64 = 16.0;
 /// The sizes of the largest number on an axis between which its ticks are written out.
 const WRITTEN_OUT: Range<f64> = 1e-3..1e5;
@@ -128,7 +128,7 @@ pub struct Line {
     points: Vec<(f64, f64)>,
 }
 
-/// The trajectory of one run, of which a figure of drift shows every integral.
+/// The trajectory of one run. A figure of drift shows every integral of it.
 pub struct Curve<'a> {
     /// The method, which decides the colour and the stroke.
     pub contender: Contender,
@@ -234,7 +234,8 @@ pub(crate) fn draw_page(title: &str, charts: &[Chart], caption: &str) -> String 
     document(&scene)
 }
 
-/// The document. Kuva numbers the clips of all figures of a process; here they are those of one, so that equal figures have equal bytes.
+/// The document. Kuva numbers the clips of all figures of a process; here each figure numbers its own, so that equal figures have equal
+/// bytes.
 fn document(scene: &Scene) -> String {
     let svg = SvgBackend::new().render_scene(scene);
     let mut parts = svg.split(CLIP);

@@ -28,7 +28,7 @@ use crate::nearest;
 #[cfg(feature = "text")]
 use crate::output::reason;
 
-/// How the names of files with models end.
+/// The ending of the names of files with models.
 const ENDING: &str = ".rs";
 
 /// The name of a model in a file on the command line: `FILE.rs`, or `FILE.rs:MODEL` where the file has several.
@@ -149,7 +149,7 @@ pub(crate) fn check_values(_: &Integration, _: &[Variation]) -> Result<(), Box<d
     Ok(())
 }
 
-/// A name for files about a model: of a model in a file its own, or that of the file without its folder and its ending.
+/// A name for files about a model. A model in a file has its own name, or the file's without folder and ending.
 pub(crate) fn stem(name: &str) -> &str {
     let Some(InFile { path, model }) = InFile::named(name) else { return name };
     model.or_else(|| Path::new(path).file_stem()?.to_str()).unwrap_or(path)

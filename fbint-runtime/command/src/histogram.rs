@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Maximum number of bins.
 const MOST: i64 = 128;
-/// The exponent of the finest bins below that of a number: bins of doubles that differ are never finer.
+/// The exponent of a number less the exponent of its finest bins: bins of doubles that differ are never finer.
 const FINEST: i32 = 60;
 /// The width of the bin of numbers that are all equal, as a fraction of them, or of 1 if they are 0.
 const ALONE: f64 = 1.0 / 64.0;

@@ -3,10 +3,10 @@
 //! that SIGHUP ends the process at once elsewhere. On Windows nothing listens: files stay whole, but Ctrl-C ends the process at once, and
 //! its temporary files stay behind.
 //!
-//! A thread of its own waits for signals. While a run or an ensemble is watched, the first signal is only noted, and it is asked for
+//! A separate thread waits for signals. While a run or an ensemble is watched, it only notes the first signal, which the run looks up
 //! between steps; otherwise, and at the second one, the process removes the files that are not whole yet and exits. An ensemble whose
-//! blocks are on disk leaves its record then. The exit code is 128 plus the number of the signal, as for a process that the signal
-//! killed: 130 for Ctrl-C.
+//! blocks are on disk leaves its record then. The exit code is 128 plus the number of the signal, as for a process that the signal killed:
+//! 130 for Ctrl-C.
 
 use std::error::Error;
 use std::fs;

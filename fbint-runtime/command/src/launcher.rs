@@ -1,4 +1,4 @@
-//! What a launcher of MPI programs, such as `mpirun`, says in the environment of the processes that it begins.
+//! The variables that a launcher of MPI programs, such as `mpirun`, sets in the environment of the processes that it begins.
 
 use std::env;
 

@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `derive` (default) | computer algebra shortens what is derived; without it models compile all the same, and no algebra is compiled |
 //! | `mpi` | [ensembles by several processes](#on-a-cluster), which takes an MPI library and libclang |
-//! | `parquet` | tables as Parquet, beside CSV |
+//! | `parquet` | tables as Parquet and not only CSV |
 //! | `text` | models from files, which are derived when they are read, without computer algebra, and their exports to C, FMU and CasADi |
 //! | `png` | figures as PNG, which takes fonts and a renderer; SVG needs neither |
 
@@ -132,7 +132,8 @@ pub fn run_alone(models: &[Entry]) -> ExitCode {
 
 /// Reads the command line of a program with these models, does what `execute` makes of it, and returns the exit code.
 ///
-/// An error is one line on stderr, but for mistakes in a file with models, and exit code 2. What a signal interrupts leaves no half-written file behind.
+/// An error is one line on stderr, but for mistakes in a file with models, and exit code 2. An interrupted command leaves no half-written
+/// file behind.
 pub fn run<A: Parser>(
     models: &[Entry],
     execute: impl FnOnce(&A) -> Result<ExitCode, Box<dyn error::Error>>,

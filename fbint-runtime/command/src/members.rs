@@ -1,7 +1,7 @@
 //! The members of an ensemble, block by block: what varies over them, how a block is integrated, and its rows in files.
 //!
-//! What becomes of a block depends on nothing but the command line and the members that are in it: a block can be integrated by
-//! itself, in any order, by any process. The rows of blocks in their order are the rows of the ensemble.
+//! The results of a block depend on nothing but the command line and its members: any process can integrate it alone, in any order. The
+//! rows of blocks in their order are the rows of the ensemble.
 
 use std::error;
 use std::ops::ControlFlow;
@@ -197,7 +197,7 @@ impl<'a> Members<'a> {
 }
 
 impl Block {
-    /// The same block without what is known of each of its members.
+    /// This block without the results of its single members.
     pub(crate) fn summary(self) -> Self {
         Self { ends: Vec::new(), ..self }
     }

@@ -25,7 +25,7 @@ const ROUNDINGS: f64 = 100.0;
 /// A run to be drawn.
 pub(crate) struct DrawnRun<'a> {
     pub(crate) model: &'a dyn AnyModel,
-    /// The samples of the run, of which the changes of integrals are those of its steps.
+    /// The samples of the run, with the changes of integrals that its steps have.
     pub(crate) samples: &'a [Sample],
     /// The samples through which curves of the state are smooth.
     pub(crate) smooth: &'a [Sample],
@@ -55,7 +55,7 @@ impl DrawnRun<'_> {
         figure::draw_page(title, &charts, &remarks.join("; "))
     }
 
-    /// One quantity against another one, the first of which is the time.
+    /// One quantity against another; the first quantity of all is the time.
     fn chart_of(&self, right: usize, up: usize) -> Chart {
         let names = trajectory::names(self.model);
         let changes = trajectory::changes(self.model);
@@ -173,8 +173,8 @@ impl DrawnRun<'_> {
         groups(&names).iter().filter_map(phase).collect()
     }
 
-    /// The change of each integral or family of them, the largest first; `None` without integrals. What is rounding has one line in
-    /// common, and is named in a remark.
+    /// The change of each integral or family of them, the largest first; `None` without integrals. Integrals that change by rounding share
+    /// one line, and a remark names them.
     fn drift(&self, remarks: &mut Vec<String>) -> Option<Chart> {
         let changes = self.changes();
         let all: Vec<(f64, f64)> = changes.first()?.points.iter().map(|point| (point.0, 0.0)).collect();

@@ -6,7 +6,7 @@ use std::error::Error;
 ///
 /// # Errors
 ///
-/// If there is no such name: one line with the nearest known name and the list of all names.
+/// If the name is unknown: one line with the nearest known name and the list of all names.
 pub fn find(what: &str, name: &str, known: &[&str]) -> Result<usize, Box<dyn Error>> {
     known.iter().position(|candidate| *candidate == name).ok_or_else(|| unknown(what, name, known).into())
 }

@@ -72,8 +72,8 @@ impl OutputFile {
         Ok(Self { given: path.to_owned(), target, drafts })
     }
 
-    /// The same output, whose file is in this folder until it is whole, and vanishes with it if the process is killed. A folder of
-    /// another file system does not do, because files are not renamed across.
+    /// This output with its draft in a folder, where it stays until it is whole, and vanishes with the folder if the process is killed. The
+    /// folder has to be on the same file system, because files cannot be renamed across.
     pub(crate) fn drafted_in(self, other: &Path) -> Self {
         let is_near = is_one_file_system(other, &self.drafts).unwrap_or(false);
         if is_near { Self { drafts: other.to_owned(), ..self } } else { self }

@@ -1,8 +1,8 @@
 //! Tables as Parquet, with the feature `parquet`.
 //!
-//! The only module that names the crate `parquet`. Columns are written without compression, and those of numbers plainly, because
-//! hardly two doubles of a trajectory are equal. Counts are never missing; numbers and texts may be. The metadata of the file hold the
-//! record of the run, as JSON under the key `fbint`.
+//! The only module that names the crate `parquet`. Columns are written without compression, and columns of numbers plainly, because hardly
+//! two doubles of a trajectory are equal. Counts are never missing; numbers and texts may be. The metadata of the file hold the record of
+//! the run, as JSON under the key `fbint`.
 
 use std::error::Error;
 use std::io::{self, Write};

@@ -34,7 +34,7 @@ impl<'a> Pictures<'a> {
         Self { job, model, samples: &run.trajectory, are_chosen, time: run.time, steps: run.steps }
     }
 
-    /// The figure with these panels, or all of the run if there are none. What is integrated for smooth curves is shown to `observer`.
+    /// The figure with these panels, or all of the run if there are none. The `observer` sees the integration for smooth curves.
     pub(crate) fn figure(&self, panels: &[Panel], observer: &mut Observer<'_>) -> Result<String, Box<dyn Error>> {
         let smooth = self.smooth(observer)?;
         let run =

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 const PATIENCE: Duration = Duration::from_millis(500);
 /// When it is estimated how long a run will take,
 const FIRST_LOOK: Duration = Duration::from_secs(1);
-/// and from how many seconds on this is said.
+/// and the seconds from which on it is reported.
 const LONG: f64 = 300.0;
 const REFRESHES_PER_SECOND: u8 = 10;
 const THOUSANDTHS: f64 = 1000.0;
@@ -64,7 +64,7 @@ impl Progress {
     }
 }
 
-/// How long a run will take of which a fraction was done after some seconds, if that is long.
+/// The time that a run will take, from the fraction that was done after some seconds, if that is long.
 fn estimate(fraction: f64, seconds: f64) -> Option<String> {
     let left = seconds * (1.0 - fraction) / fraction;
     if left < LONG {

@@ -23,7 +23,7 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    /// Joins the processes that `mpirun`, or another launcher, has begun together: a process by itself without one.
+    /// Joins the processes that `mpirun`, or another launcher, has begun together: without a launcher, this process alone.
     ///
     /// # Errors
     ///

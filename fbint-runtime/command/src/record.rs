@@ -1,9 +1,8 @@
 //! The record of a run or an ensemble, as JSON: its settings, its code and its result.
 //!
-//! A record lies next to the files of its run and is named after the first of them: the record of `four-bar.csv` is
-//! `four-bar.run.json`, so that runs with files of their own keep their records. A run without files has `MODEL.run.json` in the
-//! current folder. Records of ensembles end in `.ensemble.json`. A Parquet file holds the record in its metadata as well; a part of a
-//! dataset, that of its own members.
+//! A record lies next to the files of its run and is named after the first of them: the record of `four-bar.csv` is `four-bar.run.json`, so
+//! that runs with different files keep their records. A run without files has `MODEL.run.json` in the current folder. Records of ensembles
+//! end in `.ensemble.json`. A Parquet file holds the record in its metadata as well, and a part of a dataset the record of its members.
 
 use std::collections::BTreeMap;
 use std::env::current_dir;
@@ -236,7 +235,7 @@ pub(crate) enum EnsembleEnding<'a> {
     Complete(&'a dyn AnyModel, &'a Tally),
     /// With what is known of the members that were done, unless they are in blocks on disk.
     Interrupted(Option<(&'a dyn AnyModel, &'a Tally)>),
-    /// Of a block, in its part of a dataset.
+    /// The record of a block, in its part of a dataset.
     Part(&'a dyn AnyModel, &'a Tally),
     /// No member got to the end, or rows could not be written.
     Failed(&'a str),
@@ -323,7 +322,7 @@ impl RunSummary {
 }
 
 impl EventCount {
-    /// Of each event that occurred, in the order in which they did first.
+    /// A record of each event that occurred, in the order of the first occurrences.
     pub(crate) fn all(occurrences: &[Occurrence]) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for Occurrence { name, time, reset, .. } in occurrences {

@@ -65,7 +65,7 @@ pub(crate) fn open_inputs(model: &dyn AnyModel) -> Option<String> {
     }
 }
 
-/// A line for each event that occurred, but for one that did no more than end the run, which is said already. A reset gives integrals new
+/// A line for each event that occurred, but not for one that only ended the run, which the report says already. A reset gives integrals new
 /// targets, so that no drift shows what it changed.
 fn events(occurrences: &[Occurrence], ended_by: Option<&str>) -> String {
     let mut text = String::new();

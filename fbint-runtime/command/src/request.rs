@@ -59,12 +59,12 @@ pub struct Column {
     pub values: Vec<f64>,
 }
 
-/// Why there is no outcome, in the words of the command.
+/// The reason for a missing outcome, in the words of the command.
 #[derive(Clone, Debug)]
 pub enum Refusal {
-    /// There is no such run.
+    /// The command refuses such a run.
     Refused(String),
-    /// There is no memory for its samples.
+    /// Its samples do not fit into memory.
     NoMemory(String),
     /// The run ended before its end.
     Failed {
@@ -250,11 +250,11 @@ impl Request {
         serde_json::to_string(self).map_err(|error| error.to_string())
     }
 
-    /// The request of which this is the text.
+    /// The request with this text.
     ///
     /// # Errors
     ///
-    /// If it is not that of a request.
+    /// If the text is not a request.
     pub fn read(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }

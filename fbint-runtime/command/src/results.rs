@@ -50,7 +50,8 @@ pub fn prepare(folder: &Path) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Writes every figure and table over those of another study, or over any files if that is asked for, and returns a line for each file that says what it shows.
+/// Writes every figure and table, replaces the files of another study, or any files if the user says so, and returns a line for each file
+/// that says what it shows.
 ///
 /// # Errors
 ///

@@ -111,8 +111,8 @@ fn check_condition(models: &[Entry], job: &Job) -> Result<(), Box<dyn Error>> {
     .into())
 }
 
-/// Whether a quantity passes the number that it is compared with at the start, as where the run continues one that the condition has
-/// ended: it changes, and is no farther from the number than it goes in an instant. A motion that begins at rest passes nothing.
+/// Whether a quantity passes the number that it is compared with at the start, as where the run continues one that the condition has ended:
+/// it changes, and its distance from the number is at most its motion in an instant. A motion that begins at rest passes nothing.
 pub(crate) fn passes_at_start(crossing: &Crossing, job: &Job, model: &dyn AnyModel, start: &[f64]) -> bool {
     let instant = AT_START * (job.settings.until - job.settings.from);
     let moved: Vec<f64> = start.iter().zip(model.rates(start)).map(|(entry, rate)| entry + SOON * rate).collect();
@@ -184,7 +184,7 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
     })
 }
 
-/// Refuses more samples than fit into memory. How many steps there are is not known where error control chooses them.
+/// Refuses more samples than fit into memory. The number of steps is unknown where error control chooses them.
 fn check_samples(settings: &Settings) -> Result<(), Box<dyn Error>> {
     let Settings { every: Some(every), from, until, method, .. } = *settings else { return Ok(()) };
     let interval = every.max(method.step().unwrap_or(0.0));

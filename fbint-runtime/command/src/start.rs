@@ -45,8 +45,8 @@ impl Given {
         self.set.iter().chain(&self.guessed).any(|(named, _)| *named == entry)
     }
 
-    /// The model's own start with the entries that are given and those that are drawn, moved to a consistent one nearby if that is
-    /// asked for or any entry is drawn.
+    /// The model's own start with the entries that are given and those that are drawn, moved to a consistent one nearby if a repair was
+    /// chosen or any entry is drawn.
     pub(crate) fn start(&self, model: &dyn AnyModel, drawn: &[IndexedValue]) -> Result<Vec<f64>, fbint_runtime::Error> {
         let names = model.state_names();
         let mut start = match model.start() {

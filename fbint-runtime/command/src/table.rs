@@ -30,7 +30,7 @@ pub(crate) enum Cell<'a> {
     Count(u64),
     Number(f64),
     Text(&'a str),
-    /// There is no such number or text.
+    /// The number or text is missing.
     Nothing,
 }
 

@@ -74,7 +74,7 @@ impl Tally {
         self.statistics.last().map_or(&[], |at| &at.quantities)
     }
 
-    /// The largest |F - F_target| of any member at any time that was sampled, of each integral; NaN if there is no member.
+    /// The largest |F - F_target| of any member at any time that was sampled, of each integral; NaN without members.
     pub(crate) fn largest_changes(&self, model: &dyn AnyModel) -> Vec<f64> {
         let entries = model.state_names().len();
         let largest = |integral: usize| {

@@ -28,7 +28,7 @@ use crate::output::Replace;
 use crate::progress::Progress;
 use crate::results::{self, ResultTable};
 
-/// The tolerance of the reference. What it is held against is ten times less accurate, and not projected.
+/// The tolerance of the reference. The run that checks it is ten times less accurate, and not projected.
 const REFERENCE_TOLERANCE: f64 = 1e-14;
 /// The number of times that each run is timed.
 const ROUNDS: usize = 5;

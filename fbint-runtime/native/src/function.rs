@@ -2,15 +2,15 @@
 //!
 //! # Why it is sound
 //!
-//! What is called is what [`translate`](crate::translate) has written, for this processor, and nothing else:
+//! A call runs code that [`translate`](crate::translate) has written for this processor, and nothing else:
 //!
 //! - it is one block without a branch, so that it ends;
 //! - it reads entry i of the array k only if i is below `least[k]`, which is collected while it is written, and [`Function::call`] refuses
 //!   shorter arrays;
 //! - it writes the first `results` entries of the results, and [`Function::call`] refuses shorter ones;
-//! - it calls those functions alone whose [addresses](elementary) are here, with the signatures that they have: elementary functions,
-//!   which take and return numbers, and [`weigh`], with the number of integrals, two slots of its own stack that have room for as many,
-//!   of which it has written the first and reads no more of the second, and with the [`Law`] that [`Function::call`] has passed on, which
+//! - it calls those functions alone whose [addresses](elementary) are here, with the signatures that they have: elementary functions, which
+//!   take and return numbers, and [`weigh`], with the number of integrals, two slots of the code's own stack that have room for as many
+//!   (the first is written, and no more than that is read of the second), and with the [`Law`] that [`Function::call`] has passed on, which
 //!   lives until it returns;
 //! - it touches every page of its frame in order, so that a stack without room ends the process at the guard page, as it does in Rust;
 //! - its memory is not written after it was made executable, so that any thread may call it at any time, and is not freed before the last
@@ -137,7 +137,7 @@ pub(crate) fn weigher() -> usize {
     weigh as *const () as usize
 }
 
-/// The addresses of elementary functions as compiled code calls them: those of the runtime, so that results are the same.
+/// The addresses of elementary functions that compiled code calls: the runtime's, so that results are equal.
 macro_rules! elementary {
     ($($function:ident: $name:ident($($argument:ident),*);)*) => {
         pub(crate) fn elementary(function: expression::Function) -> usize {

@@ -25,7 +25,7 @@ pub struct Place {
 /// Why programs are not compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no code generator for this processor.
+    /// Cranelift has no backend for this processor.
     #[error("no machine code can be made for this processor: {0}")]
     Processor(String),
     /// An input of a program has no place.
@@ -40,7 +40,7 @@ pub enum Error {
     /// An array that a program reads or writes is longer than offsets of this code can say.
     #[error("a program reads or writes arrays that are too long")]
     Length,
-    /// There is no memory for code, or none that may be executed.
+    /// The system gives no memory for code, or none that may be executed.
     #[error("no memory for machine code: {0}")]
     Memory(#[from] io::Error),
 }
@@ -51,8 +51,7 @@ pub enum Error {
 ///
 /// # Errors
 ///
-/// If no code can be made for this processor, or for a program, which then reads what has no place, or is too large, or if there is no
-/// memory for it.
+/// If no code can be made for this processor, if a program reads an input without a place or is too large, or if memory is missing.
 pub fn compile(programs: &[&Program], place: &dyn Fn(Input) -> Option<Place>) -> Result<Vec<Function>, Error> {
     let processor = processor()?;
     let written: Result<Vec<_>, _> =
@@ -72,7 +71,8 @@ fn processor() -> Result<OwnedTargetIsa, Error> {
     processor.finish(settings::Flags::new(flags)).map_err(|error| Error::Processor(error.to_string()))
 }
 
-/// Of x86-64, whose first processors have none that name three operands, or multiply and add. Other kinds of processors have them all.
+/// They matter on x86-64, whose first processors lack instructions that name three operands, or multiply and add. Other kinds of processors
+/// have them all.
 ///
 /// The crate `cranelift-native` finds them, too, but takes half as long to compile as the runtime, with all that it depends on: most of that
 /// reads and writes debugging information.

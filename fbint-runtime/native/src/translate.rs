@@ -143,7 +143,7 @@ impl<'t> FunctionTranslator<'t> {
         Ok(self.cursor.ins().load(F64, MemFlagsData::trusted(), start, offset(entry)?))
     }
 
-    /// Writes numbers in pairs, the last with a zero if there is no other: who reads two at a time need not wait for two writes.
+    /// Writes numbers in pairs, an odd last one with a zero: a reader of two at a time need not wait for two writes.
     fn store(&mut self, values: &[Value], start: ir::Value) -> Result<(), Error> {
         for (index, pair) in values.chunks(2).enumerate() {
             let pair = [0, 1].map(|place| match pair.get(place) {

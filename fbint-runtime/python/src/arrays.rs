@@ -26,7 +26,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Those of an array, or of what NumPy takes for one, unless doubles would lose something.
+    /// The numbers of an array, or of anything that NumPy takes for one, unless doubles would lose something.
     pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = value.py();
         let array = py.import("numpy")?.call_method1("asarray", (value,))?;

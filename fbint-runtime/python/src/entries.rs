@@ -11,8 +11,8 @@ use crate::arrays::{self, Numbers, reserved};
 /// An entry by its name, with its value.
 pub(crate) type Named = (String, f64);
 
-/// The entries that a dictionary sets, whose keys are entries, or the vectors and matrices that they make up. An unknown name is told
-/// as the `what` that it is not, and an entry may be set by one name alone.
+/// The entries that a dictionary sets, whose keys are entries, or the vectors and matrices that they make up. The message for an unknown
+/// name calls it `what`, and an entry may be set by one name alone.
 pub(crate) fn read(given: &Bound<'_, PyDict>, what: &str, known: &[&str]) -> PyResult<Vec<Named>> {
     let mut entries = Vec::new();
     let mut names: Vec<Option<String>> = vec![None; known.len()];

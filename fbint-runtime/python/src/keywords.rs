@@ -15,7 +15,7 @@ pub(crate) struct Keyword {
     kind: KeywordType,
 }
 
-/// What a keyword takes. `None` is the default of all of them, which the command knows.
+/// The type of a keyword's value. `None` is the default of all of them, which the command knows.
 #[derive(Clone, Copy)]
 enum KeywordType {
     Number,
@@ -76,7 +76,7 @@ pub(crate) struct Options {
     pub(crate) dense_output: bool,
 }
 
-/// What these keywords say, which are those of runs and ensembles, or among `more`.
+/// The options that these keywords give: keywords of runs and ensembles, or among `more`.
 pub(crate) fn options(keywords: &Bound<'_, PyDict>, more: &[Keyword], state: &[&str]) -> PyResult<Options> {
     let all: Vec<&Keyword> = KEYWORDS.iter().chain(more).collect();
     let known: Vec<&str> = all.iter().map(|keyword| keyword.name).collect();
@@ -150,7 +150,7 @@ fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
-/// What varies, with its distribution: such as ('uniform', 9, 10).
+/// A quantity that varies, with its distribution: such as ('uniform', 9, 10).
 fn variation(name: &Bound<'_, PyAny>, distribution: &Bound<'_, PyAny>) -> PyResult<String> {
     let name: String = name.cast::<PyString>().map_err(|_| PyTypeError::new_err("names must be str"))?.extract()?;
     let (kind, first, second) = distribution.extract::<(String, f64, f64)>().map_err(|_| {

@@ -3,13 +3,13 @@
 //! # How it is made
 //!
 //! A run is a run of the command: [`fbint_command::request`] reads keywords as the options of `fbint run`, so that ranges, defaults and
-//! messages are in one place, and what is here turns Python's values into its texts, and its columns into arrays. A number is written as
-//! the shortest text that reads back as this number. Models are classes that are made when the module is imported, from the same
-//! [`Entry`] as those of the command, because a class of PyO3 cannot be generic.
+//! messages are in one place, and this crate turns Python's values into its texts, and its columns into arrays. A number is written as the
+//! shortest text that reads back as this number. Models are classes that are made when the module is imported, from the same [`Entry`] as
+//! the command's models, because a class of PyO3 cannot be generic.
 //!
 //! Every run releases the interpreter, and takes it twenty times a second to ask for Ctrl-C. Python tells its main thread alone of signals:
-//! the thread that called waits and asks, while others integrate an ensemble, in a pool of their own, since in a common one an ensemble would
-//! wait for those of other threads. A run keeps its request, by which its figure and its animation are drawn.
+//! the thread that called waits and asks, while others integrate an ensemble in a separate pool, since in a common one it would wait for
+//! the ensembles of other threads. A run keeps its request, by which its figure and its animation are drawn.
 //!
 //! All code that is unsafe is PyO3's: what its macros write is not seen by `unsafe_code = "forbid"`. The packages are built against the
 //! stable ABI, so that no Python has to be installed to build them (`.cargo/config.toml`). They have no tests in Rust, because a test
@@ -42,8 +42,8 @@ use crate::trajectory::{Run, Trajectory};
 
 /// Defines the Python module of these models, each a type that implements [`Model`](fbint_command::Model).
 ///
-/// The name is that of the library in `Cargo.toml`. Instead of models by their types, a list of their entries may be given:
-/// `module!(my_models = entries())`.
+/// The name is the library's in `Cargo.toml`. Instead of models by their types, a list of their entries may be given: `module!(my_models =
+/// entries())`.
 ///
 /// ```
 /// # use fbint_command::{Error, Model, feedback_system};
@@ -73,7 +73,7 @@ macro_rules! module {
     };
 }
 
-/// What every module has besides its models.
+/// The names that every module has besides its models.
 const COMMON_NAMES: [&str; 9] =
     ["Model", "Trajectory", "Run", "Event", "RunFailed", "Ensemble", "Statistics", "stubs", "__version__"];
 

@@ -287,7 +287,7 @@ impl Model {
         model
     }
 
-    /// The options of the command that these parameters, the end and the keywords are, of which `more` are its own.
+    /// The options of the command for these parameters, the end and the keywords. `more` are the keywords of this method alone.
     fn options(
         &self,
         model: &dyn AnyModel,
@@ -387,7 +387,7 @@ pub(crate) fn is_free(py: Python<'_>, name: &str) -> PyResult<bool> {
     Ok(!reserved)
 }
 
-/// What the help says of a model.
+/// The help for a model.
 fn documentation(summary: &str, model: &dyn AnyModel) -> String {
     let parameters: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
     let facts = [

@@ -6,14 +6,14 @@ use pyo3::prelude::*;
 
 use crate::{COMMON_NAMES, contents, model};
 
-/// What a module has that reads models from text.
+/// The stubs of a module that reads models from text.
 const MODEL: [&str; 2] = if cfg!(feature = "text") {
     ["model", "def model(text: str, name: str | None = None) -> type[Any]: ...\n"]
 } else {
     ["", ""]
 };
 
-/// What every module has; `{names}` stands for all names in it, and `{methods}` for the names of the methods.
+/// The stubs of every module; `{names}` stands for all names in it, and `{methods}` for the names of the methods.
 const COMMON: &str = include_str!("stubs.pyi");
 
 /// The type stubs of this module, to keep in a file of its name with the ending .pyi beside pyproject.toml.

@@ -1,8 +1,8 @@
 //! Models that are declared in Python, as text.
 //!
-//! A text is read on a thread of its own, while the one that called asks for signals: Ctrl-C ends the call at once, and the thread in the
-//! background. One text has one class for as long as anything uses it, so that a cell of a notebook that is run again makes no other
-//! model. Classes are pickled by their text, which takes a metaclass: pickle knows all other classes by their place in a module.
+//! Another thread reads a text, while the calling one looks for signals: Ctrl-C ends the call at once, and the thread in the background.
+//! One text has one class for as long as anything uses it, so that a cell of a notebook that is run again makes no other model. Classes are
+//! pickled by their text, which takes a metaclass: pickle knows all other classes by their place in a module.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -18,7 +18,7 @@ use crate::model::{PATIENCE, Signals};
 use crate::source::{ATTRIBUTE, Source, SourceObject};
 use crate::{contents, model};
 
-/// What a module has that reads models from text.
+/// The state of a module that reads models from text.
 pub(crate) struct Texts {
     /// The class of classes that are declared by text.
     metaclass: Py<PyType>,

@@ -79,7 +79,7 @@ impl ModelFunctions {
         })
     }
 
-    /// The same for as long as the program runs.
+    /// These functions, kept for as long as the program runs.
     pub(crate) fn kept(self) -> &'static Self {
         Box::leak(Box::new(self))
     }

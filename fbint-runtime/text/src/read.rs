@@ -75,7 +75,7 @@ pub fn check_values(text: &str, open: &OpenValues<'_>) -> Result<(), Mistakes> {
 }
 
 /// The models in a text of a package, in their order, with the derivations that the package keeps in `derivations/`: their functions give
-/// the bits of those of the package's structs. They are read again at every call, and stay in memory.
+/// the bits of the functions of the package's structs. They are read again at every call, and stay in memory.
 ///
 /// # Errors
 ///

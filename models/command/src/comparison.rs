@@ -65,7 +65,7 @@ impl Motion<'_> {
     ///
     /// # Errors
     ///
-    /// Those of a run.
+    /// The errors of a run.
     pub fn truth(&self, rtol: f64, atol: f64) -> Result<Vec<Vec<f64>>, Error> {
         let mut states = vec![self.start.clone()];
         for sample in 0..self.samples() {
@@ -132,7 +132,7 @@ impl Group {
             .fold(0.0, |largest, distance| if distance > largest || distance.is_nan() { distance } else { largest })
     }
 
-    /// What errors are compared with: the largest norm along a trajectory, unless another size is chosen.
+    /// The size to which errors are relative: the largest norm along a trajectory, unless another size is chosen.
     pub fn size(&self, trajectory: &[Vec<f64>]) -> f64 {
         let norm = |state: &Vec<f64>| self.entries.iter().map(|&entry| state[entry].powi(2)).sum::<f64>().sqrt();
         self.size.unwrap_or_else(|| trajectory.iter().map(norm).fold(0.0, f64::max))

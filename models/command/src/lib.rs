@@ -1,7 +1,7 @@
 //! The models by name, as the command `fbint` runs them.
 //!
-//! What is generic in the runtime and in the command is compiled here for every model, which takes most of the time that it takes to
-//! build `fbint`. So this is a package of its own: `cargo run --release` builds the comparison of `models`, which calls
+//! The generic parts of the runtime and of the command are compiled here for every model, which takes most of the time of building `fbint`.
+//! So this is a separate package: `cargo run --release` builds the comparison of `models`, which calls
 //! [`Simulation`](fbint_runtime::Simulation) for its one model. A new model takes one line in [`all`], and its start in `models`.
 
 pub mod comparison;
@@ -57,7 +57,7 @@ pub fn all() -> [Entry; 29] {
 ///
 /// # Errors
 ///
-/// If there is no such model: one line with the nearest name and the list of all names.
+/// If the model does not exist: one line with the nearest name and the list of all names.
 pub fn load(name: &str) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
     catalogue::load(&all(), name)
 }

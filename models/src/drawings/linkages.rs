@@ -47,7 +47,7 @@ pub(crate) fn chain_32(_: &Chain32, at: &Chain32State) -> Drawing {
     chain(&at.q)
 }
 
-/// Links from the anchor from mass to mass, of which the last leaves a trace.
+/// Links from the anchor from mass to mass. The last mass leaves a trace.
 fn chain<const N: usize>(q: &SMatrix<f64, 3, N>) -> Drawing {
     let anchor = Vector3::zeros();
     let masses = || q.column_iter().map(|mass| mass.into_owned());

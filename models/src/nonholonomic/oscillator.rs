@@ -1,7 +1,7 @@
 //! The nonholonomic oscillator: a particle in a harmonic potential of x and y with z' = y x' (R. McLachlan and M. Perlmutter, *Integrators
 //! for nonholonomic mechanical systems*, J. Nonlinear Sci. 16 (2006) 283).
 //!
-//! y oscillates by itself, and so the energy of x and z is conserved, too.
+//! y oscillates alone, and so the energy of x and z is conserved, too.
 
 use fbint_runtime::feedback_system;
 

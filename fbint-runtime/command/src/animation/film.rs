@@ -19,7 +19,7 @@ pub(crate) struct Film<'a> {
     summary: &'static str,
     method: &'a str,
     parameters: Vec<(&'static str, f64)>,
-    /// What is along the axes, if they have no common scale.
+    /// The labels of the axes, if they have no common scale.
     axes: Option<[&'static str; 2]>,
     /// The least coordinates of anything at any time, and the largest.
     bounds: [Vec<f64>; 2],

@@ -160,8 +160,8 @@ impl Results {
         block.map_or(Ok(false), |block| self.add(&block).map(|()| true))
     }
 
-    /// Writes all files, of which the record is the first, and does not publish them yet. An ensemble that was interrupted before a
-    /// member came to its end has the record alone.
+    /// Writes all files, the record first, and does not publish them yet. An ensemble that was interrupted before a member came to its end
+    /// has the record alone.
     pub(super) fn finish(
         self,
         ensemble: &ResolvedEnsemble,

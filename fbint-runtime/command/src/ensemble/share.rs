@@ -1,11 +1,11 @@
-//! How processes share the blocks of an ensemble: the leader says who integrates which, and adds the blocks to the results in their
-//! order as soon as they are on disk.
+//! The way in which processes share the blocks of an ensemble: the leader says who integrates which, and adds the blocks to the results in
+//! their order as soon as they are on disk.
 //!
-//! The leader hands out the numbers of blocks, to a thread of its own and, under MPI, to the other ranks. A block that was damaged since is
-//! handed out again. Messages are a few bytes: what blocks hold goes through the file system, which has to keep it anyway. Where
-//! the rows of members go into a folder of parts, whoever integrates a block writes its parts, and the leader adds their lengths and a
-//! summary alone. Files that are not whole yet are drafts in the folder of the checkpoint, so that a process that is killed leaves nothing
-//! elsewhere.
+//! The leader hands out the numbers of blocks, to another thread of its process and, under MPI, to the other ranks. A block that was
+//! damaged since is handed out again. Messages are a few bytes: the content of blocks goes through the file system, which has to keep it
+//! anyway. Where the rows of members go into a folder of parts, whoever integrates a block writes its parts, and the leader adds their
+//! lengths and a summary alone. Files that are not whole yet are drafts in the folder of the checkpoint, so that a process that is killed
+//! leaves nothing elsewhere.
 //!
 //! Only the main thread of the leader talks to MPI. It asks whether a message has come and sleeps a millisecond if not, because a blocking
 //! receive would keep a core busy. Errors are printed once, by the leader.

@@ -1,4 +1,4 @@
-//! Recognises the files that fbint has written. No output replaces any other file, unless that is asked for.
+//! Recognises the files that fbint has written. An output replaces another file only if the user says so.
 //!
 //! Figures and pages end with a [mark](marked), and so do PNGs, in a chunk of text. A Parquet file names its writer, checkpoints and
 //! records begin as nothing else does. A table of CSV has no room for a mark: its header has the names of fbint, or its record lies next

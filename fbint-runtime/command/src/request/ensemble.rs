@@ -21,7 +21,7 @@ use crate::trajectory::{few_digits, state_and_changes};
 pub struct CompletedEnsemble {
     /// A name for each entry of the state, then for the change of each integral.
     pub names: Vec<String>,
-    /// What varied, with a number for each member.
+    /// The quantities that varied, with a number for each member.
     pub drawn: Vec<Column>,
     /// The members at the end, one after the other: a number for each of the names, NaN for a member that failed.
     pub ends: Vec<f64>,
@@ -42,8 +42,8 @@ struct EnsembleCommandLine {
     arguments: EnsembleArguments,
 }
 
-/// Integrates an ensemble of a model, whose options are as those of [`Request::new`](super::Request::new); `vary` may be repeated, with
-/// texts such as `m=uniform:1,2`. Options that name files are not for it.
+/// Integrates an ensemble of a model, with options as in [`Request::new`](super::Request::new); `vary` may be repeated, with texts such as
+/// `m=uniform:1,2`. Options that name files are not for it.
 ///
 /// # Errors
 ///

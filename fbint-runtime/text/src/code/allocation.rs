@@ -134,7 +134,7 @@ fn operand(instruction: &Instruction, operands: &[Operand], layout: &Layout) -> 
     }
 }
 
-/// A constant as emitted: there is no negative zero.
+/// A constant as emitted, where a negative zero is zero.
 fn constant(number: f64) -> Operand {
     let magnitude = number.abs();
     Operand::Constant(if number < 0.0 { -magnitude } else { magnitude }.to_bits())

@@ -67,7 +67,7 @@ impl Waiting {
         self.ready.entry(self.kinds[operation]).or_default().insert(operation);
     }
 
-    /// The kind of which most operations can be next.
+    /// The kind with the most operations that can come next.
     fn most_frequent(&self) -> Option<Opcode> {
         let kinds = self.ready.iter().filter(|(_, operations)| !operations.is_empty());
         kinds.max_by_key(|(_, operations)| operations.len()).map(|(kind, _)| *kind)

@@ -33,8 +33,8 @@ const SUN: &str = "#E69F00";
 /// One of this many samples is drawn in an orbit, which is smooth.
 const THINNING: usize = 5;
 const TOLERANCE: f64 = 1e-13;
-/// Maximum change of a quantity that only rounding moves: 2e5 steps, each of which rounds entries of size 1 by up to 1.1e-16 with
-/// a random sign, add up to about 5e-14, and twenty times as much never happens.
+/// Maximum change of a quantity that only rounding moves: 2e5 steps that each round entries of size 1 by up to 1.1e-16, with a random sign,
+/// add up to about 5e-14, and twenty times as much never happens.
 const ROUNDING: f64 = 1e-12;
 
 /// The attitude must stay a rotation.

@@ -32,8 +32,8 @@ const TRUTH_BOUND: f64 = 1e-9;
 /// Maximum change of a quantity that only rounding moves. Each of 1e5 steps rounds entries of size 1 to 2 by up to 2.2e-16; with
 /// random signs that adds up to about 7e-14, and ten times as much never happens.
 const ROUNDING_BOUND: f64 = 1e-12;
-/// Change of f2 by RK4 without rounding: a sixteenth of the change with twice the step, 4.25e-11. Two digits were published,
-/// of which rounding moves the second.
+/// Change of f2 by RK4 without rounding: a sixteenth of the change with twice the step, 4.25e-11. Two digits were published, and rounding
+/// moves the second.
 const F2_OF_RK4: f64 = 2.6e-12;
 /// Error of q(100) by RK4 without rounding: a sixteenth of the error with twice the step, 1.55e-10.
 const ERROR_OF_RK4: f64 = 1e-11;

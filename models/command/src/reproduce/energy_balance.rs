@@ -1,9 +1,9 @@
 //! The balance of energy and work of driven systems over a long time: what error control leaves of it, and what projection and
 //! feedback do to that.
 //!
-//! Not a figure of a paper. Of the damped pendulum it is known what should come out: within a thousand periods it comes to rest, and
-//! the balance, a difference of numbers of size one, can be kept to a few roundings. Samples are ends of steps: between them there is
-//! dense output, which is not projected.
+//! Not a figure of a paper. The right result is known for the damped pendulum: within a thousand periods it comes to rest, and the balance,
+//! a difference of numbers of size one, can be kept to a few roundings. Samples are ends of steps: between them there is dense output,
+//! which is not projected.
 
 use std::error::Error;
 

@@ -1,8 +1,7 @@
-//! The length and the friction of a pendulum from angles that were measured with errors, by least squares whose derivatives are those of
-//! the run.
+//! The length and the friction of a pendulum from angles that were measured with errors, by least squares with the derivatives of the run.
 //!
-//! Not a figure of a paper. What was measured is a solution of DOP853 with normal errors, so that it is known what should come out:
-//! values as near to the truth as their standard errors say. That is found out with many series of errors.
+//! Not a figure of a paper. The measurements are a solution by DOP853 with normal errors, so the right result is known: values as near to
+//! the truth as their standard errors say. That is found out with many series of errors.
 //!
 //! The steps of the fit are RK4's with the projection that a simulation has, and so are their derivatives: a least-squares method that
 //! takes differences of runs instead takes a run for each unknown, and half of the digits.

@@ -1,7 +1,7 @@
 //! The report: one HTML file with the models in motion, every figure, table and verdict, and the derived equations.
 //!
-//! The file is self-contained: figures are inlined SVG, equations are MathML, there are no scripts, and nothing is fetched.
-//! Inlined figures share one name space, so that their ids are prefixed. What is too wide for a phone scrolls by itself.
+//! The file is self-contained: figures are inlined SVG, equations are MathML, there are no scripts, and nothing is fetched. Inlined figures
+//! share one name space, so that their ids are prefixed. Content that is too wide for a phone scrolls.
 
 mod comparison;
 
@@ -21,7 +21,7 @@ use super::stroboscope;
 const FILE: &str = "report.html";
 /// A table with more rows is folded up.
 const LONG: usize = 16;
-/// A figure this wide does not fit onto a phone as it is.
+/// A figure this wide does not fit onto a phone.
 const WIDE: f64 = 400.0;
 /// The factor by which a wide figure may shrink before its letters are too small.
 const SHRINKAGE: f64 = 1.4;
@@ -101,7 +101,7 @@ fn opening(reproductions: &[Reproduction]) -> String {
             <li><a href=\"#equations\">The derived equations</a></li>\n</ul></nav>\n"
 }
 
-/// How many verdicts hold, and which do not, as the end of a paragraph.
+/// The number of verdicts that hold, and the names of the others, as the end of a paragraph.
 fn outcome(reproductions: &[Reproduction]) -> String {
     let all = || reproductions.iter().flat_map(|one| one.verdicts.iter().map(|verdict| (one.name, verdict)));
     let failed: Vec<_> = all().filter(|(_, verdict)| !verdict.holds()).collect();

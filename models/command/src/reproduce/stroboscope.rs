@@ -1,9 +1,9 @@
 //! Stroboscopic pictures of the mechanical models: poses at equal time steps that fade from light to dark over the path of
 //! their masses, and one body in another colour that runs through the motion.
 //!
-//! Everything is drawn from one run by DOP853 without feedback. Both axes have one scale, which a bar shows. What
-//! moves is animated by SMIL, so that a picture needs no script, and has the class `moving`, so that a page can hide it from
-//! readers who asked for less motion: the poses show the motion, too. An SVG is 360 units wide and readable at 360 pixels.
+//! Everything is drawn from one run by DOP853 without feedback. Both axes have one scale, which a bar shows. Moving parts are animated by
+//! SMIL, so that a picture needs no script, and has the class `moving`, so that a page can hide it from readers who asked for less motion:
+//! the poses show the motion, too. An SVG is 360 units wide and readable at 360 pixels.
 
 use std::error::Error;
 use std::fmt::Write as _;
