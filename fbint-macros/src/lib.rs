@@ -205,6 +205,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// - a `constraint(g = ..)` that the velocities cannot leave, such as the length of a turning vector, has no reaction: the motion keeps it.
 ///   Any other `constraint` is holonomic, with a rate and a reaction.
 ///
+/// A velocity needs no inertia where reactions determine it: the point where a ball touches the ground, or the angle of a link without mass.
+///
 /// ```
 /// # use fbint_runtime::{GeneratedSystem, Method, Simulation, feedback_system};
 /// /// The Chaplygin sleigh in the frame of its blade: it turns and glides, and does not slip.

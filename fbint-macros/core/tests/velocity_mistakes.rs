@@ -359,9 +359,15 @@ const MISTAKES: &[Case] = &[
     ("coordinates(x, y), velocities(u, v), lagrangian = u.powi(2) + v.powi(2) + x + y, velocity_constraint(a = u), constraint(b = y)",
         &[("velocity_constraint",
             "no velocity is left: the constraints rule out every motion")]),
-    ("coordinates(gamma: [3]), velocities(xi: [3]), kinematics(gamma = gamma.cross(&xi)), lagrangian = (xi[0].powi(2) + xi[1].powi(2)) / 2 - gamma[2], velocity_constraint(no_spin = xi[2]), constraint(length = gamma.norm_squared() - 1)",
-        &[("xi[2]",
-            "`no_spin` holds the entry `xi[2]` by a reaction, but there is no inertia along it (kernel (xi[0], xi[1], xi[2]) = (0, 0, 1)): give it a name of its own in `velocities`, and put that to zero")]),
+    ("coordinates(gamma: [3]), velocities(xi: [3]), kinematics(gamma = gamma.cross(&xi)), lagrangian = xi[0].powi(2) / 2 - gamma[2], velocity_constraint(no_spin = xi[2]), constraint(length = gamma.norm_squared() - 1)",
+        &[("xi[0].powi(2) / 2 - gamma[2]",
+            "the Lagrangian has no inertia along `xi[1]`, and no constraint determines this motion: its mass matrix has the kernel (xi[0], xi[1], xi[2]) = (0, 1, 0); add inertia, hold `xi[1]` at 0 by `velocity_constraint(name = xi[1])`, or declare equations of first order: a `state` with `dynamics`, or with `poisson` and a `hamiltonian`")]),
+    ("coordinates(x, y, z), velocities(u, v, w), lagrangian = u.powi(2) / 2 - y - z.powi(2), constraint(tie = y - z - x.sin())",
+        &[("u.powi(2) / 2 - y - z.powi(2)",
+            "the Lagrangian has no inertia along `v` and `w`, and no constraint determines this motion: its mass matrix has the kernel (u, v, w) = (0, 1, 1); add inertia, or constraints that determine it")]),
+    ("coordinates(x, y), velocities(u, v), lagrangian = u.powi(2) / 2 + x, constraint(tie = x.sin())",
+        &[("u.powi(2) / 2 + x",
+            "the Lagrangian has no inertia along `v`, and no constraint determines this motion: its mass matrix has the kernel (u, v) = (0, 1); nothing else depends on this motion: remove `v` with its coordinate, or add inertia")]),
     ("coordinates(x, y), velocities(turn, stretch), kinematics(x = -y * turn + x * stretch, y = x * turn + y * stretch), lagrangian = rate(x).powi(2) + rate(y).powi(2), velocity_constraint(rod = stretch), constraint(length = x.powi(2) + y.powi(2) - 1), output(f = multiplier(length))",
         &[("length",
             "`length` has no multiplier: the velocities already satisfy it, so that no reaction is needed")]),
@@ -655,6 +661,8 @@ const MISTAKES: &[Case] = &[
 
 #[rustfmt::skip]
 const SOUND: &[&str] = &[
+    "coordinates(gamma: [3]), velocities(xi: [3]), kinematics(gamma = gamma.cross(&xi)), lagrangian = (xi[0].powi(2) + xi[1].powi(2)) / 2 - gamma[2], velocity_constraint(no_spin = xi[2]), constraint(length = gamma.norm_squared() - 1)",
+    "coordinates(x, y, z), velocities(u, v, w), lagrangian = u.powi(2) / 2 - y - z.powi(2), constraint(tie = y - x.sin(), knot = z * y - x)",
     "coordinates(x, y), velocities(v, w), lagrangian = v.powi(2) + w.powi(2) + x + y, velocity_constraint(belt = v - m)",
     "coordinates(x, y), momenta(p, r), hamiltonian = p.powi(2) + r.powi(2) + x + y, velocity_constraint(belt = rate(x) - m)",
     "coordinates(x, y), velocities(v, w), time(t), define(table = vector![x, y] * t), lagrangian = v.powi(2) + w.powi(2) + x, velocity_constraint(a = rate(table).x)",

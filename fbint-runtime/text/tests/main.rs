@@ -5,6 +5,7 @@ mod emitted;
 mod functions;
 mod fuzz;
 mod hostile;
+mod massless;
 mod mistakes;
 mod moving;
 mod random;

@@ -115,6 +115,42 @@ impl<'a> Frame<'a> {
         Some(self.momenta.keys().copied().zip(solve(self.momenta.iter().map(row).collect())?).collect())
     }
 
+    /// y and c2 where some velocities have no inertia, from one system without M_s:
+    ///
+    /// M y + sum over velocity constraints A of (tr M / |A|^2) A^T A y = G^T c2,  G y = g'
+    fn shift(&self, system: &DeclaredAtPoint<'_>) -> Option<(Covector, Covector)> {
+        let trace = self.momenta.iter().fold(Real::zero(), |sum, (j, slopes)| &sum + &entry(slopes, *j));
+        let mut mass = self.momenta.clone();
+        for reaction in &system.problem.reactions {
+            let along = reaction.along.iter().filter(|(velocity, _)| mass.contains_key(velocity));
+            let along = along.map(|(velocity, entry)| Some((*velocity, system.evaluate(entry)?)));
+            let along: Covector = along.collect::<Option<_>>()?;
+            let weight = &trace / &dot(&along, &along);
+            for (velocity, entry) in &along {
+                add_multiple(mass.get_mut(velocity)?, &weight.times(entry), &along);
+            }
+        }
+        let rates: Vec<IntegralId> =
+            system.problem.integrals.holonomic_pairs().into_iter().map(|(_, rate)| rate).collect();
+        let velocities: Vec<Symbol> = mass.keys().copied().collect();
+        let of_momentum = velocities.iter().map(|j| {
+            let inertia = velocities.iter().map(|i| entry(&mass[j], *i));
+            let push = rates.iter().map(|rate| entry(&system.integrals[*rate].gradient, *j).negated());
+            inertia.chain(push).chain([Real::zero()]).collect()
+        });
+        let of_rate = rates.iter().map(|rate| {
+            let rate = &system.integrals[*rate];
+            let slopes = velocities.iter().map(|j| entry(&rate.gradient, *j));
+            slopes.chain(rates.iter().map(|_| Real::zero())).chain([rate.value.clone()]).collect()
+        });
+        let solved = solve(of_momentum.chain(of_rate).collect())?;
+        let multipliers =
+            rates.iter().map(|rate| system.problem.symbols.multiplier(*rate)).collect::<Option<Vec<_>>>()?;
+        let symbols = velocities.iter().copied().chain(multipliers);
+        let (y, c2) = symbols.zip(solved).partition(|(symbol, _)| mass.contains_key(symbol));
+        Some((y, c2))
+    }
+
     /// c^a_ij p_a v^i + u_j.w of every velocity j, also of those that vanish.
     fn forces(&self, v: &Covector, w: &Covector) -> Covector {
         let mut forces = Covector::new();
@@ -134,7 +170,8 @@ impl<'a> Frame<'a> {
     ///
     /// p_j' - c^a_ij p_a (xi - y)^i - u_j.w - Q_j - (A^T c)_j
     ///
-    /// over the velocity constraints A, which is what holds the velocities that vanish. y is M^-1 (dg'/dxi)^T c2.
+    /// over the velocity constraints A, which is what holds the velocities that vanish. y is M^-1 (dg'/dxi)^T c2; where there is no
+    /// M^-1, c2 is computed and compared, too.
     pub(super) fn residual(&self, system: &DeclaredAtPoint<'_>, rates: &Covector, c: &Covector) -> Option<Covector> {
         let (problem, symbols) = (system.problem, &system.problem.symbols);
         let multiplier = |id: IntegralId| Some(entry(c, symbols.multiplier(id)?));
@@ -145,7 +182,10 @@ impl<'a> Frame<'a> {
             add_multiple(&mut slope, &multiplier(rate)?, of_rate);
             add_multiple(&mut push, &multiplier(rate)?, of_rate);
         }
-        let y = self.solve(&push)?;
+        let (y, c2) = match self.declared.is_augmented {
+            true => self.shift(system)?,
+            false => (self.solve(&push)?, Covector::new()),
+        };
         add_multiple(&mut slope, &Real::from(-1.0), &self.change_of_momenta(&y));
         let mut velocities = self.velocities(system);
         add_multiple(&mut velocities, &Real::from(-1.0), &y);
@@ -165,6 +205,7 @@ impl<'a> Frame<'a> {
         for (x, row) in &self.directions {
             residual.insert(*x, &entry(rates, *x) - &dot(row, &velocities));
         }
+        residual.extend(c2.iter().map(|(symbol, value)| (*symbol, &entry(c, *symbol) - value)));
         if let Some(work) = symbols.only(Role::Work) {
             let power = &dot(&system.forces, &velocities) - &system.by_time(&slope);
             residual.insert(work, &entry(rates, work) - &(&power + &moving));

@@ -65,6 +65,8 @@ pub struct Hamel {
     pub forces: SparseRow,
     /// The brackets that do not vanish.
     pub brackets: Vec<FrameBracket>,
+    /// Whether the systems of the field have M + A^T S A in the place where others have the mass matrix M.
+    pub is_augmented: bool,
 }
 
 /// [u_i, u_j] of the directions of two velocities.

@@ -194,6 +194,8 @@ pub struct Lagrangian {
     pub kinematics: Vec<(Symbol, Expression)>,
     /// The brackets of the frame that do not vanish. They follow from the kinematics.
     pub brackets: Vec<FrameBracket>,
+    /// Whether constraints determine velocities along which there is no inertia. This follows from everything else.
+    pub is_augmented: bool,
 }
 
 /// The derivation from a [`Problem`].

@@ -211,7 +211,7 @@ pub(super) fn lagrangian(scope: &mut Scope) -> Reported<Dynamics> {
     }
     scope.settlement = Some(settlement);
     // The brackets follow with the constraints.
-    Ok(Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, brackets: Vec::new() }))
+    Ok(Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, brackets: Vec::new(), is_augmented: false }))
 }
 
 /// The rates of all coordinates.

@@ -95,7 +95,7 @@ pub fn elaborate(declaration: &mut Declaration, errors: &Errors) -> Option<Elabo
         return None;
     }
     let IntegralList { integrals, spans } = listed;
-    let problem = Problem {
+    let mut problem = Problem {
         name: plain(&declaration.item.ident),
         symbols,
         dynamics: dynamics.ok()?,
@@ -106,7 +106,7 @@ pub fn elaborate(declaration: &mut Declaration, errors: &Errors) -> Option<Elabo
     };
     let output_spans = scalars(&quantities, Purpose::Output).map(|output| output.span).collect();
     let (places, beginning) = (unknowns.places, beginning.ok()?);
-    let doubts = soundness::check(declaration, &problem, &spans, errors);
+    let doubts = soundness::check(declaration, &mut problem, &beginning, &spans, errors);
     errors.is_empty().then_some(Elaborated { problem, places, spans, output_spans, beginning, doubts })
 }
 

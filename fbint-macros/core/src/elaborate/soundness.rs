@@ -2,23 +2,44 @@
 
 use proc_macro2::Span;
 
+use super::beginning::StartValues;
 use super::lagrangian::joined;
 use crate::derivation::table::Table;
-use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Lagrangian, Problem, Reaction, Role, stem};
+use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Lagrangian, Problem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::motion::{mass_matrix, reaction_matrix};
 use crate::proofs::{DependentColumns, Unsound, dependence, unsound_mass, vanishes_identically};
 use crate::syntax::diagnostics::Errors;
-use crate::syntax::{AttributeKey, Declaration, MARK_AS_REDUNDANT, plain};
+use crate::syntax::{AttributeKey, Declaration, MARK_AS_REDUNDANT};
 
-/// Reports mistakes, and returns doubts.
+/// Reports mistakes, and returns doubts. Finds out whether constraints determine what has no inertia.
 pub(super) fn check(
     declaration: &Declaration,
-    problem: &Problem,
+    problem: &mut Problem,
+    beginning: &StartValues,
     spans: &Table<IntegralId, Span>,
     errors: &Errors,
 ) -> Vec<Doubt> {
+    let is_augmented = is_augmented(problem, beginning);
+    if let Dynamics::Lagrangian(lagrangian) = &mut problem.dynamics {
+        lagrangian.is_augmented = is_augmented;
+    }
     Check { declaration, problem, spans, errors, doubts: Vec::new() }.all()
+}
+
+/// Whether constraints have reactions, and the mass matrix M is singular in every state, be it because of parameters that are 0 by default:
+/// then M + A^T A has to be sound, which has the same kernel as M where A takes it to zero.
+fn is_augmented(problem: &Problem, beginning: &StartValues) -> bool {
+    let defaults = problem.symbols.parameters().zip(beginning.defaults.iter().flatten());
+    let zeros: Vec<Symbol> = defaults.filter(|(_, value)| value.is_zero()).map(|(parameter, _)| parameter).collect();
+    let by_default = |symbol| if zeros.contains(&symbol) { Expression::zero() } else { Expression::from(symbol) };
+    let at_defaults = |matrix: Vec<Vec<Expression>>| -> Vec<Vec<Expression>> {
+        matrix.iter().map(|row| row.iter().map(|entry| entry.substituted(&by_default)).collect()).collect()
+    };
+    let is_singular = |matrix: &Vec<Vec<Expression>>| matches!(unsound_mass(matrix), Some(Unsound::Singular(_)));
+    let vanishes = |matrix: &Vec<Vec<Expression>>| matrix.iter().flatten().all(vanishes_identically);
+    reaction_matrix(problem).is_some_and(|(constraints, _)| !constraints.is_empty())
+        && mass_matrix(problem).map(at_defaults).is_some_and(|matrix| is_singular(&matrix) && !vanishes(&matrix))
 }
 
 /// The mistakes of a problem that are found in numbers, each with its place.
@@ -87,21 +108,21 @@ impl Check<'_> {
         let all: Vec<&str> = kernel.iter().map(|(velocity, _)| self.name(*velocity)).collect();
         let numbers: Vec<String> = kernel.iter().map(|(_, entry)| entry.to_string()).collect();
         let kernel = format!("({}) = ({})", all.join(", "), numbers.join(", "));
-        let is_held = |reaction: &&Reaction| {
-            reaction.along.len() == 1 && reaction.along.keys().all(|symbol| involved.contains(symbol))
-        };
-        if let Some(reaction) = self.problem.reactions.iter().find(is_held) {
-            return self.held_without_inertia(reaction, &kernel);
-        }
         let names: Vec<String> = involved.iter().map(|velocity| format!("`{}`", self.name(*velocity))).collect();
         let remedy = self.remedy(&involved);
         let along = joined(&names);
+        let (undetermined, also) = match &self.problem.dynamics {
+            Dynamics::Lagrangian(Lagrangian { is_augmented: true, .. }) => {
+                (", and no constraint determines this motion", ", which the constraints do not determine either")
+            }
+            _ => ("", ""),
+        };
         self.at_lagrangian(match &names[..] {
             [] => format!(
-                "the mass matrix of the Lagrangian is singular in every state, along a direction that depends on it: {remedy}"
+                "the mass matrix of the Lagrangian is singular in every state, along a direction that depends on it{also}: {remedy}"
             ),
             _ => format!(
-                "the Lagrangian has no inertia along {along}: its mass matrix has the kernel {kernel}; {remedy}"
+                "the Lagrangian has no inertia along {along}{undetermined}: its mass matrix has the kernel {kernel}; {remedy}"
             ),
         });
     }
@@ -115,7 +136,7 @@ impl Check<'_> {
             return format!("it is linear in the velocities: {first_order}");
         }
         if self.are_held(involved) {
-            return "add inertia, or eliminate a coordinate: write it as the function of the others that a constraint makes it".to_owned();
+            return "add inertia, or constraints that determine it".to_owned();
         }
         match involved {
             // A velocity that is no coordinate's rate may be one of a motion that does not occur.
@@ -164,18 +185,6 @@ impl Check<'_> {
         let is_moved = |rate: &Expression| velocities.iter().any(|velocity| rate.symbols().contains(velocity));
         let moved = kinematics.iter().filter(|(_, rate)| is_moved(rate)).map(|(coordinate, _)| *coordinate);
         moved.chain(velocities.iter().copied()).collect()
-    }
-
-    fn held_without_inertia(&mut self, reaction: &Reaction, kernel: &str) {
-        let along: Vec<&str> = reaction.along.keys().map(|velocity| self.name(*velocity)).collect();
-        let (entry, constraint) = (along.join(", "), self.declared(reaction.constraint));
-        let message = format!(
-            "{constraint} holds the entry `{entry}` by a reaction, but there is no inertia along it (kernel {kernel}): give it a \
-             name of its own in `velocities`, and put that to zero"
-        );
-        let stem = stem(&self.problem.integrals[reaction.constraint].name);
-        let named = self.declaration.velocity_constraints.iter().find(|named| plain(&named.name) == stem);
-        self.errors.push_spanned(named.map(|named| &named.value), message);
     }
 
     fn dependent_rows(&mut self) -> bool {

@@ -7,7 +7,7 @@ use super::notation::{Lines, Reader, natural};
 use crate::derivation::table::{Id, Table};
 use crate::derivation::{
     Bracket, Claim, Conservation, Derivation, Dynamics, Evidence, Field, FrameBracket, Hamel, Integrals, Involution,
-    LinearSystem, Prepared, Problem, SparseRow,
+    Lagrangian, LinearSystem, Prepared, Problem, SparseRow,
 };
 use crate::expression::{Expression, Symbol};
 
@@ -93,7 +93,7 @@ fn body(prepared: &Prepared) -> String {
         lines.by_symbol(&format!("gradient {} by", id.place()), &integral.gradient);
     }
     add_field(&derivation.field, &mut lines);
-    if let Some(Hamel { lagrangian, momenta, forces, brackets }) = &derivation.hamel {
+    if let Some(Hamel { lagrangian, momenta, forces, brackets, .. }) = &derivation.hamel {
         lines.expression("lagrangian", lagrangian);
         lines.by_symbol("momentum", momenta);
         lines.by_symbol("force", forces);
@@ -159,8 +159,10 @@ impl<'a> Draft<'a> {
         let field = Field { systems: Vec::new(), rates: problem.symbols.over_states(|_| Expression::zero()) };
         let mut derivation = problem.derivation(integrals, field);
         let (momenta, forces) = (SparseRow::new(), SparseRow::new());
-        let hamel = || Hamel { lagrangian: Expression::zero(), momenta, forces, brackets: Vec::new() };
-        derivation.hamel = matches!(problem.dynamics, Dynamics::Lagrangian(_)).then(hamel);
+        if let Dynamics::Lagrangian(Lagrangian { is_augmented, .. }) = problem.dynamics {
+            let (lagrangian, brackets) = (Expression::zero(), Vec::new());
+            derivation.hamel = Some(Hamel { lagrangian, momenta, forces, brackets, is_augmented });
+        }
         let prepared = Prepared { derivation, claims, involution: Involution::default() };
         Self { problem, expressions: Reader::new(problem.symbols.len()), prepared }
     }

@@ -1,20 +1,38 @@
 //! The mass matrix of a Lagrangian system, and the forces that give accelerations.
 //!
 //! Where no constraint reacts, M xi' = b. So tau = M a - b, added to the forces that are declared, gives the accelerations a; where
-//! these keep to the constraints, no constraint reacts then.
+//! these keep to the constraints, no constraint reacts then. Where constraints determine velocities without inertia, tau follows from the
+//! equations with M_s, in which such accelerations give the same forces.
 
 use super::fields::FunctionParts;
 use super::lower::TermOrder;
 use super::monomial::Monomial;
 use super::systems::solve_system;
 use super::{Input, Program};
-use crate::derivation::{Derivation, LinearSystem, Role};
-use crate::expression::Symbol;
+use crate::derivation::{Derivation, Hamel, LinearSystem, Role};
+use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative::{self, entry};
 
 /// M, row by row.
 pub(super) fn mass_matrix(parts: &FunctionParts<'_>) -> Program {
-    let matrix = equations(parts.derivation).map(|(_, equations)| &equations.matrix);
-    parts.lowering().program(matrix.into_iter().flatten().flatten())
+    match parts.derivation.hamel.as_ref().filter(|hamel| hamel.is_augmented) {
+        Some(hamel) => parts.lowering().program(inertia(parts.derivation, hamel).iter()),
+        None => {
+            let matrix = equations(parts.derivation).map(|(_, equations)| &equations.matrix);
+            parts.lowering().program(matrix.into_iter().flatten().flatten())
+        }
+    }
+}
+
+/// dp/dxi, row by row, where the equations have M_s.
+fn inertia(derivation: &Derivation, hamel: &Hamel) -> Vec<Expression> {
+    let velocities = derivation.symbols.with(|role| role == Role::Velocity);
+    let slopes = |momentum| derivative::gradient(momentum, |symbol| velocities.contains(&symbol)).unwrap_or_default();
+    let row = |of: &Symbol| {
+        let slopes = hamel.momenta.get(of).map(slopes).unwrap_or_default();
+        velocities.iter().map(move |by| entry(&slopes, *by)).collect::<Vec<_>>()
+    };
+    velocities.iter().flat_map(row).collect()
 }
 
 /// tau

@@ -146,6 +146,22 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
         slopes.filter(|(_, state)| symbols[**state].role == Role::Velocity).map(|(slope, _)| slope).collect()
     }
 
+    /// M, or M_s where constraints determine velocities without inertia, row by row.
+    fn mass_matrix_of_equations(&self) -> Vec<N> {
+        if !self.derivation.hamel.as_ref().is_some_and(|hamel| hamel.is_augmented) {
+            return self.mass_matrix();
+        }
+        let is_acceleration =
+            |symbol: &Symbol| matches!(self.derivation.symbols[*symbol].role, Role::Acceleration { .. });
+        let mut systems = self.derivation.field.systems.iter();
+        let equations = systems.find(|system| system.unknowns.iter().any(is_acceleration));
+        equations
+            .iter()
+            .flat_map(|system| system.matrix.iter().flatten())
+            .map(|entry| self.values.number(entry))
+            .collect()
+    }
+
     /// M (a - z), where z are the accelerations without reactions.
     pub(super) fn inverse_dynamics(&self) -> Vec<N> {
         let symbols = &self.derivation.symbols;
@@ -155,7 +171,7 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
             N::exactly(self.point.draw(Draw::Weight(row))).minus(&self.values.number(&own))
         };
         let lacking: Vec<N> = velocities.iter().enumerate().map(lacking).collect();
-        let matrix = self.mass_matrix();
+        let matrix = self.mass_matrix_of_equations();
         let rows = matrix.chunks(velocities.len().max(1));
         rows.map(|row| sum(row.iter().zip(&lacking).map(|(entry, rate)| entry.times(rate)))).collect()
     }

@@ -5,6 +5,16 @@
 //! constraints, and A M^-1 A^T c2 = f. Where the constraints hold, c2 and y vanish. c1 makes df.X = 0 for all constraints. Q are the
 //! driving forces, if there are any, whose work has the rate Q . (xi - y) - dL/dt + y . dp/dt - c1 dg/dt - c2 df/dt, with partial
 //! derivatives by the time.
+//!
+//! # Velocities without inertia
+//!
+//! Constraints may determine velocities along which M has no inertia. Then M_s = M + A^T S A has the place of M, with S = diag(s), where
+//! s_r = tr M / |A_r|^2 is as large as M is. It is definite exactly where M is definite on the velocities that the constraints allow. With
+//! A xi' = -h it makes the same motion, with the same reactions:
+//!
+//! M_s xi' = F - (dp/dq) q' - A^T S h + A^T c1,  y = M_s^-1 A^T (c2 + S f),  A M_s^-1 A^T (c2 + S f) = f
+//!
+//! For y, M has the terms of S that velocity constraints add: what is far from these is as good as any other continuation.
 
 use std::collections::BTreeMap;
 
@@ -31,6 +41,7 @@ pub(crate) fn motion(problem: &Problem) -> Option<LagrangianMotion> {
         momenta: equations.momenta.iter().map(|(velocity, momentum)| (*velocity, momentum.value.clone())).collect(),
         forces: equations.free.iter().map(force).collect(),
         brackets: declared.brackets.clone(),
+        is_augmented: declared.is_augmented,
     };
     Some(LagrangianMotion { field: equations.field(), hamel, derived: rates.chain([energy]).collect() })
 }
@@ -65,6 +76,8 @@ struct Force {
     kept: WithSlopes,
     /// A
     row: SparseRow,
+    /// s, if velocities have no inertia.
+    weight: Option<Expression>,
 }
 
 /// U, L, the momenta and the rows A, with the vanishing velocities set to zero, and the parts of the equations.
@@ -136,7 +149,7 @@ impl<'a> HamelEquations<'a> {
         };
         let reactions = rows(problem)?.into_iter().map(|(constraint, row)| equations.reaction(constraint, row));
         equations.reactions = reactions.collect::<Option<_>>()?;
-        let shift = equations.free.iter().map(|&j| (j, equations.pushed(j, equations.dirac(), |force| force.keeps)));
+        let shift = equations.free.iter().map(|&j| (j, equations.shifted_by(j)));
         equations.shift = shift.filter(|(_, entry)| !entry.is_zero()).collect();
         equations.shifted = equations.momentum_along_shift()?;
         let positions = symbols.with(|role| role == Role::Position).into_iter();
@@ -171,7 +184,15 @@ impl<'a> HamelEquations<'a> {
             Kind::Holonomic { rate } => (rate, self.contracted(&row, |j| j) + by_time(symbols, &row)),
             _ => (constraint, declared.value.clone()?),
         };
-        Some(Force { constraint, keeps, kept: with_slopes(symbols, value)?, row })
+        let weight = if self.declared.is_augmented { Some(self.weight(&row)?) } else { None };
+        Some(Force { constraint, keeps, kept: with_slopes(symbols, value)?, row, weight })
+    }
+
+    /// tr M / |A_r|^2
+    fn weight(&self, row: &SparseRow) -> Option<Expression> {
+        let trace = Expression::sum(self.free.iter().map(|j| entry(&self.momenta[j].gradient, *j)));
+        let squares = self.free.iter().filter_map(|j| row.get(j)).map(|entry| entry.clone() * entry.clone());
+        trace.divide(Expression::sum(squares)).ok()
     }
 
     /// A v, where these symbols are the entries of v along the velocities that do not vanish.
@@ -243,27 +264,42 @@ impl<'a> HamelEquations<'a> {
         self.with_mass(|of| self.response(of, reaction), |j| entry(&reaction.row, j))
     }
 
-    /// A W c2 = f
+    /// A W c2 = f - A W S f
     fn shifts(&self) -> LinearSystem {
         let dirac = self.dirac();
+        let matrix = self.compliance(dirac);
+        let right_side = |(reaction, row): (&Force, &Vec<Expression>)| {
+            let terms = row.iter().zip(dirac).filter_map(|(entry, Force { weight, kept, .. })| {
+                Some(-(entry.clone() * weight.clone()? * kept.value.clone()))
+            });
+            Expression::sum([reaction.kept.value.clone()].into_iter().chain(terms))
+        };
         LinearSystem {
             unknowns: dirac.iter().map(|reaction| self.multiplier(reaction.keeps)).collect(),
-            matrix: self.compliance(dirac),
-            right_side: dirac.iter().map(|reaction| reaction.kept.value.clone()).collect(),
+            right_side: dirac.iter().zip(&matrix).map(right_side).collect(),
+            matrix,
         }
     }
 
-    /// M a = F - (dp/dq) q' - dp/dt
+    /// M a = F - (dp/dq) q' - dp/dt - A^T S h
     fn accelerations(&self) -> LinearSystem {
-        self.with_mass(|of| self.acceleration(of), |j| self.force(j) - entry(&self.inertial, j))
+        let known = |j| {
+            let terms = self.reactions.iter().filter_map(|force| {
+                Some(-Expression::product([force.row.get(&j)?.clone(), force.weight.clone()?, self.bend(force)]))
+            });
+            Expression::sum([self.force(j) - entry(&self.inertial, j)].into_iter().chain(terms))
+        };
+        self.with_mass(|of| self.acceleration(of), known)
     }
 
-    /// A W c1 = -(df/dq q' + df/dt + A a)
+    /// h = df/dq q' + df/dt
+    fn bend(&self, Force { kept, .. }: &Force) -> Expression {
+        self.along_positions(&kept.gradient)
+    }
+
+    /// A W c1 = -(h + A a)
     fn multipliers(&self) -> LinearSystem {
-        let right_side = |Force { row, kept, .. }: &Force| {
-            let accelerated = self.contracted(row, |j| self.acceleration(j));
-            -(self.along_positions(&kept.gradient) + accelerated)
-        };
+        let right_side = |force: &Force| -(self.bend(force) + self.contracted(&force.row, |j| self.acceleration(j)));
         LinearSystem {
             unknowns: self.reactions.iter().map(|reaction| self.multiplier(reaction.constraint)).collect(),
             matrix: self.compliance(&self.reactions),
@@ -327,6 +363,18 @@ impl<'a> HamelEquations<'a> {
         Expression::sum(by.iter().map(response))
     }
 
+    /// y
+    fn shifted_by(&self, j: Symbol) -> Expression {
+        let extra = self.dirac().iter().filter_map(|force| {
+            Some(Expression::product([
+                Expression::from(self.response(j, force)),
+                force.weight.clone()?,
+                force.kept.value.clone(),
+            ]))
+        });
+        Expression::sum([self.pushed(j, self.dirac(), |force| force.keeps)].into_iter().chain(extra))
+    }
+
     /// xi - y
     fn velocity(&self, j: Symbol) -> Expression {
         Expression::from(j) - entry(&self.shift, j)
@@ -356,7 +404,7 @@ impl<'a> HamelEquations<'a> {
         let acting = self.problem.forces.iter().filter(|(j, _)| self.free.contains(j));
         let of_forces = acting.map(|(j, force)| force.clone() * self.velocity(*j));
         let of_momenta = self.shift.iter().map(|(j, y)| by_time(&self.momenta[j].gradient) * y.clone());
-        let of_constraints = self.dirac().iter().flat_map(|Force { constraint, keeps, kept, row }| {
+        let of_constraints = self.dirac().iter().flat_map(|Force { constraint, keeps, kept, row, .. }| {
             let rows = [(*constraint, row), (*keeps, &kept.gradient)];
             rows.map(|(id, row)| -(Expression::from(self.multiplier(id)) * by_time(row)))
         });
@@ -369,9 +417,19 @@ impl<'a> HamelEquations<'a> {
         Expression::sum(of_forces.chain(others))
     }
 
-    /// M z = b
+    /// M z = b, or M_s z = b
     fn with_mass(&self, z: impl Fn(Symbol) -> Symbol, b: impl Fn(Symbol) -> Expression) -> LinearSystem {
-        let row = |j: &Symbol| self.free.iter().map(|i| entry(&self.momenta[j].gradient, *i)).collect();
+        // The matrix is symmetric: one entry stands for both.
+        let held = |i: Symbol, j: Symbol| {
+            self.reactions.iter().filter_map(move |Force { row, weight, .. }| {
+                let (first, last) = (row.get(&i.min(j))?, row.get(&i.max(j))?);
+                Some(Expression::product([weight.clone()?, first.clone(), last.clone()]))
+            })
+        };
+        let mass = |i: Symbol, j: Symbol| {
+            Expression::sum([entry(&self.momenta[&j].gradient, i)].into_iter().chain(held(i, j)))
+        };
+        let row = |j: &Symbol| self.free.iter().map(|i| mass(*i, *j)).collect();
         LinearSystem {
             unknowns: self.free.iter().map(|&j| z(j)).collect(),
             matrix: self.free.iter().map(row).collect(),
