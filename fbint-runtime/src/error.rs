@@ -1,6 +1,6 @@
 //! Errors: wrong arguments of a caller, and failures of a run.
 //!
-//! Every message names the culprit and its value, and says what would do instead. Names are those of the declaration, as in
+//! Every message names the culprit and its value, and says what would do instead. Names are the declaration's, as in
 //! [`FeedbackSystem`](crate::FeedbackSystem)'s constants.
 
 pub(crate) mod dependence;
@@ -71,7 +71,7 @@ pub enum Error {
     NotRedundant {
         /// The constraint.
         name: &'static str,
-        /// The part of its gradient that is no combination of the others', in units of the sizes of entries.
+        /// The part of its gradient that is independent of the others', in units of the sizes of entries.
         across: f64,
     },
     /// The constraints of a field that is given are too nearly dependent at the start for a projection or a relaxation to hold each
@@ -107,10 +107,10 @@ pub enum Error {
         name: &'static str,
         /// Its value at the start.
         value: f64,
-        /// How far from 0 it may be.
+        /// The distance from 0 that it may have.
         tolerance: f64,
     },
-    /// A name that is not that of an entry of the state.
+    /// A name that no entry of the state has.
     #[error("`{name}` is not an entry of the state: the entries are {}", Listed(.known))]
     UnknownEntry {
         /// The name.
@@ -128,7 +128,7 @@ pub enum Error {
         name: &'static str,
         /// Its value where the search ended.
         value: f64,
-        /// How many iterations were made.
+        /// The number of iterations that were made.
         iterations: u32,
     },
     /// The number given to [`Gains::uniform`](crate::Gains::uniform) is not positive or not finite.
@@ -182,9 +182,9 @@ pub enum Error {
     MemberCount {
         /// The things whose number is wrong.
         what: &'static str,
-        /// How many were given.
+        /// The number that was given.
         given: usize,
-        /// How many starts there are.
+        /// The number of starts.
         starts: usize,
     },
     /// A step, a tolerance, an end or an interval that is not positive or not finite.
@@ -229,7 +229,7 @@ pub enum Error {
         /// The most steps that are allowed.
         limit: u64,
     },
-    /// So many samples are asked for that they would fill the memory.
+    /// The samples that a run asks for would fill the memory.
     #[cfg(feature = "std")]
     #[error("the interval {interval:?} is too small to sample until t = {until:?}: ask for at most 1e8 samples")]
     TooManySamples {
@@ -238,7 +238,7 @@ pub enum Error {
         /// The end.
         until: f64,
     },
-    /// There is no memory for the samples of a run.
+    /// The samples of a run do not fit into memory.
     #[cfg(feature = "std")]
     #[error(
         "there is no memory for {samples} samples of {numbers} numbers each: ask for fewer, by a larger interval `every`, or for an \
@@ -254,7 +254,7 @@ pub enum Error {
     #[cfg(feature = "std")]
     #[error("{}", HeldTimes(.index, .time, .before))]
     HeldTimes {
-        /// The index of the time that is out of order; that of the end comes last.
+        /// The index of the time that is out of order; the end comes last.
         index: usize,
         /// The time.
         time: f64,
@@ -300,7 +300,7 @@ pub enum Error {
         /// The step.
         h: f64,
     },
-    /// A time at which a sample is asked for that cannot be.
+    /// A time at which no sample can be taken.
     #[cfg(feature = "std")]
     #[error("the list of times to sample has {time:?} at index {index}: {reason}")]
     SampleTime {

@@ -38,8 +38,7 @@ pub trait Field<T: Scalar = f64> {
         false
     }
 
-    /// The largest rate at which a feedback in the field damps anything, per unit of time: what makes the field stiff. 0 where
-    /// there is no feedback.
+    /// The largest rate at which a feedback in the field damps anything, per unit of time: what makes the field stiff. 0 without feedback.
     fn decay_rate(&self, _x: &Self::Vector) -> T {
         T::from_f64(0.0)
     }
@@ -50,7 +49,7 @@ pub trait Field<T: Scalar = f64> {
     }
 
     /// Whether an entry of the state belongs to the same variable as the one before it: a tolerance without an absolute part looks at whole
-    /// vectors. By default every entry is a variable of its own.
+    /// vectors. By default every entry is a separate variable.
     fn continues_variable(&self, _entry: usize) -> bool {
         false
     }

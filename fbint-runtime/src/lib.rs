@@ -1,13 +1,12 @@
 //! Feedback integrators for mechanical systems: the runtime that drives what `#[feedback_system]` generates.
 //!
-//! A declared system becomes a [`FeedbackSystem`]: straight-line code for the vector field X, the integrals F (constraints,
-//! energy, invariants) and the field with feedback, x' = X(x) - DF^T K (F - F_target), whose solutions are drawn back to
-//! the level set that they started on (CPV22 eq. 6). This crate supplies the rest: [`Gains`] are K, [`Feedback`] is
-//! the field with feedback, ready to be integrated, [`Simulation`] integrates it and reports the [`Drift`] of every
-//! integral, and [`ConsistentStart`] moves a guess onto the constraints. [`Projector`] makes steps that are projected onto the level
-//! set, which is what a simulation does by default, and [`Projection`] says how. An [`Event`] is found within a step, and may end or reset
-//! a run. Steps are those of [`tableau`], of a fixed size, or of
-//! [`Integrator`], with error control; both work on any [`Field`].
+//! A declared system becomes a [`FeedbackSystem`]: straight-line code for the vector field X, the integrals F (constraints, energy,
+//! invariants) and the field with feedback, x' = X(x) - DF^T K (F - F_target), whose solutions are drawn back to the level set that they
+//! started on (CPV22 eq. 6). This crate supplies the rest: [`Gains`] are K, [`Feedback`] is the field with feedback, ready to be
+//! integrated, [`Simulation`] integrates it and reports the [`Drift`] of every integral, and [`ConsistentStart`] moves a guess onto the
+//! constraints. [`Projector`] makes steps that are projected onto the level set, which is what a simulation does by default, and
+//! [`Projection`] says how. An [`Event`] is found within a step, and may end or reset a run. [`tableau`] makes steps of a fixed size, and
+//! [`Integrator`] steps with error control; both work on any [`Field`].
 //!
 //! ```
 //! # #[cfg(feature = "std")] {
@@ -165,17 +164,17 @@ pub use system::{
     Integrals, KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,
 };
 
-/// Every Rust block of the README, compiled and run as a crate of its own.
+/// Every Rust block of the README, compiled and run as a separate crate.
 #[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-/// The same of this package's own README.
+/// The blocks of this package's own README.
 #[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../README.md")]
 struct OwnReadme;
 
-/// The same of the book's pages.
+/// The blocks of the book's pages.
 #[cfg(all(doctest, feature = "std"))]
 mod book {
     #[doc = include_str!("../../book/src/tutorial/text.md")]

@@ -122,8 +122,8 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
     ///
     /// # Errors
     ///
-    /// If a parameter or an entry of the start is not finite, if the start is off the constraint set, where the tolerance is
-    /// that of [`Feedback::new`], or if constraints are dependent on one another there.
+    /// If a parameter or an entry of the start is not finite, if the start is off the constraint set, with the tolerance of
+    /// [`Feedback::new`], or if constraints are dependent on one another there.
     pub fn new(system: &'a S, start: impl Into<Vector<S>>) -> Result<Self, Error> {
         let start = start.into();
         let targets = check_start(system, &start)?;
@@ -228,10 +228,10 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
 
     /// Keeps every step as a polynomial in time, so that [`Run::at`] has the state at any time of the run.
     ///
-    /// With error control it is the method's dense output, which is of order 4 for Dormand and Prince 5(4) and Rodas5P and 7 for DOP853;
-    /// a step of a fixed size is the cubic polynomial that has its states and their rates at both ends. The steps are the same as without.
+    /// With error control it is the method's dense output, which is of order 4 for Dormand and Prince 5(4) and Rodas5P and 7 for DOP853; a
+    /// step of a fixed size is the cubic polynomial that has its states and their rates at both ends. The steps are the same as without.
     /// This takes three more evaluations a step with DOP853 and two with a fixed step, and memory for eight states. States within a step
-    /// are not projected. Of a run that is resumed it has the steps since.
+    /// are not projected. A resumed run has the steps since then.
     ///
     /// ```
     /// # use fbint_runtime::{Method, Simulation, feedback_system};
@@ -310,7 +310,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
         self
     }
 
-    /// Makes the run even where the gains are too large for the step, to see what comes of it.
+    /// Makes the run even where the gains are too large for the step, to show the consequences.
     pub fn unaudited(mut self) -> Self {
         self.setup.is_audited = false;
         self
@@ -328,15 +328,15 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// within one step loses no sign change. One that is rough everywhere, such as the rounding of a quantity that is conserved, is
     /// compared at the ends of the step alone.
     ///
-    /// Times are located to four spacings of doubles, far below 1e-12 of the larger of 1 and |t|, if the function is as exact; how
-    /// far they are from those of the solution depends on the method. With error control, states within a step are its
-    /// dense output; with a fixed step they are the ends of shorter steps by the same method. Both are projected where the run
-    /// projects. The step has to be possible beyond the event, too, and all event functions have to be defined there.
+    /// Times are located to four spacings of doubles, far below 1e-12 of the larger of 1 and |t|, if the function is as exact; their
+    /// distance from the solution's depends on the method. With error control, states within a step are its dense output; with a fixed step
+    /// they are the ends of shorter steps by the same method. Both are projected where the run projects. The step has to be possible beyond
+    /// the event, too, and all event functions have to be defined there.
     ///
     /// The search takes up to two evaluations of the field in a step of a fixed size, and three in a step of DOP853.
     ///
-    /// Events that do not stop the run leave its steps as they are, bit by bit. After a [reset](Event::reset) a method with a fixed step
-    /// takes one shorter step to the end of the one it was in. What is met at once is reset in the order in which the events were
+    /// Events that do not stop the run leave its steps unchanged, bit by bit. After a [reset](Event::reset) a method with a fixed step
+    /// takes one shorter step to the end of the one it was in. Events that occur at once reset the state in the order in which they were
     /// given.
     ///
     /// ```
@@ -428,8 +428,8 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
 }
 
 impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
-    /// The same run with the kind of its field taken out of the type: a program that offers many kinds of gains compiles
-    /// the methods once, not once for each.
+    /// This run with the kind of its field taken out of the type: a program that offers many kinds of gains compiles the methods once, not
+    /// once for each.
     pub fn boxed(self) -> Simulation<'a, S, Box<dyn Field<Vector = Vector<S>>>>
     where
         F: 'static,
@@ -568,20 +568,20 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         }
     }
 
-    /// Runs the simulation with these settings instead of those of the builder; without an interval between samples, with the builder's,
-    /// and from [`from`](Settings::from) = 0 at the builder's time.
+    /// Runs the simulation with these settings instead of the builder's; without an interval between samples, with the builder's, and from
+    /// [`from`](Settings::from) = 0 at the builder's time.
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_with(mut self, settings: &Settings) -> Result<Run<S>, Error> {
         self.setup.apply(settings);
         self.run(settings.method, settings.until)
     }
 
-    /// The state at the end of the steps of [`run_with`](Self::run_with), and nothing else: no drift is recorded, no sample taken, no
-    /// gain audited, nobody watches, and a blow-up is not noticed. The result is bit-identical to the end of the run. With events it is
-    /// that run.
+    /// The state at the end of the steps of [`run_with`](Self::run_with), and nothing else: no drift is recorded, no sample taken, no gain
+    /// audited, no watcher called, and a blow-up is not noticed. The result is bit-identical to the end of the run. With events it is that
+    /// run.
     ///
     /// # Errors
     ///
@@ -619,7 +619,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
 type RunWithSteps<S> = (FlatRun, Vec<DenseOutput<Vector<S>>>);
 
 impl<'a, S: FeedbackSystem> Setup<'a, S> {
-    /// Takes these settings instead of those of the builder.
+    /// Takes these settings instead of the builder's.
     fn apply(&mut self, settings: &Settings) {
         let Settings { method: _, from, until: _, every, projection, max_step, max_steps } = *settings;
         self.hold = self.hold.unless(projection);

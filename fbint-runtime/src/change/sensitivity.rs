@@ -1,7 +1,7 @@
 //! Derivatives of whole runs: variational equations, and the discrete adjoint.
 //!
-//! A step of an explicit Runge-Kutta method is a function of the state and the parameters, and what is computed here is the derivative
-//! of that function, not an approximation of that of the exact flow: [`step`] has its equations, those of a projection among them.
+//! A step of an explicit Runge-Kutta method is a function of the state and the parameters, and this module computes the derivative of that
+//! function, which does not approximate the derivative of the exact flow: [`step`] has its equations, the ones of a projection among them.
 
 #[cfg(feature = "std")]
 mod rosenbrock;
@@ -30,12 +30,12 @@ const MOST_CHECKPOINTS: usize = 64;
 ///
 /// Everything that a [projection](Projector) depends on takes part: the targets of energies and invariants, which are their values at the
 /// start, S, the estimates of errors by which entries of the state are moved, and the derivative with which a step begins. R alone, the
-/// variance of rounding in the integrals, is held. It is to S as the square of rounding is to that of the error of a step, and
-/// what its change adds is so small: nothing that can be measured where a step errs by 1e-10 of the state, and up to 1e-4 of the derivative
-/// where it errs by a few roundings. There the estimates of errors are rounding, too, which has no derivative, and so has S. Where
-/// integrals are dependent in the metric of S, as in steady motions, the damping of the projection decides, and derivatives have about
-/// six digits. A start is taken as it is, and not moved onto the constraints, and no projection is [left out](crate::Run::left_out): the
-/// derivatives of a run that leaves one out are those of another run.
+/// variance of rounding in the integrals, is held. It is to S as the square of rounding is to the square of the error of a step, and its
+/// change adds as little: nothing measurable where a step errs by 1e-10 of the state, and up to 1e-4 of the derivative where it errs by a
+/// few roundings. There the estimates of errors are rounding, too, which has no derivative, and so has S. Where integrals are dependent in
+/// the metric of S, as in steady motions, the damping of the projection decides, and derivatives have about six digits. A start is not
+/// moved onto the constraints, and no projection is [left out](crate::Run::left_out): for a run that leaves one out, these are derivatives
+/// of another run.
 ///
 /// ```
 /// use fbint_runtime::{Direction, FeedbackSystem, Projection, Sensitivity, feedback_system, tableau::RK4};
@@ -92,18 +92,18 @@ impl<S: FeedbackSystem> FeedbackLaw<S, f64> for Law<S> {
 }
 
 impl<S: DifferentiableSystem> Sensitivity<S> {
-    /// Of runs with the field X of a system with its parameters, and with its inputs if it has any.
+    /// Derivatives of runs with the field X of a system with its parameters, and with its inputs if it has any.
     pub fn new(system: S::Prepared<f64>) -> Self {
         Self { system, law: None, projection: None }
     }
 
-    /// Of runs with feedback.
+    /// Derivatives of runs with feedback.
     pub(crate) fn with_feedback(system: S::Prepared<f64>, gains: Integrals<S>, targets: Integrals<S>) -> Self {
         Self { system, law: Some(Law { gains, targets }), projection: None }
     }
 
-    /// Of runs whose states are projected after each step, as those of a [`Simulation`](crate::Simulation) are by default with one
-    /// iteration: the steps are those of a [`Projector`] onto the integrals that the start of the run has.
+    /// Derivatives of runs whose states are projected after each step, as a [`Simulation`](crate::Simulation) does by default with one
+    /// iteration: a [`Projector`] onto the integrals at the start of the run makes the steps.
     pub fn projected(self, projection: Projection) -> Self {
         Self { projection: Some(projection), ..self }
     }
@@ -234,8 +234,8 @@ impl<S: DifferentiableSystem> StepContext<S> {
     }
 }
 
-/// How many of the first steps are passed after the others, so that fewest are repeated (Griewank and Walther, *Evaluating
-/// Derivatives*, 12.3): what is left fits one checkpoint less.
+/// The number of first steps to pass after the others, so that fewest are repeated (Griewank and Walther, *Evaluating Derivatives*, 12.3):
+/// what is left fits one checkpoint less.
 fn first_part(steps: usize, checkpoints: usize) -> usize {
     let mut repetitions = 1;
     while binomial(checkpoints + repetitions, checkpoints) < steps {
@@ -254,7 +254,7 @@ fn binomial(n: usize, k: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// How often the steps of a run are made when it is passed backwards.
+    /// The number of steps that are made when a run is passed backwards.
     fn evaluations(steps: usize, checkpoints: usize) -> usize {
         let mut total = 0;
         let mut remaining = steps;

@@ -78,12 +78,12 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> LaneAssignment<'c, 'm, S, V> {
         false
     }
 
-    /// Who has a lane, or had it last, of which at least one was taken. Lanes that nobody ever took repeat the first.
+    /// The member that has a lane, or had it last. At least one lane was taken, and lanes that never were repeat the first.
     fn member_in(&self, lane: usize) -> &AssignedMember<S> {
         &self.assigned.get(lane).unwrap_or(&self.assigned[0]).1
     }
 
-    /// Puts the numbers of the members that have a lane, or had it last, side by side, and those of their fields.
+    /// Puts the numbers of the members that have a lane, or had it last, and of their fields side by side.
     pub(super) fn gather(&self, fields: &mut dyn LaneFields<S, V>) -> Numbers<S, V> {
         fields.gather();
         Numbers::gather(&|lane| self.member_in(lane))

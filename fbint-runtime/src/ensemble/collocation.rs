@@ -1,7 +1,7 @@
 //! Members that take steps of Gauss's collocation side by side.
 //!
-//! Each member iterates its stages by the code of a run that is alone, and ends when it is done. What they share is the evaluation of
-//! their fields: of one stage, with a lane for each member.
+//! Each member iterates its stages by the code of a run that is alone, and ends when it is done. They share the evaluation of their fields:
+//! of one stage, with a lane for each member.
 
 use std::vec::Vec;
 

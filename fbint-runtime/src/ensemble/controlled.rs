@@ -1,10 +1,10 @@
-//! Steps under error control side by side: every lane has a time and a step of its own.
+//! Steps under error control side by side: lanes differ in time and step.
 //!
 //! An attempt is made in every lane, with the numbers that the [`Integrator`](crate::Integrator) of that member alone has. Where
 //! it is rejected, the lane stays where it was, with a shorter step for the next attempt. No lane waits for another, so that each takes the
 //! very steps of its simulation.
 //!
-//! What stages add up to and the estimate of the error are the functions of the [`Integrator`](crate::Integrator), on other numbers.
+//! The functions of the [`Integrator`](crate::Integrator), on other numbers, add up stages and estimate the error.
 
 use super::gains::{AloneField, LaneFields};
 use super::lane_loop::{LaneStepper, LaneSteps};
@@ -33,7 +33,7 @@ pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
     tolerance: Tolerance,
     /// The weights of errors where the next steps begin.
     scale: ErrorScale<Vector<S, Lanes<V>>>,
-    /// The same where the last attempt ended.
+    /// The scale of the error where the last attempt ended.
     reached: ErrorScale<Vector<S, Lanes<V>>>,
     projection: Option<Projection>,
     projector: Option<Projector<S, Lanes<V>>>,
@@ -52,7 +52,7 @@ pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
     knows_end: bool,
     /// Dense output of the last attempt, once it is needed.
     interpolant: Option<Interpolant<Vector<S, Lanes<V>>>>,
-    /// Of a Rosenbrock method, as large as a state from the first step on.
+    /// The matrix of a Rosenbrock method, as large as a state from the first step on.
     matrix: StepMatrix<Lanes<V>>,
     /// The estimate of its error.
     error: Vector<S, Lanes<V>>,
@@ -242,7 +242,7 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
         }
     }
 
-    /// Evaluates the stages after the first, and where steps end; there is no lane in which this fails.
+    /// Evaluates the stages after the first, and at the ends of steps; it fails in no lane.
     fn explicit_stages(&mut self, size: Lanes<V>, fields: &dyn LaneFields<S, V>) -> Mask<V> {
         let Pair { a, last, error, .. } = self.pair;
         // An embedded method evaluates the field after the step, too.

@@ -231,7 +231,7 @@ pub(super) type AloneField<'a, S> = &'a mut dyn Field<Vector = Vector<S>>;
 /// The fields of members with one kind of gains.
 struct Fields<'a, S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> {
     gains: &'a G,
-    /// Of the members that have a lane, or had it last.
+    /// The gains of the members that have a lane, or had it last.
     alone: Vec<G::Alone>,
     /// Side by side.
     block: Option<G::Block<V>>,

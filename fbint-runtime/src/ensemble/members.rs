@@ -17,7 +17,7 @@ pub(super) struct AssignedMember<S: FeedbackSystem> {
     pub(super) system: S::Prepared<f64>,
     pub(super) start: Vector<S>,
     pub(super) targets: Integrals<S>,
-    /// How far from its target each integral may be.
+    /// The distance from its target that each integral may have.
     pub(super) bounds: Integrals<S>,
     pub(super) rounding: Rounding<S>,
 }
@@ -28,7 +28,7 @@ impl<S: FeedbackSystem> AssignedMember<S> {
         PreparedSystem::facts(&self.system)
     }
 
-    /// The samples of a member that begins at a time and will have so many.
+    /// The samples of a member that begins at a time, with room for a number of them.
     pub(super) fn track(&self, time: f64, samples: usize) -> Track {
         let mut track = FlatSamples::of(self.facts(), samples)?;
         let change: Integrals<S> = difference(&self.system.integrals(&self.start), &self.targets);

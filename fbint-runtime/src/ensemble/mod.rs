@@ -1,10 +1,9 @@
 //! Many runs of one system at once: over starts, over parameters, over gains.
 //!
-//! Members are integrated in blocks, side by side in the lanes of one [`Lanes`], and blocks in parallel by rayon, in whose
-//! current thread pool this happens. With error control every lane has a time and a step of its own, and a member takes the lane of
-//! one that has ended. A member's end and trajectory are bit for bit those of its own
-//! [`Simulation`](crate::Simulation), whatever block it is in; statistics go through the members in the order of their
-//! indices. So no result depends on the number of threads or of lanes.
+//! Members are integrated in blocks, side by side in the lanes of one [`Lanes`], and blocks in parallel by rayon, in whose current thread
+//! pool this happens. With error control lanes differ in time and step, and a member takes the lane of one that has ended. In any block, a
+//! member's end and trajectory equal its own [`Simulation`](crate::Simulation)'s bit for bit; statistics go through the members in the
+//! order of their indices. So no result depends on the number of threads or of lanes.
 //!
 //! A member that cannot start, or blows up, is reported by its index with its error, and takes no part in the statistics; its
 //! neighbours in the block do not notice. Lanes only look whether something is wrong, after every step: then that member runs
@@ -64,12 +63,12 @@ pub use statistics::{Statistics, Summary};
 
 /// The most entries of a state for which lanes of [`WIDE`] vectors are fastest, by the bench `ensembles`.
 const SMALL: usize = 6;
-/// How many vectors of numbers make the fastest [`Lanes`] of a small system: 24 lanes with AVX-512, 12 with AVX, 4 with SSE2.
+/// The number of vectors that make the fastest [`Lanes`] of a small system: 24 lanes with AVX-512, 12 with AVX, 4 with SSE2.
 const WIDE: usize = if cfg!(target_feature = "avx") { 3 } else { 1 };
 /// The most entries of a state for which lanes of [`MEDIUM`] vectors are fastest.
 const MIDDLING: usize = 8;
 const MEDIUM: usize = if cfg!(target_feature = "avx") { 2 } else { 1 };
-/// How many vectors of numbers make the fastest [`Lanes`] of a system that has no room in registers anyway.
+/// The number of vectors that make the fastest [`Lanes`] of a system that has no room in registers anyway.
 const NARROW: usize = 1;
 /// The lanes for members of a system with seven or eight entries.
 #[doc(hidden)]
@@ -180,7 +179,7 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
         self.visited_flat(move |member, samples| visit(member, &samples.shaped()))
     }
 
-    /// The same with samples that are compiled once for all systems.
+    /// [`visited`](Self::visited) with samples that are compiled once for all systems.
     #[doc(hidden)]
     pub fn visited_flat(mut self, visit: impl FnMut(usize, &FlatSamples) + Send + 'a) -> Self {
         self.setup.show = Some(Mutex::new(Box::new(visit)));
@@ -241,7 +240,7 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
         self.each(settings, &samples).map(EnsembleRun::shaped)
     }
 
-    /// The same with results that are compiled once for all systems.
+    /// [`run_each`](Self::run_each) with results that are compiled once for all systems.
     #[doc(hidden)]
     pub fn run_each_flat(
         self,
@@ -263,26 +262,26 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
 }
 
 impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
-    /// The same runs with the kind of gains taken out of the type of members that run alone: a program that offers many kinds of
-    /// gains compiles the methods with error control once, not once for each. See [`Simulation::boxed`].
+    /// These runs with the kind of gains taken out of the type of members that run alone: a program that offers many kinds of gains
+    /// compiles the methods with error control once, not once for each. See [`Simulation::boxed`].
     pub fn boxed(self) -> Ensemble<'a, S, impl EnsembleGains<S>> {
         Ensemble { setup: self.setup, gains: Boxed(self.gains) }
     }
 
-    /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with geometric
-    /// integrators, and with Gauss's collocation if states are projected. A method with error control chooses steps for each member by itself.
+    /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with geometric integrators, and with
+    /// Gauss's collocation if states are projected. A method with error control chooses steps for each member separately.
     ///
     /// # Errors
     ///
-    /// If there are not as many systems or gains as starts, or if the method, the end, the interval or gains that hold for all
-    /// are out of range. What goes wrong with one member is its [end](EnsembleRun::ends), an error: the error of its simulation, but
-    /// that a simulation audits gains at every sample, and an ensemble does so at the start.
+    /// If there are not as many systems or gains as starts, or if the method, the end, the interval or gains that hold for all are out of
+    /// range. A failure of one member is its [end](EnsembleRun::ends): the error of its simulation, except that a simulation audits gains
+    /// at every sample, and an ensemble only at the start.
     pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
         let settings = Settings { every: self.setup.interval, ..Settings::new(method, until) };
         self.run_with(&settings)
     }
 
-    /// Runs every member with these settings instead of those of the builder.
+    /// Runs every member with these settings instead of the builder's.
     ///
     /// # Errors
     ///

@@ -59,7 +59,7 @@ impl<S: FeedbackSystem> EnsembleRun<S> {
         self.trajectories.get(member).filter(|samples| !samples.is_empty()).map(Vec::as_slice)
     }
 
-    /// The largest |F - F_target| of any member at any time that was sampled, of each integral; NaN if there is no member.
+    /// The largest |F - F_target| of any member at any time that was sampled, of each integral; NaN without members.
     pub fn largest_changes(&self) -> Integrals<S> {
         if self.statistics.is_empty() {
             return filled(f64::NAN);

@@ -10,7 +10,7 @@ use super::statistics::Moments;
 use crate::error::Error;
 use crate::simulation::samples::FlatSamples;
 
-/// How much of the samples is held until it is summed up, in bytes.
+/// The samples that are held until they are summed up, in bytes.
 const MEMORY: usize = 1 << 26;
 
 /// The samples of a member, the start and the end among them, or why there are none.
@@ -39,7 +39,7 @@ pub(super) struct Shared<'a, 'p> {
 pub struct FlatEnsembleRun {
     /// When samples were taken.
     pub times: Vec<f64>,
-    /// Of the state and of F - F_target, at each time.
+    /// The moments of the state and of F - F_target, at each time.
     pub moments: Vec<[Moments; 2]>,
     /// The last sample of each member.
     pub ends: Vec<Track>,

@@ -1,4 +1,4 @@
-//! What an ensemble integrates, and how.
+//! The runs of an ensemble, and the way in which they are made.
 
 use core::ops::ControlFlow;
 use std::cell::Cell;
@@ -20,7 +20,7 @@ use crate::system::{FeedbackSystem, Vector};
 
 /// The number of intervals that are sampled by default.
 const DEFAULT_INTERVALS: f64 = 100.0;
-/// At every so many looks of a member that runs alone it is asked whether the runs go on: with error control it looks after every step.
+/// A member that runs alone asks whether the runs continue once in this many looks: with error control it looks after every step.
 const LOOKS: u32 = 16;
 
 /// All of an ensemble but the gains.
@@ -119,13 +119,13 @@ pub(super) struct ResolvedSettings {
     pub(super) limits: (StepLimits, GivenLimits),
 }
 
-/// How steps are taken.
+/// The way in which steps are taken.
 pub(super) enum EnsembleStepping {
     /// All members at once, with steps that end at the same times.
     Fixed { method: FixedStep, schedule: Schedule },
     /// All members at once, by collocation with steps that end at the same times.
     Gauss { coefficients: Coefficients, schedule: Schedule },
-    /// Every member with steps of its own; by an implicit pair in lanes only if Jacobians are known.
+    /// Every member chooses its steps; by an implicit pair in lanes only if Jacobians are known.
     Controlled { pair: &'static Pair, tolerance: Tolerance },
     /// By a method that has no lanes.
     OneByOne,

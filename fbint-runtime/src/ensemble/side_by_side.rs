@@ -14,10 +14,10 @@ use crate::numbers::lanes::Lanes;
 use crate::simulation::Span;
 use crate::system::FeedbackSystem;
 
-/// How many members take a lane of a block under error control, one after the other, where there are enough: the last of them leave
-/// lanes empty.
+/// The number of members that take a lane of a block under error control, one after the other, where there are enough: the last of them
+/// leave lanes empty.
 const MEMBERS_PER_LANE: usize = 32;
-/// How many blocks under error control every thread has at least, if lanes can be filled.
+/// The least number of blocks under error control for every thread, if lanes can be filled.
 const BLOCKS_PER_THREAD: usize = 4;
 
 /// The runs of members in lanes.

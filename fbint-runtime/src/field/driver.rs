@@ -166,7 +166,7 @@ impl<S: DrivenSystem, F, I: Signal<S>> Driver for Driven<S, F, I> {
     }
 }
 
-/// A table of inputs, each of which is held from its time until the next (zero-order hold), as by a digital controller.
+/// A table of inputs that holds each from its time until the next (zero-order hold), as by a digital controller.
 #[cfg(feature = "std")]
 #[derive(Clone, Debug)]
 pub struct Held<I> {
@@ -182,7 +182,7 @@ impl<I> Held<I> {
     ///
     /// # Errors
     ///
-    /// [`Error::HeldTimes`] if there is no input, or if the times with `until` do not increase or are not finite.
+    /// [`Error::HeldTimes`] without inputs, or if the times with `until` do not increase or are not finite.
     pub fn new(samples: impl Into<Vec<(f64, I)>>, until: f64) -> Result<Self, Error> {
         let samples = samples.into();
         let times: Vec<f64> = samples.iter().map(|(time, _)| *time).chain([until]).collect();

@@ -11,10 +11,10 @@
 //! - [`BaeChang`]: K = I / (h lambda) with lambda the largest eigenvalue of DF DF^T, with which an Euler step of size h just
 //!   removes the violation that decays fastest (Bae and Chang, 2025).
 //!
-//! Weights of integrals matter to a constant K alone: the other policies do not depend on how an integral is scaled, except
-//! [`BaeChang`], which takes F as it is generated.
+//! Weights of integrals matter to a constant K alone: the other policies do not depend on how an integral is scaled, except [`BaeChang`],
+//! which takes F as generated.
 //!
-//! No policy needs code of its own for a system: relaxation is X minus the generated projection with S = 1, divided by tau, and
+//! No policy needs more generated code for a system: relaxation is X minus the generated projection with S = 1, divided by tau, and
 //! [`DiagonalScaled`] reads the generated |dF_i|^2.
 
 use derive_where::derive_where;
@@ -32,8 +32,8 @@ const POWER_ITERATIONS: usize = 24;
 /// Keeps quotients by |dF_i|^2 or lambda finite where DF vanishes.
 const TINY: f64 = 1e-140;
 
-/// How K follows from the state of the system `S`. The policies are those of [`Gains`](crate::Gains); this trait cannot be
-/// implemented for others.
+/// The rule by which K follows from the state of the system `S`. [`Gains`](crate::Gains) has all policies; this trait cannot be implemented
+/// for others.
 pub trait GainPolicy<S: FeedbackSystem>: Entry + Sealed {
     /// The numbers of the policy, with the integrals' weights multiplied in.
     #[doc(hidden)]

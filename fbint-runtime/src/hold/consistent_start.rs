@@ -28,7 +28,7 @@ use crate::system::{FeedbackSystem, StateEntry, Vector};
 const MAX_ITERATIONS: u32 = 200;
 /// The least mu. Gradients of length 1 that differ by 1e-9 are told apart, and those that differ by rounding are not.
 const LEAST_DAMPING: f64 = 1e-20;
-/// How far an entry is nudged out of a state in which a gradient vanishes, relative to its size.
+/// The size of the nudge that takes an entry out of a state in which a gradient vanishes, relative to the entry's size.
 const NUDGE: f64 = 0.1;
 
 /// Searches a state on the constraint set, near a guess.

@@ -1,12 +1,11 @@
 //! Constraints that are nearly dependent on one another, found from the generated Jacobian where a run cannot start or continue.
 //!
-//! The generated code factors A_ij = {g_i, g'_j} of holonomic constraints, C_ij = {f_i, f_j} of others, or A M^-1 A^T of those whose
-//! reactions act along rows A of velocities, without looking at its pivots. For the last, A A^T stands, which is singular where
-//! it is. Here the same matrix is formed from DF, scaled so that the units of the constraints do not matter, and
-//! eliminated with complete pivoting. The pivot ratio is that of the smallest pivot to the largest: it says how many digits
-//! multipliers lose. Where the code solves more than four equations with C, it does so by the normal equations, whose condition
-//! number is the square of that of C: there it loses them much earlier. Constraints take part in a dependence if they have a
-//! share in the near-null vector.
+//! The generated code factors A_ij = {g_i, g'_j} of holonomic constraints, C_ij = {f_i, f_j} of others, or A M^-1 A^T of constraints whose
+//! reactions act along rows A of velocities, and ignores its pivots. A A^T represents the last, and is singular in the same states. Here
+//! the same matrix is formed from DF, scaled so that the units of the constraints do not matter, and eliminated with complete pivoting. The
+//! pivot ratio, of the smallest pivot to the largest, says how many digits multipliers lose. Where the code solves more than four equations
+//! with C, it does so by the normal equations, whose condition number is the square of C's: there it loses them much earlier. Constraints
+//! take part in a dependence if they have a share in the near-null vector.
 
 use crate::error::dependence::Dependence;
 use crate::numbers::linear::largest;
@@ -162,7 +161,7 @@ impl Gradients<'_> {
         Some(InvertedMatrix { is_squared: matrix.count > CLOSED, ..matrix })
     }
 
-    /// Whether reactions act along rows of velocities, those of velocity constraints or of a Lagrangian system.
+    /// Whether reactions act along rows of velocities, as in velocity constraints and Lagrangian systems.
     fn has_rows_of_velocities(&self) -> bool {
         self.state.iter().any(|entry| entry.role == StateRole::Velocity)
             || self.integrals.iter().any(|integral| integral.kind == IntegralKind::VelocityConstraint)
@@ -302,7 +301,7 @@ mod tests {
         assert_eq!(search(regular), None);
     }
 
-    /// Two constraints, each of which is conjugate to the other: the diagonal is zero.
+    /// Two constraints that are conjugate to one another: the diagonal is zero.
     #[test]
     fn zeros_on_the_diagonal_are_not_a_dependence() {
         assert_eq!(search([[0.0, 1.0], [1.0, 0.0]]), None);

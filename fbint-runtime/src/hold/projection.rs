@@ -1,14 +1,13 @@
 //! The projection method (HLW06 IV.4): after a step, x moves back towards the set where every integral has its target.
 //!
-//! One iteration is one Gauss-Newton step, x -= S DF^T (DF S DF^T + R)^-1 (F - F_target). Of all steps d that solve the
-//! linearised equations it is the one with the least d^T S^-1 d. S = diag(s_1, .., s_N), where s_i is the running mean of
-//! e_i^2 + u_i^2 over about ten steps before; e_i is the method's own estimate of its error in entry i, and u_i the rounding of
-//! the entry. The mean, because an estimate that passes 0 says little about the size of the error. What is more than ten thousand times
-//! the mean takes its place at once, because forces have jumped. Where nothing does, a step of a fixed size need not wait for its
-//! estimate, which takes an evaluation of the field at its end. Heun's method and RK4 end with a stage at the end of the step, and
-//! compare it with f there: that says nothing of forces that change with the time, and little of a contact within the step. Where
-//! there is a time, and after a step whose projection moves an entry by more than ten times the root of s_i, their estimates
-//! also have an eighth of the difference of their stages.
+//! One iteration is one Gauss-Newton step, x -= S DF^T (DF S DF^T + R)^-1 (F - F_target). Among the steps d that solve the linearised
+//! equations it has the least d^T S^-1 d. S = diag(s_1, .., s_N), where s_i is the running mean of e_i^2 + u_i^2 over about ten steps
+//! before; e_i is the method's own estimate of its error in entry i, and u_i the rounding of the entry. The mean, because an estimate that
+//! passes 0 says little about the size of the error. A value of more than ten thousand means replaces the mean at once, because forces have
+//! jumped. Otherwise, a step of a fixed size need not wait for its estimate, which takes an evaluation of the field at its end. Heun's
+//! method and RK4 end with a stage at the end of the step, and compare it with f there: that ignores forces that change with the time, and
+//! says little about a contact within the step. Where there is a time, and after a step whose projection moves an entry by more than ten
+//! times the root of s_i, their estimates also have an eighth of the difference of their stages.
 //!
 //! R = diag(r_1^2, .., r_M^2), where r_i is the rounding error of integral i. If the error of a step has mean 0 and
 //! covariance S, and F is known up to R, the projection subtracts the best linear estimate of that error.
@@ -18,13 +17,13 @@
 //! start shows that rounding. An integral is rounded by the terms that it has at the start, and by the rounding of the field. An integral
 //! without a finite gradient at the start has no say.
 //!
-//! Where every violation is within 64 times the root of R, as many roundings as a run may add up, the step stands as it is: the integrals
-//! have nothing to say about its error. Motions whose energy is below the rounding of the energy, such as small ones about an equilibrium,
-//! are therefore those of plain steps. This is what rounding means below.
+//! Where every violation is within 64 times the root of R, as many roundings as a run may add up, the step stands: the integrals have
+//! nothing to say about its error. Motions whose energy is below the rounding of the energy, such as small ones about an equilibrium, are
+//! therefore the motions of plain steps. This is what rounding means below.
 //!
-//! Nothing in it has a unit, so that a change of units changes no trajectory but by rounding. The time stays where it is. The work that
-//! was done on a driven system takes on what its balance says, and the balance moves nothing else, unless that is asked for: the
-//! quadrature error of the work is not an error of the mechanics. R keeps rounding from being taken for an error of the method where
+//! Nothing in it has a unit, so that a change of units changes no trajectory but by rounding. The time stays where it is. The work that was
+//! done on a driven system takes on what its balance says, and the balance moves nothing else, unless [`Projection::onto_balance`] says so:
+//! the quadrature error of the work is not an error of the mechanics. R keeps rounding from being taken for an error of the method where
 //! integrals are nearly dependent: there a violation of the size of rounding would move the state by much more than the step erred.
 //!
 //! The module `landing` decides which projections a simulation keeps.
@@ -65,7 +64,7 @@ pub(crate) const LAST: f64 = 0.1;
 /// An e^2 of more than this many means takes the place of the mean. Where forces are smooth, an estimate that has passed 0 grows by
 /// less, even in the long steps of error control.
 pub(crate) const SPIKE: f64 = 1e4;
-/// How many entries of the state one integral can speak for.
+/// The number of entries of the state for which one integral can speak.
 #[cfg(feature = "std")]
 const ENTRIES_PER_INTEGRAL: usize = 12;
 /// A projection of the state after each step onto the level set of all integrals, in a fixed number of iterations.
@@ -99,8 +98,7 @@ impl Projection {
     /// This projection with the mechanics of a driven system moved onto its balance of energy, too. Without this the balance
     /// determines the work alone.
     ///
-    /// It pays where the error of the work is smaller than that of the mechanics, and not where forces change so fast that steps do
-    /// not resolve their power.
+    /// It pays where the work errs less than the mechanics, and not where forces change so fast that steps do not resolve their power.
     pub const fn onto_balance(self) -> Self {
         Self { onto_balance: true, ..self }
     }
@@ -115,12 +113,11 @@ impl Projection {
         }
     }
 
-    /// What a run of a system does for which nothing is chosen: one iteration, unless the state has more than twelve entries
-    /// for each integral.
+    /// The default of a run of a system: one iteration, unless the state has more than twelve entries for each integral.
     ///
-    /// An integral says one thing about the error of a step. Shared out among many entries, some of which hardly err, what it says
-    /// does more harm than good: with the energy of a molecule or of a planetary system alone declared, the bodies that plain
-    /// steps follow best end further from the truth.
+    /// An integral says one thing about the error of a step. Shared out among many entries, where some hardly err, that does more harm than
+    /// good: with the energy of a molecule or of a planetary system alone declared, the bodies that plain steps follow best end further
+    /// from the truth.
     #[cfg(feature = "std")]
     pub fn by_default(facts: &SystemFacts) -> Option<Self> {
         (facts.state.len() <= ENTRIES_PER_INTEGRAL * facts.integrals.len()).then(Self::default)
@@ -131,7 +128,7 @@ impl Projection {
 #[cfg(feature = "std")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Hold {
-    /// That of [`Projection::by_default`], where steps estimate their error.
+    /// The projection of [`Projection::by_default`], where steps estimate their error.
     ByDefault,
     /// This one, or none.
     Chosen(Option<Projection>),
@@ -166,7 +163,7 @@ impl Hold {
 pub struct Projected<S: FeedbackSystem, T: Scalar = f64> {
     /// F - F_target before the projection.
     pub violation: Integrals<S, T>,
-    /// How far the projection moved the state: what was subtracted from it.
+    /// The vector that the projection subtracted from the state.
     pub correction: Vector<S, T>,
     /// The part that was left out of the projection, if any.
     pub left_out: Option<Omission>,
@@ -210,7 +207,7 @@ impl<S: FeedbackSystem> Projector<S> {
         Self::starting_at(system.prepare(), start, targets, projection)
     }
 
-    /// The same for a prepared system.
+    /// Steps of a run of a prepared system.
     pub(crate) fn starting_at(
         system: S::Prepared<f64>,
         start: &Vector<S>,
@@ -353,12 +350,12 @@ impl<S: FeedbackSystem> Projector<S> {
         [&self.targets, &self.rounding.integrals]
     }
 
-    /// How many iterations a projection has.
+    /// The number of iterations of a projection.
     pub(crate) fn iterations(&self) -> u32 {
         self.projection.iterations.get()
     }
 
-    /// The derivatives of each of the [`squares`](Self::squares) by the entry of the error and by that of the end of the step.
+    /// The derivatives of each of the [`squares`](Self::squares) by the entry of the error and by the entry of the end of the step.
     pub(crate) fn slopes_of_squares(&self, error: &Vector<S>, end: &Vector<S>) -> Vector<S, [f64; 2]> {
         Entries::from_fn(|i| match self.fixed_variance(i) {
             Some(_) => [0.0; 2],
@@ -552,7 +549,7 @@ impl<S: FeedbackSystem> Projector<S> {
     }
 }
 
-/// The mean of squared errors, with those of one more step where they are out of the ordinary.
+/// The mean of squared errors, replaced by the errors of one more step where they are out of the ordinary.
 #[inline(always)]
 pub(crate) fn with_spikes<V: Entries<T>, T: Larger>(mean: &V, squares: &V) -> V {
     V::from_fn(|i| squares[i].if_larger(T::from_f64(SPIKE) * mean[i], mean[i]))

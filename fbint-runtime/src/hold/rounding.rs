@@ -18,7 +18,7 @@ const ROOT_OF_EPSILON: f64 = 1.0 / (1 << 26) as f64;
 
 /// The least entry of R: it is positive, and so is the product of two of them.
 pub(crate) const LEAST_NOISE: f64 = 1e-140;
-/// A variance beside which any other is 0, and whose square is finite.
+/// A variance compared with which any other is 0, and whose square is finite.
 pub(crate) const UNBOUNDED: f64 = 1e150;
 
 /// The squares of what rounding does to a run.
@@ -35,7 +35,7 @@ pub(crate) struct Rounding<S: FeedbackSystem, T: Scalar = f64> {
 
 #[cfg(feature = "ensemble")]
 impl<S: FeedbackSystem, T: Scalar> Rounding<S, T> {
-    /// That of `member(i)` in lane `i`.
+    /// The rounding of `member(i)` in lane `i`.
     pub(crate) fn gather<'a>(member: &dyn Fn(usize) -> &'a Rounding<S>) -> Self {
         Self {
             integrals: Entries::from_fn(|i| T::from_lanes(&|lane| member(lane).integrals[i])),
@@ -46,7 +46,7 @@ impl<S: FeedbackSystem, T: Scalar> Rounding<S, T> {
 }
 
 impl<S: FeedbackSystem> Rounding<S> {
-    /// Of a run from `start`, with these targets.
+    /// The rounding in a run from `start`, with these targets.
     pub(crate) fn at(system: &S::Prepared<f64>, start: &Vector<S>, targets: &Integrals<S>) -> Self {
         let facts = PreparedSystem::facts(system);
         let (mut integrals_by_field, mut entries_by_field) = (filled(0.0), filled(0.0));

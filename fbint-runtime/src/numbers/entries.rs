@@ -1,7 +1,7 @@
 //! Vectors of a fixed length, without that length in the name of any type that holds one.
 //!
-//! A state of N entries is an array `[T; N]` and nothing else. What is generic over systems names it by the system,
-//! `S::Vector<T>`, so that adding a coordinate or an invariant to a model changes no type that anybody has written down.
+//! A state of N entries is an array `[T; N]` and nothing else. Generic code names it by the system, `S::Vector<T>`, so that adding a
+//! coordinate or an invariant to a model changes no type that anybody has written down.
 
 use core::fmt::Debug;
 use core::mem::{ManuallyDrop, needs_drop};

@@ -1,13 +1,13 @@
 //! Several numbers side by side, so that one core integrates many members of an ensemble at once.
 //!
-//! [`Lanes`] are vectors of the crate `wide`, a few of them in an array: vectors because a compiler that is left to find
-//! them in loops over arrays does so only now and then, several because one step is a long chain of operations each of which waits
-//! for the last, and a second chain fills the waiting. How many lanes are best depends on the registers of the target;
-//! [`Ensemble`](crate::Ensemble) takes what was fastest when measured.
+//! [`Lanes`] are vectors of the crate `wide`, a few of them in an array: vectors because a compiler that is left to find them in loops over
+//! arrays does so only now and then, several because one step is a long chain of operations that wait for one another, and a second chain
+//! fills the waiting. The best number of lanes depends on the registers of the target; [`Ensemble`](crate::Ensemble) takes what was fastest
+//! when measured.
 //!
-//! No lane knows of its neighbours, and every lane is bit for bit what `f64` gives: + - * / and square roots are rounded
-//! correctly by the vector instructions, products are fused where those of `f64` are, and every other function is that of
-//! `f64`, lane by lane, so that a system with sines gains little. What is not finite stays in its lane.
+//! No lane knows of its neighbours, and every lane is bit for bit what `f64` gives: + - * / and square roots are rounded correctly by the
+//! vector instructions, products are fused where `f64` fuses them, and every other function calls `f64`'s, lane by lane, so that a system
+//! with sines gains little. A value that is not finite stays in its lane.
 
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -26,8 +26,8 @@ type Vector = wide::f64x4;
 
 const VECTOR: usize = if cfg!(target_feature = "avx512f") { 8 } else { 4 };
 
-/// `for v in 0..V`, of which up to three rounds are written out: generated code has thousands of operations, and LLVM would take most of
-/// its time to keep track of the blocks of so many loops. No closures either, for each of which it has to look at more memory.
+/// `for v in 0..V` with up to three rounds written out: generated code has thousands of operations, and LLVM would take most of its time to
+/// keep track of the blocks of as many loops. Closures would make it look at more memory, too.
 macro_rules! for_each_vector {
     ($v:ident => $body:expr) => {
         if const { V > 0 } {
@@ -105,14 +105,14 @@ impl<const V: usize> Lanes<V> {
         self.0[lane / VECTOR].as_mut_array()[lane % VECTOR] = number;
     }
 
-    /// The lanes that hold what is at most as large as in `other`. What is not a number is not.
+    /// The lanes whose number is at most as large as in `other`, which NaN never is.
     #[cfg(feature = "ensemble")]
     #[inline(always)]
     pub(crate) fn is_at_most(self, other: Self) -> Mask<V> {
         Mask(self.zip(other, |a, b| a.simd_le(b)))
     }
 
-    /// The lanes that hold what is larger than in `other`. What is not a number is not, and neither is what is compared with it.
+    /// The lanes whose number is larger than in `other`. A comparison with NaN is false.
     #[cfg(feature = "ensemble")]
     #[inline(always)]
     fn is_above(self, other: Self) -> Mask<V> {

@@ -2,7 +2,7 @@
 
 use crate::numbers::scalar::Scalar;
 
-/// A number of which the larger of two can be told, or several side by side, each by itself.
+/// A number, or several side by side, with the larger of two in each lane.
 pub trait Larger: Scalar {
     /// `self` where it is larger than `other`, else `other`. Not `max`, which takes four instructions to pass over NaN.
     fn larger(self, other: Self) -> Self;

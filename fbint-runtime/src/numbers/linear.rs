@@ -59,7 +59,7 @@ pub(crate) fn sum<V: Entries<f64>>(a: &V, factor: f64, b: &V) -> V {
     V::from_fn(|i| a[i] + factor * b[i])
 }
 
-/// The largest absolute value, 0 for a vector without entries. What is not a number is passed over.
+/// The largest absolute value, 0 for a vector without entries. NaN is passed over.
 pub(crate) fn largest(v: &(impl AsRef<[f64]> + ?Sized)) -> f64 {
     v.as_ref().iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()))
 }
@@ -301,8 +301,8 @@ impl<R> Cholesky<R> {
 
 /// Replaces `count` rows, and the rows next to them, by orthonormal ones. `lower` is L, which is 0 at first.
 ///
-/// The rows Q of A = L Q, where A is a matrix beside another, by the modified Gram-Schmidt process: what is computed with it depends on
-/// the condition number of the matrix, not on the square, as with the normal equations.
+/// The rows Q of A = L Q, where A is a matrix next to another, by the modified Gram-Schmidt process: errors grow with the condition number
+/// of the matrix, and not with its square as for the normal equations.
 pub(crate) fn orthonormalise(rows: &mut [f64], beside: &mut [f64], lower: &mut [f64], count: usize) {
     if count == 0 {
         return;
@@ -326,7 +326,7 @@ pub(crate) fn orthonormalise(rows: &mut [f64], beside: &mut [f64], lower: &mut [
     }
 }
 
-/// Puts y = (D D^T + B B^T)^-1 b, of the matrix D that has become these rows beside B, into `y`, where b is at first, and x = D^T y into
+/// Puts y = (D D^T + B B^T)^-1 b, of the matrix D that has become these rows next to B, into `y`, where b is at first, and x = D^T y into
 /// `x`, which is 0 at first.
 pub(crate) fn shortest(rows: &[f64], lower: &[f64], x: &mut [f64], y: &mut [f64]) {
     let (count, width) = (y.len(), x.len());

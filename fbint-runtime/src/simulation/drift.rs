@@ -1,8 +1,8 @@
 //! The drift of every integral in a run: the largest change, the final one, and the trend.
 //!
-//! The change is F - F_target. Its secular slope is that of the least-squares line through all (t, change) that were
-//! recorded: it is near 0 for an oscillation that stays bounded, and not for a steady loss. The record is streamed
-//! (running means and co-moments), so that it costs the same memory however long the run.
+//! The change is F - F_target. Its secular slope is the slope of the least-squares line through all (t, change) that were recorded: it is
+//! near 0 for an oscillation that stays bounded, and not for a steady loss. The record is streamed (running means and co-moments), so that
+//! it costs the same memory however long the run.
 
 use core::fmt;
 
@@ -27,13 +27,13 @@ pub struct Drift {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct DriftRecord {
-    /// Of the integrals, four by four.
+    /// The changes of the integrals, four by four.
     changes: Vec<ChangesOfFour>,
     mean_time: f64,
     /// sum (t - mean t)^2.
     time_moment: f64,
     count: f64,
-    /// Of the integrals for which that was so, by their indices.
+    /// The left-out projections of each integral that was the reason, by its index.
     left_out: Vec<(usize, LeftOut)>,
 }
 
@@ -75,8 +75,8 @@ impl DriftRecord {
 }
 
 impl ChangesOfFour {
-    /// With changes that come after a time `ahead` of the mean time, as the last of so many. By value, so that four divisions are made at
-    /// once.
+    /// Adds changes that come a time `ahead` of the mean time, as the last of a number of them. By value, so that four divisions are made
+    /// at once.
     #[inline]
     fn after(mut self, changes: Four, ahead: f64, count: f64) -> Self {
         for (i, change) in changes.into_iter().enumerate() {

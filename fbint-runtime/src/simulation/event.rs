@@ -10,10 +10,10 @@ use crate::numbers::linear::from_slice;
 
 /// An event: a function of the time and of the state `X`, with a zero that a simulation looks for.
 ///
-/// The function's value is finite at all times of the run and changes its sign where the event occurs, such as the distance to a
-/// wall. Without more, every change of sign is recorded, and the run goes on. [`rising`](Self::rising) and
-/// [`falling`](Self::falling) choose one direction, [`terminal`](Self::terminal) ends the run, [`reset`](Self::reset) replaces the
-/// state. See [`Simulation::event`](crate::Simulation::event).
+/// The function's value is finite at all times of the run and changes its sign where the event occurs, such as the distance to a wall. By
+/// default every change of sign is recorded, and the run continues. [`rising`](Self::rising) and [`falling`](Self::falling) choose one
+/// direction, [`terminal`](Self::terminal) ends the run, [`reset`](Self::reset) replaces the state. See
+/// [`Simulation::event`](crate::Simulation::event).
 pub struct Event<'a, X> {
     pub(crate) name: String,
     pub(crate) value: EventFunction<'a, X>,
@@ -127,7 +127,7 @@ pub(crate) struct BracketingInterval {
     pub(crate) last: f64,
 }
 
-/// How long an interval may be to which no bisection could add: four spacings of the doubles at its ends.
+/// The length of an interval that no bisection can improve: four spacings of the doubles at its ends.
 pub(crate) fn resolution(from: f64, until: f64) -> f64 {
     4.0 * f64::EPSILON * from.abs().max(until.abs())
 }

@@ -8,7 +8,7 @@ use crate::system::traits::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// A system whose derivatives are generated, too: of X, of the field with feedback, of F and of the declared outputs.
 ///
-/// Implemented by `#[feedback_system]` where a declaration has the key `derivatives`, not by hand. Of each function f there are
+/// Implemented by `#[feedback_system]` where a declaration has the key `derivatives`, not by hand. Each function f gets
 ///
 /// | | | |
 /// |---|---|---|
@@ -19,9 +19,9 @@ use crate::system::traits::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 ///
 /// The first of two results of a tangent is the value of f, bit by bit where f takes no feedback law.
 ///
-/// D takes derivatives by every entry of the state, of the parameters and of the inputs. They are those of the generated code, and the
-/// compiler checks them like it: no difference quotient takes part. A function that is not differentiable in a state, as |x| in 0,
-/// has derivatives there that are not numbers.
+/// D takes derivatives by every entry of the state, of the parameters and of the inputs. They belong to the generated code, and the
+/// compiler checks them like it: no difference quotient takes part. A function that is not differentiable in a state, as |x| in 0, has
+/// derivatives there that are not numbers.
 ///
 /// ```
 /// use fbint_runtime::{DifferentiableSystem, Direction, FeedbackSystem, feedback_system};
@@ -68,7 +68,7 @@ pub trait DifferentiableSystem: FeedbackSystem {
 
     /// An array with an entry for each number that depends on parameters alone and that derivatives along a direction read.
     type ByPrepared<T: Entry>: Entries<T>;
-    /// How these numbers change along a direction of the parameters; see [`Direction::prepare`].
+    /// The change of these numbers along a direction of the parameters; see [`Direction::prepare`].
     fn prepare_direction<T: Scalar>(
         system: &Self::Prepared<T>,
         direction: &Self::ByParameters<T>,
@@ -112,7 +112,7 @@ pub trait DifferentiableSystem: FeedbackSystem {
         targets: &Integrals<Self, T>,
         direction: &PreparedDirection<Self, T>,
     ) -> (Vector<Self, T>, Vector<Self, T>);
-    /// The same along a direction of the state alone, in fewer operations.
+    /// The tangent along a direction of the state alone, in fewer operations.
     fn feedback_field_state_tangent<T: Scalar>(
         system: &Self::Prepared<T>,
         x: &Vector<Self, T>,
@@ -186,8 +186,9 @@ pub trait DifferentiableSystem: FeedbackSystem {
     /// The entries of the Jacobian of the outputs that do not vanish identically.
     fn outputs_derivatives<T: Scalar>(system: &Self::Prepared<T>, x: &Vector<Self, T>) -> Self::OutputsDerivatives<T>;
 
-    /// What a projection subtracts from a state, d = S DF^T (DF S DF^T + R)^-1 (F - F_target), see [`Projector`](crate::Projector), and its
-    /// derivative along a direction in which the diagonal of S (`variances`) and F_target change, too. R (`noise`) is held.
+    /// The vector that a projection subtracts from a state, d = S DF^T (DF S DF^T + R)^-1 (F - F_target), see
+    /// [`Projector`](crate::Projector), and its derivative along a direction in which the diagonal of S (`variances`) and F_target change,
+    /// too. R (`noise`) is held.
     #[expect(clippy::too_many_arguments, reason = "each is an argument of the projection, or its change")]
     fn projection_tangent<T: Scalar>(
         system: &Self::Prepared<T>,
@@ -271,7 +272,7 @@ impl<S: DifferentiableSystem, T: Scalar> Direction<S, T> {
         Self { state, ..Self::zero() }
     }
 
-    /// The direction as derivatives of this system take it. What the parameters change is computed here, once for all states.
+    /// The direction as derivatives of this system take it. The effect of the parameters is computed here, once for all states.
     pub fn prepare(&self, system: &S::Prepared<T>) -> PreparedDirection<S, T> {
         PreparedDirection {
             state: self.state,
@@ -282,7 +283,7 @@ impl<S: DifferentiableSystem, T: Scalar> Direction<S, T> {
 }
 
 impl<S: DifferentiableSystem, T: Scalar> Gradient<S, T> {
-    /// The derivative along a direction: the sum of the derivatives by all unknowns, each times the change of its own.
+    /// The derivative along a direction: the sum of the derivatives by all unknowns, each times the change of that unknown.
     pub fn along(&self, direction: &Direction<S, T>) -> T {
         let of_state = dot(&self.state, &direction.state);
         let of_parameters = dot(&self.parameters, &direction.parameters);

@@ -1,6 +1,6 @@
-//! A system as data: what it is, its functions on slices, and memory for what is computed with them where there is no allocator.
+//! A system as data: its facts, its functions on slices, and memory for computing with them without an allocator.
 //!
-//! What is written on it is compiled once with this crate, and not again for every model.
+//! Code on it is compiled once with this crate, and not again for every model.
 
 use core::mem;
 
@@ -95,7 +95,7 @@ fn with_allocated(facts: &SystemFacts, work: &mut dyn FnMut(Scratch<'_>)) {
     });
 }
 
-/// How many of each a [`Scratch`] has: as many as the functions on it take at once.
+/// The number of each that a [`Scratch`] has: as many as the functions on it take at once.
 const STATES: usize = 5;
 const VALUES: usize = 7;
 const ROWS: usize = 3;

@@ -49,7 +49,7 @@ pub struct SystemFacts {
     pub has_jacobian: bool,
     /// Operations of [`PreparedSystem::vector_field`](crate::PreparedSystem::vector_field).
     pub vector_field_operations: Operations,
-    /// Operations of [`PreparedSystem::feedback_field`](crate::PreparedSystem::feedback_field), without those of the
+    /// Operations of [`PreparedSystem::feedback_field`](crate::PreparedSystem::feedback_field), without the operations of the
     /// [`FeedbackLaw`](crate::FeedbackLaw).
     pub feedback_field_operations: Operations,
     /// The generated Rust, pretty-printed: the functions that compute. A comment in its first lines says what it leaves out. Values are
@@ -157,7 +157,7 @@ pub enum StateRole {
     Variable,
     /// The time, whose rate is 1. No projection and no feedback moves it.
     Time,
-    /// The work that was done on a driven system. What is kept is the energy minus this.
+    /// The work that was done on a driven system. Runs keep the energy minus this.
     Work,
 }
 
@@ -187,7 +187,7 @@ pub enum IntegralKind {
         /// The index of the constraint g.
         constraint: usize,
     },
-    /// A holonomic constraint g(q) = 0 that others imply: it has no reaction and no rate of its own. Its target is 0.
+    /// A holonomic constraint g(q) = 0 that others imply: it has neither a reaction nor a rate. Its target is 0.
     RedundantConstraint,
     /// A constraint that is taken as it was declared: a phase constraint f(q, p) = 0 of a canonical system, an invariant set
     /// g(x) = 0 of any other field. Its target is 0.
@@ -215,8 +215,8 @@ impl IntegralKind {
     }
 }
 
-/// Where the field without feedback conserves an integral I, that is, where dI.X = 0. What is not proved does not compile, unless
-/// its declaration says `assume`; what is refuted does not compile at all.
+/// Where the field without feedback conserves an integral I, that is, where dI.X = 0. A claim that is not proved does not compile, unless
+/// its declaration says `assume`; a refuted claim never compiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conservation {
     /// In every state.
@@ -232,9 +232,9 @@ pub enum Conservation {
 pub enum Evidence {
     /// It is true of every system of this form: constraints and energy of a canonical system, the energy of a Poisson system.
     Construction,
-    /// It was proved by exact algebra: a polynomial identity was shown by division, or at eight random points or more, each modulo a
-    /// prime of 62 bits of its own. If the identity were false, the points would show it but for a probability below 1e-40, or below
-    /// 1e-8 where roots depend on one another, as that of a square does on what is squared.
+    /// It was proved by exact algebra: a polynomial identity was shown by division, or at eight random points or more, each modulo another
+    /// prime of 62 bits. If the identity were false, the points would show it but for a probability below 1e-40, or below 1e-8 where roots
+    /// depend on one another, as the root of a square depends on its base.
     Algebra,
     /// A file in `derivations/` says that it was proved by division of polynomials, which is not repeated when the file is read. A search
     /// found no state that refutes it.
@@ -259,7 +259,7 @@ pub struct Operations {
     pub additions: u32,
     /// Multiplications.
     pub multiplications: u32,
-    /// Fused multiply-adds, each of which is also worth one addition and one multiplication.
+    /// Fused multiply-adds; each is worth one addition and one multiplication.
     pub fused: u32,
     /// Divisions and reciprocals.
     pub divisions: u32,
@@ -270,8 +270,8 @@ pub struct Operations {
 impl Operations {
     pub(crate) const NONE: Self = Self { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 };
 
-    /// Whether a function with so many operations is evaluated in lanes: a longer one takes long to compile in them, and one that is not
-    /// optimised fills the stack of a thread.
+    /// Whether a function with this number of operations is evaluated in lanes: a longer one takes long to compile in them, and one that is
+    /// not optimised fills the stack of a thread.
     #[doc(hidden)]
     pub const fn fit_lanes(&self) -> bool {
         self.total() <= if cfg!(debug_assertions) { 1200 } else { 4000 }

@@ -6,7 +6,7 @@ use crate::system::facts::SystemFacts;
 
 /// Two pages, in lines,
 const LINES: usize = 110;
-/// each of at most so many characters.
+/// each of at most this many characters.
 const WIDTH: usize = 120;
 /// The most lines of equations that leave room for code.
 const EQUATIONS: usize = 60;

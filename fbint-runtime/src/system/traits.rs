@@ -1,8 +1,8 @@
 //! The trait that `#[feedback_system]` implements for every model.
 //!
-//! A system has a flat state x in R^N and M integrals F(x): constraints, energy, invariants. What each entry of the state and
-//! each integral is stands in [`SystemFacts`]. The functions are those of CPV22 eq. (4) and (6). N and M are lengths of arrays and
-//! not part of the name of any other type.
+//! A system has a flat state x in R^N and M integrals F(x): constraints, energy, invariants. [`SystemFacts`] describes each entry of the
+//! state and each integral. The functions are defined in CPV22 eq. (4) and (6). N and M are lengths of arrays and not part of the name of
+//! any other type.
 
 use core::fmt;
 
@@ -34,7 +34,8 @@ pub trait FeedbackSystem: Sized + 'static {
     /// The system with its parameters fixed, as numbers of type `T`, e.g. `SphericalPendulumPrepared<T>`.
     type Prepared<T: Scalar>: PreparedSystem<T, System = Self>;
 
-    /// The facts that all systems of this type have in common, if they do: [`GeneratedSystem::FACTS`]. What they exclude is not compiled.
+    /// The facts that all systems of this type have in common, if they do: [`GeneratedSystem::FACTS`]. Code that they exclude is not
+    /// compiled.
     #[doc(hidden)]
     const KNOWN_FACTS: Option<&'static SystemFacts> = None;
 
@@ -144,9 +145,9 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     ) -> Vector<Self::System, T>;
     /// |dF_i|^2 of each integral, the diagonal of DF DF^T, without derivatives by the time.
     fn squared_gradients(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, T>;
-    /// What the constraints add to the field: in the rates of the momenta, the forces that hold them, and in the rate of the work what
-    /// moving constraints do. 0 where no constraint has a reaction; a velocity that is put to zero is not part of the state, and what
-    /// holds it adds nothing.
+    /// The part of the field that the constraints add: in the rates of the momenta, the forces that hold them, and in the rate of the work
+    /// what moving constraints do. 0 where no constraint has a reaction; a velocity that is set to zero is not part of the state, and its
+    /// reaction adds nothing.
     fn reaction_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
     /// Calls `add(row, column, value)` for each entry of the Jacobian of X that does not vanish identically, or of the field with
     /// feedback, for constant gains and targets, where they are given. Columns count the entries of the state, then the inputs. False,
@@ -257,7 +258,7 @@ type ListOfState<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>) -> V
 type MatrixOfState<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>) -> Vector<S, Vector<S>>;
 
 impl<S: HamelSystem> HamelFunctions<S> {
-    /// Those of this system.
+    /// The functions of this system.
     pub const OF_SYSTEM: Self = Self {
         momentum_state: S::momentum_state::<f64>,
         momentum_rates: S::momentum_rates::<f64>,

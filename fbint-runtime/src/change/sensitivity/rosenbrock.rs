@@ -25,7 +25,7 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
     /// The end of a step of [Rodas5P](crate::Method::Rodas5P) of size `h` from `start`, and its derivative along each of the directions,
     /// exact up to rounding for the numbers that the method computes. A projection takes no part.
     ///
-    /// Directions along a run are those of the step before, with its derivatives for the state. A step of an
+    /// Along a run, a step takes the directions of the step before, with its derivatives for the state. A step of an
     /// [`Integrator`](crate::Integrator) of this size has the same end; that its size depends on the start is not differentiated.
     ///
     /// ```

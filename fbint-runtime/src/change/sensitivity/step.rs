@@ -63,7 +63,7 @@ struct TakenProjection<S: FeedbackSystem> {
     end: Vector<S>,
     /// The estimate of its error: r.
     error: Vector<S>,
-    /// Its square and that of rounding: s.
+    /// Its square plus the square of rounding: s.
     squares: Vector<S>,
     /// Their mean before the step: m.
     mean: Vector<S>,
@@ -183,7 +183,7 @@ impl<S: DifferentiableSystem> StepContext<S> {
         }
     }
 
-    /// How a run from `start` changes along a direction.
+    /// The change of a run from `start` along a direction.
     pub(super) fn change(&self, start: &Vector<S>, direction: &Direction<S>) -> Change<S> {
         let system = &self.sensitivity.system;
         let mut others = direction.parameters.as_ref().iter().chain(direction.inputs.as_ref());
@@ -277,7 +277,7 @@ impl<S: DifferentiableSystem> StepContext<S> {
         adjoint.x = m.iter().rev().fold(adjoint.x, |total, part| sum(&total, 1.0, part));
     }
 
-    /// The same for the projection at the end of a step; returns the derivatives by the diagonal of S.
+    /// Pulls an adjoint back through the projection at the end of a step; returns the derivatives by the diagonal of S.
     fn pull_back_projection(&self, step: &TakenProjection<S>, h: f64, adjoint: &mut Adjoint<S>) -> Vector<S> {
         let mut by_variances: Vector<S> = filled(0.0);
         let Some(projector) = &self.projector else { return by_variances };

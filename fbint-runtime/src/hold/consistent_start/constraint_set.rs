@@ -5,9 +5,9 @@
 //! that was rounded to single precision may be off by a few of its roundings.
 //! An entry that should be 0 may be off by what rounding makes of the largest entry.
 //!
-//! Where constraints are nearly dependent, as c = x + y and d = x + y + 1e-6 z, each may be that small though z is far from 0. So
-//! the way to the constraint set is looked at, too: the shortest dx that solves the linearised constraints, each entry in units of its
-//! size. A part in ten thousand is too far.
+//! Where constraints are nearly dependent, as c = x + y and d = x + y + 1e-6 z, each may be that small though z is far from 0. So the way
+//! to the constraint set counts, too: the shortest dx that solves the linearised constraints, each entry in units of its size. A part in
+//! ten thousand is too far.
 
 use crate::error::Error;
 use crate::error::dependence::Dependence;
@@ -19,21 +19,21 @@ use crate::system::dynamical_system::{DynamicalSystem, Scratch};
 use crate::system::{FeedbackSystem, Integral, IntegralKind, Integrals, PreparedSystem, StateEntry, StateRole, Vector};
 
 const TOLERANCE: f64 = 1e-8;
-/// The same for a state in single precision.
+/// The tolerance for a state in single precision.
 const SINGLE_TOLERANCE: f64 = 2.0 * f32::EPSILON as f64;
 /// The size that every entry has at least, relative to the largest: with the tolerance, 1e-11 of it counts as rounding.
 const SMALLEST_ENTRY: f64 = 1e-3;
 /// Below this pivot ratio multipliers have no more than four digits, and a start is as good as singular.
 const SINGULAR: f64 = 1e-12;
-/// How far from the constraint set a start may be, in units of the sizes of its entries: farther than any start of eight digits is, of
-/// which an entry that should be 0 may be off by 1e-8 of the largest.
+/// The distance from the constraint set that a start may have, in units of the sizes of its entries: more than any start of eight digits
+/// has, where an entry that should be 0 may be off by 1e-8 of the largest.
 const FARTHEST: f64 = 1e-4;
 /// Gradients that differ by less than this part of their size tell nothing of that way: rounding of constraints would be taken for one.
 const INDISTINCT: f64 = 3e-11;
 /// The part of a gradient that is across the others, below which more than half of a violation across is left by a projection, which
 /// adds 1e-10 of the diagonal to DF S DF^T.
 const ACROSS: f64 = 1e-5;
-/// What is across the others by this much is rounding: the constraint is implied by the others, and does no harm.
+/// A part across the others of this size is rounding: the others imply the constraint, and it does no harm.
 const IMPLIED: f64 = 1e-14;
 /// The part of the gradient of a redundant constraint that may be across the others': a start of eight digits is off the set on which it
 /// has none.
@@ -102,7 +102,7 @@ pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> R
     checked.map(|()| targets::<S, f64>(&system, start))
 }
 
-/// The same on slices, without the targets.
+/// The check on slices, without the targets.
 pub(super) fn check(
     system: &dyn DynamicalSystem,
     parameters: &Parameters<'_>,
@@ -239,7 +239,7 @@ pub(crate) fn onto_constraints<S: FeedbackSystem>(system: &S::Prepared<f64>, x: 
     is_reached.then_some(state)
 }
 
-/// The same on slices; returns whether the set is reached.
+/// The iteration on slices; returns whether it reaches the set.
 fn go_onto_constraints(system: &dyn DynamicalSystem, x: &mut [f64], mut scratch: Scratch<'_>) -> bool {
     let classes = [ConstraintClass::Positions, ConstraintClass::Rates, ConstraintClass::Others];
     classes.iter().for_each(|class| class.satisfy(system, x, scratch.rest()));
@@ -341,7 +341,7 @@ fn way_back(
 /// DF S DF^T: with S = 1, or with any S that follows from errors, where they have to be so both in the numbers of the entries and in
 /// units of their sizes.
 ///
-/// What the others imply is not refused, nor what they imply on the constraint set alone, such as det R = 1 where R^T R = 1:
+/// A constraint that the others imply is not refused, also if they imply it on the constraint set alone, such as det R = 1 where R^T R = 1:
 /// gradients are compared there.
 pub(crate) fn check_distinct<S: FeedbackSystem>(
     system: &S::Prepared<f64>,
@@ -392,7 +392,7 @@ fn indistinct_constraints(
 /// The first row that is nearly, but not by rounding alone, a combination of rows before it. There is a row of `width` entries for each
 /// integral, and room for L and for the shares in the combination, both 0.
 ///
-/// Row i, of length 1, is the sum of L_ij times row j as it is left. Rows that are implied are left as 0.
+/// Row i, of length 1, is the sum of L_ij times the remainder of row j. Implied rows leave 0.
 fn nearest_dependence(
     integrals: &[Integral],
     width: usize,
@@ -441,7 +441,7 @@ fn across(row: &mut [f64], before: &[f64], shares: &mut [f64]) -> f64 {
     Scalar::sqrt(inner(row, row))
 }
 
-/// Puts the shares of rows in the combination that takes row `i` to what is left of it into `shares`, 1 of its own.
+/// Puts the shares of rows in the combination that takes row `i` to its remainder into `shares`, with 1 for the row itself.
 fn combination(lower: &[f64], i: usize, shares: &mut [f64]) {
     let count = shares.len();
     shares[i] = 1.0;
@@ -470,8 +470,8 @@ pub(crate) fn undetermined_reactions(system: &dyn DynamicalSystem, x: &[f64]) ->
     found
 }
 
-/// The combination of the gradients of the other constraints that is nearest to that of a redundant one, which is named first. The pivot ratio
-/// is the part of its gradient that is left.
+/// The combination of the gradients of the other constraints that is nearest to the gradient of a redundant one, which is named first. The
+/// pivot ratio is the part of its gradient that is left.
 fn implied(system: &dyn DynamicalSystem, x: &[f64], redundant: usize, mut scratch: Scratch<'_>) -> Dependence {
     let (rows, sizes, lower, shares) = (scratch.rows(), scratch.state(), scratch.square(), scratch.values());
     sizes_of(x, sizes);
@@ -521,7 +521,7 @@ fn scaled_rows(system: &dyn DynamicalSystem, x: &[f64], sizes: &[f64], rows: &mu
     }
 }
 
-/// Puts the size of each entry of a state, of which entries near 0 have a small part of the largest, into `sizes`.
+/// Puts the size of each entry of a state into `sizes`; entries near 0 get a small part of the largest size.
 fn sizes_of(x: &[f64], sizes: &mut [f64]) {
     let least = SMALLEST_ENTRY * largest(x);
     sizes.iter_mut().zip(x).for_each(|(size, entry)| *size = entry.abs().max(least));

@@ -6,10 +6,10 @@
 //! halves each until it leads closer. Where that fails, the energies and invariants that stay away are left out alone, or, if these are
 //! all, the projection as a whole.
 //!
-//! Where a projection moves an entry by more than a thousand times the root of s_i, the step has left the range in
-//! which its error and the linearised integrals mean anything: it has passed a jump of a force, a contact, or a collision. Then the
-//! projection is left out: the step stands as it is, its end goes onto the constraint set by the shortest way, and energy and
-//! invariants are held at the level that they have there. An integral that jumps, as an angle does by 2 pi, is left out alone.
+//! Where a projection moves an entry by more than a thousand times the root of s_i, the step has left the range in which its error and the
+//! linearised integrals mean anything: it has passed a jump of a force, a contact, or a collision. Then the projection is left out: the
+//! step stands, its end moves onto the constraint set by the shortest way, and energy and invariants are held at the level that they have
+//! there. An integral that jumps, as an angle does by 2 pi, is left out alone.
 
 use derive_where::derive_where;
 
@@ -25,15 +25,15 @@ use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vecto
 
 /// The square of the largest move of an entry that corrects an error of the method, in units of that error.
 pub(crate) const MOST: f64 = 1e6;
-/// The same of the largest move that raises no doubt whether forces switch within the step.
+/// The bound on the largest move that raises no doubt whether forces switch within the step.
 pub(crate) const USUAL: f64 = 100.0;
 /// The rounding of an entry that others of its vector are rounded into, in roundings.
 const ROUNDINGS: f64 = 1024.0;
-/// The square of how many roundings a violation may have for no reason but rounding: a run adds up those of its steps.
+/// The square of the number of roundings in a violation that rounding alone explains: a run adds up the roundings of its steps.
 pub(crate) const ROUNDING: f64 = 4096.0;
 /// The square of the part of a violation that a projection may leave.
 pub(crate) const LEFT: f64 = 0.01;
-/// How many Gauss-Newton steps a damped projection takes at most, and the least part of one.
+/// The most Gauss-Newton steps of a damped projection, and the least part of one.
 const MOST_DAMPED: usize = 12;
 const LEAST_PART: f64 = 1.0 / 64.0;
 /// An integral that changes by more than this many times what its gradients explain has jumped.
@@ -76,12 +76,12 @@ pub(crate) struct Landing<S: FeedbackSystem, T: Scalar = f64> {
     /// The diagonal of S in the projection.
     pub(crate) variances: Vector<S, T>,
     pub(crate) projected: Projected<S, T>,
-    /// F - F_target after the projection, where it was looked at.
+    /// F - F_target after the projection, where it was evaluated.
     pub(crate) left: Integrals<S, T>,
 }
 
 impl<S: FeedbackSystem> Landing<S> {
-    /// Of no step yet.
+    /// The landing before the first step.
     pub(crate) fn nothing() -> Self {
         Self { end: filled(0.0), variances: filled(0.0), projected: Projected::nothing(), left: filled(0.0) }
     }
@@ -100,7 +100,7 @@ pub(super) struct DoubtfulStep<S: FeedbackSystem> {
     pub(super) end: Vector<S>,
     /// The diagonal of S with the error of this step.
     pub(super) variances: Vector<S>,
-    /// The same if forces switch within the step.
+    /// The variances if forces switch within the step.
     pub(super) switching: Vector<S>,
     /// R.
     pub(super) noise: Integrals<S>,
@@ -148,8 +148,8 @@ impl<S: FeedbackSystem> Projector<S> {
     /// step errs by if forces switch within it, and brings the integrals closer, damped where that is needed; else projected onto all but
     /// the integrals that have jumped, or do not come closer, if that is in proportion; else on the constraint set.
     ///
-    /// Everything is passed by value. If a function that is not inlined had the address of the projector or of the state, both would
-    /// be stored and loaded again in every step, even where there is no doubt.
+    /// Everything is passed by value. If a function that is not inlined had the address of the projector or of the state, both would be
+    /// stored and loaded again in every step, even without a doubt.
     #[cold]
     #[inline(never)]
     fn settled(mut self, begin: Vector<S>, doubt: DoubtfulStep<S>) -> Settled<S> {
@@ -299,7 +299,7 @@ impl<S: FeedbackSystem> Projector<S> {
     }
 }
 
-/// How a step ends, and where the integrals are held from there.
+/// The end of a step, and the level at which the integrals are held from there.
 #[derive_where(Clone, Copy)]
 pub(super) struct Settled<S: FeedbackSystem> {
     pub(super) state: Vector<S>,
@@ -329,8 +329,8 @@ fn comes_closer(found: f64, left: f64, noise: f64) -> bool {
     left * left <= (LEFT * found * found).larger(ROUNDING * noise)
 }
 
-/// The entry of the state `x` that a projection moved furthest in units of its error. What is within a thousand roundings of the
-/// vector that an entry belongs to is rounding: where a reaction keeps an entry at 0, what it errs by is rounding of the others.
+/// The entry of the state `x` that a projection moved furthest in units of its error. A move within a thousand roundings of the vector that
+/// an entry belongs to is rounding: where a reaction keeps an entry at 0, its error is rounding of the others.
 pub(crate) fn furthest(state: &[StateEntry], correction: &[f64], variances: &[f64], x: &[f64]) -> Move {
     let furthest = furthest_of(correction, |i| variances[i]);
     if furthest.is_in_proportion() {
@@ -342,7 +342,7 @@ pub(crate) fn furthest(state: &[StateEntry], correction: &[f64], variances: &[f6
     })
 }
 
-/// Whether a projection moved no entry by more than so many times its error, so that [`furthest`] need not look; false where that is
+/// Whether a projection moved no entry by more than a multiple of its error, so that [`furthest`] need not look; false where that is
 /// doubtful.
 #[cfg(feature = "std")]
 pub(crate) fn is_within(correction: &[f64], variances: &[f64], per_error: f64) -> bool {
@@ -378,7 +378,7 @@ fn furthest_of(correction: &[f64], variance: impl Fn(usize) -> f64) -> Move {
     Move { entry, distance, per_error: Scalar::sqrt(largest) }
 }
 
-/// How far a projection moved the entry of the state that it moved furthest.
+/// The move of the entry of the state that a projection moved furthest.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only simulations report the entry and the distance"))]
 pub(crate) struct Move {
@@ -400,8 +400,8 @@ impl Move {
     }
 }
 
-/// The integral whose violation is least explained by the error of a step and by rounding, or one that is not finite. Integrals are held
-/// at `targets`, of which `noise` is the rounding.
+/// The integral whose violation is least explained by the error of a step and by rounding, or one that is not finite. Integrals are held at
+/// `targets`, with the rounding `noise`.
 fn worst(system: &dyn DynamicalSystem, [targets, noise]: [&[f64]; 2], variances: &[f64], end: &[f64]) -> Omission {
     let (mut worst, mut largest) = (Omission { integral: 0, reason: LeftOutReason::OutOfProportion }, 0.0);
     system.with_scratch(&mut |mut scratch| {
