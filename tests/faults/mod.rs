@@ -362,7 +362,7 @@ mod derivations {
 
     /// The value of everything that stands for the frame of a Lagrangian system.
     fn of_frame(derivation: &Derivation, state: usize) -> Vec<f64> {
-        let Some(Hamel { lagrangian, momenta, forces, brackets }) = &derivation.hamel else { return Vec::new() };
+        let Some(Hamel { lagrangian, momenta, forces, brackets, .. }) = &derivation.hamel else { return Vec::new() };
         let coefficients = brackets.iter().flat_map(|bracket| &bracket.coefficients);
         let entries = momenta.iter().chain(forces).chain(coefficients).map(|(_, entry)| entry);
         let values = [lagrangian].into_iter().chain(entries);
@@ -371,7 +371,7 @@ mod derivations {
 
     /// Puts a fault into the field or the frame and describes it.
     fn break_motion(derivation: &mut Derivation, random: &mut Random) -> String {
-        let Some(Hamel { lagrangian, momenta, forces, brackets }) = &mut derivation.hamel else {
+        let Some(Hamel { lagrangian, momenta, forces, brackets, .. }) = &mut derivation.hamel else {
             return format!("field: {}", break_field(&mut derivation.field, random));
         };
         let coefficients = brackets.iter_mut().map(|bracket| &mut bracket.coefficients).find(|it| !it.is_empty());

@@ -76,7 +76,7 @@ fn values(derivation: &Derivation) -> Vec<f64> {
         }
         // What linear systems they take may have another form.
         values.extend(solved_field(derivation, |symbol| point.symbol(symbol)));
-        if let Some(Hamel { lagrangian, momenta, forces, brackets }) = &derivation.hamel {
+        if let Some(Hamel { lagrangian, momenta, forces, brackets, .. }) = &derivation.hamel {
             let coefficients = brackets.iter().flat_map(|bracket| &bracket.coefficients);
             values.push(value(lagrangian));
             values.extend(momenta.iter().chain(forces).chain(coefficients).map(|(_, entry)| value(entry)));
