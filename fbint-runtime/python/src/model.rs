@@ -77,13 +77,13 @@ impl Model {
     ///     but for gauss4, gauss8, gauss16 and discrete-hamel.
     /// gains: the gains of the feedback, instead of a projection: a number, or one for each integral; 'none', 'relaxation:TAU',
     ///     'scaled:RATE' or 'bae-chang'.
-    /// start: entries of the start by name, such as {'q': [0, 1, 0]} or {'q[0]': 0.3}; the others are those of the model's own start, and a
-    ///     model without one needs them all. Or a run, from whose end this one goes on.
+    /// start: entries of the start by name, such as {'q': [0, 1, 0]} or {'q[0]': 0.3}; the others come from the model's own start, and a
+    ///     model without one needs them all. Or a run: this one continues from its end.
     /// guess: entries of the start that a repair may move; implies repair.
     /// repair: whether the start is moved to a nearby state that satisfies the constraints.
     /// until_event: a condition such as 'q[1] < 0', which ends the run where it becomes true.
     ///
-    /// What the command refuses is a ValueError, with the same words. A run that ends before its end raises RunFailed. Ctrl-C interrupts
+    /// A value that the command refuses raises ValueError, with its message. A run that ends before its end raises RunFailed. Ctrl-C interrupts
     /// a run; other threads run meanwhile.
     #[pyo3(
         signature = (until=None, **keywords),
@@ -128,7 +128,7 @@ impl Model {
     ///
     /// The arguments are the options of `fbint ensemble`, with the same rules and defaults; `fbint ensemble --help` has more about them.
     ///
-    /// until, method, step, rtol, atol, max_step, max_steps, project, gains, start, guess, repair: those of run, for all members.
+    /// until, method, step, rtol, atol, max_step, max_steps, project, gains, start, guess, repair: as in run, for all members.
     /// members: the number of members.
     /// vary: distributions by the names of parameters, entries of the start, or 'gains': ('normal', mean, deviation) and
     ///     ('uniform', from, to) are random, ('linspace', from, to) goes evenly from the first member to the last.
@@ -187,7 +187,7 @@ impl Model {
         entries::of_states(x, &places, &[model.integral_names().len()], |state| model.integrals(state))
     }
 
-    /// The Jacobian of the field, the derivatives of field by the state, to rounding: J[i, j] is that of rate i by entry j.
+    /// The Jacobian of the field, the derivatives of field by the state, to rounding: J[i, j] belongs to rate i and entry j.
     ///
     /// x: a state of shape (n,), or many of shape (k, n), as field takes them.
     ///

@@ -16,7 +16,7 @@ const MODEL: [&str; 2] = if cfg!(feature = "text") {
 /// The stubs of every module; `{names}` stands for all names in it, and `{methods}` for the names of the methods.
 const COMMON: &str = include_str!("stubs.pyi");
 
-/// The type stubs of this module, to keep in a file of its name with the ending .pyi beside pyproject.toml.
+/// The type stubs of this module, to keep next to pyproject.toml in a file of its name with the ending .pyi.
 #[pyfunction]
 pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
     let contents = contents(py)?;

@@ -30,7 +30,7 @@ pub(crate) struct Texts {
 /// for parameters and `start` for the start of a run. Its equations are derived when it is read, which Ctrl-C interrupts. One text has one
 /// class, and pickle takes the class, its models, their runs and ensembles along with the text.
 ///
-/// text: the declaration. What is wrong with it is a ValueError that shows every mistake at its place.
+/// text: the declaration. A wrong text raises a ValueError that shows every mistake at its place.
 /// name: one of several models in the text, such as 'double-pendulum' for DoublePendulum.
 #[pyfunction(name = "model")]
 #[pyo3(signature = (text, name=None))]

@@ -224,7 +224,7 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_each(
         self,
         settings: &Settings,
@@ -285,12 +285,12 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_with(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
         self.run_flat(settings).map(EnsembleRun::shaped)
     }
 
-    /// The same with a result that is compiled once for all systems.
+    /// This run with a result that is compiled once for all systems.
     #[doc(hidden)]
     pub fn run_flat(self, settings: &Settings) -> Result<FlatEnsembleRun, Error> {
         if const { <Vector<S> as Entries<f64>>::LEN <= SMALL } {
@@ -307,12 +307,12 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_one_by_one(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
         self.run_one_by_one_flat(settings).map(EnsembleRun::shaped)
     }
 
-    /// The same with a result that is compiled once for all systems.
+    /// This run with a result that is compiled once for all systems.
     #[doc(hidden)]
     pub fn run_one_by_one_flat(self, settings: &Settings) -> Result<FlatEnsembleRun, Error> {
         let settings = self.resolve(settings)?;
@@ -354,7 +354,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     }
 }
 
-/// The same with the settings.
+/// A run with the settings.
 type RunEach<'a, S> = dyn Fn(usize, Simulation<'_, S>, &Settings) -> Track + Sync + 'a;
 
 /// Refuses another number of what each member has than there are starts.

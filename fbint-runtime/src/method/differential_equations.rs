@@ -1,8 +1,8 @@
 //! Fields as equations of the crate `differential-equations`, for its implicit, multistep and other methods.
 //!
-//! For explicit methods [`Integrator`](crate::Integrator) is the better choice: those of version 0.7 of that crate have a
-//! coarse dense output and return values that are not finite as if they were a solution. Its Radau IIA ends far above its
-//! tolerance on systems of equations; its Kvaerno 5(4) keeps it, but gives up where it takes a field for stiff.
+//! For explicit methods [`Integrator`](crate::Integrator) is the better choice: in version 0.7 of that crate they have a coarse dense
+//! output and return values that are not finite as if they were a solution. Its Radau IIA ends far above its tolerance on systems of
+//! equations; its Kvaerno 5(4) keeps it, but gives up where it takes a field for stiff.
 
 use differential_equations::ode::ODE;
 use nalgebra::SVector;

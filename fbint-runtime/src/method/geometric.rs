@@ -33,7 +33,7 @@ impl<V: ?Sized, O: OneStep<V> + ?Sized> OneStep<V> for &O {
     }
 }
 
-/// How often RATTLE's Newton iteration for the position is repeated: it gains some six digits each time at sensible steps.
+/// The number of RATTLE's Newton iterations for the position: each gains some six digits at sensible steps.
 const NEWTON_ITERATIONS: usize = 5;
 
 /// RATTLE (Andersen 1983) for a system `S` with holonomic constraints and H = p^T M^-1 p / 2 + U(q) with a constant mass matrix M.

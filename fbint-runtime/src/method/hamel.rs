@@ -263,7 +263,7 @@ impl<S: FeedbackSystem> HamelMethod<S> {
         Ok(Self { system, functions, carried, end: *x })
     }
 
-    /// What a start in this state carries.
+    /// The values that a start in this state carries.
     fn anew(&self, x: &Vector<S>) -> Carried<Vector<S>> {
         Carried::at(&self.functions, &self.system, x)
     }

@@ -1,11 +1,10 @@
 //! Explicit Runge-Kutta integration with error control and dense output, one step at a time, on any [`Field`].
 //!
-//! The controller is that of HNW's authors' DOPRI5 and DOP853 (HNW II.4): a step of error err, in units of the tolerance
-//! and as root mean square over the entries of the state, is accepted where err <= 1, and the next is
-//! 0.9 err^(-1/order) times as long; DOPRI5 also looks at the error before. The first step is guessed from the field and its
-//! change along an Euler step. A stage or state that is not finite counts as an error too large, so that a trial beyond the
-//! domain of the field shortens the step. Stiffness is not detected. A first step from rest, whose size nothing suggests, is at most a
-//! hundredth of the way to its end.
+//! The controller follows HNW's authors' DOPRI5 and DOP853 (HNW II.4): a step of error err, in units of the tolerance and as root mean
+//! square over the entries of the state, is accepted where err <= 1, and the next is 0.9 err^(-1/order) times as long; DOPRI5 also looks at
+//! the error before. The first step is guessed from the field and its change along an Euler step. A stage or state that is not finite
+//! counts as an error too large, so that a trial beyond the domain of the field shortens the step. Stiffness is not detected. A first step
+//! from rest, whose size nothing suggests, is at most a hundredth of the way to its end.
 //!
 //! Nothing allocates; bad tolerances are refused when an integrator is made, and a step that fails leaves the integrator
 //! where it was.
@@ -69,7 +68,7 @@ pub struct Integrator<'f, F: Field + ?Sized, const STAGES: usize> {
     dimension: usize,
     /// The weights of errors where the next step begins.
     scale: ErrorScale<F::Vector>,
-    /// The same where the last attempt ended.
+    /// The scale of the error where the last attempt ended.
     reached: ErrorScale<F::Vector>,
     max_steps: u64,
     limits: StepLimits,
@@ -237,7 +236,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     ///
     /// # Errors
     ///
-    /// Those of [`step`](Self::step). The integrator is then at the end of the last step that succeeded.
+    /// The errors of [`step`](Self::step). The integrator is then at the end of the last step that succeeded.
     pub fn advance_to(&mut self, until: f64) -> Result<(), StepError<F::Vector>> {
         while self.time != until {
             self.step(until)?;
@@ -260,12 +259,12 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// Makes one step as [`step`](Self::step) does, and projects where it ends, unless that is out of proportion to the error of the
     /// step, or brings an integral no closer to its target: see [`Projected::left_out`]. No step is rejected or shortened because of its projection.
     ///
-    /// The derivative at the end, which a step of Dormand and Prince 5(4) has evaluated, begins the next step although the end has
-    /// moved: it is off by the size of a step's error, and what comes of it by that times the step's size.
+    /// The derivative at the end, which a step of Dormand and Prince 5(4) has evaluated, begins the next step although the end has moved:
+    /// it is off by the size of a step's error, and its effect by that times the step's size.
     ///
     /// # Errors
     ///
-    /// Those of [`step`](Self::step).
+    /// The errors of [`step`](Self::step).
     pub fn projected_step<S: FeedbackSystem>(
         &mut self,
         until: f64,
@@ -425,8 +424,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         Ok(())
     }
 
-    /// The state after a step of size h and the error of that step, which is no number where a stage is not. The stages before
-    /// the `first` are known.
+    /// The state after a step of size h and the error of that step, which is NaN where a stage is. The stages before the `first` are known.
     #[inline(never)]
     fn attempt(&mut self, h: f64, first: usize) -> (F::Vector, f64) {
         #[cfg(feature = "std")]
@@ -649,8 +647,8 @@ impl<V: Entries<f64>> Beginning<V> {
         size.min(100.0 * guess)
     }
 
-    /// The same without a unit: the time in which variables change by their sizes takes the place of the unit of time. A variable that
-    /// begins at 0 has no size yet, and counts by the change of its rate.
+    /// The first size without a unit: the time in which variables change by their sizes replaces the unit of time. A variable that begins
+    /// at 0 has no size yet, and counts by the change of its rate.
     fn size_by_motion<F: Field<Vector = V> + ?Sized>(
         &self,
         field: &F,

@@ -4,9 +4,9 @@
 //! sketch of the step: its dense output, or a polynomial through the states and rates of a step of a fixed size. Where the sketch does
 //! not settle how often the side changes, [`SignChanges`] looks at the states that the run would have there.
 //!
-//! Where an event function is 0 at the beginning, or the event has just been met there, its side is the one that it leaves to: leaving
-//! is not an occurrence, coming back is. That side is looked for at fractions of the step, down to the first that is told from the
-//! beginning, so that a flight is found which is over long before the step is.
+//! Where an event function is 0 at the beginning, or the event has just been met there, its side is the one that it leaves to: leaving is
+//! not an occurrence, coming back is. The search for that side tries fractions of the step, down to the first that is distinct from the
+//! beginning, so that it finds a flight which is over long before the step is.
 
 use super::sign_changes::{FRACTIONS, SAMPLES, Series, SignChanges};
 use super::snapshot::{Past, PastOccurrence};
@@ -17,13 +17,13 @@ use crate::simulation::event::{BracketingInterval, Event, locate, resolution};
 use crate::system::StateRole;
 use crate::system::dynamical_system::DynamicalSystem;
 
-/// What is nearer to a reset than this fraction of the time since the run began is not told from it,
+/// A time that is nearer to a reset than this fraction of the time since the run began is not distinct from it,
 const INDISTINCT: f64 = 1.0 / (1_u64 << 36) as f64;
 /// nor is what is nearer than this fraction of the time itself, which is 256 spacings of doubles.
 const ROUNDING: f64 = 1.0 / (1_u64 << 44) as f64;
-/// Resets of one event that follow one another within this many times what is told from a reset accumulate.
+/// Resets of one event that follow one another within this many times the least distinct time accumulate.
 const ACCUMULATED: f64 = 256.0;
-/// What a sketch shows of an event function counts if it holds for variations this many times as large.
+/// A statement of a sketch about an event function counts if it holds for variations this many times as large.
 const SKETCHED: f64 = 2.0;
 /// The part of a step below which a flight from a zero is checked only at its end.
 const SHORT: f64 = 1.0 / 1024.0;
@@ -51,8 +51,8 @@ pub(super) struct EventSearch<'a> {
     begun: f64,
     /// The function of each event where the next step begins.
     values: Vec<f64>,
-    /// Of each event that may have just been met where the next step begins, as at the start of a run: the rate of its function before,
-    /// or 0 where nobody asks.
+    /// For each event that may have just been met where the next step begins, as at the start of a run: the rate of its function before, or
+    /// 0 where it is not needed.
     left: Vec<Option<f64>>,
     pub(super) occurrences: Vec<PastOccurrence>,
     /// The occurrence that ended the run.
@@ -177,8 +177,8 @@ impl<'a> EventSearch<'a> {
         Ok(search.found())
     }
 
-    /// Whether a step begins at a zero of an event function, so that its side there is not that of its value: the value is 0, or what it
-    /// was left by a stop, and the function has another sign as soon as it is told from there.
+    /// Whether a step begins at a zero of an event function, so that the sign of its value is not its side: the value is 0, or the rest
+    /// that a stop has left, and the function gets another sign as soon as a time is distinct from there.
     fn is_left(
         &self,
         event: usize,
@@ -266,7 +266,7 @@ impl<'a> EventSearch<'a> {
         Ok(if rate.is_finite() && is_smooth { rate } else { 0.0 })
     }
 
-    /// How near to the beginning of a step, or to an event, a time cannot be told from it.
+    /// The distance within which a time is not distinct from the beginning of a step, or from an event.
     fn indistinct(&self, time: f64) -> f64 {
         (INDISTINCT * (time - self.begun)).max(ROUNDING * time.abs())
     }

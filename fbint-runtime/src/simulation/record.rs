@@ -53,7 +53,7 @@ pub(super) struct Record<'a> {
     pub(super) trajectory: FlatSamples,
     /// The last good state.
     pub(super) last: FlatSample,
-    /// The state after it, while it is looked at.
+    /// The state after it, while it is examined.
     next: FlatSample,
     /// F - F_target at the end of the last step before it was projected.
     unprojected: Vec<Four>,
@@ -64,11 +64,11 @@ pub(super) struct Record<'a> {
     pub(super) largest_projection: Option<Largest>,
     /// Whether the mass matrix at the start is not nearly singular, as it may be where constraints determine what has no mass.
     has_regular_masses: bool,
-    /// How far from its target each integral is held, because projections were left out.
+    /// The distance from its target at which each integral is held, because projections were left out.
     level: Vec<Four>,
     /// Whether the projection has left F - F_target of the next state.
     knows_change: bool,
-    /// Whether a reset has changed the targets, so that those of earlier samples are not known any more.
+    /// Whether a reset has changed the targets, so that the targets of earlier samples are unknown.
     has_new_targets: bool,
 }
 
@@ -84,14 +84,14 @@ impl FlatSample {
     }
 }
 
-/// How large the terms and the target of each integral are in a state, and 1 more, since there may be neither.
+/// The size of the terms and the target of each integral in a state, and 1 more, since both may be 0.
 fn sizes(system: &dyn DynamicalSystem, state: &[f64], targets: &[f64]) -> Vec<f64> {
     let mut sizes = vec![0.0; targets.len()];
     system.with_scratch(&mut |scratch| scales(system, state, &mut sizes, scratch));
     sizes.iter().zip(targets).map(|(scale, target)| 1.0 + scale + target.abs()).collect()
 }
 
-/// How far from its target each integral may be that has such a size at the start, unless its terms grow.
+/// The distance from its target that an integral of this size at the start may have, unless its terms grow.
 pub(crate) fn bound(integral: &Integral, size: f64) -> f64 {
     size * if integral.kind.is_constraint() { OFF_CONSTRAINT } else { BLOW_UP }
 }
@@ -295,7 +295,7 @@ impl<'a> Record<'a> {
     }
 
     /// Integrals jump where a step to the next state passes a singular point of the field. Only a jump twice as large as any before is
-    /// looked at, which happens a few dozen times in a run, however long.
+    /// examined, which happens a few dozen times in a run, however long.
     #[cold]
     fn look_where_integrals_jump(&mut self, is_projected: bool) {
         let mut jump = Jump { time: self.next.time, ..Jump::default() };
@@ -490,8 +490,8 @@ impl<'a> Record<'a> {
         self.failed(failed.time, self.cause(failed))
     }
 
-    /// What is wrong with a state, by its cause as far as it can be told: a rate before the step that was not finite, an
-    /// entry of the state, an integral, or the growth of one.
+    /// The fault of a state, by its cause as far as that shows: a rate before the step that was not finite, an entry of the state, an
+    /// integral, or the growth of one.
     fn cause(&self, failed: &FlatSample) -> Cause {
         let (state, integrals) = (self.system.facts().state, self.system.facts().integrals);
         let entry = |index: usize| state[index].name;

@@ -201,8 +201,8 @@ impl<S: FeedbackSystem> Run<S> {
         self.findings.drift.start_move()
     }
 
-    /// What was left out of projections, by the name of the integral that is the reason, in the order of the integrals. Where
-    /// there is nothing, projections have corrected errors of the method after every step.
+    /// The projections that were left out, by the name of the integral that is the reason, in the order of the integrals. Where the list is
+    /// empty, projections have corrected errors of the method after every step.
     ///
     /// A projection by more than a thousand times the error of its step is left out: at contacts and where forces switch, at
     /// collisions, and wherever an integral has no gradient. So is one that brings an integral no closer to its target, damped or not. The step stands as a plain step does, its end is moved onto the constraints

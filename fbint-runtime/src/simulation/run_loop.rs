@@ -34,7 +34,7 @@ pub(super) struct RunLoop<'a> {
     from: Option<ResumePoint>,
 }
 
-/// Where a run goes on, besides its record.
+/// The point at which a run continues, besides its record.
 struct ResumePoint {
     time: f64,
     /// The number of whole steps of a fixed size.
@@ -62,11 +62,11 @@ pub(super) struct RunInputs<'a> {
     pub(super) origin: Origin,
 }
 
-/// How a part of a run ends.
+/// The end of a part of a run.
 pub(super) enum Segment {
     /// It is the last.
     Ended(Ended),
-    /// The run goes on from a reset, with another field.
+    /// The run continues from a reset, with another field.
     Reset,
 }
 
@@ -87,11 +87,11 @@ pub(super) enum Pace<'p> {
     Controlled,
 }
 
-/// How far a segment of a run is.
+/// The progress of a segment of a run.
 struct SegmentProgress {
     /// The number of whole steps of a fixed size.
     number: u64,
-    /// The rest of a step of a fixed size that a reset has cut in two. It comes first, and nobody watches before.
+    /// The rest of a step of a fixed size that a reset has cut in two. It comes first, and no watcher is called before.
     rest: Option<f64>,
     sampling: Sampling,
 }
@@ -219,7 +219,7 @@ impl<'a> RunLoop<'a> {
         }
     }
 
-    /// Brings a stepper to where the run goes on.
+    /// Brings a stepper to the point at which the run continues.
     fn begin(&mut self, stepper: &mut dyn Stepper, pace: &Pace<'_>) -> Result<SegmentProgress, Error> {
         let (mut number, mut rest, mut stride) = (0, None, 1);
         if let Some(ResumePoint { time, steps, stride: kept, memory }) = &self.from {
@@ -293,7 +293,7 @@ impl<'a> RunLoop<'a> {
         Ok((until, progress.rest.take().unwrap_or(h)))
     }
 
-    /// Looks for events in the last step, unless it has left the doubles, which is told when it is recorded.
+    /// Looks for events in the last step, unless it has left the doubles, which its record reports.
     #[inline(never)]
     fn look(&mut self, stepper: &mut dyn Stepper) -> Result<Option<Stop>, Error> {
         let (until, end) = stepper.end();

@@ -48,12 +48,12 @@ impl SampleRow<'_> {
 }
 
 impl FlatSamples {
-    /// No sample yet of states with so many entries and integrals.
+    /// No sample yet of states with these numbers of entries and integrals.
     pub(crate) fn none(entries: usize, integrals: usize) -> Self {
         Self { entries, width: 1 + entries + integrals, numbers: Vec::new() }
     }
 
-    /// No sample yet of a system, and room for so many.
+    /// No sample yet of a system, and room for a number of them.
     #[cfg(feature = "ensemble")]
     pub(crate) fn of(facts: &SystemFacts, samples: usize) -> Result<Self, Error> {
         let mut none = Self::none(facts.state.len(), facts.integrals.len());
@@ -90,7 +90,7 @@ impl FlatSamples {
         Ok(())
     }
 
-    /// Whether there are more than so many samples.
+    /// Whether there are more than this number of samples.
     pub(super) fn are_more_than(&self, samples: usize) -> bool {
         self.numbers.len() > samples * self.width
     }

@@ -47,7 +47,7 @@ enum Times {
 }
 
 impl Agenda {
-    /// How to resume after a number of samples, the start among them.
+    /// The sampling that resumes after a number of samples, the start among them.
     fn new(times: Times, samples: u64) -> Self {
         Self { times, next: samples }
     }
@@ -111,7 +111,7 @@ pub(crate) enum Sampling {
 }
 
 impl Sampling {
-    /// How to resume sampling steps of a fixed size after `samples`, the start among them. A schedule sees to an interval itself.
+    /// The sampling that resumes steps of a fixed size after `samples`, the start among them. A schedule sees to an interval itself.
     pub(super) fn scheduled(span: Span, times: Option<&SampleTimes>, samples: u64) -> Result<Self, Error> {
         match times {
             Some(SampleTimes::At(times)) => Ok(Self::Times(Agenda::new(Times::listed(span, times)?, samples))),
@@ -119,7 +119,7 @@ impl Sampling {
         }
     }
 
-    /// How to resume sampling steps under error control after `samples`, the start among them, that were taken every `stride` steps or
+    /// The sampling that resumes steps under error control after `samples`, the start among them, that were taken every `stride` steps or
     /// at times.
     pub(crate) fn new(span: Span, times: Option<&SampleTimes>, stride: u64, samples: u64) -> Result<Self, Error> {
         match times {

@@ -17,7 +17,7 @@ pub(super) const DEFAULT_INTERVALS: u64 = 1000;
 const LOOKS: u64 = 200;
 /// The most steps between two checks.
 const UNWATCHED: u64 = 256;
-/// A remainder of this fraction of a step is rounding, not a step; so is what `until / h` may be off by itself.
+/// A remainder of this fraction of a step is rounding, not a step; so is the error that `until / h` may have.
 pub(super) const ROUNDING: f64 = 1e-9;
 
 /// The time from the start of a run to its end.
@@ -142,7 +142,7 @@ impl Schedule {
         time + self.rounding(time)
     }
 
-    /// How far two times may be from one another that are the same but for rounding.
+    /// The distance of two times that are equal but for rounding.
     fn rounding(&self, time: f64) -> f64 {
         ROUNDING * self.h + 2.0 * f64::EPSILON * time.abs()
     }
@@ -157,7 +157,7 @@ impl Schedule {
         step.is_multiple_of(self.sampled)
     }
 
-    /// How many steps after this one are of one size, up to the next sample; the last step is by itself.
+    /// The number of steps after this one that have its size, up to the next sample; the last step is separate.
     #[cfg(feature = "ensemble")]
     pub(crate) fn alike_from(&self, step: u64) -> u64 {
         let next_sample = step - step % self.sampled + self.sampled;

@@ -1,9 +1,9 @@
 //! Where a function changes its sign within a step.
 //!
 //! A piece of the step is sampled at nine Chebyshev points, two more than dense output has degrees. The polynomial through the samples
-//! shows that the function has no zero in the piece, or is monotonic there, so that its signs at the ends say everything; what its last
-//! coefficients leave open counts against it. A piece that shows neither is halved. Smooth functions are halved until an extremum is
-//! told from a pair of zeros; others until a piece is about a thousandth of the step.
+//! shows that the function has no zero in the piece, or is monotonic there, so that its signs at the ends say everything; the doubt in its
+//! last coefficients counts against it. A piece that shows neither is halved. Smooth functions are halved until an extremum differs from a
+//! pair of zeros; others until a piece is about a thousandth of the step.
 
 use core::f64::consts::FRAC_1_SQRT_2;
 
@@ -44,14 +44,14 @@ const COSINES: [f64; 2 * DEGREE] = [
     FRAC_1_SQRT_2,
     0.923_879_532_511_286_7,
 ];
-/// How many times a piece of a function that is not smooth is halved: to less than a thousandth of the step.
+/// The number of times that a piece of a rough function is halved: to less than a thousandth of the step.
 const HALVINGS: u32 = 10;
 /// The most times that a piece around an extremum is halved.
 const HALVINGS_AROUND_EXTREMA: u32 = 26;
-/// A polynomial whose last coefficients are below this fraction of the others is the function of a smooth piece. Of nine samples of
-/// a fast oscillation one in 100,000 seems to be smooth.
+/// A polynomial whose last coefficients are below this fraction of the others is the function of a smooth piece. One in 100,000 sets of
+/// nine samples of a fast oscillation seems to be smooth.
 const SMOOTH: f64 = 1e-2;
-/// How many times farther from 0 than it varies a function has to be that is not smooth.
+/// The distance from 0 that a rough function needs, in units of its variation.
 const FAR: f64 = 8.0;
 /// A function with more pieces than these that stay rough is noise, and compared only at the ends of the step.
 const MOST_ROUGH_PIECES: u32 = 16;
@@ -106,7 +106,7 @@ pub(super) struct SignChanges<'f, E> {
     counts: &'f dyn Fn(f64, f64) -> bool,
     /// Whether only the first change that counts is needed.
     first_alone: bool,
-    /// The last point that was passed, where the function was not 0 unless there is no other.
+    /// The last point that was passed, where the function was not 0, or else the only one.
     side: (f64, f64),
     found: Vec<BracketingInterval>,
     rough_pieces: u32,

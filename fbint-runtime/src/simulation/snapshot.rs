@@ -1,8 +1,8 @@
 //! A run under way, as its watcher sees it, and all that it takes to resume it.
 //!
-//! A run that resumes from a [`Snapshot`] makes the very steps that the run made from which it was taken, bit-identical: the
-//! snapshot holds the state, the control of the step size with the derivative that it would not evaluate again, the record of
-//! the drift and the samples so far. What the simulation is made from, it holds as far as that is needed to tell another run.
+//! A run that resumes from a [`Snapshot`] makes the very steps that the run made from which it was taken, bit-identical: the snapshot holds
+//! the state, the control of the step size with the derivative that it would not evaluate again, the record of the drift and the samples so
+//! far. It holds as much of the simulation's ingredients as it takes to recognise another run.
 
 use super::schedule::Span;
 use super::stepper::Memory;
@@ -113,7 +113,7 @@ impl Origin {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Past {
     pub(crate) occurrences: Vec<PastOccurrence>,
-    /// Of each event that has just been met: the rate of its function before.
+    /// For each event that has just been met: the rate of its function before.
     pub(crate) left: Vec<Option<f64>>,
     /// F - F_target of every sample, if the targets have changed.
     pub(crate) changes: Vec<Vec<f64>>,
@@ -167,7 +167,7 @@ impl Snapshot {
         &self.state
     }
 
-    /// Refuses a snapshot of another run than that of a system with this origin, or with what no run has.
+    /// Refuses a snapshot of another run than one of a system with this origin, or with values that no run has.
     pub(crate) fn check(&self, system: &dyn DynamicalSystem, origin: &Origin) -> Result<(), Error> {
         let (entries, integrals) = (system.facts().state.len(), system.facts().integrals.len());
         let Memory { derivative, end_rates, mean, held, carried, control, .. } = &self.memory;

@@ -9,12 +9,12 @@
 //! ```
 //!
 //! The step ends u_8 beyond the point where the last stage is evaluated, and u_8 is the estimate of its error. The stability function
-//! vanishes at infinity, as do those of the points of the last stages: what is fast has decayed after a step, however long that is.
-//! The time is an entry of the state, so that derivatives by it are a column of J. J has to be exact: a difference quotient would cost the
+//! vanishes at infinity, as do the functions of the points of the last stages: a fast motion has decayed after a step of any length. The
+//! time is an entry of the state, so that derivatives by it are a column of J. J has to be exact: a difference quotient would cost the
 //! method its order.
 //!
-//! Steps are those of an [`Integrator`](crate::Integrator), with its error control. What computes with matrices of doubles is compiled once
-//! with this crate, and not again for every model; in the lanes of an ensemble every lane has pivots of its own.
+//! An [`Integrator`](crate::Integrator) makes the steps, with its error control. Code for matrices of doubles is compiled once with this
+//! crate, and not again for every model; in the lanes of an ensemble every lane chooses its pivots.
 
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::{Pivot, not_finite};

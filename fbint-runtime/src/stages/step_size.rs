@@ -22,9 +22,10 @@ const OF_RUN: f64 = 1.0 / 250.0;
 /// The longest step, whatever the error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepLimits {
-    /// Of every step.
+    /// The longest of all steps.
     pub(crate) most: f64,
-    /// Of a step after one that moved nothing, if that counts: what sets in later must not fall between the stages of a step.
+    /// The longest step after one that moved nothing, if that counts: a motion that sets in later must not fall between the stages of a
+    /// step.
     pub(crate) at_rest: Option<f64>,
 }
 
@@ -48,7 +49,7 @@ impl StepLimits {
 }
 
 impl ControlConstants {
-    /// How much longer the step after one of this error can be. The logarithm of the error is kept for the step after that.
+    /// The growth of the step after one of this error. The logarithm of the error is kept for the step after that.
     #[inline]
     pub(crate) fn growth(&self, error: f64, last_log_error: &mut f64) -> f64 {
         let (least, most) = self.range;
@@ -65,7 +66,7 @@ impl ControlConstants {
         (SAFETY * factor).max(least).min(most)
     }
 
-    /// How much shorter a step must be than one that had this error, which may be infinite or NaN.
+    /// The factor by which a step must be shorter than one with this error, which may be infinite or NaN.
     pub(crate) fn shrinkage(&self, error: f64) -> f64 {
         let (least, _) = self.range;
         let factor = match self.response {

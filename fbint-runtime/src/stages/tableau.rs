@@ -3,9 +3,8 @@
 //! A method with S stages is k_i = f(x + h sum_{j<i} a_ij k_j), x += h sum_i b_i k_i (HNW II.1). The fields here do not
 //! depend on time, so that the nodes c_i = sum_j a_ij are not needed.
 //!
-//! HNW is E. Hairer, S. P. Norsett, G. Wanner, *Solving Ordinary Differential Equations I*, 2nd ed. The coefficients of the
-//! two methods of Dormand and Prince and the constants of their controllers are those of its authors' codes DOPRI5 and
-//! DOP853.
+//! HNW is E. Hairer, S. P. Norsett, G. Wanner, *Solving Ordinary Differential Equations I*, 2nd ed. The coefficients of the two methods of
+//! Dormand and Prince and the constants of their controllers come from its authors' codes DOPRI5 and DOP853.
 //!
 //! ```
 //! use fbint_runtime::tableau::HEUN;
@@ -41,8 +40,8 @@ pub struct Tableau<const S: usize> {
 
 /// A difference of stages that estimates the error of a step, entry by entry: h (sum_i stages_i k_i + end f(x after the step)).
 ///
-/// A projection takes it for the size of the error relative to that of other entries, and so it may be of a lower order than the
-/// error itself. Where all stages are equal it vanishes, exactly so for the methods of order 1, 2 and 4.
+/// A projection takes it for the size of the error relative to other entries' errors, and so it may be of a lower order than the error
+/// itself. Where all stages are equal it vanishes, exactly so for the methods of order 1, 2 and 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Difference<const S: usize> {
     /// The weights of the stages, in units of h.
@@ -246,8 +245,8 @@ impl<const S: usize> Tableau<S> {
 
 /// summand + factor v, entry by entry.
 ///
-/// It is written in short loops, each of which a compiler unrolls, so that a long vector, too, need not pass through memory: wide
-/// loads of what was stored entry by entry wait until all of it has arrived there.
+/// It is written in short loops that a compiler unrolls, so that a long vector, too, need not pass through memory: wide loads of entries
+/// that were stored one by one wait until all have arrived there.
 #[inline(always)]
 fn fused<V: Entries<T>, T: Scalar>(factor: T, v: &V, summand: &V) -> V {
     const SHORT: usize = 16;
@@ -317,7 +316,7 @@ pub(crate) struct Pair {
     /// The stage that is f at the end of the step; its row of a is b.
     pub(crate) last: usize,
     pub(crate) error: ErrorEstimate,
-    /// What the stages add to the cubic Hermite polynomial, or to the chord where the method is implicit.
+    /// The contribution of the stages to the cubic Hermite polynomial, or to the chord where the method is implicit.
     pub(crate) dense: [Weights; 4],
     pub(crate) control: ControlConstants,
 }
@@ -344,7 +343,7 @@ pub(crate) struct ControlConstants {
     pub(crate) range: (f64, f64),
 }
 
-/// How a step of error err, in units of the tolerance, changes the next.
+/// The rule by which a step of error err, in units of the tolerance, changes the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Response {
     /// err^(-1/8), for which square roots are quicker than a logarithm, and the same on every machine.
@@ -359,7 +358,7 @@ impl Pair {
         matches!(self.error, ErrorEstimate::LastStage)
     }
 
-    /// The error of a step of size `h`, entry by entry, and its norm in units of the tolerance, of a state with so many entries. An
+    /// The error of a step of size `h`, entry by entry, and its norm in units of the tolerance, of a state with this number of entries. An
     /// embedded method has evaluated the last of the stages, too.
     #[inline(always)]
     pub(crate) fn error<V: Entries<T>, T: Larger>(&self, stages: &[V], h: T, weights: &V, dimension: usize) -> (V, T) {
@@ -708,7 +707,7 @@ pub(crate) mod tests {
         trees
     }
 
-    /// Adds the trees of which `chosen` are the first subtrees and the others have so many nodes and are not later than `end`.
+    /// Adds the trees whose first subtrees are `chosen`, and whose other subtrees have `nodes` nodes in all and are not later than `end`.
     fn add_forests(trees: &[Tree], nodes: usize, end: usize, chosen: &mut Vec<usize>, found: &mut Vec<Tree>) {
         if nodes == 0 {
             let order = 1 + chosen.iter().map(|&i| trees[i].order).sum::<usize>();

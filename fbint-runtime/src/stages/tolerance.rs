@@ -1,4 +1,4 @@
-//! How large the error of a step may be, and the norm that it is measured in.
+//! The size that the error of a step may have, and the norm that measures it.
 
 use crate::error::{Error, positive};
 use crate::numbers::entries::Entries;
@@ -73,7 +73,7 @@ pub(crate) struct Sizes<V> {
 }
 
 impl<V> ErrorScale<V> {
-    /// That of a run from a start, of which `continues` tells the entries that belong to the variable of the one before.
+    /// The scale of a run from a start. `continues` marks the entries that belong to the variable of the one before.
     pub(crate) fn new<T: Larger>(tolerance: &Tolerance, start: &V, continues: impl Fn(usize) -> bool) -> Self
     where
         V: Entries<T>,
@@ -242,7 +242,7 @@ pub(crate) fn relative<V: Entries<f64>>(v: &V, sizes: &V, is_counted: impl Fn(us
 }
 
 impl<V: Entries<f64>> ErrorScale<V> {
-    /// The same relative tolerance with absolute ones for entries of typical sizes.
+    /// This relative tolerance with absolute ones for entries of typical sizes.
     pub(crate) fn with_scales(&self, tolerance: &Tolerance, scales: &V, dimension: usize) -> Result<Self, Error> {
         let atol = tolerance.atol.unwrap_or(tolerance.rtol);
         let mut given: V = filled(atol);
@@ -294,13 +294,13 @@ pub(crate) fn nudged<V: Entries<f64>>(state: &V, clock: Option<usize>, attempts:
     })
 }
 
-/// The root mean square of the weighed entries, of which a state has so many.
+/// The root mean square of the weighed entries of a state with `dimension` entries.
 #[inline]
 pub(crate) fn norm<V: Entries<T>, T: Scalar>(v: &V, weights: &V, dimension: usize) -> T {
     mean_square(v, weights, dimension).sqrt()
 }
 
-/// The mean of the squares of the weighed entries, of which a state has so many.
+/// The mean of the squares of the weighed entries of a state with `dimension` entries.
 #[inline]
 pub(crate) fn mean_square<V: Entries<T>, T: Scalar>(v: &V, weights: &V, dimension: usize) -> T {
     // Four sums, because the next step's size waits for this one.

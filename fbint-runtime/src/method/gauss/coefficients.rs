@@ -100,8 +100,8 @@ impl Coefficients {
         (0..stages).map(|i| (0..stages).map(|j| b[j] * self.share(i, j)).sum()).collect()
     }
 
-    /// What the L_j of a step make of the L_i of the next one of the same size, column by column: the polynomial through the rates at
-    /// the nodes goes on.
+    /// The matrix that takes the L_j of a step to the L_i of the next one of the same size, column by column: it continues the polynomial
+    /// through the rates at the nodes.
     pub(super) fn extrapolation(&self) -> Vec<f64> {
         let (stages, b, nodes) = (self.stages(), self.weights(1.0), self.nodes());
         let entry = |i: usize, j: usize| {

@@ -18,8 +18,8 @@ const MOST_ITERATIONS: u32 = 50;
 const ROUNDING: f64 = 1e-9;
 /// unless it is this fraction of the largest: there it may be nothing but the rounding of others.
 const NOISE: f64 = 1e-13;
-/// Steps by collocation, of states that are slices. What belongs to stages has for each entry of the state the numbers of all stages,
-/// side by side, so that a compiler takes several at once.
+/// Steps by collocation, of states that are slices. Arrays of stages have for each entry of the state the numbers of all stages, side by
+/// side, so that a compiler takes several at once.
 pub(crate) struct Collocation {
     pub(super) coefficients: Coefficients,
     shares: Vec<f64>,
@@ -50,7 +50,7 @@ pub(crate) struct Collocation {
 
 /// Numbers of several stages for one entry of the state, with which computations are made at once.
 trait Part: Scalar {
-    /// How many these are.
+    /// The number of these.
     const WIDTH: usize;
 
     /// The first numbers of a slice.
@@ -99,7 +99,7 @@ type PartOfFour = f64;
 const PARTS_OF_EIGHT: usize = 8 / PartOfEight::WIDTH;
 const PARTS_OF_FOUR: usize = 4 / PartOfFour::WIDTH;
 
-/// How an iteration has changed the stages.
+/// The change of the stages in an iteration.
 struct IterationChange {
     /// The sum of the changes of all entries.
     total: f64,
@@ -389,7 +389,7 @@ impl Collocation {
         Some(begin.iter().zip(self.stages.chunks_exact(count)).map(entry).collect())
     }
 
-    /// What the next step depends on: where the last one ended, what was left of that sum, and its L_i, if they are known.
+    /// The values on which the next step depends: the end of the last one, the rest of that sum, and its L_i, if they are known.
     pub(super) fn carried(&self) -> Vec<Vec<f64>> {
         let of_stage = |i: usize| self.increments.iter().skip(i).step_by(self.count()).copied().collect();
         let increments = (0..self.count()).filter(|_| self.is_known).map(of_stage);
