@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use fbint_tests::workspaces::home;
 use quote::ToTokens;
-use syn::{Attribute, ImplItem, Item, ItemImpl, TraitItem, Type, UseTree, Visibility};
+use syn::{Attribute, ImplItem, Item, ItemImpl, ItemTrait, TraitItem, Type, UseTree, Visibility};
 
 #[test]
 fn the_public_items_of_the_runtime_are_listed() -> Result<(), Box<dyn Error>> {
@@ -130,31 +130,32 @@ fn described(item: &Item) -> Vec<String> {
             });
             [head].into_iter().chain(variants).collect()
         }
-        Item::Trait(item) => {
-            let bounds =
-                if item.supertraits.is_empty() { String::new() } else { format!(": {}", text(&item.supertraits)) };
-            let head = format!("trait {}{}{bounds}", item.ident, text(&item.generics));
-            let members = item.items.iter().filter_map(|member| match member {
-                TraitItem::Fn(member) if !is_hidden(&member.attrs) => {
-                    let given = if member.default.is_some() { " { .. }" } else { "" };
-                    Some(format!("{}: {}{given}", item.ident, text(&member.sig)))
-                }
-                TraitItem::Type(member) => {
-                    let (generics, bounds) = (text(&member.generics), text(&member.bounds));
-                    Some(format!("{}: type {}{generics}: {bounds}", item.ident, member.ident))
-                }
-                TraitItem::Const(member) if !is_hidden(&member.attrs) => {
-                    Some(format!("{}: const {}: {}", item.ident, member.ident, text(&member.ty)))
-                }
-                _ => None,
-            });
-            [head].into_iter().chain(members).collect()
-        }
+        Item::Trait(item) => described_trait(item),
         Item::Type(item) => vec![format!("type {}{} = {}", item.ident, text(&item.generics), text(&item.ty))],
         Item::Const(item) => vec![format!("const {}: {}", item.ident, text(&item.ty))],
         Item::Fn(item) => vec![text(&item.sig)],
         _ => Vec::new(),
     }
+}
+
+fn described_trait(item: &ItemTrait) -> Vec<String> {
+    let bounds = if item.supertraits.is_empty() { String::new() } else { format!(": {}", text(&item.supertraits)) };
+    let head = format!("trait {}{}{bounds}", item.ident, text(&item.generics));
+    let members = item.items.iter().filter_map(|member| match member {
+        TraitItem::Fn(member) if !is_hidden(&member.attrs) => {
+            let given = if member.default.is_some() { " { .. }" } else { "" };
+            Some(format!("{}: {}{given}", item.ident, text(&member.sig)))
+        }
+        TraitItem::Type(member) => {
+            let (generics, bounds) = (text(&member.generics), text(&member.bounds));
+            Some(format!("{}: type {}{generics}: {bounds}", item.ident, member.ident))
+        }
+        TraitItem::Const(member) if !is_hidden(&member.attrs) => {
+            Some(format!("{}: const {}: {}", item.ident, member.ident, text(&member.ty)))
+        }
+        _ => None,
+    });
+    [head].into_iter().chain(members).collect()
 }
 
 fn is_hidden(attributes: &[Attribute]) -> bool {
