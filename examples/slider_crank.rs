@@ -2,7 +2,7 @@
 //
 //     fbint run slider_crank.rs --until 10 --plot slider_crank.svg --animate slider_crank.html
 //
-// The crank turns freely and the slider moves it against gravity. How long does the first half turn take?
+// The pin starts upwards at 2 m/s, and the rod drives the slider. How long does the first half turn take?
 //
 //     fbint run slider_crank.rs --until-event 'pin[1] < 0'
 
