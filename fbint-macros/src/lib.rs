@@ -64,6 +64,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `start(q = vector![l, 0], ..)` | the state in which a run starts, by parameters, numbers and definitions; the time begins at 0 unless it is given, as in `start(x = 1, t = -8)`, and the work always does. See `FeedbackSystem::declared_start` |
 /// | `search(degree = 4)` | searches for undeclared conserved quantities: polynomials of that degree in the state and in the functions that occur |
 /// | `derivatives` | generates the derivatives of the field, the integrals and the outputs, see [below](#derivatives) |
+/// | `taylor` | generates the Taylor series of solutions, see [below](#taylor-series) |
 /// | `crate = path` | where `fbint-runtime` is found, if it is renamed or re-exported |
 ///
 /// Constraints of a canonical system must be second class: the matrix C of their Poisson brackets must be invertible. An unused definition
@@ -306,6 +307,12 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// `Sensitivity` differentiates whole runs with them, projections included, and `Linearisation` gives the matrices of the linear system
 /// near a state; the page `guide::linearisation` of `fbint-runtime` has examples.
+///
+/// # Taylor series
+///
+/// With the key `taylor` a model also implements `TaylorSystem`, whose function `taylor_coefficients` computes the coefficients of
+/// x(t) = x_0 + x_1 t + x_2 t^2 + .. up to any order. `Method::Taylor` takes its steps with them. The field may not contain `abs` of the
+/// state, which has no series where it is 0.
 ///
 /// # Parameters
 ///

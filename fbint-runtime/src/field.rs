@@ -17,6 +17,8 @@ use crate::numbers::lanes::Lanes;
 use crate::numbers::scalar::Scalar;
 use crate::numbers::sealed::Sealed;
 use crate::system::SystemFacts;
+#[cfg(feature = "std")]
+use crate::system::taylor::Series;
 use crate::system::{DrivenSystem, FeedbackSystem, KineticEnergy, PreparedSystem, StateEntry, StateRole, Vector};
 
 /// An autonomous ordinary differential equation x' = f(x) on R^N, in numbers of type `T`.
@@ -61,6 +63,15 @@ pub trait Field<T: Scalar = f64> {
 
     /// Makes it the field of a solution that starts at this state, which is given to a feedback as new targets.
     fn start_at(&mut self, _x: &Self::Vector) {}
+
+    /// The Taylor series of the field's solutions, or why there are none.
+    #[cfg(feature = "std")]
+    #[doc(hidden)]
+    fn series(&self) -> Result<Series<'_>, &'static str> {
+        Err(
+            "its field has no Taylor series: gains are code; choose a projection in place of gains, or `Method::Dop853`",
+        )
+    }
 
     /// The number of coordinates, if these are the first entries of the state, and their rates are linear in the momenta, which come
     /// next, and depend on nothing else. 0 where that is not known.
@@ -118,6 +129,10 @@ impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
         (**self).coordinates()
     }
 
+    fn series(&self) -> Result<Series<'_>, &'static str> {
+        (**self).series()
+    }
+
     #[cfg(feature = "lanes")]
     fn in_lanes(&self, stages: usize) -> Option<std::boxed::Box<StageRates<'_>>> {
         (**self).in_lanes(stages)
@@ -147,10 +162,21 @@ pub trait TakesInput<S: DrivenSystem>: Field<Vector = Vector<S>> + Sealed {
     /// [`Field::jacobian`] with these inputs.
     fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool;
 
+    /// [`Field::series`] with the inputs that a function gives for the state where the series begin.
+    #[cfg(feature = "std")]
+    #[doc(hidden)]
+    fn series_with<'f>(&'f self, _input: std::boxed::Box<InputAt<'f, S>>) -> Result<Series<'f>, &'static str> {
+        self.series()
+    }
+
     /// The facts about the system.
     #[doc(hidden)]
     fn facts(&self) -> &'static SystemFacts;
 }
+
+/// The inputs at a state.
+#[cfg(feature = "std")]
+type InputAt<'f, S> = dyn Fn(&[f64]) -> <S as DrivenSystem>::Inputs<f64> + 'f;
 
 #[cfg(feature = "std")]
 impl<F: Sealed + ?Sized> Sealed for std::boxed::Box<F> {}
@@ -163,6 +189,10 @@ impl<S: DrivenSystem, F: TakesInput<S> + ?Sized> TakesInput<S> for std::boxed::B
 
     fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
         (**self).jacobian_with(input, x, add)
+    }
+
+    fn series_with<'f>(&'f self, input: std::boxed::Box<InputAt<'f, S>>) -> Result<Series<'f>, &'static str> {
+        (**self).series_with(input)
     }
 
     fn facts(&self) -> &'static SystemFacts {
@@ -191,6 +221,11 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
 
     fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
         Self(S::with_input(self.0, input)).jacobian(x, add)
+    }
+
+    #[cfg(feature = "std")]
+    fn series_with<'f>(&'f self, input: std::boxed::Box<InputAt<'f, S>>) -> Result<Series<'f>, &'static str> {
+        Series::of::<S>(&self.0, move |x| S::with_input(self.0, input(x)))
     }
 
     #[inline]
@@ -231,6 +266,13 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
     #[inline]
     fn continues_variable(&self, entry: usize) -> bool {
         StateEntry::continues(self.0.facts().state, entry)
+    }
+
+    #[cfg(feature = "std")]
+    fn series(&self) -> Result<Series<'_>, &'static str> {
+        let field = <dyn core::any::Any>::downcast_ref::<PlainField<S>>(self);
+        let field = field.ok_or("its series are of doubles")?;
+        Series::of::<S>(&field.0, |_| field.0)
     }
 
     /// The coefficients for a Hamiltonian with a constant mass matrix, without constraints or the time.

@@ -131,6 +131,7 @@ pub use nalgebra;
 #[doc(hidden)]
 pub use numbers::dual::Dual;
 pub use numbers::entries::{Entries, Entry};
+pub use numbers::four::Four;
 #[cfg(feature = "lanes")]
 pub use numbers::lanes::Lanes;
 pub use numbers::scalar::Scalar;
@@ -159,6 +160,12 @@ pub use system::derivatives::{DifferentiableSystem, Direction, Gradient, Prepare
 pub use system::dynamical_system::DynamicalSystem;
 pub use system::lagrangian::LagrangianSystem;
 pub use system::short_form::ShortForm;
+pub use system::taylor::TaylorSystem;
+#[doc(hidden)]
+pub use system::taylor::{NOT_GENERATED, PastOrders, TaylorFunctions};
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use system::taylor::{SumGroup, order_sums};
 pub use system::{
     Conservation, DrivenSystem, Evidence, FeedbackLaw, FeedbackSystem, GeneratedSystem, Integral, IntegralKind,
     Integrals, KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,

@@ -3,6 +3,7 @@
 #[cfg(feature = "std")]
 pub(crate) mod dual;
 pub(crate) mod entries;
+pub(crate) mod four;
 #[cfg(feature = "lanes")]
 pub(crate) mod lanes;
 pub(crate) mod larger;

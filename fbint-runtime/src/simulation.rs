@@ -26,6 +26,7 @@ mod schedule;
 mod sign_changes;
 mod snapshot;
 mod stepper;
+mod taylor_steps;
 
 use core::fmt;
 use core::ops::ControlFlow;
@@ -48,6 +49,7 @@ use self::snapshot::Origin;
 pub use self::snapshot::PastOccurrence;
 pub use self::snapshot::{Moment, Snapshot};
 use self::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
+use self::taylor_steps::{TaylorSteps, without_series};
 use crate::error::Error;
 use crate::field::driver::{Driven, Signal};
 use crate::field::feedback::Feedback;
@@ -71,6 +73,7 @@ use crate::stages::step_size::StepLimits;
 use crate::stages::tolerance::Tolerance;
 use crate::system::SystemFacts;
 use crate::system::dynamical_system::DynamicalSystem;
+use crate::system::taylor::NOT_GENERATED;
 use crate::system::{DrivenSystem, FeedbackSystem, Integrals, Vector};
 
 /// A field that other gains may replace: one without inputs, which they would forget.
@@ -692,6 +695,15 @@ impl Stepping {
             Self::Gauss { stages, h } => Box::new(GaussMethod::new(field, Coefficients::of_stages(stages), h, &start)),
             Self::Geometric { map, .. } => map.steps(system, &start, control.map)?,
             Self::Controlled { method, tolerances } => return method.stepper(field, start, tolerances, control, ends),
+            Self::Taylor { tolerance } => {
+                // A constant, so that the steps are compiled for systems that can have them alone.
+                if const { !S::MAY_HAVE_SERIES } {
+                    return Err(without_series(system.facts(), NOT_GENERATED));
+                }
+                let limits = (control.time, control.limits, control.given.max_steps());
+                let steps = TaylorSteps::new(field, start, tolerance, control.scales, limits, ends)?;
+                return Ok(Box::new(steps));
+            }
             Self::Rodas5P { tolerances: (rtol, atol) } => {
                 // The first condition is a constant, so that the steps are compiled for systems that can have them alone.
                 if const { matches!(S::KNOWN_FACTS, Some(facts) if !facts.has_jacobian) }

@@ -5,6 +5,7 @@ pub(crate) mod dynamical_system;
 pub(crate) mod facts;
 pub(crate) mod lagrangian;
 pub(crate) mod short_form;
+pub(crate) mod taylor;
 pub(crate) mod traits;
 
 pub use self::facts::{

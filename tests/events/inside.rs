@@ -12,7 +12,7 @@ use super::systems::*;
 fn long_steps(h: f64) -> Vec<Method> {
     let tolerances = (1e-9, Some(1e-9));
     let is_general = |method: &Method| !matches!(method, Method::DiscreteHamel { .. } | Method::Rattle { .. });
-    let has_derivatives = |method: &Method| !matches!(method, Method::Rodas5P { .. });
+    let has_derivatives = |method: &Method| !matches!(method, Method::Rodas5P { .. } | Method::Taylor { .. });
     Method::all(h, tolerances).into_iter().filter(is_general).filter(has_derivatives).collect()
 }
 

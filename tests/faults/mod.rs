@@ -177,6 +177,8 @@ mod programs {
             Input::Target(row) => Input::Target(other_row(row)),
             Input::Weight(place) => Input::Weight(place + 1),
             Input::Acceleration(place) => Input::Acceleration(place + 1),
+            Input::Order(place) => Input::Order(place + 1),
+            Input::Initial(place) => Input::Initial(place + 1),
         }
     }
 

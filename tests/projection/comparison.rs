@@ -444,6 +444,7 @@ fn label(method: &Method) -> (&'static str, f64) {
         Method::DormandPrince { rtol, .. } => ("DP5(4)", rtol),
         Method::Dop853 { rtol, .. } => ("DOP853", rtol),
         Method::Rodas5P { rtol, .. } => ("Rodas5P", rtol),
+        Method::Taylor { tolerance } => ("Taylor", tolerance),
     }
 }
 

@@ -26,5 +26,6 @@ mod simulation;
 mod single_precision;
 #[path = "../../fbint-runtime/benches/problems/stiff.rs"]
 mod stiff;
+mod taylor;
 mod units;
 mod vectors;

@@ -268,7 +268,7 @@ fn padded_square<R: Entries<V>, V: Entries<T>, T: Scalar>(rows: &R) -> [[T; STAT
 /// What was found, after what was done for it. Numbers are printed so that no two are printed alike.
 type Found = Vec<(String, String)>;
 
-const METHODS: [Method; 13] = Method::all(1.0 / 32.0, (1e-6, Some(1e-8)));
+const METHODS: [Method; 14] = Method::all(1.0 / 32.0, (1e-6, Some(1e-8)));
 /// RK4, Gauss 8, DOP853 and Rodas5P.
 const FEW: [Method; 4] = [METHODS[3], METHODS[5], METHODS[11], METHODS[12]];
 const TWICE: Option<Projection> = match NonZeroU32::new(2) {

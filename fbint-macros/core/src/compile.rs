@@ -25,7 +25,7 @@ use crate::elaborate;
 use crate::emit::{self, CompiledModel};
 use crate::expression::work::begin;
 use crate::prepared::{Surroundings, VARIABLE};
-use crate::program;
+use crate::program::{self, Programs, TaylorSeries, VECTOR_FIELD};
 use crate::syntax::diagnostics::{Errors, panic_text};
 use crate::syntax::{self, Declaration};
 use crate::{notation, proofs};
@@ -101,13 +101,33 @@ pub fn model(declaration: &mut Declaration, errors: Errors, surroundings: &Surro
     if !unverified.is_empty() {
         findings.doubts.push(Doubt::Unverified(unverified));
     }
+    let series = declaration.taylor.then(|| series(declaration, &programs)).transpose()?;
     begin("printing its equations");
     let equations = notation::plain(derivation, &findings);
     let (latex, summary) = (notation::latex(derivation, &findings), notation::summary(derivation, &findings));
     let undeclared = notation::undeclared(derivation, &findings.further);
     settle(messages, &mut origin, &equations)?;
     let (derivation, file) = (origin.prepared.derivation, origin.file);
-    Ok(CompiledModel { elaborated, derivation, programs, findings, equations, latex, summary, undeclared, file })
+    Ok(CompiledModel {
+        elaborated,
+        derivation,
+        programs,
+        series,
+        findings,
+        equations,
+        latex,
+        summary,
+        undeclared,
+        file,
+    })
+}
+
+/// The Taylor series of solutions, compared with the field.
+fn series(declaration: &Declaration, programs: &Programs) -> syn::Result<TaylorSeries> {
+    let field = &programs[&VECTOR_FIELD];
+    let series = TaylorSeries::of(field).map_err(|_| messages::without_series(declaration))?;
+    program::verify_series(field, &programs.prepare, &series).map_err(|fault| messages::fault(declaration, &fault))?;
+    Ok(series)
 }
 
 /// Everything that is found out about a derivation, by algebra and in numbers.

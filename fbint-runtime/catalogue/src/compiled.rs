@@ -3,12 +3,12 @@
 use std::marker::PhantomData;
 
 use fbint_runtime::{
-    Dual, Entries, Entry, Error, Event, FeedbackLaw, FeedbackSystem, GeneratedSystem, Integrals, Lanes, MediumLanes,
-    NarrowLanes, OneStep, PreparedSystem, Scalar, SystemFacts, Vector,
+    Dual, Entries, Entry, Error, Event, FeedbackLaw, FeedbackSystem, Four, GeneratedSystem, Integrals, Lanes,
+    MediumLanes, NarrowLanes, OneStep, PreparedSystem, Scalar, SystemFacts, Vector,
 };
 
 use crate::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
-use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
+use crate::functions::{FlatFunctions, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source};
 use crate::loaded::{LoadedSystem, is_in_lanes, vector};
 use crate::{Controller, Drawing, Model};
 
@@ -108,6 +108,10 @@ impl<S: GeneratedSystem> FlatFunctions for CompiledFunctions<S> {
         self
     }
 
+    fn series(&self) -> Result<&dyn FlatSeries, &'static str> {
+        S::taylor_functions(&S::of_numbers(|_| 0.0)).map(|_| self as &dyn FlatSeries)
+    }
+
     fn lanes(&self) -> &dyn Functions<NarrowLanes> {
         self
     }
@@ -191,6 +195,22 @@ impl<S: GeneratedSystem> Functions<Dual> for CompiledFunctions<S> {
 
     fn jacobian(&self, _: &Given<'_, Dual>, _: bool, _: &mut dyn FnMut(usize, usize, Dual)) -> bool {
         false
+    }
+}
+
+impl<S: GeneratedSystem> FlatSeries for CompiledFunctions<S> {
+    fn columns(&self) -> usize {
+        S::taylor_functions(&S::of_numbers(|_| 0.0)).map_or(0, |functions| functions.columns)
+    }
+
+    fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [Four]) {
+        let system = system::<S, f64>(given);
+        let Ok(functions) = S::taylor_functions(&system) else { return };
+        let mut own: Vec<Vector<S>> = coefficients.chunks_exact(stride).map(vector).collect();
+        (functions.expand)(&system, Entries::flat_mut(&mut own), memory);
+        for (row, own) in coefficients.chunks_exact_mut(stride).zip(&own) {
+            put(row, *own);
+        }
     }
 }
 

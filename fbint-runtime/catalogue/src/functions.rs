@@ -2,7 +2,7 @@
 
 use std::ops::Index;
 
-use fbint_runtime::{Dual, MediumLanes, NarrowLanes, SystemFacts};
+use fbint_runtime::{Dual, Four, MediumLanes, NOT_GENERATED, NarrowLanes, SystemFacts};
 
 /// The functions of a system, whatever its parameters are, in the numbers that runs and ensembles compute with.
 pub trait FlatFunctions: Send + Sync {
@@ -18,6 +18,23 @@ pub trait FlatFunctions: Send + Sync {
     fn medium_lanes(&self) -> &dyn Functions<MediumLanes>;
     /// The field in numbers with a derivative.
     fn duals(&self) -> &dyn Functions<Dual>;
+    /// The Taylor series of solutions, or why there are none.
+    ///
+    /// # Errors
+    ///
+    /// If they are not generated, or if the field has none.
+    fn series(&self) -> Result<&dyn FlatSeries, &'static str> {
+        Err(NOT_GENERATED)
+    }
+}
+
+/// The Taylor series of the solutions of a system.
+pub trait FlatSeries {
+    /// The number of vectors of memory that each order takes.
+    fn columns(&self) -> usize;
+    /// [`TaylorSystem::taylor_coefficients`](fbint_runtime::TaylorSystem::taylor_coefficients) with a `stride` from each coefficient to the
+    /// next, which is at least as long as the state.
+    fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [Four]);
 }
 
 /// The functions of a system in numbers of one type.

@@ -27,7 +27,7 @@ pub use self::compiled::{generated_functions, prepared_numbers};
 pub use self::controller::Controller;
 pub use self::drawing::{Drawing, DrawnShape, Position, circle, circle_about};
 pub use self::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
-pub use self::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
+pub use self::functions::{FlatFunctions, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source};
 use self::loaded::Loaded;
 pub use self::model::{GeometricMethod, Model, lower_case};
 use self::padded::{Padded, Visitor, fits};

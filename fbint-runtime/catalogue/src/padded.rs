@@ -4,8 +4,8 @@ use std::any::Any;
 use std::{array, fmt, ptr};
 
 use fbint_runtime::{
-    DrivenSystem, Dual, Entry, FeedbackLaw, FeedbackSystem, HamelFunctions, HamelSystem, MediumLanes, NarrowLanes,
-    PreparedSystem, Scalar, Signal, SystemFacts, Vector,
+    DrivenSystem, Dual, Entry, FeedbackLaw, FeedbackSystem, Four, HamelFunctions, HamelSystem, MediumLanes,
+    NarrowLanes, PreparedSystem, Scalar, Signal, SystemFacts, TaylorFunctions, Vector,
 };
 
 use crate::Controller;
@@ -95,6 +95,17 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
 
     fn hamel_functions(&self) -> Option<HamelFunctions<Self>> {
         self.facts().has_hamel_steps.then_some(HamelFunctions::OF_SYSTEM)
+    }
+
+    const MAY_HAVE_SERIES: bool = true;
+
+    fn taylor_functions(system: &PaddedPrepared<f64, N, M>) -> Result<TaylorFunctions<Self>, &'static str> {
+        let expand = |system: &PaddedPrepared<f64, N, M>, coefficients: &mut [f64], memory: &mut [Four]| {
+            if let Ok(series) = system.flat.series() {
+                series.expand(&system.given(&[], &[], &[]), coefficients, N, memory);
+            }
+        };
+        Ok(TaylorFunctions { columns: system.flat.series()?.columns(), expand })
     }
 
     fn parameter(&self, index: usize) -> Option<f64> {

@@ -15,8 +15,9 @@ pub struct Scheme {
 }
 
 /// One of Okabe and Ito's colours that read on white, which the colour-blind tell apart; a brown and a grey for the explicit methods of
-/// order 2; and Tol's olive, wine and indigo for collocation. All other methods are black.
-const COLOURS: [(&str, &str); 12] = [
+/// order 2; and Tol's olive, wine and indigo for collocation, and his green for
+/// Taylor's method. All other methods are black.
+const COLOURS: [(&str, &str); 13] = [
     ("euler", "#0072B2"),
     ("midpoint", "#8C510A"),
     ("heun", "#777777"),
@@ -29,6 +30,7 @@ const COLOURS: [(&str, &str); 12] = [
     ("dormand-prince", "#CC79A7"),
     ("dop853", "#E69F00"),
     ("rodas5p", "#56B4E9"),
+    ("taylor", "#117733"),
 ];
 
 /// A means of keeping integrals in addition to the steps.

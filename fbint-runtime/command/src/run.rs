@@ -227,6 +227,9 @@ fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
             let given = given.unwrap_or("--max-step");
             Err(format!("{name} takes steps of one size: give --step instead of {given}, or --method dop853").into())
         }
+        _ if matches!(method, Method::Taylor { .. }) && arguments.atol.is_some() => {
+            Err(format!("{name} takes --rtol alone, relative to the size of each variable: leave out --atol").into())
+        }
         _ => Ok(method),
     }
 }

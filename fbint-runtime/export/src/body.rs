@@ -54,6 +54,9 @@ impl Places {
             Input::Direction(Unknown::Variance(symbol)) => format!("variances_direction[{}]", symbol.place()),
             Input::Direction(Unknown::Target(integral)) => format!("targets_direction[{}]", integral.place()),
             Input::Change(index) => format!("direction->c[{index}]"),
+            // No function that is exported has Taylor series.
+            Input::Order(place) => format!("order[{place}]"),
+            Input::Initial(place) => format!("initial[{place}]"),
         }
     }
 }

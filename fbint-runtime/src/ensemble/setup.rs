@@ -162,6 +162,7 @@ impl ResolvedSettings {
                 }
             }
             Stepping::Geometric { h, .. } => (EnsembleStepping::OneByOne, schedule(h)?.sample_times()),
+            Stepping::Taylor { .. } => (EnsembleStepping::OneByOne, between_steps()?),
             Stepping::Rodas5P { tolerances: (rtol, atol) } => {
                 let tolerance = Tolerance::new(rtol, atol)?;
                 (EnsembleStepping::Controlled { pair: &RODAS5P, tolerance }, between_steps()?)

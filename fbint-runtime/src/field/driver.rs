@@ -15,7 +15,11 @@ use crate::error::failure::UndefinedInput;
 use crate::field::{ALWAYS, Driver, Field, TakesInput};
 use crate::hold::consistent_start::size_of_variable;
 use crate::numbers::entries::Entries;
+#[cfg(feature = "std")]
+use crate::numbers::linear::from_slice;
 use crate::numbers::linear::{is_finite, not_finite};
+#[cfg(feature = "std")]
+use crate::system::taylor::Series;
 use crate::system::{DrivenSystem, StateEntry, Vector};
 
 /// The distance at which a central difference errs about as much by its length as by rounding, the cube root of epsilon.
@@ -34,6 +38,12 @@ pub trait Signal<S: DrivenSystem> {
     /// The first and the last time at which the inputs are known.
     fn range(&self) -> [f64; 2] {
         ALWAYS
+    }
+
+    /// Whether the inputs are the same during all of a step, which ends where they jump.
+    #[doc(hidden)]
+    fn is_held(&self) -> bool {
+        false
     }
 }
 
@@ -123,6 +133,16 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
                 }
             },
         )
+    }
+
+    #[cfg(feature = "std")]
+    fn series(&self) -> Result<Series<'_>, &'static str> {
+        if !self.signal.is_held() {
+            return Err(
+                "its inputs are code, which has no Taylor series: give them by a `Held` table, or choose `Method::Dop853`",
+            );
+        }
+        self.field.series_with(std::boxed::Box::new(|x| self.input_of_field(&from_slice(x))))
     }
 
     fn dimension(&self) -> usize {
@@ -216,6 +236,10 @@ impl<S: DrivenSystem<Input = I>, I: Clone> Signal<S> for Held<I> {
         self.current.set(current);
         let end = self.end(current);
         if end < self.until { end } else { f64::INFINITY }
+    }
+
+    fn is_held(&self) -> bool {
+        true
     }
 
     fn range(&self) -> [f64; 2] {

@@ -9,6 +9,7 @@ use crate::numbers::scalar::Scalar;
 use crate::stages::tableau::{DOP853_PAIR, DORMAND_PRINCE_PAIR, Pair};
 use crate::stages::tableau::{EULER, HEUN, MIDPOINT, RK4, Tableau};
 use crate::system::SystemFacts;
+use crate::system::taylor::order_of;
 use crate::system::{FeedbackSystem, Vector};
 
 /// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); the intervals of the methods
@@ -94,6 +95,13 @@ pub enum Method {
         rtol: f64,
         /// The absolute tolerance of a step; without one, rtol times the size of each variable: see [`Tolerance`](crate::Tolerance).
         atol: Option<f64>,
+    },
+    /// Taylor's method, for errors near rounding: each step is a polynomial whose order follows from the tolerance, 20 at 1e-15 and 12 at
+    /// 1e-9, and which is known all along the step. Sums are compensated. For systems with the key `taylor` whose field is smooth, without
+    /// gains, and with inputs from a table if it has any; see [`TaylorSystem`](crate::TaylorSystem).
+    Taylor {
+        /// The largest part of the size of each variable that a step may err by.
+        tolerance: f64,
     },
 }
 
@@ -184,6 +192,8 @@ pub(crate) enum Stepping {
     Geometric { map: GeometricMap, h: f64 },
     /// Steps of Rodas5P, whose size is chosen by error control.
     Rodas5P { tolerances: Tolerances },
+    /// Steps of Taylor's method, whose size follows from the series.
+    Taylor { tolerance: f64 },
     /// Steps of an explicit method, whose size is chosen by error control.
     Controlled { method: ErrorControl, tolerances: Tolerances },
 }
@@ -249,7 +259,7 @@ impl Method {
     /// [`summary`](Self::summary). Nothing else knows the methods one by one.
     #[rustfmt::skip]
     const fn properties(self) -> MethodProperties {
-        use Stepping::{Controlled, Fixed, Gauss, Geometric, Rodas5P};
+        use Stepping::{Controlled, Fixed, Gauss, Geometric, Rodas5P, Taylor};
         let (stepping, order, [key, label, name, summary]) = match self {
             Self::Euler { h } => (Fixed { method: FixedStep::Euler, h }, 1,
                 ["euler", "Euler", "Euler", "The explicit Euler method, order 1"]),
@@ -283,12 +293,15 @@ impl Method {
             Self::Rodas5P { rtol, atol } => (Rodas5P { tolerances: (rtol, atol) }, 5,
                 ["rodas5p", "Rodas5P", "Rodas5P",
                  "Steinebach's method of order 5(4) for what is stiff, with error control, for models with the key `derivatives`"]),
+            Self::Taylor { tolerance } => (Taylor { tolerance }, order_of(tolerance) as u32,
+                ["taylor", "Taylor", "Taylor's method",
+                 "Taylor's method, of an order that follows from the tolerance, for models with the key `taylor`"]),
         };
         MethodProperties { stepping, order, key, label, name, summary }
     }
 
     /// Every method that needs nothing but a step `h` or the tolerances rtol and atol, with these.
-    pub const fn all(h: f64, (rtol, atol): Tolerances) -> [Self; 13] {
+    pub const fn all(h: f64, (rtol, atol): Tolerances) -> [Self; 14] {
         [
             Self::Euler { h },
             Self::Midpoint { h },
@@ -303,6 +316,7 @@ impl Method {
             Self::DormandPrince { rtol, atol },
             Self::Dop853 { rtol, atol },
             Self::Rodas5P { rtol, atol },
+            Self::Taylor { tolerance: rtol },
         ]
     }
 
@@ -355,7 +369,7 @@ impl Method {
     pub const fn step(self) -> Option<f64> {
         match self.stepping() {
             Stepping::Fixed { h, .. } | Stepping::Gauss { h, .. } | Stepping::Geometric { h, .. } => Some(h),
-            Stepping::Rodas5P { .. } | Stepping::Controlled { .. } => None,
+            Stepping::Taylor { .. } | Stepping::Rodas5P { .. } | Stepping::Controlled { .. } => None,
         }
     }
 
@@ -363,6 +377,7 @@ impl Method {
     pub const fn tolerances(self) -> Option<Tolerances> {
         match self.stepping() {
             Stepping::Rodas5P { tolerances } | Stepping::Controlled { tolerances, .. } => Some(tolerances),
+            Stepping::Taylor { tolerance } => Some((tolerance, None)),
             Stepping::Fixed { .. } | Stepping::Gauss { .. } | Stepping::Geometric { .. } => None,
         }
     }
@@ -378,9 +393,11 @@ impl Stepping {
     pub(crate) fn stability_interval(self) -> f64 {
         match self {
             Self::Fixed { method, .. } => method.stability_interval(),
-            Self::Gauss { .. } | Self::Geometric { .. } | Self::Rodas5P { .. } | Self::Controlled { .. } => {
-                f64::INFINITY
-            }
+            Self::Gauss { .. }
+            | Self::Geometric { .. }
+            | Self::Taylor { .. }
+            | Self::Rodas5P { .. }
+            | Self::Controlled { .. } => f64::INFINITY,
         }
     }
 }

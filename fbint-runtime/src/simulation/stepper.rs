@@ -105,10 +105,10 @@ pub(crate) struct StepEnds<'k, S: FeedbackSystem> {
     /// Of the system.
     facts: &'static SystemFacts,
     /// If the state is projected after every step.
-    projector: Option<Projector<S>>,
+    pub(super) projector: Option<Projector<S>>,
     /// How the last step ended if it was.
-    landing: Landing<S>,
-    kept: &'k mut KeptSteps<Vector<S>>,
+    pub(super) landing: Landing<S>,
+    pub(super) kept: &'k mut KeptSteps<Vector<S>>,
 }
 
 impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
@@ -117,11 +117,11 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
     }
 
     #[inline(always)]
-    fn facts(&self) -> &'static SystemFacts {
+    pub(super) fn facts(&self) -> &'static SystemFacts {
         self.facts.known::<S>()
     }
 
-    fn landed(&self) -> Option<Landed<'_>> {
+    pub(super) fn landed(&self) -> Option<Landed<'_>> {
         let [targets, _] = self.projector.as_ref()?.onto();
         let Landing { end, variances, projected, left } = &self.landing;
         let facts = self.facts();
@@ -136,7 +136,7 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
         })
     }
 
-    fn project_within(&self, time: f64, x: &mut [f64]) {
+    pub(super) fn project_within(&self, time: f64, x: &mut [f64]) {
         let mut state: Vector<S> = from_slice(x);
         let facts = self.facts();
         facts.set_clock(&mut state, time);
@@ -146,12 +146,12 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
         x.copy_from_slice(facts.of_state::<S, _>(&state));
     }
 
-    fn begin_anew(&mut self) {
+    pub(super) fn begin_anew(&mut self) {
         self.projector.iter_mut().for_each(Projector::begin_anew);
     }
 
     /// The memory that projections need.
-    fn memory(&self) -> Memory {
+    pub(super) fn memory(&self) -> Memory {
         let Some(projector) = &self.projector else { return Memory::default() };
         let ((mean, derivative), [targets, noise], facts) = (projector.memory(), projector.onto(), self.facts());
         Memory {
@@ -163,7 +163,7 @@ impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
     }
 
     /// Remembers the errors of earlier steps, and f at the end of the last one.
-    fn resume(&mut self, memory: &Memory, derivative: Option<Vector<S>>) {
+    pub(super) fn resume(&mut self, memory: &Memory, derivative: Option<Vector<S>>) {
         let Some(projector) = &mut self.projector else { return };
         projector.remember(memory.mean.as_deref().map_or(filled(0.0), from_slice), derivative);
         if let Some([targets, noise]) = &memory.held {

@@ -38,6 +38,26 @@ impl<V: Entries<f64>> DenseOutput<V> {
         Self { time, h, polynomial: Interpolant::cubic(h, start, &end, rates) }
     }
 
+    /// The number of polynomials of degree 7 that take the place of a Taylor series in a step.
+    #[cfg(feature = "std")]
+    pub(crate) const PIECES: usize = 16;
+
+    /// A Taylor series from `from` on, as a polynomial of degree 7 from `after` later on, for as long as `h`: what is left out is of the
+    /// order of (h / rho)^8, where rho is the radius of convergence.
+    #[cfg(feature = "std")]
+    pub(crate) fn of_series(coefficients: &[V], from: f64, after: f64, h: f64) -> Self {
+        // The series about the beginning, in the fraction of the piece.
+        let mut about = [filled(0.0); 8];
+        for coefficient in coefficients.iter().rev() {
+            for power in (0..about.len()).rev() {
+                let below: V = if power == 0 { *coefficient } else { about[power - 1] };
+                let factor = if power == 0 { 1.0 } else { h };
+                about[power] = V::from_fn(|i| about[power][i] * after + below[i] * factor);
+            }
+        }
+        Self { time: from + after, h, polynomial: Interpolant::of_powers(about) }
+    }
+
     /// The time at the beginning of the step.
     pub fn time(&self) -> f64 {
         self.time
@@ -59,6 +79,36 @@ impl<V: Entries<f64>> DenseOutput<V> {
     /// The state at a time in the step; beyond its ends the polynomial soon leaves the solution.
     pub fn at(&self, time: f64) -> V {
         self.polynomial.at(if self.h == 0.0 { 0.0 } else { (time - self.time) / self.h })
+    }
+}
+
+impl<V: Entries<f64>> Interpolant<V> {
+    /// The polynomial with these coefficients of 1, s, s^2 and so on: its value at 0 is taken off and the rest divided by s, then the value
+    /// at 1 and the rest divided by 1 - s, by turns.
+    #[cfg(feature = "std")]
+    fn of_powers(powers: [V; 8]) -> Self {
+        let [start, mut left @ ..] = powers;
+        let mut coefficients = [filled(0.0); 7];
+        for (number, coefficient) in coefficients.iter_mut().enumerate() {
+            let rest = &mut left[..7 - number];
+            if number % 2 == 0 {
+                // (1 - s) (r_0 + r_1 s + ..) has r_i - r_{i-1} at s^i.
+                for i in (1..rest.len()).rev() {
+                    let above: V = rest.get(i + 1).copied().unwrap_or(filled(0.0));
+                    rest[i] = V::from_fn(|entry| rest[i][entry] + above[entry]);
+                }
+                let (first, others) = rest.split_at_mut(1);
+                let second: V = others.first().copied().unwrap_or(filled(0.0));
+                *coefficient = V::from_fn(|entry| first[0][entry] + second[entry]);
+                for i in 0..rest.len() - 1 {
+                    rest[i] = V::from_fn(|entry| -rest[i + 1][entry]);
+                }
+            } else {
+                *coefficient = rest[0];
+                rest.copy_within(1.., 0);
+            }
+        }
+        Self { start, coefficients }
     }
 }
 

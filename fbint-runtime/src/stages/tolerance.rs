@@ -12,7 +12,7 @@ use crate::numbers::scalar::Scalar;
 const ROUNDINGS: f64 = 8.0;
 /// The share of its size that a variable keeps after a step to a smaller one. A number that oscillates keeps most of its size where it
 /// passes 0; a momentum that was large at a pericentre has its usual tolerance back after some twenty steps.
-const FADING: f64 = 0.75;
+pub(crate) const FADING: f64 = 0.75;
 
 /// The largest error of a step: atol + rtol |x_i| for entry i of the state.
 ///

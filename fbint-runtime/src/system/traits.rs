@@ -11,6 +11,7 @@ use derive_where::derive_where;
 use crate::numbers::entries::{Entries, Entry};
 use crate::numbers::scalar::Scalar;
 use crate::system::facts::SystemFacts;
+use crate::system::taylor::{NOT_GENERATED, TaylorFunctions};
 
 /// A flat state of the system `S`: an array with an entry for each of [`SystemFacts::state`].
 pub type Vector<S, T = f64> = <S as FeedbackSystem>::Vector<T>;
@@ -45,6 +46,15 @@ pub trait FeedbackSystem: Sized + 'static {
     #[doc(hidden)]
     fn hamel_functions(&self) -> Option<HamelFunctions<Self>> {
         None
+    }
+
+    /// Whether some system of this type has [`taylor_functions`](Self::taylor_functions): what takes them is compiled for no other.
+    #[doc(hidden)]
+    const MAY_HAVE_SERIES: bool = false;
+    /// The functions for Taylor series, if the system is a [`TaylorSystem`](crate::TaylorSystem), or why there are none.
+    #[doc(hidden)]
+    fn taylor_functions(_system: &Self::Prepared<f64>) -> Result<TaylorFunctions<Self>, &'static str> {
+        Err(NOT_GENERATED)
     }
 
     /// The parameter whose name is [`parameter_names`](SystemFacts::parameter_names)`[index]`, or `None` past the end.

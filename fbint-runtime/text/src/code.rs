@@ -398,6 +398,8 @@ impl Layout {
             Input::Variance(symbol) => (Source::First, symbol.place()),
             Input::Gain(integral) => (Source::First, integral.place()),
             Input::Noise(integral) | Input::Target(integral) => (Source::Second, integral.place()),
+            Input::Order(place) => (Source::First, place),
+            Input::Initial(place) => (Source::Second, place),
             _ => return None,
         })
     }

@@ -14,6 +14,7 @@ use fbint_runtime::SystemFacts;
 
 use crate::code::{Code, Columns, Layout, MOST_REGISTERS};
 use crate::facts::facts;
+use crate::series::TextSeries;
 
 /// The facts of a model, and its functions.
 #[derive(Debug)]
@@ -37,6 +38,7 @@ pub(crate) struct ModelFunctions {
     /// The Jacobian of the field, and of the field with feedback, by the state and the inputs.
     pub(crate) jacobians: Option<[Code; 2]>,
     hamel: Option<HamelFunctions>,
+    pub(crate) series: TextSeries,
 }
 
 /// The functions of the discrete Hamel integrator.
@@ -75,6 +77,7 @@ impl ModelFunctions {
             reaction_field: writer.function(&REACTION_FIELD)?,
             jacobians: writer.jacobians()?,
             hamel: writer.hamel()?,
+            series: TextSeries::new(&model.programs, &writer.layout),
             facts: Box::leak(Box::new(facts(model))),
         })
     }

@@ -12,6 +12,7 @@ mod functions;
 mod mistakes;
 mod model;
 mod read;
+mod series;
 
 pub use fbint_macros_core::text::{LONGEST, MOST_ENTRIES, MOST_INTEGRALS, Mistake, Model, OpenValues, Position};
 pub use mistakes::Mistakes;

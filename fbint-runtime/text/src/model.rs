@@ -1,6 +1,6 @@
 //! A model from text, with what evaluates its functions.
 
-use fbint_catalogue::{FlatFunctions, FlatModel, Functions, Given, ListFunction, MatrixFunction, Source};
+use fbint_catalogue::{FlatFunctions, FlatModel, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source};
 use fbint_native::Function;
 use fbint_runtime::{Dual, Error, Lanes, MediumLanes, NarrowLanes, Scalar, SystemFacts};
 
@@ -71,6 +71,10 @@ impl FlatFunctions for ModelFunctions {
 
     fn doubles(&self) -> &dyn Functions<f64> {
         self
+    }
+
+    fn series(&self) -> Result<&dyn FlatSeries, &'static str> {
+        self.series.made().map(|series| series as &dyn FlatSeries)
     }
 
     fn lanes(&self) -> &dyn Functions<NarrowLanes> {
@@ -182,6 +186,14 @@ macro_rules! interpreted {
 interpreted! {
     [const V: usize] Lanes<V>,
     [] Dual,
+}
+
+/// Puts the numbers that a program without a law gives into a list that is long enough for machine code, whose number of results is even.
+pub(crate) fn numbers(code: &Code, given: &Given<'_, f64>, list: &mut [f64]) {
+    match code.machine() {
+        Some(machine) => machine_list(machine, given, &|_| {}, list),
+        None => interpreted_list(code, given, &|_| {}, list),
+    }
 }
 
 fn interpreted_list<T: Scalar>(code: &Code, given: &Given<'_, T>, law: &dyn Fn(&mut [T]), list: &mut [T]) {

@@ -216,6 +216,8 @@ pub(super) enum Host {
         /// Whether the argument `direction` has the changes of the state alone, or of the parameters alone.
         takes_part_of_direction: bool,
     },
+    /// A function that computes in `f64`, whose argument `system` is the prepared model.
+    Series,
 }
 
 impl Host {
@@ -285,7 +287,10 @@ impl FunctionBody<'_> {
         let Writer { names, prepared, changes, directions, .. } = self.writer;
         let takes_part = self.host == Host::Associated { takes_part_of_direction: true };
         let (direction, system) = (local("direction"), local("system"));
-        let system = if let Host::Associated { .. } = self.host { quote!(#system) } else { quote!(self) };
+        let system = match self.host {
+            Host::Associated { .. } | Host::Series => quote!(#system),
+            Host::Model | Host::Prepared(_) => quote!(self),
+        };
         let field = |name: &Ident| (local(name), Some(quote!(#system.#name)));
         let entry = |name: String, list: TokenStream, place: usize| {
             let place = Literal::usize_unsuffixed(place);
@@ -315,6 +320,8 @@ impl FunctionBody<'_> {
                 entry(name, if takes_part { quote!(#direction) } else { quote!(#direction.#part) }, index)
             }
             Input::Change(index) => entry(format!("{}_change", changes[index]), quote!(#direction.prepared), index),
+            Input::Order(place) => (local(format!("{place}_order")), None),
+            Input::Initial(place) => (local(format!("{place}_initial")), None),
         }
     }
 
@@ -380,13 +387,13 @@ impl FunctionBody<'_> {
     fn receiver(&self, sign: Sign, value: Value) -> TokenStream {
         let signed = self.signed(sign, value);
         let is_negated = sign == Sign::Minus && self.as_constant(value).is_none();
-        if is_negated && self.host != Host::Model { quote!((#signed)) } else { signed }
+        if is_negated && !matches!(self.host, Host::Model | Host::Series) { quote!((#signed)) } else { signed }
     }
 
     fn call(&self, receiver: TokenStream, name: &str, arguments: &[TokenStream]) -> TokenStream {
         let (name, runtime) = (format_ident!("{name}"), self.writer.runtime);
         match self.host {
-            Host::Model => quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*)),
+            Host::Model | Host::Series => quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*)),
             Host::Prepared(_) | Host::Associated { .. } => quote!(#receiver.#name(#(#arguments),*)),
         }
     }
@@ -399,7 +406,7 @@ impl FunctionBody<'_> {
         let magnitude = Literal::f64_unsuffixed(number.abs());
         let signed = if number < 0.0 { quote!(-#magnitude) } else { quote!(#magnitude) };
         match self.host {
-            Host::Model => signed,
+            Host::Model | Host::Series => signed,
             Host::Prepared(_) | Host::Associated { .. } => quote!(T::from_f64(#signed)),
         }
     }

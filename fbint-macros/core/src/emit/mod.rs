@@ -11,6 +11,7 @@ mod functions;
 mod hamel;
 mod state;
 mod stub;
+mod taylor;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{IdentFragment, ToTokens, format_ident, quote};
@@ -18,7 +19,7 @@ use syn::{DeriveInput, File, GenericParam, Generics, Item, parse_quote};
 
 use crate::derivation::{Derivation, Findings};
 use crate::elaborate::Elaborated;
-use crate::program::{Programs, Trait};
+use crate::program::{Programs, TaylorSeries, Trait};
 use crate::syntax::{Declaration, plain};
 use body::{Writer, place};
 use derivatives::derivatives;
@@ -26,6 +27,7 @@ pub use facts::first_paragraph;
 use functions::{Signatures, functions};
 use hamel::{hamel, hamel_functions_of_system, lagrangian};
 use state::{input_type, state_type};
+use taylor::{taylor, taylor_functions};
 
 /// The first lines of a source.
 const LEFT_OUT: &str = "\
@@ -42,6 +44,8 @@ pub struct CompiledModel {
     pub derivation: Derivation,
     /// The functions.
     pub programs: Programs,
+    /// The Taylor series of its solutions, if they are declared.
+    pub series: Option<TaylorSeries>,
     /// Everything that is found out about the derivation.
     pub findings: Findings,
     /// The derivation in plain text.
@@ -113,7 +117,8 @@ struct GeneratedFunctions {
 impl GeneratedFunctions {
     fn of(writer: &Writer<'_>) -> Self {
         let (lagrangian, hamel, derivatives) = (lagrangian(writer), hamel(writer), derivatives(writer));
-        let others = quote!(#lagrangian #hamel #derivatives);
+        let taylor = taylor(writer);
+        let others = quote!(#lagrangian #hamel #derivatives #taylor);
         Self { prepare: prepare(writer), prepared: prepared(writer), others }
     }
 
@@ -292,6 +297,7 @@ fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
     let (facts, parameters) = (facts(runtime, &quote!(Self)), parameters(writer));
     let (start, hamel_functions_of_system, gathered) =
         (beginning::start(writer), hamel_functions_of_system(writer), gathered(writer));
+    let taylor_functions = taylor_functions(writer);
     let doc = writer.model.map(|model| format!("{}\n# Equations\n\n```text\n{}```", model.summary, model.equations));
     let items = quote! {
         type Vector<T: #runtime::Entry> = [T; #n];
@@ -306,6 +312,7 @@ fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
         #prepare
         #start
         #hamel_functions_of_system
+        #taylor_functions
         #gathered
     };
     let (doc, implementation) = (doc.into_iter(), writer.implementation(&quote!(#runtime::FeedbackSystem), &items));

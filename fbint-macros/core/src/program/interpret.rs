@@ -71,7 +71,8 @@ pub(super) fn inputs<N: Numeric>(
         Input::Weight(row) | Input::Acceleration(row) => Some(Draw::Weight(row)),
         Input::Gain(integral) => Some(Draw::Gain(integral)),
         Input::Target(integral) => Some(Draw::Target(integral)),
-        Input::Prepared(_) => None,
+        // What these are is known order by order.
+        Input::Prepared(_) | Input::Order(_) | Input::Initial(_) => None,
     };
     let number = move |input| N::exactly(drawn(input).map_or(f64::NAN, |draw| point.draw(draw)));
     let prepared = interpret(preparation, &number, constant);

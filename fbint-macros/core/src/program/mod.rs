@@ -39,6 +39,7 @@ mod scaling;
 mod schedule;
 mod systems;
 mod tangent;
+mod taylor;
 mod verify;
 
 pub use assemble::{Programs, assemble};
@@ -48,6 +49,7 @@ pub use derivatives::*;
 pub use fields::of_parameters;
 pub use functions::*;
 pub(crate) use names::{names, names_but_for_factors};
+pub use taylor::{Convolution, Group, Layout, TaylorSeries, verify_series};
 pub use verify::verify;
 
 use crate::derivation::IntegralId;
@@ -99,6 +101,10 @@ pub enum Input {
     Gain(IntegralId),
     /// The entry of F_target that belongs to an integral.
     Target(IntegralId),
+    /// A number of the order of a Taylor series that is being finished, by its place: see [`TaylorSeries`].
+    Order(usize),
+    /// A value at the beginning of a Taylor series, by its place.
+    Initial(usize),
 }
 
 impl Input {
@@ -317,6 +323,10 @@ impl std::fmt::Display for Program {
                 Instruction::Input(Input::Acceleration(place)) => format!("acceleration {place}"),
                 Instruction::Input(Input::Gain(integral)) => format!("gain {}", integral.place()),
                 Instruction::Input(Input::Target(integral)) => format!("target {}", integral.place()),
+                Instruction::Input(Input::Order(0)) => "order".to_owned(),
+                Instruction::Input(Input::Order(1)) => "1 / order".to_owned(),
+                Instruction::Input(Input::Order(place)) => format!("sum {}", place - TaylorSeries::NUMBERS),
+                Instruction::Input(Input::Initial(place)) => format!("initial {place}"),
                 Instruction::Add(a, b) => format!("v{} + v{}", a.0, b.0),
                 Instruction::Sub(a, b) => format!("v{} - v{}", a.0, b.0),
                 Instruction::Mul(a, b) => format!("v{} * v{}", a.0, b.0),

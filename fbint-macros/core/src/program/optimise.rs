@@ -188,7 +188,7 @@ fn divide(program: &mut Program) {
 
 /// A product and a sum, or a product and a difference with any sign, become one instruction where nothing else reads the
 /// product.
-fn fuse_multiply_add(program: &mut Program) {
+pub(super) fn fuse_multiply_add(program: &mut Program) {
     let uses = program.uses();
     let read_once = |value: Value| uses[value.index()] == 1;
     for index in 0..program.instructions.len() {

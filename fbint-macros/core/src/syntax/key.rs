@@ -139,6 +139,8 @@ keys! {
     Search: "search", Named(search), "search(degree = 4)", ANY;
     /// Set if derivatives of the generated functions are generated, too.
     Derivatives: "derivatives", Flag(derivatives), "derivatives", ANY;
+    /// Set if the coefficients of Taylor series of solutions are generated, too.
+    Taylor: "taylor", Flag(taylor), "taylor", ANY;
     /// The path of the runtime.
     Crate: "crate", Path(runtime), "crate = path::to::fbint_runtime", ANY;
 }

@@ -1,0 +1,104 @@
+//! Which sums of a Taylor series lie side by side, in vectors of four lanes.
+//!
+//! All sums of an order are independent of one another, so that any four are a vector: what is stored of each order are columns of four
+//! sequences, and a group of four sums is of pairs of columns. Sums of as many products as others fill groups, which add their products up in
+//! one vector. The rest is taken apart, product by product. M(a, a) takes half a sum, M(a, a) = 2 (a_1 a_{n-1} + a_2 a_{n-2} + ..) and the
+//! square of the middle one, in groups of the same kind, unless other groups have lanes left for it.
+
+use super::{Convolution, TaylorSeries};
+
+/// The number of lanes.
+const LANES: usize = 4;
+
+/// What is stored of an order, and how its sums come of it.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// The sequences that are stored side by side.
+    pub columns: Vec<[usize; LANES]>,
+    /// The sums that are taken side by side.
+    pub groups: Vec<Group>,
+    /// For each sum of the series the lanes that it is the sum of: a group, and a place in it.
+    pub lanes: Vec<Vec<[usize; 2]>>,
+}
+
+/// Four sums side by side, each of as many products.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Whether all are of products of a sequence with itself.
+    pub is_half: bool,
+    /// The columns whose products are added.
+    pub products: Vec<[usize; 2]>,
+}
+
+/// Products that one lane adds up, and the sum that they are of.
+#[derive(Clone)]
+struct Lane {
+    sum: usize,
+    products: Vec<[usize; 2]>,
+}
+
+impl Lane {
+    fn is_half(&self) -> bool {
+        self.products.iter().all(|[a, b]| a == b)
+    }
+}
+
+impl Layout {
+    /// The layout of a series.
+    pub fn of(series: &TaylorSeries) -> Self {
+        let mut layout = Self { lanes: vec![Vec::new(); series.sums.len()], ..Self::default() };
+        let lane = |(sum, Convolution(products)): (usize, &Convolution)| Lane { sum, products: products.clone() };
+        let (whole, mut rest) = filling(series.sums.iter().enumerate().map(lane).collect());
+        whole.chunks(LANES).for_each(|lanes| layout.add(lanes));
+        let mut halves: Vec<Lane> = Vec::new();
+        rest.retain(|lane| {
+            let is_half = lane.is_half();
+            halves.extend(is_half.then(|| lane.clone()));
+            !is_half
+        });
+        // A lane that is free anyway takes a half sum as a whole one.
+        let (free, odd) = ((LANES - rest.len() % LANES) % LANES, halves.len() % LANES);
+        if odd <= free {
+            rest.extend(halves.split_off(halves.len() - odd));
+        }
+        for lanes in halves.chunks(LANES).chain(rest.chunks(LANES)) {
+            layout.add(lanes);
+        }
+        layout
+    }
+
+    /// Adds a group of at most four lanes, whose last one fills the others.
+    fn add(&mut self, lanes: &[Lane]) {
+        let filled: [&Lane; LANES] = std::array::from_fn(|place| &lanes[place.min(lanes.len() - 1)]);
+        let mut column = |column: [usize; LANES]| {
+            let known = self.columns.iter().position(|other| *other == column);
+            known.unwrap_or_else(|| {
+                self.columns.push(column);
+                self.columns.len() - 1
+            })
+        };
+        let products = (0..filled[0].products.len())
+            .map(|term| [0, 1].map(|side| column(filled.map(|lane| lane.products[term][side]))))
+            .collect();
+        let is_half = lanes.iter().all(Lane::is_half);
+        for (place, lane) in lanes.iter().enumerate() {
+            self.lanes[lane.sum].push([self.groups.len(), place]);
+        }
+        self.groups.push(Group { is_half, products });
+    }
+}
+
+/// Those that fill groups, group after group; and the others, product by product.
+fn filling(mut lanes: Vec<Lane>) -> (Vec<Lane>, Vec<Lane>) {
+    let kind = |lane: &Lane| (lane.products.len(), lane.is_half());
+    lanes.sort_by_key(kind);
+    let (mut whole, mut rest) = (Vec::new(), Vec::new());
+    for alike in lanes.chunk_by(|a, b| kind(a) == kind(b)) {
+        let (filling, others) = alike.split_at(alike.len() / LANES * LANES);
+        whole.extend_from_slice(filling);
+        for lane in others {
+            rest.extend(lane.products.iter().map(|product| Lane { sum: lane.sum, products: vec![*product] }));
+        }
+    }
+    (whole, rest)
+}

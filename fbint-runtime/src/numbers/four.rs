@@ -1,0 +1,85 @@
+//! Four numbers side by side, for sums of a Taylor series.
+
+use core::ops::Add;
+
+#[cfg(not(feature = "lanes"))]
+use crate::numbers::scalar::Scalar;
+
+#[cfg(feature = "lanes")]
+type Numbers = wide::f64x4;
+#[cfg(not(feature = "lanes"))]
+type Numbers = [f64; 4];
+
+/// Four numbers side by side.
+///
+/// With the feature `lanes` they are a vector of the processor. The numbers are the same bit by bit without.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Four(Numbers);
+
+impl Four {
+    /// 0 in each.
+    pub const ZERO: Self = Self::splat_zero();
+
+    #[cfg(feature = "lanes")]
+    const fn splat_zero() -> Self {
+        Self(Numbers::ZERO)
+    }
+
+    #[cfg(not(feature = "lanes"))]
+    const fn splat_zero() -> Self {
+        Self([0.0; 4])
+    }
+
+    /// These numbers.
+    #[inline(always)]
+    pub fn new(numbers: [f64; 4]) -> Self {
+        Self(Numbers::from(numbers))
+    }
+
+    /// One of the numbers.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such lane.
+    #[inline(always)]
+    pub fn lane(self, lane: usize) -> f64 {
+        self.numbers()[lane]
+    }
+
+    #[inline(always)]
+    fn numbers(self) -> [f64; 4] {
+        self.0.into()
+    }
+
+    /// `self * factor + summand` in each lane: fused where the target has the instruction, two roundings elsewhere.
+    #[inline(always)]
+    pub fn mul_add(self, factor: Self, summand: Self) -> Self {
+        #[cfg(feature = "lanes")]
+        return Self(if cfg!(target_feature = "fma") {
+            self.0.mul_add(factor.0, summand.0)
+        } else {
+            self.0 * factor.0 + summand.0
+        });
+        #[cfg(not(feature = "lanes"))]
+        Self(core::array::from_fn(|lane| Scalar::mul_add(self.0[lane], factor.0[lane], summand.0[lane])))
+    }
+
+    /// Makes a row, if there is one, 0.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn clear<const K: usize>(row: Option<&mut [Self; K]>) {
+        row.into_iter().for_each(|row| *row = [Self::ZERO; K]);
+    }
+}
+
+impl Add for Four {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        #[cfg(feature = "lanes")]
+        return Self(self.0 + other.0);
+        #[cfg(not(feature = "lanes"))]
+        Self(core::array::from_fn(|lane| self.0[lane] + other.0[lane]))
+    }
+}
