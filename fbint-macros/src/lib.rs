@@ -64,7 +64,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `start(q = vector![l, 0], ..)` | the state in which a run starts, by parameters, numbers and definitions; the time begins at 0 unless it is given, as in `start(x = 1, t = -8)`, and the work always does. See `FeedbackSystem::declared_start` |
 /// | `search(degree = 4)` | searches for undeclared conserved quantities: polynomials of that degree in the state and in the functions that occur |
 /// | `derivatives` | generates the derivatives of the field, the integrals and the outputs, see [below](#derivatives) |
-/// | `taylor` | generates the Taylor series of solutions, see [below](#taylor-series) |
+/// | `taylor` | generates the Taylor series of solutions |
 /// | `crate = path` | where `fbint-runtime` is found, if it is renamed or re-exported |
 ///
 /// Constraints of a canonical system must be second class: the matrix C of their Poisson brackets must be invertible. An unused definition

@@ -24,7 +24,7 @@ use outer_planets::OUTER_PLANETS;
 use stiff::{Hires, Pendulum, Robertson, SpringPendulum, VanDerPol};
 
 /// A planet.
-#[feedback_system(coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / 2 - 1 / q.norm())]
+#[feedback_system(coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / 2 - 1 / q.norm(), taylor)]
 struct Kepler;
 
 /// Masses in a row between springs that are not linear (Fermi, Pasta, Ulam and Tsingou).
@@ -34,6 +34,7 @@ struct Kepler;
     define(stretch = (0..31).map(|i| (q[i + 1] - q[i]).powi(2) / 2 + (q[i + 1] - q[i]).powi(3) / 12).sum()),
     hamiltonian = p.norm_squared() / 2 + stretch + (q[0].powi(2) + q[31].powi(2)) / 2
         + (q[0].powi(3) - q[31].powi(3)) / 12,
+    taylor,
 )]
 struct Fput;
 
@@ -83,6 +84,13 @@ fn gauss<S: FeedbackSystem>(name: &str, system: &S, start: Vector<S>, until: f64
             };
             report(name, key, h, steps, || run(Method::Gauss { stages, h }).map(Into::<Vector<S>>::into))?;
         }
+    }
+    for tolerance in [1e-9, 1e-13, 1e-14, 1e-15] {
+        let method = Method::Taylor { tolerance };
+        let steps = Simulation::new(system, start)?.without_feedback().run(method, until)?.steps() as f64;
+        let settings = Settings::new(method, until);
+        let run = || Simulation::new(system, start)?.without_feedback().final_state(black_box(&settings));
+        report(name, "taylor", tolerance, steps, || run().map(Into::<Vector<S>>::into))?;
     }
     for tolerance in [1e-12, 1e-13, 1e-14, 1e-15] {
         let settings = Settings::new(Method::Dop853 { rtol: tolerance, atol: Some(tolerance) }, until);

@@ -149,7 +149,7 @@ fn runs_are_exact_to_rounding_and_orders_follow_from_the_tolerance() {
     };
     let (fine, steps_of_fine) = error(1e-15);
     let (coarse, steps_of_coarse) = error(1e-9);
-    assert!(fine < 1e-12 && coarse < 1e-8 && coarse > fine, "{fine:e} {coarse:e}");
+    assert!(fine < 1e-12 && coarse < 1e-6 && coarse > fine, "{fine:e} {coarse:e}");
     // The share of rho is nearly the same.
     assert!(steps_of_fine.abs_diff(steps_of_coarse) < steps_of_fine / 5, "{steps_of_fine} {steps_of_coarse}");
     let orders = [1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1.0].map(|tolerance| Method::Taylor { tolerance }.order());

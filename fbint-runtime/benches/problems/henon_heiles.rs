@@ -7,6 +7,7 @@ use fbint_runtime::feedback_system;
     coordinates(x, y),
     momenta(px, py),
     hamiltonian = (px.powi(2) + py.powi(2)) / 2 + (x.powi(2) + y.powi(2)) / 2 + x.powi(2) * y - y.powi(3) / 3,
+    taylor,
 )]
 #[derive(Clone, Debug)]
 pub(crate) struct HenonHeiles;

@@ -9,6 +9,7 @@ use fbint_runtime::feedback_system;
     momenta(p: [3, 6]),
     hamiltonian = (0..6).map(|i| p.column(i).norm_squared() / (2 * m[i])).sum()
         - g * (1..6).map(|i| (0..i).map(|j| m[i] * m[j] / (q.column(i) - q.column(j)).norm()).sum()).sum(),
+    taylor,
 )]
 #[derive(Clone, Debug)]
 pub(crate) struct OuterPlanets {

@@ -77,8 +77,9 @@ Model:
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince, dop853 and rodas5p choose their steps so that the error
   of each step stays below --atol plus --rtol times the state; without --atol it is --rtol times the size of each variable so far. rodas5p is for what is stiff: springs, dampers or gains that are fast
-  against the motion, in models with the key `derivatives`. taylor, for errors near
-  rounding in smooth models, takes --rtol alone: 1e-15 means steps of order 20, 1e-9 of order 12. gauss4, gauss8, gauss16, rattle, stormer-verlet and discrete-hamel take
+  against the motion, in models with the key `derivatives`. taylor is for errors near rounding, in models with the key `taylor` and
+  in all models from files: it takes --rtol alone, which decides the order, 20 at 1e-15 and 12 at 1e-9. gauss4, gauss8, gauss16,
+  rattle, stormer-verlet and discrete-hamel take
   steps of one size and keep the structure of the motion by themselves: long runs without a drift of the energy, at steps that are
   not too long.
   A method that chooses its steps knows the field at a few points of each and nothing of what happens between them. Where a force

@@ -1,9 +1,10 @@
 //! Steps of Taylor's method.
 //!
 //! A step of size h ends at x_0 + x_1 h + .. + x_P h^P. The last two coefficients say how far from the start the series converges: rho is
-//! the smaller one of (s / |x_P|)^(1/P) and (s / |x_{P-1}|)^(1/(P-1)), where s is the size of a variable. Steps of rho / e^2 take the least
-//! work for their precision, which e^(-2 P) then is (Jorba and Zou, Experimental Mathematics 14, 2005, where the factor e^(-0.7 / (P - 1))
-//! for safety comes from). So the order follows from the tolerance, and no step is rejected.
+//! the smaller one of (s / |x_P|)^(1/P) and (s / |x_{P-1}|)^(1/(P-1)), where s is the size of a variable. A step of h = tolerance^(1/P) rho
+//! has a last term of the tolerance times s. The order P follows from the tolerance so that h is about a sixth of rho, near the 1 / e^2 that
+//! takes the least work (Jorba and Zou, Experimental Mathematics 14, 2005, where the factor e^(-0.7 / (P - 1)) for safety comes from). No
+//! step is rejected.
 //!
 //! The sum of a step is carried: what rounding takes from the state is kept, and added with the next step. Every step ends at a double, and is
 //! as long as the difference of two of them.
@@ -22,10 +23,8 @@ use crate::stages::tolerance::{FADING, largest_of_variables};
 use crate::system::taylor::{Series, order_of};
 use crate::system::{FeedbackSystem, StateEntry, SystemFacts, Vector};
 
-/// The natural logarithm of the part of rho that a step takes, for an order.
-fn log_share(order: f64) -> f64 {
-    -2.0 - 0.7 / (order - 1.0)
-}
+/// The largest part of rho that a step takes, by its natural logarithm.
+const LARGEST_SHARE: f64 = -1.0;
 
 /// Taylor's method along a field.
 pub(crate) struct TaylorSteps<'f, 'k, S: FeedbackSystem> {
@@ -34,6 +33,8 @@ pub(crate) struct TaylorSteps<'f, 'k, S: FeedbackSystem> {
     /// When a step has to end at the latest, because inputs jump.
     jump: f64,
     tolerance: f64,
+    /// The part of rho that a step takes, by its natural logarithm.
+    log_share: f64,
     limits: StepLimits,
     max_steps: u64,
     /// The coefficients of the last step, which began at a time.
@@ -69,12 +70,14 @@ impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
         }
         let series = field.series().map_err(|reason| without_series(ends.facts(), reason))?;
         let order = order_of(tolerance);
+        let (of_tolerance, safety) = (Scalar::ln(tolerance) / order as f64, 0.7 / (order - 1) as f64);
         let mut steps = Self {
             memory: vec![Four::ZERO; series.columns * order],
             series,
             driver: field.driver(),
             jump: f64::INFINITY,
             tolerance,
+            log_share: of_tolerance.min(LARGEST_SHARE) - safety,
             limits,
             max_steps,
             coefficients: vec![filled(0.0); order + 1],
@@ -145,7 +148,7 @@ impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
             _ => f64::NEG_INFINITY,
         };
         let log_rate = log_of(last, order).max(log_of(before, order - 1.0));
-        if log_rate == f64::NEG_INFINITY { remaining } else { Scalar::exp(log_share(order) - log_rate) }
+        if log_rate == f64::NEG_INFINITY { remaining } else { Scalar::exp(self.log_share - log_rate) }
     }
 
     fn order(&self) -> usize {
@@ -242,11 +245,12 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
         if let Some(clock) = self.ends.facts().clock {
             carry[clock] = 0.0;
         }
-        if let Some(last) = self.coefficients.last() {
-            let power = h.powi(self.order() as i32);
+        let order = self.order();
+        let StepEnds { projector, landing, .. } = &mut self.ends;
+        if let (Some(projector), Some(last)) = (projector, self.coefficients.last()) {
+            let power = h.powi(order as i32);
             let error = Entries::from_fn(|i| last[i] * power);
-            let StepEnds { projector, landing, .. } = &mut self.ends;
-            projector.iter_mut().for_each(|projector| projector.land(&begin, &error, h, &mut next, landing));
+            projector.land(&begin, &error, h, &mut next, landing);
         }
         self.ends.facts().set_clock(&mut next, end);
         (self.from, self.time, self.state, self.carry) = (self.time, end, next, carry);

@@ -40,7 +40,7 @@ impl<V: Entries<f64>> DenseOutput<V> {
 
     /// The number of polynomials of degree 7 that take the place of a Taylor series in a step.
     #[cfg(feature = "std")]
-    pub(crate) const PIECES: usize = 16;
+    pub(crate) const PIECES: usize = 24;
 
     /// A Taylor series from `from` on, as a polynomial of degree 7 from `after` later on, for as long as `h`: what is left out is of the
     /// order of (h / rho)^8, where rho is the radius of convergence.
