@@ -31,9 +31,20 @@ impl Four {
     }
 
     /// These numbers.
+    ///
+    /// They are put together in a register: what is written number by number and read as a vector has to wait until it is in memory.
     #[inline(always)]
     pub fn new(numbers: [f64; 4]) -> Self {
-        Self(Numbers::from(numbers))
+        #[cfg(feature = "lanes")]
+        {
+            const ALL: f64 = f64::from_bits(u64::MAX);
+            let [a, b, c, d] = numbers.map(Numbers::splat);
+            let first_two = Numbers::new([0.0, ALL, 0.0, ALL]).select(b, a);
+            let last_two = Numbers::new([0.0, ALL, 0.0, ALL]).select(d, c);
+            Self(Numbers::new([0.0, 0.0, ALL, ALL]).select(last_two, first_two))
+        }
+        #[cfg(not(feature = "lanes"))]
+        Self(numbers)
     }
 
     /// One of the numbers.

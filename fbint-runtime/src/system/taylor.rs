@@ -104,14 +104,34 @@ impl<'m, const K: usize> PastOrders<'m, K> {
 
     /// Pairs of the rows between, j and n - j.
     #[inline(always)]
-    pub fn pairs(&self) -> impl Iterator<Item = (&'m [Four; K], &'m [Four; K])> {
-        self.between.iter().zip(self.between.iter().rev())
+    pub fn pairs(&self) -> Pairs<'m, K> {
+        Pairs { left: self.between, right: self.between }
     }
 
     /// The same with j < n - j.
     #[inline(always)]
-    pub fn lower_pairs(&self) -> impl Iterator<Item = (&'m [Four; K], &'m [Four; K])> {
-        self.pairs().take(self.lower)
+    pub fn lower_pairs(&self) -> Pairs<'m, K> {
+        let left = self.between.get(..self.lower).unwrap_or(&[]);
+        Pairs { left, right: self.between.get(self.between.len().wrapping_sub(self.lower)..).unwrap_or(&[]) }
+    }
+}
+
+/// Pairs of rows, the first with the last and so on. Compilers see through it better than through two iterators in a zip.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Pairs<'m, const K: usize> {
+    left: &'m [[Four; K]],
+    right: &'m [[Four; K]],
+}
+
+impl<'m, const K: usize> Iterator for Pairs<'m, K> {
+    type Item = (&'m [Four; K], &'m [Four; K]);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let ([a, left @ ..], [right @ .., b]) = (self.left, self.right) else { return None };
+        (self.left, self.right) = (left, right);
+        Some((a, b))
     }
 }
 
