@@ -399,6 +399,7 @@ fn unary<T: Scalar>(function: Function, x: T) -> T {
     match function {
         Function::Abs => x.abs(),
         Function::Sign => x.sign(),
+        Function::Step => x.step(),
         Function::Sin => x.sin(),
         Function::Cos => x.cos(),
         Function::Tan => x.tan(),

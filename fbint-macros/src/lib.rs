@@ -312,7 +312,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// With the key `taylor` a model also implements `TaylorSystem`, whose function `taylor_coefficients` computes the coefficients of
 /// x(t) = x_0 + x_1 t + x_2 t^2 + .. up to any order. `Method::Taylor` takes its steps with them. The field may not contain `abs` of the
-/// state, which has no series where it is 0.
+/// state, or what switches, which has no series where it turns.
 ///
 /// # Parameters
 ///
@@ -345,7 +345,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | | |
 /// |---|---|
 /// | operators | `+ - * /`, unary `-`; products of scalars, vectors and matrices wherever shapes agree |
-/// | scalars | `.powi(n) .powf(x) .sqrt() .sin() .cos() .tan() .asin() .acos() .atan() .atan2(x) .sinh() .cosh() .tanh() .exp() .ln() .abs() .recip()` |
+/// | scalars | `.powi(n) .powf(x) .sqrt() .sin() .cos() .tan() .asin() .acos() .atan() .atan2(x) .sinh() .cosh() .tanh() .exp() .ln() .abs() .recip() .signum() .max(y) .min(y) .clamp(a, b)` |
+/// | cases | `if x > 0 { a } else { b }`, with `< <= > >= && \|\| !`, in `force`, `dynamics` and `output` |
 /// | vectors | `.dot(&v) .cross(&v) .norm() .norm_squared() .component_mul(&v) .component_div(&v) .x .y .z .w v[i]` |
 /// | matrices | `.transpose() .trace() .determinant() .column(j) .row(i) m[(i, j)]` |
 /// | constructors | `vector![..] matrix![..; ..] identity(n) zeros(r, c) hat(v) PI`, and `stack![a, b; c, 0]` for blocks, in which `0` is a block of zeros |
@@ -359,6 +360,12 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// works from rest; in a field, an energy such as `q[0] * q.norm()` has its limit there, and one whose derivative has none, such as
 /// `p.norm()`, is undefined. Declared quotients stay quotients: `v / v.abs()` is 0 / 0 at rest. Roots other than of sums of squares stay
 /// roots: `x.sqrt()` has no derivative at 0.
+///
+/// Where `if`, `max`, `min`, `clamp` or `signum` switches, the value is the mean of both sides, and `>` means what `>=` does. Derivatives are
+/// those of the branch that holds. Every branch is evaluated, so the others have to be finite, too: `if x > 0 { x.sqrt() } else { 0 }` is
+/// not a number for a negative x, and `x.max(0).sqrt()` is 0. Energies, constraints, invariants and `kinematics` cannot switch, because they
+/// are differentiated. A step of a run that contains a switch has its error there: choose steps that end at a switch in time, or an error
+/// control.
 ///
 /// # What is generated
 ///

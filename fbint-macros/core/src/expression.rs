@@ -73,7 +73,7 @@ macro_rules! functions {
 functions! {
     /// |x|
     Abs: "abs", |x| x[0].abs();
-    /// The sign: 1, -1, or 0 of 0. It is the derivative of |x|, with the mean of both sides at 0; declarations cannot use it.
+    /// The sign: 1, -1, or 0 of 0. It is the derivative of |x|, with the mean of both sides at 0; declarations call it `signum`.
     Sign: "sign", |x| sign(x[0]);
     /// sine
     Sin: "sin", |x| x[0].sin();
@@ -101,6 +101,8 @@ functions! {
     Atan2: "atan2", |x| x[0].atan2(x[1]);
     /// `powf(base, exponent)` with an exponent that is not a number
     Powf: "powf", |x| x[0].powf(x[1]);
+    /// The step: 1 of a positive number, 0 of a negative one, 1/2 of 0. What switches is made of it.
+    Step: "step", |x| (sign(x[0]) + 1.0) * 0.5;
 }
 
 fn sign(x: f64) -> f64 {
@@ -278,6 +280,9 @@ impl Expression {
         match (function, &*arguments) {
             (Function::Abs, [argument]) => argument.abs(),
             (Function::Sign, [Self::Number(number)]) => Self::Number(number.signum()),
+            (Function::Step, [Self::Number(number)]) => {
+                Self::Number((number.signum() + BigRational::one()) / BigRational::from_integer(BigInt::from(2)))
+            }
             _ => Self::Call(function, arguments),
         }
     }

@@ -38,6 +38,27 @@ fn what_is_no_mistake_has_none() {
 
 #[rustfmt::skip]
 const MISTAKES: &[Case] = &[
+    ("coordinates(x), velocities(v), lagrangian = v.powi(2) / 2 - x.max(0)",
+        &[("v.powi(2) / 2 - x.max(0)",
+            "the Lagrangian cannot switch, as `if`, `max`, `min`, `clamp` and `signum` do: it is differentiated, and has no derivative there that a motion could keep; let a `force`, `dynamics` or an `output` switch, or write by `abs` what has a derivative, as `((x.abs() - x) / 2).powi(2)` for a spring that acts where x < 0")]),
+    ("coordinates(x), momenta(p), define(step = if x > 1 { x } else { 1 }), hamiltonian = p.powi(2) / 2 + step",
+        &[("p.powi(2) / 2 + step",
+            "the Hamiltonian cannot switch, as `if`, `max`, `min`, `clamp` and `signum` do: it is differentiated, and has no derivative there that a motion could keep; let a `force`, `dynamics` or an `output` switch, or write by `abs` what has a derivative, as `((x.abs() - x) / 2).powi(2)` for a spring that acts where x < 0")]),
+    ("coordinates(x, y), velocities(v, w), lagrangian = v.powi(2) + w.powi(2), constraint(floor = y - x.min(0))",
+        &[("y - x.min(0)",
+            "`floor` cannot switch, as `if`, `max`, `min`, `clamp` and `signum` do: it is differentiated, and has no derivative there that a motion could keep; let a `force`, `dynamics` or an `output` switch, or write by `abs` what has a derivative, as `((x.abs() - x) / 2).powi(2)` for a spring that acts where x < 0")]),
+    ("coordinates(x, y), velocities(v, w), lagrangian = v.powi(2) + w.powi(2), velocity_constraint(belt = v - x.signum())",
+        &[("v - x.signum()",
+            "`belt` cannot switch, as `if`, `max`, `min`, `clamp` and `signum` do: it is differentiated, and has no derivative there that a motion could keep; let a `force`, `dynamics` or an `output` switch, or write by `abs` what has a derivative, as `((x.abs() - x) / 2).powi(2)` for a spring that acts where x < 0")]),
+    ("coordinates(x, y), velocities(v, w), lagrangian = v.powi(2) + w.powi(2), kinematics(x = v * y.clamp(1, 2), y = w)",
+        &[("v * y.clamp(1, 2)",
+            "the rate of `x` cannot switch, as `if`, `max`, `min`, `clamp` and `signum` do: it is differentiated, and has no derivative there that a motion could keep; let a `force`, `dynamics` or an `output` switch, or write by `abs` what has a derivative, as `((x.abs() - x) / 2).powi(2)` for a spring that acts where x < 0")]),
+    ("state(x, y), dynamics(x = y.max(0), y = -x), invariant(energy = x.powi(2) + y.max(0).powi(2))",
+        &[("x.powi(2) + y.max(0).powi(2)",
+            "`energy` cannot switch, as `if`, `max`, `min`, `clamp` and `signum` do: it is differentiated, and has no derivative there that a motion could keep; let a `force`, `dynamics` or an `output` switch, or write by `abs` what has a derivative, as `((x.abs() - x) / 2).powi(2)` for a spring that acts where x < 0")]),
+    ("state(x, y), poisson = matrix![0, x.signum(); -x.signum(), 0], hamiltonian = x + y",
+        &[("matrix![0, x.signum(); -x.signum(), 0]",
+            "the Poisson matrix cannot switch, as `if`, `max`, `min`, `clamp` and `signum` do: it is differentiated, and has no derivative there that a motion could keep; let a `force`, `dynamics` or an `output` switch, or write by `abs` what has a derivative, as `((x.abs() - x) / 2).powi(2)` for a spring that acts where x < 0")]),
     ("coordinates(work, y), velocities(v, w), lagrangian = v.powi(2) + w.powi(2) + work + y, velocity_constraint(belt = v + y)",
         &[("work",
             "`work` is a name that the balance of energy and work needs: a velocity constraint here moves, and does work; choose another name")]),
@@ -661,6 +682,8 @@ const MISTAKES: &[Case] = &[
 
 #[rustfmt::skip]
 const SOUND: &[&str] = &[
+    "coordinates(x, y), velocities(v, w), lagrangian = v.powi(2) + w.powi(2) - x * m.max(g) - y, velocity_constraint(belt = v - m.signum())",
+    "coordinates(x), velocities(v), lagrangian = v.powi(2) / 2 - x.abs(), force(v = if v > 0 && !(x < 1) { -v.max(1) } else { v.signum() }), output(a = x.clamp(-1, 1))",
     "coordinates(gamma: [3]), velocities(xi: [3]), kinematics(gamma = gamma.cross(&xi)), lagrangian = (xi[0].powi(2) + xi[1].powi(2)) / 2 - gamma[2], velocity_constraint(no_spin = xi[2]), constraint(length = gamma.norm_squared() - 1)",
     "coordinates(x, y, z), velocities(u, v, w), lagrangian = u.powi(2) / 2 - y - z.powi(2), constraint(tie = y - x.sin(), knot = z * y - x)",
     "coordinates(x, y), velocities(v, w), lagrangian = v.powi(2) + w.powi(2) + x + y, velocity_constraint(belt = v - m)",

@@ -179,6 +179,9 @@ impl Body<'_> {
             Instruction::Unary(Function::Sign, a) => {
                 format!("{0} == R(0.0) ? R(0.0) : {0} > R(0.0) ? R(1.0) : {0} < R(0.0) ? R(-1.0) : {0}", read(a))
             }
+            Instruction::Unary(Function::Step, a) => {
+                format!("{0} == R(0.0) ? R(0.5) : {0} > R(0.0) ? R(1.0) : {0} < R(0.0) ? R(0.0) : {0}", read(a))
+            }
             Instruction::Unary(function, a) => format!("{}({})", call(function), read(a)),
             Instruction::Binary(function, a, b) => format!("{}({}, {})", call(function), read(a), read(b)),
             Instruction::Constant(_) | Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => {

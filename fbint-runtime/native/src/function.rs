@@ -170,4 +170,5 @@ elementary! {
     Ln: ln(x);
     Atan2: atan2(y, x);
     Powf: powf(base, exponent);
+    Step: step(x);
 }

@@ -85,6 +85,11 @@ pub trait Scalar:
     fn sign(self) -> Self {
         self / (self.abs() + Self::from_f64(f64::MIN_POSITIVE))
     }
+    /// 1 of a positive number, 0 of a negative one, 1/2 of 0: what switches in generated code is multiplied by it.
+    #[inline]
+    fn step(self) -> Self {
+        (self.sign() + Self::from_f64(1.0)) * Self::from_f64(0.5)
+    }
     /// `self` to an integer power.
     fn powi(self, exponent: i32) -> Self;
     /// `self` to a real power.

@@ -307,6 +307,7 @@ fn call<T: Scalar>(function: Function, x: T, y: T) -> T {
         Function::Ln => x.ln(),
         Function::Atan2 => x.atan2(y),
         Function::Powf => x.powf(y),
+        Function::Step => x.step(),
     }
 }
 

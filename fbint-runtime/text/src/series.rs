@@ -33,7 +33,7 @@ impl TextSeries {
 
     fn make(&self) -> Result<SeriesCode, &'static str> {
         let series = TaylorSeries::of(&self.field).map_err(|_| {
-            "its field contains `abs` of the state, which has no Taylor series where it is 0; choose another method, such as dop853"
+            "its field contains `abs` of the state, or a switch such as `max`, which has no Taylor series where it turns; choose another method, such as dop853"
         })?;
         verify_series(&self.field, &self.prepare, &series)
             .map_err(|_| "internal error: its Taylor series disagree with its field; please report it")?;

@@ -23,14 +23,14 @@ impl Visitor for At {
     }
 }
 
-fn at(declaration: &str, state: &[f64]) -> (Vec<f64>, Vec<(usize, usize, f64)>) {
+pub(crate) fn at(declaration: &str, state: &[f64]) -> (Vec<f64>, Vec<(usize, usize, f64)>) {
     let text = format!("#[feedback_system({declaration}, derivatives)] struct S;");
     let model = models(&text).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
     visit(Box::new(model), At(state.to_vec()))
 }
 
 /// The entry of a Jacobian, 0 where it vanishes identically.
-fn entry(jacobian: &[(usize, usize, f64)], place: (usize, usize)) -> f64 {
+pub(crate) fn entry(jacobian: &[(usize, usize, f64)], place: (usize, usize)) -> f64 {
     jacobian.iter().find(|(row, column, _)| (*row, *column) == place).map_or(0.0, |(.., entry)| *entry)
 }
 

@@ -309,6 +309,7 @@ fn elementary(function: Elementary, x: f64, y: f64) -> f64 {
     match function.name() {
         "abs" => Scalar::abs(x),
         "sign" => Scalar::sign(x),
+        "step" => Scalar::step(x),
         "sin" => Scalar::sin(x),
         "cos" => Scalar::cos(x),
         "tan" => Scalar::tan(x),

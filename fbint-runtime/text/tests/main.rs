@@ -11,6 +11,7 @@ mod moving;
 mod random;
 mod rates;
 mod shipped;
+mod switches;
 
 /// Whether `FBINT_THOROUGH` is set, as `.ci/thorough` sets it.
 fn is_thorough() -> bool {

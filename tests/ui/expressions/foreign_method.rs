@@ -1,4 +1,4 @@
-//! A method of Rust's that has no derivative.
+//! A method of Rust's that is written out here.
 
 use fbint_runtime::{Gains, GeneratedSystem, Method, Simulation, feedback_system};
 use nalgebra::vector;
@@ -7,7 +7,7 @@ use nalgebra::vector;
     coordinates(q: [2]),
     momenta(p: [2]),
     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
-    constraint(length = q.norm_squared() - l.max(g)),
+    constraint(length = q.norm_squared() - l.hypot(g)),
 )]
 struct Pendulum {
     m: f64,

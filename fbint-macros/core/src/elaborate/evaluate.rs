@@ -65,6 +65,7 @@ impl Scope<'_> {
                 op => self.fail(op, format!("`{}` has no meaning for real numbers", op.to_token_stream())),
             },
             Expr::Binary(binary) => self.binary(binary),
+            Expr::If(conditional) => self.conditional(conditional),
             Expr::Index(index) => self.index(index),
             Expr::Field(field) => self.field(field),
             Expr::MethodCall(call) => self.method(call),

@@ -114,6 +114,7 @@ fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Rep
     let value = scope.evaluate(expression)?;
     refuse_rates(scope, expression, &value)?;
     scope.refuse_inputs(expression, &value, "the Poisson matrix")?;
+    scope.refuse_switches(expression, &value, "the Poisson matrix")?;
     if !scope.state_is_certain() {
         return Err(Poison);
     }

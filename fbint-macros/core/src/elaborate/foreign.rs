@@ -9,7 +9,7 @@ use crate::syntax::peel;
 use crate::syntax::written::written_or;
 
 /// Methods by other names.
-const ALIASES: [(&[&str], &str); 14] = [
+const ALIASES: [(&[&str], &str); 18] = [
     (&["fabs", "absolute", "modulus"], "abs"),
     (&["arcsin"], "asin"),
     (&["arccos"], "acos"),
@@ -24,10 +24,14 @@ const ALIASES: [(&[&str], &str); 14] = [
     (&["inner", "vdot", "dot_product"], "dot"),
     (&["cross_product"], "cross"),
     (&["inverse", "reciprocal"], "recip"),
+    (&["fmax", "maximum"], "max"),
+    (&["fmin", "minimum"], "min"),
+    (&["clip"], "clamp"),
+    (&["sign", "sgn"], "signum"),
 ];
 
 /// Functions and operators of other languages that need a rewrite rather than another name.
-const FOREIGN: [(&[&str], &str); 26] = [
+const FOREIGN: [(&[&str], &str); 22] = [
     (&["pow", "power"], "a power is written `x.powi(2)` or `x.powf(1.5)`"),
     (
         &["square", "squared", "sqr", "sq"],
@@ -42,16 +46,6 @@ const FOREIGN: [(&[&str], &str); 26] = [
     (&["sec"], "write `1 / x.cos()`"),
     (&["csc"], "write `1 / x.sin()`"),
     (&["mul_add"], "write `a * b + c`"),
-    (&["max", "fmax", "maximum"], "write `(a + b + (a - b).abs()) / 2`, which has no derivative where a = b"),
-    (&["min", "fmin", "minimum"], "write `(a + b - (a - b).abs()) / 2`, which has no derivative where a = b"),
-    (
-        &["clamp", "clip"],
-        "write `(a + b + (a - b).abs()) / 2` for the larger of two numbers, and likewise for the smaller one",
-    ),
-    (
-        &["signum", "sign", "sgn"],
-        "write `x / (x * x + eps).sqrt()` or `(x / eps).tanh()` with a small `eps`, which have a derivative where x = 0",
-    ),
     (&["heaviside", "step", "where", "select", "piecewise"], SWITCH),
     (&["floor", "ceil", "round", "trunc", "mod", "fmod", "rem_euclid"], "it has no useful derivative"),
     (&["normalize", "normalized", "unit"], "write `v / v.norm()`"),
@@ -126,13 +120,6 @@ pub(super) fn call(name: &str, arguments: &[&Expr]) -> Option<String> {
         }
         ("square" | "sqr" | "sq", [base]) => {
             return Some(format!("a square is written `{}.powi(2)`", receiver(base)));
-        }
-        ("max" | "fmax" | "maximum" | "min" | "fmin" | "minimum", [a, b]) => {
-            let sign = if lower.contains("max") { '+' } else { '-' };
-            let (a, b) = (receiver(a), receiver(b));
-            return Some(format!(
-                "write `({a} + {b} {sign} ({a} - {b}).abs()) / 2`, which has no derivative where they are equal"
-            ));
         }
         ("sind" | "cosd" | "tand", [angle]) => {
             return Some(format!("angles are in radians: write `({} * PI / 180).{}()`", receiver(angle), &lower[..3]));

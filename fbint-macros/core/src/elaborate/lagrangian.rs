@@ -236,6 +236,7 @@ fn check_rate(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpressi
     let message = "a rate cannot contain `rate(..)` or `momentum(..)`, which follow from it";
     scope.refuse(&named.value, value, stands_for, |_| message.to_owned())?;
     scope.refuse_inputs(&named.value, value, &subject)?;
+    scope.refuse_switches(&named.value, value, &subject)?;
     let message = |_: &str| format!("{subject} depends on the time: moving frames are not supported");
     scope.refuse(&named.value, value, |role| role == Role::Time, message)?;
     if scope.velocities().is_empty() {

@@ -8,6 +8,7 @@ use syn::{Expr, ExprMethodCall, Ident};
 use super::evaluate::Fold;
 use super::foreign;
 use super::scope::{Poison, Reported, Scope};
+use super::switch;
 use super::value::ShapedExpression;
 use crate::expression::parts::Results;
 use crate::expression::{Expression, Function, to_f64};
@@ -25,7 +26,7 @@ pub(super) type Value = Reported<ShapedExpression>;
 pub(super) type Builtin<Call> = (&'static str, usize, fn(&mut Scope, &Call) -> Value);
 
 /// The methods, in the order in which messages list them.
-pub(super) const METHODS: [Builtin<ExprMethodCall>; 30] = [
+pub(super) const METHODS: [Builtin<ExprMethodCall>; 34] = [
     ("powi", 1, |scope, call| scope.integer_power(call)),
     ("powf", 1, |scope, call| scope.real_power(call)),
     ("sqrt", 0, |scope, call| Ok(scope.scalar(call)?.sqrt().into())),
@@ -42,6 +43,10 @@ pub(super) const METHODS: [Builtin<ExprMethodCall>; 30] = [
     ("exp", 0, |scope, call| scope.elementary(call, Function::Exp)),
     ("ln", 0, |scope, call| scope.elementary(call, Function::Ln)),
     ("abs", 0, |scope, call| scope.elementary(call, Function::Abs)),
+    ("signum", 0, |scope, call| scope.elementary(call, Function::Sign)),
+    ("max", 1, |scope, call| scope.scalars(call).map(|(a, b)| switch::larger(a, b).into())),
+    ("min", 1, |scope, call| scope.scalars(call).map(|(a, b)| switch::smaller(a, b).into())),
+    ("clamp", 2, |scope, call| scope.clamp(call)),
     ("recip", 0, |scope, call| scope.reciprocal(call)),
     ("dot", 1, |scope, call| scope.dot(call)),
     ("cross", 1, |scope, call| scope.cross(call)),
@@ -146,6 +151,17 @@ impl Scope<'_> {
     /// Elementary functions of one scalar.
     fn elementary(&mut self, call: &ExprMethodCall, function: Function) -> Value {
         Ok(Expression::call(function, [self.scalar(call)?]).into())
+    }
+
+    /// Between the first argument and the second one.
+    fn clamp(&mut self, call: &ExprMethodCall) -> Value {
+        let ((value, least), most) = (self.scalars(call)?, self.evaluate(&call.args[1])?);
+        match most.as_scalar() {
+            Some(most) => Ok(switch::smaller(switch::larger(value, least), most.clone()).into()),
+            None => {
+                self.fail(&call.args[1], format!("the bounds of `clamp` are scalars, and this is {}", most.shape()))
+            }
+        }
     }
 
     fn column(&mut self, call: &ExprMethodCall) -> Value {

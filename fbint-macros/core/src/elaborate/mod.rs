@@ -18,6 +18,7 @@ mod numbers;
 mod quantities;
 mod scope;
 mod soundness;
+mod switch;
 mod symbols;
 mod value;
 

@@ -118,7 +118,9 @@ fn member(
     let value = scope.evaluate(&named.value)?;
     refuse_motion(scope, named, &value, kind)?;
     if kind != Purpose::Output {
-        scope.refuse_inputs(&named.value, &value, &format!("`{}`", named.name))?;
+        let what = format!("`{}`", named.name);
+        scope.refuse_inputs(&named.value, &value, &what)?;
+        scope.refuse_switches(&named.value, &value, &what)?;
     }
     let shape = value.shape();
     let has_vanished = value.symbols().any(|symbol| matches!(scope.role(symbol), Some(Role::Vanishing { .. })));

@@ -261,6 +261,7 @@ impl<'a> Scope<'a> {
         let message = |_: &str| format!("{what} cannot contain `{function}(..)`, which follows from it");
         self.refuse(written, &value, follows, message)?;
         self.refuse_inputs(written, &value, what)?;
+        self.refuse_switches(written, &value, what)?;
         match value.as_scalar() {
             Some(energy) => Ok(energy.clone()),
             None => self.fail(written, format!("{what} is a scalar, and this is {}", value.shape())),

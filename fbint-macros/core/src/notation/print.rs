@@ -226,6 +226,9 @@ impl Printer {
                 // No method gives it: 0 / 0 is the same wherever it is not 0.
                 return (format!("({first} / {first}.abs())"), Binding::Atom);
             }
+            if function == Function::Step {
+                return (format!("(if {first} > 0 {{ 1 }} else {{ 0 }})"), Binding::Atom);
+            }
             let others = others.collect::<Vec<_>>().join(", ");
             return (format!("{first}.{}({others})", function.name()), Binding::Atom);
         }
@@ -233,6 +236,7 @@ impl Printer {
         let name = match (self.style, function) {
             (Style::Latex, Function::Abs) => return (format!("\\left|{}\\right|", arguments[0]), Binding::Atom),
             (Style::Latex, Function::Sign) => "\\operatorname{sgn}".to_owned(),
+            (Style::Latex, Function::Step) => "\\operatorname{step}".to_owned(),
             (Style::Latex, Function::Powf) => {
                 return (format!("\\left({}\\right)^{{{}}}", arguments[0], arguments[1]), Binding::Power);
             }

@@ -249,7 +249,7 @@ pub(super) fn slope<T: Number>(function: Function, arguments: &[T], place: usize
     let square = |x: &T| x.power(&BigRational::from_integer(2.into()));
     Some(match function {
         Function::Abs => call(Function::Sign)?,
-        Function::Sign => T::integer(0),
+        Function::Sign | Function::Step => T::integer(0),
         Function::Sin => call(Function::Cos)?,
         Function::Cos => call(Function::Sin)?.negated(),
         Function::Tan => one().plus(&square(&call(Function::Tan)?)?),

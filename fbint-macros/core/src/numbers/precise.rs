@@ -185,7 +185,9 @@ fn call(function: Function, arguments: &[Real]) -> Option<Real> {
     let value = match function {
         Function::Abs => x.abs(),
         Function::Sign if arguments[0].is_zero() => return Some(Real::zero()),
-        Function::Sign if !arguments[0].is_nonzero() => return None,
+        Function::Step if arguments[0].is_zero() => return Some(Real::from(0.5)),
+        Function::Sign | Function::Step if !arguments[0].is_nonzero() => return None,
+        Function::Step => return Some(Real::from(if x.is_negative() { 0.0 } else { 1.0 })),
         Function::Sign => return Some(Real::from(if x.is_negative() { -1.0 } else { 1.0 })),
         Function::Sin | Function::Cos | Function::Tan if exponent > 64 => return None,
         Function::Sin => applied(BigFloat::sin),

@@ -117,6 +117,10 @@ impl Signs {
         match function {
             Function::Abs => argument.abs(),
             Function::Sign | Function::Asin | Function::Atan | Function::Sinh | Function::Tanh => argument,
+            Function::Step => {
+                let (zero, positive) = (argument.negative, argument.zero || argument.positive);
+                Self { negative: false, zero, positive, ..argument }
+            }
             Function::Acos => Self { negative: false, ..Self::ANY },
             Function::Powf => argument.to_any_power(),
             Function::Cosh | Function::Exp => Self::POSITIVE,
@@ -131,7 +135,7 @@ fn largest(expression: &Expression) -> Option<BigRational> {
         Expression::Number(number) => Some(number.abs()),
         Expression::Product(factors) => factors.iter().map(largest).product(),
         Expression::Power(base, exponent) if exponent.is_positive() => largest(base).filter(One::is_one),
-        Expression::Call(Function::Sign | Function::Sin | Function::Cos | Function::Tanh, _) => {
+        Expression::Call(Function::Sign | Function::Step | Function::Sin | Function::Cos | Function::Tanh, _) => {
             Some(BigRational::one())
         }
         _ => None,

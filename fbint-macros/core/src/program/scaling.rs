@@ -163,7 +163,9 @@ impl Equations {
                 let first = magnitude(&terms[0]);
                 self.found.extend(terms[1..].iter().map(|term| magnitude(term).divided_by(&first)));
             }
-            Expression::Call(function, arguments) if !matches!(function, Function::Abs | Function::Sign) => {
+            Expression::Call(function, arguments)
+                if !matches!(function, Function::Abs | Function::Sign | Function::Step) =>
+            {
                 self.found.extend(arguments.iter().map(magnitude));
             }
             _ => {}

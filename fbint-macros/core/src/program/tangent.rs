@@ -99,7 +99,7 @@ pub(super) fn partials(builder: &mut Builder, value: Value) -> Vec<Partial> {
             let (reciprocal, half) = (builder.recip(divisor), builder.constant(0.5));
             vec![(a, Plus, Some(builder.mul(half, reciprocal)))]
         }
-        Instruction::Unary(Function::Sign, _) => vec![],
+        Instruction::Unary(Function::Sign | Function::Step, _) => vec![],
         Instruction::Unary(function, a) => vec![(a, Plus, Some(slope(builder, function, a, value)))],
         Instruction::Binary(function, a, b) => {
             let [by_a, by_b] = slopes(builder, function, a, b, value);
@@ -115,7 +115,7 @@ fn slope(builder: &mut Builder, function: Function, a: Value, value: Value) -> V
     let call = |builder: &mut Builder, function| builder.push(Instruction::Unary(function, a));
     match function {
         Function::Abs => call(builder, Function::Sign),
-        Function::Sign => builder.constant(0.0),
+        Function::Sign | Function::Step => builder.constant(0.0),
         Function::Sin => call(builder, Function::Cos),
         Function::Cos => {
             let sine = call(builder, Function::Sin);

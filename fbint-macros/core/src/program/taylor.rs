@@ -104,7 +104,7 @@ impl Expansion {
         let (mut begin, mut new) = (Builder::default(), Vec::with_capacity(changes.len()));
         for (index, instruction) in field.instructions.iter().enumerate() {
             let instruction = instruction.clone().map(|operand: Value| new[operand.index()]);
-            if let (Instruction::Unary(function @ (Function::Abs | Function::Sign), _), true) =
+            if let (Instruction::Unary(function @ (Function::Abs | Function::Sign | Function::Step), _), true) =
                 (&instruction, changes[index])
             {
                 return Err(*function);
@@ -461,7 +461,9 @@ fn companion(builder: &mut Builder, function: Function, a: Value, f: Value) -> C
             Reciprocal(sign, builder.push(Instruction::Sqrt(radicand)))
         }
         // Functions without a series are refused, and those of two arguments have their own rules.
-        Function::Ln | Function::Abs | Function::Sign | Function::Atan2 | Function::Powf => Reciprocal(Sign::Plus, a),
+        Function::Ln | Function::Abs | Function::Sign | Function::Step | Function::Atan2 | Function::Powf => {
+            Reciprocal(Sign::Plus, a)
+        }
     }
 }
 
@@ -528,7 +530,7 @@ mod tests {
                         (5, _) => Instruction::Div(b, positive),
                         (6, _) => Instruction::Recip(positive),
                         (7, _) => Instruction::Sqrt(positive),
-                        (_, Function::Abs | Function::Sign) => Instruction::Mul(a, a),
+                        (_, Function::Abs | Function::Sign | Function::Step) => Instruction::Mul(a, a),
                         (_, Function::Atan2 | Function::Powf) => Instruction::Binary(function, positive, small),
                         (_, Function::Ln) => Instruction::Unary(function, positive),
                         (_, function) => Instruction::Unary(function, small),
@@ -564,8 +566,8 @@ mod tests {
             let coefficients = series.coefficients(&input, 5);
             defined += usize::from(coefficients.iter().flatten().all(|number: &f64| number.is_finite()));
         }
-        // Functions of one and of two arguments but |x| and its sign, and all other operations, one of them with four pairs of signs.
-        assert_eq!(names.len(), Function::ALL.len() - 2 + 11, "{names:?}");
+        // Functions of one and of two arguments but |x|, signs and steps, and all other operations, one of them with four pairs of signs.
+        assert_eq!(names.len(), Function::ALL.len() - 3 + 11, "{names:?}");
         assert!(defined > 250, "{defined}");
     }
 

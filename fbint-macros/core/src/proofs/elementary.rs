@@ -28,10 +28,11 @@ impl ModularPoint {
                 self.root_of(field.multiply(value, value), 2)
             }
             // x / |x|: what holds for it holds wherever x is not 0.
-            Function::Sign => {
+            Function::Sign | Function::Step => {
                 let value = self.evaluate(argument)?;
                 let size = self.root_of(field.multiply(value, value), 2)?;
-                field.quotient(value, size)
+                let sign = field.quotient(value, size)?;
+                if function == Function::Sign { Some(sign) } else { field.quotient(field.add(sign, 1), 2) }
             }
             // acos(x) = pi / 2 - asin(x)
             Function::Acos => {

@@ -458,7 +458,13 @@ pub(super) fn most_signs<'a>(expressions: impl IntoIterator<Item = &'a Expressio
             1 + usize::from(matches!(base.factors(), [Expression::Number(_), _, ..]))
         }
         Expression::Call(
-            Function::Abs | Function::Sign | Function::Asin | Function::Acos | Function::Atan | Function::Atan2,
+            Function::Abs
+            | Function::Sign
+            | Function::Step
+            | Function::Asin
+            | Function::Acos
+            | Function::Atan
+            | Function::Atan2,
             _,
         ) => 1,
         Expression::Call(..) => 2 * factors(node).filter(is_even).count(),

@@ -13,8 +13,7 @@ use super::written::written_or;
 type Mistake = (Span, String);
 
 /// The remedy where a value would depend on a condition.
-pub(crate) const SWITCH: &str = "an expression has no cases, because it is differentiated: switch smoothly, as by \
-                                 `(1 + (x / eps).tanh()) / 2`, or let an event of the run change a variable";
+pub(crate) const SWITCH: &str = "cases are written `if x > 0 { a } else { b }`, as in Rust";
 /// Macros that make vectors and matrices.
 const CONSTRUCTORS: [&str; 3] = ["vector", "matrix", "stack"];
 /// Functions that other languages apply without parentheses.
@@ -23,8 +22,8 @@ const PREFIX_FUNCTIONS: [&str; 8] = ["sin", "cos", "tan", "sqrt", "exp", "ln", "
 pub(crate) const UNITS: [&str; 14] =
     ["kg", "mm", "cm", "km", "ms", "Hz", "rpm", "Nm", "Pa", "rad", "kN", "mol", "eV", "deg"];
 /// Words that are no operand.
-const KEYWORDS: [&str; 12] =
-    ["as", "async", "await", "break", "const", "in", "move", "mut", "ref", "return", "static", "unsafe"];
+const KEYWORDS: [&str; 14] =
+    ["as", "async", "await", "break", "const", "else", "if", "in", "move", "mut", "ref", "return", "static", "unsafe"];
 
 /// The tokens of an entry's value, and the tokens of the next entry after a forgotten comma.
 pub(super) fn value(tokens: &[TokenTree]) -> (&[TokenTree], &[TokenTree]) {
@@ -98,7 +97,9 @@ impl<'t> Token<'t> {
         match &self.tokens[self.at] {
             TokenTree::Ident(word) => {
                 let message = match &word.to_string()[..] {
-                    "if" | "else" | "match" => SWITCH,
+                    "match" => SWITCH,
+                    "if" if self.follows_operand() => SWITCH,
+                    "else" if !matches!(self.before(), Some(TokenTree::Group(_))) => SWITCH,
                     "for" | "while" | "loop" => "a sum is written `(0..3).map(|i| ..).sum()`",
                     "let" => "drop `let`: intermediate results are named by `define(name = ..)`",
                     word if KEYWORDS.contains(&word) => return None,

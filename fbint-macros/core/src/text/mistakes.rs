@@ -94,7 +94,9 @@ fn instead_of(character: char) -> Option<&'static str> {
         '∞' => "every number is finite",
         '∑' | '∏' => "a sum is written `(0..3).map(|i| ..).sum()`",
         '\'' | '′' | '’' => "a transpose is written `a.transpose()`, and the rate of a coordinate `rate(q)`",
-        '≤' | '≥' | '≠' | '≈' => "an expression has no cases",
+        '≤' => "a comparison is written `a <= b`",
+        '≥' => "a comparison is written `a >= b`",
+        '≠' | '≈' => "real numbers are compared by `<` or `>`",
         '“' | '”' | '„' => "text has no place in expressions",
         _ => return None,
     })

@@ -64,7 +64,7 @@ impl Messages<'_> {
         let Some(((what, span), value)) = undefined.next() else { return };
         let part = innermost(value, &at_start);
         let remedy = if is_reciprocal_length(part) {
-            "for the sign of x write `(x / eps).tanh()` or `x / (x * x + eps).sqrt()` with a small `eps`"
+            "for the sign of x write `x.signum()`, or `(x / eps).tanh()` with a small `eps`, which a step of any length can follow"
         } else {
             "start elsewhere"
         };

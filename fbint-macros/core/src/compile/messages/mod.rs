@@ -158,7 +158,7 @@ pub(super) fn disagreement(declaration: &Declaration, quantity: &str) -> syn::Er
 
 /// The key `taylor` of a model whose field has |x|.
 pub(super) fn without_series(declaration: &Declaration) -> syn::Error {
-    let text = "the field contains `abs` of the state, which has no Taylor series where it is 0: leave out `taylor`, and integrate the \
+    let text = "the field contains `abs` of the state, or a switch such as `max`, which has no Taylor series where it turns: leave out `taylor`, and integrate the \
                 model with another method, such as `Method::Dop853`";
     syn::Error::new(declaration.place(crate::syntax::AttributeKey::Taylor), text)
 }

@@ -102,8 +102,8 @@ fn index(root: &Expression) -> f64 {
 
 /// The roots that occur, each once.
 fn extensions(parts: &[Expression]) -> Vec<Expression> {
-    let sizes =
-        calls(parts).into_iter().filter(|call| matches!(call, Expression::Call(Function::Abs | Function::Sign, _)));
+    let is_size = |function| matches!(function, Function::Abs | Function::Sign | Function::Step);
+    let sizes = calls(parts).into_iter().filter(|call| matches!(call, Expression::Call(f, _) if is_size(*f)));
     roots(parts).into_iter().chain(sizes.cloned()).collect()
 }
 

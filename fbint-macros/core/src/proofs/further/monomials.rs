@@ -113,6 +113,8 @@ fn atom(node: &Expression, derivation: &Derivation) -> Option<Expression> {
             let sign = if exponent.is_negative() { -BigInt::one() } else { BigInt::one() };
             (**base).clone().power(BigRational::new(sign, exponent.denom().clone())).ok()
         }
+        // It stays what it is until it switches: no motion conserves it.
+        Expression::Call(Function::Step, _) => None,
         Expression::Call(..) => Some(node.clone()),
         _ => None,
     };
