@@ -143,6 +143,7 @@ pub(crate) fn listen() -> io::Result<()> {
     Ok(())
 }
 
+#[cfg_attr(not(unix), expect(dead_code, reason = "nothing listens there"))]
 fn receive(signal: u8) {
     let is_first = SIGNAL.swap(signal, Ordering::SeqCst) == 0;
     // Held until the exit, so that nothing of what would follow the act is done any more.

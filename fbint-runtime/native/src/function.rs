@@ -107,8 +107,10 @@ pub(crate) fn executable(written: Vec<WrittenFunction>) -> io::Result<Vec<Functi
     memory.copy_from_slice(&code);
     let memory = Arc::new(memory.make_exec()?);
     // SAFETY: this is the memory of the code.
-    unsafe { jit_icache_coherence::clear_cache(memory.as_ptr().cast(), memory.len()) }?;
-    jit_icache_coherence::pipeline_flush_mt()?;
+    let cleared = unsafe { jit_icache_coherence::clear_cache(memory.as_ptr().cast(), memory.len()) };
+    // The type of the error depends on the processor.
+    let flushed = cleared.and_then(|()| jit_icache_coherence::pipeline_flush_mt());
+    flushed.map_err(|error| io::Error::other(error.to_string()))?;
     let function = |(start, least, results)| {
         let start = memory[start..].as_ptr();
         // SAFETY: the code was written with a pointer for each array, one for the results and one for the law, and with the calling
