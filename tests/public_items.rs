@@ -88,7 +88,8 @@ impl Listing {
         if let Some((of, _)) = &item.trait_ {
             let (of, owner, bounds) = (text(of), text(owner), text(&item.generics.where_clause));
             let (generics, _, _) = item.generics.split_for_impl();
-            self.lines.push(format!("impl{} {of} for {owner} {bounds}{feature}", text(&generics)));
+            let line = format!("impl{} {of} for {owner} {bounds}", text(&generics));
+            self.lines.push(format!("{}{feature}", line.trim_end()));
             return;
         }
         for member in &item.items {

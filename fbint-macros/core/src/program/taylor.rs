@@ -29,8 +29,8 @@ pub use verify::verify_series;
 pub struct TaylorSeries {
     /// From the state: the field, then the values that finishing an order reads as [`Input::Initial`].
     pub begin: Program,
-    /// From the state's coefficients of an order n > 0: those of the field, then those of the sequences that the sums are of. It reads
-    /// n, 1 / n and then the sums of the order as [`Input::Order`].
+    /// From the state's coefficients of an order n > 0: the coefficients of the field, then of the sequences that the sums multiply. It
+    /// reads n, 1 / n and then the sums of the order as [`Input::Order`].
     pub finish: Program,
     /// The sums of an order.
     pub sums: Vec<Convolution>,
@@ -66,7 +66,7 @@ impl TaylorSeries {
     }
 }
 
-/// The coefficients of a value, or n times those of order n.
+/// The coefficients of a value, or n times its coefficients of order n.
 type Sequence = (Value, bool);
 
 /// A coefficient as a sum: of what was computed, and of M(a, b) with either sign.
