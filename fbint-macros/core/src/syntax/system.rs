@@ -88,9 +88,9 @@ pub(super) fn add_variables(declaration: &mut Declaration) {
 pub(crate) fn add_work(declaration: &mut Declaration, errors: &Errors) -> bool {
     let span = declaration.place(AttributeKey::VelocityConstraint);
     let is_taken = |name: &&Ident| plain(name) == WORK || plain(name) == ENERGY_BALANCE;
-    let variables = declaration.variables().map(|(_, variable)| &variable.name);
+    let variables = declaration.variables().map(|(_, variable)| variable).chain(&declaration.parameters);
     let others = declaration.named().filter(|(key, _)| key.meaning().is_some()).map(|(_, named)| &named.name);
-    if let Some(name) = variables.chain(others).find(is_taken) {
+    if let Some(name) = variables.map(|variable| &variable.name).chain(others).find(is_taken) {
         let message =
             format!("`{name}` is a name that the balance of energy and work needs: a velocity constraint here moves");
         errors.push(name.span(), format!("{message}, and does work; choose another name"));
