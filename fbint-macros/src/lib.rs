@@ -361,8 +361,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// `p.norm()`, is undefined. Declared quotients stay quotients: `v / v.abs()` is 0 / 0 at rest. Roots other than of sums of squares stay
 /// roots: `x.sqrt()` has no derivative at 0.
 ///
-/// Where `if`, `max`, `min`, `clamp` or `signum` switches, the value is the mean of both sides, and `>` means what `>=` does. Derivatives are
-/// those of the branch that holds. Every branch is evaluated, so the others have to be finite, too: `if x > 0 { x.sqrt() } else { 0 }` is
+/// Where `if`, `max`, `min`, `clamp` or `signum` switches, the value is the mean of both sides, and `>` means what `>=` does. Derivatives
+/// belong to the branch that holds. Every branch is evaluated, so the others have to be finite, too: `if x > 0 { x.sqrt() } else { 0 }` is
 /// not a number for a negative x, and `x.max(0).sqrt()` is 0. Energies, constraints, invariants and `kinematics` cannot switch, because they
 /// are differentiated. A step of a run that contains a switch has its error there: choose steps that end at a switch in time, or an error
 /// control.

@@ -3,7 +3,7 @@
 //! `if x > y { a } else { b }` is step(x - y) a + step(y - x) b, with a step that is 1 of positive and 0 of negative numbers. So the value
 //! of the branch that holds is exact, if the other one is finite, and the algebra cannot add the two up. The step of 0 is 1/2: where it
 //! switches, the value is the mean of both sides, as the derivative of |x| at 0 is, and `>` means what `>=` does. The derivative of a step
-//! is 0, so that derivatives are those of the branch that holds.
+//! is 0, so that derivatives belong to the branch that holds.
 
 use quote::ToTokens;
 use syn::{BinOp, Expr, ExprIf, Stmt, UnOp};
