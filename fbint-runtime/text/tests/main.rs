@@ -12,6 +12,7 @@ mod random;
 mod rates;
 mod shipped;
 mod switches;
+mod taylor;
 
 /// Whether `FBINT_THOROUGH` is set, as `.ci/thorough` sets it.
 fn is_thorough() -> bool {

@@ -1,0 +1,95 @@
+//! Taylor's method on models from text against structs, whose series are generated code. Computer algebra may have shortened those, so that
+//! they differ by roundings.
+
+use fbint_catalogue::FlatModel;
+use fbint_catalogue::padded::{self, Padded, Visitor};
+use fbint_runtime::{FeedbackSystem, Method, Projection, Settings, Simulation, feedback_system};
+use fbint_text::models;
+
+/// Declares a struct, and the text of it without the key `taylor`, which texts do not need.
+macro_rules! both {
+    ($name:ident, $text:ident, $($declaration:tt)*) => {
+        #[feedback_system($($declaration)*, taylor)]
+        struct $name;
+        const $text: &str = concat!("#[feedback_system(", stringify!($($declaration)*), ")] struct ", stringify!($name), ";");
+    };
+}
+
+both!(
+    Star,
+    STAR,
+    coordinates(x, y),
+    momenta(u, v),
+    hamiltonian = (u.powi(2) + v.powi(2) + x.powi(2) + y.powi(2)) / 2 + x.powi(2) * y - y.powi(3) / 3,
+    start(x = 0.1, y = 0.2, u = 0.3, v = 0.1)
+);
+both!(Bob, BOB, coordinates(q: [3]), momenta(p: [3]), hamiltonian = p.norm_squared() / 2 + q.z,
+    constraint(length = q.norm_squared() - 1), start(q = vector![0, 1, 0], p = vector![1, 0, 1]));
+both!(
+    Functions,
+    FUNCTIONS,
+    state(x, y),
+    dynamics(
+        x = y.sin() * x.cos() - y.tan().tanh() + (x + 2).powf(1.7) / (1 + y.powi(2)) - x.exp() / 3,
+        y = (x / 9).asin() - x.atan() + (2 + x).ln() * y.sinh() / y.cosh() + y.atan2(x + 2) - (2 + y).powf(x / 3)
+    ),
+    start(x = 0.1, y = 0.2)
+);
+both!(Line, LINE, state(x, y), dynamics(x = 1, y = 2 * x), start(x = 0, y = 0));
+
+/// The end of a run, and the number of its steps.
+fn end<S: FeedbackSystem>(system: &S, start: S::Vector<f64>, projection: Option<Projection>) -> (Vec<f64>, u64) {
+    let method = Method::Taylor { tolerance: 1e-15 };
+    let settings = Settings { projection, ..Settings::new(method, 7.0) };
+    let run = Simulation::new(system, start).unwrap().run_with(&settings).unwrap();
+    let state: S::Vector<f64> = run.state().into();
+    (state.as_ref()[..system.facts().state.len()].to_vec(), run.steps())
+}
+
+/// The end of a model from text.
+struct Ends(Vec<f64>, Option<Projection>);
+
+impl Visitor for Ends {
+    type Output = (Vec<f64>, u64);
+
+    fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) -> Self::Output {
+        let start = std::array::from_fn(|entry| self.0.get(entry).copied().unwrap_or(0.0));
+        end(&model, start, self.1)
+    }
+}
+
+fn assert_same<S: FeedbackSystem>(system: &S, text: &str) {
+    for projection in [None, Some(Projection::default())] {
+        let model = models(text).unwrap().remove(0);
+        let start = model.start().unwrap();
+        let of_text = padded::visit(Box::new(model), Ends(start.clone(), projection));
+        let of_struct = end(system, system.declared_start().unwrap().into(), projection);
+        assert_eq!(of_text.1, of_struct.1, "{text}");
+        let mut pairs = of_text.0.iter().zip(&of_struct.0);
+        assert!(pairs.all(|(a, b)| (a - b).abs() < 1e-13), "{text}: {of_text:?} {of_struct:?}");
+    }
+}
+
+#[test]
+fn runs_are_those_of_structs() {
+    assert_same(&Star, STAR);
+    assert_same(&Bob, BOB);
+    assert_same(&Functions, FUNCTIONS);
+    assert_same(&Line, LINE);
+}
+
+#[test]
+fn a_field_with_an_absolute_value_is_refused() {
+    let text = "#[feedback_system(state(x, v), dynamics(x = v, v = -x.abs()), start(x = 1, v = 0))] struct Wall;";
+    let model = models(text).unwrap().remove(0);
+    struct Refusal;
+    impl Visitor for Refusal {
+        type Output = String;
+        fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) -> String {
+            let run = Simulation::new(&model, [0.5; N]).unwrap().run(Method::Taylor { tolerance: 1e-9 }, 1.0);
+            run.unwrap_err().to_string()
+        }
+    }
+    let refusal = padded::visit(Box::new(model), Refusal);
+    assert!(refusal.contains("`abs` of the state") && refusal.contains("dop853"), "{refusal}");
+}
