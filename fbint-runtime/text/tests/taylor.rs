@@ -40,7 +40,7 @@ both!(Line, LINE, state(x, y), dynamics(x = 1, y = 2 * x), start(x = 0, y = 0));
 /// The end of a run, and the number of its steps.
 fn end<S: FeedbackSystem>(system: &S, start: S::Vector<f64>, projection: Option<Projection>) -> (Vec<f64>, u64) {
     let method = Method::Taylor { tolerance: 1e-15 };
-    let settings = Settings { projection, ..Settings::new(method, 7.0) };
+    let settings = Settings { projection, ..Settings::new(method, 0.5) };
     let run = Simulation::new(system, start).unwrap().run_with(&settings).unwrap();
     let state: S::Vector<f64> = run.state().into();
     (state.as_ref()[..system.facts().state.len()].to_vec(), run.steps())

@@ -21,7 +21,7 @@ import time
 
 TOLERANCES = [1e-15, 1e-9]
 # The methods of fbint, and how the table names them.
-METHODS = {"dop853": "fbint, DOP853", "gauss8": "fbint, Gauss 8", "gauss16": "fbint, Gauss 16"}
+METHODS = {"dop853": "fbint, DOP853", "gauss8": "fbint, Gauss 8", "gauss16": "fbint, Gauss 16", "taylor": "fbint, Taylor"}
 # How heyoka compiles: everything written out, or functions of its parts.
 MODES = {"heyoka": False, "heyoka, compact_mode": True}
 # Processes that look for a first result, and the least time that a run is repeated for.
@@ -204,6 +204,7 @@ def timed(run):
 def ladder(longest):
     """The settings of the methods of fbint that are tried."""
     tolerances = [{"method": "dop853", "rtol": 10.0 ** (-power / 2)} for power in range(10, 29)]
+    tolerances += [{"method": "taylor", "rtol": 10.0**-power} for power in range(8, 16)]
     steps = [longest / 2 ** (power / 2) for power in range(15)]
     return tolerances + [{"method": method, "step": step} for method in ["gauss8", "gauss16"] for step in steps]
 
