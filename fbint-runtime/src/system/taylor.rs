@@ -10,9 +10,11 @@ use crate::numbers::four::Four;
 use crate::system::{FeedbackSystem, Vector};
 
 /// The highest order: beyond, coefficients of doubles say nothing.
+#[cfg(feature = "std")]
 const HIGHEST: usize = 32;
 
 /// The order for a tolerance: four for every three digits, so that 1e-15 takes 20 and 1e-9 takes 12.
+#[cfg(feature = "std")]
 pub(crate) const fn order_of(tolerance: f64) -> usize {
     // 10^(3/4), a little less, so that rounding makes no order of a power of ten.
     const FACTOR: f64 = 5.623_413_251;
