@@ -139,6 +139,9 @@ impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
     }
 }
 
+/// The distance at which a central difference errs about as much by its length as by rounding, the cube root of epsilon.
+pub(crate) const DIFFERENCE: f64 = 6e-6;
+
 /// The range of inputs that are known at all times.
 pub(crate) const ALWAYS: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
@@ -200,6 +203,36 @@ impl<S: DrivenSystem, F: TakesInput<S> + ?Sized> TakesInput<S> for std::boxed::B
     }
 }
 
+/// The Jacobian of a field under the laws of its inputs, by the chain rule; `jacobian` is that of the field of a prepared system, by the
+/// state and the inputs. Derivatives of laws are central differences.
+pub(crate) fn under_laws<S: FeedbackSystem, T: Scalar>(
+    system: &S::Prepared<T>,
+    x: &Vector<S, T>,
+    jacobian: &mut dyn FnMut(&S::Prepared<T>, &mut dyn FnMut(usize, usize, T)) -> bool,
+    add: &mut dyn FnMut(usize, usize, T),
+) -> bool {
+    let facts = system.facts();
+    if !facts.has_laws() {
+        return jacobian(system, add);
+    }
+    let (states, inputs) = (facts.state.len(), facts.input_names.len());
+    // The derivative of an input by an entry of the state.
+    let slope = |input: usize, entry: usize| {
+        let length = T::from_f64(DIFFERENCE) * (x[entry].abs() + T::from_f64(1.0));
+        let at = |change: T| {
+            let mut moved = *x;
+            moved[entry] = moved[entry] + change;
+            system.law_of(&moved, input)
+        };
+        (at(length) - at(T::from_f64(0.0) - length)) / (length + length)
+    };
+    jacobian(&system.under_law(x), &mut |row, column, value| match column.checked_sub(states) {
+        None => add(row, column, value),
+        Some(input) if input < inputs => (0..states).for_each(|entry| add(row, entry, value * slope(input, entry))),
+        Some(_) => {}
+    })
+}
+
 /// The vector field X of the system `S`, without feedback.
 #[derive_where(Clone, Copy, Debug)]
 pub struct PlainField<S: FeedbackSystem, T: Scalar = f64>(S::Prepared<T>);
@@ -216,11 +249,11 @@ impl<S: FeedbackSystem> Sealed for PlainField<S> {}
 impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
     #[inline]
     fn value_with(&self, input: S::Inputs<f64>, x: &Vector<S>) -> Vector<S> {
-        Self(S::with_input(self.0, input)).value(x)
+        S::with_input(self.0, input).vector_field(x)
     }
 
     fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
-        Self(S::with_input(self.0, input)).jacobian(x, add)
+        S::with_input(self.0, input).jacobian(x, None, add)
     }
 
     #[cfg(feature = "std")]
@@ -247,7 +280,7 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
 
     #[inline(always)]
     fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
-        self.0.vector_field(x)
+        if self.0.facts().has_laws() { self.0.under_law(x).vector_field(x) } else { self.0.vector_field(x) }
     }
 
     #[inline]
@@ -256,7 +289,7 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
     }
 
     fn jacobian(&self, x: &Vector<S, T>, add: &mut dyn FnMut(usize, usize, T)) -> bool {
-        self.0.jacobian(x, None, add)
+        under_laws::<S, T>(&self.0, x, &mut |system, add| system.jacobian(x, None, add), add)
     }
 
     fn clock(&self) -> Option<usize> {

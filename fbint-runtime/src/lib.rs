@@ -167,8 +167,9 @@ pub use system::taylor::{NOT_GENERATED, PastOrders, TaylorFunctions};
 #[doc(hidden)]
 pub use system::taylor::{SumGroup, order_sums};
 pub use system::{
-    Conservation, DrivenSystem, Evidence, FeedbackLaw, FeedbackSystem, GeneratedSystem, Integral, IntegralKind,
-    Integrals, KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,
+    Conservation, ControlledSystem, CrossingDirection, DeclaredEvent, DeclaredShape, DrivenSystem, Evidence,
+    FeedbackLaw, FeedbackSystem, GeneratedSystem, Integral, IntegralKind, Integrals, KineticEnergy, Operations,
+    PreparedSystem, ShapeKind, StateEntry, StateRole, Vector,
 };
 
 /// Every Rust block of the README, compiled and run as a separate crate.

@@ -12,6 +12,7 @@
 //! evaluation. BENCHMARKS.md of the repository has the measurements.
 
 #[cfg(feature = "std")]
+mod declared;
 pub(crate) mod drift;
 #[cfg(feature = "std")]
 pub(crate) mod event;
@@ -31,6 +32,7 @@ mod taylor_steps;
 use core::fmt;
 use core::ops::ControlFlow;
 
+use self::declared::declared_events;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::record::bound;
 #[doc(hidden)]
@@ -144,7 +146,7 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
             is_audited: true,
             is_dense: false,
             observer: Box::new(|_| ControlFlow::Continue(())),
-            events: Vec::new(),
+            events: declared_events(system),
             from: None,
         };
         Ok(Self { setup, field: Ok(PlainField::new(system)) })
@@ -319,7 +321,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
         self
     }
 
-    /// Looks for an event in every step; may be called for several. [`Run::events`] has every occurrence with its time and state.
+    /// Looks for an event in every step, besides those that are declared with the system; may be called for several. [`Run::events`] has every occurrence with its time and state.
     ///
     /// An event occurs where its function changes its sign, in the direction of the event. Where it is exactly 0 at the end of a step, it
     /// occurs there. Where it is 0 at the start, or where the event has just ended a run or been reset, its side is the one to which it

@@ -9,9 +9,10 @@ pub(crate) mod taylor;
 pub(crate) mod traits;
 
 pub use self::facts::{
-    Conservation, Evidence, Integral, IntegralKind, KineticEnergy, Operations, StateEntry, StateRole, SystemFacts,
+    Conservation, CrossingDirection, DeclaredEvent, DeclaredShape, Evidence, Integral, IntegralKind, KineticEnergy,
+    Operations, ShapeKind, StateEntry, StateRole, SystemFacts,
 };
 pub use self::traits::{
-    DrivenSystem, FeedbackLaw, FeedbackSystem, GeneratedSystem, HamelFunctions, HamelSystem, Integrals, PreparedSystem,
-    Vector,
+    ControlledSystem, DrivenSystem, FeedbackLaw, FeedbackSystem, GeneratedSystem, HamelFunctions, HamelSystem,
+    Integrals, PreparedSystem, Vector,
 };

@@ -21,13 +21,15 @@ pub use self::mistakes::{Mistake, Position};
 use self::mistakes::{mistakes_of, untokenised};
 use crate::compile;
 use crate::derivation::{Derivation, Findings};
+pub use crate::elaborate::{DrawnShape, Event, Scenery};
 use crate::emit;
 use crate::expression::Expression;
 use crate::expression::work::{self, Budget};
 use crate::prepared::{SizeLimits, Surroundings};
-use crate::program::{Program, Programs, Trait, of_parameters};
+use crate::program::{Program, Programs, Trait, of_expressions};
 use crate::syntax::diagnostics::{Errors, panic_text};
 use crate::syntax::{self, limits};
+pub use crate::syntax::{Crossing, ShapeKind};
 
 /// The longest text, in bytes.
 pub const LONGEST: usize = 1_000_000;
@@ -70,6 +72,12 @@ pub struct Model {
     pub defaults: Option<Program>,
     /// The start as a function of the parameters, if there is the key `start`.
     pub start: Option<Program>,
+    /// The events, and the drawing.
+    pub scenery: Scenery,
+    /// What the events are made of, by the state and the parameters.
+    pub events: Program,
+    /// What the drawing is made of, by the state and the parameters.
+    pub drawing: Program,
     /// Whether there is the key `derivatives`.
     pub derivatives: bool,
     /// Linear functions that are conserved and not declared.
@@ -238,12 +246,15 @@ fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings)
     work::begin("printing its code");
     let source = emit::source(&declaration, &model);
     let emit::CompiledModel { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;
-    let program = |expressions: Vec<Expression>| of_parameters(&expressions, &derivation.symbols);
+    let program = |expressions: Vec<Expression>| of_expressions(&expressions, &derivation.symbols);
     Ok(Model {
         name: derivation.name.clone(),
         summary: emit::first_paragraph(&declaration.item.attrs),
         defaults: elaborated.beginning.defaults.map(program),
         start: elaborated.beginning.start.map(program),
+        events: program(elaborated.scenery.event_values.clone()),
+        drawing: program(elaborated.scenery.drawing_values.clone()),
+        scenery: elaborated.scenery,
         derivatives: declaration.derivatives,
         findings,
         derivation,

@@ -475,6 +475,7 @@ fn problems_are_plain_data() {
         reactions: Vec::new(),
         forces: Vec::new(),
         outputs: Vec::new(),
+        laws: Vec::new(),
     };
     let (derivation, claims) = session(|| {
         let derivation = mechanics::derive(&problem, &algebra::Algebra).unwrap();

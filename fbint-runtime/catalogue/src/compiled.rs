@@ -38,6 +38,18 @@ impl<S: Model + GeneratedSystem> FlatModel for S {
         Ok(start.as_ref().to_vec())
     }
 
+    fn events_at(&self, state: &[f64]) -> Vec<f64> {
+        let mut values = vec![0.0; FlatModel::facts(self).event_values()];
+        FeedbackSystem::events_at(self, &vector(state), &mut values);
+        values
+    }
+
+    fn drawing_at(&self, state: &[f64]) -> Vec<f64> {
+        let mut values = vec![0.0; FlatModel::facts(self).drawing_values()];
+        FeedbackSystem::drawing_at(self, &vector(state), &mut values);
+        values
+    }
+
     fn drawing(&self, state: &[f64]) -> Drawing {
         Model::drawing(self, &vector::<Vector<S>>(state).into())
     }
@@ -187,8 +199,11 @@ impl<S: GeneratedSystem, const V: usize> Functions<Lanes<V>> for CompiledFunctio
 
 /// The field alone.
 impl<S: GeneratedSystem> Functions<Dual> for CompiledFunctions<S> {
-    fn list(&self, _: ListFunction, given: &Given<'_, Dual>, _: &dyn Fn(&mut [Dual]), list: &mut [Dual]) {
-        vector_field::<S, _>(given, list);
+    fn list(&self, function: ListFunction, given: &Given<'_, Dual>, _: &dyn Fn(&mut [Dual]), list: &mut [Dual]) {
+        match function {
+            ListFunction::VectorField => vector_field::<S, _>(given, list),
+            _ => list.fill(Dual::from_f64(f64::NAN)),
+        }
     }
 
     fn matrix(&self, _: MatrixFunction, _: &Given<'_, Dual>, _: &mut [Dual], _: usize) {}
@@ -259,6 +274,10 @@ fn list_of_ensemble<S: GeneratedSystem, T: Scalar>(
     let (system, law) = (system::<S, T>(given), SliceLaw(law));
     match function {
         ListFunction::VectorField => put(list, system.vector_field(x)),
+        ListFunction::Law => {
+            let inputs = const { S::FACTS.input_names.len() };
+            list.iter_mut().take(inputs).enumerate().for_each(|(input, place)| *place = system.law_of(x, input));
+        }
         ListFunction::Integrals => put(list, system.integrals(x)),
         ListFunction::FeedbackField => put(list, system.feedback_field(x, &law)),
         ListFunction::Projection => {

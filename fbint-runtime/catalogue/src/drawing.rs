@@ -2,7 +2,7 @@
 
 use fbint_runtime::nalgebra::storage::RawStorage;
 use fbint_runtime::nalgebra::{Const, Matrix, Matrix3, U1, Vector3};
-use fbint_runtime::{FeedbackSystem, StateEntry, StateRole, Vector};
+use fbint_runtime::{DeclaredShape, FeedbackSystem, ShapeKind, StateEntry, StateRole, Vector};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::names::groups;
@@ -50,11 +50,45 @@ impl Drawing {
         Self::default()
     }
 
-    /// The drawing of a model by default: each coordinate that is a vector with two or three entries, and each such column of a matrix, is
-    /// a point that leaves a trace. Where there is none, the first coordinate is drawn against its momentum or its velocity.
+    /// The declared drawing of a model. Without `draw(..)`, each coordinate that is a vector with two or three entries, and each such
+    /// column of a matrix, is a point that leaves a trace. Where there is none, the first coordinate is drawn against its momentum or its
+    /// velocity.
     pub fn of_coordinates<S: FeedbackSystem>(system: &S, state: &S::State) -> Self {
-        let state: Vector<S> = state.clone().into();
-        Self::of_entries(system.facts().state, state.as_ref())
+        let (facts, state): (_, Vector<S>) = (system.facts(), state.clone().into());
+        if facts.shapes.is_empty() {
+            return Self::of_entries(facts.state, state.as_ref());
+        }
+        let mut values = vec![0.0; facts.drawing_values()];
+        system.drawing_at(&state, &mut values);
+        Self::of_shapes(facts.shapes, &values)
+    }
+
+    /// The declared shapes, which are made of these values.
+    pub(crate) fn of_shapes(shapes: &[DeclaredShape], values: &[f64]) -> Self {
+        shapes.iter().fold(Self::new(), |drawing, DeclaredShape { kind, arguments }| {
+            let argument =
+                |index: usize| arguments.get(index).map_or(&[][..], |[first, count]| &values[*first..first + count]);
+            let point = |index| match *argument(index) {
+                [x, y, z] => Position::Space([x, y, z]),
+                [x, y] => Position::Plane([x, y]),
+                _ => Position::Plane([f64::NAN; 2]),
+            };
+            match kind {
+                ShapeKind::Rod => drawing.rod(point(0), point(1)),
+                ShapeKind::Spring => drawing.spring(point(0), point(1)),
+                ShapeKind::Pivot => drawing.pivot(point(0)),
+                ShapeKind::Point => drawing.point(point(0)),
+                ShapeKind::Trace => drawing.trace(point(0)),
+                ShapeKind::Circle => match (point(0), argument(1)) {
+                    (Position::Plane(centre), &[radius]) => drawing.guide(circle(centre, radius)),
+                    // Nothing says about which axis: about the vertical.
+                    (Position::Space(centre), &[radius]) => {
+                        drawing.guide(circle_about(&Vector3::z(), &centre.into(), radius))
+                    }
+                    _ => drawing,
+                },
+            }
+        })
     }
 
     /// The same, of a flat state with these entries.

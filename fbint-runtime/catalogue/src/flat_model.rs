@@ -24,9 +24,17 @@ pub trait FlatModel: Sync {
     /// If there is none.
     fn start(&self) -> Result<Vec<f64>, Error>;
 
+    /// What the declared events are made of in a state.
+    fn events_at(&self, state: &[f64]) -> Vec<f64>;
+    /// What the declared drawing is made of in a state.
+    fn drawing_at(&self, state: &[f64]) -> Vec<f64>;
+
     /// [`Model::drawing`](crate::Model::drawing).
     fn drawing(&self, state: &[f64]) -> Drawing {
-        Drawing::of_entries(self.facts().state, state)
+        match self.facts().shapes {
+            [] => Drawing::of_entries(self.facts().state, state),
+            shapes => Drawing::of_shapes(shapes, &self.drawing_at(state)),
+        }
     }
 
     /// [`Model::input`](crate::Model::input).

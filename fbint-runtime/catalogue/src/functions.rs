@@ -115,6 +115,7 @@ pub enum ListFunction {
     ReactionField,
     MomentumState,
     MomentumRates,
+    Law,
 }
 
 /// A function that gives a matrix.

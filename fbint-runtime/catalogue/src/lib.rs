@@ -180,7 +180,7 @@ impl dyn AnyModel + '_ {
 
     /// The names of the inputs that nothing gives, which are 0.
     pub fn open_inputs(&self) -> &'static [&'static str] {
-        if self.gives_inputs() { &[] } else { self.facts().input_names }
+        if self.gives_inputs() { &[] } else { self.facts().open_inputs }
     }
 
     /// The projection of a run for which neither gains nor a projection are chosen.

@@ -263,7 +263,7 @@ fn further_methods(model: &dyn FlatModel, general: Option<Scheme>) -> Vec<Scheme
 
 /// Whether members of ensembles of a model run one by one.
 fn is_driven_or_eventful(model: &dyn FlatModel) -> bool {
-    model.input().is_some() || !model.events().is_empty()
+    model.input().is_some() || !model.events().is_empty() || !model.facts().events.is_empty()
 }
 
 /// Steps of the first entries of a vector, and their number.
@@ -326,7 +326,11 @@ fn with_inputs<S: FeedbackSystem>(
     controller: Option<&Controller<S>>,
     x: &Vector<S>,
 ) -> S::Prepared<f64> {
-    controller.map_or(system, |controller| controller.prepared(system, x))
+    match controller {
+        Some(controller) => controller.prepared(system, x),
+        None if PreparedSystem::facts(&system).has_laws() => system.under_law(x),
+        None => system,
+    }
 }
 
 /// One gain for every integral, of the type of different ones: what is compiled for them serves both.

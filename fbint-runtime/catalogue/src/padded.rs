@@ -108,6 +108,14 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
         Ok(TaylorFunctions { columns: system.flat.series()?.columns(), expand })
     }
 
+    fn events_at(&self, x: &[f64; N], values: &mut [f64]) {
+        values.copy_from_slice(&self.model.events_at(&x[..self.facts().state.len()]));
+    }
+
+    fn drawing_at(&self, x: &[f64; N], values: &mut [f64]) {
+        values.copy_from_slice(&self.model.drawing_at(&x[..self.facts().state.len()]));
+    }
+
     fn parameter(&self, index: usize) -> Option<f64> {
         self.model.parameter(index)
     }
@@ -368,6 +376,15 @@ impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for PaddedPrep
 
     fn reaction_field(&self, x: &[T; N]) -> [T; N] {
         self.list(ListFunction::ReactionField, x)
+    }
+
+    fn under_law(&self, x: &[T; N]) -> Self {
+        Self { inputs: self.list(ListFunction::Law, x), ..*self }
+    }
+
+    fn law_of(&self, x: &[T; N], input: usize) -> T {
+        let inputs: [T; N] = self.list(ListFunction::Law, x);
+        inputs[input]
     }
 
     fn jacobian(&self, x: &[T; N], feedback: Option<[&[T; M]; 2]>, add: &mut dyn FnMut(usize, usize, T)) -> bool {

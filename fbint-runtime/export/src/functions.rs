@@ -12,7 +12,7 @@ pub(crate) struct Written {
 }
 
 /// Comments of the header for functions, by their names.
-const ABOUT: [(&str, &str); 13] = [
+const ABOUT: [(&str, &str); 14] = [
     ("vector_field", "X, the rates of the state."),
     ("integrals", "F, the integrals: constraints, energy, invariants."),
     ("integrals_jacobian", "DF, MODEL_INTEGRALS rows of MODEL_STATES numbers."),
@@ -29,6 +29,7 @@ const ABOUT: [(&str, &str); 13] = [
     ("reaction_field", "What the constraints add to X."),
     ("mass_matrix", "The mass matrix, row by row."),
     ("inverse_dynamics", "The forces M a - b for accelerations a."),
+    ("law", "The inputs by their laws, those that have none as they are given."),
     ("vector_field_derivatives", "The derivatives of X by the state, the parameters and the inputs that are not 0."),
 ];
 
@@ -40,6 +41,7 @@ impl Export<'_> {
             Rows::Integrals => self.integrals,
             Rows::Outputs => self.model.derivation.outputs.len(),
             Rows::Velocities => self.velocities,
+            Rows::Inputs => self.model.derivation.symbols.inputs().count(),
         }
     }
 

@@ -172,6 +172,8 @@ impl ResolvedSettings {
                 (EnsembleStepping::Controlled { pair: method.pair(), tolerance }, between_steps()?)
             }
         };
+        // Lanes look for no events.
+        let stepping = if facts.events.is_empty() { stepping } else { EnsembleStepping::OneByOne };
         Ok(Self { given: Settings { every, ..settings }, times, stepping, limits })
     }
 }

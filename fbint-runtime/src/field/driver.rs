@@ -12,7 +12,7 @@ use core::marker::PhantomData;
 #[cfg(feature = "std")]
 use crate::error::Error;
 use crate::error::failure::UndefinedInput;
-use crate::field::{ALWAYS, Driver, Field, TakesInput};
+use crate::field::{ALWAYS, DIFFERENCE, Driver, Field, TakesInput};
 use crate::hold::consistent_start::size_of_variable;
 use crate::numbers::entries::Entries;
 #[cfg(feature = "std")]
@@ -21,9 +21,6 @@ use crate::numbers::linear::{is_finite, not_finite};
 #[cfg(feature = "std")]
 use crate::system::taylor::Series;
 use crate::system::{DrivenSystem, StateEntry, Vector};
-
-/// The distance at which a central difference errs about as much by its length as by rounding, the cube root of epsilon.
-const DIFFERENCE: f64 = 6e-6;
 
 /// A source of the inputs of the system `S`: a function of the time and the state, or a [`Held`] table.
 pub trait Signal<S: DrivenSystem> {

@@ -8,7 +8,7 @@ use derive_where::derive_where;
 use crate::error::Error;
 use crate::field::gains::Gains;
 use crate::field::policy::{ConstantGain, GainPolicy, Targets};
-use crate::field::{Field, TakesInput};
+use crate::field::{Field, TakesInput, under_laws};
 use crate::hold::consistent_start::{check_distinct, check_start, targets};
 use crate::numbers::scalar::Scalar;
 use crate::numbers::sealed::Sealed;
@@ -107,11 +107,11 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> Sealed for Feedback<S, K> {}
 impl<S: DrivenSystem, K: GainPolicy<S>> TakesInput<S> for Feedback<S, K> {
     #[inline]
     fn value_with(&self, input: S::Inputs<f64>, x: &Vector<S>) -> Vector<S> {
-        Self { system: S::with_input(self.system, input), ..*self }.value(x)
+        K::field(&self.gain, &S::with_input(self.system, input), &self.targets, x)
     }
 
     fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
-        Self { system: S::with_input(self.system, input), ..*self }.jacobian(x, add)
+        K::jacobian(&self.gain, &S::with_input(self.system, input), &self.targets, x, add)
     }
 
     #[inline]
@@ -125,7 +125,10 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
 
     #[inline(always)]
     fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
-        K::field(&self.gain, &self.system, &self.targets, x)
+        match self.system.facts().has_laws() {
+            false => K::field(&self.gain, &self.system, &self.targets, x),
+            true => K::field(&self.gain, &self.system.under_law(x), &self.targets, x),
+        }
     }
 
     #[inline]
@@ -135,7 +138,8 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
 
     /// Known where the gains do not depend on the state.
     fn jacobian(&self, x: &Vector<S, T>, add: &mut dyn FnMut(usize, usize, T)) -> bool {
-        K::jacobian(&self.gain, &self.system, &self.targets, x, add)
+        let Self { system, gain, targets } = self;
+        under_laws::<S, T>(system, x, &mut |system, add| K::jacobian(gain, system, targets, x, add), add)
     }
 
     /// The largest eigenvalue of DF^T K DF at x: the rate, per unit of time, at which the violation that decays fastest does.

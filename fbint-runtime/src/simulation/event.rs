@@ -7,6 +7,7 @@ use core::fmt;
 
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::from_slice;
+use crate::system::CrossingDirection;
 
 /// An event: a function of the time and of the state `X`, with a zero that a simulation looks for.
 ///
@@ -19,6 +20,9 @@ pub struct Event<'a, X> {
     pub(crate) value: EventFunction<'a, X>,
     direction: CrossingDirection,
     pub(crate) is_terminal: bool,
+    /// The number of the occurrence that ends the run.
+    pub(crate) count: u64,
+    pub(crate) condition: Option<Condition<'a, X>>,
     pub(crate) reset: Option<Reset<'a, X>>,
 }
 
@@ -28,20 +32,23 @@ type EventFunction<'a, X> = Box<dyn Fn(f64, &X) -> f64 + 'a>;
 /// The function that replaces the state.
 type Reset<'a, X> = Box<dyn Fn(f64, &X) -> X + 'a>;
 
-/// In which direction a function has to pass 0.
-#[derive(Clone, Copy, Debug)]
-enum CrossingDirection {
-    Any,
-    Rising,
-    Falling,
-}
+/// The function that says whether an event counts.
+type Condition<'a, X> = Box<dyn Fn(f64, &X) -> bool + 'a>;
 
 impl<'a, X> Event<'a, X> {
     /// An event at the zeros of a function of the time and the state, in both directions. Errors and
     /// [`Occurrence`](crate::Occurrence) have its name.
     pub fn new(name: impl Into<String>, value: impl Fn(f64, &X) -> f64 + 'a) -> Self {
         let (name, value) = (name.into(), Box::new(value));
-        Self { name, value, direction: CrossingDirection::Any, is_terminal: false, reset: None }
+        Self {
+            name,
+            value,
+            direction: CrossingDirection::Any,
+            is_terminal: false,
+            count: 1,
+            condition: None,
+            reset: None,
+        }
     }
 
     /// This event where its function passes from negative to positive alone.
@@ -57,6 +64,21 @@ impl<'a, X> Event<'a, X> {
     /// This event as the end of the run.
     pub fn terminal(self) -> Self {
         Self { is_terminal: true, ..self }
+    }
+
+    /// This event as the end of the run at its occurrence of this number, 1 being the first.
+    pub fn count(self, number: u64) -> Self {
+        Self { is_terminal: true, count: number, ..self }
+    }
+
+    /// This event where a function of the time and the state is true alone.
+    pub fn when(self, condition: impl Fn(f64, &X) -> bool + 'a) -> Self {
+        Self { condition: Some(Box::new(condition)), ..self }
+    }
+
+    /// This event where its function passes 0 in one direction.
+    pub(crate) fn directed(self, direction: CrossingDirection) -> Self {
+        Self { direction, ..self }
     }
 
     /// This event with a function of the time and the state that gives the state after it, which is moved to one nearby that satisfies
@@ -77,13 +99,16 @@ impl<'a, X> Event<'a, X> {
     where
         X: From<V> + Into<V> + 'a,
     {
-        let Self { name, value, direction, is_terminal, reset } = self;
+        let Self { name, value, direction, is_terminal, count, condition, reset } = self;
         let shaped = |state: &Vec<f64>| X::from(from_slice::<V>(state));
         let reset = reset.map(|reset| -> Reset<'a, Vec<f64>> {
             Box::new(move |time, state| reset(time, &shaped(state)).into().as_ref()[..dimension].to_vec())
         });
+        let condition = condition.map(|condition| -> Condition<'a, Vec<f64>> {
+            Box::new(move |time, state| condition(time, &shaped(state)))
+        });
         let value = Box::new(move |time, state: &Vec<f64>| value(time, &shaped(state)));
-        Event { name, value, direction, is_terminal, reset }
+        Event { name, value, direction, is_terminal, count, condition, reset }
     }
 
     /// Whether it occurs where its function goes from one value to another, which are not both 0.
@@ -97,9 +122,19 @@ impl<'a, X> Event<'a, X> {
         }
     }
 
-    /// Whether the run does not simply go on after it.
-    pub(crate) fn stops(&self) -> bool {
-        self.is_terminal || self.reset.is_some()
+    /// Whether the run does not simply go on after its occurrence of this number.
+    pub(crate) fn stops(&self, number: u64) -> bool {
+        self.ends(number) || self.reset.is_some()
+    }
+
+    /// Whether its occurrence of this number ends the run.
+    pub(crate) fn ends(&self, number: u64) -> bool {
+        self.is_terminal && number >= self.count
+    }
+
+    /// Whether the run does not simply go on after its next occurrence, whatever happened before.
+    pub(crate) fn always_stops(&self) -> bool {
+        self.stops(1) && self.condition.is_none()
     }
 }
 

@@ -111,11 +111,12 @@ impl<'a> EventSearch<'a> {
         for event in 0..self.events.len() {
             for bracket in self.brackets(event, values[event], step, &sketch, state_at)? {
                 let time = locate(bracket, |time| self.value(event, time, &state_at(time, Detail::Exact)?))?;
-                met.push(Met { event, time });
+                if self.counts(event, time, step, state_at)? {
+                    met.push(Met { event, time });
+                }
             }
         }
-        let stops = met.iter().filter(|met| self.events[met.event].stops()).map(|met| met.time);
-        let stop = stops.reduce(f64::min);
+        let stop = self.stop(&met);
         // Events that are as near to the stop as it is located are met at once with it.
         let reach = stop.map_or(step.until, |time| time + resolution(step.from, step.until));
         met.retain(|met| met.time <= reach);
@@ -140,6 +141,29 @@ impl<'a> EventSearch<'a> {
             self.left[met.event] = Some(self.rate_before(met.event, time, &state, step, state_at)?);
         }
         Ok(Some(Stop { time, state, first }))
+    }
+
+    /// Whether the condition of an event holds where it is met.
+    fn counts(&self, event: usize, time: f64, step: &Stretch, state_at: StateAt<'_>) -> Result<bool, Cause> {
+        let Some(condition) = &self.events[event].condition else { return Ok(true) };
+        let state = if time == step.until { step.end.clone() } else { state_at(time, Detail::Exact)? };
+        Ok(condition(time, &state))
+    }
+
+    /// When the first of these events stops the run. Those of one event follow one another.
+    fn stop(&self, met: &[Met]) -> Option<f64> {
+        let number = |index: usize| {
+            let event = met[index].event;
+            let before = met[..index].iter().filter(|before| before.event == event).count() as u64;
+            self.number_of(event) + before + 1
+        };
+        let stops = (0..met.len()).filter(|&index| self.events[met[index].event].stops(number(index)));
+        stops.map(|index| met[index].time).reduce(f64::min)
+    }
+
+    /// The number of occurrences of an event so far.
+    fn number_of(&self, event: usize) -> u64 {
+        self.occurrences.iter().filter(|occurrence| occurrence.event == event).count() as u64
     }
 
     /// Where in a step an event function changes its side in the direction of the event: only the first time if that stops the run.
@@ -168,7 +192,7 @@ impl<'a> EventSearch<'a> {
             return self.brackets_from_zero(event, last, step, &mut value);
         }
         let counts = |first, last| of.occurs(first, last);
-        let mut search = SignChanges::new(&mut value, &counts, of.stops(), (from, first));
+        let mut search = SignChanges::new(&mut value, &counts, of.always_stops(), (from, first));
         if !series.is_monotonic(SKETCHED) {
             search.look((from, first), (until, last))?;
         }
@@ -216,7 +240,7 @@ impl<'a> EventSearch<'a> {
         }
         let of = &self.events[event];
         let counts = |first, last| of.occurs(first, last);
-        let mut search = SignChanges::new(value, &counts, of.stops(), (from, 0.0));
+        let mut search = SignChanges::new(value, &counts, of.always_stops(), (from, 0.0));
         // What the zero at the beginning is off by has no side.
         let noise = 2.0 * self.values[event].abs();
         let mut before: Option<(f64, f64)> = None;
@@ -295,7 +319,8 @@ impl<'a> EventSearch<'a> {
                 self.occurrences[number].reset = Some(next.clone());
                 state = Some(next);
             }
-            if self.events[event].is_terminal && self.end.is_none() {
+            let so_far = self.occurrences[..=number].iter().filter(|occurrence| occurrence.event == event).count();
+            if self.events[event].ends(so_far as u64) && self.end.is_none() {
                 self.end = Some(number);
             }
         }
@@ -316,8 +341,7 @@ impl<'a> EventSearch<'a> {
     }
 
     fn accumulated(&self, event: usize, time: f64) -> Cause {
-        let resets = self.occurrences.iter().filter(|occurrence| occurrence.event == event).count() as u64;
-        Cause::Accumulation { event: self.events[event].name.clone(), resets, time }
+        Cause::Accumulation { event: self.events[event].name.clone(), resets: self.number_of(event), time }
     }
 
     /// The state that a reset gave, moved onto the constraints.

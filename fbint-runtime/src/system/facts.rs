@@ -39,6 +39,12 @@ pub struct SystemFacts {
     pub output_names: &'static [&'static str],
     /// A name for each input: `thrust`, `u[0]`.
     pub input_names: &'static [&'static str],
+    /// The names of the inputs that no law gives: they are 0 where nothing else gives them.
+    pub open_inputs: &'static [&'static str],
+    /// The declared events and sections, in the order of the declaration.
+    pub events: &'static [DeclaredEvent],
+    /// The shapes of the declared drawing.
+    pub shapes: &'static [DeclaredShape],
     /// The number of a prepared system's values that depend on parameters alone.
     pub prepared_numbers: usize,
     /// The dependence of the Hamiltonian on the momenta.
@@ -75,6 +81,9 @@ impl SystemFacts {
         parameter_names: &[],
         output_names: &[],
         input_names: &[],
+        open_inputs: &[],
+        events: &[],
+        shapes: &[],
         prepared_numbers: 0,
         kinetic_energy: KineticEnergy::General,
         has_hamel_steps: false,
@@ -85,6 +94,12 @@ impl SystemFacts {
         derivation: "",
         equations: "",
     };
+
+    /// Whether some inputs have laws.
+    #[inline(always)]
+    pub const fn has_laws(&self) -> bool {
+        self.open_inputs.len() < self.input_names.len()
+    }
 
     /// Puts the time into a state that has it: computed, and not added up.
     #[inline(always)]
@@ -159,6 +174,66 @@ pub enum StateRole {
     Time,
     /// The work that was done on a driven system. Runs keep the energy minus this.
     Work,
+}
+
+/// An event that is declared with a system, by `event(..)` or `section(..)`. Places are those of the values that
+/// [`FeedbackSystem::events_at`](crate::FeedbackSystem::events_at) gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeclaredEvent {
+    /// The name: `floor`, `wall[2]`.
+    pub name: &'static str,
+    /// The direction in which the function has to pass 0.
+    pub direction: CrossingDirection,
+    /// Whether the event ends the run.
+    pub is_terminal: bool,
+    /// The number of the occurrence that ends the run, where it is not the first.
+    pub count: Option<u64>,
+    /// Whether it is a section, which is recorded and changes nothing.
+    pub is_section: bool,
+    /// The place of the function that passes 0.
+    pub value: usize,
+    /// The places of the functions that are positive where the event counts: the first, and the one after the last.
+    pub conditions: [usize; 2],
+    /// The place of the first entry of the state after the event, where it changes the state.
+    pub reset: Option<usize>,
+}
+
+/// The direction in which the function of an event has to pass 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CrossingDirection {
+    /// Either.
+    Any,
+    /// From negative to positive.
+    Rising,
+    /// From positive to negative.
+    Falling,
+}
+
+/// A shape of a declared drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeclaredShape {
+    /// The sort of the shape.
+    pub kind: ShapeKind,
+    /// Its points and lengths: the place of the first entry among the values that
+    /// [`FeedbackSystem::drawing_at`](crate::FeedbackSystem::drawing_at) gives, and the number of entries.
+    pub arguments: &'static [[usize; 2]],
+}
+
+/// The sort of a shape of a declared drawing. Points have two or three entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShapeKind {
+    /// A line from one point to another.
+    Rod,
+    /// A fixed point.
+    Pivot,
+    /// A moving point.
+    Point,
+    /// A point that leaves a trace.
+    Trace,
+    /// A line from one point to another that is drawn as a coil.
+    Spring,
+    /// A circle about a point, with a radius.
+    Circle,
 }
 
 /// An integral of a system.

@@ -10,7 +10,7 @@ use derive_where::derive_where;
 
 use crate::numbers::entries::{Entries, Entry};
 use crate::numbers::scalar::Scalar;
-use crate::system::facts::SystemFacts;
+use crate::system::facts::{DeclaredEvent, SystemFacts};
 use crate::system::taylor::{NOT_GENERATED, TaylorFunctions};
 
 /// A flat state of the system `S`: an array with an entry for each of [`SystemFacts::state`].
@@ -81,6 +81,14 @@ pub trait FeedbackSystem: Sized + 'static {
     fn declared_start(&self) -> Option<Self::State> {
         None
     }
+
+    /// Puts what the declared [events](SystemFacts::events) are made of in a state into `values`.
+    #[doc(hidden)]
+    fn events_at(&self, _x: &Self::Vector<f64>, _values: &mut [f64]) {}
+
+    /// Puts what the declared [drawing](SystemFacts::shapes) is made of in a state into `values`.
+    #[doc(hidden)]
+    fn drawing_at(&self, _x: &Self::Vector<f64>, _values: &mut [f64]) {}
 
     /// The system with everything computed that depends on its parameters alone, for use step after step.
     fn prepare(&self) -> Self::Prepared<f64>;
@@ -159,6 +167,19 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     /// what moving constraints do. 0 where no constraint has a reaction; a velocity that is set to zero is not part of the state, and its
     /// reaction adds nothing.
     fn reaction_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
+    /// The system with the inputs that their laws give in a state, where inputs have laws.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn under_law(&self, _x: &Vector<Self::System, T>) -> Self {
+        *self
+    }
+
+    /// The entry of the inputs at an index by its law in a state.
+    #[doc(hidden)]
+    fn law_of(&self, _x: &Vector<Self::System, T>, _input: usize) -> T {
+        T::from_f64(0.0)
+    }
+
     /// Calls `add(row, column, value)` for each entry of the Jacobian of X that does not vanish identically, or of the field with
     /// feedback, for constant gains and targets, where they are given. Columns count the entries of the state, then the inputs. False,
     /// without a call, if the Jacobian is not generated.
@@ -204,6 +225,36 @@ pub trait DrivenSystem: FeedbackSystem {
 
     /// The prepared system with these inputs.
     fn with_input<T: Scalar>(system: Self::Prepared<T>, input: Self::Inputs<T>) -> Self::Prepared<T>;
+}
+
+/// A driven system whose inputs have laws.
+///
+/// Implemented by `#[feedback_system]` where a declaration has `input(u = law)`, not by hand. A run takes the laws, unless
+/// [`Simulation::input`](crate::Simulation::input) replaces them.
+///
+/// ```
+/// # #[cfg(feature = "std")] {
+/// use fbint_runtime::{Method, Simulation, feedback_system};
+///
+/// /// A mass on rails that a motor holds at x = 0.
+/// #[feedback_system(
+///     coordinates(x),
+///     momenta(p),
+///     hamiltonian = p.powi(2) / (2 * m),
+///     input(thrust = -k * x - d * rate(x)),
+///     force(p = thrust),
+/// )]
+/// pub struct Trolley { pub m: f64, pub k: f64, pub d: f64 }
+///
+/// let start = TrolleyState { x: 1.0, p: 0.0, time: 0.0, work: 0.0 };
+/// let run = Simulation::new(&Trolley { m: 2.0, k: 2.0, d: 3.0 }, start)?.run(Method::Rk4 { h: 1e-2 }, 40.0)?;
+/// assert!(run.state().x.abs() < 1e-4);
+/// # }
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+pub trait ControlledSystem: DrivenSystem {
+    /// The inputs in a state by their laws; those that have none as the prepared system has them.
+    fn law<T: Scalar>(system: &Self::Prepared<T>, x: &Vector<Self, T>) -> Self::Inputs<T>;
 }
 
 /// The data of the feedback: F_target and K of CPV22 eq. (6), as the generated code calls them.
@@ -278,6 +329,20 @@ impl<S: HamelSystem> HamelFunctions<S> {
 }
 
 impl SystemFacts {
+    /// The number of values of which the declared events are made.
+    #[doc(hidden)]
+    pub fn event_values(&self) -> usize {
+        let end = |event: &DeclaredEvent| event.reset.map_or(event.conditions[1], |reset| reset + self.state.len());
+        self.events.iter().map(end).max().unwrap_or(0)
+    }
+
+    /// The number of values of which the declared drawing is made.
+    #[doc(hidden)]
+    pub fn drawing_values(&self) -> usize {
+        let arguments = self.shapes.iter().flat_map(|shape| shape.arguments);
+        arguments.map(|[first, entries]| first + entries).max().unwrap_or(0)
+    }
+
     /// The facts of all systems of the type `S`.
     pub const fn of<S: GeneratedSystem>() -> &'static Self {
         const { &S::FACTS }

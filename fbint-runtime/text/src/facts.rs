@@ -5,9 +5,10 @@ use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{self, IntegralId, Kind, Role, SymbolInfo};
 use fbint_macros_core::expression::Symbol;
 use fbint_macros_core::program::{FEEDBACK_FIELD, OperationCount, VECTOR_FIELD};
-use fbint_macros_core::text::Model;
+use fbint_macros_core::text::{self, Crossing, DrawnShape, Event, Model};
 use fbint_runtime::{
-    Conservation, Evidence, Integral, IntegralKind, KineticEnergy, Operations, StateEntry, StateRole, SystemFacts,
+    Conservation, CrossingDirection, DeclaredEvent, DeclaredShape, Evidence, Integral, IntegralKind, KineticEnergy,
+    Operations, ShapeKind, StateEntry, StateRole, SystemFacts,
 };
 
 /// The facts of a model, for as long as the program runs.
@@ -28,7 +29,10 @@ pub(crate) fn facts(model: Model) -> SystemFacts {
         integrals: list(model.derivation.integrals.ids().map(|id| integral(&model, id))),
         parameter_names: list(symbols.parameters().map(name)),
         input_names: list(symbols.inputs().map(name)),
+        open_inputs: list(model.derivation.open_inputs().map(name)),
         output_names: list(model.derivation.outputs.iter().map(|output| kept(output.name.clone()))),
+        events: list(model.scenery.events.iter().map(event)),
+        shapes: list(model.scenery.shapes.iter().map(shape)),
         prepared_numbers: model.programs.prepare.outputs.len(),
         kinetic_energy: kinetic_energy(model.findings.kinetic_energy),
         has_hamel_steps: model.has_hamel_steps(),
@@ -63,6 +67,29 @@ fn state_entry(symbol: &SymbolInfo, variable: usize) -> StateEntry {
         _ => StateRole::Variable,
     };
     StateEntry { name: kept(symbol.name.clone()), variable, role }
+}
+
+fn event(event: &Event) -> DeclaredEvent {
+    let direction = match event.direction {
+        Some(Crossing::Rising) => CrossingDirection::Rising,
+        Some(Crossing::Falling) => CrossingDirection::Falling,
+        None => CrossingDirection::Any,
+    };
+    let Event { is_terminal, count, is_section, value, reset, .. } = *event;
+    let (name, conditions) = (kept(event.name.clone()), [event.conditions.start, event.conditions.end]);
+    DeclaredEvent { name, direction, is_terminal, count, is_section, value, conditions, reset }
+}
+
+fn shape(shape: &DrawnShape) -> DeclaredShape {
+    let kind = match shape.kind {
+        text::ShapeKind::Rod => ShapeKind::Rod,
+        text::ShapeKind::Pivot => ShapeKind::Pivot,
+        text::ShapeKind::Point => ShapeKind::Point,
+        text::ShapeKind::Trace => ShapeKind::Trace,
+        text::ShapeKind::Spring => ShapeKind::Spring,
+        text::ShapeKind::Circle => ShapeKind::Circle,
+    };
+    DeclaredShape { kind, arguments: list(shape.arguments.iter().map(|entries| [entries.start, entries.len()])) }
 }
 
 fn integral(model: &Model, id: IntegralId) -> Integral {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fbint_catalogue::padded::MOST_PREPARED;
 use fbint_catalogue::{ListFunction, MatrixFunction};
 use fbint_macros_core::program::{
-    FEEDBACK_FIELD, FEEDBACK_FIELD_DERIVATIVES, GeneratedFunction, INTEGRALS, JACOBIAN, MOMENTUM_RATES,
+    FEEDBACK_FIELD, FEEDBACK_FIELD_DERIVATIVES, GeneratedFunction, INTEGRALS, JACOBIAN, LAW, MOMENTUM_RATES,
     MOMENTUM_RATES_JACOBIAN, MOMENTUM_STATE, MOMENTUM_STATE_JACOBIAN, MULTIPLIERS, OUTPUTS, POTENTIAL_GRADIENT,
     PROJECTION, Program, REACTION_FIELD, SQUARED_GRADIENTS, VECTOR_FIELD, VECTOR_FIELD_DERIVATIVES,
 };
@@ -24,6 +24,9 @@ pub(crate) struct ModelFunctions {
     pub(crate) prepare: Code,
     pub(crate) defaults: Option<Code>,
     pub(crate) start: Option<Code>,
+    /// What events and the drawing are made of, by the state and the parameters.
+    pub(crate) events: Code,
+    pub(crate) drawing: Code,
     normalisation: Code,
     vector_field: Code,
     integrals: Code,
@@ -39,6 +42,7 @@ pub(crate) struct ModelFunctions {
     pub(crate) jacobians: Option<[Code; 2]>,
     hamel: Option<HamelFunctions>,
     pub(crate) series: TextSeries,
+    law: Option<Code>,
 }
 
 /// The functions of the discrete Hamel integrator.
@@ -64,6 +68,8 @@ impl ModelFunctions {
             prepare: writer.list(&model.programs.prepare)?,
             defaults: beginning(&model.defaults)?,
             start: beginning(&model.start)?,
+            events: writer.list(&model.events)?,
+            drawing: writer.list(&model.drawing)?,
             normalisation: writer.matrix(&model.programs.normalisation, Columns::all(3))?,
             vector_field: writer.function(&VECTOR_FIELD)?,
             integrals: writer.function(&INTEGRALS)?,
@@ -78,6 +84,7 @@ impl ModelFunctions {
             jacobians: writer.jacobians()?,
             hamel: writer.hamel()?,
             series: TextSeries::new(&model.programs, &writer.layout),
+            law: (!model.derivation.laws.is_empty()).then(|| writer.function(&LAW)).transpose()?,
             facts: Box::leak(Box::new(facts(model))),
         })
     }
@@ -100,6 +107,7 @@ impl ModelFunctions {
             ListFunction::SquaredGradients => &self.squared_gradients,
             ListFunction::ReactionField => &self.reaction_field,
             ListFunction::MomentumState => &self.hamel.as_ref()?.momentum_state,
+            ListFunction::Law => self.law.as_ref()?,
             ListFunction::MomentumRates => &self.hamel.as_ref()?.momentum_rates,
         })
     }

@@ -20,7 +20,7 @@ impl TextModel {
     /// The model with the values that `default(..)` declares; without it every parameter is not a number until it is given.
     pub(crate) fn new(functions: &'static ModelFunctions) -> Self {
         let count = functions.facts.parameter_names.len();
-        let defaults = functions.defaults.as_ref().map(|defaults| of_parameters(defaults, &[], count));
+        let defaults = functions.defaults.as_ref().map(|defaults| of_parameters(defaults, &[], &[], count));
         Self { functions, parameters: defaults.unwrap_or_else(|| vec![f64::NAN; count]) }
     }
 }
@@ -43,20 +43,29 @@ impl FlatModel for TextModel {
     }
 
     fn prepared(&self) -> Vec<f64> {
-        of_parameters(&self.functions.prepare, &self.parameters, self.facts().prepared_numbers)
+        of_parameters(&self.functions.prepare, &self.parameters, &[], self.facts().prepared_numbers)
     }
 
     fn start(&self) -> Result<Vec<f64>, Error> {
         let SystemFacts { name: model, state, .. } = *self.facts();
         let start = self.functions.start.as_ref().ok_or(Error::NoStart { model })?;
-        Ok(of_parameters(start, &self.parameters, state.len()))
+        Ok(of_parameters(start, &self.parameters, &[], state.len()))
+    }
+
+    fn events_at(&self, state: &[f64]) -> Vec<f64> {
+        of_parameters(&self.functions.events, &self.parameters, state, self.facts().event_values())
+    }
+
+    fn drawing_at(&self, state: &[f64]) -> Vec<f64> {
+        of_parameters(&self.functions.drawing, &self.parameters, state, self.facts().drawing_values())
     }
 }
 
-/// The numbers that a program of parameters gives.
-fn of_parameters(code: &Code, parameters: &[f64], count: usize) -> Vec<f64> {
+/// The numbers that a program of parameters gives, in a state if it takes one.
+fn of_parameters(code: &Code, parameters: &[f64], state: &[f64], count: usize) -> Vec<f64> {
     let mut numbers = vec![0.0; count];
-    code.evaluate(&Given::default().with(Source::Prepared, parameters), &|_, _| {}, Destination::List(&mut numbers));
+    let given = Given::default().with(Source::Prepared, parameters).with(Source::State, state);
+    code.evaluate(&given, &|_, _| {}, Destination::List(&mut numbers));
     numbers
 }
 

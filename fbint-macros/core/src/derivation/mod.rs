@@ -65,6 +65,8 @@ pub struct Problem {
     pub forces: Vec<(Symbol, Expression)>,
     /// Extra quantities, which may contain multipliers.
     pub outputs: Vec<Output>,
+    /// The law of each entry of the inputs, itself where it has none; empty where no input has a law.
+    pub laws: Vec<Expression>,
 }
 
 impl Problem {
@@ -87,6 +89,7 @@ impl Problem {
         let integrals = self.integrals.iter().filter_map(|(id, integral)| Some((id, integral.value.as_ref()?)));
         all.extend(integrals.map(|(id, value)| (Quantity::Integral(id), value)));
         all.extend(self.outputs.iter().enumerate().map(|(place, output)| (Quantity::Output(place), &output.value)));
+        all.extend(self.symbols.inputs().zip(&self.laws).map(|(input, law)| (Quantity::Law(input), law)));
         all
     }
 
@@ -114,6 +117,7 @@ impl Problem {
             field,
             hamel: None,
             outputs: self.outputs.clone(),
+            laws: self.laws.clone(),
         }
     }
 }
@@ -133,6 +137,8 @@ pub enum Quantity {
     Integral(IntegralId),
     /// An output, by its place.
     Output(usize),
+    /// The law of an entry of the inputs.
+    Law(Symbol),
 }
 
 /// A named function of the state and the multipliers.
@@ -217,6 +223,8 @@ pub struct Derivation {
     pub hamel: Option<Hamel>,
     /// As declared.
     pub outputs: Vec<Output>,
+    /// As declared.
+    pub laws: Vec<Expression>,
 }
 
 /// All that takes algebra to find out about a [`Problem`].
@@ -231,6 +239,13 @@ pub struct Prepared {
 }
 
 impl Derivation {
+    /// The entries of the inputs that no law gives.
+    pub fn open_inputs(&self) -> impl Iterator<Item = Symbol> {
+        let is_open =
+            |place: usize, input: Symbol| self.laws.get(place).is_none_or(|law| *law == Expression::from(input));
+        self.symbols.inputs().enumerate().filter(move |(place, input)| is_open(*place, *input)).map(|(_, input)| input)
+    }
+
     /// N, the number of entries of the state.
     pub fn dimension(&self) -> usize {
         self.symbols.dimension()

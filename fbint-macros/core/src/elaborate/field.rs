@@ -1,5 +1,7 @@
 //! The source of the field, a Hamiltonian with its bracket, a Lagrangian, or given rates; and forces.
 
+use std::collections::BTreeMap;
+
 use syn::Expr;
 
 use super::lagrangian::lagrangian;
@@ -80,6 +82,30 @@ fn force(scope: &mut Scope, named: &NamedExpression) -> Reported<Vec<(Symbol, Ex
     let settled = entries.into_iter().map(|(symbol, force)| Ok((symbol, scope.settled(&force)?)));
     let settled = settled.collect::<Reported<Vec<_>>>()?;
     Ok(settled.into_iter().filter(|(_, force)| !force.is_zero()).collect())
+}
+
+/// The law of each entry of the inputs, itself where it has none; nothing where no input has a law.
+pub(super) fn laws(scope: &mut Scope) -> Reported<Vec<Expression>> {
+    let declaration = scope.declaration;
+    if declaration.laws.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut law = |named: &NamedExpression| {
+        let value = scope.evaluate(&named.value)?;
+        let message = |input: &str| {
+            format!(
+                "the law of `{}` contains the input `{input}`: it is a function of the state, the time and the parameters",
+                named.name
+            )
+        };
+        scope.refuse(&named.value, &value, |role| role == Role::Input, message)?;
+        let entries = scope.given("the law of", declaration.inputs.iter(), named, value)?;
+        every(entries.into_iter().map(|(input, entry)| Ok((input, scope.settled(&entry)?))))
+    };
+    let given = every(declaration.laws.iter().map(&mut law).collect::<Vec<_>>().into_iter())?;
+    let mut given: BTreeMap<Symbol, Expression> = given.into_iter().flatten().collect();
+    let inputs = scope.symbols.with(|role| role == Role::Input).into_iter();
+    Ok(inputs.map(|input| given.remove(&input).unwrap_or_else(|| Expression::from(input))).collect())
 }
 
 /// The rate of a coordinate of a canonical system is dH/dp.

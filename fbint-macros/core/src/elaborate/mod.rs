@@ -7,6 +7,7 @@
 
 mod beginning;
 mod evaluate;
+mod events;
 mod field;
 mod foreign;
 mod functions;
@@ -29,6 +30,7 @@ use quote::ToTokens;
 use syn::Ident;
 
 pub use self::beginning::StartValues;
+pub use self::events::{DrawnShape, Event, Scenery};
 use self::integrals::{IntegralList, conserved, latex};
 use self::multipliers::multipliers;
 use self::quantities::{Purpose, Quantity, ScalarQuantity, flatten, scalars};
@@ -56,6 +58,8 @@ pub struct Elaborated {
     pub output_spans: Vec<Span>,
     /// Where a run begins.
     pub beginning: StartValues,
+    /// The events and the drawing.
+    pub scenery: Scenery,
     /// Possible mistakes of the inertia or of the reactions that are not proved to be mistakes.
     pub doubts: Vec<Doubt>,
 }
@@ -83,6 +87,9 @@ pub fn elaborate(declaration: &mut Declaration, errors: &Errors) -> Option<Elabo
     let symbols = all_symbols(&scope, &listed);
     scope.multipliers = Some(multipliers(&scope, &quantities, &listed.integrals, &symbols));
     quantities.extend(flatten(&mut scope, &declaration.outputs, Purpose::Output));
+    scope.multipliers = None;
+    let laws = field::laws(&mut scope);
+    let scenery = Scenery::of(&mut scope);
     let used = scope.used;
 
     let is_understood = !declaration.hidden_names && !declaration.hidden_uses && declaration.broken.is_empty();
@@ -104,11 +111,12 @@ pub fn elaborate(declaration: &mut Declaration, errors: &Errors) -> Option<Elabo
         integrals,
         forces: forces.ok()?,
         outputs: outputs(&quantities),
+        laws: laws.ok()?,
     };
     let output_spans = scalars(&quantities, Purpose::Output).map(|output| output.span).collect();
-    let (places, beginning) = (unknowns.places, beginning.ok()?);
+    let (places, beginning, scenery) = (unknowns.places, beginning.ok()?, scenery.ok()?);
     let doubts = soundness::check(declaration, &mut problem, &beginning, &spans, errors);
-    errors.is_empty().then_some(Elaborated { problem, places, spans, output_spans, beginning, doubts })
+    errors.is_empty().then_some(Elaborated { problem, places, spans, output_spans, beginning, scenery, doubts })
 }
 
 /// Whether a velocity constraint of a system without work has a part without velocities. Mistakes are left to be reported.

@@ -9,7 +9,7 @@ use super::symbols::EntryIndex;
 use super::value::ShapedExpression;
 use crate::derivation::{Role, SparseRow};
 use crate::expression::{Expression, Symbol};
-use crate::syntax::{NamedExpression, Shape, plain, words};
+use crate::syntax::{Family, NamedExpression, Shape, plain, words};
 
 /// A named scalar function of the state.
 #[derive(Clone, Debug)]
@@ -95,16 +95,22 @@ pub(super) fn scalars<'q>(all: &'q [Quantity], purpose: Purpose) -> impl Iterato
 /// The members of a family, or the only one of a quantity that is not a family. Only the first mistaken member is reported.
 fn members(scope: &mut Scope, named: &NamedExpression, kind: Purpose) -> Reported<Flattened> {
     let mut all = Flattened { kept: Vec::new(), members: Vec::new() };
-    let Some(family) = &named.family else {
-        member(scope, named, kind, "", &mut all)?;
-        return Ok(all);
-    };
+    each_member(scope, named.family.as_ref(), |scope, suffix| member(scope, named, kind, suffix, &mut all))?;
+    Ok(all)
+}
+
+/// Calls `member` for each index of a family, with its suffix `[3]`, or once with none. Stops at the first mistake.
+pub(super) fn each_member(
+    scope: &mut Scope,
+    family: Option<&Family>,
+    mut member: impl FnMut(&mut Scope, &str) -> Reported<()>,
+) -> Reported<()> {
+    let Some(family) = family else { return member(scope, "") };
     scope.check_family(&family.index)?;
     for index in family.range.clone() {
-        let suffix = format!("[{index}]");
-        scope.with_index(&family.index, index, |scope| member(scope, named, kind, &suffix, &mut all))?;
+        scope.with_index(&family.index, index, |scope| member(scope, &format!("[{index}]")))?;
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Adds the entries of one member.

@@ -1,12 +1,13 @@
-//! The parameters by default, and the start of a run.
+//! The parameters by default, the start of a run, and what its events and its drawing are made of.
 
 use proc_macro2::{Literal, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 
 use super::body::Writer;
 use super::local;
 use super::state::by_variable;
-use crate::program::of_parameters;
+use crate::expression::Expression;
+use crate::program::of_expressions;
 use crate::syntax::Shape;
 
 /// The implementation of `Default`, if the declaration has `default(..)`.
@@ -22,7 +23,7 @@ pub(super) fn default(writer: &Writer<'_>) -> Option<TokenStream> {
     }
     let content = writer.content(|model| {
         let defaults = model.elaborated.beginning.defaults.as_deref().unwrap_or_default();
-        let (statements, values) = writer.prepare(model, &of_parameters(defaults, &model.derivation.symbols));
+        let (statements, values) = writer.prepare(model, &of_expressions(defaults, &model.derivation.symbols));
         let fields = by_variable(&writer.declaration.parameters, &values).map(|(parameter, own)| {
             let (name, value) = (&parameter.name, parameter_value(parameter.shape, own));
             quote!(#name: #value)
@@ -49,13 +50,38 @@ fn parameter_value(shape: Shape, entries: &[TokenStream]) -> TokenStream {
 pub(super) fn start(writer: &Writer<'_>) -> Option<TokenStream> {
     let model = writer.model?;
     let start = model.elaborated.beginning.start.as_ref()?;
-    let (statements, entries) = writer.prepare(model, &of_parameters(start, &model.derivation.symbols));
+    let (statements, entries) = writer.prepare(model, &of_expressions(start, &model.derivation.symbols));
     let (dimension, state) = (Literal::usize_unsuffixed(entries.len()), local("state"));
     Some(quote! {
         fn declared_start(&self) -> ::core::option::Option<Self::State> {
             #statements
             let #state: [::core::primitive::f64; #dimension] = [#(#entries),*];
             ::core::option::Option::Some(::core::convert::Into::into(#state))
+        }
+    })
+}
+
+/// The functions that give what events and the drawing are made of, if the declaration has them.
+pub(super) fn scenery(writer: &Writer<'_>) -> TokenStream {
+    let Some(model) = writer.model else { return TokenStream::new() };
+    let scenery = &model.elaborated.scenery;
+    let events = values_at(writer, "events_at", &scenery.event_values);
+    let drawing = values_at(writer, "drawing_at", &scenery.drawing_values);
+    quote!(#events #drawing)
+}
+
+/// The function that puts these functions of the state and the parameters into a slice, if there are any.
+fn values_at(writer: &Writer<'_>, name: &str, functions: &[Expression]) -> Option<TokenStream> {
+    let model = writer.model.filter(|_| !functions.is_empty())?;
+    let (statements, results) = writer.prepare(model, &of_expressions(functions, &model.derivation.symbols));
+    let [count, states] = [results.len(), writer.signatures.states].map(Literal::usize_unsuffixed);
+    let (name, x, values) = (format_ident!("{name}"), local("x"), local("values"));
+    Some(quote! {
+        fn #name(&self, #x: &[::core::primitive::f64; #states], #values: &mut [::core::primitive::f64]) {
+            #statements
+            if let ::core::option::Option::Some(#values) = #values.first_chunk_mut::<#count>() {
+                *#values = [#(#results),*];
+            }
         }
     })
 }

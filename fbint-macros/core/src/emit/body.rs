@@ -89,6 +89,7 @@ impl<'a> Writer<'a> {
             (Some(model), _) => model.programs.functions().any(|(function, _)| function.owner == owner),
             (None, Trait::Prepared) => true,
             (None, Trait::Lagrangian | Trait::Hamel) => !self.declaration.velocities.is_empty(),
+            (None, Trait::Controlled) => !self.declaration.laws.is_empty(),
             (None, Trait::Differentiable) => self.declaration.derivatives,
         }
     }

@@ -9,9 +9,10 @@ use super::hamel::hamel_functions;
 use super::{CompiledModel, GeneratedFunctions, local, numbers};
 use crate::derivation::table::Id;
 use crate::derivation::{Conservation, Derivation, Findings, IntegralId, Kind, Role};
+use crate::elaborate::{DrawnShape, Event};
 use crate::expression::Symbol;
 use crate::program::{FEEDBACK_FIELD, OperationCount, Trait, VECTOR_FIELD};
-use crate::syntax::{peel, plain};
+use crate::syntax::{Crossing, peel, plain};
 
 /// The first paragraph of an item's documentation, in one line.
 pub fn first_paragraph(attributes: &[Attribute]) -> String {
@@ -67,10 +68,13 @@ fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStrea
     let parameter_names = symbols.parameters().map(|symbol| &symbols[symbol].name);
     let output_names = outputs.iter().map(|output| &output.name);
     let input_names = symbols.inputs().map(|symbol| &symbols[symbol].name);
+    let open_inputs = model.derivation.open_inputs();
+    let open_inputs = open_inputs.map(|symbol| &symbols[symbol].name);
     let prepared_numbers = Literal::usize_unsuffixed(programs.prepare.outputs.len());
     // The runtime's variants have the same names.
     let kinetic_energy = format_ident!("{kinetic_energy:?}");
     let (has_hamel_steps, has_jacobian) = (writer.has(Trait::Hamel), declaration.derivatives);
+    let (events, shapes) = (events(runtime, model), shapes(runtime, model));
     let [field_operations, feedback_operations] =
         [&VECTOR_FIELD, &FEEDBACK_FIELD].map(|function| operations(runtime, &programs[function].operations()));
     quote! {{
@@ -86,6 +90,9 @@ fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStrea
             parameter_names: &[#(#parameter_names),*],
             output_names: &[#(#output_names),*],
             input_names: &[#(#input_names),*],
+            open_inputs: &[#(#open_inputs),*],
+            events: &[#(#events),*],
+            shapes: &[#(#shapes),*],
             prepared_numbers: #prepared_numbers,
             kinetic_energy: #runtime::KineticEnergy::#kinetic_energy,
             has_hamel_steps: #has_hamel_steps,
@@ -126,6 +133,57 @@ fn states(runtime: &syn::Path, model: &CompiledModel) -> Vec<TokenStream> {
     variables
         .flat_map(|(variable, (_, entries))| entries.into_iter().map(move |symbol| entry(variable, symbol)))
         .collect()
+}
+
+/// The declared events.
+fn events(runtime: &syn::Path, model: &CompiledModel) -> Vec<TokenStream> {
+    let event = |event: &Event| {
+        let Event { name, is_terminal, is_section, .. } = event;
+        let direction = match event.direction {
+            Some(Crossing::Rising) => quote!(Rising),
+            Some(Crossing::Falling) => quote!(Falling),
+            None => quote!(Any),
+        };
+        let [value, first, end] =
+            [event.value, event.conditions.start, event.conditions.end].map(Literal::usize_unsuffixed);
+        let (count, reset) = (event.count.map(Literal::u64_unsuffixed), event.reset.map(Literal::usize_unsuffixed));
+        let (count, reset) = (optional(count), optional(reset));
+        quote! {
+            #runtime::DeclaredEvent {
+                name: #name,
+                direction: #runtime::CrossingDirection::#direction,
+                is_terminal: #is_terminal,
+                count: #count,
+                is_section: #is_section,
+                value: #value,
+                conditions: [#first, #end],
+                reset: #reset,
+            }
+        }
+    };
+    model.elaborated.scenery.events.iter().map(event).collect()
+}
+
+fn optional(number: Option<Literal>) -> TokenStream {
+    match number {
+        Some(number) => quote!(::core::option::Option::Some(#number)),
+        None => quote!(::core::option::Option::None),
+    }
+}
+
+/// The shapes of the declared drawing.
+fn shapes(runtime: &syn::Path, model: &CompiledModel) -> Vec<TokenStream> {
+    let shape = |shape: &DrawnShape| {
+        // The runtime's variants have the same names.
+        let (kind, arguments) = (shape.kind, &shape.arguments);
+        let kind = format_ident!("{}", format!("{kind:?}"));
+        let arguments = arguments.iter().map(|entries| {
+            let [first, count] = [entries.start, entries.len()].map(Literal::usize_unsuffixed);
+            quote!([#first, #count])
+        });
+        quote!(#runtime::DeclaredShape { kind: #runtime::ShapeKind::#kind, arguments: &[#(#arguments),*] })
+    };
+    model.elaborated.scenery.shapes.iter().map(shape).collect()
 }
 
 /// The kinds of the integrals.

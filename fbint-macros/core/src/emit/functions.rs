@@ -68,6 +68,7 @@ impl Signatures {
             Rows::Integrals => self.integrals,
             Rows::Outputs => self.outputs,
             Rows::Velocities => self.velocities,
+            Rows::Inputs => self.inputs,
         }
     }
 

@@ -205,7 +205,8 @@ fn prepared(writer: &Writer<'_>) -> TokenStream {
     of_numbers.params.insert(0, parse_quote!(T: #runtime::Scalar));
     let of_numbers = of_numbers.split_for_impl().0.into_token_stream();
     let of = quote!(#of_numbers #runtime::PreparedSystem<T> for #name #arguments);
-    let items = quote!(type System = #system; #facts #normalisation #functions #jacobian);
+    let under_law = writer.has(Trait::Controlled).then(|| under_law(writer));
+    let items = quote!(type System = #system; #facts #normalisation #functions #jacobian #under_law);
     let implementation = implementation(&of, &items);
     quote! {
         #[doc = #doc]
@@ -237,6 +238,22 @@ fn jacobian(writer: &Writer<'_>) -> TokenStream {
             #add: &mut dyn ::core::ops::FnMut(#index, #index, T),
         ) -> ::core::primitive::bool {
             #runtime::jacobian::<Self::System, T>(self, #x, #feedback, #add)
+        }
+    }
+}
+
+/// The prepared model with the inputs that its laws give.
+fn under_law(writer: &Writer<'_>) -> TokenStream {
+    let (runtime, x, states) = (writer.runtime, local("x"), Literal::usize_unsuffixed(writer.signatures.states));
+    let law = quote!(<Self::System as #runtime::ControlledSystem>::law(self, #x));
+    let input = local("input");
+    quote! {
+        #[inline(always)]
+        fn under_law(&self, #x: &[T; #states]) -> Self {
+            <Self::System as #runtime::DrivenSystem>::with_input(*self, #law)
+        }
+        fn law_of(&self, #x: &[T; #states], #input: ::core::primitive::usize) -> T {
+            #law[#input]
         }
     }
 }
@@ -284,7 +301,8 @@ fn driven(writer: &Writer<'_>) -> Option<TokenStream> {
         }
     };
     let implementation = writer.implementation(&quote!(#runtime::DrivenSystem), &items);
-    Some(quote!(#input_type #implementation))
+    let law = writer.functions(Trait::Controlled, &TokenStream::new());
+    Some(quote!(#input_type #implementation #law))
 }
 
 /// The implementation that every model has, with the function that computes what depends on parameters alone.
@@ -298,6 +316,7 @@ fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
     let (start, hamel_functions_of_system, gathered) =
         (beginning::start(writer), hamel_functions_of_system(writer), gathered(writer));
     let taylor_functions = taylor_functions(writer);
+    let scenery = beginning::scenery(writer);
     let doc = writer.model.map(|model| format!("{}\n# Equations\n\n```text\n{}```", model.summary, model.equations));
     let items = quote! {
         type Vector<T: #runtime::Entry> = [T; #n];
@@ -311,6 +330,7 @@ fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
         #parameters
         #prepare
         #start
+        #scenery
         #hamel_functions_of_system
         #taylor_functions
         #gathered

@@ -24,7 +24,8 @@ pub(super) struct Written {
 impl Written {
     pub(super) fn of(problem: &Problem) -> Self {
         let mut written = Self { sums: BTreeMap::new(), restored: Results::default() };
-        let is_derived = |quantity: Quantity| !matches!(quantity, Quantity::Poisson | Quantity::Output(_));
+        let is_derived =
+            |quantity: Quantity| !matches!(quantity, Quantity::Poisson | Quantity::Output(_) | Quantity::Law(_));
         let functions = problem.functions().into_iter().filter(|(quantity, _)| is_derived(*quantity));
         functions.for_each(|(_, declared)| written.collect(declared));
         written

@@ -27,6 +27,7 @@ pub(super) fn text(problem: &Problem) -> String {
     }
     lines.by_symbol("force along", problem.forces.iter().map(|(along, force)| (along, force)));
     problem.outputs.iter().for_each(|output| lines.expression("output", &output.value));
+    problem.laws.iter().for_each(|law| lines.expression("law", law));
     lines.text()
 }
 

@@ -114,8 +114,8 @@ pub(super) fn outputs(parts: &FunctionParts<'_>) -> Program {
     lowering.program(outputs.iter().map(|output| &output.value))
 }
 
-/// Expressions of parameters and numbers.
-pub fn of_parameters(expressions: &[Expression], symbols: &Symbols) -> Program {
+/// Expressions of the state, the parameters and numbers.
+pub fn of_expressions(expressions: &[Expression], symbols: &Symbols) -> Program {
     Lowering::new(symbols).program(expressions)
 }
 

@@ -1,7 +1,7 @@
 //! The generated functions: what each is called, takes and returns, how it is built, and what it should return.
 //!
 //! Assembly, the passes, verification, emission and the surface of mistaken models go through [`FUNCTIONS`], [`LAGRANGIAN_FUNCTIONS`],
-//! [`HAMEL_FUNCTIONS`] and [`DERIVATIVES`], so that a new function is a new row. The tests fail until every path in `tests/functions.rs`
+//! [`HAMEL_FUNCTIONS`], [`CONTROLLED_FUNCTIONS`] and [`DERIVATIVES`], so that a new function is a new row. The tests fail until every path in `tests/functions.rs`
 //! gives it, too.
 
 use super::Program;
@@ -83,6 +83,8 @@ pub enum Rows {
     Outputs,
     /// Each velocity that is part of the state.
     Velocities,
+    /// Each entry of the inputs.
+    Inputs,
 }
 
 /// In which form a function hands the integrals to the law.
@@ -120,6 +122,8 @@ pub enum Trait {
     Lagrangian,
     /// Lagrangian systems without reactions.
     Hamel,
+    /// Systems whose inputs have laws.
+    Controlled,
     /// Systems whose derivatives are generated.
     Differentiable,
 }
@@ -131,6 +135,7 @@ impl Trait {
             Self::Prepared => &FUNCTIONS,
             Self::Lagrangian => &LAGRANGIAN_FUNCTIONS,
             Self::Hamel => &HAMEL_FUNCTIONS,
+            Self::Controlled => &CONTROLLED_FUNCTIONS,
             Self::Differentiable => &DERIVATIVES,
         }
     }
@@ -241,6 +246,16 @@ functions! {
         expected!(|oracle| oracle.derivatives(&hamel::momentum_rates(oracle.derivation)));
 }
 
+functions! {
+    /// The functions that are generated in addition for systems whose inputs have laws.
+    CONTROLLED_FUNCTIONS: 1 of Trait::Controlled;
+
+    /// u
+    LAW: law() -> Returns::List(Rows::Inputs),
+        |parts| parts.lowering().program(&parts.derivation.laws),
+        expected!(|oracle| oracle.values(&oracle.derivation.laws));
+}
+
 /// The functions that are generated for a system, with their derivatives or without.
 pub(super) fn functions_of(
     derivation: &Derivation,
@@ -248,8 +263,9 @@ pub(super) fn functions_of(
 ) -> impl Iterator<Item = &'static GeneratedFunction> {
     let of_lagrangian: &[&GeneratedFunction] = if derivation.hamel.is_some() { &LAGRANGIAN_FUNCTIONS } else { &[] };
     let of_hamel: &[&GeneratedFunction] = if hamel::is_discretised(derivation) { &HAMEL_FUNCTIONS } else { &[] };
+    let of_laws: &[&GeneratedFunction] = if derivation.laws.is_empty() { &[] } else { &CONTROLLED_FUNCTIONS };
     let derivatives: &[&GeneratedFunction] = if with_derivatives { &DERIVATIVES } else { &[] };
-    FUNCTIONS.iter().chain(of_lagrangian).chain(of_hamel).chain(derivatives).copied()
+    FUNCTIONS.iter().chain(of_lagrangian).chain(of_hamel).chain(of_laws).chain(derivatives).copied()
 }
 
 impl GeneratedFunction {

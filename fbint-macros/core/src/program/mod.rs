@@ -46,7 +46,7 @@ pub use assemble::{Programs, assemble};
 pub(crate) use builder::Builder;
 pub use cost::OperationCount;
 pub use derivatives::*;
-pub use fields::of_parameters;
+pub use fields::of_expressions;
 pub use functions::*;
 pub(crate) use names::{names, names_but_for_factors};
 pub use taylor::{Convolution, Group, Layout, TaylorSeries, verify_series};

@@ -189,6 +189,7 @@ mod tests {
             field: Field { systems: Vec::new(), rates: [y, Expression::integer(factor) * x].into_iter().collect() },
             hamel: None,
             outputs: Vec::new(),
+            laws: Vec::new(),
         }
     }
 

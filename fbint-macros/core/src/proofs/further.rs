@@ -388,6 +388,7 @@ mod tests {
             field: Field { systems: Vec::new(), rates: [u, v].into_iter().chain(forces).collect() },
             hamel: None,
             outputs: Vec::new(),
+            laws: Vec::new(),
         }
     }
 

@@ -129,6 +129,14 @@ impl AttributeReader<'_> {
                 let named = self.named(entry);
                 (target.mutable)(self.declaration).extend(named);
             }
+            Syntax::Events(target) => {
+                let event = self.event(entry);
+                (target.mutable)(self.declaration).extend(event);
+            }
+            Syntax::Shapes(target) => {
+                let shapes = self.shapes(entry);
+                (target.mutable)(self.declaration).extend(shapes);
+            }
             Syntax::Flag(target) => {
                 *(target.mutable)(self.declaration) = true;
                 if let [TokenTree::Group(group), ..] = entry.rest {

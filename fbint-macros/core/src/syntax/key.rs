@@ -3,7 +3,7 @@
 use proc_macro2::Span;
 use syn::{DeriveInput, Expr, Ident};
 
-use super::{Formalism, NamedExpression, Variable};
+use super::{EventDeclaration, Formalism, NamedExpression, ShapeDeclaration, Variable};
 
 /// A row gives a key its name, the syntax after it with the field of [`Declaration`] for its value, how it is written, and the formalisms
 /// in which it has a meaning. `names` says what the names are that it declares, and `elsewhere` what to write in other formalisms; without
@@ -43,6 +43,8 @@ macro_rules! keys {
             pub formalism: Formalism,
             /// The work that was done on a driven system, an entry of its state.
             pub work: Option<Variable>,
+            /// The laws of inputs, by their names.
+            pub laws: Vec<NamedExpression>,
             $($(#[$doc])* pub $field: keys!(@type $syntax),)*
             /// Names whose declaration is mistaken: using them is not a second mistake.
             pub broken: Vec<Ident>,
@@ -62,6 +64,7 @@ macro_rules! keys {
                     parameters: Vec::new(),
                     formalism: Formalism::Canonical,
                     work: None,
+                    laws: Vec::new(),
                     $($field: keys!(@absent $syntax),)*
                     broken: Vec::new(),
                     hidden_names: false,
@@ -77,6 +80,8 @@ macro_rules! keys {
     (@type Scalar) => { Option<Variable> };
     (@type Named) => { Vec<NamedExpression> };
     (@type Flag) => { bool };
+    (@type Events) => { Vec<EventDeclaration> };
+    (@type Shapes) => { Vec<ShapeDeclaration> };
     (@absent Path) => { syn::parse_quote!(::fbint_runtime) };
     (@absent $syntax:ident) => { Default::default() };
 }
@@ -110,7 +115,7 @@ keys! {
     /// The time, an entry of the state, if the system depends on it or has inputs.
     Time: "time", Scalar(time), "time(t)", ANY, names "the time";
     /// Variables whose values are given from outside at every evaluation.
-    Input: "input", Variables(inputs), "input(u: [2])", ANY, names "an input";
+    Input: "input", Variables(inputs), "input(u: [2], thrust = -k * x)", ANY, names "an input";
     /// Generalised forces along momenta or velocities, by their names.
     Force: "force", Named(forces), "force(p = expression)", MECHANICAL,
         elsewhere "a `force` acts along a momentum or a velocity, which a `state` does not have: write it into `dynamics`";
@@ -131,6 +136,12 @@ keys! {
     Invariant: "invariant", Named(invariants), "invariant(name = expression)", ANY, names "an invariant";
     /// Extra quantities, computed in addition to the field.
     Output: "output", Named(outputs), "output(name = expression)", ANY, names "an output";
+    /// Functions whose zeros a run finds, and what happens there.
+    Event: "event", Events(events), "event(floor = q[1], falling, reset(p = -p))", ANY, names "an event";
+    /// Functions whose zeros a run records.
+    Section: "section", Events(sections), "section(plane = q[0], rising)", ANY, names "a section";
+    /// The drawing of a state.
+    Draw: "draw", Shapes(shapes), "draw(rod(vector![0, 0], q), point(q))", ANY;
     /// The values of all parameters by default.
     Default: "default", Named(defaults), "default(m = 1)", ANY;
     /// The state in which a run starts, by the parameters.
@@ -173,6 +184,10 @@ pub(super) enum Syntax {
     Named(Slot<Vec<NamedExpression>>),
     /// `key`, alone.
     Flag(Slot<bool>),
+    /// `key(name = expression, rising, reset(x = expression))`
+    Events(Slot<Vec<EventDeclaration>>),
+    /// `key(rod(a, b), point[i in 0..8](c))`
+    Shapes(Slot<Vec<ShapeDeclaration>>),
 }
 
 /// A field of [`Declaration`].
@@ -213,7 +228,7 @@ impl AttributeKey {
 
     /// Returns `true` if the key names several things, so that it may be given repeatedly.
     pub(super) fn repeats(self) -> bool {
-        matches!(self.row().syntax, Syntax::Named(_))
+        matches!(self.row().syntax, Syntax::Named(_) | Syntax::Events(_) | Syntax::Shapes(_))
     }
 
     /// Returns `true` if the names that the key declares have values in expressions.
@@ -290,11 +305,13 @@ impl Declaration {
     /// The names that keys declare, in the order of the keys.
     pub fn named(&self) -> impl Iterator<Item = (AttributeKey, &NamedExpression)> {
         AttributeKey::ALL.iter().flat_map(|&key| {
-            let named: &[NamedExpression] = match key.row().syntax {
-                Syntax::Named(slot) => (slot.get)(self),
-                _ => &[],
+            let (named, events): (&[NamedExpression], &[EventDeclaration]) = match key.row().syntax {
+                Syntax::Named(slot) => ((slot.get)(self), &[]),
+                Syntax::Events(slot) => (&[], (slot.get)(self)),
+                _ => (&[], &[]),
             };
-            named.iter().map(move |named| (key, named))
+            let named = named.iter().chain(events.iter().map(|event| &event.named));
+            named.map(move |named| (key, named))
         })
     }
 
@@ -304,7 +321,10 @@ impl Declaration {
             Syntax::Expression(slot) => (slot.get)(self).as_ref(),
             _ => None,
         });
-        alone.chain(self.named().map(|(_, named)| &named.value))
+        let of_events = self.events.iter().chain(&self.sections).flat_map(EventDeclaration::expressions);
+        let of_shapes = self.shapes.iter().flat_map(|shape| &shape.arguments);
+        let of_laws = self.laws.iter().map(|law| &law.value);
+        alone.chain(self.named().map(|(_, named)| &named.value)).chain(of_laws).chain(of_events).chain(of_shapes)
     }
 
     /// Forgets the value of a key. The names in it remain known, without a meaning.
@@ -312,6 +332,7 @@ impl Declaration {
         let names: Vec<Ident> = match key.row().syntax {
             Syntax::Variables(slot) => (slot.mutable)(self).drain(..).map(|variable| variable.name).collect(),
             Syntax::Named(slot) => (slot.mutable)(self).drain(..).map(|named| named.name).collect(),
+            Syntax::Events(slot) => (slot.mutable)(self).drain(..).map(|event| event.named.name).collect(),
             _ => Vec::new(),
         };
         self.hidden_uses |= key.repeats() && !names.is_empty();

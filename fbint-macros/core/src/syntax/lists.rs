@@ -17,6 +17,7 @@ impl AttributeReader<'_> {
         let mut variables = Vec::new();
         for tokens in &entries {
             let Some(name) = self.name(key, &tokens[0]) else { continue };
+            let tokens = if key == AttributeKey::Input { self.without_law(key, &name, tokens) } else { tokens };
             match self.errors.reported(shape(&name, &tokens[1..])) {
                 Some(shape) if !entry.is_repeated => variables.push(Variable { name, shape }),
                 // A second list is one mistake already: its names are known, and mean nothing.
@@ -26,8 +27,35 @@ impl AttributeReader<'_> {
         variables
     }
 
+    /// What stands before `= law` in an entry of the inputs; the law is kept.
+    fn without_law<'t>(&mut self, key: AttributeKey, name: &Ident, tokens: &'t [TokenTree]) -> &'t [TokenTree] {
+        let (_, head, value) = parts(tokens);
+        if value.is_empty() {
+            return tokens;
+        }
+        let law = self.defined(key, value);
+        match self.errors.reported(law) {
+            Some(value) => {
+                let name = name.clone();
+                self.declaration.laws.push(NamedExpression {
+                    name,
+                    assume: None,
+                    redundant: None,
+                    family: None,
+                    value,
+                });
+            }
+            None => self.declaration.hidden_uses = true,
+        }
+        head
+    }
+
     /// The entries of the parenthesised list after a key, which must not be empty.
-    fn list(&mut self, KeyEntry { key, word, rest, .. }: &KeyEntry<'_>, remedy: &str) -> Vec<Vec<TokenTree>> {
+    pub(super) fn list(
+        &mut self,
+        KeyEntry { key, word, rest, .. }: &KeyEntry<'_>,
+        remedy: &str,
+    ) -> Vec<Vec<TokenTree>> {
         let usage = key.row().usage;
         let (span, message) = match rest {
             [TokenTree::Group(list), after @ ..] => {
@@ -72,7 +100,7 @@ impl AttributeReader<'_> {
         entries.iter().filter_map(|tokens| self.definition(entry.key, tokens)).collect()
     }
 
-    fn definition(&mut self, key: AttributeKey, tokens: &[TokenTree]) -> Option<NamedExpression> {
+    pub(super) fn definition(&mut self, key: AttributeKey, tokens: &[TokenTree]) -> Option<NamedExpression> {
         let (word, head, value) = parts(tokens);
         let (redundant, assume): (Option<Ident>, Option<Ident>) = match word {
             Some(word) if word == REDUNDANT => (Some(word), None),
@@ -172,7 +200,7 @@ fn written_sizes(input: ParseStream) -> syn::Result<Vec<usize>> {
 }
 
 /// `[i in 0..8]`
-fn family(key: AttributeKey, name: &Ident, index: &Group) -> syn::Result<Family> {
+pub(super) fn family(key: AttributeKey, name: &Ident, index: &Group) -> syn::Result<Family> {
     let refused = |message: String| Err(syn::Error::new(index.span_open(), message));
     if key == AttributeKey::Define {
         return refused(format!("`define` names one thing; drop `[..]` after `{name}` and index what it is made of"));

@@ -8,6 +8,7 @@
 mod attribute;
 mod check;
 pub mod diagnostics;
+mod events;
 pub(crate) mod habits;
 mod item;
 mod key;
@@ -24,6 +25,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, Ident, Lit};
 
+pub use self::events::{Crossing, EventDeclaration, ShapeDeclaration, ShapeKind};
 pub use self::key::{AttributeKey, Declaration};
 pub(crate) use self::system::add_work;
 use crate::syntax::diagnostics::Errors;

@@ -83,6 +83,10 @@ impl Messages<'_> {
             Quantity::Output(place) => {
                 (format!("`{}`", self.model.problem.outputs[place].name), self.model.output_spans[place])
             }
+            Quantity::Law(input) => {
+                let name = &self.model.places[input].variable;
+                (format!("the law of the input `{}`", self.model.problem.symbols[input].name), name.span())
+            }
         }
     }
 

@@ -1,0 +1,233 @@
+//! Events, sections and drawings: the scalars that they are made of, and where each stands among them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use syn::{BinOp, Expr, ExprLit, Lit};
+
+use super::quantities::each_member;
+use super::scope::{Reported, Scope, every};
+use super::value::ShapedExpression;
+use crate::derivation::Role;
+use crate::expression::{Expression, Symbol};
+use crate::syntax::{
+    Crossing, EventDeclaration, NamedExpression, Shape, ShapeDeclaration, ShapeKind, Variable, did_you_mean, peel,
+    plain,
+};
+
+/// The events and the drawing of a model.
+#[derive(Clone, Debug, Default)]
+pub struct Scenery {
+    /// Events, then sections, in the order of the declaration.
+    pub events: Vec<Event>,
+    /// What they are made of: functions of the state, the time and the parameters.
+    pub event_values: Vec<Expression>,
+    /// The shapes of the drawing.
+    pub shapes: Vec<DrawnShape>,
+    /// What they are made of.
+    pub drawing_values: Vec<Expression>,
+}
+
+/// An event, by places of its functions.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// `floor`, `wall[2]` in a family.
+    pub name: String,
+    /// The direction in which its function has to pass 0, unless both count.
+    pub direction: Option<Crossing>,
+    /// Whether it ends the run.
+    pub is_terminal: bool,
+    /// The number of the occurrence that ends the run.
+    pub count: Option<u64>,
+    /// Whether it is a section.
+    pub is_section: bool,
+    /// The function.
+    pub value: usize,
+    /// Functions that are positive where it counts.
+    pub conditions: Range<usize>,
+    /// The first entry of the state after it.
+    pub reset: Option<usize>,
+}
+
+/// A shape, by the places of its arguments.
+#[derive(Clone, Debug)]
+pub struct DrawnShape {
+    /// Its sort.
+    pub kind: ShapeKind,
+    /// The entries of each argument.
+    pub arguments: Vec<Range<usize>>,
+}
+
+impl Scenery {
+    /// What the declaration says; each mistake is reported.
+    pub(super) fn of(scope: &mut Scope) -> Reported<Self> {
+        let declaration = scope.declaration;
+        let mut scenery = Self::default();
+        let events = declaration.events.iter().map(|event| (event, false));
+        let all = events.chain(declaration.sections.iter().map(|section| (section, true)));
+        let events = all.map(|(event, is_section)| {
+            each_member(scope, event.named.family.as_ref(), |scope, suffix| {
+                scenery.add_event(scope, event, is_section, suffix)
+            })
+        });
+        let events = every(events.collect::<Vec<_>>().into_iter());
+        let shapes = declaration
+            .shapes
+            .iter()
+            .map(|shape| each_member(scope, shape.family.as_ref(), |scope, _| scenery.add_shape(scope, shape)));
+        let shapes = every(shapes.collect::<Vec<_>>().into_iter());
+        events.and(shapes).map(|_| scenery)
+    }
+
+    fn add_event(
+        &mut self,
+        scope: &mut Scope,
+        EventDeclaration { named, direction, is_terminal, count, condition, resets }: &EventDeclaration,
+        is_section: bool,
+        suffix: &str,
+    ) -> Reported<()> {
+        let (what, name) = (if is_section { "section" } else { "event" }, format!("{}{suffix}", named.name));
+        let function = number(scope, &named.value, &format!("the {what} `{name}`"));
+        let conditions = condition.as_ref().map_or(Ok(Vec::new()), |condition| conditions(scope, condition));
+        let reset = reset(scope, resets);
+        let count = count.as_ref().map(|count| occurrence(scope, count)).transpose();
+        let (function, conditions, reset, count) = (function?, conditions?, reset?, count?);
+        if !function.symbols().into_iter().any(|symbol| scope.symbols.is_state(symbol)) {
+            let message = format!("the {what} `{name}` never occurs: its function contains no variable of the state");
+            return scope.fail_at(named.name.span(), message);
+        }
+        let value = add(&mut self.event_values, [function]).start;
+        let conditions = add(&mut self.event_values, conditions);
+        let reset = reset.map(|entries| add(&mut self.event_values, entries).start);
+        let is_terminal = *is_terminal || count.is_some();
+        self.events.push(Event {
+            name,
+            direction: *direction,
+            is_terminal,
+            count,
+            is_section,
+            value,
+            conditions,
+            reset,
+        });
+        Ok(())
+    }
+
+    fn add_shape(
+        &mut self,
+        scope: &mut Scope,
+        ShapeDeclaration { kind, word, arguments, .. }: &ShapeDeclaration,
+    ) -> Reported<()> {
+        let mut values = Vec::new();
+        let mut points: Option<Shape> = None;
+        for (written, argument) in arguments.iter().zip(kind.arguments()) {
+            let value = scope.evaluate(written)?;
+            refuse_foreign(scope, written, &value, &format!("this `{word}`"))?;
+            let (shape, is_length) = (value.shape(), *argument == "radius");
+            let fits = match shape {
+                Shape::Scalar => is_length,
+                Shape::Vector(2 | 3) => !is_length,
+                _ => false,
+            };
+            if !fits {
+                let expected = if is_length { "a number" } else { "a point, a vector of 2 or 3" };
+                return scope.fail(written, format!("the {argument} of a `{word}` is {expected}, and this is {shape}"));
+            }
+            if !is_length && points.replace(shape).is_some_and(|before| before != shape) {
+                return scope.fail(written, format!("the points of a `{word}` have the same number of entries"));
+            }
+            values.push(every(value.into_entries().iter().map(|entry| scope.settled(entry)))?);
+        }
+        let arguments = values.into_iter().map(|entries| add(&mut self.drawing_values, entries)).collect();
+        self.shapes.push(DrawnShape { kind: *kind, arguments });
+        Ok(())
+    }
+}
+
+/// Adds expressions to a list, and gives their places.
+fn add(list: &mut Vec<Expression>, expressions: impl IntoIterator<Item = Expression>) -> Range<usize> {
+    let first = list.len();
+    list.extend(expressions);
+    first..list.len()
+}
+
+/// A number that follows from the state, the time and the parameters.
+fn number(scope: &mut Scope, written: &Expr, what: &str) -> Reported<Expression> {
+    let value = scope.evaluate(written)?;
+    refuse_foreign(scope, written, &value, what)?;
+    match value.as_scalar() {
+        Some(number) => scope.settled(number),
+        None => scope.fail(written, format!("{what} is a number, and this is {}", value.shape())),
+    }
+}
+
+/// Refuses inputs, which are known only while a step is made.
+fn refuse_foreign(scope: &Scope, written: &Expr, value: &ShapedExpression, what: &str) -> Reported<()> {
+    let message = |input: &str| {
+        format!("{what} contains the input `{input}`: it has to follow from the state, the time and the parameters")
+    };
+    scope.refuse(written, value, |role| role == Role::Input, message)
+}
+
+/// What is positive where a condition holds.
+fn conditions(scope: &mut Scope, written: &Expr) -> Reported<Vec<Expression>> {
+    let advice = "a condition compares two numbers by `<` or `>`, as in `when = p > 0`, and `&&` joins several";
+    let Expr::Binary(binary) = peel(written) else { return scope.fail(written, advice.to_owned()) };
+    let (smaller, larger) = match binary.op {
+        BinOp::And(_) => {
+            let (left, right) = (conditions(scope, &binary.left), conditions(scope, &binary.right));
+            let (mut all, right) = (left?, right?);
+            all.extend(right);
+            return Ok(all);
+        }
+        BinOp::Lt(_) | BinOp::Le(_) => (&binary.left, &binary.right),
+        BinOp::Gt(_) | BinOp::Ge(_) => (&binary.right, &binary.left),
+        _ => return scope.fail(written, advice.to_owned()),
+    };
+    let [smaller, larger] = [smaller, larger].map(|side| number(scope, side, "a side of a condition"));
+    Ok(vec![larger? - smaller?])
+}
+
+/// The number of an occurrence, from 1.
+fn occurrence(scope: &Scope, written: &Expr) -> Reported<u64> {
+    let number = match peel(written) {
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
+        _ => None,
+    };
+    match number.filter(|number| *number >= 1) {
+        Some(number) => Ok(number),
+        None => scope.fail(written, "`count` is the number of the occurrence that ends the run, from 1".to_owned()),
+    }
+}
+
+/// Every entry of the state after an event, unless it leaves the state as it is.
+fn reset(scope: &mut Scope, resets: &[NamedExpression]) -> Reported<Option<Vec<Expression>>> {
+    if resets.is_empty() {
+        return Ok(None);
+    }
+    let given = every(resets.iter().map(|reset| given(scope, reset)).collect::<Vec<_>>().into_iter())?;
+    let mut changed: BTreeMap<Symbol, Expression> = given.into_iter().flatten().collect();
+    let states = scope.symbols.ids().filter(|symbol| scope.symbols.is_state(*symbol));
+    Ok(Some(states.map(|symbol| changed.remove(&symbol).unwrap_or_else(|| Expression::from(symbol))).collect()))
+}
+
+/// The entries of a variable after an event.
+fn given(scope: &mut Scope, reset: &NamedExpression) -> Reported<Vec<(Symbol, Expression)>> {
+    let (declaration, name) = (scope.declaration, plain(&reset.name));
+    let kept = declaration.time.iter().chain(&declaration.work);
+    if kept.clone().any(|variable| plain(&variable.name) == name) {
+        return scope.fail_at(reset.name.span(), format!("no event changes `{name}`: it stays as it is"));
+    }
+    let is_kept = |variable: &Variable| kept.clone().any(|other| other.name == variable.name);
+    let variables: Vec<&Variable> = declaration.state_variables().filter(|variable| !is_kept(variable)).collect();
+    let names: Vec<String> = variables.iter().map(|variable| plain(&variable.name)).collect();
+    if !names.contains(&name) {
+        let question = did_you_mean(&name, names.iter().map(String::as_str));
+        let question = question.map_or_else(|| format!(": it has {}", names.join(", ")), |near| format!(", {near}"));
+        return scope.fail_at(reset.name.span(), format!("the state has no variable `{name}`{question}"));
+    }
+    let value = scope.evaluate(&reset.value)?;
+    refuse_foreign(scope, &reset.value, &value, &format!("the reset of `{name}`"))?;
+    let entries = scope.given("the reset of", variables.into_iter(), reset, value)?;
+    every(entries.into_iter().map(|(symbol, entry)| Ok((symbol, scope.settled(&entry)?))))
+}

@@ -1,0 +1,216 @@
+//! Events, sections and drawings: what a run finds and shows beyond its state.
+
+use proc_macro2::{Delimiter, Group, TokenTree};
+use syn::{Expr, Ident};
+
+use super::attribute::{AttributeReader, KeyEntry, after_equals};
+use super::lists::family;
+use super::{AttributeKey, Family, NamedExpression, did_you_mean, plain};
+
+/// `event(floor = q[1], falling, terminal, count = 3, when = p[1] < 0, reset(p = -p))`, or a `section` without an effect.
+#[derive(Clone, Debug)]
+pub struct EventDeclaration {
+    /// The name and the function that passes 0.
+    pub named: NamedExpression,
+    /// The direction in which it has to pass 0, unless both count.
+    pub direction: Option<Crossing>,
+    /// Whether it ends the run.
+    pub is_terminal: bool,
+    /// The number of the occurrence that ends the run, and its place.
+    pub count: Option<Expr>,
+    /// The condition under which it counts.
+    pub condition: Option<Expr>,
+    /// The variables of the state that change there.
+    pub resets: Vec<NamedExpression>,
+}
+
+/// A direction in which a function passes 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossing {
+    /// From negative to positive.
+    Rising,
+    /// From positive to negative.
+    Falling,
+}
+
+/// A shape of a drawing: `rod(a, b)`, or the family `rod[i in 0..8](a, b)`.
+#[derive(Clone, Debug)]
+pub struct ShapeDeclaration {
+    /// Its sort.
+    pub kind: ShapeKind,
+    /// The word for it.
+    pub word: Ident,
+    /// The index that makes it a family.
+    pub family: Option<Family>,
+    /// Its points and lengths.
+    pub arguments: Vec<Expr>,
+}
+
+/// The sorts of shapes, each with its word and its arguments in messages.
+macro_rules! shapes {
+    ($($(#[$doc:meta])* $kind:ident: $word:literal, [$($argument:literal),*];)*) => {
+        /// The sort of a shape.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum ShapeKind { $($(#[$doc])* $kind,)* }
+
+        impl ShapeKind {
+            const ALL: &[Self] = &[$(Self::$kind),*];
+
+            fn word(self) -> &'static str {
+                match self { $(Self::$kind => $word,)* }
+            }
+
+            /// The names of its arguments: a `radius` is a number, and every other one a point.
+            pub fn arguments(self) -> &'static [&'static str] {
+                match self { $(Self::$kind => &[$($argument),*],)* }
+            }
+        }
+    };
+}
+
+shapes! {
+    /// A line between two points.
+    Rod: "rod", ["from", "to"];
+    /// A fixed point.
+    Pivot: "pivot", ["at"];
+    /// A moving point.
+    Point: "point", ["at"];
+    /// A point that leaves a trace.
+    Trace: "trace", ["at"];
+    /// A coil between two points.
+    Spring: "spring", ["from", "to"];
+    /// A circle about a point.
+    Circle: "circle", ["centre", "radius"];
+}
+
+impl EventDeclaration {
+    /// The expressions besides the function that passes 0.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        self.condition.iter().chain(self.resets.iter().map(|reset| &reset.value))
+    }
+}
+
+impl ShapeKind {
+    /// Its notation.
+    fn usage(self) -> String {
+        format!("{}({})", self.word(), self.arguments().join(", "))
+    }
+}
+
+impl AttributeReader<'_> {
+    /// `key(name = expression, ..)`, with the options of an event. Each key declares one event.
+    pub(super) fn event(&mut self, entry: &KeyEntry<'_>) -> Option<EventDeclaration> {
+        let entries = self.list(entry, "name a function that passes 0");
+        let (first, options) = entries.split_first()?;
+        let named = self.definition(entry.key, first);
+        let mut event = EventDeclaration {
+            named: named.clone().unwrap_or_else(|| unnamed(entry.word)),
+            direction: None,
+            is_terminal: false,
+            count: None,
+            condition: None,
+            resets: Vec::new(),
+        };
+        for option in options {
+            self.option(entry.key, option, &mut event);
+        }
+        named.map(|_| event)
+    }
+
+    fn option(&mut self, key: AttributeKey, tokens: &[TokenTree], event: &mut EventDeclaration) {
+        let is_section = key == AttributeKey::Section;
+        match tokens {
+            [TokenTree::Ident(word)] if word == "rising" || word == "falling" => {
+                let direction = if word == "rising" { Crossing::Rising } else { Crossing::Falling };
+                if event.direction.replace(direction).is_some() {
+                    let message = "a direction is given already: keep one, or none for both";
+                    self.errors.push(word.span(), message);
+                }
+            }
+            [TokenTree::Ident(word), rest @ ..] if word == "when" && after_equals(rest).is_some() => {
+                let value = self.parsed(&rest[1..]);
+                event.condition = self.errors.reported(value);
+            }
+            [TokenTree::Ident(word)] if word == "terminal" && !is_section => event.is_terminal = true,
+            [TokenTree::Ident(word), rest @ ..] if word == "count" && !is_section && after_equals(rest).is_some() => {
+                let value = self.parsed(&rest[1..]);
+                event.count = self.errors.reported(value);
+            }
+            [TokenTree::Ident(word), TokenTree::Group(group), rest @ ..]
+                if word == "reset" && !is_section && group.delimiter() == Delimiter::Parenthesis =>
+            {
+                self.leftover(rest);
+                for tokens in self.entries(group.stream()) {
+                    // As the names of `start`: those of whole variables of the state.
+                    event.resets.extend(self.definition(AttributeKey::Start, &tokens));
+                }
+            }
+            [first, ..] => {
+                let options = if is_section {
+                    "a section takes `rising` or `falling`, and `when = condition`; what changes the state is an `event`"
+                } else {
+                    "an event takes `rising` or `falling`, `terminal`, `count = 3`, `when = condition` and `reset(p = ..)`; another \
+                     event is another `event(..)`"
+                };
+                self.spoil(key, first.span(), options);
+            }
+            [] => {}
+        }
+    }
+
+    /// `draw(rod(a, b), point(c))`
+    pub(super) fn shapes(&mut self, entry: &KeyEntry<'_>) -> Vec<ShapeDeclaration> {
+        let entries = self.list(entry, "name its shapes");
+        entries.iter().filter_map(|tokens| self.shape_of_drawing(entry.key, tokens)).collect()
+    }
+
+    fn shape_of_drawing(&mut self, key: AttributeKey, tokens: &[TokenTree]) -> Option<ShapeDeclaration> {
+        let (word, index, arguments, rest): (_, Option<&Group>, _, _) = match tokens {
+            [TokenTree::Ident(word), TokenTree::Group(index), TokenTree::Group(arguments), rest @ ..]
+                if index.delimiter() == Delimiter::Bracket =>
+            {
+                (word, Some(index), arguments, rest)
+            }
+            [TokenTree::Ident(word), TokenTree::Group(arguments), rest @ ..] => (word, None, arguments, rest),
+            _ => {
+                let usage = key.row().usage;
+                self.spoil(
+                    key,
+                    tokens[0].span(),
+                    format_args!("a shape has its points in parentheses, as in `{usage}`"),
+                );
+                return None;
+            }
+        };
+        let Some(kind) = ShapeKind::ALL.iter().copied().find(|kind| word == kind.word()) else {
+            let words = ShapeKind::ALL.iter().map(|kind| kind.word());
+            let question = did_you_mean(&plain(word), words).unwrap_or_default();
+            let known: Vec<String> = ShapeKind::ALL.iter().map(|kind| format!("`{}`", kind.usage())).collect();
+            let message = format!("there is no shape `{word}`{question}; shapes are {}", known.join(", "));
+            self.spoil(key, word.span(), message);
+            return None;
+        };
+        self.leftover(rest);
+        let family = index.map(|index| family(key, word, index)).transpose();
+        let family = self.errors.reported(family)?;
+        let written = self.entries(arguments.stream());
+        let (count, expected) = (written.len(), kind.arguments().len());
+        if count != expected {
+            let message = format!("`{word}` takes {expected}, and there are {count}: `{}`", kind.usage());
+            self.spoil(key, word.span(), message);
+            return None;
+        }
+        let mut values = Vec::new();
+        for tokens in &written {
+            let value = self.parsed(tokens);
+            values.push(self.errors.reported(value)?);
+        }
+        Some(ShapeDeclaration { kind, word: word.clone(), family, arguments: values })
+    }
+}
+
+/// Stands for the function of an event whose name could not be read.
+fn unnamed(word: &Ident) -> NamedExpression {
+    let name = word.clone();
+    NamedExpression { value: syn::parse_quote!(0), assume: None, redundant: None, family: None, name }
+}
