@@ -49,7 +49,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `poisson = J` | x' = J(x) grad H for a `state` with a `hamiltonian`; J must be antisymmetric and satisfy the Jacobi identity |
 /// | `force(p = expression, ..)` | a generalised force along a momentum, or `force(v = ..)` along a velocity, of its shape |
 /// | `time(t)` | the time, on which everything but `kinematics` may depend; it becomes an entry of the state |
-/// | `input(u: [2], ..)` | numbers from outside at every evaluation; forces, `dynamics` and outputs may depend on them |
+/// | `input(u: [2], thrust = law)` | numbers at every evaluation, which forces, `dynamics` and outputs may use: from outside, or by a law, a function of the state, the time and the parameters, which `Simulation::input` replaces |
 /// | `define(name = expression)` | names a scalar, vector or matrix for use in other expressions |
 /// | `constraint(name = g)` | canonical or Lagrangian: holonomic constraint g(q) = 0, whose rate `name_rate` is derived unless the velocities already keep it; with `state`: an invariant set g(x) = 0 of the field |
 /// | `phase_constraint(name = f)` | f(q, p) = 0, from which no rate is derived; their number must be even |
@@ -58,8 +58,11 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `invariant(assume name = expression)` | a first integral that algebra does not prove; also `constraint(assume name = g)` with `state` |
 /// | `constraint(redundant name = expression)` | a constraint that others imply, such as the third crank of a parallelogram: it gets no reaction, which they would leave undetermined |
 /// | `output(name = expression)` | an additional quantity; it may use `multiplier(constraint)` |
+/// | `event(name = f, falling, reset(p = ..))` | a run finds the zeros of f, a function of the state, the time and the parameters: all of them, or the `rising` or `falling` ones, where `when = a > b && ..` holds. `terminal` ends the run there, `count = 3` at the third time, and `reset` changes variables of the state. One event a key; see [below](#events-and-drawings) |
+/// | `section(name = f, rising)` | zeros that are recorded and change nothing, as in a Poincaré section |
+/// | `draw(rod(a, b), point(q), ..)` | the drawing of a state: `rod` and `spring` between two points, `pivot`, `point` and `trace` at one, `circle(centre, radius)`; points are vectors of 2 or 3 |
 /// | `name` | the definition of that name, kept, restricted or computed under its own name; in constraints, `invariant` and `output` |
-/// | `name[i in a..b] = expression` | a family, in constraints, `invariant` and `output` |
+/// | `name[i in a..b] = expression` | a family, in constraints, `invariant`, `output`, `event` and `section`; `rod[i in a..b](..)` in `draw` |
 /// | `default(m = 1, ..)` | implements `Default` for the struct, with a number, a vector or a matrix for every parameter |
 /// | `start(q = vector![l, 0], ..)` | the state in which a run starts, by parameters, numbers and definitions; the time begins at 0 unless it is given, as in `start(x = 1, t = -8)`, and the work always does. See `FeedbackSystem::declared_start` |
 /// | `search(degree = 4)` | searches for undeclared conserved quantities: polynomials of that degree in the state and in the functions that occur |
@@ -251,7 +254,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// - With `time(t)` the time is the entry `t` of the state, with rate 1, and simulations begin at its value. Neither projection nor
 ///   feedback moves it. Holonomic constraints and phase constraints may depend on it: a moving pivot, a rotating hoop.
 /// - With `input(..)` a type `NameInput` has a field for each input, and the state has the time, named `time` unless `time(..)` names it.
-///   Inputs are 0 unless `Simulation::input` gives a function of time and state, or a table. Integrals may not depend on them.
+///   An input follows its law, as in `input(thrust = -k * x - d * rate(x))`, unless `Simulation::input` gives a function of time and
+///   state, or a table; without a law it is 0 then. Integrals may not depend on inputs.
 ///
 /// ```
 /// # use fbint_runtime::{FeedbackSystem, Method, Simulation, feedback_system};
@@ -275,6 +279,35 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// let run = Simulation::new(&hoop, start)?.input(upwards).run(Method::Rk4 { h: 1e-3 }, 2.0)?;
 /// assert!(run.drift().get("energy_balance").unwrap().max < 1e-11);
 /// assert!(run.drift().get("plane").unwrap().max < 1e-12);
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+///
+/// # Events and drawings
+///
+/// Events, sections and drawings of the declaration are part of every run, figure, animation and ensemble, in a crate, in a text and in
+/// Python. An event occurs as `Simulation::event` defines it, and a `reset` gives those variables of the state that change:
+///
+/// ```
+/// # use fbint_runtime::{Method, Simulation, feedback_system};
+/// # use nalgebra::vector;
+/// /// A ball that bounces three times.
+/// #[feedback_system(
+///     coordinates(q: [2]),
+///     momenta(p: [2]),
+///     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+///     event(floor = q[1] - r, falling, count = 3, reset(p = vector![p[0], -e * p[1]])),
+///     section(top = p[1], falling),
+///     draw(rod(vector![0, 0], vector![2, 0]), circle(q, r), trace(q)),
+/// )]
+/// pub struct Ball { pub m: f64, pub g: f64, pub e: f64, pub r: f64 }
+///
+/// let ball = Ball { m: 1.0, g: 10.0, e: 0.5, r: 0.1 };
+/// let dropped = BallState { q: vector![0.0, 0.3], p: vector![1.0, 0.0] };
+/// let run = Simulation::new(&ball, dropped)?.run(Method::Rk4 { h: 1e-2 }, 5.0)?;
+/// let found: Vec<&str> = run.events().iter().map(|event| event.name.as_str()).collect();
+/// assert_eq!(found, ["floor", "top", "floor", "top", "floor"]);
+/// // It falls for 0.2 s, and flies for 0.2 s and 0.1 s.
+/// assert!((run.time() - 0.5).abs() < 1e-12);
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
 ///

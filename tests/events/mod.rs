@@ -5,6 +5,7 @@
 
 #![allow(unreachable_pub)]
 
+mod declared;
 mod inside;
 mod location;
 mod refusals;

@@ -25,9 +25,13 @@ pub trait FlatModel: Sync {
     fn start(&self) -> Result<Vec<f64>, Error>;
 
     /// What the declared events are made of in a state.
-    fn events_at(&self, state: &[f64]) -> Vec<f64>;
+    fn events_at(&self, _state: &[f64]) -> Vec<f64> {
+        Vec::new()
+    }
     /// What the declared drawing is made of in a state.
-    fn drawing_at(&self, state: &[f64]) -> Vec<f64>;
+    fn drawing_at(&self, _state: &[f64]) -> Vec<f64> {
+        Vec::new()
+    }
 
     /// [`Model::drawing`](crate::Model::drawing).
     fn drawing(&self, state: &[f64]) -> Drawing {

@@ -1,6 +1,7 @@
 //! All tests of models from text: one program, so that it is linked once.
 
 mod at_rest;
+mod declared;
 mod emitted;
 mod functions;
 mod fuzz;

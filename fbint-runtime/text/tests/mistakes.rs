@@ -154,3 +154,20 @@ fn terminals_are_not_told_anything_by_a_text() {
     let text = "\u{1b} struct Decay;";
     assert!(!shown(text).contains('\u{1b}'), "{:?}", shown(text));
 }
+
+shown! {
+    events_laws_and_drawings: "#[feedback_system(
+    coordinates(q: [2]),
+    momenta(p: [2]),
+    input(push: [2] = k * q.norm(), pull),
+    hamiltonian = p.norm_squared() / 2,
+    force(p = push + pull * q),
+    event(floor = q, faling),
+    event(wall = q[0] - pull, reset(r = p, time = 0)),
+    event(never = k),
+    event(late = q[1], count = 0, when = q[0]),
+    section(plane = q[0], terminal),
+    draw(rod(q), dot(q), circle(q, q), point(p[0])),
+)]
+struct Ball { k: f64 }";
+}

@@ -1,0 +1,79 @@
+//! Events, sections, laws and drawings of texts: what a crate has, a text has.
+
+use std::ops::ControlFlow;
+
+use fbint_catalogue::{AnyModel, Drawing, Entry, Feedback, Plan, Run};
+use fbint_runtime::{Method, Settings};
+use fbint_text::entries;
+
+const BALL: &str = "#[feedback_system(
+    coordinates(q: [2]), momenta(p: [2]),
+    hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+    event(floor = q[1] - r, falling, reset(p = vector![p[0], -e * p[1]])),
+    event(top = p[1], falling, count = 2),
+    section(gate[i in 1..3] = q[0] - i / 2, rising, when = p[1] < 0),
+    draw(rod(vector![0, 0], vector![1, 0]), circle(q, r), trace(q)),
+    default(m = 2, g = 10, e = 1 / 2, r = 1 / 8),
+    start(q = vector![0, 9 / 8], p = vector![2, 0]),
+)]
+struct Ball { m: f64, g: f64, e: f64, r: f64 }";
+
+const TROLLEY: &str = "#[feedback_system(
+    coordinates(x), momenta(p),
+    hamiltonian = p.powi(2) / (2 * m),
+    input(thrust = -k * x - d * rate(x), wind),
+    force(p = thrust + wind),
+    output(effort = thrust),
+    default(m = 2, k = 4, d = 6), start(x = 1, p = 0),
+)]
+struct Trolley { m: f64, k: f64, d: f64 }";
+
+fn model(text: &str) -> Box<dyn AnyModel> {
+    let entries: Vec<Entry> = entries(text, &mut |_| ()).unwrap();
+    (entries[0].load)()
+}
+
+fn run(model: &dyn AnyModel, method: Method, until: f64) -> Run {
+    let plan = Plan::new(Settings::new(method, until), Feedback::None);
+    model.run(&model.start().unwrap(), &plan, None, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+#[test]
+fn a_text_bounces_and_ends() {
+    let model = model(BALL);
+    for method in [Method::Rk4 { h: 1e-2 }, Method::Dop853 { rtol: 1e-13, atol: None }] {
+        let run = run(&*model, method, 5.0);
+        let fall = 0.2_f64.sqrt();
+        // Falls, a flight of half the speed, and half of one of a quarter.
+        let exact = [("floor", fall), ("top", 1.5 * fall), ("floor", 2.0 * fall), ("top", 2.25 * fall)];
+        let events: Vec<_> = run.events.iter().filter(|event| !event.name.starts_with("gate")).collect();
+        assert_eq!(events.len(), exact.len(), "{events:?}");
+        for (event, (name, time)) in events.iter().zip(exact) {
+            assert!(event.name == name && (event.time - time).abs() < 1e-12, "{event:?}, {name} at {time}");
+        }
+        assert_eq!(run.ended_by.as_deref(), Some("top"));
+        // It passes the first gate after half a second, while it rises, and the second one too late.
+        assert!(run.events.iter().all(|event| !event.name.starts_with("gate")));
+    }
+}
+
+#[test]
+fn a_text_follows_its_law_and_its_outputs_know_it() {
+    let model = model(TROLLEY);
+    assert_eq!(model.open_inputs(), ["wind"]);
+    let run = run(&*model, Method::Rk4 { h: 1e-3 }, 3.0);
+    let (slow, fast) = ((-3.0_f64).exp(), (-6.0_f64).exp());
+    assert!((run.state[0] - (2.0 * slow - fast)).abs() < 1e-12, "{:?}", run.state);
+    let effort = model.outputs(&run.state);
+    assert!((effort[0] + 4.0 * run.state[0] + 3.0 * run.state[1]).abs() < 1e-14, "{effort:?}");
+}
+
+#[test]
+fn a_text_is_drawn_as_it_says() {
+    let drawing: Drawing = model(BALL).drawing(&[0.5, 1.0, 0.0, 0.0]);
+    let kinds: Vec<&str> = drawing.shapes.iter().map(|shape| shape.kind).collect();
+    assert_eq!(kinds, ["rod", "guide", "trace"]);
+    let circle: Vec<&[f64]> = drawing.shapes[1].positions.iter().map(|position| position.coordinates()).collect();
+    assert!(circle.iter().all(|at| ((at[0] - 0.5).hypot(at[1] - 1.0) - 0.125).abs() < 1e-15));
+    assert_eq!(drawing.shapes[2].positions[0].coordinates(), [0.5, 1.0]);
+}
