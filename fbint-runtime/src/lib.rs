@@ -172,6 +172,11 @@ pub use system::{
     PreparedSystem, ShapeKind, StateEntry, StateRole, Vector,
 };
 
+/// The traits whose methods everyday code calls: `use fbint_runtime::prelude::*;`.
+pub mod prelude {
+    pub use crate::{DifferentiableSystem, DrivenSystem, FeedbackSystem, Field, GeneratedSystem, PreparedSystem};
+}
+
 /// Every Rust block of the README, compiled and run as a separate crate.
 #[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../../README.md")]

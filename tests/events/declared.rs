@@ -170,6 +170,12 @@ struct Trolley {
 const TROLLEY: Trolley = Trolley { m: 2.0, k: 4.0, d: 6.0 };
 const PULLED: TrolleyState = TrolleyState { x: 1.0, p: 0.0, time: 0.0, work: 0.0 };
 
+#[test]
+fn what_a_start_leaves_out_is_zero() {
+    assert_eq!(TrolleyState { x: 1.0, ..Default::default() }, PULLED);
+    assert_eq!(TrolleyInput::default(), TrolleyInput { thrust: 0.0, wind: 0.0 });
+}
+
 /// With m = 2, k = 4 and d = 6 the roots are -1 and -2.
 fn settling(t: f64) -> [f64; 2] {
     let (slow, fast) = ((-t).exp(), (-2.0 * t).exp());

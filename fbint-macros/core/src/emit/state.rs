@@ -10,6 +10,7 @@ use crate::syntax::{Declaration, Shape, Variable, plain, total_entries};
 ///
 /// ```text
 /// pub struct PendulumState { pub q: SVector<f64, 2>, pub p: SVector<f64, 2> }
+/// impl Default for PendulumState { .. }
 /// impl From<[f64; 4]> for PendulumState { .. }
 /// impl From<PendulumState> for [f64; 4] { .. }
 /// ```
@@ -67,7 +68,7 @@ fn record(
     }
 }
 
-/// The conversions of a record from and to a flat vector.
+/// The record of zeros, and the conversions of a record from and to a flat vector.
 fn conversions(runtime: &syn::Path, state: &Ident, variables: &[&Variable]) -> TokenStream {
     let names: Vec<&Ident> = variables.iter().map(|variable| &variable.name).collect();
     let dimension = total_entries(variables.iter().copied());
@@ -79,6 +80,13 @@ fn conversions(runtime: &syn::Path, state: &Ident, variables: &[&Variable]) -> T
     let flat = quote!([::core::primitive::f64; #n]);
     let (x, whole) = (local("x"), local("state"));
     quote! {
+        #[automatically_derived]
+        impl ::core::default::Default for #state {
+            #[inline]
+            fn default() -> Self {
+                ::core::convert::From::from([0.0; #n])
+            }
+        }
         #[automatically_derived]
         impl ::core::convert::From<#flat> for #state {
             #[inline]
