@@ -72,11 +72,11 @@ shapes! {
     /// A line between two points.
     Rod: "rod", ["from", "to"];
     /// A fixed point.
-    Pivot: "pivot", ["at"];
+    Pivot: "pivot", ["place"];
     /// A moving point.
-    Point: "point", ["at"];
+    Point: "point", ["place"];
     /// A point that leaves a trace.
-    Trace: "trace", ["at"];
+    Trace: "trace", ["place"];
     /// A coil between two points.
     Spring: "spring", ["from", "to"];
     /// A circle about a point.
