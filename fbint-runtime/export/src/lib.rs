@@ -83,6 +83,11 @@ impl<'m> Export<'m> {
                 !self.model.derivatives,
                 "It has no derivatives: the key `derivatives` of its declaration generates them.",
             ),
+            (
+                !self.model.derivation.laws.is_empty(),
+                "Its inputs do not follow their laws: they are inputs, and in C and CasADi the function `law` has the laws.",
+            ),
+            (!self.model.scenery.events.is_empty(), "Its events and sections are not exported."),
         ];
         lacks.iter().filter(|(lacks, _)| *lacks).map(|(_, what)| *what).collect()
     }
