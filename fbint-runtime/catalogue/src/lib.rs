@@ -6,6 +6,7 @@ mod drawing;
 mod flat;
 mod flat_model;
 mod functions;
+mod inputs;
 mod loaded;
 mod model;
 pub mod names;
@@ -28,6 +29,7 @@ pub use self::controller::Controller;
 pub use self::drawing::{Drawing, DrawnShape, Position, circle, circle_about};
 pub use self::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
 pub use self::functions::{FlatFunctions, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source};
+pub use self::inputs::Inputs;
 use self::loaded::Loaded;
 pub use self::model::{GeometricMethod, Model, lower_case};
 use self::padded::{Padded, Visitor, fits};
@@ -113,6 +115,10 @@ pub trait AnyModel {
     fn parameter(&self, index: usize) -> Option<f64>;
     /// Sets the parameter at an index of its [names](SystemFacts::parameter_names); there must be one.
     fn set_parameter(&mut self, index: usize, value: f64);
+    /// Gives some inputs, in the place of the model's own.
+    fn set_inputs(&mut self, inputs: Inputs);
+    /// The inputs that are given in the place of the model's own.
+    fn inputs(&self) -> Option<&Inputs>;
     /// Whether the model has something that gives its inputs: see [`Model::input`].
     fn gives_inputs(&self) -> bool;
     /// The system with its parameters, and with the inputs that it has in a state.
@@ -179,8 +185,10 @@ impl dyn AnyModel + '_ {
     }
 
     /// The names of the inputs that nothing gives, which are 0.
-    pub fn open_inputs(&self) -> &'static [&'static str] {
-        if self.gives_inputs() { &[] } else { self.facts().open_inputs }
+    pub fn open_inputs(&self) -> Vec<&'static str> {
+        let is_given = |name: &&'static str| self.inputs().is_some_and(|inputs| inputs.give(name));
+        let open = if self.gives_inputs() { &[] } else { self.facts().open_inputs };
+        open.iter().copied().filter(|name| !is_given(name)).collect()
     }
 
     /// The projection of a run for which neither gains nor a projection are chosen.

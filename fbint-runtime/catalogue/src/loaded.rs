@@ -11,8 +11,8 @@ use fbint_runtime::{
 use super::controller::{AnySimulation, Controller, undriven};
 use super::padded::MOST_ENTRIES;
 use super::{
-    AnyModel, ConstantGains, Crossing, Drawing, EnsembleRun, Feedback, FlatModel, LaneGains, Member, Observer, Plan,
-    Run, Sample, Scheme, Steps, Visit,
+    AnyModel, ConstantGains, Crossing, Drawing, EnsembleRun, Feedback, FlatModel, Inputs, LaneGains, Member, Observer,
+    Plan, Run, Sample, Scheme, Steps, Visit,
 };
 
 /// The most entries of states by whose collocation it pays to run members in lanes: the stages of longer ones leave the cache.
@@ -29,6 +29,10 @@ pub(super) trait LoadedSystem: FeedbackSystem + Sync {
     fn flat(&self) -> &dyn FlatModel;
     /// The source of its inputs.
     fn controller(&self) -> Option<Controller<Self>>;
+    /// The source of its inputs where some are given. Systems that are too long for other vectors have none.
+    fn controlled(&self, _inputs: &Inputs) -> Option<Controller<Self>> {
+        None
+    }
 }
 
 /// A system with its parameters.
@@ -36,11 +40,13 @@ pub(super) struct Loaded<S, M> {
     system: S,
     /// Makes it with its default parameters.
     make: M,
+    /// What gives some of its inputs.
+    inputs: Option<Inputs>,
 }
 
 impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
     pub(super) fn new(make: M) -> Self {
-        Self { system: make(), make }
+        Self { system: make(), make, inputs: None }
     }
 
     /// The simulation with the events of the model.
@@ -50,17 +56,25 @@ impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
 
     /// The simulation with the events and inputs of the model, and these gains.
     fn simulation(&self, start: &[f64], feedback: &Feedback) -> Result<AnySimulation<'_, S>, Error> {
-        Ok(driven(self.eventful(start)?, &self.system, feedback))
+        Ok(driven(self.eventful(start)?, self.controller_of(&self.system), feedback))
+    }
+
+    /// The source of a system's inputs.
+    fn controller_of(&self, system: &S) -> Option<Controller<S>> {
+        match &self.inputs {
+            Some(inputs) => system.controlled(inputs),
+            None => system.controller(),
+        }
     }
 
     /// The system with the inputs that it has in a state.
     fn prepared(&self, x: &Vector<S>) -> S::Prepared<f64> {
-        with_inputs(self.system.prepare(), self.system.controller().as_ref(), x)
+        with_inputs(self.system.prepare(), self.controller_of(&self.system).as_ref(), x)
     }
 
     /// The end of a run where a quantity passes a number.
     fn event(&self, crossing: &Crossing) -> Event<'static, Vec<f64>> {
-        let (system, controller) = (self.system.prepare(), self.system.controller());
+        let (system, controller) = (self.system.prepare(), self.controller_of(&self.system));
         crossing.event(move |state, index| {
             let x = with_zeros(state);
             with_inputs(system, controller.as_ref(), &x).outputs(&x).as_ref().get(index).copied()
@@ -117,6 +131,14 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
         if let Some(parameter) = self.system.parameter_mut(index) {
             *parameter = value;
         }
+    }
+
+    fn set_inputs(&mut self, inputs: Inputs) {
+        self.inputs = Some(inputs);
+    }
+
+    fn inputs(&self) -> Option<&Inputs> {
+        self.inputs.as_ref()
     }
 
     fn gives_inputs(&self) -> bool {
@@ -212,13 +234,15 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
             None => ensemble,
         };
         let lanes = plan.lane_gains(members);
-        let lanes = lanes.filter(|_| !systems.iter().any(|system| is_driven_or_eventful(system.flat())));
+        let lanes = lanes
+            .filter(|_| self.inputs.is_none() && !systems.iter().any(|system| is_driven_or_eventful(system.flat())));
         match lanes {
             None => {
                 let run = ensemble.run_each_flat(&plan.settings, |member, simulation, settings| {
                     let (system, gain) = (&systems[member], members[member].gain.map(Feedback::Uniform));
                     let simulation = with_events(simulation, system);
-                    driven(simulation, system, gain.as_ref().unwrap_or(&plan.feedback)).run_flat(settings)
+                    let feedback = gain.as_ref().unwrap_or(&plan.feedback);
+                    driven(simulation, self.controller_of(system), feedback).run_flat(settings)
                 });
                 Ok(run?.into())
             }
@@ -312,9 +336,13 @@ fn with_map<'a, S: LoadedSystem>(
     }
 }
 
-/// The simulation with these gains and the inputs of its system.
-fn driven<'a, S: LoadedSystem>(simulation: Simulation<'a, S>, system: &S, feedback: &Feedback) -> AnySimulation<'a, S> {
-    match system.controller() {
+/// The simulation with these gains and inputs.
+fn driven<'a, S: LoadedSystem>(
+    simulation: Simulation<'a, S>,
+    controller: Option<Controller<S>>,
+    feedback: &Feedback,
+) -> AnySimulation<'a, S> {
+    match controller {
         Some(controller) => controller.simulation(simulation, feedback),
         None => undriven(simulation, feedback),
     }

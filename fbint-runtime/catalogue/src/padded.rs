@@ -11,6 +11,7 @@ use fbint_runtime::{
 use crate::Controller;
 use crate::flat_model::{FlatModel, FlatSignal};
 use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
+use crate::inputs::Inputs;
 use crate::loaded::LoadedSystem;
 
 /// The most entries of a state, and as many inputs and outputs.
@@ -144,6 +145,11 @@ impl<const N: usize, const M: usize> LoadedSystem for Padded<N, M> {
     fn controller(&self) -> Option<Controller<Self>> {
         let entries = self.facts().state.len();
         self.model.input().map(|signal| Controller::new(PaddedSignal { signal, entries }))
+    }
+
+    fn controlled(&self, inputs: &Inputs) -> Option<Controller<Self>> {
+        let (entries, signal) = (self.facts().state.len(), Box::new(inputs.of(&*self.model)));
+        Some(Controller::new(PaddedSignal { signal, entries }))
     }
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::condition::Condition;
 pub(crate) use values::{Assignment, Distribution, GainsArgument, Variation};
 use values::{
-    assignment, condition, finite, gains, interval, members, positive, seconds, seed, steps, threads, variation,
+    assignment, condition, finite, gains, input, interval, members, positive, seconds, seed, steps, threads, variation,
 };
 
 /// The task of the command; [`execute`](Self::execute) does it.
@@ -105,7 +105,9 @@ Start:
   say where the search begins, and are moved as all others are.
 
 Inputs:
-  `{program} list` names the inputs of a model. An input that the model does not give itself is 0, which a note says.
+  `{program} list` names the inputs of a model. --input thrust='-2*x' gives one by a law, an expression in the names of the model, and
+  --input thrust=table.csv by the columns t and thrust of a table: each number holds until the time of the next. An input that neither
+  the model nor --input gives is 0, which a note says.
 
 Event:
   --until-event 'NAME < NUMBER' or 'NAME > NUMBER' ends the run where the condition becomes true, at --until at the latest. The quotes
@@ -247,6 +249,11 @@ pub(crate) struct Integration {
     /// Set a parameter, or all entries of a vector or a matrix, row by row; may be repeated.
     #[arg(short, long = "parameter", value_name = "NAME=VALUE|NAME=VALUE,..", value_parser = assignment)]
     pub(crate) parameters: Vec<Assignment>,
+    /// Give an input by a law, an expression of the state, the time and the parameters such as thrust='2*sin(3*t)', or by the columns t and
+    /// NAME of a table, whose numbers are held from their times on; may be repeated.
+    #[arg(long = "input", value_name = "NAME=LAW|NAME=FILE.csv", value_parser = input)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) inputs: Vec<(String, String)>,
     /// Set an entry of the start, or all entries of a vector or a matrix, row by row; may be repeated.
     #[arg(long, value_name = "NAME=VALUE|NAME=VALUE,..", value_parser = assignment)]
     pub(crate) start: Vec<Assignment>,

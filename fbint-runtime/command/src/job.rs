@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load_from};
 use crate::condition::Condition;
-use crate::nearest;
+use crate::{inputs, nearest};
 
 /// A run as records and checkpoints describe it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub(crate) struct Job {
     pub(crate) folder: Option<PathBuf>,
     pub(crate) parameters: BTreeMap<String, f64>,
     pub(crate) start: BTreeMap<String, f64>,
+    /// Laws and tables of inputs, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) inputs: BTreeMap<String, String>,
     #[serde(flatten)]
     pub(crate) settings: Settings,
     pub(crate) gains: Feedback,
@@ -38,6 +41,7 @@ impl Job {
         for (name, value) in &self.parameters {
             model.set_parameter(nearest::find("parameter", name, &names)?, *value);
         }
+        inputs::give(&mut *model, &self.inputs, self.folder.as_deref())?;
         Ok(model)
     }
 

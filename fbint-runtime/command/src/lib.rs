@@ -34,6 +34,7 @@ mod file;
 mod gallery;
 mod help;
 mod histogram;
+mod inputs;
 mod interruption;
 mod job;
 mod launcher;

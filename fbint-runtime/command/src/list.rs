@@ -46,7 +46,12 @@ fn description(entry: &Entry) -> String {
     );
     let inputs = model.facts().input_names;
     if !inputs.is_empty() {
-        let source = if model.gives_inputs() { "given by the model" } else { "0: nothing gives them" };
+        let open = model.open_inputs();
+        let source = match open.len() {
+            0 => "given by the model".to_owned(),
+            count if count == inputs.len() => "0: nothing gives them".to_owned(),
+            _ => format!("given by the model, but for {}, which nothing gives", shapes(&open)),
+        };
         text += &format!("    inputs      {} ({source})\n", shapes(inputs));
     }
     text

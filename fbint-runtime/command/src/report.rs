@@ -58,10 +58,10 @@ fn not_seen(condition: &Condition, model: &dyn AnyModel, run: &Run) -> String {
 
 /// The inputs that nothing gives, in words.
 pub(crate) fn open_inputs(model: &dyn AnyModel) -> Option<String> {
-    match model.open_inputs() {
+    match model.open_inputs()[..] {
         [] => None,
         [name] => Some(format!("input `{name}` is 0: nothing gives it")),
-        names => Some(format!("inputs {} are 0: nothing gives them", shapes(names))),
+        ref names => Some(format!("inputs {} are 0: nothing gives them", shapes(names))),
     }
 }
 

@@ -178,6 +178,7 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
         folder: arguments.folder.clone().or_else(|| current_dir().ok()),
         parameters: model.parameters().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         start: named(&model.state_names(), &start),
+        inputs: arguments.inputs.iter().cloned().collect(),
         settings,
         gains: feedback(&*model, method, arguments.gains.as_ref())?,
         until_event: None,

@@ -93,6 +93,18 @@ pub(super) fn assignment(text: &str) -> Result<Assignment, String> {
     Ok(Assignment { name: name.trim().to_owned(), values })
 }
 
+/// An input, and the law or the table that gives it.
+pub(super) fn input(text: &str) -> Result<(String, String), String> {
+    let expected = "expected NAME=LAW or NAME=FILE.csv, as in thrust='2*sin(3*t)'";
+    let (name, source) = text.split_once('=').ok_or(expected)?;
+    let (name, source) = (name.trim(), source.trim());
+    if name.is_empty() || source.is_empty() {
+        Err(expected.to_owned())
+    } else {
+        Ok((name.to_owned(), source.to_owned()))
+    }
+}
+
 pub(super) fn variation(text: &str) -> Result<Variation, String> {
     let expected = "expected NAME=normal:MEAN,DEVIATION, NAME=uniform:FROM,TO or NAME=linspace:FROM,TO";
     let (name, distribution) = text.split_once('=').ok_or(expected)?;

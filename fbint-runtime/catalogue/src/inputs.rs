@@ -1,0 +1,87 @@
+//! Inputs that are given from outside, in the place of a model's own.
+
+use std::fmt;
+use std::sync::Arc;
+
+use fbint_runtime::SystemFacts;
+
+use crate::flat_model::{FlatModel, FlatSignal};
+use crate::functions::{FlatFunctions, Given, ListFunction, Source};
+
+/// Some inputs of a model, by their names, and what gives them.
+#[derive(Clone)]
+pub struct Inputs {
+    names: Vec<&'static str>,
+    make: Arc<dyn Fn() -> Box<dyn FlatSignal> + Send + Sync>,
+}
+
+impl Inputs {
+    /// The inputs of these names, which a signal puts into their places and leaves the others as they are. Each run makes its own.
+    pub fn new(names: Vec<&'static str>, make: impl Fn() -> Box<dyn FlatSignal> + Send + Sync + 'static) -> Self {
+        Self { names, make: Arc::new(make) }
+    }
+
+    /// Whether they give this input.
+    pub fn give(&self, name: &str) -> bool {
+        self.names.contains(&name)
+    }
+
+    /// All inputs of a model: these, and its own in the other places.
+    pub(crate) fn of(&self, model: &dyn FlatModel) -> Replaced {
+        let (functions, facts) = (model.functions(), model.facts());
+        Replaced { own: model.input(), functions, facts, prepared: even(&model.prepared()), given: (self.make)() }
+    }
+}
+
+// By hand, because functions cannot be printed.
+impl fmt::Debug for Inputs {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Inputs").field("names", &self.names).finish_non_exhaustive()
+    }
+}
+
+/// A model's own inputs, some of which are given.
+pub(crate) struct Replaced {
+    own: Option<Box<dyn FlatSignal>>,
+    functions: &'static dyn FlatFunctions,
+    facts: &'static SystemFacts,
+    prepared: Vec<f64>,
+    given: Box<dyn FlatSignal>,
+}
+
+impl FlatSignal for Replaced {
+    fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]) {
+        match &self.own {
+            Some(own) => own.at(time, state, inputs),
+            None if self.facts.has_laws() => {
+                let (state, mut list) = (even(state), even(&vec![0.0; self.facts.input_names.len()]));
+                let given = Given::default().with(Source::State, &state).with(Source::Prepared, &self.prepared);
+                self.functions.doubles().list(ListFunction::Law, &given, &|_| {}, &mut list);
+                inputs.iter_mut().zip(list).for_each(|(input, law)| *input = law);
+            }
+            None => {}
+        }
+        self.given.at(time, state, inputs);
+    }
+
+    fn hold(&self, time: f64) -> f64 {
+        self.own.as_ref().map_or(f64::INFINITY, |own| own.hold(time)).min(self.given.hold(time))
+    }
+
+    fn range(&self) -> [f64; 2] {
+        let [first, last] = self.given.range();
+        self.own.as_ref().map_or([first, last], |own| [own.range()[0].max(first), own.range()[1].min(last)])
+    }
+
+    fn copied(&self) -> Box<dyn FlatSignal> {
+        let (own, prepared) = (self.own.as_ref().map(|own| own.copied()), self.prepared.clone());
+        Box::new(Self { own, prepared, given: self.given.copied(), ..*self })
+    }
+}
+
+/// The numbers, and a zero if their count is odd: lists of functions have an even length.
+fn even(numbers: &[f64]) -> Vec<f64> {
+    let mut list = numbers.to_vec();
+    list.resize(numbers.len().next_multiple_of(2), 0.0);
+    list
+}
