@@ -185,6 +185,67 @@ fn inputs_that_nothing_gives_are_named() -> Outcome {
     Ok(())
 }
 
+const CART: &str = "\
+#[feedback_system(coordinates(x), momenta(p), hamiltonian = p.powi(2) / (2 * m), input(thrust, wind: [2] = vector![-k * x, 0]),
+    force(p = thrust + wind[0] + wind[1]), output(effort = thrust), default(m = 2, k = 4), start(x = 1, p = 0))]
+struct Cart { m: f64, k: f64 }
+";
+
+/// x'' = -(4 x + 3 p) / 2 with p = 2 x', of which the roots are -1 and -2; and a thrust of 2 for one second.
+#[test]
+fn inputs_are_given_by_laws_and_tables() -> Outcome {
+    let folder =
+        folder_with(&[("cart.rs", CART), ("pulse.csv", "t,thrust\n0,2\n1,0\n"), ("back.csv", "t,thrust\n1,0\n0,1\n")])?;
+    let run = |name: &str, more: &[&str]| -> Result<serde_json::Value, Box<dyn Error>> {
+        let out = format!("{name}.csv");
+        printed(&folder, &[&["run", "cart.rs", "--until", "3", "--out", &out], more].concat())?;
+        json_in(&folder, &format!("{name}.run.json"))
+    };
+    let state =
+        |record: &serde_json::Value| ["x", "p"].map(|entry| record["state"][entry].as_f64().unwrap_or(f64::NAN));
+
+    let controlled = run("controlled", &["--input", "thrust=-3 * p + 0 * t"])?;
+    let (slow, fast) = ((-3.0_f64).exp(), (-6.0_f64).exp());
+    let ([x, p], exact) = (state(&controlled), [2.0 * slow - fast, 4.0 * (fast - slow)]);
+    assert!((x - exact[0]).abs() < 1e-11 && (p - exact[1]).abs() < 1e-11, "{x}, {p}, {exact:?}");
+    // Outputs have the inputs of the run, and the record repeats it.
+    let table = fs::read_to_string(folder.path().join("controlled.csv"))?;
+    let (header, last) = (table.lines().next().unwrap_or_default(), table.lines().last().unwrap_or_default());
+    let column = |name: &str| {
+        header.split(',').position(|own| own == name).and_then(|at| last.split(',').nth(at)?.parse::<f64>().ok())
+    };
+    assert_eq!(
+        column("effort").zip(column("p")).map(|(effort, p)| (effort + 3.0 * p).abs() < 1e-14),
+        Some(true),
+        "{table}"
+    );
+    fs::remove_file(folder.path().join("controlled.csv"))?;
+    printed(&folder, &["run", "controlled.run.json", "--out", "again.csv"])?;
+    assert_eq!(fs::read_to_string(folder.path().join("again.csv"))?, table);
+
+    let pulse = ["--input", "thrust=pulse.csv", "--input", "wind[0]=0"];
+    for method in [&["--method", "dop853"][..], &["--step", "0.01"]] {
+        let [x, p] = state(&run("pushed", &[&pulse[..], method].concat())?);
+        assert!((p - 2.0).abs() < 1e-11 && (x - 3.5).abs() < 1e-10, "{method:?}: {x}, {p}");
+    }
+    let refusals = [
+        ("lift=1", "unknown input `lift`"),
+        ("thrust=-k*y", "`y`"),
+        ("thrust=vector![x, p]", "is not a number"),
+        ("thrust=none.csv", "none.csv"),
+        ("thrust=back.csv", "line 3: times must increase"),
+        ("thrust=", "expected NAME=LAW"),
+    ];
+    for (input, expected) in refusals {
+        let output = fbint(&folder, &["run", "cart.rs", "--input", input])?;
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && message.contains(expected), "{input}: {message}");
+    }
+    let output = fbint(&folder, &["run", "pendulum.rs", "--input", "thrust=1"])?;
+    assert!(!output.status.success());
+    Ok(())
+}
+
 #[test]
 fn a_record_repeats_its_run() -> Outcome {
     let folder = folder_with(&[("pendulum.rs", PENDULUM)])?;
