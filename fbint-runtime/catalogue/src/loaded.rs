@@ -56,25 +56,17 @@ impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
 
     /// The simulation with the events and inputs of the model, and these gains.
     fn simulation(&self, start: &[f64], feedback: &Feedback) -> Result<AnySimulation<'_, S>, Error> {
-        Ok(driven(self.eventful(start)?, self.controller_of(&self.system), feedback))
-    }
-
-    /// The source of a system's inputs.
-    fn controller_of(&self, system: &S) -> Option<Controller<S>> {
-        match &self.inputs {
-            Some(inputs) => system.controlled(inputs),
-            None => system.controller(),
-        }
+        Ok(driven(self.eventful(start)?, controller(&self.system, self.inputs.as_ref()), feedback))
     }
 
     /// The system with the inputs that it has in a state.
     fn prepared(&self, x: &Vector<S>) -> S::Prepared<f64> {
-        with_inputs(self.system.prepare(), self.controller_of(&self.system).as_ref(), x)
+        with_inputs(self.system.prepare(), controller(&self.system, self.inputs.as_ref()).as_ref(), x)
     }
 
     /// The end of a run where a quantity passes a number.
     fn event(&self, crossing: &Crossing) -> Event<'static, Vec<f64>> {
-        let (system, controller) = (self.system.prepare(), self.controller_of(&self.system));
+        let (system, controller) = (self.system.prepare(), controller(&self.system, self.inputs.as_ref()));
         crossing.event(move |state, index| {
             let x = with_zeros(state);
             with_inputs(system, controller.as_ref(), &x).outputs(&x).as_ref().get(index).copied()
@@ -233,16 +225,16 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
             Some(visit) => ensemble.visited_flat(|member, samples| visit(member, &Sample::all(samples))),
             None => ensemble,
         };
-        let lanes = plan.lane_gains(members);
-        let lanes = lanes
-            .filter(|_| self.inputs.is_none() && !systems.iter().any(|system| is_driven_or_eventful(system.flat())));
+        let (lanes, inputs) = (plan.lane_gains(members), self.inputs.as_ref());
+        let lanes =
+            lanes.filter(|_| inputs.is_none() && !systems.iter().any(|system| is_driven_or_eventful(system.flat())));
         match lanes {
             None => {
                 let run = ensemble.run_each_flat(&plan.settings, |member, simulation, settings| {
                     let (system, gain) = (&systems[member], members[member].gain.map(Feedback::Uniform));
                     let simulation = with_events(simulation, system);
                     let feedback = gain.as_ref().unwrap_or(&plan.feedback);
-                    driven(simulation, self.controller_of(system), feedback).run_flat(settings)
+                    driven(simulation, controller(system, inputs), feedback).run_flat(settings)
                 });
                 Ok(run?.into())
             }
@@ -333,6 +325,14 @@ fn with_map<'a, S: LoadedSystem>(
     match map {
         Some(map) => simulation.one_step(map),
         None => simulation,
+    }
+}
+
+/// The source of a system's inputs, where some are given or none.
+fn controller<S: LoadedSystem>(system: &S, given: Option<&Inputs>) -> Option<Controller<S>> {
+    match given {
+        Some(inputs) => system.controlled(inputs),
+        None => system.controller(),
     }
 }
 
