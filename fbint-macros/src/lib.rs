@@ -64,7 +64,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `name` | the definition of that name, kept, restricted or computed under its own name; in constraints, `invariant` and `output` |
 /// | `name[i in a..b] = expression` | a family, in constraints, `invariant`, `output`, `event` and `section`; `rod[i in a..b](..)` in `draw` |
 /// | `default(m = 1, ..)` | implements `Default` for the struct, with a number, a vector or a matrix for every parameter |
-/// | `start(q = vector![l, 0], ..)` | the state in which a run starts, by parameters, numbers and definitions; the time begins at 0 unless it is given, as in `start(x = 1, t = -8)`, and the work always does. See `FeedbackSystem::declared_start` |
+/// | `start(q = vector![l, 0], ..)` | the state in which a run starts, by parameters, numbers, definitions and other entries of the start; the time begins at 0 unless it is given, as in `start(x = 1, t = -8)`, and the work always does. See `FeedbackSystem::declared_start` |
 /// | `search(degree = 4)` | searches for undeclared conserved quantities: polynomials of that degree in the state and in the functions that occur |
 /// | `derivatives` | generates the derivatives of the field, the integrals and the outputs, see [below](#derivatives) |
 /// | `taylor` | generates the Taylor series of solutions |

@@ -11,7 +11,7 @@ const ITEM: &str = "struct S { m: [f64; 1], g: f64, l: f64 }";
 #[test]
 fn both_are_expressions() {
     let beginning =
-        "default(m = vector![1], g = 9.81, l = 1 / 2), start(p = vector![0, 0], q = vector![r * (PI / 3).cos(), l])";
+        "default(m = vector![1], g = 9.81, l = 1 / 2), start(p = vector![0, q[0]], q = vector![r * (PI / 3).cos(), l])";
     let (_, model, messages) = read(&format!("{PENDULUM}, {beginning}"), ITEM);
     let beginning = model.unwrap_or_else(|| panic!("{messages:?}")).beginning;
     let numbers = |entries: Option<Vec<fbint_macros_core::expression::Expression>>| -> Vec<f64> {
@@ -20,7 +20,7 @@ fn both_are_expressions() {
     };
     assert_eq!(numbers(beginning.defaults), [1.0, 9.81, 0.5]);
     let start = numbers(beginning.start);
-    assert!((start[0] - 0.75).abs() < 1e-15 && start[1..] == [3.0, 0.0, 0.0], "{start:?}");
+    assert!((start[0] - 0.75).abs() < 1e-15 && start[1..] == [3.0, 0.0, start[0]], "{start:?}");
 }
 
 /// The time and the work begin at 0. A parameter that only the start has is used.
@@ -73,7 +73,11 @@ fn mistakes_are_reported_where_they_stand() {
             "the start of `p` is a vector of 3, and `p` is a vector of 2: they must have the same shape",
             "zeros(3, 1)",
         ),
-        ("start(q = vector![l, 0], p = q)", "a start is given by parameters and numbers, and `p` contains `q[0]`", "q"),
+        (
+            "start(q = vector![l, 0], p = p + q)",
+            "the start of `p` follows from itself: give it by parameters, numbers and other entries",
+            "p",
+        ),
         ("start()", "`start` is empty: name something, as in `start(q = vector![l, 0], p = vector![0, 0])`", ")"),
         ("starts(q = vector![l, 0], p = vector![0, 0])", "unknown key `starts`; did you mean `start`?", "starts"),
     ];
