@@ -1,6 +1,8 @@
 //! Driven systems move as Newton's equations, typed by hand, say; and one system moves alike in all of its declarations.
 
-use fbint_runtime::{DrivenSystem, Entries, FeedbackSystem, Method, PreparedSystem, Simulation, Vector};
+use fbint_runtime::{
+    DrivenSystem, Ensemble, Entries, FeedbackSystem, Method, PreparedSystem, Simulation, Vector, feedback_system,
+};
 use fbint_tests::{Random, relative_error};
 use nalgebra::{Vector2, vector};
 
@@ -195,5 +197,28 @@ fn a_poisson_system_balances_its_energy() {
         ];
         let field = system.prepare().vector_field(&x);
         assert!(relative_error(&field, &expected) < 1e-14, "{field:?} {expected:?}");
+    }
+}
+
+/// A cart whose motor sets in at t = 1: x(2) = 1/6 and p(2) = 1/2.
+#[feedback_system(coordinates(x), momenta(p), time(t), hamiltonian = p.powi(2) / 2, force(p = max(0, t - 1)))]
+struct Ramp;
+
+/// Until the motor sets in, everything but the time is 0 exactly, and no variable has a size.
+#[test]
+fn a_force_that_sets_in_moves_what_is_at_rest() {
+    let start = RampState::default();
+    for rtol in [1e-6, 1e-9, 1e-12] {
+        for method in [Method::DormandPrince { rtol, atol: None }, Method::Dop853 { rtol, atol: None }] {
+            let run = Simulation::new(&Ramp, start).unwrap().run(method, 2.0).unwrap();
+            let state = run.state();
+            let error = (6.0 * state.x - 1.0).abs().max((2.0 * state.p - 1.0).abs());
+            assert!(error < 100.0 * rtol, "{method:?}: {error:e} in {} steps", run.steps());
+            assert!(run.steps() < 2000, "{method:?}: {} steps", run.steps());
+            let ensemble = Ensemble::new(&Ramp, [start; 5]).run(method, 2.0).unwrap();
+            for end in ensemble.ends() {
+                assert_eq!(RampState::from(end.as_ref().unwrap().state), state, "{method:?}");
+            }
+        }
     }
 }

@@ -234,7 +234,8 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
             let mut sizes = Sizes { largest: of(&all.largest), roundings: of(&all.roundings) };
             let [state, at_state, next] = [&self.state, &self.stages[0], &self.end].map(of);
             let continues = |entry| StateEntry::continues(facts.state, entry);
-            sizes.look_closer(&of(&rates), [&state, &at_state, &next], size.lane(lane), continues, facts.clock);
+            let unmoved = (facts.clock, self.limits.at_rest);
+            sizes.look_closer(&of(&rates), [&state, &at_state, &next], size.lane(lane), continues, unmoved);
             for i in 0..Vector::<S>::LEN {
                 all.largest[i].set(lane, sizes.largest[i]);
                 all.roundings[i].set(lane, sizes.roundings[i]);

@@ -474,7 +474,8 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         let (state, at_state, field) = (self.state, self.stages[0], self.field);
         let near = self.evaluate(&nudged(&state, clock, attempts));
         if let Some(sizes) = self.scale.sizes_mut() {
-            sizes.look_closer(&near, [&state, &at_state, next], h, |entry| field.continues_variable(entry), clock);
+            let (continues, at_rest) = (|entry| field.continues_variable(entry), self.limits.at_rest);
+            sizes.look_closer(&near, [&state, &at_state, next], h, continues, (clock, at_rest));
         }
     }
 

@@ -189,10 +189,10 @@ impl<V: Entries<f64>> Sizes<V> {
         [state, rates, next]: [&V; 3],
         h: f64,
         continues: impl Fn(usize) -> bool,
-        clock: Option<usize>,
+        (clock, at_rest): (Option<usize>, Option<f64>),
     ) {
         self.measure(&difference(near, rates));
-        self.estimate([state, rates, next], h, continues, |entry| clock == Some(entry));
+        self.estimate([state, rates, next], (h, at_rest), continues, |entry| clock == Some(entry));
     }
 
     /// Takes a change of the rates that is made of roundings, if it is finite.
@@ -205,18 +205,22 @@ impl<V: Entries<f64>> Sizes<V> {
     }
 
     /// Gives variables that are 0 a size after an attempt at a step of size `h` to `next` that was rejected: what they would reach at that
-    /// pace in the time in which the other variables change by their sizes. Where a contact sets a body at rest in motion, the error of
-    /// its motion has the size of that motion, however short the step.
+    /// pace in the time in which the other variables change by their sizes, or where nothing else moves, in the longest step `at_rest`.
+    /// Where a contact or a force that sets in moves a body at rest, the error of its motion has the size of that motion, however short
+    /// the step.
     fn estimate(
         &mut self,
         [state, rates, next]: [&V; 3],
-        h: f64,
+        (h, at_rest): (f64, Option<f64>),
         continues: impl Fn(usize) -> bool,
         is_clock: impl Fn(usize) -> bool,
     ) {
         let at_state = largest_of_variables(state, &continues);
         let is_moving = |i: usize| !is_clock(i) && at_state.as_ref().get(i).is_some_and(|size| *size > 0.0);
-        let speed = relative(rates, &self.largest, is_moving);
+        let speed = match relative(rates, &self.largest, is_moving) {
+            speed if speed > 0.0 => speed,
+            _ => at_rest.map_or(0.0, |longest| longest.recip()),
+        };
         let reached = largest_of_variables(next, continues);
         for ((largest, at_state), reached) in
             self.largest.as_mut().iter_mut().zip(at_state.as_ref()).zip(reached.as_ref())
