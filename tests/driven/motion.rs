@@ -201,7 +201,7 @@ fn a_poisson_system_balances_its_energy() {
 }
 
 /// A cart whose motor sets in at t = 1: x(2) = 1/6 and p(2) = 1/2.
-#[feedback_system(coordinates(x), momenta(p), time(t), hamiltonian = p.powi(2) / 2, force(p = max(0, t - 1)))]
+#[feedback_system(coordinates(x), momenta(p), time(t), hamiltonian = p.powi(2) / 2, force(p = (t - 1).max(0)))]
 struct Ramp;
 
 /// Until the motor sets in, everything but the time is 0 exactly, and no variable has a size.
