@@ -198,7 +198,7 @@ mod expressions {
 
     /// A model that stands still and has the law for its output; which entries of the state it has; and whether it has the time.
     fn still_model(model: &dyn AnyModel, law: &str) -> (String, Vec<usize>, bool) {
-        let facts = model.facts();
+        let (facts, law) = (model.facts(), with_methods(law));
         let words: Vec<&str> = law.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
         let (mut state, mut dynamics, mut entries) = (String::new(), String::new(), Vec::new());
         let is_free = |entry: &StateEntry| !matches!(entry.role, StateRole::Time | StateRole::Work);
@@ -247,6 +247,51 @@ mod expressions {
         let body = if fields.is_empty() { ";".to_owned() } else { format!(" {{ {fields} }}") };
         let keys = format!("state({state}), dynamics({dynamics}), {time}output(value = {law}), {defaults}");
         (format!("#[feedback_system({keys})] struct Law{body}"), entries, has_time)
+    }
+
+    /// Functions that may be written before their argument.
+    const FUNCTIONS: [&str; 14] =
+        ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "ln", "sqrt", "abs", "signum"];
+
+    /// A law in which `sin(3*t)` is `(3*t).sin()`, as declarations have it.
+    fn with_methods(law: &str) -> String {
+        let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '.';
+        let (mut written, mut rest) = (String::new(), law);
+        while let Some(open) = rest.find('(') {
+            let (before, argument) = rest.split_at(open);
+            let word = before.rsplit(|letter| !is_letter(letter)).next().unwrap_or_default();
+            let Some(close) = closing(argument).filter(|_| FUNCTIONS.contains(&word)) else {
+                written += &rest[..=open];
+                rest = &rest[open + 1..];
+                continue;
+            };
+            let _ = write!(written, "{}({}).{word}()", &before[..open - word.len()], with_methods(&argument[1..close]));
+            rest = &argument[close + 1..];
+        }
+        written + rest
+    }
+
+    /// Where the parenthesis closes with which a text begins.
+    fn closing(text: &str) -> Option<usize> {
+        let mut depth = 0;
+        text.char_indices().find_map(|(place, letter)| {
+            depth += i32::from(letter == '(') - i32::from(letter == ')');
+            (depth == 0).then_some(place)
+        })
+    }
+
+    #[cfg(test)]
+    #[test]
+    fn functions_become_methods() {
+        for (law, expected) in [
+            ("2*sin(3*t)", "2*(3*t).sin()"),
+            ("sin(cos(x) + (1)) * (-x).exp()", "((x).cos() + (1)).sin() * (-x).exp()"),
+            ("max(sin(t), asin(x))", "max((t).sin(), (x).asin())"),
+            ("q[0].sin() + sin(t", "q[0].sin() + sin(t"),
+            ("", ""),
+        ] {
+            assert_eq!(with_methods(law), expected);
+        }
     }
 
     /// The shape of a variable whose entries have these names, as it is declared.

@@ -204,7 +204,7 @@ fn inputs_are_given_by_laws_and_tables() -> Outcome {
     let state =
         |record: &serde_json::Value| ["x", "p"].map(|entry| record["state"][entry].as_f64().unwrap_or(f64::NAN));
 
-    let controlled = run("controlled", &["--input", "thrust=-3 * p + 0 * t"])?;
+    let controlled = run("controlled", &["--input", "thrust=-3 * p + 0 * sin(3*t)"])?;
     let (slow, fast) = ((-3.0_f64).exp(), (-6.0_f64).exp());
     let ([x, p], exact) = (state(&controlled), [2.0 * slow - fast, 4.0 * (fast - slow)]);
     assert!((x - exact[0]).abs() < 1e-11 && (p - exact[1]).abs() < 1e-11, "{x}, {p}, {exact:?}");

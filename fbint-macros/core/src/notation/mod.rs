@@ -118,6 +118,7 @@ impl<'a> Notation<'a> {
             ("Linear systems", if matrix.is_none() { self.linear_systems() } else { Vec::new() }),
             ("Invariants", self.invariants()),
             ("Vector field", self.field()),
+            ("Laws of inputs", self.laws()),
             ("Outputs", self.outputs()),
             ("Feedback potential", self.potential()),
             ("Gradient of the feedback potential", self.gradient()),
@@ -281,6 +282,12 @@ impl<'a> Notation<'a> {
     /// X, component by component.
     fn field(&self) -> Vec<Equation> {
         self.equations(self.derivation.field.rates.iter().map(|(state, rate)| (self.dotted(state), rate)))
+    }
+
+    fn laws(&self) -> Vec<Equation> {
+        let given = self.derivation.symbols.inputs().zip(&self.derivation.laws);
+        let given = given.filter(|(input, law)| **law != Expression::from(*input));
+        self.equations(given.map(|(input, law)| (self.symbol(input), law)))
     }
 
     fn outputs(&self) -> Vec<Equation> {
