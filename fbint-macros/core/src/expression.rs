@@ -101,7 +101,7 @@ functions! {
     Atan2: "atan2", |x| x[0].atan2(x[1]);
     /// `powf(base, exponent)` with an exponent that is not a number
     Powf: "powf", |x| x[0].powf(x[1]);
-    /// The step: 1 of a positive number, 0 of a negative one, 1/2 of 0. What switches is made of it.
+    /// The step: 1 of a positive number, 0 of a negative one, 1/2 of 0. Functions that switch are made of it.
     Step: "step", |x| (sign(x[0]) + 1.0) * 0.5;
 }
 

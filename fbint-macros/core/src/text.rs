@@ -74,9 +74,9 @@ pub struct Model {
     pub start: Option<Program>,
     /// The events, and the drawing.
     pub scenery: Scenery,
-    /// What the events are made of, by the state and the parameters.
+    /// The functions of the events, by the state and the parameters.
     pub events: Program,
-    /// What the drawing is made of, by the state and the parameters.
+    /// The coordinates of the drawing, by the state and the parameters.
     pub drawing: Program,
     /// Whether there is the key `derivatives`.
     pub derivatives: bool,

@@ -31,7 +31,7 @@ fn driven_systems_start_at_rest() {
     assert!(messages.is_empty(), "{messages:?}");
     let start = expansion.split("fn declared_start").nth(1).expect("it has a start");
     assert!(start.contains("= [__a , 0.0 , 0.0 , 0.0]"), "{start:.300}");
-    assert!(!expansion.contains("Default"));
+    assert!(!expansion.contains("Default for S {"));
 }
 
 /// One message for each mistake, where it stands.

@@ -24,11 +24,11 @@ pub trait FlatModel: Sync {
     /// If there is none.
     fn start(&self) -> Result<Vec<f64>, Error>;
 
-    /// What the declared events are made of in a state.
+    /// The functions of the declared events in a state.
     fn events_at(&self, _state: &[f64]) -> Vec<f64> {
         Vec::new()
     }
-    /// What the declared drawing is made of in a state.
+    /// The coordinates and lengths of the declared drawing in a state.
     fn drawing_at(&self, _state: &[f64]) -> Vec<f64> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! Inputs that are given from outside, in the place of a model's own.
+//! Inputs that are given from outside, instead of a model's own.
 
 use std::fmt;
 use std::sync::Arc;
@@ -54,8 +54,10 @@ impl FlatSignal for Replaced {
         match &self.own {
             Some(own) => own.at(time, state, inputs),
             None if self.facts.has_laws() => {
-                let (state, mut list) = (even(state), even(&vec![0.0; self.facts.input_names.len()]));
+                // Inputs without a law are 0.
+                let (state, open) = (even(state), even(&vec![0.0; self.facts.input_names.len()]));
                 let given = Given::default().with(Source::State, &state).with(Source::Prepared, &self.prepared);
+                let (given, mut list) = (given.with(Source::Inputs, &open), open.clone());
                 self.functions.doubles().list(ListFunction::Law, &given, &|_| {}, &mut list);
                 inputs.iter_mut().zip(list).for_each(|(input, law)| *input = law);
             }

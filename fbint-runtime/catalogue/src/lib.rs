@@ -115,9 +115,9 @@ pub trait AnyModel {
     fn parameter(&self, index: usize) -> Option<f64>;
     /// Sets the parameter at an index of its [names](SystemFacts::parameter_names); there must be one.
     fn set_parameter(&mut self, index: usize, value: f64);
-    /// Gives some inputs, in the place of the model's own.
+    /// Replaces some of the model's own inputs.
     fn set_inputs(&mut self, inputs: Inputs);
-    /// The inputs that are given in the place of the model's own.
+    /// The inputs that replace the model's own.
     fn inputs(&self) -> Option<&Inputs>;
     /// Whether the model has something that gives its inputs: see [`Model::input`].
     fn gives_inputs(&self) -> bool;

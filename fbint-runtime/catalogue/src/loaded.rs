@@ -40,7 +40,7 @@ pub(super) struct Loaded<S, M> {
     system: S,
     /// Makes it with its default parameters.
     make: M,
-    /// What gives some of its inputs.
+    /// The sources of some of its inputs.
     inputs: Option<Inputs>,
 }
 

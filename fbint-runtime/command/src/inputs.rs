@@ -51,14 +51,14 @@ pub(crate) fn give(
     Ok(())
 }
 
-/// What gives an input, before a run.
+/// The source of an input, before a run.
 enum Given {
     Law(Law),
     /// Times, and the numbers that hold from them on.
     Table(Arc<[f64]>, Arc<[f64]>),
 }
 
-/// What gives each of some inputs, by their places.
+/// The sources of some inputs, by their places.
 #[derive(Clone)]
 struct Signals {
     sources: Vec<(usize, Source)>,
@@ -294,7 +294,7 @@ mod expressions {
         }
     }
 
-    /// The shape of a variable whose entries have these names, as it is declared.
+    /// The shape of a variable whose entries have these names, in a declaration.
     fn shape(names: &[&str]) -> String {
         let index = |name: &str| name.split_once('[').map(|(_, index)| index.trim_end_matches(']').to_owned());
         match names.last().and_then(|last| index(last)) {

@@ -43,7 +43,7 @@ pub(crate) struct TaylorSteps<'f, 'k, S: FeedbackSystem> {
     memory: Vec<Four>,
     time: f64,
     state: Vector<S>,
-    /// What rounding has taken from the state.
+    /// The part of the state that rounding has taken.
     carry: Vector<S>,
     /// The size of the variable of each entry, in the last steps, unless it is given.
     sizes: Vector<S>,
@@ -155,7 +155,7 @@ impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
         self.coefficients.len() - 1
     }
 
-    /// What a step of size h adds to the state it begins at. Even and odd powers are added up side by side.
+    /// The change of the state in a step of size h. Even and odd powers are added up side by side.
     fn change(&self, h: f64) -> Vector<S> {
         let square = h * h;
         let (mut even, mut odd): (Vector<S>, Vector<S>) = (filled(0.0), filled(0.0));

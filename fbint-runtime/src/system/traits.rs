@@ -82,11 +82,11 @@ pub trait FeedbackSystem: Sized + 'static {
         None
     }
 
-    /// Puts what the declared [events](SystemFacts::events) are made of in a state into `values`.
+    /// Puts the functions of the declared [events](SystemFacts::events) in a state into `values`.
     #[doc(hidden)]
     fn events_at(&self, _x: &Self::Vector<f64>, _values: &mut [f64]) {}
 
-    /// Puts what the declared [drawing](SystemFacts::shapes) is made of in a state into `values`.
+    /// Puts the coordinates and lengths of the declared [drawing](SystemFacts::shapes) in a state into `values`.
     #[doc(hidden)]
     fn drawing_at(&self, _x: &Self::Vector<f64>, _values: &mut [f64]) {}
 

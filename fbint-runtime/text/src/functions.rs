@@ -24,7 +24,7 @@ pub(crate) struct ModelFunctions {
     pub(crate) prepare: Code,
     pub(crate) defaults: Option<Code>,
     pub(crate) start: Option<Code>,
-    /// What events and the drawing are made of, by the state and the parameters.
+    /// The functions of the events and the coordinates of the drawing, by the state and the parameters.
     pub(crate) events: Code,
     pub(crate) drawing: Code,
     normalisation: Code,

@@ -223,6 +223,16 @@ fn inputs_are_given_by_laws_and_tables() -> Outcome {
     printed(&folder, &["run", "controlled.run.json", "--out", "again.csv"])?;
     assert_eq!(fs::read_to_string(folder.path().join("again.csv"))?, table);
 
+    // A law of the declaration stays where another input is given.
+    fs::write(
+        folder.path().join("both.rs"),
+        CART.replace("input(thrust,", "input(thrust = -3 * p, gust,")
+            .replace("thrust + wind[0]", "thrust + gust + wind[0]"),
+    )?;
+    printed(&folder, &["run", "both.rs", "--until", "3", "--input", "gust=0", "--out", "both.csv"])?;
+    let [x, p] = state(&json_in(&folder, "both.run.json")?);
+    assert!((x - exact[0]).abs() < 1e-11 && (p - exact[1]).abs() < 1e-11, "{x}, {p}, {exact:?}");
+
     let pulse = ["--input", "thrust=pulse.csv", "--input", "wind[0]=0"];
     for method in [&["--method", "dop853"][..], &["--step", "0.01"]] {
         let [x, p] = state(&run("pushed", &[&pulse[..], method].concat())?);

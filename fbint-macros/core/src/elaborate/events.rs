@@ -20,11 +20,11 @@ use crate::syntax::{
 pub struct Scenery {
     /// Events, then sections, in the order of the declaration.
     pub events: Vec<Event>,
-    /// What they are made of: functions of the state, the time and the parameters.
+    /// Their functions of the state, the time and the parameters.
     pub event_values: Vec<Expression>,
     /// The shapes of the drawing.
     pub shapes: Vec<DrawnShape>,
-    /// What they are made of.
+    /// Their coordinates and lengths.
     pub drawing_values: Vec<Expression>,
 }
 
@@ -59,7 +59,7 @@ pub struct DrawnShape {
 }
 
 impl Scenery {
-    /// What the declaration says; each mistake is reported.
+    /// The scenery of a declaration; reports each mistake.
     pub(super) fn of(scope: &mut Scope) -> Reported<Self> {
         let declaration = scope.declaration;
         let mut scenery = Self::default();
@@ -169,7 +169,7 @@ fn refuse_foreign(scope: &Scope, written: &Expr, value: &ShapedExpression, what:
     scope.refuse(written, value, |role| role == Role::Input, message)
 }
 
-/// What is positive where a condition holds.
+/// Functions that are positive where a condition holds.
 fn conditions(scope: &mut Scope, written: &Expr) -> Reported<Vec<Expression>> {
     let advice = "a condition compares two numbers by `<` or `>`, as in `when = p > 0`, and `&&` joins several";
     let Expr::Binary(binary) = peel(written) else { return scope.fail(written, advice.to_owned()) };
@@ -200,7 +200,7 @@ fn occurrence(scope: &Scope, written: &Expr) -> Reported<u64> {
     }
 }
 
-/// Every entry of the state after an event, unless it leaves the state as it is.
+/// Every entry of the state after an event, unless it changes nothing.
 fn reset(scope: &mut Scope, resets: &[NamedExpression]) -> Reported<Option<Vec<Expression>>> {
     if resets.is_empty() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What switches: `if`, `max`, `min`, `clamp`, `signum`, made of steps.
+//! Functions that switch: `if`, `max`, `min`, `clamp`, `signum`, made of steps.
 //!
 //! `if x > y { a } else { b }` is step(x - y) a + step(y - x) b, with a step that is 1 of positive and 0 of negative numbers. So the value
 //! of the branch that holds is exact, if the other one is finite, and the algebra cannot add the two up. The step of 0 is 1/2: where it

@@ -137,7 +137,7 @@ impl Expansion {
         })
     }
 
-    /// The programs. What nothing reads is dropped: a value that rules need for a function of it alone, such as its sign.
+    /// The programs, without values that nothing reads: a value that rules need for a function of it alone, such as its sign.
     fn series(mut self) -> TaylorSeries {
         let zero = self.finish.constant(0.0);
         let rates = self.rates.clone();
@@ -184,7 +184,7 @@ impl Expansion {
         coefficient
     }
 
-    /// The coefficient of a value as a term of another one: a sum as it is, where nothing else reads it.
+    /// The coefficient of a value as a term of another one: a sum alone, where nothing else reads it.
     fn term(&mut self, value: Value) -> Form {
         let is_read_once = self.uses[value.index()] == 1 && self.coefficients[value.index()].is_none();
         if is_read_once { self.forms[value.index()].clone() } else { self.coefficient(value).into() }
@@ -235,7 +235,7 @@ impl Expansion {
         if change { self.sum(&[[a, b]]) } else { None }
     }
 
-    /// What finishing an order knows a value of the beginning by.
+    /// The input by which the finish of an order reads a value of the beginning.
     fn initial(&mut self, value: Value) -> Value {
         match self.begin.instruction(value) {
             Instruction::Constant(bits) => self.finish.constant(f64::from_bits(bits)),
@@ -430,7 +430,7 @@ fn swapped<T>([a, b]: [T; 2]) -> [T; 2] {
     [b, a]
 }
 
-/// What a function is differentiated by.
+/// The partner of a function in its derivative.
 enum Companion {
     /// The derivative is this, with a sign.
     Slope(Sign, Value),

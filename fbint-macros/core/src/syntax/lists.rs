@@ -27,7 +27,7 @@ impl AttributeReader<'_> {
         variables
     }
 
-    /// What stands before `= law` in an entry of the inputs; the law is kept.
+    /// The tokens before `= law` in an entry of the inputs; keeps the law.
     fn without_law<'t>(&mut self, key: AttributeKey, name: &Ident, tokens: &'t [TokenTree]) -> &'t [TokenTree] {
         let (_, head, value) = parts(tokens);
         if value.is_empty() {

@@ -10,7 +10,7 @@ use super::{Convolution, TaylorSeries};
 /// The number of lanes.
 const LANES: usize = 4;
 
-/// What is stored of an order, and how its sums come of it.
+/// The values that an order stores, and the table of its sums.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// The sequences that are stored side by side.
