@@ -149,11 +149,13 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
         // Without a finite end, the error is as large as can be.
         let finite = is_finite(&self.end);
         let arrived = under_way.and_not(stuck).and(error.is_at_most(Lanes::from_f64(1.0))).and(finite);
+        // Projections move the ends of rejected attempts as well.
+        let attempted = self.end;
         let (out_of_proportion, may_be_left) = self.project(arrived, size);
         let error = finite.select(error, Lanes::from_f64(f64::INFINITY));
         self.resize(size, is_shortened, arrived, error, facts);
         let rejected = under_way.and_not(arrived);
-        self.look_closer(rejected.and(self.is_shrinking), size, facts, fields);
+        self.look_closer(rejected.and(self.is_shrinking), (size, &attempted), facts, fields);
         self.is_shrinking = rejected;
 
         self.end_time = is_shortened.select(until, self.time + size);
@@ -218,8 +220,14 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
         is_singular.select(Lanes::from_f64(f64::INFINITY), error)
     }
 
-    /// Does in these lanes what [`Integrator`](crate::Integrator) does after an attempt of this size that was rejected again.
-    fn look_closer(&mut self, lanes: Mask<V>, size: Lanes<V>, facts: &SystemFacts, fields: &dyn LaneFields<S, V>) {
+    /// Does in these lanes what [`Integrator`](crate::Integrator) does after an attempt of this size to this end that was rejected again.
+    fn look_closer(
+        &mut self,
+        lanes: Mask<V>,
+        (size, end): (Lanes<V>, &Vector<S, Lanes<V>>),
+        facts: &SystemFacts,
+        fields: &dyn LaneFields<S, V>,
+    ) {
         let Some(all) = self.scale.sizes_mut().filter(|_| lanes.any()) else { return };
         let mut near = self.state;
         for lane in lanes.lanes() {
@@ -232,7 +240,7 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
         for lane in lanes.lanes() {
             let of = |all: &Vector<S, Lanes<V>>| Vector::<S>::from_fn(|i| all[i].lane(lane));
             let mut sizes = Sizes { largest: of(&all.largest), roundings: of(&all.roundings) };
-            let [state, at_state, next] = [&self.state, &self.stages[0], &self.end].map(of);
+            let [state, at_state, next] = [&self.state, &self.stages[0], end].map(of);
             let continues = |entry| StateEntry::continues(facts.state, entry);
             let unmoved = (facts.clock, self.limits.at_rest);
             sizes.look_closer(&of(&rates), [&state, &at_state, &next], size.lane(lane), continues, unmoved);

@@ -16,8 +16,7 @@ pub(crate) const LEAST_LOG_ERROR: f64 = -4.0 * core::f64::consts::LN_10;
 /// A step that moves nothing by more than this part of the tolerance has seen nothing, or the beginning of something.
 pub(crate) const REST: f64 = 1e-3;
 /// The longest step after such a one of a system that depends on the time, as a fraction of the run.
-#[cfg(feature = "std")]
-const OF_RUN: f64 = 1.0 / 250.0;
+pub(crate) const OF_RUN: f64 = 1.0 / 250.0;
 
 /// The longest step, whatever the error.
 #[derive(Clone, Copy, Debug)]

@@ -7,6 +7,7 @@ use crate::numbers::lanes::{Lanes, Mask};
 use crate::numbers::larger::Larger;
 use crate::numbers::linear::{difference, filled};
 use crate::numbers::scalar::Scalar;
+use crate::stages::step_size::OF_RUN;
 
 /// An error estimate counts where it is this many times the rounding of the rates.
 const ROUNDINGS: f64 = 8.0;
@@ -205,7 +206,7 @@ impl<V: Entries<f64>> Sizes<V> {
     }
 
     /// Gives variables that are 0 a size after an attempt at a step of size `h` to `next` that was rejected: what they would reach at that
-    /// pace in the time in which the other variables change by their sizes, or where nothing else moves, in the longest step `at_rest`.
+    /// pace in the time in which the other variables change by their sizes, or where nothing else moves, in the run.
     /// Where a contact or a force that sets in moves a body at rest, the error of its motion has the size of that motion, however short
     /// the step.
     fn estimate(
@@ -219,7 +220,7 @@ impl<V: Entries<f64>> Sizes<V> {
         let is_moving = |i: usize| !is_clock(i) && at_state.as_ref().get(i).is_some_and(|size| *size > 0.0);
         let speed = match relative(rates, &self.largest, is_moving) {
             speed if speed > 0.0 => speed,
-            _ => at_rest.map_or(0.0, |longest| longest.recip()),
+            _ => at_rest.map_or(0.0, |longest| OF_RUN / longest),
         };
         let reached = largest_of_variables(next, continues);
         for ((largest, at_state), reached) in
