@@ -33,10 +33,12 @@ enum KeywordType {
     Count,
     /// Distributions by the names of what varies.
     Variations,
+    /// Laws and tables by the names of inputs.
+    Inputs,
 }
 
 /// The keywords of both.
-const KEYWORDS: [Keyword; 13] = [
+const KEYWORDS: [Keyword; 14] = [
     Keyword { name: "until", kind: KeywordType::Number },
     Keyword { name: "method", kind: KeywordType::Text },
     Keyword { name: "step", kind: KeywordType::Number },
@@ -50,6 +52,7 @@ const KEYWORDS: [Keyword; 13] = [
     Keyword { name: "start", kind: KeywordType::Entries },
     Keyword { name: "guess", kind: KeywordType::Entries },
     Keyword { name: "repair", kind: KeywordType::Switch },
+    Keyword { name: "input", kind: KeywordType::Inputs },
 ];
 
 pub(crate) const OF_RUNS: [Keyword; 3] = [
@@ -117,6 +120,17 @@ impl Keyword {
                 let given = value.cast::<PyDict>().map_err(|_| refused(name, value, "a dict"))?;
                 for (varied, distribution) in given {
                     of_command.push((name, Some(variation(&varied, &distribution)?)));
+                }
+            }
+            KeywordType::Inputs => {
+                let given = value.cast::<PyDict>().map_err(|_| refused(name, value, "a dict"))?;
+                for (input, source) in given {
+                    let input: String = input.extract().map_err(|_| refused(name, &input, "names that are str"))?;
+                    let source: String = match source.extract() {
+                        Ok(law) => law,
+                        Err(_) => format!("{:?}", number(&input, &source)?),
+                    };
+                    of_command.push((name, Some(format!("{input}={source}"))));
                 }
             }
         }

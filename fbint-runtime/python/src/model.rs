@@ -81,6 +81,8 @@ impl Model {
     ///     model without one needs them all. Or a run: this one continues from its end.
     /// guess: entries of the start that a repair may move; implies repair.
     /// repair: whether the start is moved to a nearby state that satisfies the constraints.
+    /// input: what gives inputs, by their names: a law, an expression of the state, the time and the parameters such as '2*sin(3*t)', a
+    ///     number, or the name of a CSV file with the columns t and the input's name, whose numbers are held.
     /// until_event: a condition such as 'q[1] < 0', which ends the run where it becomes true.
     ///
     /// A value that the command refuses raises ValueError, with its message. A run that ends before its end raises RunFailed. Ctrl-C interrupts
@@ -89,7 +91,7 @@ impl Model {
         signature = (until=None, **keywords),
         text_signature = "($self, until=10.0, *, method='rk4', step=None, rtol=None, atol=None, max_step=None, \
             max_steps=None, every=None, t_eval=None, dense_output=False, project=False, gains=None, start=None, guess=None, \
-            repair=False, until_event=None)"
+            repair=False, input=None, until_event=None)"
     )]
     fn run(
         &self,
@@ -128,7 +130,7 @@ impl Model {
     ///
     /// The arguments are the options of `fbint ensemble`, with the same rules and defaults; `fbint ensemble --help` has more about them.
     ///
-    /// until, method, step, rtol, atol, max_step, max_steps, project, gains, start, guess, repair: as in run, for all members.
+    /// until, method, step, rtol, atol, max_step, max_steps, project, gains, start, guess, repair, input: as in run, for all members.
     /// members: the number of members.
     /// vary: distributions by the names of parameters, entries of the start, or 'gains': ('normal', mean, deviation) and
     ///     ('uniform', from, to) are random, ('linspace', from, to) goes evenly from the first member to the last.
@@ -141,7 +143,7 @@ impl Model {
     #[pyo3(
         signature = (until=None, **keywords),
         text_signature = "($self, until=10.0, *, members=1000, vary=None, seed=1, threads=None, method='rk4', step=None, rtol=None, \
-            atol=None, max_step=None, max_steps=None, every=None, project=False, gains=None, start=None, guess=None, repair=False)"
+            atol=None, max_step=None, max_steps=None, every=None, project=False, gains=None, start=None, guess=None, repair=False, input=None)"
     )]
     fn ensemble<'py>(
         &self,

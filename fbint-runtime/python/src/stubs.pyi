@@ -86,6 +86,7 @@ class Model:
         start: dict[str, Any] | Run | None = None,
         guess: dict[str, Any] | Run | None = None,
         repair: bool = False,
+        input: dict[str, str | float] | None = None,
         until_event: str | None = None,
     ) -> Run: ...
     def ensemble(
@@ -108,6 +109,7 @@ class Model:
         start: dict[str, Any] | Run | None = None,
         guess: dict[str, Any] | Run | None = None,
         repair: bool = False,
+        input: dict[str, str | float] | None = None,
     ) -> Ensemble: ...
     def start(self) -> dict[str, Any]: ...
     # A state of shape (n,), or many of shape (k, n), to rates of the same shape, and to integrals of shape (m,) or (k, m).

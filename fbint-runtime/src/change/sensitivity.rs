@@ -290,7 +290,6 @@ where
     /// Derivatives of runs with this field, for gains that do not depend on the state. F_target of the feedback is held: it does not
     /// follow a start that changes. Where states are [projected](Sensitivity::projected), too, the targets of the projection do.
     pub fn sensitivity(&self) -> Sensitivity<S> {
-        let (system, gains, targets) = self.parts();
-        Sensitivity::with_feedback(*system, *gains, *targets)
+        Sensitivity::with_feedback(*self.system(), *self.constant_gains(), *self.targets())
     }
 }

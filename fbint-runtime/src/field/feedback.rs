@@ -88,9 +88,14 @@ where
     K: GainPolicy<S, Weighted<T> = ConstantGain<S, T>>,
     T: Scalar,
 {
-    /// The system, the gains and F_target.
-    pub(crate) fn parts(&self) -> (&S::Prepared<T>, &Integrals<S, T>, &Integrals<S, T>) {
-        (&self.system, &self.gain.declared, &self.targets.declared)
+    /// The system.
+    pub(crate) fn system(&self) -> &S::Prepared<T> {
+        &self.system
+    }
+
+    /// The gains.
+    pub(crate) fn constant_gains(&self) -> &Integrals<S, T> {
+        &self.gain.declared
     }
 
     /// The feedback potential V(x) = 1/2 dF^T K dF, for gains that do not depend on the state.

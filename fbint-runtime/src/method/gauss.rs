@@ -3,8 +3,8 @@
 //!   Y_i = x + sum_j mu_ij L_j,   L_i = h b_i f(Y_i),   x_1 = x + sum_i L_i
 //!
 //! They are symplectic and symmetric, and keep quadratic invariants. This module keeps them so to rounding, as Antoñana, Makazaga and Murua
-//! do (Reducing and monitoring round-off error propagation for symplectic implicit Runge-Kutta schemes, Numer. Algorithms 76, 2017): mu_ij
-//! + mu_ji = 1 holds exactly in doubles, and so does the sum of the h b_i but for the last digit; stages are iterated until rounding is all
+//! do (Reducing and monitoring round-off error propagation for symplectic implicit Runge-Kutta schemes, Numer. Algorithms 76, 2017):
+//! mu_ij + mu_ji = 1 holds exactly in doubles, and so does the sum of the h b_i but for the last digit; stages are iterated until rounding is all
 //! that changes; sums of steps are compensated.
 //!
 //! Stages are iterated as a fixed point, from the polynomial of the step before. That takes no derivatives, and converges where h times

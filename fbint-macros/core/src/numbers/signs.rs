@@ -119,7 +119,7 @@ impl Signs {
             Function::Sign | Function::Asin | Function::Atan | Function::Sinh | Function::Tanh => argument,
             Function::Step => {
                 let (zero, positive) = (argument.negative, argument.zero || argument.positive);
-                Self { negative: false, zero, positive, ..argument }
+                Self { negative: false, zero, positive }
             }
             Function::Acos => Self { negative: false, ..Self::ANY },
             Function::Powf => argument.to_any_power(),

@@ -160,6 +160,23 @@ def test_inputs_that_nothing_gives_are_named():
     assert "nothing gives" not in str(fbint.model(OSCILLATOR)().run(until=0.1))
 
 
+def test_inputs_are_given_by_laws_numbers_and_tables(tmp_path):
+    Cart = fbint.model("""#[feedback_system(coordinates(x), momenta(p), hamiltonian = p.powi(2) / (2 * m), input(thrust, wind = -k * x),
+        force(p = thrust + wind), event(far = x - 4, rising, terminal), default(m = 2, k = 4), start(x = 1, p = 0))] struct Cart { m: f64, k: f64 }""")
+    # x'' = -(4 x + 3 p) / 2 with p = 2 x', of which the roots are -1 and -2.
+    run = Cart().run(3, input={"thrust": "-3*p + 0*sin(t)"})
+    assert abs(run.x[-1] - (2 * math.exp(-3) - math.exp(-6))) < 1e-11
+    # A mass of 2 that is pushed with a force of 2.
+    pushed = Cart().run(1, input={"thrust": 2.0, "wind": "0"})
+    assert abs(pushed.x[-1] - 1.5) < 1e-12
+    (tmp_path / "pulse.csv").write_text("t,thrust\n0,2\n1,0\n")
+    pulse = Cart().run(10, method="dop853", input={"thrust": str(tmp_path / "pulse.csv"), "wind": 0})
+    # It moves by 1 each second after the first, and ends where the declaration says.
+    assert abs(pulse.t[-1] - 3.5) < 1e-10 and pulse.events[0].name == "far"
+    with pytest.raises(ValueError, match="unknown input `lift`"):
+        Cart().run(1, input={"lift": "1"})
+
+
 def test_control_characters_of_a_text_are_shown():
     Escapes = fbint.model("/// \x1b]0;owned\x07 the title.\n" + OSCILLATOR)
     assert "\x1b" not in Escapes.__doc__ and "␛]0;owned␇ the title." in Escapes.__doc__
