@@ -203,13 +203,19 @@ impl<S: DrivenSystem, F: TakesInput<S> + ?Sized> TakesInput<S> for std::boxed::B
     }
 }
 
+/// A function that adds to an entry of a Jacobian, by its row and its column.
+type AddEntry<'a, T> = dyn FnMut(usize, usize, T) + 'a;
+
+/// The Jacobian of the field of a prepared system, by the state and the inputs; false where it is not known.
+type JacobianOf<'a, P, T> = dyn FnMut(&P, &mut AddEntry<'_, T>) -> bool + 'a;
+
 /// The Jacobian of a field under the laws of its inputs, by the chain rule; `jacobian` is that of the field of a prepared system, by the
 /// state and the inputs. Derivatives of laws are central differences.
 pub(crate) fn under_laws<S: FeedbackSystem, T: Scalar>(
     system: &S::Prepared<T>,
     x: &Vector<S, T>,
-    jacobian: &mut dyn FnMut(&S::Prepared<T>, &mut dyn FnMut(usize, usize, T)) -> bool,
-    add: &mut dyn FnMut(usize, usize, T),
+    jacobian: &mut JacobianOf<'_, S::Prepared<T>, T>,
+    add: &mut AddEntry<'_, T>,
 ) -> bool {
     let facts = system.facts();
     if !facts.has_laws() {

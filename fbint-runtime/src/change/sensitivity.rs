@@ -250,6 +250,18 @@ fn binomial(n: usize, k: usize) -> usize {
     product.unwrap_or(usize::MAX)
 }
 
+impl<S, K> Feedback<S, K>
+where
+    S: DifferentiableSystem,
+    K: GainPolicy<S, Weighted<f64> = ConstantGain<S, f64>>,
+{
+    /// Derivatives of runs with this field, for gains that do not depend on the state. F_target of the feedback is held: it does not
+    /// follow a start that changes. Where states are [projected](Sensitivity::projected), too, the targets of the projection do.
+    pub fn sensitivity(&self) -> Sensitivity<S> {
+        Sensitivity::with_feedback(*self.system(), *self.constant_gains(), *self.targets())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,17 +291,5 @@ mod tests {
             assert!(total <= (repetitions + 1) * steps, "{steps} {checkpoints} {total}");
         }
         assert_eq!(evaluations(4, 0), 10);
-    }
-}
-
-impl<S, K> Feedback<S, K>
-where
-    S: DifferentiableSystem,
-    K: GainPolicy<S, Weighted<f64> = ConstantGain<S, f64>>,
-{
-    /// Derivatives of runs with this field, for gains that do not depend on the state. F_target of the feedback is held: it does not
-    /// follow a start that changes. Where states are [projected](Sensitivity::projected), too, the targets of the projection do.
-    pub fn sensitivity(&self) -> Sensitivity<S> {
-        Sensitivity::with_feedback(*self.system(), *self.constant_gains(), *self.targets())
     }
 }

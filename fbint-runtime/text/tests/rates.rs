@@ -225,7 +225,7 @@ impl Visitor for FromStart<'_> {
         let start = std::array::from_fn(|entry| self.start.get(entry).copied().unwrap_or(0.0));
         let simulation = Simulation::new(&model, start).unwrap_or_else(|error| panic!("{error}"));
         let run = simulation.run(self.method, self.until).unwrap_or_else(|error| panic!("{error}"));
-        let end: [f64; N] = run.state().into();
+        let end: [f64; N] = run.state();
         end[..self.start.len()].to_vec()
     }
 }

@@ -71,7 +71,7 @@ fn the_rooms_of_the_architecture_are_those_of_the_code() -> Outcome {
 fn the_arrows_of_the_architecture_are_those_of_the_code() -> Outcome {
     let text = read("ARCHITECTURE.md")?;
     let block = blocks(section(&text, "Arrows")?).pop().ok_or("there are no arrows")?;
-    let (mut packages, mut faults): (Vec<(&str, Vec<(&str, &str)>)>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut packages, mut faults) = (Vec::<(&str, Vec<(&str, &str)>)>::new(), Vec::<String>::new());
     for line in block.text.lines() {
         match (line.trim_start().split_once(" -> "), packages.last_mut()) {
             (None, _) => packages.push((line, Vec::new())),
