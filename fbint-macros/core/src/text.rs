@@ -43,6 +43,9 @@ pub const MOST_INTEGRALS: usize = 72;
 /// The most work that the models of a text may take together: fourteen times the work of the largest shipped model.
 const MOST_WORK: u64 = 1_000_000_000;
 
+/// The most work that printing the code of a model may take, which counts for nothing else: some 125,000 statements.
+const MOST_PRINTED: u64 = MOST_WORK / 4;
+
 /// The remedy where that is spent.
 const TOO_MUCH: &str = "shorten its expressions, take more coordinates, each with a short constraint, or declare the model in a crate, \
                         where nothing limits the work";
@@ -244,7 +247,7 @@ fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings)
     };
     let model = compile::model(&mut declaration, errors, surroundings)?;
     work::begin("printing its code");
-    let source = emit::source(&declaration, &model);
+    let source = source_within(MOST_PRINTED, &declaration, &model);
     let emit::CompiledModel { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;
     let program = |expressions: Vec<Expression>| of_expressions(&expressions, &derivation.symbols);
     Ok(Model {
@@ -266,9 +269,30 @@ fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings)
     })
 }
 
+/// The code of a model, or a comment with its equations where printing it takes more work than this.
+fn source_within(work: u64, declaration: &syntax::Declaration, model: &emit::CompiledModel) -> String {
+    let printed = Budget::new(work).grant(|| emit::source(declaration, model));
+    printed.unwrap_or_else(|_| {
+        let equations = model.equations.lines().map(|line| format!("// {line}").trim_end().to_owned() + "\n");
+        format!("// The code is too long to be printed here. It computes:\n{}", equations.collect::<String>())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_that_is_too_long_to_be_printed_is_its_equations() {
+        let errors = Errors::new();
+        let (attribute, item) = ("state(x), dynamics(x = -k * x)", "struct Decay { k: f64 }");
+        let [attribute, item] = [attribute, item].map(|text| TokenStream::from_str(text).expect("tokens"));
+        let mut declaration = syntax::parse(attribute, item, &errors).expect("a struct");
+        let model = compile::model(&mut declaration, errors, &Surroundings::of_text(SIZE_LIMITS)).expect("a model");
+        assert!(source_within(MOST_PRINTED, &declaration, &model).contains("fn vector_field"));
+        let left_out = source_within(0, &declaration, &model);
+        assert!(left_out.lines().all(|line| line.starts_with("//")) && left_out.contains("-k*x"), "{left_out}");
+    }
 
     /// At about half of the points at which programs are compared, x is larger than 1.
     #[test]

@@ -46,11 +46,12 @@ impl Budget {
         Self(work)
     }
 
-    /// Returns the result of `task`, or, where it takes more work than is left, the part of it that was [begun](begin) last.
+    /// Returns the result of `task`, or, where it takes more work than is left, the part of it that was [begun](begin) last. Nothing of it
+    /// counts for a budget around this one.
     pub(crate) fn grant<T>(&mut self, task: impl FnOnce() -> T) -> Result<T, &'static str> {
-        LEFT.set(self.0);
+        let around = LEFT.replace(self.0);
         let result = catch_unwind(AssertUnwindSafe(task));
-        self.0 = LEFT.replace(u64::MAX);
+        self.0 = LEFT.replace(around);
         match result {
             Ok(value) => Ok(value),
             Err(panic) if panic.is::<Spent>() => Err(TASK.get()),
@@ -105,5 +106,18 @@ mod tests {
         };
         assert_eq!(budget.grant(counted), Err("counting"));
         spend(u64::MAX);
+    }
+
+    #[test]
+    fn a_budget_within_another_is_its_own() {
+        let mut inner = Budget::new(5);
+        let nested = || {
+            spend(6);
+            assert_eq!(inner.grant(|| spend(4)), Ok(()));
+            assert!(inner.grant(|| spend(4)).is_err());
+            spend(4);
+        };
+        assert_eq!(Budget::new(10).grant(nested), Ok(()));
+        spend(u64::MAX - 6);
     }
 }
