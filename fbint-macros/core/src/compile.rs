@@ -19,16 +19,16 @@ use quote::quote;
 
 use self::messages::Messages;
 pub(crate) use self::messages::panicked;
-use self::origin::{Provenance, origin, settle};
-use crate::derivation::{Doubt, Findings, Prepared};
-use crate::elaborate;
+use self::origin::{Provenance, further, origin, settle};
+use crate::derivation::{Derivation, Doubt, Findings, Prepared, VelocityConstraints};
+use crate::elaborate::{self, Elaborated, StartValues};
 use crate::emit::{self, CompiledModel};
 use crate::expression::work::begin;
 use crate::prepared::{Surroundings, VARIABLE};
 use crate::program::{self, Programs, TaylorSeries, VECTOR_FIELD};
 use crate::syntax::diagnostics::{Errors, panic_text};
-use crate::syntax::{self, Declaration};
-use crate::{notation, proofs};
+use crate::syntax::{self, Declaration, plain};
+use crate::{notation, proofs, soundness};
 
 /// The expansion of `#[feedback_system(attribute)] item`. A mistaken declaration expands to its struct, a stub, and one
 /// `compile_error!` for each mistake.
@@ -77,22 +77,21 @@ fn compile(declaration: &mut Declaration, errors: Errors, surroundings: &Surroun
 pub fn model(declaration: &mut Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<CompiledModel> {
     begin("reading its expressions");
     // Elaboration looks at all that was understood, so that mistakes of both kinds are shown together.
-    let Some(elaborated) = elaborate::elaborate(declaration, &errors) else {
+    let Some(mut elaborated) = elaborate::elaborate(declaration, &errors) else {
         return Err(messages::mistakes(declaration, errors));
     };
     let declaration = &*declaration;
+    let defaults = elaborated.beginning.defaults.as_deref().unwrap_or_default();
+    let (mistakes, unsound) = soundness::judge(&mut elaborated.problem, defaults);
     let messages = Messages { declaration, model: &elaborated, surroundings };
+    messages.unsound(&mistakes)?;
     begin("searching for states in which its expressions are undefined");
-    let undefined = messages.undefined(&errors);
-    if errors.is_empty() {
-        messages.undefined_at_start(&errors);
-    }
-    errors.flush()?;
+    let undefined = undefined(messages, errors)?;
     messages.size()?;
     let mut origin = origin(messages)?;
-    let mut findings = findings(messages, &origin, undefined)?;
+    let mut findings = findings(messages, &origin, all_doubts(undefined, &unsound, &origin.doubts))?;
     let derivation = &origin.prepared.derivation;
-    messages.start(derivation)?;
+    starts_on_constraints(messages, derivation)?;
 
     begin("writing its functions");
     let programs = program::assemble(derivation, declaration.derivatives);
@@ -122,6 +121,32 @@ pub fn model(declaration: &mut Declaration, errors: Errors, surroundings: &Surro
     })
 }
 
+/// Refuses functions that are certainly undefined, and returns doubts about others.
+fn undefined(messages: Messages<'_>, errors: Errors) -> syn::Result<Vec<Doubt>> {
+    let Elaborated { problem, beginning: StartValues { defaults, start }, .. } = messages.model;
+    let doubts = messages.undefined(soundness::undefined(problem), &errors);
+    messages.roots(&soundness::roots(problem), &errors);
+    let defaults = defaults.as_deref().unwrap_or_default();
+    if errors.is_empty()
+        && let Some((quantity, part)) =
+            start.as_ref().and_then(|start| soundness::undefined_at_start(problem, defaults, start))
+    {
+        messages.undefined_at_start(quantity, &part, &errors);
+    }
+    errors.flush()?;
+    Ok(doubts)
+}
+
+/// Refuses a start that violates a constraint, where the numbers of both are known: by the defaults of the parameters, if at all.
+fn starts_on_constraints(messages: Messages<'_>, derivation: &Derivation) -> syn::Result<()> {
+    let StartValues { defaults, start } = &messages.model.beginning;
+    let violated = |start| soundness::violated_at_start(derivation, defaults.as_deref().unwrap_or_default(), start);
+    match start.as_deref().and_then(violated) {
+        Some((constraint, value)) => Err(messages.violated(derivation, constraint, value)),
+        None => Ok(()),
+    }
+}
+
 /// The Taylor series of solutions, compared with the field.
 fn series(declaration: &Declaration, programs: &Programs) -> syn::Result<TaylorSeries> {
     let field = &programs[&VECTOR_FIELD];
@@ -131,13 +156,13 @@ fn series(declaration: &Declaration, programs: &Programs) -> syn::Result<TaylorS
 }
 
 /// Everything that is found out about a derivation, by algebra and in numbers.
-fn findings(messages: Messages<'_>, origin: &Provenance, undefined: Vec<Doubt>) -> syn::Result<Findings> {
+fn findings(messages: Messages<'_>, origin: &Provenance, doubts: Vec<Doubt>) -> syn::Result<Findings> {
     let Prepared { derivation, claims, involution } = &origin.prepared;
     begin("proving that its integrals are conserved");
     let conservation =
         proofs::prove(derivation, claims).map_err(|violations| messages.not_conserved(derivation, &violations))?;
     begin("searching for undeclared integrals");
-    let further = messages.further(derivation)?;
+    let further = further(messages, derivation)?;
     begin("analysing its constraints and its kinetic energy");
     Ok(Findings {
         conservation,
@@ -146,8 +171,11 @@ fn findings(messages: Messages<'_>, origin: &Provenance, undefined: Vec<Doubt>) 
         rank: proofs::rank(derivation),
         kinetic_energy: proofs::kinetic_energy(derivation),
         roots: proofs::constraints_that_are_roots(&messages.model.problem),
-        velocity_constraints: messages.velocity_constraints(),
-        doubts: all_doubts(undefined, &messages.model.doubts, &origin.doubts),
+        velocity_constraints: soundness::are_integrable(&messages.model.problem).map(|are_holonomic| {
+            let names = messages.declaration.velocity_constraints.iter().map(|named| plain(&named.name)).collect();
+            VelocityConstraints { names, are_holonomic }
+        }),
+        doubts,
     })
 }
 

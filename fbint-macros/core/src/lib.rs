@@ -121,6 +121,7 @@ pub mod numbers;
 pub mod prepared;
 pub mod program;
 pub mod proofs;
+mod soundness;
 pub mod syntax;
 pub mod text;
 

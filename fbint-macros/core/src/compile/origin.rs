@@ -4,12 +4,12 @@ use super::messages::Messages;
 #[cfg(feature = "derive")]
 use crate::algebra;
 use crate::check::{CheckOutcome, check};
-use crate::derivation::{Derivation, Doubt, Prepared, Problem};
+use crate::derivation::{Derivation, Doubt, Further, Prepared, Problem};
 use crate::elaborate::Elaborated;
 use crate::expression::work::begin;
 use crate::mechanics;
 use crate::prepared::{self, FileError, Folder, Order};
-use crate::proofs;
+use crate::proofs::{self, MOST_MONOMIALS};
 
 /// A derivation, and the doubts about it.
 pub(super) struct Provenance {
@@ -41,6 +41,19 @@ pub(super) fn origin(messages: Messages<'_>) -> syn::Result<Provenance> {
         return Err(trouble(FileError::Stale(format!("`{file}` is not what is derived from this declaration"))));
     }
     Ok(Provenance { doubts: proofs::doubts(&prepared.derivation), prepared, file: Some(file) })
+}
+
+/// The conserved quantities that are not declared.
+pub(super) fn further(messages: Messages<'_>, derivation: &Derivation) -> syn::Result<Further> {
+    let Some((degree, span)) = messages.declaration.search_degree() else {
+        return Ok(proofs::further(derivation, None));
+    };
+    let count = proofs::monomials_up_to(derivation, degree);
+    if count > MOST_MONOMIALS {
+        Err(messages.too_many(count, degree, span))
+    } else {
+        Ok(proofs::further(derivation, Some(degree)))
+    }
 }
 
 /// The contents of a file's text, if all of it is true of the problem.

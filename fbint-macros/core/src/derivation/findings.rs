@@ -1,6 +1,6 @@
 //! The findings about a derivation.
 
-use super::{IntegralId, SparseRow};
+use super::{IntegralId, Quantity, SparseRow};
 use crate::derivation::table::Table;
 use crate::expression::Expression;
 
@@ -129,10 +129,8 @@ pub struct VelocityConstraints {
 pub enum Doubt {
     /// A declared quantity is defined in no state that was tried.
     Undefined {
-        /// The quantity, as a message calls it.
-        what: String,
-        /// Why it is undefined, in the states that were tried.
-        reason: &'static str,
+        /// The quantity.
+        quantity: Quantity,
         /// The part of it that is undefined.
         part: Expression,
     },

@@ -133,6 +133,8 @@ pub enum Quantity {
     Poisson,
     /// The rate of an entry of the state.
     Rate(Symbol),
+    /// The force along a velocity or a momentum.
+    Force(Symbol),
     /// A constraint or an invariant.
     Integral(IntegralId),
     /// An output, by its place.

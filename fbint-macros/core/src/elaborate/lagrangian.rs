@@ -342,7 +342,7 @@ fn misfit_in_words(symbols: &Symbols, lagrangian: &Lagrangian, misfit: &Misfit) 
 }
 
 /// `a`, `b` and `c`
-pub(super) fn joined(names: &[String]) -> String {
+pub(crate) fn joined(names: &[String]) -> String {
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => names.join(", "),

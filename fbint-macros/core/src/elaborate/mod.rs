@@ -18,7 +18,6 @@ mod multipliers;
 mod numbers;
 mod quantities;
 mod scope;
-mod soundness;
 mod switch;
 mod symbols;
 mod value;
@@ -32,15 +31,14 @@ use syn::Ident;
 pub use self::beginning::StartValues;
 pub use self::events::{DrawnShape, Event, Scenery};
 use self::integrals::{IntegralList, conserved, latex};
+pub(crate) use self::lagrangian::joined;
 use self::multipliers::multipliers;
 use self::quantities::{Purpose, Quantity, ScalarQuantity, flatten, scalars};
 use self::scope::Scope;
 pub use self::symbols::{EntryIndex, VariableEntry};
 use self::symbols::{SymbolTable, add_of, auxiliary};
 use crate::derivation::table::Table;
-use crate::derivation::{
-    Declared, Doubt, Dynamics, IntegralId, Kind, Output, Problem, Reaction, Role, SymbolInfo, Symbols,
-};
+use crate::derivation::{Declared, Dynamics, IntegralId, Kind, Output, Problem, Reaction, Role, SymbolInfo, Symbols};
 use crate::expression::Symbol;
 use crate::syntax::diagnostics::Errors;
 use crate::syntax::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, add_work, plain, tokens, words};
@@ -60,8 +58,6 @@ pub struct Elaborated {
     pub beginning: StartValues,
     /// The events and the drawing.
     pub scenery: Scenery,
-    /// Possible mistakes of the inertia or of the reactions that are not proved to be mistakes.
-    pub doubts: Vec<Doubt>,
 }
 
 /// Gives the declaration its meaning. Returns `None` if there are mistakes, here or in `syntax`. The state gains the work of velocity
@@ -103,7 +99,7 @@ pub fn elaborate(declaration: &mut Declaration, errors: &Errors) -> Option<Elabo
         return None;
     }
     let IntegralList { integrals, spans } = listed;
-    let mut problem = Problem {
+    let problem = Problem {
         name: plain(&declaration.item.ident),
         symbols,
         dynamics: dynamics.ok()?,
@@ -115,8 +111,7 @@ pub fn elaborate(declaration: &mut Declaration, errors: &Errors) -> Option<Elabo
     };
     let output_spans = scalars(&quantities, Purpose::Output).map(|output| output.span).collect();
     let (places, beginning, scenery) = (unknowns.places, beginning.ok()?, scenery.ok()?);
-    let doubts = soundness::check(declaration, &mut problem, &beginning, &spans, errors);
-    errors.is_empty().then_some(Elaborated { problem, places, spans, output_spans, beginning, scenery, doubts })
+    Some(Elaborated { problem, places, spans, output_spans, beginning, scenery })
 }
 
 /// Whether a velocity constraint of a system without work has a part without velocities. Mistakes are left to be reported.

@@ -145,7 +145,7 @@ fn unreal(
         Unreal::Lagrangian | Unreal::Rate(_) => space.simplified(function).is_none(),
         Unreal::Poisson => space.observable(function).is_none(),
         // H and integrals are among the observables; outputs and laws are not differentiated.
-        Unreal::Hamiltonian | Unreal::Integral(_) | Unreal::Output(_) | Unreal::Law(_) => false,
+        Unreal::Hamiltonian | Unreal::Force(_) | Unreal::Integral(_) | Unreal::Output(_) | Unreal::Law(_) => false,
     };
     all.extend(problem.functions().into_iter().filter(is_unreal).map(|(quantity, _)| quantity));
     // The entries of a matrix are one mistake.

@@ -1,12 +1,14 @@
 //! Findings about a derivation in print: as equations in the derivation, and as a list in the documentation.
 
+use num_traits::Signed;
+
 use super::{Equation, Notation, Style, quoted, short, source};
 use crate::derivation::table::Table;
 use crate::derivation::{
     BoundSet, Bracket, Conservation, Derivation, Doubt, Evidence, Findings, Further, FurtherIntegral, IntegralId,
-    Involution, Kind, Rank, Searched, Structure, Unknowns, VelocityConstraints, stem,
+    Involution, Kind, Output, Quantity, Rank, Searched, Structure, Symbols, Unknowns, VelocityConstraints, stem,
 };
-use crate::expression::Expression;
+use crate::expression::{Expression, Function};
 
 /// The most pairs of integrals that do not commute that are listed. More are counted.
 const MOST_PAIRS: usize = 40;
@@ -49,6 +51,41 @@ pub fn multiplier_matrix(derivation: &Derivation) -> &'static str {
         "the matrix C of the constraints' Poisson brackets"
     } else {
         "the matrix by which the reactions are determined"
+    }
+}
+
+/// A declared quantity in words.
+pub fn quantity<'a>(
+    quantity: Quantity,
+    symbols: &Symbols,
+    integral: impl FnOnce(IntegralId) -> &'a str,
+    outputs: &[Output],
+) -> String {
+    let name = |symbol| &symbols[symbol].name;
+    match quantity {
+        Quantity::Hamiltonian => "the Hamiltonian".to_owned(),
+        Quantity::Lagrangian => "the Lagrangian".to_owned(),
+        Quantity::Poisson => "the Poisson matrix".to_owned(),
+        Quantity::Rate(state) => format!("the rate of `{}`", name(state)),
+        Quantity::Force(along) => format!("the force along `{}`", name(along)),
+        Quantity::Integral(id) => format!("`{}`", integral(id)),
+        Quantity::Output(place) => format!("`{}`", outputs[place].name),
+        Quantity::Law(input) => format!("the law of the input `{}`", name(input)),
+    }
+}
+
+/// Why a part of an expression is undefined.
+pub fn reason(part: &Expression) -> &'static str {
+    match part {
+        Expression::Call(Function::Ln, _) => "it takes the logarithm of a number that is not positive",
+        Expression::Call(Function::Asin | Function::Acos, _) => {
+            "it takes the arcsine or arccosine of a number beyond 1"
+        }
+        Expression::Power(_, exponent) if exponent.is_integer() => "it divides by 0",
+        Expression::Power(_, exponent) if exponent.is_negative() => {
+            "it divides by 0, or takes a root of a negative number,"
+        }
+        _ => "it takes a root or a real power of a negative number",
     }
 }
 
@@ -299,10 +336,14 @@ impl Notation<'_> {
     fn doubt(&self, doubt: &Doubt) -> String {
         let name = |id: &IntegralId| &self.derivation.integrals[*id].name;
         match doubt {
-            Doubt::Undefined { what, reason, part } => format!(
-                "no state was found in which {what} is defined: {reason} in all that were tried, as in `{}`",
-                short(part, &self.derivation.symbols)
-            ),
+            Doubt::Undefined { quantity: of, part } => {
+                let Derivation { symbols, integrals, outputs, .. } = self.derivation;
+                let what = quantity(*of, symbols, |id| &integrals[id].name, outputs);
+                let (reason, part) = (reason(part), short(part, symbols));
+                format!(
+                    "no state was found in which {what} is defined: {reason} in all that were tried, as in `{part}`"
+                )
+            }
             Doubt::Unsatisfied(members) => {
                 format!("no state was found that satisfies {}: look for one before you simulate", self.quoted(members))
             }

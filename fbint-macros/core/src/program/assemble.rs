@@ -2,11 +2,11 @@
 
 use std::ops::{Index, IndexMut};
 
-use super::fields::{self, FunctionParts};
 use super::functions::{GeneratedFunction, functions_of};
 use super::optimise::Optimiser;
-use super::{Instruction, Program};
 use crate::derivation::Derivation;
+use crate::program::build::fields::{self, FunctionParts};
+use crate::program::code::{Instruction, Program};
 
 /// The programs of the generated functions.
 #[derive(Clone, Debug)]

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::projection::DAMPING;
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role};
 use crate::expression::{Expression, Symbol};
@@ -11,21 +10,22 @@ use crate::numbers::derivative::{AtPoint, Differentiated, Evaluation, varying};
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Draw, Point, Unknown};
 use crate::numbers::precise::Real;
+use crate::program::build::projection::DAMPING;
 
 /// The mathematics of a model at one point.
-pub(super) struct Oracle<'a, N> {
-    pub(super) derivation: &'a Derivation,
+pub(crate) struct Oracle<'a, N> {
+    pub(crate) derivation: &'a Derivation,
     point: &'a Point<'a>,
     /// The distance that the entries of linear systems may have from the exact ones, relative to their size.
     precision: f64,
     /// F
-    pub(super) integrals: Table<IntegralId, N>,
+    pub(crate) integrals: Table<IntegralId, N>,
     /// DF
-    pub(super) gradients: Table<IntegralId, Table<Symbol, N>>,
+    pub(crate) gradients: Table<IntegralId, Table<Symbol, N>>,
     /// F_target
-    pub(super) targets: Table<IntegralId, f64>,
+    pub(crate) targets: Table<IntegralId, f64>,
     /// c, and 0 for each integral that has none.
-    pub(super) multipliers: Table<IntegralId, N>,
+    pub(crate) multipliers: Table<IntegralId, N>,
     /// Values of expressions that may contain what is solved for.
     values: AtPoint<'a, N>,
     /// Values in 256 bits with their derivatives by the state.
@@ -70,7 +70,7 @@ fn consistent_targets(derivation: &Derivation, point: &Point) -> Table<IntegralI
 }
 
 impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
-    pub(super) fn at(derivation: &'a Derivation, point: &'a Point<'a>, precision: f64) -> Self {
+    pub(crate) fn at(derivation: &'a Derivation, point: &'a Point<'a>, precision: f64) -> Self {
         let values = Evaluation::new(|symbol| N::of_symbol(point, symbol));
         let value = |expression: &Expression| values.number(expression);
         let integrals = derivation.integrals.map(|integral| value(&integral.value));
@@ -95,12 +95,12 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     }
 
     /// X
-    pub(super) fn vector_field(&self) -> Vec<N> {
+    pub(crate) fn vector_field(&self) -> Vec<N> {
         self.values(self.derivation.field.rates.rows())
     }
 
     /// The constraints' part of X: the difference from the field in which all multipliers are 0.
-    pub(super) fn reaction_field(&self) -> Vec<N> {
+    pub(crate) fn reaction_field(&self) -> Vec<N> {
         let Field { systems, rates } = &self.derivation.field;
         let is_multiplier = |symbol: &Symbol| self.derivation.symbols.constraint(*symbol).is_some();
         let unknowns = systems.iter().flat_map(|system| &system.unknowns).copied();
@@ -112,17 +112,17 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     }
 
     /// The declared outputs.
-    pub(super) fn outputs(&self) -> Vec<N> {
+    pub(crate) fn outputs(&self) -> Vec<N> {
         self.values(self.derivation.outputs.iter().map(|output| &output.value))
     }
 
     /// The values of expressions that may contain what is solved for.
-    pub(super) fn values<'e>(&self, expressions: impl IntoIterator<Item = &'e Expression>) -> Vec<N> {
+    pub(crate) fn values<'e>(&self, expressions: impl IntoIterator<Item = &'e Expression>) -> Vec<N> {
         expressions.into_iter().map(|expression| self.values.number(expression)).collect()
     }
 
     /// The derivatives of expressions by the entries of the state, expression by expression, in 256 bits.
-    pub(super) fn derivatives(&self, expressions: &[Expression]) -> Vec<N> {
+    pub(crate) fn derivatives(&self, expressions: &[Expression]) -> Vec<N> {
         let symbols = &self.derivation.symbols;
         let row = |expression: &Expression| {
             let differentiated = self.slopes.value(expression);
@@ -136,7 +136,7 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     }
 
     /// M = dp/dxi, row by row.
-    pub(super) fn mass_matrix(&self) -> Vec<N> {
+    pub(crate) fn mass_matrix(&self) -> Vec<N> {
         let symbols = &self.derivation.symbols;
         let momenta = self.derivation.hamel.iter().flat_map(|hamel| &hamel.momenta);
         let momenta = momenta.filter(|(velocity, _)| symbols[**velocity].role == Role::Velocity);
@@ -163,7 +163,7 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     }
 
     /// M (a - z), where z are the accelerations without reactions.
-    pub(super) fn inverse_dynamics(&self) -> Vec<N> {
+    pub(crate) fn inverse_dynamics(&self) -> Vec<N> {
         let symbols = &self.derivation.symbols;
         let velocities = symbols.with(|role| role == Role::Velocity);
         let lacking = |(row, of): (usize, &Symbol)| {
@@ -183,13 +183,13 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     }
 
     /// grad V, where y_i = k_i (F_i - t_i).
-    pub(super) fn potential_gradient(&self) -> Vec<N> {
+    pub(crate) fn potential_gradient(&self) -> Vec<N> {
         let weight = |(id, change): (_, N)| N::exactly(self.point.draw(Draw::Gain(id))).times(&change);
         self.combined(&self.violation().map(weight).collect::<Vec<_>>(), |_| N::exactly(1.0))
     }
 
     /// X - grad V, and 1 for the time.
-    pub(super) fn feedback_field(&self) -> Vec<N> {
+    pub(crate) fn feedback_field(&self) -> Vec<N> {
         let time = self.derivation.symbols.only(Role::Time);
         let states = self.derivation.symbols.states();
         let entries = states.zip(self.vector_field()).zip(self.potential_gradient());
@@ -197,7 +197,7 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     }
 
     /// S DF^T (DF S DF^T + e D + R)^-1 (F - F_target)
-    pub(super) fn projection(&self) -> Vec<N> {
+    pub(crate) fn projection(&self) -> Vec<N> {
         let variance = |state| N::varying(Unknown::Variance(state), self.point.draw(Draw::Variance(state)));
         let dot = |a: &Table<Symbol, N>, b: &Table<Symbol, N>| -> N {
             let nonzero = a.iter().zip(b.rows()).filter(|((_, a), b)| !a.is_zero() && !b.is_zero());
@@ -217,7 +217,7 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     }
 
     /// |dF_i|^2
-    pub(super) fn squared_gradients(&self) -> Vec<N> {
+    pub(crate) fn squared_gradients(&self) -> Vec<N> {
         let time = self.derivation.symbols.only(Role::Time);
         let square = |row: &Table<Symbol, N>| {
             let moved = row.iter().filter(|(state, _)| time != Some(*state));

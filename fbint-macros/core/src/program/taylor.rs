@@ -17,10 +17,9 @@
 mod layout;
 mod verify;
 
-use super::optimise::{eliminate_dead_values, fuse_multiply_add};
-use super::schedule::schedule;
-use super::{Builder, Input, Instruction, Program, Sign, Value};
 use crate::expression::Function;
+use crate::program::code::{Builder, Input, Instruction, Program, Sign, Value};
+use crate::program::optimise::{fuse_multiply_add, schedule};
 pub use layout::{Group, Layout};
 pub use verify::verify_series;
 
@@ -44,7 +43,7 @@ pub struct Convolution(pub Vec<[usize; 2]>);
 
 impl TaylorSeries {
     /// The number of numbers of an order that come before its sums: n and 1 / n.
-    pub const NUMBERS: usize = 2;
+    pub const NUMBERS: usize = Input::NUMBERS_OF_AN_ORDER;
 
     /// The series of the solutions of a field.
     ///
@@ -153,11 +152,11 @@ impl Expansion {
         let entries = rates.len();
         let mut begin = self.begin.finish([rates, self.initials].concat());
         let mut finish = self.finish.finish(outputs);
-        eliminate_dead_values(&mut begin);
-        eliminate_dead_values(&mut finish);
+        begin.eliminate_dead_values();
+        finish.eliminate_dead_values();
         fuse_multiply_add(&mut finish);
         for program in [&mut begin, &mut finish] {
-            eliminate_dead_values(program);
+            program.eliminate_dead_values();
             schedule(program);
         }
         TaylorSeries { begin, finish, sums: self.sums, entries }
@@ -541,7 +540,7 @@ mod tests {
         }
         let last = instructions.len();
         let mut field = Program { instructions, outputs: [1, 2, 3].map(|back| Value::at(last - back)).to_vec() };
-        eliminate_dead_values(&mut field);
+        field.eliminate_dead_values();
         field
     }
 

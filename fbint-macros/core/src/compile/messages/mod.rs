@@ -5,20 +5,20 @@ mod conservation;
 mod constraints;
 mod definedness;
 mod obstacles;
+mod soundness;
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 
-use crate::derivation::{Derivation, Further, IntegralId, Quantity, VelocityConstraints};
+use crate::derivation::{IntegralId, Problem, Quantity};
 use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
-use crate::mechanics::motion::forms;
 use crate::notation;
 use crate::prepared::{FileError, SizeLimits, Surroundings};
 use crate::program::Fault;
-use crate::proofs::{self, MOST_MONOMIALS};
+use crate::proofs::MOST_MONOMIALS;
+use crate::syntax::Declaration;
 use crate::syntax::diagnostics::Errors;
-use crate::syntax::{Declaration, plain};
 
 /// Words the mistakes of one model, each at the place where it is declared.
 #[derive(Clone, Copy)]
@@ -74,52 +74,37 @@ impl Messages<'_> {
 
     /// A declared quantity in words, and its place.
     fn quantity(&self, quantity: Quantity) -> (String, Span) {
-        match quantity {
-            Quantity::Hamiltonian => ("the Hamiltonian".to_owned(), self.place(&self.declaration.hamiltonian)),
-            Quantity::Lagrangian => ("the Lagrangian".to_owned(), self.place(&self.declaration.lagrangian)),
-            Quantity::Poisson => ("the Poisson matrix".to_owned(), self.place(&self.declaration.poisson)),
-            Quantity::Rate(state) => self.rate(state),
-            Quantity::Integral(integral) => (self.name(integral), self.model.spans[integral]),
-            Quantity::Output(place) => {
-                (format!("`{}`", self.model.problem.outputs[place].name), self.model.output_spans[place])
+        let Problem { symbols, integrals, outputs, .. } = &self.model.problem;
+        let what = notation::quantity(quantity, symbols, |id| &integrals[id].name, outputs);
+        let whole = || self.declaration.item.ident.span();
+        let span = match quantity {
+            Quantity::Hamiltonian => self.place(&self.declaration.hamiltonian),
+            Quantity::Lagrangian => self.place(&self.declaration.lagrangian),
+            Quantity::Poisson => self.place(&self.declaration.poisson),
+            Quantity::Rate(state) => {
+                let variable = &self.model.places[state].variable;
+                let mut rates = self.declaration.dynamics.iter().chain(&self.declaration.kinematics);
+                rates.find(|rate| rate.name == *variable).map_or_else(whole, |rate| rate.name.span())
             }
-            Quantity::Law(input) => {
-                let name = &self.model.places[input].variable;
-                (format!("the law of the input `{}`", self.model.problem.symbols[input].name), name.span())
+            Quantity::Force(along) => {
+                let variable = &self.model.places[along].variable;
+                let force = self.declaration.forces.iter().find(|force| force.name == *variable);
+                force.map_or_else(whole, |force| force.value.span())
             }
-        }
-    }
-
-    /// `the rate of ..`, and its place.
-    fn rate(&self, state: Symbol) -> (String, Span) {
-        let variable = &self.model.places[state].variable;
-        let rates = self.declaration.dynamics.iter().chain(&self.declaration.kinematics);
-        let rate = rates.into_iter().find(|rate| rate.name == *variable);
-        let span = rate.map_or_else(|| self.declaration.item.ident.span(), |rate| rate.name.span());
-        (format!("the rate of {}", self.state(state)), span)
-    }
-
-    /// The conserved quantities that are not declared.
-    pub(super) fn further(&self, derivation: &Derivation) -> syn::Result<Further> {
-        let Some((degree, span)) = self.declaration.search_degree() else {
-            return Ok(proofs::further(derivation, None));
+            Quantity::Integral(integral) => self.model.spans[integral],
+            Quantity::Output(place) => self.model.output_spans[place],
+            Quantity::Law(input) => self.model.places[input].variable.span(),
         };
-        let count = proofs::monomials_up_to(derivation, degree);
-        if count > MOST_MONOMIALS {
-            let text = format!(
-                "polynomials of degree {degree} in the state and the functions that occur have {count} coefficients, and a search is limited \
-                 to {MOST_MONOMIALS}: give a lower degree"
-            );
-            return Err(syn::Error::new(span, text));
-        }
-        Ok(proofs::further(derivation, Some(degree)))
+        (what, span)
     }
 
-    /// The properties of the velocity constraints.
-    pub(super) fn velocity_constraints(&self) -> Option<VelocityConstraints> {
-        let names = self.declaration.velocity_constraints.iter().map(|named| plain(&named.name)).collect();
-        let forms = forms(&self.model.problem).filter(|forms| !forms.is_empty())?;
-        Some(VelocityConstraints { names, are_holonomic: proofs::are_integrable(&forms) })
+    /// A search for more conserved quantities than it can find.
+    pub(super) fn too_many(&self, count: usize, degree: usize, span: Span) -> syn::Error {
+        let text = format!(
+            "polynomials of degree {degree} in the state and the functions that occur have {count} coefficients, and a search is limited \
+             to {MOST_MONOMIALS}: give a lower degree"
+        );
+        syn::Error::new(span, text)
     }
 
     /// The name of an entry of the state in quotes.

@@ -3,6 +3,7 @@
 use super::Messages;
 #[cfg(feature = "derive")]
 use crate::algebra::{Obstacle, SessionError};
+use crate::derivation::Quantity;
 use crate::mechanics::{DerivedExpression, NO_DERIVATIVE, NotPoisson, Overlong, Underived, Unreal};
 use crate::syntax::diagnostics::Errors;
 
@@ -55,7 +56,7 @@ impl Messages<'_> {
             DerivedExpression::Equation(unknown) => {
                 (format!("the equation for {}", self.state(unknown)), self.declaration.item.ident.span())
             }
-            DerivedExpression::Rate(state) => self.rate(state),
+            DerivedExpression::Rate(state) => self.quantity(Quantity::Rate(state)),
         };
         let remedy = "take more coordinates, each with a short constraint that says what it is, instead of long products and quotients";
         errors.push(span, format_args!("{what} grows to {operations} operations, which is too long: {remedy}"));

@@ -8,8 +8,7 @@ use super::TaylorSeries;
 use crate::numbers::number::{Number, Numeric};
 use crate::numbers::points::{Point, sample_points};
 use crate::numbers::precise::Real;
-use crate::program::interpret::{inputs, interpret};
-use crate::program::{Fault, Input, Program};
+use crate::program::code::{Fault, Input, Program, inputs, interpret};
 
 /// The highest order that is compared.
 const ORDERS: usize = 6;

@@ -1,0 +1,162 @@
+//! Terms of sums: an exact number times powers of values.
+
+use std::collections::{BTreeMap, HashMap};
+
+use num_rational::BigRational;
+use num_traits::{One, Signed, Zero};
+
+use crate::numbers::scaled::{magnitude, power_of_two};
+use crate::program::code::Value;
+
+/// An exact coefficient times integer powers of values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Monomial {
+    pub(crate) coefficient: BigRational,
+    pub(crate) factors: Factors,
+}
+
+/// Values and their exponents.
+pub(crate) type Factors = BTreeMap<Value, i32>;
+
+impl Monomial {
+    pub(crate) fn number(coefficient: BigRational) -> Self {
+        Self { coefficient, factors: BTreeMap::new() }
+    }
+
+    pub(crate) fn zero() -> Self {
+        Self::number(BigRational::zero())
+    }
+
+    pub(crate) fn is_zero(&self) -> bool {
+        self.coefficient.is_zero()
+    }
+
+    pub(crate) fn is_one(&self) -> bool {
+        self.coefficient.is_one() && self.factors.is_empty()
+    }
+
+    pub(crate) fn value(value: Value) -> Self {
+        Self { coefficient: BigRational::one(), factors: BTreeMap::from([(value, 1)]) }
+    }
+
+    pub(crate) fn times(mut self, other: &Self) -> Self {
+        if self.is_zero() || other.is_zero() {
+            return Self::zero();
+        }
+        // Exact arithmetic takes time, and most coefficients are 1.
+        if !other.coefficient.is_one() {
+            self.coefficient *= &other.coefficient;
+        }
+        for (&value, &exponent) in &other.factors {
+            *self.factors.entry(value).or_insert(0) += exponent;
+        }
+        self.factors.retain(|_, exponent| *exponent != 0);
+        self
+    }
+
+    pub(crate) fn negated(mut self) -> Self {
+        self.coefficient = -self.coefficient;
+        self
+    }
+
+    pub(crate) fn to_power(&self, exponent: i32) -> Self {
+        Self {
+            coefficient: if self.coefficient.is_one() { BigRational::one() } else { self.coefficient.pow(exponent) },
+            factors: self.factors.iter().map(|(&value, &power)| (value, power * exponent)).collect(),
+        }
+    }
+
+    pub(crate) fn inverse(&self) -> Self {
+        self.to_power(-1)
+    }
+
+    /// The exponent of a factor, 0 if it is none.
+    pub(crate) fn exponent(&self, value: Value) -> i32 {
+        self.factors.get(&value).copied().unwrap_or(0)
+    }
+
+    /// The monomial with other exponents.
+    pub(crate) fn with_factors(&self, exponent: impl Fn(Value, i32) -> i32) -> Self {
+        let mut monomial = self.clone();
+        monomial.factors.iter_mut().for_each(|(value, power)| *power = exponent(*value, *power));
+        monomial.factors.retain(|_, power| *power != 0);
+        monomial
+    }
+
+    /// The monomial as a power of a product times a rest: x^12 / y^7 is (x^2 / y)^6 / y. Computed this way, a value hardly leaves the range
+    /// of a double before its end result does, while x^12 and y^7 may do so long before. `None` where there is at most one power, and a
+    /// coefficient that is a double.
+    pub(crate) fn as_power(&self) -> Option<(Self, i32, Self)> {
+        let powers: Vec<(Value, i32)> =
+            self.factors.clone().into_iter().filter(|(_, exponent)| exponent.abs() >= 2).collect();
+        if powers.len() < if is_moderate(&self.coefficient) { 2 } else { 1 } {
+            return None;
+        }
+        let least = powers.iter().map(|(_, exponent)| exponent.abs()).min()?;
+        let nearest = |exponent: i32| (2 * exponent + exponent.signum() * least) / (2 * least);
+        let below = |exponent: i32| exponent / least;
+        let times = |quotient: &dyn Fn(i32) -> i32| powers.iter().map(|&(_, power)| power / quotient(power)).min();
+        let quotient: &dyn Fn(i32) -> i32 = if times(&nearest)? >= 2 { &nearest } else { &below };
+        let times = times(quotient)?;
+        let root = if is_moderate(&self.coefficient) { 0 } else { magnitude(&self.coefficient) / i64::from(times) };
+        let factors = powers.iter().map(|&(value, power)| (value, quotient(power))).collect();
+        let base = Self { coefficient: power_of_two(root), factors };
+        let rest = self.clone().times(&base.to_power(-times));
+        Some((base, times, rest))
+    }
+
+    /// The common part of two monomials: the coefficient if it has one magnitude, and the factors with the smaller exponents.
+    pub(crate) fn shared_with(&self, other: &Self) -> Self {
+        // A number that is not a double stays with the powers that it is to be multiplied with.
+        let same = self.coefficient.abs() == other.coefficient.abs() && is_moderate(&self.coefficient);
+        let smaller = |(&value, &exponent): (&Value, &i32)| {
+            let other = *other.factors.get(&value)?;
+            let smaller = if exponent.abs() < other.abs() { exponent } else { other };
+            (exponent.signum() == other.signum()).then_some((value, smaller))
+        };
+        Self {
+            coefficient: if same { self.coefficient.clone() } else { BigRational::one() },
+            factors: self.factors.iter().filter_map(smaller).collect(),
+        }
+    }
+}
+
+/// Whether a number and its square are well within the range of a double.
+pub(crate) fn is_moderate(number: &BigRational) -> bool {
+    magnitude(number).abs() < 500
+}
+
+/// The terms in their order, one for all that differ in their coefficients alone.
+pub(crate) fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
+    let mut places: HashMap<Factors, usize> = HashMap::new();
+    let mut merged: Vec<Monomial> = Vec::new();
+    for term in terms {
+        let place = *places.entry(term.factors.clone()).or_insert(merged.len());
+        match merged.get_mut(place) {
+            Some(known) => known.coefficient += &term.coefficient,
+            None => merged.push(term),
+        }
+    }
+    merged.retain(|term| !term.is_zero());
+    merged
+}
+
+/// Divides the terms by the number and by the powers in `takes` that all of them share, and returns the divisor. Terms that are 0 have no
+/// say.
+pub(crate) fn take_shared(terms: &mut [&mut Monomial], mut takes: impl FnMut(Value, i32) -> bool) -> Monomial {
+    let mut nonzero = terms.iter().filter(|term| !term.is_zero());
+    let Some(first) = nonzero.next() else { return Monomial::number(BigRational::one()) };
+    let mut shared = nonzero.fold(Monomial::clone(first), |shared, term| shared.shared_with(term));
+    shared.coefficient = shared.coefficient.abs();
+    shared.factors.retain(|value, exponent| takes(*value, *exponent));
+    let inverse = shared.inverse();
+    terms.iter_mut().for_each(|term| **term = term.clone().times(&inverse));
+    shared
+}
+
+/// The values of two terms in their order, and whether their signs differ. Each term is one value, and not 0.
+pub(crate) fn pair(a: &Monomial, b: &Monomial) -> ([Value; 2], bool) {
+    let value = |term: &Monomial| *term.factors.keys().next().expect("a term is one value");
+    let (x, y) = (value(a), value(b));
+    ([x.min(y), x.max(y)], a.coefficient.is_negative() != b.coefficient.is_negative())
+}

@@ -1,0 +1,150 @@
+//! Integrals and their gradients without constant factors and summands.
+//!
+//! The gradient of |d|^2 - l^2 is 2 d: the 2 would be multiplied with every entry, or with every coefficient of the row. Here
+//! each row is divided by a factor made of numbers and parameters, dF = factor row, and each integral gets a form with
+//! fewer operations, F = scale (f + offset). The feedback law has factors, scales and offsets in its gains and targets,
+//! computed once, and C c = b keeps its solution up to the factors.
+//!
+//! Nothing is divided by a parameter that could be zero: a factor has a positive power of one only if all entries share it.
+
+use num_rational::BigRational;
+use num_traits::One;
+
+use super::lower::{Lowering, TermOrder};
+use super::monomial::{Monomial, is_moderate};
+use crate::derivation::table::Table;
+use crate::derivation::{Derivation, IntegralId, SparseRow};
+use crate::program::code::Value;
+
+/// The integrals and their gradients, normalised.
+#[derive(Clone, Debug)]
+pub(crate) struct Normalised {
+    /// dF_r = factors[r] rows[r]
+    pub(crate) rows: Table<IntegralId, SparseRow<Monomial>>,
+    pub(crate) factors: Table<IntegralId, Monomial>,
+    /// F_r = scales[r] (forms[r] + offsets[r])
+    forms: Table<IntegralId, Vec<Monomial>>,
+    pub(crate) scales: Table<IntegralId, Monomial>,
+    pub(crate) offsets: Table<IntegralId, Monomial>,
+}
+
+impl Normalised {
+    pub(crate) fn of(derivation: &Derivation, lowering: &mut Lowering) -> Self {
+        let mut rows = derivation.integrals.map(|integral| {
+            integral.gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect()
+        });
+        let factors = take_factors_out(derivation, lowering, &mut rows);
+        let (forms, scales, offsets) = Default::default();
+        let mut normalised = Self { rows, factors, forms, scales, offsets };
+        for integral in derivation.integrals.rows() {
+            let terms = lowering.terms(&integral.value);
+            let scale = common_factor(lowering, terms.iter(), false);
+            let inverse = scale.inverse();
+            let terms = terms.into_iter().map(|term| term.times(&inverse));
+            let is_offset = |term: &Monomial| lowering.is_parametric(term);
+            let (offset, form): (Vec<_>, Vec<_>) = terms.partition(is_offset);
+            normalised.offsets.push(lowering.sum(offset));
+            normalised.forms.push(form);
+            normalised.scales.push(scale);
+        }
+        normalised
+    }
+
+    /// f for each integral.
+    pub(crate) fn integrals(&self, lowering: &mut Lowering) -> Vec<Value> {
+        let mut value = |form: &Vec<Monomial>| {
+            let sum = lowering.sum_in(TermOrder::Written, form.clone());
+            lowering.materialise(&sum)
+        };
+        self.forms.rows().map(&mut value).collect()
+    }
+
+    /// F itself.
+    pub(crate) fn value(&self, lowering: &mut Lowering, id: IntegralId) -> Monomial {
+        let form = lowering.sum_in(TermOrder::Written, self.forms[id].clone());
+        let sum = if self.offsets[id].is_zero() { form } else { lowering.sum(vec![form, self.offsets[id].clone()]) };
+        sum.times(&self.scales[id])
+    }
+}
+
+/// Divides each row by its factor. The factors of holonomic constraints and of their rates differ by one factor for all, which keeps A_ij =
+/// {g_i, g'_j} symmetric.
+fn take_factors_out(
+    derivation: &Derivation,
+    lowering: &mut Lowering,
+    rows: &mut Table<IntegralId, SparseRow<Monomial>>,
+) -> Table<IntegralId, Monomial> {
+    let pairs = derivation.holonomic_pairs();
+    let constraint_of = |id: IntegralId| pairs.iter().find(|(_, rate)| *rate == id).map(|(constraint, _)| *constraint);
+    let mut factors: Table<IntegralId, Monomial> = Table::default();
+    for (id, row) in derivation.integrals.ids().zip(rows.rows_mut()) {
+        let factor = match constraint_of(id) {
+            Some(constraint) => factors[constraint].clone(),
+            None => common_factor(lowering, row.values(), true),
+        };
+        divide(row, &factor);
+        factors.push(factor);
+    }
+    let entries = pairs.iter().flat_map(|(_, rate)| &rows[*rate]).map(|(_, entry)| entry);
+    let of_rates = common_factor(lowering, entries, true);
+    for (_, rate) in pairs {
+        divide(&mut rows[rate], &of_rates);
+        factors[rate] = factors[rate].clone().times(&of_rates);
+    }
+    factors
+}
+
+fn divide(row: &mut SparseRow<Monomial>, factor: &Monomial) {
+    let inverse = factor.inverse();
+    row.iter_mut().for_each(|(_, entry)| *entry = entry.clone().times(&inverse));
+}
+
+/// The factor that, taken out, leaves the fewest terms with a factor of numbers and parameters. Terms of parameters alone
+/// cost nothing in any form. A number that is hardly a double stays. Positive powers of parameters are taken out if all terms have them and `positive` allows it.
+fn common_factor<'a>(
+    lowering: &mut Lowering,
+    terms: impl Iterator<Item = &'a Monomial> + Clone,
+    positive: bool,
+) -> Monomial {
+    let parts: Vec<Monomial> = terms.clone().map(|term| lowering.parametric_part(term)).collect();
+    let moving = terms.zip(&parts).filter(|(term, _)| !lowering.is_parametric(term)).map(|(_, part)| part);
+    let kinds = count_kinds(moving);
+    let one = Monomial::number(BigRational::one());
+    let mut best = (cost(&kinds, &one), one);
+    for (part, _) in &kinds {
+        let candidate = part.with_factors(|value, exponent| {
+            let least = || parts.iter().map(|part| part.exponent(value)).min().unwrap_or(0);
+            if exponent < 0 {
+                exponent
+            } else if positive {
+                least().clamp(0, exponent)
+            } else {
+                0
+            }
+        });
+        let cost = cost(&kinds, &candidate);
+        if cost < best.0 && is_moderate(&candidate.coefficient) {
+            best = (cost, candidate);
+        }
+    }
+    best.1
+}
+
+/// The different monomials in order, and how often each occurs.
+fn count_kinds<'a>(parts: impl Iterator<Item = &'a Monomial>) -> Vec<(&'a Monomial, usize)> {
+    let mut kinds: Vec<(&Monomial, usize)> = Vec::new();
+    for part in parts {
+        match kinds.iter_mut().find(|(kind, _)| *kind == part) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((part, 1)),
+        }
+    }
+    kinds
+}
+
+/// The number of terms that keep a factor of numbers and parameters.
+fn cost(kinds: &[(&Monomial, usize)], factor: &Monomial) -> usize {
+    let inverse = factor.inverse();
+    let keeps = |part: &Monomial| !part.clone().times(&inverse).is_one();
+    kinds.iter().filter(|(part, _)| keeps(part)).map(|(_, count)| count).sum()
+}
