@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use fbint_macros_core::algebra::symbolic;
+use fbint_macros_core::compile::understood;
 use fbint_macros_core::derivation::table::{Id, Table};
 use fbint_macros_core::derivation::{Claim, Derivation, Field, IntegralId, LinearSystem, Prepared, Role};
-use fbint_macros_core::elaborate::{Elaborated, elaborate};
+use fbint_macros_core::elaborate::Elaborated;
 use fbint_macros_core::expression::{Expression, Function, Symbol};
 use fbint_macros_core::prepared::Surroundings;
 use fbint_macros_core::program::{Input, Instruction, OperationCount, Program, Programs, Value, assemble};
@@ -220,9 +221,9 @@ impl Declaration {
         let errors = Errors::new();
         let mut declaration =
             syntax::parse(self.attribute.clone(), self.item.clone(), &errors).expect("a plain struct");
-        let model = elaborate(&mut declaration, &errors);
+        let model = understood(&mut declaration, &errors, &Surroundings::nowhere());
         errors.flush().unwrap_or_else(|error| panic!("{}: {error}", self.name));
-        model.expect("no mistakes")
+        model.expect("no mistakes").0
     }
 
     /// The phases of the compiler up to the programs.

@@ -77,14 +77,11 @@ fn compile(declaration: &mut Declaration, errors: Errors, surroundings: &Surroun
 pub fn model(declaration: &mut Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<CompiledModel> {
     begin("reading its expressions");
     // Elaboration looks at all that was understood, so that mistakes of both kinds are shown together.
-    let Some(mut elaborated) = elaborate::elaborate(declaration, &errors) else {
+    let Some((elaborated, unsound)) = understood(declaration, &errors, surroundings) else {
         return Err(messages::mistakes(declaration, errors));
     };
     let declaration = &*declaration;
-    let defaults = elaborated.beginning.defaults.as_deref().unwrap_or_default();
-    let (mistakes, unsound) = soundness::judge(&mut elaborated.problem, defaults);
     let messages = Messages { declaration, model: &elaborated, surroundings };
-    messages.unsound(&mistakes)?;
     begin("searching for states in which its expressions are undefined");
     let undefined = undefined(messages, errors)?;
     messages.size()?;
@@ -119,6 +116,19 @@ pub fn model(declaration: &mut Declaration, errors: Errors, surroundings: &Surro
         undeclared,
         file,
     })
+}
+
+/// The meaning of a declaration, and doubts about its soundness. Returns `None` if there are mistakes.
+pub fn understood(
+    declaration: &mut Declaration,
+    errors: &Errors,
+    surroundings: &Surroundings,
+) -> Option<(Elaborated, Vec<Doubt>)> {
+    let mut model = elaborate::elaborate(declaration, errors)?;
+    let defaults = model.beginning.defaults.as_deref().unwrap_or_default();
+    let (mistakes, doubts) = soundness::judge(&mut model.problem, defaults);
+    Messages { declaration, model: &model, surroundings }.unsound(&mistakes, errors);
+    errors.is_empty().then_some((model, doubts))
 }
 
 /// Refuses functions that are certainly undefined, and returns doubts about others.

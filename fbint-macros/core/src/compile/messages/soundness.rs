@@ -10,8 +10,7 @@ use crate::syntax::{AttributeKey, MARK_AS_REDUNDANT};
 
 impl Messages<'_> {
     /// Reports what leaves the motion open.
-    pub(in crate::compile) fn unsound(&self, mistakes: &[Unsoundness]) -> syn::Result<()> {
-        let errors = Errors::new();
+    pub(in crate::compile) fn unsound(&self, mistakes: &[Unsoundness], errors: &Errors) {
         let lagrangian = &self.declaration.lagrangian;
         for mistake in mistakes {
             match mistake {
@@ -21,14 +20,13 @@ impl Messages<'_> {
                      the kinetic energy",
                 ),
                 Unsoundness::Inertialess(motion) => errors.push_spanned(lagrangian, self.inertialess(motion)),
-                Unsoundness::Dependent(members) => self.dependent(members, &errors),
+                Unsoundness::Dependent(members) => self.dependent(members, errors),
                 Unsoundness::Motionless => {
                     let message = "no velocity is left: the constraints rule out every motion";
                     errors.push(self.declaration.place(AttributeKey::VelocityConstraint), message);
                 }
             }
         }
-        errors.flush()
     }
 
     fn inertialess(&self, motion: &Inertialess) -> String {
