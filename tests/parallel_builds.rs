@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 
 use fbint_macros_core::algebra::symbolic::session;
 use fbint_tests::amount;
-use fbint_tests::workspaces::{Member, target_folder, write_workspace};
+use fbint_tests::workspaces::{Member, WITH_ALGEBRA, target_folder, write_workspace};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -69,7 +69,7 @@ fn write_crates(folder: &Path) -> Outcome {
     let members = names.iter().enumerate().map(|(number, name)| Member {
         name,
         edition: if number % 2 == 0 { "2021" } else { "2024" },
-        runtime: "",
+        runtime: WITH_ALGEBRA,
         dependencies: "",
     });
     Ok(write_workspace(folder, &members.collect::<Vec<_>>())?)

@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
 
 use fbint_tests::amount;
-use fbint_tests::workspaces::{Member, home, target_folder, write_workspace};
+use fbint_tests::workspaces::{Member, WITH_ALGEBRA, home, target_folder, write_workspace};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
 use serde_json::{Value, json};
@@ -101,7 +101,7 @@ fn expands_prepared_models_without_algebra() -> Outcome {
     let has_symbolica = |library: &Path| -> Result<bool, Box<dyn Error>> {
         Ok(fs::read(library)?.windows(SYMBOLICA.len()).any(|window| window == SYMBOLICA))
     };
-    let prepared = library_of("user-of-the-macro-alone", ", default-features = false, features = [\"std\"]")?;
+    let prepared = library_of("user-of-the-macro-alone", "")?;
     assert!(!has_symbolica(&prepared)? && has_symbolica(&library()?)?);
     let Some(mut server) = Server::start(&prepared, true)? else { return Ok(()) };
     server.package = home().join("models");
@@ -259,7 +259,7 @@ fn program() -> Result<Option<PathBuf>, Box<dyn Error>> {
 /// The library of the macro with algebra, which is there already: this test depends on it.
 fn library() -> Result<PathBuf, Box<dyn Error>> {
     static LIBRARY: LazyLock<Result<PathBuf, String>> =
-        LazyLock::new(|| library_of("user-of-the-macro", "").map_err(|error| error.to_string()));
+        LazyLock::new(|| library_of("user-of-the-macro", WITH_ALGEBRA).map_err(|error| error.to_string()));
     Ok(LIBRARY.clone()?)
 }
 

@@ -4,6 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The setting of a [`Member`] that has its models derived by computer algebra.
+pub const WITH_ALGEBRA: &str = ", features = [\"derive\"]";
+
 /// A package of such a workspace, which depends on the runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
@@ -11,7 +14,7 @@ pub struct Member<'a> {
     pub name: &'a str,
     /// Its edition of Rust.
     pub edition: &'a str,
-    /// More settings for the dependency on the runtime, such as `, features = ["std"]`.
+    /// More settings for the dependency on the runtime, such as [`WITH_ALGEBRA`]; the empty text for its default.
     pub runtime: &'a str,
     /// More dependencies, a line each.
     pub dependencies: &'a str,

@@ -64,7 +64,7 @@
 //! | feature | |
 //! |---|---|
 //! | `std` (default) | [`Simulation`], and messages with what they carry; without it the crate is `no_std` and needs no allocator |
-//! | `derive` (default) | computer algebra shortens what is derived and proves more; without it models compile all the same, faster, and their fields are hardly longer |
+//! | `derive` | computer algebra shortens some fields and proves claims that numbers leave open. Building with it runs Symbolica, which is free for non-commercial use only, for every crate in the build: Cargo unifies features |
 //! | `libm` | elementary functions without `std` |
 //! | `ensemble` | `Ensemble`: many members at once, in the lanes of vectors and on all cores |
 //! | `lanes` | `Lanes`: several numbers side by side, without `std` |

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fbint_tests::workspaces::{Member, target_folder, write_manifest, write_workspace};
+use fbint_tests::workspaces::{Member, WITH_ALGEBRA, home, target_folder, write_manifest, write_workspace};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -64,8 +64,9 @@ impl User {
     }
 }
 
+/// By default there is no algebra.
 fn without_algebra(name: &str) -> Member<'_> {
-    Member { name, edition: "2024", runtime: ", default-features = false, features = [\"std\"]", dependencies: "" }
+    Member { name, edition: "2024", runtime: "", dependencies: "" }
 }
 
 fn spring(name: &str, power: u32) -> String {
@@ -138,7 +139,7 @@ fn crates_without_derivations_need_no_algebra() -> Outcome {
     user.write("springs/src/lib.rs", &system)?;
     let open = user.check()?.expect_err("points modulo primes know nothing of logarithms of products");
     let expected = "cannot prove that `height` is conserved: d/dt = ln(x*y) - ln(x) - ln(y) is not shown to be 0";
-    let remedy = "use the feature `derive` of `fbint-runtime`, whose algebra may prove it, rewrite it, or declare `assume height = ..`";
+    let remedy = "use the feature `derive` of `fbint-runtime`, whose algebra, free for non-commercial use, may prove it, rewrite it, or declare `assume height = ..`";
     assert!(open.contains(expected) && open.contains(remedy), "{open}");
     Ok(())
 }
@@ -197,6 +198,23 @@ fn without_algebra_nothing_of_it_is_depended_on() -> Outcome {
     for package in ALGEBRA {
         assert!(!without.iter().any(|other| other == package), "{package}");
         assert!(with.iter().any(|other| other == package), "{package} is not a part of the algebra");
+    }
+    Ok(())
+}
+
+/// Cargo unifies features: README.md and the book warn of it.
+#[test]
+fn one_dependency_with_algebra_switches_it_on_for_the_whole_build() -> Outcome {
+    let user = User::new("user-of-another-crate", &["springs", "engine"])?;
+    write_manifest(&user.folder, Member { runtime: WITH_ALGEBRA, ..without_algebra("engine") })?;
+    let springs = Member { dependencies: "engine = { path = \"../engine\" }\n", ..without_algebra("springs") };
+    write_manifest(&user.folder, springs)?;
+    let who = user.output("cargo tree -p springs -i symbolica -e all --depth 5 --prefix none")?;
+    assert!(who.lines().any(|line| line.starts_with("springs ")), "{who}");
+    for page in ["README.md", "LICENCES.md", "book/src/tutorial/crate.md"] {
+        let text = fs::read_to_string(home().join(page))?;
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("Cargo unifies features"), "{page} does not say so");
     }
     Ok(())
 }

@@ -10,7 +10,8 @@
 //!
 //! | feature | |
 //! |---|---|
-//! | `derive` (default) | computer algebra shortens what is derived; without it models compile all the same, and no algebra is compiled |
+//! | `macros` (default) | `vector![..]` and `matrix![..]` of nalgebra |
+//! | `derive` | computer algebra shortens what is derived. Building with it runs Symbolica, which is free for non-commercial use only, for every crate in the build |
 //! | `mpi` | [ensembles by several processes](#on-a-cluster), which takes an MPI library and libclang |
 //! | `parquet` | tables as Parquet and not only CSV |
 //! | `text` | models from files, which are derived when they are read, without computer algebra, and their exports to C, FMU and CasADi |

@@ -38,7 +38,7 @@ impl Messages<'_> {
         let remedy = if self.surroundings.has_algebra() {
             ""
         } else if self.surroundings.algebra {
-            "use the feature `derive` of `fbint-runtime`, whose algebra may prove it, "
+            "use the feature `derive` of `fbint-runtime`, whose algebra, free for non-commercial use, may prove it, "
         } else {
             "declare the model in a crate, whose algebra may prove it, "
         };
