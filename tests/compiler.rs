@@ -9,7 +9,7 @@ use fbint_macros_core::derivation::table::{Id, Table};
 use fbint_macros_core::derivation::{Claim, Derivation, Field, IntegralId, LinearSystem, Prepared, Role};
 use fbint_macros_core::elaborate::Elaborated;
 use fbint_macros_core::expression::{Expression, Function, Symbol};
-use fbint_macros_core::prepared::Surroundings;
+use fbint_macros_core::prepared::BuildEnvironment;
 use fbint_macros_core::program::{Input, Instruction, OperationCount, Program, Programs, Value, assemble};
 use fbint_macros_core::syntax::diagnostics::Errors;
 use fbint_macros_core::{algebra, compile, mechanics, prepared, syntax};
@@ -167,9 +167,9 @@ impl Declaration {
         fbint_macros_core::feedback_system(self.attribute.clone(), self.item.clone())
     }
 
-    /// What the macro expands to in other surroundings.
-    pub fn expand_in(&self, surroundings: &Surroundings) -> TokenStream {
-        compile::feedback_system(self.attribute.clone(), self.item.clone(), surroundings)
+    /// What the macro expands to in another environment.
+    pub fn expand_in(&self, environment: &BuildEnvironment) -> TokenStream {
+        compile::feedback_system(self.attribute.clone(), self.item.clone(), environment)
     }
 
     /// The file that keeps the derivation.
@@ -221,7 +221,7 @@ impl Declaration {
         let errors = Errors::new();
         let mut declaration =
             syntax::parse(self.attribute.clone(), self.item.clone(), &errors).expect("a plain struct");
-        let model = understood(&mut declaration, &errors, &Surroundings::nowhere());
+        let model = understood(&mut declaration, &errors, &BuildEnvironment::nowhere());
         errors.flush().unwrap_or_else(|error| panic!("{}: {error}", self.name));
         model.expect("no mistakes").0
     }

@@ -2,7 +2,7 @@
 //! calls.
 
 use fbint_macros_core::compile;
-use fbint_macros_core::prepared::Surroundings;
+use fbint_macros_core::prepared::BuildEnvironment;
 use proc_macro::{Span, TokenStream, TokenTree};
 
 /// Derives the equations of a constrained mechanical system and generates the code that integrates them.
@@ -537,8 +537,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// Constraints*, Sensors 22 (2022) 6487.
 #[proc_macro_attribute]
 pub fn feedback_system(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    let surroundings = Surroundings::of_build(Span::call_site().local_file());
-    compile::feedback_system(attribute.into(), item.into(), &surroundings).into()
+    let environment = BuildEnvironment::of_build(Span::call_site().local_file());
+    compile::feedback_system(attribute.into(), item.into(), &environment).into()
 }
 
 /// [`macro@feedback_system`] for crates that depend on `fbint-command` alone, which re-exports it under that name and the runtime

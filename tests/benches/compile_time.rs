@@ -14,7 +14,7 @@ use std::time::Instant;
 use std::{env, fs};
 
 use fbint_macros_core::mechanics;
-use fbint_macros_core::prepared::{self, Order, Surroundings};
+use fbint_macros_core::prepared::{self, BuildEnvironment, Order};
 use fbint_tests::compiler::Declaration;
 use proc_macro2::TokenStream;
 
@@ -71,14 +71,14 @@ fn without_algebra(declaration: &Declaration, folder: &Path) -> TokenStream {
     fs::create_dir_all(&kept).expect("a folder for derivations");
     let file = kept.join(format!("{}-{}.txt", problem.name, &prepared::key(&problem)[..16]));
     fs::write(file, prepared::write(&problem, None, &derivation, "")).expect("the derivation is written");
-    let surroundings = Surroundings {
+    let environment = BuildEnvironment {
         package: Some(folder.to_owned()),
         name: "models".to_owned(),
         source: None,
         order: Ok(Order::Use),
-        ..Surroundings::nowhere()
+        ..BuildEnvironment::nowhere()
     };
-    let expansion = declaration.expand_in(&surroundings);
+    let expansion = declaration.expand_in(&environment);
     assert!(expansion.to_string().contains("include_bytes"), "{}: the derivation is not used", problem.name);
     expansion
 }

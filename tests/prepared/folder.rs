@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use fbint_macros_core::prepared::{FORMAT, Order, Surroundings};
+use fbint_macros_core::prepared::{BuildEnvironment, FORMAT, Order};
 use fbint_tests::compiler::Declaration;
 
 use super::mutations::sealed;
@@ -48,14 +48,14 @@ impl Package {
 
     /// What a declaration expands to.
     fn expand(&self, declaration: &str, order: Order) -> Result<String, String> {
-        let surroundings = Surroundings {
+        let environment = BuildEnvironment {
             package: Some(self.0.clone()),
             name: "springs".to_owned(),
             source: Some(self.0.join("src/lib.rs")),
             order: Ok(order),
-            ..Surroundings::nowhere()
+            ..BuildEnvironment::nowhere()
         };
-        let text = Declaration::one(declaration).expand_in(&surroundings).to_string();
+        let text = Declaration::one(declaration).expand_in(&environment).to_string();
         match text.split_once("compile_error ! { \"") {
             Some((_, error)) => Err(error.split_once("\" }").expect("a message").0.to_owned()),
             None => Ok(text),
@@ -291,8 +291,8 @@ fn linked(package: &Package, refused: &dyn Fn(&str)) {
 #[test]
 fn an_order_that_is_none_is_refused() {
     let order = Err(fbint_macros_core::prepared::FileError::Access("FBINT_DERIVATIONS is neither".to_owned()));
-    let surroundings = Surroundings { order, ..Surroundings::nowhere() };
-    let text = Declaration::one(OSCILLATOR).expand_in(&surroundings).to_string();
+    let environment = BuildEnvironment { order, ..BuildEnvironment::nowhere() };
+    let text = Declaration::one(OSCILLATOR).expand_in(&environment).to_string();
     assert!(text.contains("compile_error") && text.contains("FBINT_DERIVATIONS is neither"), "{text}");
 }
 

@@ -7,7 +7,7 @@ mod crates;
 mod folder;
 mod mutations;
 
-use fbint_macros_core::prepared::{Surroundings, read, verify_kept, write};
+use fbint_macros_core::prepared::{BuildEnvironment, read, verify_kept, write};
 use fbint_tests::compiler::Declaration;
 use fbint_tests::is_thorough;
 use fbint_tests::workspaces::home;
@@ -42,8 +42,8 @@ fn shipped_derivations_are_current_and_give_the_same_code() {
     let is_long = |declaration: &Declaration| ["Chain16", "Chain32"].contains(&&declaration.name[..]);
     let shipped = Declaration::shipped().into_iter();
     for declaration in shipped.filter(|declaration| is_thorough() || !is_long(declaration)) {
-        let surroundings = Surroundings { package: Some(package.clone()), ..Surroundings::nowhere() };
-        let (derived, kept) = (declaration.expand().to_string(), declaration.expand_in(&surroundings).to_string());
+        let environment = BuildEnvironment { package: Some(package.clone()), ..BuildEnvironment::nowhere() };
+        let (derived, kept) = (declaration.expand().to_string(), declaration.expand_in(&environment).to_string());
         assert!(!kept.contains("compile_error"), "{}: {kept}", declaration.name);
         let kept = kept.replace("Evidence :: Kept", "Evidence :: Algebra").replace(", says the kept derivation", "");
         let rest = kept.strip_prefix(&derived).unwrap_or_else(|| panic!("{}: another code", declaration.name));

@@ -1,6 +1,6 @@
 //! The driver: the phases in order, mistakes flushed between them.
 //!
-//! Nothing that the computer-algebra system answers is believed. Everything is derived a second time by automatic differentiation, in
+//! Nothing that the computer-algebra system answers is trusted. Everything is derived a second time by automatic differentiation, in
 //! 256 bits, and compared (`check`); then the programs are evaluated and compared with the derivation (`program::verify`). A disagreement
 //! is reported as an error of the compiler and never becomes a wrong result.
 //!
@@ -19,12 +19,12 @@ use quote::quote;
 
 use self::messages::Messages;
 pub(crate) use self::messages::panicked;
-use self::origin::{Provenance, further, origin, settle};
+use self::origin::{Provenance, bring_up_to_date, further, origin};
 use crate::derivation::{Derivation, Doubt, Findings, Prepared, VelocityConstraints};
 use crate::elaborate::{self, Elaborated, StartValues};
 use crate::emit::{self, CompiledModel};
 use crate::expression::work::begin;
-use crate::prepared::{Surroundings, VARIABLE};
+use crate::prepared::{BuildEnvironment, VARIABLE};
 use crate::program::{self, Programs, TaylorSeries, VECTOR_FIELD};
 use crate::syntax::diagnostics::{Errors, panic_text};
 use crate::syntax::{self, Declaration, plain};
@@ -32,8 +32,8 @@ use crate::{notation, proofs, soundness};
 
 /// The expansion of `#[feedback_system(attribute)] item`. A mistaken declaration expands to its struct, a stub, and one
 /// `compile_error!` for each mistake.
-pub fn feedback_system(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> TokenStream {
-    caught(attribute, item, |attribute, item| expanded(attribute, item, surroundings))
+pub fn feedback_system(attribute: TokenStream, item: TokenStream, environment: &BuildEnvironment) -> TokenStream {
+    caught(attribute, item, |attribute, item| expanded(attribute, item, environment))
 }
 
 /// Calls `expand` with a declaration. Returns one error at the attribute if it panics.
@@ -50,12 +50,12 @@ pub fn caught(
     })
 }
 
-fn expanded(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> TokenStream {
+fn expanded(attribute: TokenStream, item: TokenStream, environment: &BuildEnvironment) -> TokenStream {
     let errors = Errors::new();
     let Some(mut declaration) = syntax::parse(attribute, item.clone(), &errors) else {
         return mistaken(None, item, errors.flush().err());
     };
-    compile(&mut declaration, errors, surroundings)
+    compile(&mut declaration, errors, environment)
         .unwrap_or_else(|error| mistaken(Some(&declaration), item, Some(error)))
 }
 
@@ -66,22 +66,26 @@ fn mistaken(declaration: Option<&Declaration>, item: TokenStream, mistakes: Opti
     quote!(#surface #messages)
 }
 
-fn compile(declaration: &mut Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<TokenStream> {
-    let model = model(declaration, errors, surroundings)?;
+fn compile(declaration: &mut Declaration, errors: Errors, environment: &BuildEnvironment) -> syn::Result<TokenStream> {
+    let model = model(declaration, errors, environment)?;
     let code = emit::emit(declaration, &model);
     let tracked = tracked(model.file.as_deref());
     Ok(quote!(#code #tracked))
 }
 
 /// The model that is declared, or every mistake of the first phase that finds some.
-pub fn model(declaration: &mut Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<CompiledModel> {
+pub fn model(
+    declaration: &mut Declaration,
+    errors: Errors,
+    environment: &BuildEnvironment,
+) -> syn::Result<CompiledModel> {
     begin("reading its expressions");
     // Elaboration looks at all that was understood, so that mistakes of both kinds are shown together.
-    let Some((elaborated, unsound)) = understood(declaration, &errors, surroundings) else {
+    let Some((elaborated, unsound)) = understood(declaration, &errors, environment) else {
         return Err(messages::mistakes(declaration, errors));
     };
     let declaration = &*declaration;
-    let messages = Messages { declaration, model: &elaborated, surroundings };
+    let messages = Messages { declaration, model: &elaborated, environment };
     begin("searching for states in which its expressions are undefined");
     let undefined = undefined(messages, errors)?;
     messages.size()?;
@@ -102,7 +106,7 @@ pub fn model(declaration: &mut Declaration, errors: Errors, surroundings: &Surro
     let equations = notation::plain(derivation, &findings);
     let (latex, summary) = (notation::latex(derivation, &findings), notation::summary(derivation, &findings));
     let undeclared = notation::undeclared(derivation, &findings.further);
-    settle(messages, &mut origin, &equations)?;
+    bring_up_to_date(messages, &mut origin, &equations)?;
     let (derivation, file) = (origin.prepared.derivation, origin.file);
     Ok(CompiledModel {
         elaborated,
@@ -122,18 +126,18 @@ pub fn model(declaration: &mut Declaration, errors: Errors, surroundings: &Surro
 pub fn understood(
     declaration: &mut Declaration,
     errors: &Errors,
-    surroundings: &Surroundings,
+    environment: &BuildEnvironment,
 ) -> Option<(Elaborated, Vec<Doubt>)> {
     let mut model = elaborate::elaborate(declaration, errors)?;
-    let defaults = model.beginning.defaults.as_deref().unwrap_or_default();
+    let defaults = model.start_values.defaults.as_deref().unwrap_or_default();
     let (mistakes, doubts) = soundness::judge(&mut model.problem, defaults);
-    Messages { declaration, model: &model, surroundings }.unsound(&mistakes, errors);
+    Messages { declaration, model: &model, environment }.unsound(&mistakes, errors);
     errors.is_empty().then_some((model, doubts))
 }
 
 /// Refuses functions that are certainly undefined, and returns doubts about others.
 fn undefined(messages: Messages<'_>, errors: Errors) -> syn::Result<Vec<Doubt>> {
-    let Elaborated { problem, beginning: StartValues { defaults, start }, .. } = messages.model;
+    let Elaborated { problem, start_values: StartValues { defaults, start }, .. } = messages.model;
     let doubts = messages.undefined(soundness::undefined(problem), &errors);
     messages.roots(&soundness::roots(problem), &errors);
     let defaults = defaults.as_deref().unwrap_or_default();
@@ -149,7 +153,7 @@ fn undefined(messages: Messages<'_>, errors: Errors) -> syn::Result<Vec<Doubt>> 
 
 /// Refuses a start that violates a constraint, where the numbers of both are known: by the defaults of the parameters, if at all.
 fn starts_on_constraints(messages: Messages<'_>, derivation: &Derivation) -> syn::Result<()> {
-    let StartValues { defaults, start } = &messages.model.beginning;
+    let StartValues { defaults, start } = &messages.model.start_values;
     let violated = |start| soundness::violated_at_start(derivation, defaults.as_deref().unwrap_or_default(), start);
     match start.as_deref().and_then(violated) {
         Some((constraint, value)) => Err(messages.violated(derivation, constraint, value)),

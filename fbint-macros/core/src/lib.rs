@@ -127,9 +127,9 @@ pub mod text;
 
 use proc_macro2::TokenStream;
 
-use self::prepared::Surroundings;
+use self::prepared::BuildEnvironment;
 
 /// The expansion of `#[feedback_system(attribute)] item` where no derivations are kept.
 pub fn feedback_system(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    compile::feedback_system(attribute, item, &Surroundings::nowhere())
+    compile::feedback_system(attribute, item, &BuildEnvironment::nowhere())
 }

@@ -25,7 +25,7 @@ pub use crate::elaborate::{DrawnShape, Event, Scenery};
 use crate::emit;
 use crate::expression::Expression;
 use crate::expression::work::{self, Budget};
-use crate::prepared::{SizeLimits, Surroundings};
+use crate::prepared::{BuildEnvironment, SizeLimits};
 use crate::program::{Program, Programs, Trait, of_expressions};
 use crate::syntax::diagnostics::{Errors, panic_text};
 use crate::syntax::{self, limits};
@@ -115,7 +115,7 @@ pub fn models(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
 ///
 /// See [`models`].
 pub fn models_watched(text: &str, watch: &mut dyn FnMut(&'static str)) -> Result<Vec<Model>, Vec<Mistake>> {
-    read_alone(text, &Surroundings::of_text(SIZE_LIMITS), MOST_WORK, watch)
+    read_alone(text, &BuildEnvironment::of_text(SIZE_LIMITS), MOST_WORK, watch)
 }
 
 /// The models in a text of a package, in their order, with the derivations that the package keeps: they get the functions of the structs in
@@ -125,8 +125,8 @@ pub fn models_watched(text: &str, watch: &mut dyn FnMut(&'static str)) -> Result
 ///
 /// See [`models`]; also if a derivation is missing, outdated or damaged, unless the package keeps none.
 pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<Model>, Vec<Mistake>> {
-    let surroundings = Surroundings { package: Some(package.to_owned()), ..Surroundings::of_text(SIZE_LIMITS) };
-    read_alone(text, &surroundings, MOST_WORK, &mut |_| ())
+    let environment = BuildEnvironment { package: Some(package.to_owned()), ..BuildEnvironment::of_text(SIZE_LIMITS) };
+    read_alone(text, &environment, MOST_WORK, &mut |_| ())
 }
 
 /// The values that the models of a text leave open, and the messages where nothing gives them.
@@ -170,11 +170,11 @@ fn left_open(text: &str, open: &OpenValues<'_>) -> Vec<Mistake> {
 /// Reads a text on a separate thread, with bounded work.
 fn read_alone(
     text: &str,
-    surroundings: &Surroundings,
+    environment: &BuildEnvironment,
     work: u64,
     watch: &mut dyn FnMut(&'static str),
 ) -> Result<Vec<Model>, Vec<Mistake>> {
-    let read = alone(|| read(text, surroundings, work), watch);
+    let read = alone(|| read(text, environment, work), watch);
     read.unwrap_or_else(|message| Err(vec![Mistake::of_whole(&message)]))
 }
 
@@ -214,7 +214,7 @@ fn wait(heard: &Receiver<&'static str>, watch: &mut dyn FnMut(&'static str)) {
 }
 
 /// See [`models`], on a thread that was made for it.
-fn read(text: &str, surroundings: &Surroundings, work: u64) -> Result<Vec<Model>, Vec<Mistake>> {
+fn read(text: &str, environment: &BuildEnvironment, work: u64) -> Result<Vec<Model>, Vec<Mistake>> {
     if text.len() > LONGEST {
         let message = format!("the text has {} bytes, and a text of models has at most {LONGEST}", text.len());
         return Err(vec![Mistake::of_whole(&message)]);
@@ -225,11 +225,12 @@ fn read(text: &str, surroundings: &Surroundings, work: u64) -> Result<Vec<Model>
     let mut mistakes = mistakes_of(errors.flush(), Span::call_site());
     let (mut models, mut budget) = (Vec::new(), Budget::new(work));
     for MacroInput { attribute, item, name, place } in inputs {
-        match budget.grant(|| model(attribute, item, surroundings)) {
+        match budget.grant(|| model(attribute, item, environment)) {
             Ok(Ok(model)) => models.push(model),
             Ok(Err(error)) => mistakes.extend(mistakes_of(Err(error), place)),
             Err(task) => {
-                let message = format!("`{name}` takes more work than a text may: it ran out while {task}; {TOO_MUCH}");
+                let message =
+                    format!("`{name}` takes more work than a text may: it ran out while {task}\nhelp: {TOO_MUCH}");
                 mistakes.push(Mistake::at(place, message));
                 break;
             }
@@ -240,12 +241,12 @@ fn read(text: &str, surroundings: &Surroundings, work: u64) -> Result<Vec<Model>
 }
 
 /// The model of an attribute and a struct.
-fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> syn::Result<Model> {
+fn model(attribute: TokenStream, item: TokenStream, environment: &BuildEnvironment) -> syn::Result<Model> {
     let errors = Errors::new();
     let Some(mut declaration) = syntax::parse(attribute, item, &errors) else {
         return Err(errors.flush().err().unwrap_or_else(|| syn::Error::new(Span::call_site(), "this is not a struct")));
     };
-    let model = compile::model(&mut declaration, errors, surroundings)?;
+    let model = compile::model(&mut declaration, errors, environment)?;
     work::begin("printing its code");
     let source = source_within(MOST_PRINTED, &declaration, &model);
     let emit::CompiledModel { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;
@@ -253,8 +254,8 @@ fn model(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings)
     Ok(Model {
         name: derivation.name.clone(),
         summary: emit::first_paragraph(&declaration.item.attrs),
-        defaults: elaborated.beginning.defaults.map(program),
-        start: elaborated.beginning.start.map(program),
+        defaults: elaborated.start_values.defaults.map(program),
+        start: elaborated.start_values.start.map(program),
         events: program(elaborated.scenery.event_values.clone()),
         drawing: program(elaborated.scenery.drawing_values.clone()),
         scenery: elaborated.scenery,
@@ -288,7 +289,7 @@ mod tests {
         let (attribute, item) = ("state(x), dynamics(x = -k * x)", "struct Decay { k: f64 }");
         let [attribute, item] = [attribute, item].map(|text| TokenStream::from_str(text).expect("tokens"));
         let mut declaration = syntax::parse(attribute, item, &errors).expect("a struct");
-        let model = compile::model(&mut declaration, errors, &Surroundings::of_text(SIZE_LIMITS)).expect("a model");
+        let model = compile::model(&mut declaration, errors, &BuildEnvironment::of_text(SIZE_LIMITS)).expect("a model");
         assert!(source_within(MOST_PRINTED, &declaration, &model).contains("fn vector_field"));
         let left_out = source_within(0, &declaration, &model);
         assert!(left_out.lines().all(|line| line.starts_with("//")) && left_out.contains("-k*x"), "{left_out}");
@@ -327,7 +328,7 @@ mod tests {
             struct Dense;"
         );
         let text = format!("#[feedback_system(state(x), dynamics(x = -x))] struct Decay;\n{dense}");
-        let read = |text: &str, work: u64| read_alone(text, &Surroundings::of_text(SIZE_LIMITS), work, &mut |_| ());
+        let read = |text: &str, work: u64| read_alone(text, &BuildEnvironment::of_text(SIZE_LIMITS), work, &mut |_| ());
         let mistakes = read(&text, MOST_WORK / 20).expect_err("the text is refused");
         assert_eq!(mistakes.len(), 1);
         let (begin, task) = ("`Dense` takes more work than a text may: it ran out while ", &mistakes[0].message);

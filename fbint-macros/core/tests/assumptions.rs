@@ -131,10 +131,10 @@ fn only_what_has_to_be_proved_can_be_assumed() {
     assert_eq!(
         found,
         [
-            "`h` is not an integral, and only the conservation of integrals can be assumed: remove `assume`",
-            "`length` is kept by construction, which leaves nothing to be assumed: remove `assume`",
-            "`plane` is kept by construction, which leaves nothing to be assumed: remove `assume`",
-            "`twice` is not an integral, and only the conservation of integrals can be assumed: remove `assume`",
+            "`h` is not an integral, and only the conservation of integrals can be assumed\nhelp: remove `assume`",
+            "`length` is kept by construction, which leaves nothing to be assumed\nhelp: remove `assume`",
+            "`plane` is kept by construction, which leaves nothing to be assumed\nhelp: remove `assume`",
+            "`twice` is not an integral, and only the conservation of integrals can be assumed\nhelp: remove `assume`",
         ]
     );
 }
@@ -167,7 +167,7 @@ fn claims_of_files_are_searched_for_states_that_refute_them() {
         let last = prepared.claims.ids().last().expect("an integral");
         assert!(matches!(prepared.claims[last], Claim::Open { .. }), "{attribute}");
         prepared.claims[last] = Claim::Proved(grade);
-        prepared::verify_kept(&model.problem, prepared).map(|believed| believed.claims[last].clone())
+        prepared::verify_kept(&model.problem, prepared).map(|kept| kept.claims[last].clone())
     };
     let everywhere = Conservation::Everywhere;
     let refused = claimed(&forged, everywhere(Evidence::Algebra)).expect_err("a contradiction").to_string();

@@ -287,7 +287,7 @@ fn each_wrong_invariant_has_its_message() {
         messages[1]
             .starts_with("`momentum[0]` is not conserved: where the constraints hold, d/dt = -q[1]*m*g, which is")
     );
-    assert!(messages[1].contains("; nor is `momentum[1]` conserved; correct its expression, or remove it"));
+    assert!(messages[1].contains("; nor is `momentum[1]` conserved\nhelp: correct its expression, or remove it"));
     assert!(messages[2].starts_with("`height` is not conserved: where the constraints hold, d/dt = p[2]/m, which is "));
 }
 
@@ -447,7 +447,9 @@ fn every_quantity_without_a_derivative_is_named() {
         "{PENDULUM}, invariant(first = p[0] / (q[0] * p[1] - p[1] * q[0]), second = q[1] / (q[0] * q[2] - q[2] * q[0]))"
     );
     let expected = [("first", "q[0]*p[1] - p[1]*q[0]"), ("second", "q[0]*q[2] - q[2]*q[0]")].map(|(name, divisor)| {
-        format!("`{name}` is defined nowhere: it divides by 0 in every state, as in `1/({divisor})`; check its signs")
+        format!(
+            "`{name}` is defined nowhere: it divides by 0 in every state, as in `1/({divisor})`\nhelp: check its signs"
+        )
     });
     assert_eq!(messages(&attribute, PENDULUM_STRUCT), expected);
 }

@@ -415,7 +415,7 @@ fn a_search_that_is_mistaken_is_reported_where_it_stands() {
         ("search(depth = 4)", "`search` takes a degree and nothing else: `search(degree = 4)`", "depth"),
         ("search(degree = m)", "the degree of a search is an integer from 1 to 8, as in `search(degree = 4)`", "m"),
         ("search(degree = 9)", "the degree of a search is an integer from 1 to 8, as in `search(degree = 4)`", "9"),
-        ("search(degree = 2, degree = 3)", "`degree` is given twice: keep one of the two", "degree"),
+        ("search(degree = 2, degree = 3)", "`degree` is given twice\nhelp: keep one of the two", "degree"),
     ];
     for (key, message, place) in rows {
         let (_, _, messages) = read(&format!("{KEPLER}, {key}"), OF_KEPLER);
@@ -425,7 +425,7 @@ fn a_search_that_is_mistaken_is_reported_where_it_stands() {
     assert_eq!(
         messages,
         ["polynomials of degree 8 in the state and the functions that occur have 6434 coefficients, and a search is \
-        limited to 4000: give a lower degree"]
+        limited to 4000\nhelp: give a lower degree"]
     );
 }
 

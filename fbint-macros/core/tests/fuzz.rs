@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use fbint_macros_core::compile::understood;
-use fbint_macros_core::prepared::Surroundings;
+use fbint_macros_core::prepared::BuildEnvironment;
 use fbint_macros_core::syntax::diagnostics::Errors;
 use fbint_macros_core::{feedback_system, syntax};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
@@ -64,7 +64,8 @@ fn one_declaration_again() {
 fn read(attribute: TokenStream, item: TokenStream) -> Result<Vec<String>, String> {
     let errors = Errors::new();
     let mut declaration = syntax::parse(attribute, item, &errors);
-    let model = declaration.as_mut().and_then(|declaration| understood(declaration, &errors, &Surroundings::nowhere()));
+    let model =
+        declaration.as_mut().and_then(|declaration| understood(declaration, &errors, &BuildEnvironment::nowhere()));
     let messages = texts(errors.flush());
     match (model.is_some(), messages.is_empty()) {
         (true, false) => Err(format!("a model and messages: {messages:?}")),

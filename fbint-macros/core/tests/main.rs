@@ -2,12 +2,12 @@
 
 mod angles;
 mod assumptions;
-mod beginning;
 mod common;
 mod conservation;
 mod documentation;
 mod driven_mistakes;
 mod elaborate;
+mod environment;
 mod expansion;
 mod feasibility;
 mod further;
@@ -16,6 +16,6 @@ mod magnitudes;
 mod mistakes;
 mod robustness;
 mod sizes;
-mod surroundings;
+mod start_values;
 mod symbolic;
 mod velocity_mistakes;

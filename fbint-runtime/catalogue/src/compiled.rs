@@ -63,7 +63,7 @@ impl<S: Model + GeneratedSystem> FlatModel for S {
     }
 
     fn geometric_methods(&self) -> Vec<FlatGeometricMethod> {
-        let flat = |(scheme, map)| -> FlatGeometricMethod { (scheme, Box::new(OnSlices(map))) };
+        let flat = |(scheme, map)| -> FlatGeometricMethod { (scheme, Box::new(SliceMap(map))) };
         Model::geometric_methods(self).into_iter().map(flat).collect()
     }
 }
@@ -79,9 +79,9 @@ impl<S: Model + GeneratedSystem> LoadedSystem for S {
 }
 
 /// Steps of slices by steps of vectors.
-struct OnSlices<V>(Box<dyn OneStep<V>>);
+struct SliceMap<V>(Box<dyn OneStep<V>>);
 
-impl<V: Entries<f64>> OneStep<[f64]> for OnSlices<V> {
+impl<V: Entries<f64>> OneStep<[f64]> for SliceMap<V> {
     fn step(&self, x: &mut [f64], h: f64) {
         let mut state = vector::<V>(x);
         self.0.step(&mut state, h);

@@ -71,7 +71,7 @@ macro_rules! with_gains {
 
 impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> AnySignal<S> for I {
     fn flat(&self) -> Box<dyn FlatSignal> {
-        Box::new(OnSlices { signal: self.clone(), system: PhantomData::<fn() -> S> })
+        Box::new(SliceSignal { signal: self.clone(), system: PhantomData::<fn() -> S> })
     }
 
     fn simulation<'a>(&self, simulation: Simulation<'a, S>, feedback: &Feedback) -> AnySimulation<'a, S> {
@@ -91,12 +91,12 @@ impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> AnySignal<S> for I {
 }
 
 /// A signal on states and inputs that are slices.
-struct OnSlices<I, S> {
+struct SliceSignal<I, S> {
     signal: I,
     system: PhantomData<fn() -> S>,
 }
 
-impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> FlatSignal for OnSlices<I, S> {
+impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> FlatSignal for SliceSignal<I, S> {
     fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]) {
         let given: S::Inputs<f64> = self.signal.at(time, &S::State::from(vector(state))).into();
         inputs.iter_mut().zip(given).for_each(|(input, given)| *input = given);

@@ -137,7 +137,7 @@ impl ResolvedEnsemble {
         file::check_values(&arguments.integration, &arguments.vary)?;
         let mut job = job(models, &arguments.integration, arguments.every)?;
         let members = Members::new(models, &arguments, &job)?;
-        settle_gains(&arguments, &mut job, &members)?;
+        resolve_gains(&arguments, &mut job, &members)?;
         if let Some(threads) = arguments.threads {
             ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
         }
@@ -386,7 +386,7 @@ fn by_name(assignments: &[Assignment]) -> BTreeMap<&str, Value> {
 }
 
 /// Gains that vary replace common gains, and the projection unless `--project` is given.
-pub(crate) fn settle_gains(
+pub(crate) fn resolve_gains(
     arguments: &EnsembleArguments,
     job: &mut Job,
     members: &Members<'_>,

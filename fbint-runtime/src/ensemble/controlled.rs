@@ -12,7 +12,7 @@ use super::members::{Numbers, is_finite};
 use super::proportion::{leave_rounding, out_of_proportion};
 use crate::error::Error;
 use crate::hold::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
-use crate::method::integrator::Beginning;
+use crate::method::integrator::StepStart;
 use crate::numbers::entries::Entries;
 use crate::numbers::lanes::{Lanes, Mask};
 use crate::numbers::larger::Larger;
@@ -110,9 +110,9 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
     fn begin(&mut self, lane: usize, field: AloneField<'_, S>, start: &Vector<S>) -> Result<(), Error> {
         let (x, rates) = (*start, field.value(start));
         let scale = ErrorScale::new(&self.tolerance, start, |entry| field.continues_variable(entry));
-        let beginning = Beginning { time: self.span.from, x, rates, scale };
+        let step_start = StepStart { time: self.span.from, x, rates, scale };
         let (order, remaining) = (self.pair.control.order, self.span.length());
-        let size = beginning.first_size(field, order, 1.0, remaining, |x| field.value(x));
+        let size = step_start.first_size(field, order, 1.0, remaining, |x| field.value(x));
         self.scale.begin(lane, &scale);
         for i in 0..Vector::<S>::LEN {
             self.state[i].set(lane, start[i]);

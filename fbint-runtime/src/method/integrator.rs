@@ -323,9 +323,9 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             Some(size) => size,
             None => {
                 let (x, rates, field) = (self.state, self.stages[0], self.field);
-                let beginning = Beginning { time: self.time, x, rates, scale: self.scale };
+                let step_start = StepStart { time: self.time, x, rates, scale: self.scale };
                 let order = Self::PAIR.control.order;
-                let size = beginning.first_size(field, order, direction, remaining, |x| self.evaluate(x));
+                let size = step_start.first_size(field, order, direction, remaining, |x| self.evaluate(x));
                 size.min(self.limits.at_rest.unwrap_or(f64::INFINITY)).min(self.limits.most)
             }
         };
@@ -602,7 +602,7 @@ pub(crate) struct Resumption<V> {
 }
 
 /// Where an integration of x' = f(x) begins, and what weighs errors there.
-pub(crate) struct Beginning<V> {
+pub(crate) struct StepStart<V> {
     pub(crate) time: f64,
     pub(crate) x: V,
     /// f(x).
@@ -610,7 +610,7 @@ pub(crate) struct Beginning<V> {
     pub(crate) scale: ErrorScale<V>,
 }
 
-impl<V: Entries<f64>> Beginning<V> {
+impl<V: Entries<f64>> StepStart<V> {
     /// A first step along a field by a method of this order, for an error of about 0.01, if the field and its change along an Euler step say
     /// enough about its higher derivatives.
     pub(crate) fn first_size<F: Field<Vector = V> + ?Sized>(

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::event_search::{Detail, EventSearch, Stop, Stretch};
 use super::record::{FlatSample, Record};
 use super::run::FlatRun;
-use super::sampling::{Agenda, SampleTimes, Sampling};
+use super::sampling::{DueTimes, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Moment, Origin, Past, PastOccurrence, Snapshot};
 use super::stepper::{Control, Memory, Stepper};
@@ -206,9 +206,9 @@ impl<'a> RunLoop<'a> {
             }
             // Before the step is recorded: the last good state is where it begins.
             let mut due = Vec::new();
-            if let Sampling::Times(agenda) = &mut progress.sampling {
+            if let Sampling::Times(times) = &mut progress.sampling {
                 let reach = pace.schedule().map_or(stepper.end().0, |schedule| schedule.reach(progress.number));
-                due = self.states_due(reach, None, stepper, pace, agenda)?;
+                due = self.states_due(reach, None, stepper, pace, times)?;
             }
             stepper.keep(None);
             let (time, state) = stepper.end();
@@ -323,10 +323,10 @@ impl<'a> RunLoop<'a> {
         stop: Option<&Stop>,
         stepper: &mut dyn Stepper,
         pace: &Pace<'_>,
-        agenda: &mut Agenda,
+        times: &mut DueTimes,
     ) -> Result<Vec<(f64, Vec<f64>)>, Error> {
         let mut due = Vec::new();
-        while let Some(time) = agenda.next_until(reach) {
+        while let Some(time) = times.next_until(reach) {
             let mut state = stop.map_or(stepper.end().1, |stop| &stop.state).to_vec();
             if !pace.schedule().is_some_and(|schedule| schedule.ends_step_at(time)) {
                 stepper.within(time, &mut state).map_err(|reason| self.record.halted(reason))?;
@@ -364,7 +364,7 @@ impl<'a> RunLoop<'a> {
         mut progress: SegmentProgress,
     ) -> Result<Segment, Error> {
         let due = match &mut progress.sampling {
-            Sampling::Times(agenda) => self.states_due(stop.time, Some(stop), stepper, pace, agenda)?,
+            Sampling::Times(times) => self.states_due(stop.time, Some(stop), stepper, pace, times)?,
             Sampling::Steps { .. } | Sampling::Scheduled => Vec::new(),
         };
         stepper.keep(Some((stop.time, &stop.state)));

@@ -33,7 +33,7 @@ impl SampleTimes {
 }
 
 /// The times at which a run has to be sampled, in their order, and how far it is with them.
-pub(crate) struct Agenda {
+pub(crate) struct DueTimes {
     times: Times,
     /// The number of the next one, from 1 on: the start is number 0.
     next: u64,
@@ -46,7 +46,7 @@ enum Times {
     Listed(Vec<f64>),
 }
 
-impl Agenda {
+impl DueTimes {
     /// The sampling that resumes after a number of samples, the start among them.
     fn new(times: Times, samples: u64) -> Self {
         Self { times, next: samples }
@@ -107,14 +107,14 @@ pub(crate) enum Sampling {
     /// The ends of the steps of a fixed size that the schedule samples.
     Scheduled,
     /// The states at given times.
-    Times(Agenda),
+    Times(DueTimes),
 }
 
 impl Sampling {
     /// The sampling that resumes steps of a fixed size after `samples`, the start among them. A schedule sees to an interval itself.
     pub(super) fn scheduled(span: Span, times: Option<&SampleTimes>, samples: u64) -> Result<Self, Error> {
         match times {
-            Some(SampleTimes::At(times)) => Ok(Self::Times(Agenda::new(Times::listed(span, times)?, samples))),
+            Some(SampleTimes::At(times)) => Ok(Self::Times(DueTimes::new(Times::listed(span, times)?, samples))),
             _ => Ok(Self::Scheduled),
         }
     }
@@ -126,9 +126,9 @@ impl Sampling {
             None => Ok(Self::Steps { stride, keeps_all: false }),
             Some(SampleTimes::EveryStep) => Ok(Self::Steps { stride: 1, keeps_all: true }),
             Some(SampleTimes::Every(interval)) => {
-                Ok(Self::Times(Agenda::new(Times::multiples(span, *interval)?, samples)))
+                Ok(Self::Times(DueTimes::new(Times::multiples(span, *interval)?, samples)))
             }
-            Some(SampleTimes::At(times)) => Ok(Self::Times(Agenda::new(Times::listed(span, times)?, samples))),
+            Some(SampleTimes::At(times)) => Ok(Self::Times(DueTimes::new(Times::listed(span, times)?, samples))),
         }
     }
 
@@ -137,7 +137,7 @@ impl Sampling {
     pub(crate) fn times(&self, span: Span) -> Vec<f64> {
         let listed = match self {
             Self::Steps { .. } | Self::Scheduled => None,
-            Self::Times(agenda) => Some((1..).map_while(|number| agenda.times.get(number))),
+            Self::Times(due) => Some((1..).map_while(|number| due.times.get(number))),
         };
         let between = listed.into_iter().flatten();
         [span.from].into_iter().chain(between).chain([span.until]).collect()

@@ -5,6 +5,7 @@ use std::fmt;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use fbint_catalogue::printable;
+use fbint_macros_core::syntax::diagnostics::HELP;
 use fbint_macros_core::text::Mistake;
 
 /// All mistakes in a text.
@@ -35,12 +36,18 @@ impl Mistakes {
     }
 
     fn group<'a>(&'a self, name: &'a str, mistake: &'a Mistake) -> Group<'a> {
-        let title = Level::ERROR.primary_title(&mistake.message);
-        if mistake.range.is_empty() {
-            return title.element(Origin::path(name));
-        }
-        let place = AnnotationKind::Primary.span(mistake.range.clone());
-        title.element(Snippet::source(&self.text).path(name).annotation(place))
+        let (what, remedy) = match mistake.message.split_once(HELP) {
+            Some((what, remedy)) => (what, Some(remedy)),
+            None => (&*mistake.message, None),
+        };
+        let title = Level::ERROR.primary_title(what);
+        let shown = if mistake.range.is_empty() {
+            title.element(Origin::path(name))
+        } else {
+            let place = AnnotationKind::Primary.span(mistake.range.clone());
+            title.element(Snippet::source(&self.text).path(name).annotation(place))
+        };
+        shown.elements(remedy.map(|remedy| Level::HELP.message(remedy)))
     }
 }
 

@@ -21,24 +21,24 @@ pub(super) struct Provenance {
 
 /// The derivation of a model: from its file if there is one, otherwise from the declaration.
 pub(super) fn origin(messages: Messages<'_>) -> syn::Result<Provenance> {
-    let Messages { model: Elaborated { problem, .. }, surroundings, .. } = messages;
-    let trouble = |trouble| messages.trouble(&trouble);
-    let order = surroundings.order.clone().map_err(trouble)?;
-    let Some(folder) = surroundings.folder(problem) else { return derived(messages) };
+    let Messages { model: Elaborated { problem, .. }, environment, .. } = messages;
+    let failure = |failure| messages.file_error(&failure);
+    let order = environment.order.clone().map_err(failure)?;
+    let Some(folder) = environment.folder(problem) else { return derived(messages) };
     // A package without the folder keeps nothing. What is kept is what algebra made, also where a file fits: it may be of an older version
     // of fbint.
-    let has_algebra = surroundings.has_algebra();
+    let has_algebra = environment.has_algebra();
     if has_algebra && order == Order::Write || order != Order::Write && !folder.exists() {
         return derived(messages);
     }
     let (file, text) = match folder.find() {
         Err(FileError::Stale(_)) if has_algebra && order == Order::Use => return derived(messages),
-        found => found.map_err(trouble)?,
+        found => found.map_err(failure)?,
     };
     let prepared = read_and_verify(&text, problem)
-        .map_err(|reason| trouble(FileError::Stale(format!("`{file}` cannot be used: {reason}"))))?;
+        .map_err(|reason| failure(FileError::Stale(format!("`{file}` cannot be used: {reason}"))))?;
     if order == Order::Check && has_algebra && !is_derived_again(messages, &prepared)? {
-        return Err(trouble(FileError::Stale(format!("`{file}` is not what is derived from this declaration"))));
+        return Err(failure(FileError::Stale(format!("`{file}` is not what is derived from this declaration"))));
     }
     Ok(Provenance { doubts: proofs::doubts(&prepared.derivation), prepared, file: Some(file) })
 }
@@ -63,16 +63,16 @@ fn read_and_verify(text: &str, problem: &Problem) -> Result<Prepared, String> {
 
 /// Brings the folder up to date if that was ordered, or reports the files that it should not have. It writes a file each time: cargo takes
 /// the new date for a change, and so obeys an order even if no source has changed.
-pub(super) fn settle(messages: Messages<'_>, origin: &mut Provenance, equations: &str) -> syn::Result<()> {
-    let Messages { model: Elaborated { problem, .. }, surroundings, .. } = messages;
-    let Ok(order @ (Order::Write | Order::Check)) = surroundings.order else { return Ok(()) };
-    let Some(folder) = surroundings.folder(problem) else { return Ok(()) };
-    let settled = if order == Order::Write {
+pub(super) fn bring_up_to_date(messages: Messages<'_>, origin: &mut Provenance, equations: &str) -> syn::Result<()> {
+    let Messages { model: Elaborated { problem, .. }, environment, .. } = messages;
+    let Ok(order @ (Order::Write | Order::Check)) = environment.order else { return Ok(()) };
+    let Some(folder) = environment.folder(problem) else { return Ok(()) };
+    let result = if order == Order::Write {
         written(&folder, problem, &origin.prepared, equations).map(|file| origin.file = Some(file))
     } else {
         without_orphans(&folder)
     };
-    settled.map_err(|trouble| messages.trouble(&trouble))
+    result.map_err(|failure| messages.file_error(&failure))
 }
 
 fn written(folder: &Folder, problem: &Problem, prepared: &Prepared, equations: &str) -> Result<String, FileError> {
@@ -111,7 +111,7 @@ fn derived(messages: Messages<'_>) -> syn::Result<Provenance> {
 
 fn prepare(messages: Messages<'_>) -> syn::Result<Prepared> {
     let problem = &messages.model.problem;
-    if messages.surroundings.has_algebra() {
+    if messages.environment.has_algebra() {
         #[cfg(feature = "derive")]
         return algebra::prepare(problem).map_err(|obstacle| messages.obstacle(&obstacle));
     }
@@ -120,7 +120,7 @@ fn prepare(messages: Messages<'_>) -> syn::Result<Prepared> {
 
 /// The doubts that are proved to be mistakes, and the others.
 fn judge(messages: Messages<'_>, derivation: &Derivation, doubts: Vec<Doubt>) -> syn::Result<(Vec<Doubt>, Vec<Doubt>)> {
-    if messages.surroundings.has_algebra() {
+    if messages.environment.has_algebra() {
         #[cfg(feature = "derive")]
         return algebra::judge(derivation, doubts).map_err(|error| messages.session(&error));
     }

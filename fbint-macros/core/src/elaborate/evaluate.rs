@@ -34,7 +34,7 @@ impl Scope<'_> {
         }
         if self.level == MAX_LEVEL {
             self.exhausted = true;
-            let message = "this is nested too deeply; name inner parts with `define`, each before its use";
+            let message = "this is nested too deeply\nhelp: name inner parts with `define`, each before its use";
             return self.fail(expression, message);
         }
         self.level += 1;
@@ -55,7 +55,9 @@ impl Scope<'_> {
             Expr::Reference(inner) if inner.mutability.is_none() => self.evaluate(&inner.expr),
             Expr::Block(block) if block.label.is_none() => match &block.block.stmts[..] {
                 [Stmt::Expr(inner, None)] => self.evaluate(inner),
-                _ => self.fail(block, "a block holds one expression here; name intermediate results with `define`"),
+                _ => {
+                    self.fail(block, "a block holds one expression here\nhelp: name intermediate results with `define`")
+                }
             },
             Expr::Unary(unary) => match unary.op {
                 UnOp::Neg(_) => Ok(self.evaluate(&unary.expr)?.map(|entry| -entry)),
@@ -80,9 +82,9 @@ impl Scope<'_> {
     /// Reports syntax that is not part of the language, with what to write instead.
     fn no_mathematics<T>(&self, expression: &Expr) -> Reported<T> {
         match expression {
-            Expr::Cast(cast) => self.fail(cast.as_token, "every number is real and exact here: drop the cast"),
-            Expr::Reference(inner) => self.fail(inner.mutability, "nothing is changed here: drop the `mut`"),
-            Expr::Range(range) => self.fail(range, "a range has no value; write `(a..b).map(|i| ..).sum()`"),
+            Expr::Cast(cast) => self.fail(cast.as_token, "every number is real and exact here\nhelp: drop the cast"),
+            Expr::Reference(inner) => self.fail(inner.mutability, "nothing is changed here\nhelp: drop the `mut`"),
+            Expr::Range(range) => self.fail(range, "a range has no value\nhelp: write `(a..b).map(|i| ..).sum()`"),
             Expr::Closure(closure) => self.fail(closure, "a closure belongs into `(a..b).map(|i| ..).sum()`"),
             Expr::Tuple(tuple) => {
                 let entries = written_or(&tuple.elems, "..");
@@ -97,7 +99,7 @@ impl Scope<'_> {
         if path.qself.is_none() {
             if let Some(name) = path.path.get_ident() {
                 if name == "self" {
-                    return self.fail(name, "parameters are used by their bare names: write `m`, not `self.m`");
+                    return self.fail(name, "parameters are used by their bare names\nhelp: write `m`, not `self.m`");
                 }
                 return self.resolve(name);
             }
@@ -110,9 +112,9 @@ impl Scope<'_> {
         }
         let constant = path.path.segments.last().and_then(|word| foreign::constant(&plain(&word.ident)));
         if let Some(constant) = constant {
-            return self.fail(path, format!("`PI` is the only constant that is known here: write `{constant}`"));
+            return self.fail(path, format!("`PI` is the only constant that is known here\nhelp: write `{constant}`"));
         }
-        self.fail(path, "paths have no meaning here, because the macro cannot look behind them; pass the number as a field of the struct")
+        self.fail(path, "paths have no meaning here, because the macro cannot look behind them\nhelp: pass the number as a field of the struct")
     }
 
     /// Chains of one precedence are read in a loop, not by recursion: sums may be long.
@@ -175,8 +177,9 @@ impl Scope<'_> {
         exponent: BigRational,
         written: impl ToTokens,
     ) -> Reported<Expression> {
-        let message =
-            || format!("division by zero{}: correct what is divided by, or drop the quotient", self.circumstances());
+        let message = || {
+            format!("division by zero{}\nhelp: correct what is divided by, or drop the quotient", self.circumstances())
+        };
         base.power(exponent).or_else(|DivisionByZero| self.fail(written, message()))
     }
 
@@ -195,7 +198,7 @@ impl Scope<'_> {
 
     fn equation<T>(&self, sign: impl ToTokens, left: &Expr, right: &Expr) -> Reported<T> {
         let difference = foreign::difference(left, right);
-        self.fail(sign, format!("an equation has no value; write the difference of its sides: `{difference}`"))
+        self.fail(sign, format!("an equation has no value\nhelp: write the difference of its sides: `{difference}`"))
     }
 
     /// `q[i]` or `m[(i, j)]`.
@@ -213,7 +216,7 @@ impl Scope<'_> {
             }
             Expr::Tuple(tuple) => return self.fail(tuple, "a matrix has two indices: `m[(row, column)]`"),
             Expr::Range(range) => {
-                return self.fail(range, "parts of a vector cannot be taken; write `vector![..]` of its entries");
+                return self.fail(range, "parts of a vector cannot be taken\nhelp: write `vector![..]` of its entries");
             }
             single => ((single, self.integer(single)?), None),
         };
@@ -263,13 +266,13 @@ impl Scope<'_> {
             && path.path.is_ident("self")
         {
             let name = field.member.to_token_stream();
-            return self.fail(field, format!("parameters are used by their bare names: write `{name}`"));
+            return self.fail(field, format!("parameters are used by their bare names\nhelp: write `{name}`"));
         }
         let member = field.member.to_token_stream().to_string();
         if let Some(module) = self.unknown_root(&field.base)
             && member.eq_ignore_ascii_case("pi")
         {
-            return self.fail(field, format!("there is no `{module}` here: write `PI`"));
+            return self.fail(field, format!("there is no `{module}` here\nhelp: write `PI`"));
         }
         let value = self.evaluate(&field.base)?;
         let place = ["x", "y", "z", "w"].iter().position(|letter| *letter == member);
@@ -280,7 +283,7 @@ impl Scope<'_> {
             (Some(_), shape) => format!("only a vector has `.x`, `.y`, `.z`; this is {shape}"),
             (None, _) if member == "T" => format!("a transpose is written `{base}.transpose()`"),
             (None, _) if foreign::method(&member).is_some_and(|method| method == member) => {
-                format!("`{member}` is a method: write `{base}.{member}{}`", foreign::parentheses(&member))
+                format!("`{member}` is a method\nhelp: write `{base}.{member}{}`", foreign::parentheses(&member))
             }
             (None, shape) if matches!(&field.member, Member::Named(name) if self.has_value(name)) => match shape {
                 Shape::Scalar => format!("a product is written `{base} * {member}`"),

@@ -131,7 +131,7 @@ fn velocities(symbols: &Symbols, hamiltonian: &Expression) -> Option<Settlement>
 
 /// Refuses rates in what they follow from.
 fn refuse_rates(scope: &Scope, written: &Expr, value: &ShapedExpression) -> Reported<()> {
-    let message = "this cannot contain `rate(..)`, which follows from it: write out what the rate is";
+    let message = "this cannot contain `rate(..)`, which follows from it\nhelp: write out what the rate is";
     scope.refuse(written, value, is_rate, |_| message.to_owned())
 }
 

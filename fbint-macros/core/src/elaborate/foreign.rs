@@ -37,8 +37,8 @@ const FOREIGN: [(&[&str], &str); 22] = [
         &["square", "squared", "sqr", "sq"],
         "a square is written `x.powi(2)`, that of a vector's length `v.norm_squared()`",
     ),
-    (&["log10"], "the natural logarithm is `ln`; divide by `10.ln()`"),
-    (&["log2"], "the natural logarithm is `ln`; divide by `2.ln()`"),
+    (&["log10"], "the natural logarithm is `ln`\nhelp: divide by `10.ln()`"),
+    (&["log2"], "the natural logarithm is `ln`\nhelp: divide by `2.ln()`"),
     (&["exp2"], "write `(x * 2.ln()).exp()`"),
     (&["cbrt"], "write `x.powf(1.0 / 3.0)`"),
     (&["hypot"], "write `(x * x + y * y).sqrt()`"),
@@ -47,12 +47,15 @@ const FOREIGN: [(&[&str], &str); 22] = [
     (&["csc"], "write `1 / x.sin()`"),
     (&["mul_add"], "write `a * b + c`"),
     (&["heaviside", "step", "where", "select", "piecewise"], SWITCH),
-    (&["floor", "ceil", "round", "trunc", "mod", "fmod", "rem_euclid"], "it has no useful derivative"),
+    (
+        &["floor", "ceil", "round", "trunc", "mod", "fmod", "rem_euclid"],
+        "it has no useful derivative\nhelp: compute it outside, and give it to the model by an `input`",
+    ),
     (&["normalize", "normalized", "unit"], "write `v / v.norm()`"),
     (&["try_inverse", "inverse", "inv"], INVERSE),
     (
         &["to_radians", "radians", "deg2rad", "deg", "rad", "degrees"],
-        "angles are in radians: write `90 * PI / 180` for 90 degrees",
+        "angles are in radians\nhelp: write `90 * PI / 180` for 90 degrees",
     ),
     (&["to_degrees", "rad2deg"], "write `x * 180 / PI`"),
     (
@@ -63,8 +66,8 @@ const FOREIGN: [(&[&str], &str); 22] = [
         &["array", "vec", "col", "asarray", "list", "new"],
         "a vector is written `vector![..]`, a matrix `matrix![..; ..]`",
     ),
-    (&["len", "size", "shape"], "sizes are those of the declaration: write the number"),
-    (&["rational", "fraction", "frac"], "a quotient of numbers is exact: write `1 / 2`"),
+    (&["len", "size", "shape"], "sizes are those of the declaration\nhelp: write the number"),
+    (&["rational", "fraction", "frac"], "a quotient of numbers is exact\nhelp: write `1 / 2`"),
     (&["sum", "prod", "range"], "a sum is written `(0..3).map(|i| ..).sum()`"),
 ];
 
@@ -75,7 +78,7 @@ pub(super) fn parentheses(method: &str) -> &'static str {
 }
 
 /// The advice for inverses.
-const INVERSE: &str = "inverses are not written out: make the inverse of a constant matrix a parameter, \
+const INVERSE: &str = "inverses are not written out\nhelp: make the inverse of a constant matrix a parameter, \
     and write the inverse of a small one as its adjugate over its `determinant()`";
 
 /// Constants of Rust's `consts`.
@@ -122,7 +125,11 @@ pub(super) fn call(name: &str, arguments: &[&Expr]) -> Option<String> {
             return Some(format!("a square is written `{}.powi(2)`", receiver(base)));
         }
         ("sind" | "cosd" | "tand", [angle]) => {
-            return Some(format!("angles are in radians: write `({} * PI / 180).{}()`", receiver(angle), &lower[..3]));
+            return Some(format!(
+                "angles are in radians\nhelp: write `({} * PI / 180).{}()`",
+                receiver(angle),
+                &lower[..3]
+            ));
         }
         ("eye", [size]) => return Some(format!("write `identity({})`", short(size))),
         _ => {}

@@ -10,6 +10,7 @@ use super::methods::{Builtin, Value, arguments};
 use super::scope::{Poison, Reported, Scope, every};
 use super::value::ShapedExpression;
 use crate::expression::Expression;
+use crate::syntax::diagnostics::advised;
 use crate::syntax::{MAX_ENTRIES, Shape, nearest, peel, plain};
 
 /// The functions, in the order in which messages list them.
@@ -133,13 +134,13 @@ impl Scope<'_> {
         let message = if path.get_ident().is_some_and(|name| self.has_value(name)) {
             format!("`{name}` is not a function: a product is written `{name} * (..)`, an entry `{name}[0]`")
         } else if let Some((method, advice)) = foreign::as_method(name, &arguments) {
-            format!("`{method}` is a method: {advice}")
+            advised(format_args!("`{method}` is a method"), advice)
         } else if let Some(advice) = foreign::call(name, &arguments) {
-            format!("there is no function `{written}` here: {advice}")
+            advised(format_args!("there is no function `{written}` here"), advice)
         } else if let Some(method) = foreign::method(name) {
-            format!("`{method}` is a method: write `x.{method}{}`", foreign::parentheses(method))
+            format!("`{method}` is a method\nhelp: write `x.{method}{}`", foreign::parentheses(method))
         } else if let Some(near) = nearest(name, FUNCTIONS.map(|(function, ..)| function)) {
-            format!("unknown function `{written}`; did you mean `{near}`?")
+            format!("unknown function `{written}`\nhelp: did you mean `{near}`?")
         } else {
             format!("unknown function `{written}`; the functions are {USAGE}")
         };
@@ -189,7 +190,7 @@ impl Scope<'_> {
         let name = call.path.segments.last().map(|word| plain(&word.ident)).unwrap_or_default();
         let Some((_, constructor)) = CONSTRUCTORS.into_iter().find(|(constructor, _)| *constructor == name) else {
             let message = match nearest(&name, CONSTRUCTORS.map(|(constructor, _)| constructor)) {
-                Some(near) => format!("unknown macro `{name}!`; did you mean `{near}!`?"),
+                Some(near) => format!("unknown macro `{name}!`\nhelp: did you mean `{near}!`?"),
                 None => {
                     format!("unknown macro `{name}!`; there are `vector![..]`, `matrix![..; ..]` and `stack![..; ..]`")
                 }
@@ -272,7 +273,8 @@ impl Scope<'_> {
         let mut sized = blocks.clone().into_iter().filter_map(|block| Some((block, block.value.as_ref()?.shape())));
         let Some((_, first)) = sized.next() else {
             let written = blocks.into_iter().next().map(|block| block.written);
-            let message = format!("all blocks of this {line} are 0: write one as `zeros(r, c)`, which has a size");
+            let message =
+                format!("all blocks of this {line} are 0\nhelp: write one as `zeros(r, c)`, which has a size");
             return self.fail(written, message);
         };
         match sized.find(|(_, shape)| of(shape.extent()) != of(first.extent())) {

@@ -82,7 +82,7 @@ impl Scope<'_> {
         let (value, by) = (value?, by?);
         let Some(scalar) = value.as_scalar() else {
             let message = "`gradient` takes a scalar, and this is";
-            return self.fail(function, format!("{message} {}: take its entries one by one", value.shape()));
+            return self.fail(function, format!("{message} {}\nhelp: take its entries one by one", value.shape()));
         };
         let stands_in = |symbol: &Symbol| match self.role(*symbol) {
             Some(Role::Rate { .. } | Role::Conjugate { .. }) => Some(self.whole(*symbol)),
@@ -92,7 +92,7 @@ impl Scope<'_> {
         if let Some(name) = scalar.symbols().iter().find_map(stands_in) {
             let message = format!("`gradient` does not know how `{name}` depends on `{}`", variable.to_token_stream());
             let remedy = "write variables of the state in its place, such as velocities or momenta";
-            return self.fail(function, format!("{message}: {remedy}"));
+            return self.fail(function, format!("{message}\nhelp: {remedy}"));
         }
         let entry = |entry: &Expression| match entry {
             Expression::Symbol(symbol) => stands_in(symbol).is_none().then_some(*symbol),
@@ -166,7 +166,7 @@ impl Scope<'_> {
         name: &str,
         value: &Expression,
     ) -> Reported<(SparseRow, Expression)> {
-        let why_linear = "; d'Alembert's principle does not cover such constraints: did you mean `invariant`?";
+        let why_linear = "; d'Alembert's principle does not cover such constraints\nhelp: did you mean `invariant`?";
         let is_lagrangian = self.declaration.formalism == Formalism::Lagrangian;
         // Those of a canonical system are constraints on rates as such, whatever these are.
         let written = match &self.settlement {
@@ -179,7 +179,7 @@ impl Scope<'_> {
         if !offset.is_zero() && !along.keys().any(is_free) {
             let what = if along.is_empty() { "contains no velocity" } else { "restricts no velocity that is free" };
             let remedy = "restrict coordinates by `constraint`, or remove it";
-            return self.fail(&named.value, format!("`{name}` {what}: {remedy}"));
+            return self.fail(&named.value, format!("`{name}` {what}\nhelp: {remedy}"));
         }
         let along = along.into_iter().map(|(rate, entry)| match self.role(rate) {
             Some(Role::Rate { of }) => (of, entry),
@@ -248,7 +248,7 @@ fn check_rate(scope: &mut Scope, named: &NamedExpression, value: &ShapedExpressi
             let rest = notation::short(&rest, scope.symbols);
             let remedy = "declare what moves as a coordinate with inertia, driven by `constraint(drive = shift - speed * t)` with \
                           `time(t)`, and write its velocity here";
-            let message = format!("{subject} has a part without velocities, `{rest}`: {remedy}");
+            let message = format!("{subject} has a part without velocities, `{rest}`\nhelp: {remedy}");
             return scope.fail(&named.value, message);
         }
     }
@@ -305,16 +305,16 @@ fn misfit_in_words(symbols: &Symbols, lagrangian: &Lagrangian, misfit: &Misfit) 
                 // The inertia of a spin counts also where no angle does.
                 [only] if velocities.iter().any(|velocity| lagrangian.lagrangian.symbols().contains(velocity)) => {
                     format!(
-                        "{only} moves no coordinate: add a coordinate whose rate it is, an angle for a spin, as in `kinematics(angle = {})`",
+                        "{only} moves no coordinate\nhelp: add a coordinate whose rate it is, an angle for a spin, as in `kinematics(angle = {})`",
                         only.trim_matches('`')
                     )
                 }
-                [only] => format!("{only} moves no coordinate: remove it"),
-                _ => format!("{} move the coordinates in the same way: remove one", joined(&names)),
+                [only] => format!("{only} moves no coordinate\nhelp: remove it"),
+                _ => format!("{} move the coordinates in the same way\nhelp: remove one", joined(&names)),
             }
         }
         Misfit::Large { of: (i, j) } => format!(
-            "the bracket of the directions of {} and {} is too long to be written out: it divides by determinants of the frame; take \
+            "the bracket of the directions of {} and {} is too long to be written out: it divides by determinants of the frame\nhelp: take \
              rates of coordinates for some of the velocities, and hold what they have to satisfy by reactions",
             name(i),
             name(j)
@@ -322,7 +322,7 @@ fn misfit_in_words(symbols: &Symbols, lagrangian: &Lagrangian, misfit: &Misfit) 
         Misfit::Reflected { of: (i, j), matrices } => {
             let matrix = matrices.first().map_or("r", |entry| stem(&symbols[*entry].name));
             format!(
-                "the directions of {} and {} close only where `{matrix}` is a rotation, and its constraints let it reflect, too: add \
+                "the directions of {} and {} close only where `{matrix}` is a rotation, and its constraints let it reflect, too\nhelp: add \
                  `constraint(right_handed = {matrix}.determinant() - 1)`",
                 name(i),
                 name(j)
@@ -333,7 +333,7 @@ fn misfit_in_words(symbols: &Symbols, lagrangian: &Lagrangian, misfit: &Misfit) 
             let (i, j) = (name(i), name(j));
             format!(
                 "the directions of {i} and {j} do not close: their bracket is ({}), which no velocity moves along, and the Lagrangian has \
-                 no kinetic energy along it; add a velocity for that direction, and set it to zero by \
+                 no kinetic energy along it\nhelp: add a velocity for that direction, and set it to zero by \
                  `velocity_constraint(name = velocity)`",
                 entries.join(", ")
             )
@@ -362,7 +362,7 @@ pub(super) fn find_sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints:
             *purpose = Purpose::InvariantSet;
             scope.sets.insert(plain(&named.name));
         } else if let Some(word) = &named.assume {
-            scope.errors.push(word.span(), format_args!("`{}` {KEPT}: remove `{ASSUME}`", named.name));
+            scope.errors.push(word.span(), format_args!("`{}` {KEPT}\nhelp: remove `{ASSUME}`", named.name));
         }
     }
 }
@@ -378,7 +378,7 @@ pub(super) fn exceed(IntegralList { integrals, spans }: &IntegralList, symbols: 
     if let Some(id) = excess {
         let message =
             format!("with `{}` there are more constraints than the {velocities} velocities allow", integrals[id].name);
-        errors.push(spans[id], format_args!("{message}; remove some"));
+        errors.push(spans[id], format_args!("{message}\nhelp: remove some"));
     }
     excess.is_some()
 }

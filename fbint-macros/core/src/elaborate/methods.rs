@@ -12,6 +12,7 @@ use super::switch;
 use super::value::ShapedExpression;
 use crate::expression::parts::Results;
 use crate::expression::{Expression, Function, to_f64};
+use crate::syntax::diagnostics::advised;
 use crate::syntax::{Shape, nearest, plain};
 
 /// The largest exponent, or product of the exponents of nested powers. A polynomial of a higher degree is a slip of the pen.
@@ -74,7 +75,7 @@ impl Scope<'_> {
             return series(self, call);
         }
         if let Some(turbofish) = &call.turbofish {
-            return self.fail(turbofish, "types have no meaning here: drop `::<..>`");
+            return self.fail(turbofish, "types have no meaning here\nhelp: drop `::<..>`");
         }
         if name == "map" {
             return self.fail(&call.method, "`map` belongs into a sum: `(a..b).map(|i| ..).sum()`");
@@ -100,7 +101,7 @@ impl Scope<'_> {
     fn of_module(&self, call: &ExprMethodCall) -> Option<String> {
         let module = self.unknown_root(&call.receiver)?;
         let remedy = foreign::call(&plain(&call.method), &call.args.iter().collect::<Vec<_>>())?;
-        Some(format!("there is no `{module}` here: {remedy}"))
+        Some(advised(format_args!("there is no `{module}` here"), remedy))
     }
 
     fn unknown_method<T>(&self, method: &Ident) -> Reported<T> {
@@ -108,8 +109,8 @@ impl Scope<'_> {
         let near = nearest(&name, METHODS.map(|(method, ..)| method));
         let same = near.filter(|near| near.replace('_', "") == name.replace('_', "").to_lowercase());
         let message = match (foreign::advice(&name).filter(|_| same.is_none()), foreign::method(&name).or(near)) {
-            (Some(advice), _) => format!("there is no method `{name}` here: {advice}"),
-            (None, Some(near)) => format!("unknown method `{name}`; did you mean `{near}`?"),
+            (Some(advice), _) => advised(format_args!("there is no method `{name}` here"), advice),
+            (None, Some(near)) => format!("unknown method `{name}`\nhelp: did you mean `{near}`?"),
             (None, None) => {
                 let methods = METHODS.map(|(method, ..)| method).join(", ");
                 format!("unknown method `{name}`; the methods are {methods}")
@@ -122,7 +123,8 @@ impl Scope<'_> {
         let value = self.evaluate(&call.receiver)?;
         if value.shape() == Shape::Scalar {
             let name = plain(&call.method);
-            let message = format!("`{name}` takes a vector or a matrix, and this is a scalar: use `abs` or `powi(2)`");
+            let message =
+                format!("`{name}` takes a vector or a matrix, and this is a scalar\nhelp: use `abs` or `powi(2)`");
             return self.fail(&call.method, message);
         }
         Ok(value.norm_squared().into())

@@ -5,7 +5,6 @@
 //! outputs are flattened to scalars. Every mistake is reported once, at its own token; whatever depends on it is left out silently. The
 //! emitted equations are the declared ones, term for term: simplification is not done here.
 
-mod beginning;
 mod evaluate;
 mod events;
 mod field;
@@ -18,6 +17,7 @@ mod multipliers;
 mod numbers;
 mod quantities;
 mod scope;
+mod start_values;
 mod switch;
 mod symbols;
 mod value;
@@ -28,13 +28,13 @@ use proc_macro2::{Span, TokenTree};
 use quote::ToTokens;
 use syn::Ident;
 
-pub use self::beginning::StartValues;
 pub use self::events::{DrawnShape, Event, Scenery};
 use self::integrals::{IntegralList, conserved, latex};
 pub(crate) use self::lagrangian::joined;
 use self::multipliers::multipliers;
 use self::quantities::{Purpose, Quantity, ScalarQuantity, flatten, scalars};
 use self::scope::Scope;
+pub use self::start_values::StartValues;
 pub use self::symbols::{EntryIndex, VariableEntry};
 use self::symbols::{SymbolTable, add_of, auxiliary};
 use crate::derivation::table::Table;
@@ -55,7 +55,7 @@ pub struct Elaborated {
     /// Where each output is named.
     pub output_spans: Vec<Span>,
     /// Where a run begins.
-    pub beginning: StartValues,
+    pub start_values: StartValues,
     /// The events and the drawing.
     pub scenery: Scenery,
 }
@@ -78,7 +78,7 @@ pub fn elaborate(declaration: &mut Declaration, errors: &Errors) -> Option<Elabo
     {
         lagrangian.brackets = brackets;
     }
-    let beginning = StartValues::of(&mut scope);
+    let start_values = StartValues::of(&mut scope);
     let listed = IntegralList::of(declaration, &quantities);
     let symbols = all_symbols(&scope, &listed);
     scope.multipliers = Some(multipliers(&scope, &quantities, &listed.integrals, &symbols));
@@ -110,8 +110,8 @@ pub fn elaborate(declaration: &mut Declaration, errors: &Errors) -> Option<Elabo
         laws: laws.ok()?,
     };
     let output_spans = scalars(&quantities, Purpose::Output).map(|output| output.span).collect();
-    let (places, beginning, scenery) = (unknowns.places, beginning.ok()?, scenery.ok()?);
-    Some(Elaborated { problem, places, spans, output_spans, beginning, scenery })
+    let (places, start_values, scenery) = (unknowns.places, start_values.ok()?, scenery.ok()?);
+    Some(Elaborated { problem, places, spans, output_spans, start_values, scenery })
 }
 
 /// Whether a velocity constraint of a system without work has a part without velocities. Mistakes are left to be reported.
@@ -216,7 +216,7 @@ fn count(quantities: &[Quantity], symbols: &Symbols, errors: &Errors) {
         let has_momentum = last.value.symbols().iter().any(is_momentum);
         let remedy = if has_momentum { "" } else { ", or declare it as `constraint`, which adds its rate" };
         let remedy = format!("add the one that is conjugate to `{}`{remedy}", last.name);
-        errors.push(last.span, format_args!("{message}, or the matrix of their brackets is singular; {remedy}"));
+        errors.push(last.span, format_args!("{message}, or the matrix of their brackets is singular\nhelp: {remedy}"));
         return;
     }
     let excess = constraints.get(degrees).or_else(|| phase.get(2 * (degrees - constraints.len().min(degrees))));
@@ -225,7 +225,7 @@ fn count(quantities: &[Quantity], symbols: &Symbols, errors: &Errors) {
         let equations = 2 * constraints.len() + phase.len();
         let rates = if constraints.is_empty() { "" } else { " with their rates" };
         let count = format!("{equations} equations{rates} on a state of {}", 2 * degrees);
-        errors.push(quantity.span, format_args!("{message}: {count}; remove some"));
+        errors.push(quantity.span, format_args!("{message}: {count}\nhelp: remove some"));
     }
 }
 
@@ -245,21 +245,21 @@ fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken
     for (coordinate, momentum) in declaration.coordinates.iter().zip(&declaration.momenta) {
         let (q, p) = (&coordinate.name, &momentum.name);
         if !is_used(p) {
-            report(q, format!("nothing uses the coordinate `{q}` or its momentum `{p}`: remove both"));
+            report(q, format!("nothing uses the coordinate `{q}` or its momentum `{p}`\nhelp: remove both"));
         }
     }
     for Variable { name, .. } in &declaration.inputs {
-        report(name, format!("nothing uses the input `{name}`: let a force depend on it, or remove it"));
+        report(name, format!("nothing uses the input `{name}`\nhelp: let a force depend on it, or remove it"));
     }
     let is_named = declaration.inputs.is_empty() && declaration.has(AttributeKey::Time);
     for Variable { name, .. } in declaration.time.iter().filter(|_| is_named) {
-        report(name, format!("nothing depends on the time `{name}`: remove `time({name})`"));
+        report(name, format!("nothing depends on the time `{name}`\nhelp: remove `time({name})`"));
     }
     for Variable { name, .. } in &declaration.parameters {
-        report(name, format!("nothing uses the parameter `{name}`: remove the field"));
+        report(name, format!("nothing uses the parameter `{name}`\nhelp: remove the field"));
     }
     for NamedExpression { name, .. } in &declaration.defines {
-        report(name, format!("nothing uses the definition `{name}`: remove it"));
+        report(name, format!("nothing uses the definition `{name}`\nhelp: remove it"));
     }
 }
 

@@ -109,11 +109,11 @@ impl<'a> Scope<'a> {
             (Some(family), None) => {
                 let (start, last) = (family.range.start, family.range.end - 1);
                 let message = format!("`{name}` is a family of constraints, numbered {start} to {last}");
-                return self.fail(path, format!("{message}: say which, as in `multiplier({name}[{start}])`"));
+                return self.fail(path, format!("{message}\nhelp: say which, as in `multiplier({name}[{start}])`"));
             }
             (None, Some(index)) => {
                 let number = index.index.to_token_stream();
-                let message = format!("the constraint `{name}` is not a family: write `multiplier({name})`");
+                let message = format!("the constraint `{name}` is not a family\nhelp: write `multiplier({name})`");
                 let remedy = format!("and `multiplier({name})[{number}]` for an entry if it is a vector");
                 return self.fail(index, format!("{message}, {remedy}"));
             }
@@ -145,7 +145,7 @@ impl<'a> Scope<'a> {
         let known: Vec<&str> = self.multipliers.iter().flat_map(|table| table.keys()).map(|it| &it[..]).collect();
         let message = format!("`{written}` is not a constraint");
         let message = match nearest(&written, known.iter().copied()) {
-            Some(near) => format!("{message}; did you mean `{near}`?"),
+            Some(near) => format!("{message}\nhelp: did you mean `{near}`?"),
             None => {
                 let all = if known.is_empty() { "this model has none".to_owned() } else { list(&known) };
                 format!("{message}, and only constraints have multipliers: {all}")

@@ -16,18 +16,18 @@ pub(super) fn exact(literal: &Lit) -> Result<BigRational, String> {
         Lit::Int(integer) => (integer.base10_digits(), integer.suffix()),
         Lit::Float(float) => (float.base10_digits(), float.suffix()),
         Lit::Str(text) if decimal(text.value().trim()).is_some() => {
-            return Err(format!("a number has no quotes: write `{}`", text.value().trim()));
+            return Err(format!("a number has no quotes\nhelp: write `{}`", text.value().trim()));
         }
         _ => return Err("only numbers are literals of an expression".to_owned()),
     };
     match suffix {
         "" | "f64" => decimal(digits).ok_or_else(|| "this number is out of reach of double precision".to_owned()),
-        "deg" | "degree" | "degrees" => Err(format!("angles are in radians: write `{digits} * PI / 180`")),
+        "deg" | "degree" | "degrees" => Err(format!("angles are in radians\nhelp: write `{digits} * PI / 180`")),
         "e" | "E" => Err("the digits of the exponent are missing".to_owned()),
         "i" | "j" => Err("every number is real here".to_owned()),
-        suffix if UNITS.contains(&suffix) => Err(format!("numbers have no units: drop `{suffix}`")),
+        suffix if UNITS.contains(&suffix) => Err(format!("numbers have no units\nhelp: drop `{suffix}`")),
         suffix if TYPES.contains(&suffix) || suffix.starts_with(['i', 'u']) && suffix.ends_with(char::is_numeric) => {
-            Err(format!("numbers are exact and real here: drop the suffix `{suffix}`"))
+            Err(format!("numbers are exact and real here\nhelp: drop the suffix `{suffix}`"))
         }
         name => Err(format!("a product is written `{digits} * {name}`")),
     }

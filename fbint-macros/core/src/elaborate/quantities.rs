@@ -194,9 +194,9 @@ fn refuse_motion(scope: &Scope, named: &NamedExpression, value: &ShapedExpressio
              `phase_constraint`"
         ),
         _ if is_momentum(symbol) => {
-            format!("{what}, but a `constraint` holds between coordinates only: use `phase_constraint`")
+            format!("{what}, but a `constraint` holds between coordinates only\nhelp: use `phase_constraint`")
         }
-        _ => format!("{what}: a `constraint` restricts coordinates; use `velocity_constraint`"),
+        _ => format!("{what}: a `constraint` restricts coordinates\nhelp: use `velocity_constraint`"),
     };
     scope.fail_at(word.span(), message)
 }
@@ -205,7 +205,7 @@ fn refuse_motion(scope: &Scope, named: &NamedExpression, value: &ShapedExpressio
 fn constancy(name: &str, kind: Purpose, has_vanished: bool) -> String {
     let what = match kind {
         Purpose::VelocityConstraint if has_vanished => {
-            return format!("`{name}` restricts no velocity: those in it are put to zero already; remove it");
+            return format!("`{name}` restricts no velocity: those in it are put to zero already\nhelp: remove it");
         }
         Purpose::VelocityConstraint => "velocity constraint",
         Purpose::PhaseConstraint => "phase constraint",
@@ -215,7 +215,9 @@ fn constancy(name: &str, kind: Purpose, has_vanished: bool) -> String {
     let variable =
         if matches!(kind, Purpose::Holonomic | Purpose::Redundant) { "coordinate" } else { "variable of the state" };
     match what {
-        "invariant" => format!("the invariant `{name}` is constant by itself: it contains no {variable}; remove it"),
+        "invariant" => {
+            format!("the invariant `{name}` is constant by itself: it contains no {variable}\nhelp: remove it")
+        }
         _ => format!("the {what} `{name}` is constant: it contains no {variable} and restricts nothing"),
     }
 }

@@ -13,7 +13,7 @@ use super::symbols::{SymbolTable, SymbolicVariable};
 use super::value::ShapedExpression;
 use crate::derivation::{Role, Symbols};
 use crate::expression::{Expression, Symbol};
-use crate::syntax::diagnostics::Errors;
+use crate::syntax::diagnostics::{Errors, advised};
 use crate::syntax::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, nearest, plain};
 
 /// A mistake that has been reported already.
@@ -131,7 +131,7 @@ impl<'a> Scope<'a> {
             let what = match (key, key.meaning()) {
                 (AttributeKey::Define, _) | (_, None) => continue,
                 (AttributeKey::Output, Some(kind)) => {
-                    format!("is {kind}, which nothing else can use: name the expression with `define`")
+                    format!("is {kind}, which nothing else can use\nhelp: name the expression with `define`")
                 }
                 (_, Some(kind)) => integral(kind),
             };
@@ -290,7 +290,7 @@ impl<'a> Scope<'a> {
     /// Refuses an index whose name already has a meaning.
     pub(super) fn check_index(&mut self, index: &Ident) -> Reported<()> {
         if self.names.contains_key(&plain(index)) || plain(index) == "PI" {
-            return self.fail_at(index.span(), format!("`{index}` already has a meaning: choose another index"));
+            return self.fail_at(index.span(), format!("`{index}` already has a meaning\nhelp: choose another index"));
         }
         Ok(())
     }
@@ -349,7 +349,7 @@ impl<'a> Scope<'a> {
                 self.progress[index] = Evaluation::Done(Err(Poison));
                 let name = &define.name;
                 let message = format!("the definition of `{name}` needs `{name}` itself, directly or by way of others");
-                return self.fail_at(name.span(), format!("{message}: write one of them out"));
+                return self.fail_at(name.span(), format!("{message}\nhelp: write one of them out"));
             }
             Evaluation::Done(value) => return value.clone(),
         }
@@ -395,13 +395,13 @@ impl<'a> Scope<'a> {
         let known: Vec<&str> = values.map(|(name, _)| name.as_str()).collect();
         let near = nearest(&key, known.iter().copied().chain(indices).chain(["PI"])).map(str::to_owned);
         let message = match (foreign_name(&key).or_else(|| self.as_rate(&key)), near) {
-            (Some(advice), _) => format!("unknown name `{name}`: {advice}"),
+            (Some(advice), _) => advised(format_args!("unknown name `{name}`"), advice),
             (None, Some(near)) => {
                 self.used.insert(near.clone());
-                format!("unknown name `{name}`; did you mean `{near}`?")
+                format!("unknown name `{name}`\nhelp: did you mean `{near}`?")
             }
             (None, None) if !key.chars().any(char::is_lowercase) && key.chars().any(char::is_uppercase) => format!(
-                "unknown name `{name}`: the macro cannot see constants of the crate; make it a field of the struct, or write its number, \
+                "unknown name `{name}`: the macro cannot see constants of the crate\nhelp: make it a field of the struct, or write its number, \
                  for instance in `define(..)`"
             ),
             (None, None) => {
@@ -483,7 +483,7 @@ impl<'a> Scope<'a> {
 /// The message for the name of a constraint or an integral where a value is needed.
 fn integral(kind: &str) -> String {
     let remedy = "name its expression with `define` and use that name in both places";
-    format!("is {kind}, which has no value here: {remedy}")
+    format!("is {kind}, which has no value here\nhelp: {remedy}")
 }
 
 /// The advice for a name that is often expected to be known.
@@ -492,9 +492,9 @@ fn foreign_name(name: &str) -> Option<Cow<'static, str>> {
         return Some(Cow::from(format!("a product is written `{left} * {right}`")));
     }
     match name {
-        "multiplier" => Some(Cow::from("it is a function: write `multiplier(constraint)`")),
-        "hat" | "identity" | "zeros" => Some(Cow::from(format!("it is a function: write `{name}(..)`"))),
-        "vector" | "matrix" => Some(Cow::from(format!("it is a macro: write `{name}![..]`"))),
+        "multiplier" => Some(Cow::from("it is a function\nhelp: write `multiplier(constraint)`")),
+        "hat" | "identity" | "zeros" => Some(Cow::from(format!("it is a function\nhelp: write `{name}(..)`"))),
+        "vector" | "matrix" => Some(Cow::from(format!("it is a macro\nhelp: write `{name}![..]`"))),
         "t" | "time" => Some(Cow::from(format!("to let the model depend on the time, add `time({name})`"))),
         "pi" | "Pi" | "π" | "M_PI" => Some(Cow::from("write `PI`")),
         "E" | "TAU" => Some(Cow::from("write `1.exp()` or `2 * PI`: `PI` is the only constant that is known here")),

@@ -56,14 +56,18 @@ impl Scope<'_> {
     /// `if condition { a } else { b }`
     pub(super) fn conditional(&mut self, written: &ExprIf) -> Value {
         let Some((_, otherwise)) = &written.else_branch else {
-            return self
-                .fail(written.if_token, "a value is needed in either case: write `if condition { a } else { b }`");
+            return self.fail(
+                written.if_token,
+                "a value is needed in either case\nhelp: write `if condition { a } else { b }`",
+            );
         };
         let condition = self.condition(&written.cond);
         let first = match &written.then_branch.stmts[..] {
             [Stmt::Expr(inner, None)] => self.evaluate(inner),
-            _ => self
-                .fail(&written.then_branch, "a branch holds one expression; name intermediate results with `define`"),
+            _ => self.fail(
+                &written.then_branch,
+                "a branch holds one expression\nhelp: name intermediate results with `define`",
+            ),
         };
         let other = self.evaluate(otherwise);
         let (condition, first, other) = (condition?, first?, other?);
@@ -92,7 +96,10 @@ impl Scope<'_> {
                     }
                     op => {
                         let op = op.to_token_stream();
-                        self.fail(binary.op, format!("`{op}` is no comparison that has sides: compare by `<` or `>`"))
+                        self.fail(
+                            binary.op,
+                            format!("`{op}` is no comparison that has sides\nhelp: compare by `<` or `>`"),
+                        )
                     }
                 }
             }
@@ -129,7 +136,7 @@ impl Scope<'_> {
                       `((x.abs() - x) / 2).powi(2)` for a spring that acts where x < 0";
         self.fail(
             written,
-            format!("{what} cannot switch, as `if`, `max`, `min`, `clamp` and `signum` do: {reason}; {remedy}"),
+            format!("{what} cannot switch, as `if`, `max`, `min`, `clamp` and `signum` do: {reason}\nhelp: {remedy}"),
         )
     }
 }

@@ -3,12 +3,12 @@
 //! The generated code is a guest in the user's crate: absolute paths, no prelude, no name but the state's type, and variables
 //! that begin with two underscores.
 
-mod beginning;
 mod body;
 mod derivatives;
 mod facts;
 mod functions;
 mod hamel;
+mod start_values;
 mod state;
 mod stub;
 mod taylor;
@@ -79,7 +79,7 @@ pub fn source(declaration: &Declaration, model: &CompiledModel) -> String {
 
 fn items(writer: &Writer<'_>) -> TokenStream {
     let (item, state) = (&writer.instance.item, state_type(writer.declaration));
-    let (default, driven) = (beginning::default(writer), driven(writer));
+    let (default, driven) = (start_values::default(writer), driven(writer));
     let functions = GeneratedFunctions::of(writer);
     let system = feedback_system(writer, &functions.prepare);
     let facts = facts::generated_system(writer, &functions);
@@ -314,9 +314,9 @@ fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
     let [n, m, outputs] = [signatures.states, signatures.integrals, signatures.outputs].map(Literal::usize_unsuffixed);
     let (facts, parameters) = (facts(runtime, &quote!(Self)), parameters(writer));
     let (start, hamel_functions_of_system, gathered) =
-        (beginning::start(writer), hamel_functions_of_system(writer), gathered(writer));
+        (start_values::start(writer), hamel_functions_of_system(writer), gathered(writer));
     let taylor_functions = taylor_functions(writer);
-    let scenery = beginning::scenery(writer);
+    let scenery = start_values::scenery(writer);
     let doc = writer.model.map(|model| format!("{}\n# Equations\n\n```text\n{}```", model.summary, model.equations));
     let items = quote! {
         type Vector<T: #runtime::Entry> = [T; #n];

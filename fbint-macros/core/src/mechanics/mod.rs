@@ -34,7 +34,7 @@ use crate::proofs::involution::involution;
 pub type Unreal = Quantity;
 
 /// The message about such a quantity.
-pub const NO_DERIVATIVE: &str = "has no finite real derivative: some part of it divides by zero or takes the root of a negative number; \
+pub const NO_DERIVATIVE: &str = "has no finite real derivative: some part of it divides by zero or takes the root of a negative number\nhelp: \
                                  remove that part";
 
 /// Why nothing is derived.

@@ -37,7 +37,7 @@ pub enum Order {
 
 /// Where a model is compiled.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct BuildEnvironment {
     /// The package's folder, if it is known.
     pub package: Option<PathBuf>,
     /// The package's name.
@@ -74,7 +74,7 @@ pub enum FileError {
     Access(String),
 }
 
-impl Surroundings {
+impl BuildEnvironment {
     /// Nothing is kept.
     pub fn nowhere() -> Self {
         Self {

@@ -20,7 +20,7 @@
 //! end 0123456789abcdef0123456789abcdef   a checksum of all lines before
 //! ```
 //!
-//! The names of symbols and integrals are not in it: they come from the declaration, and may change. Nothing in a file is believed:
+//! The names of symbols and integrals are not in it: they come from the declaration, and may change. Nothing in a file is trusted:
 //! [`check`](crate::check) compares everything with derivatives of the declared expressions, and claims are proved again or
 //! tested.
 //!
@@ -40,6 +40,6 @@ mod trust;
 
 pub use self::file::{FORMAT, read, write};
 pub(crate) use self::folder::VARIABLE;
-pub use self::folder::{FileError, Folder, Order, SizeLimits, Surroundings};
+pub use self::folder::{BuildEnvironment, FileError, Folder, Order, SizeLimits};
 pub use self::key::{checksum, key};
 pub use self::trust::verify_kept;

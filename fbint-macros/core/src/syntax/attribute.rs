@@ -9,7 +9,7 @@ use syn::{Expr, Ident};
 
 use super::key::{self, AttributeKey, Syntax};
 use super::{Declaration, habits, limits, nearest, peel, plain};
-use crate::syntax::diagnostics::Errors;
+use crate::syntax::diagnostics::{Errors, advised};
 
 /// The beginning of syn's message about missing tokens.
 pub(super) const END_OF_INPUT: &str = "unexpected end of input";
@@ -87,7 +87,7 @@ impl AttributeReader<'_> {
         if is_repeated {
             let are_listed = matches!(key.row().syntax, Syntax::Variables(_));
             let remedy = if are_listed { "list all of them in one" } else { "keep one of the two" };
-            self.errors.push(word.span(), format_args!("`{}` is given twice: {remedy}", key.name()));
+            self.errors.push(word.span(), format_args!("`{}` is given twice\nhelp: {remedy}", key.name()));
         }
         self.declaration.seen.push((key, word.span()));
         self.read_value(&KeyEntry { key, word, rest, is_repeated });
@@ -140,7 +140,7 @@ impl AttributeReader<'_> {
             Syntax::Flag(target) => {
                 *(target.mutable)(self.declaration) = true;
                 if let [TokenTree::Group(group), ..] = entry.rest {
-                    let message = format!("`{}` stands alone: remove this", entry.key.name());
+                    let message = format!("`{}` stands alone\nhelp: remove this", entry.key.name());
                     return self.lose_rest(group.span(), message);
                 }
                 self.leftover(entry.rest);
@@ -151,7 +151,7 @@ impl AttributeReader<'_> {
     /// Reports the unknown key and reads on with the one that was most likely meant.
     fn unknown_key(&mut self, word: &Ident) -> Option<AttributeKey> {
         if let Some(advice) = key::foreign(&plain(word)) {
-            self.errors.push(word.span(), format_args!("there is no key `{word}`: {advice}"));
+            self.errors.push(word.span(), advised(format_args!("there is no key `{word}`"), advice));
             return None;
         }
         let names: Vec<&str> = AttributeKey::ALL.iter().map(|key| key.name()).collect();
@@ -160,7 +160,7 @@ impl AttributeReader<'_> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("the keys are {}", names.join(", ")),
         };
-        self.errors.push(word.span(), format_args!("unknown key `{word}`; {remedy}"));
+        self.errors.push(word.span(), format_args!("unknown key `{word}`\nhelp: {remedy}"));
         near.and_then(AttributeKey::spelled)
     }
 
@@ -232,7 +232,7 @@ impl AttributeReader<'_> {
                 self.lose_rest(word.span(), format_args!("a comma is missing before `{word}`"));
             }
             [TokenTree::Punct(punct), ..] if after_equals(tokens).is_some() => {
-                self.lose_rest(punct.span(), "there is no value here: remove `=` and what follows it");
+                self.lose_rest(punct.span(), "there is no value here\nhelp: remove `=` and what follows it");
             }
             [TokenTree::Punct(punct), ..] if punct.as_char() == ';' => {
                 self.lose_rest(punct.span(), "entries are separated by commas");

@@ -17,10 +17,11 @@ pub(super) fn pairs(declaration: &Declaration, errors: &Errors) {
     let names: Vec<String> = coordinates.iter().map(|coordinate| format!("{} = ..", coordinate.name)).collect();
     let (kind, partners, remedy) = match declaration.formalism {
         Formalism::Canonical => {
-            ("momentum", momenta, "coordinates and momenta have the same shapes, in the same order".to_owned())
+            ("momentum", momenta, ": coordinates and momenta have the same shapes, in the same order".to_owned())
         }
         Formalism::Lagrangian if kinematics.is_empty() => {
-            let remedy = format!("say how the velocities move the coordinates by `kinematics({})`", names.join(", "));
+            let remedy =
+                format!("\nhelp: say how the velocities move the coordinates by `kinematics({})`", names.join(", "));
             ("velocity", velocities, remedy)
         }
         _ => return,
@@ -40,7 +41,7 @@ pub(super) fn pairs(declaration: &Declaration, errors: &Errors) {
             (Some(Variable { name, .. }), None) => (name, format!("the coordinate `{name}` has no {kind}")),
             (None, None) => return,
         };
-        return errors.push(place.span(), format_args!("{message}: {remedy}"));
+        return errors.push(place.span(), format_args!("{message}{remedy}"));
     }
 }
 
@@ -53,7 +54,7 @@ pub(super) fn search(declaration: &Declaration, errors: &Errors) {
         if name != "degree" || family.is_some() {
             errors.push(name.span(), "`search` takes a degree and nothing else: `search(degree = 4)`");
         } else if place > 0 {
-            errors.push(name.span(), "`degree` is given twice: keep one of the two");
+            errors.push(name.span(), "`degree` is given twice\nhelp: keep one of the two");
         } else if !declaration.search_degree().is_some_and(|(degree, _)| (1..=HIGHEST_DEGREE).contains(&degree)) {
             let message =
                 format!("the degree of a search is an integer from 1 to {HIGHEST_DEGREE}, as in `search(degree = 4)`");
@@ -72,7 +73,7 @@ pub(super) fn assumptions(declaration: &Declaration, errors: &Errors) {
             AttributeKey::Constraint | AttributeKey::Invariant => continue,
             _ => "is not an integral, and only the conservation of integrals can be assumed",
         };
-        errors.push(word.span(), format_args!("`{name}` {reason}: remove `{ASSUME}`"));
+        errors.push(word.span(), format_args!("`{name}` {reason}\nhelp: remove `{ASSUME}`"));
     }
 }
 
@@ -85,7 +86,7 @@ pub(super) fn redundancies(declaration: &Declaration, errors: &Errors) {
             AttributeKey::Constraint => "has no reaction, as every constraint of a `state`",
             _ => "is not a `constraint`, and only the reactions of those can be left out",
         };
-        errors.push(word.span(), format_args!("`{name}` {reason}: remove `{REDUNDANT}`"));
+        errors.push(word.span(), format_args!("`{name}` {reason}\nhelp: remove `{REDUNDANT}`"));
     }
 }
 
@@ -181,7 +182,7 @@ impl Names<'_> {
     fn consult(&self, name: &Ident) -> Result<(), String> {
         match self.taken.get(&plain(name)) {
             None => Ok(()),
-            Some(taken) => Err(format!("`{name}` is already {taken}: choose another name")),
+            Some(taken) => Err(format!("`{name}` is already {taken}\nhelp: choose another name")),
         }
     }
 
@@ -194,7 +195,7 @@ impl Names<'_> {
         match self.taken.get(&plain(name)) {
             Some(taken) if Some(&taken[..]) == AttributeKey::Define.meaning() => Ok(()),
             Some(taken) => Err(Some(format!(
-                "`{name}` is already {taken}: give {meaning} a name of its own, as in `name = {name}`"
+                "`{name}` is already {taken}\nhelp: give {meaning} a name of its own, as in `name = {name}`"
             ))),
             None if declaration.hidden_names
                 || declaration.broken.iter().any(|broken| plain(broken) == plain(name)) =>
@@ -205,7 +206,7 @@ impl Names<'_> {
                 let definitions: Vec<String> = declaration.defines.iter().map(|define| plain(&define.name)).collect();
                 let remedy = did_you_mean(&plain(name), definitions.iter().map(String::as_str));
                 let remedy = remedy.unwrap_or_else(|| format!("write `{name} = expression`"));
-                Err(Some(format!("`{name}` is not a definition: {remedy}")))
+                Err(Some(format!("`{name}` is not a definition\nhelp: {remedy}")))
             }
         }
     }
@@ -218,7 +219,10 @@ impl Names<'_> {
             && let Some(first) = declaration.vanishing_by(velocity)
             && !std::ptr::eq(first, constraint)
         {
-            self.refuse(name, format!("`{}` puts `{}` to zero already: remove `{name}`", first.name, velocity.name));
+            self.refuse(
+                name,
+                format!("`{}` puts `{}` to zero already\nhelp: remove `{name}`", first.name, velocity.name),
+            );
         }
     }
 
@@ -234,7 +238,7 @@ impl Names<'_> {
                 let message = format!(
                     "the rate of the constraint `{constraint}` is called `{partner}`, which is already {meaning}"
                 );
-                self.errors.push(constraint.span(), format_args!("{message}: rename one of them"));
+                self.errors.push(constraint.span(), format_args!("{message}\nhelp: rename one of them"));
             }
         }
     }

@@ -2,10 +2,23 @@
 //!
 //! A phase of the compiler pushes every mistake that it finds, each at the user's own token, and the driver flushes at
 //! the phase's end: all mistakes of a phase are shown together, and no later phase reports their second-hand effects.
+//!
+//! A message says what is wrong; its remedy, if there is one, stands in a line of its own that begins with `help: `.
 
 use std::cell::RefCell;
+use std::fmt::Display;
 
 use proc_macro2::Span;
+
+/// The text between a mistake and its remedy.
+pub const HELP: &str = "\nhelp: ";
+
+/// A mistake and advice, which may be a reason with its own remedy.
+pub(crate) fn advised(mistake: impl Display, advice: impl Display) -> String {
+    let advice = advice.to_string();
+    let separator = if advice.contains(HELP) { ": " } else { HELP };
+    format!("{mistake}{separator}{advice}")
+}
 
 /// Collects mistakes, and is shared by all who find them. Dropping it unflushed is a bug of the compiler and panics.
 #[derive(Debug, Default)]
@@ -21,12 +34,12 @@ impl Errors {
     }
 
     /// Records a mistake at `span`.
-    pub fn push(&self, span: Span, message: impl std::fmt::Display) {
+    pub fn push(&self, span: Span, message: impl Display) {
         self.errors.borrow_mut().push(syn::Error::new(span, message));
     }
 
     /// Records a mistake at all of `tokens`.
-    pub fn push_spanned(&self, tokens: impl quote::ToTokens, message: impl std::fmt::Display) {
+    pub fn push_spanned(&self, tokens: impl quote::ToTokens, message: impl Display) {
         self.errors.borrow_mut().push(syn::Error::new_spanned(tokens, message));
     }
 

@@ -123,7 +123,7 @@ impl AttributeReader<'_> {
             [TokenTree::Ident(word)] if word == "rising" || word == "falling" => {
                 let direction = if word == "rising" { Crossing::Rising } else { Crossing::Falling };
                 if event.direction.replace(direction).is_some() {
-                    let message = "a direction is given already: keep one, or none for both";
+                    let message = "a direction is given already\nhelp: keep one, or none for both";
                     self.errors.push(word.span(), message);
                 }
             }

@@ -123,7 +123,7 @@ impl<'t> Token<'t> {
         let remedy = match (self.before(), &self.tokens[self.at]) {
             (Some(TokenTree::Literal(_)), TokenTree::Literal(_)) => String::new(),
             (Some(TokenTree::Literal(_)), TokenTree::Ident(unit)) if UNITS.iter().any(|other| unit == other) => {
-                return Some((unit.span(), format!("numbers have no units: drop `{unit}`")));
+                return Some((unit.span(), format!("numbers have no units\nhelp: drop `{unit}`")));
             }
             (Some(TokenTree::Ident(word)), other) => {
                 if [word.to_string(), other.to_string()].iter().any(|word| matches!(&word[..], "and" | "or" | "not")) {
@@ -170,7 +170,7 @@ impl<'t> Token<'t> {
     /// The mistake in an index of this name.
     fn index(self, name: &TokenTree, group: &Group, inner: &[TokenTree]) -> Option<String> {
         if (0..inner.len()).any(|at| is_lone_colon(inner, at)) {
-            return Some("parts of a vector cannot be taken; write `vector![..]` of its entries".to_owned());
+            return Some("parts of a vector cannot be taken\nhelp: write `vector![..]` of its entries".to_owned());
         }
         let name = name.to_string();
         let is_function = name.len() > 2 && name.starts_with(char::is_uppercase);
@@ -178,7 +178,7 @@ impl<'t> Token<'t> {
             true => "functions are methods here, as in `x.sin()` or `a.dot(&b)`".to_owned(),
             false => {
                 let (matrix, index) = (self.left("m"), written_or(group.stream(), "0, 1"));
-                format!("a matrix has two indices: write `{matrix}[({index})]`")
+                format!("a matrix has two indices\nhelp: write `{matrix}[({index})]`")
             }
         })
     }
@@ -208,8 +208,8 @@ impl<'t> Token<'t> {
                     left.replace(".T", ".transpose()")
                 ))
             }
-            '^' => Some(format!("`^` is not a power here: write {}", self.power(1))),
-            '*' if is_joined_to('*') => Some(format!("`**` is not an operator here: write {}", self.power(2))),
+            '^' => Some(format!("`^` is not a power here\nhelp: write {}", self.power(1))),
+            '*' if is_joined_to('*') => Some(format!("`**` is not an operator here\nhelp: write {}", self.power(2))),
             '.' => self.dot(punct),
             '-' if is_joined_to('>') => {
                 Some("`->` has no meaning here: the entries of a vector are `.x` or `[i]`".to_owned())
@@ -223,11 +223,12 @@ impl<'t> Token<'t> {
                 && !matches!(self.after(), Some(TokenTree::Group(_)))
                 && !is_joined_to('=') =>
             {
-                Some("`!` after an operand has no meaning here: write a factorial as a number".to_owned())
+                Some("`!` after an operand has no meaning here\nhelp: write a factorial as a number".to_owned())
             }
-            '|' if self.is_norm() => {
-                Some("bars have no meaning here: write `x.abs()`, and `v.norm()` for the length of a vector".to_owned())
-            }
+            '|' if self.is_norm() => Some(
+                "bars have no meaning here\nhelp: write `x.abs()`, and `v.norm()` for the length of a vector"
+                    .to_owned(),
+            ),
             '+' | '-' | '*' | '/' | '%' if self.ends() => {
                 Some("the expression ends too early: an operand is missing after this".to_owned())
             }
@@ -239,7 +240,8 @@ impl<'t> Token<'t> {
 
     /// `.^`, `.*` and `./`, and a number that begins with its point.
     fn dot(self, punct: &Punct) -> Option<String> {
-        let elementwise = |remedy: &str| Some(format!("there are no operators by components here: write {remedy}"));
+        let elementwise =
+            |remedy: &str| Some(format!("there are no operators by components here\nhelp: write {remedy}"));
         match self.after() {
             Some(TokenTree::Punct(next)) if punct.spacing() == Spacing::Joint && self.follows_operand() => {
                 match next.as_char() {
@@ -250,7 +252,7 @@ impl<'t> Token<'t> {
                 }
             }
             Some(TokenTree::Literal(digits)) if !self.follows_operand() && !is_punct(self.before(), '.') => {
-                Some(format!("a number begins with a digit: write `0.{digits}`"))
+                Some(format!("a number begins with a digit\nhelp: write `0.{digits}`"))
             }
             _ => None,
         }

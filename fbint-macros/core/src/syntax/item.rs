@@ -54,7 +54,7 @@ fn only_attribute(item: &mut ItemStruct, errors: &Errors) {
     let is_model =
         |attribute: &Attribute| attribute.path().segments.last().is_some_and(|word| word.ident == "feedback_system");
     for other in item.attrs.iter().filter(|attribute| is_model(attribute)) {
-        errors.push_spanned(other.path(), "a struct is one model: remove this attribute, or the other");
+        errors.push_spanned(other.path(), "a struct is one model\nhelp: remove this attribute, or the other");
     }
     item.attrs.retain(|attribute| !is_model(attribute));
 }
@@ -80,7 +80,7 @@ fn no_generics(generics: &Generics, errors: &Errors) -> bool {
     if let Some(parameter) = generics.params.first() {
         errors.push_spanned(parameter, "a model cannot be generic: its parameters are `f64`, its sizes are numbers");
     } else if let Some(clause) = &generics.where_clause {
-        errors.push(clause.where_token.span, "a model cannot be generic: drop the `where` clause");
+        errors.push(clause.where_token.span, "a model cannot be generic\nhelp: drop the `where` clause");
     } else {
         return true;
     }
@@ -89,13 +89,14 @@ fn no_generics(generics: &Generics, errors: &Errors) -> bool {
 
 fn parameter(field: &Field, name: &Ident, errors: &Errors) -> Option<Shape> {
     if let Some(attribute) = field.attrs.iter().find(|attribute| attribute.path().is_ident("cfg")) {
-        let message = "a parameter cannot be conditional: the equations would lack it; put `cfg` on two whole models";
+        let message =
+            "a parameter cannot be conditional: the equations would lack it\nhelp: put `cfg` on two whole models";
         errors.push_spanned(attribute, message);
         return None;
     }
     if let Some((equals, value)) = &field.default {
         let value = written_or(value, "..");
-        let message = format!("a field has no value here: write `default({name} = {value})` in the attribute");
+        let message = format!("a field has no value here\nhelp: write `default({name} = {value})` in the attribute");
         errors.push(equals.span(), message);
     }
     let message = match shape(&field.ty) {

@@ -118,7 +118,7 @@ keys! {
     Input: "input", Variables(inputs), "input(u: [2], thrust = -k * x)", ANY, names "an input";
     /// Generalised forces along momenta or velocities, by their names.
     Force: "force", Named(forces), "force(p = expression)", MECHANICAL,
-        elsewhere "a `force` acts along a momentum or a velocity, which a `state` does not have: write it into `dynamics`";
+        elsewhere "a `force` acts along a momentum or a velocity, which a `state` does not have\nhelp: write it into `dynamics`";
     /// Named sub-expressions.
     Define: "define", Named(defines), "define(name = expression)", ANY, names "a definition";
     /// Holonomic constraints of a canonical or a Lagrangian system, otherwise invariant sets of the field.
@@ -131,7 +131,7 @@ keys! {
     /// Constraints that are linear in the rates of the coordinates.
     VelocityConstraint: "velocity_constraint", Named(velocity_constraints), "velocity_constraint(name = expression)", MECHANICAL,
         names "a velocity constraint",
-        elsewhere "a `state` has no velocities: declare `coordinates` and `velocities`, or write its reactions into `dynamics`";
+        elsewhere "a `state` has no velocities\nhelp: declare `coordinates` and `velocities`, or write its reactions into `dynamics`";
     /// First integrals.
     Invariant: "invariant", Named(invariants), "invariant(name = expression)", ANY, names "an invariant";
     /// Extra quantities, computed in addition to the field.
@@ -280,8 +280,8 @@ const FOREIGN: [(&[&str], &str); 18] = [
     (&["jacobian"], "write `derivatives`"),
     (&["derive"], "write `#[derive(..)]` on the struct, next to this attribute"),
     (&["name"], "the name of a model is that of the struct"),
-    (&["unit", "units"], "numbers have no units here: measure all of them in units that fit together"),
-    (&["event", "events"], "an event belongs to a run and not to the equations: see `Event` in `fbint-runtime`"),
+    (&["unit", "units"], "numbers have no units here\nhelp: measure all of them in units that fit together"),
+    (&["event", "events"], "an event belongs to a run and not to the equations\nhelp: see `Event` in `fbint-runtime`"),
 ];
 
 /// The advice for a key that does not exist but is often expected.

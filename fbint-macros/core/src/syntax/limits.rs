@@ -46,7 +46,7 @@ pub(crate) fn fit(tokens: &TokenStream, errors: &Errors) -> bool {
         let digits = digits(&token);
         if digits > MAX_DIGITS {
             let excess = format!("this number has {digits} characters, and at most {MAX_DIGITS} are read");
-            errors.push(place(&token), excess + ": round it, or write it with an exponent");
+            errors.push(place(&token), excess + "\nhelp: round it, or write it with an exponent");
             return false;
         }
         if let TokenTree::Group(group) = token {
@@ -65,7 +65,7 @@ fn digits(token: &TokenTree) -> usize {
 
 /// Returns `true` if an entry of the attribute may be given to syn. Reports the first excess at its token.
 pub(crate) fn hold(tokens: &TokenStream, errors: &Errors) -> bool {
-    hold_up_to([MAX_GROUPS, MAX_PREFIXES], "; name inner parts with `define`", tokens, errors)
+    hold_up_to([MAX_GROUPS, MAX_PREFIXES], "\nhelp: name inner parts with `define`", tokens, errors)
 }
 
 /// Returns `true` if the item may be given to syn. Reports the first excess at its token.
@@ -86,7 +86,7 @@ fn hold_up_to([groups, prefixes]: [usize; 2], remedy: &str, tokens: &TokenStream
         let complaint = if level.depth.prefixes.max(level.depth.run).max(level.sticky) > prefixes {
             format!("more than {prefixes} operators and keywords apply to one another here{remedy}")
         } else if level.depth.chain > MAX_CHAIN {
-            format!("this expression chains more than {MAX_CHAIN} operators; name parts of it with `define`")
+            format!("this expression chains more than {MAX_CHAIN} operators\nhelp: name parts of it with `define`")
         } else if open.len() > groups && matches!(token, TokenTree::Group(_)) {
             format!("parentheses are nested more than {groups} deep here{remedy}")
         } else {

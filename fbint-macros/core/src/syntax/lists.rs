@@ -67,7 +67,7 @@ impl AttributeReader<'_> {
                 if !entries.is_empty() {
                     return entries;
                 }
-                (list.span_close(), format!("`{word}` is empty: {remedy}, as in `{usage}`"))
+                (list.span_close(), format!("`{word}` is empty\nhelp: {remedy}, as in `{usage}`"))
             }
             [] => (word.span(), format!("`{word}` needs a list: `{usage}`")),
             [other, ..] => (other.span(), format!("expected `(`: `{word}` takes a list, as in `{usage}`")),
@@ -82,12 +82,12 @@ impl AttributeReader<'_> {
         let mut variable = variables.next()?;
         let extra: Vec<Ident> = variables.map(|variable| variable.name).collect();
         if let Some(extra) = extra.first() {
-            self.errors.push(extra.span(), format_args!("there is one {word}: remove `{extra}`"));
+            self.errors.push(extra.span(), format_args!("there is one {word}\nhelp: remove `{extra}`"));
         }
         self.declaration.broken.extend(extra);
         let Variable { name, shape } = &mut variable;
         if *shape != Shape::Scalar {
-            self.errors.push(name.span(), format_args!("the {word} is a scalar: write `{word}({name})`"));
+            self.errors.push(name.span(), format_args!("the {word} is a scalar\nhelp: write `{word}({name})`"));
             *shape = Shape::Scalar;
             self.declaration.broken.push(name.clone());
         }
@@ -203,11 +203,13 @@ fn written_sizes(input: ParseStream) -> syn::Result<Vec<usize>> {
 pub(super) fn family(key: AttributeKey, name: &Ident, index: &Group) -> syn::Result<Family> {
     let refused = |message: String| Err(syn::Error::new(index.span_open(), message));
     if key == AttributeKey::Define {
-        return refused(format!("`define` names one thing; drop `[..]` after `{name}` and index what it is made of"));
+        return refused(format!(
+            "`define` names one thing\nhelp: drop `[..]` after `{name}` and index what it is made of"
+        ));
     }
     if key.gives_whole_variables() {
         let key = key.name();
-        return refused(format!("`{key}` gives all of `{name}` at once: drop `[..]` after `{name}`"));
+        return refused(format!("`{key}` gives all of `{name}` at once\nhelp: drop `[..]` after `{name}`"));
     }
     let family = written_family.parse2(index.stream()).map_err(|error| {
         // What is missing has no token.
@@ -276,7 +278,7 @@ fn misnamed(key: AttributeKey, tokens: &[TokenTree]) -> (Span, String) {
             (start, format!("a name has no quotes: `{usage}`"))
         }
         [TokenTree::Ident(first), TokenTree::Ident(second), ..] => {
-            (start, format!("a name is one word: write `{first}_{second}`"))
+            (start, format!("a name is one word\nhelp: write `{first}_{second}`"))
         }
         _ => (start, format!("`{}` needs a name for this: `{usage}`", key.name())),
     }

@@ -93,7 +93,7 @@ pub(crate) fn add_work(declaration: &mut Declaration, errors: &Errors) -> bool {
     if let Some(name) = variables.map(|variable| &variable.name).chain(others).find(is_taken) {
         let message =
             format!("`{name}` is a name that the balance of energy and work needs: a velocity constraint here moves");
-        errors.push(name.span(), format!("{message}, and does work; choose another name"));
+        errors.push(name.span(), format!("{message}, and does work\nhelp: choose another name"));
         return false;
     }
     declaration.work = Some(Variable { name: Ident::new(WORK, span), shape: Shape::Scalar });
@@ -115,7 +115,10 @@ fn misplaced(declaration: &Declaration, errors: &Errors) {
         && declaration.has(AttributeKey::PhaseConstraint)
     {
         let message = "`velocity_constraint` cannot stand beside `phase_constraint`";
-        errors.push(span, format_args!("{message}: a reaction holds the one, and a bracket the other; keep one kind"));
+        errors.push(
+            span,
+            format_args!("{message}: a reaction holds the one, and a bracket the other\nhelp: keep one kind"),
+        );
     }
 }
 
@@ -149,10 +152,10 @@ fn values_of((key, kind): (AttributeKey, &str), of: &[&Variable], declaration: &
         let is_known = names.contains(&name);
         if is_known && given.contains(&name) {
             let remedy = if is_force { "add the two" } else { "keep one of the two" };
-            errors.push(word.span(), format_args!("`{name}` is given twice in `{key}`: {remedy}"));
+            errors.push(word.span(), format_args!("`{name}` is given twice in `{key}`\nhelp: {remedy}"));
         } else if !is_known && !given.contains(&name) && !declaration.hidden_names {
             let remedy = match did_you_mean(&name, names.iter().map(String::as_str)) {
-                Some(question) => format!("; {question}"),
+                Some(question) => format!("\nhelp: {question}"),
                 // Where it is used it is unknown, which is reported there.
                 None if key == "default" && !is_declared(declaration, &name) && is_in_use(declaration, &name) => {
                     given.push(name);
@@ -160,7 +163,7 @@ fn values_of((key, kind): (AttributeKey, &str), of: &[&Variable], declaration: &
                     continue;
                 }
                 None if key == "default" && !is_declared(declaration, &name) => {
-                    format!(": add the field `{name}: f64`, or remove it here")
+                    format!("\nhelp: add the field `{name}: f64`, or remove it here")
                 }
                 None if names.is_empty() => String::new(),
                 None => format!("; `{key}` is for `{}`", names.join("`, `")),
@@ -176,7 +179,7 @@ fn values_of((key, kind): (AttributeKey, &str), of: &[&Variable], declaration: &
         if key == AttributeKey::Default && !is_in_use(declaration, name) {
             continue;
         }
-        let message = format!("`{}` is missing `{name}`: add `{name} = ..` to it", key.name());
+        let message = format!("`{}` is missing `{name}`\nhelp: add `{name} = ..` to it", key.name());
         errors.push(variable.name.span(), message);
     }
 }
@@ -205,7 +208,7 @@ fn is_complete(declaration: &Declaration, errors: &Errors) -> bool {
             missing.iter().map(|key| format!("`{}`", text(key))).collect::<Vec<_>>().join(", ")
         };
         let (names, usages) = (quoted(|key| key.name()), quoted(|key| key.row().usage));
-        errors.push(model.span(), format_args!("the model `{model}` lacks {names}: add something like {usages}"));
+        errors.push(model.span(), format_args!("the model `{model}` lacks {names}\nhelp: add something like {usages}"));
     }
     missing.is_empty()
 }

@@ -38,7 +38,10 @@ pub(super) fn declarations(tokens: TokenStream, errors: &Errors) -> Vec<MacroInp
     }
     let mut names = BTreeSet::new();
     for MacroInput { name, .. } in inputs.iter().filter(|input| !names.insert(&input.name)) {
-        errors.push(name.span(), format!("there is another model `{name}` in this text: give this one another name"));
+        errors.push(
+            name.span(),
+            format!("there is another model `{name}` in this text\nhelp: give this one another name"),
+        );
     }
     if inputs.is_empty() && errors.is_empty() {
         let message = "there is no model in this text, which would be a struct with `#[feedback_system(..)]`";
@@ -67,7 +70,7 @@ fn field(error: syn::Error) -> syn::Error {
     match &message[..] {
         "expected `:`" => syn::Error::new(error.span(), "expected `:` and the type of the field, as in `m: f64`"),
         "expected `,`" => syn::Error::new(error.span(), "expected `,`: fields are written `{ m: f64, g: f64 }`"),
-        "unexpected token" => syn::Error::new(error.span(), "nothing may follow the struct: remove this"),
+        "unexpected token" => syn::Error::new(error.span(), "nothing may follow the struct\nhelp: remove this"),
         _ => error,
     }
 }
@@ -107,9 +110,9 @@ fn macro_input(mut item: ItemStruct, errors: &Errors) -> Option<MacroInput> {
 /// Reports an attribute that a model cannot have.
 fn check(attribute: &Attribute, errors: &Errors) {
     if is_named(attribute, ATTRIBUTE) {
-        errors.push_spanned(attribute.path(), "a struct is one model: remove this attribute, or the other");
+        errors.push_spanned(attribute.path(), "a struct is one model\nhelp: remove this attribute, or the other");
     } else if is_named(attribute, "cfg") || is_named(attribute, "cfg_attr") {
-        let message = "a text is not compiled for any configuration: remove this attribute";
+        let message = "a text is not compiled for any configuration\nhelp: remove this attribute";
         errors.push_spanned(attribute.path(), message);
     }
 }

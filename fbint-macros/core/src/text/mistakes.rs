@@ -5,6 +5,7 @@ use std::ops::Range;
 use proc_macro2::{LineColumn, Span};
 
 use crate::syntax::AttributeKey;
+use crate::syntax::diagnostics::advised;
 
 /// A mistake in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +70,7 @@ pub(super) fn untokenised(text: &str, span: Span) -> Mistake {
         Some('/') => "this comment is not closed".to_owned(),
         Some(control) if control.is_control() => format!("`{}` begins no token of Rust", control.escape_default()),
         Some(other) => match instead_of(other) {
-            Some(remedy) => format!("`{other}` has no meaning here: {remedy}"),
+            Some(remedy) => advised(format_args!("`{other}` has no meaning here"), remedy),
             None => format!("`{other}` begins no token of Rust"),
         },
         None => "the text ends within a token of Rust".to_owned(),
@@ -87,17 +88,17 @@ fn instead_of(character: char) -> Option<&'static str> {
         '·' | '×' | '⋅' | '∗' | '•' => "a product is written `a * b`",
         '÷' | '∕' | '⁄' => "a quotient is written `a / b`",
         '−' | '–' | '—' | '‐' => "a minus sign is written `-`",
-        '°' => "angles are in radians: write `90 * PI / 180`",
+        '°' => "angles are in radians\nhelp: write `90 * PI / 180`",
         '√' => "a root is written `x.sqrt()`",
         '½' => "write `1 / 2`",
         '¼' => "write `1 / 4`",
-        '∞' => "every number is finite",
+        '∞' => "write a finite number",
         '∑' | '∏' => "a sum is written `(0..3).map(|i| ..).sum()`",
         '\'' | '′' | '’' => "a transpose is written `a.transpose()`, and the rate of a coordinate `rate(q)`",
         '≤' => "a comparison is written `a <= b`",
         '≥' => "a comparison is written `a >= b`",
         '≠' | '≈' => "real numbers are compared by `<` or `>`",
-        '“' | '”' | '„' => "text has no place in expressions",
+        '“' | '”' | '„' => "remove it: expressions have no text",
         _ => return None,
     })
 }
@@ -117,7 +118,7 @@ fn unbalanced(text: &str, at: usize, close: char) -> Mistake {
             let message = format!("`{character}` is not closed before the `{close}` in line {line}, column {column}");
             Mistake::on(text, place..place + 1, message)
         }
-        None => Mistake::on(text, at..at + 1, format!("`{close}` closes nothing: remove it, or open it before")),
+        None => Mistake::on(text, at..at + 1, format!("`{close}` closes nothing\nhelp: remove it, or open it before")),
     }
 }
 

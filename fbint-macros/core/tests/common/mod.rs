@@ -2,7 +2,7 @@
 
 use fbint_macros_core::compile::understood;
 use fbint_macros_core::elaborate::Elaborated;
-use fbint_macros_core::prepared::Surroundings;
+use fbint_macros_core::prepared::BuildEnvironment;
 use fbint_macros_core::syntax::diagnostics::Errors;
 use fbint_macros_core::syntax::{Declaration, parse};
 use proc_macro2::TokenStream;
@@ -16,8 +16,8 @@ pub(crate) fn read(attribute: &str, item: &str) -> (Option<Declaration>, Option<
     let item: TokenStream = item.parse().expect("the item is made of tokens");
     let errors = Errors::new();
     let mut declaration = parse(attribute, item, &errors);
-    let surroundings = Surroundings::nowhere();
-    let understood = declaration.as_mut().and_then(|declaration| understood(declaration, &errors, &surroundings));
+    let environment = BuildEnvironment::nowhere();
+    let understood = declaration.as_mut().and_then(|declaration| understood(declaration, &errors, &environment));
     let model = understood.map(|(model, _)| model);
     let messages = match errors.flush() {
         Ok(()) => Vec::new(),

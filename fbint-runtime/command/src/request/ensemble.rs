@@ -9,7 +9,7 @@ use rayon::ThreadPoolBuilder;
 use super::{Column, parsed, told};
 use crate::arguments::EnsembleArguments;
 use crate::catalogue::{Entry, Statistics};
-use crate::ensemble::settle_gains;
+use crate::ensemble::resolve_gains;
 use crate::members::{BlockObserver, Members};
 use crate::run::job;
 use crate::table::Cell;
@@ -68,7 +68,7 @@ fn integrated(
 ) -> Result<CompletedEnsemble, Box<dyn Error>> {
     let mut job = job(models, &arguments.integration, arguments.every)?;
     let mut members = Members::new(models, arguments, &job)?;
-    settle_gains(arguments, &mut job, &members)?;
+    resolve_gains(arguments, &mut job, &members)?;
     let (plan, blocks) = (job.plan(members.model())?, members.blocks());
     let drawn = arguments.vary.iter().map(|of| Column { name: of.name.clone(), values: Vec::new() });
     let mut ensemble = CompletedEnsemble {

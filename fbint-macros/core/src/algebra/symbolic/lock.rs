@@ -41,7 +41,7 @@ impl std::fmt::Display for SessionError {
             Self::Unavailable(reason) => write!(out, "the computer-algebra system cannot be started: {reason}"),
             Self::Panicked(reason) => write!(
                 out,
-                "the computer-algebra system failed on this model: {reason}; this is a bug of fbint, please report it"
+                "the computer-algebra system failed on this model: {reason}\nhelp: this is a bug of fbint, please report it"
             ),
         }
     }
@@ -95,7 +95,7 @@ fn locked(folder: &Path, name: &str, holder: &str) -> Result<File, SessionError>
     };
     patiently(&format!("waiting for {holder} (it holds the lock on {})", path.display()), take).map_err(|error| {
         SessionError::Unavailable(format!(
-            "the lock file {}: {error}; it needs a file that it can write to: {REMEDY}",
+            "the lock file {}: {error}; it needs a file that it can write to\nhelp: {REMEDY}",
             path.display()
         ))
     })

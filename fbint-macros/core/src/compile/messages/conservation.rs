@@ -35,15 +35,15 @@ impl Messages<'_> {
             1 => "it vanishes in the only state that the search found".to_owned(),
             _ => format!("it vanishes in all {states} states that were tried, to 70 digits"),
         };
-        let remedy = if self.surroundings.has_algebra() {
+        let remedy = if self.environment.has_algebra() {
             ""
-        } else if self.surroundings.algebra {
+        } else if self.environment.algebra {
             "use the feature `derive` of `fbint-runtime`, whose algebra, free for non-commercial use, may prove it, "
         } else {
             "declare the model in a crate, whose algebra may prove it, "
         };
         format!(
-            "cannot prove that {name} is conserved: {rate} is not shown to be 0, and {tried}{also}; {remedy}rewrite it, or declare \
+            "cannot prove that {name} is conserved: {rate} is not shown to be 0, and {tried}{also}\nhelp: {remedy}rewrite it, or declare \
              `{ASSUME} {stem} = ..` to accept it unproved"
         )
     }
@@ -84,8 +84,11 @@ impl Messages<'_> {
         let reactions = self.reactions(derivation, violation);
         let witness = witness(derivation, violation, found);
         let also = self.also(others);
-        let remedy =
-            if is_set { "; correct it or the field, or remove it" } else { "; correct its expression, or remove it" };
+        let remedy = if is_set {
+            "\nhelp: correct it or the field, or remove it"
+        } else {
+            "\nhelp: correct its expression, or remove it"
+        };
         format!("{name} {what} d/dt = {rate}{legend}, which is {value} {witness}{reactions}{also}{remedy}")
     }
 }

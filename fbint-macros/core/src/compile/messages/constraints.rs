@@ -43,19 +43,19 @@ impl Messages<'_> {
         }
         match mistakes {
             [Doubt::Singular { members, everywhere: true }, Doubt::Unsatisfied(_)] => {
-                let several = "contradict one another: no state satisfies all of them; remove one";
+                let several = "contradict one another: no state satisfies all of them\nhelp: remove one";
                 self.singular(derivation, members, true, several)
             }
             [Doubt::Singular { members, everywhere }, ..] => {
                 let kind = |member: &IntegralId| derivation.integrals[derivation.integrals.declared(*member)].kind;
                 let are_holonomic = members.iter().all(|member| matches!(kind(member), Kind::Holonomic { .. }));
                 let mark = if are_holonomic { MARK_AS_REDUNDANT } else { "" };
-                let several = format!("depend on one another; remove one of them{mark}");
+                let several = format!("depend on one another\nhelp: remove one of them{mark}");
                 self.singular(derivation, members, *everywhere, &several)
             }
             [Doubt::Unsatisfied(members), ..] => {
                 let names = self.names(members.iter().copied());
-                let reason = "no state satisfies all of them; correct or remove one";
+                let reason = "no state satisfies all of them\nhelp: correct or remove one";
                 Some((*members.last()?, format!("{names} contradict one another: {reason}")))
             }
             [Doubt::NoGradient(member), ..] => Some((*member, self.flat(derivation, *member))),
@@ -68,11 +68,13 @@ impl Messages<'_> {
         let (name, consequence) = (self.name(member), consequence(derivation));
         let never = |sign: &str| {
             format!(
-                "{name} is never {sign}, so that its gradient vanishes wherever {name} does and {consequence}: check its signs"
+                "{name} is never {sign}, so that its gradient vanishes wherever {name} does and {consequence}\nhelp: check its signs"
             )
         };
         let always = |sign: &str| {
-            format!("{name} is {sign} in every state, so it is never 0 and no motion satisfies it: check its signs")
+            format!(
+                "{name} is {sign} in every state, so it is never 0 and no motion satisfies it\nhelp: check its signs"
+            )
         };
         match Signs::of(&derivation.integrals[member].value) {
             Signs { negative: false, zero: false, .. } => Some(always("positive")),
@@ -87,7 +89,7 @@ impl Messages<'_> {
     fn flat(&self, derivation: &Derivation, member: IntegralId) -> String {
         let (name, consequence) = (self.name(member), consequence(derivation));
         format!(
-            "the gradient of {name} vanishes wherever {name} does, so that {consequence}: drop the power, or whatever \
+            "the gradient of {name} vanishes wherever {name} does, so that {consequence}\nhelp: drop the power, or whatever \
              makes {name} touch 0 without crossing it"
         )
     }
@@ -107,10 +109,10 @@ impl Messages<'_> {
         let reason = match (culprits.len(), derivation.integrals[last].kind) {
             (1, Kind::Holonomic { .. }) => format!(
                 "{names} commutes with its own rate, because the Hamiltonian is not quadratic in the momenta along its \
-                 gradient; give the constraint as a `phase_constraint` with its conjugate"
+                 gradient\nhelp: give the constraint as a `phase_constraint` with its conjugate"
             ),
             (1, _) => format!(
-                "{names} commutes with every other constraint; remove it, or add the constraint that is conjugate to it"
+                "{names} commutes with every other constraint\nhelp: remove it, or add the constraint that is conjugate to it"
             ),
             (_, Kind::Velocity) => format!("the Hamiltonian is not quadratic in the momenta along {names}"),
             _ => format!("{names} {several}"),

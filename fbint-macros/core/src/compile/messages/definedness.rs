@@ -21,7 +21,7 @@ impl Messages<'_> {
             let (what, span) = self.quantity(quantity);
             let text = format!("{what} is defined nowhere: {} in every state, as in", reason(&part));
             let part = notation::short(&part, &self.model.problem.symbols);
-            errors.push(span, format_args!("{text} `{part}`; check its signs"));
+            errors.push(span, format_args!("{text} `{part}`\nhelp: check its signs"));
         }
         doubts
     }
@@ -30,7 +30,7 @@ impl Messages<'_> {
     pub(in crate::compile) fn roots(&self, roots: &[IntegralId], errors: &Errors) {
         for id in roots {
             let text = format!(
-                "{} is a root, which has no derivative where it vanishes: drop the root; instead of a `norm`, constrain \
+                "{} is a root, which has no derivative where it vanishes\nhelp: drop the root; instead of a `norm`, constrain \
                  the vector itself, entry by entry",
                 self.name(*id)
             );
@@ -47,7 +47,7 @@ impl Messages<'_> {
             "start elsewhere"
         };
         let (reason, part) = (reason(part), notation::short(part, &self.model.problem.symbols));
-        errors.push(span, format_args!("{what} is not defined at the start: {reason} in `{part}`; {remedy}"));
+        errors.push(span, format_args!("{what} is not defined at the start: {reason} in `{part}`\nhelp: {remedy}"));
     }
 }
 

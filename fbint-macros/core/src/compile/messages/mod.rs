@@ -1,11 +1,11 @@
 //! The wording of mistakes that are found after elaboration.
 
-mod beginning;
 mod conservation;
 mod constraints;
 mod definedness;
 mod obstacles;
 mod soundness;
+mod start_values;
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -14,7 +14,7 @@ use crate::derivation::{IntegralId, Problem, Quantity};
 use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
 use crate::notation;
-use crate::prepared::{FileError, SizeLimits, Surroundings};
+use crate::prepared::{BuildEnvironment, FileError, SizeLimits};
 use crate::program::Fault;
 use crate::proofs::MOST_MONOMIALS;
 use crate::syntax::Declaration;
@@ -25,27 +25,27 @@ use crate::syntax::diagnostics::Errors;
 pub(super) struct Messages<'a> {
     pub(super) declaration: &'a Declaration,
     pub(super) model: &'a Elaborated,
-    pub(super) surroundings: &'a Surroundings,
+    pub(super) environment: &'a BuildEnvironment,
 }
 
 impl Messages<'_> {
     /// An error about the package's derivations, with the command that mends it.
-    pub(super) fn trouble(&self, trouble: &FileError) -> syn::Error {
-        match trouble {
+    pub(super) fn file_error(&self, error_of_file: &FileError) -> syn::Error {
+        match error_of_file {
             FileError::Stale(text) => {
-                let has_algebra = self.surroundings.has_algebra();
+                let has_algebra = self.environment.has_algebra();
                 let reason = if has_algebra { "" } else { ", and this build of fbint has no algebra" };
-                let command = self.surroundings.command(&self.runtime());
-                let text = format!("{text}{reason}; to bring `derivations/` up to date, run `{command}`");
+                let command = self.environment.command(&self.runtime());
+                let text = format!("{text}{reason}\nhelp: to bring `derivations/` up to date, run `{command}`");
                 error(self.declaration, text)
             }
             FileError::Access(text) => error(self.declaration, text),
         }
     }
 
-    /// Refuses a model with more entries than the surroundings allow.
+    /// Refuses a model with more entries than are allowed here.
     pub(super) fn size(&self) -> syn::Result<()> {
-        let (problem, SizeLimits { entries: most, integrals }) = (&self.model.problem, self.surroundings.limits);
+        let (problem, SizeLimits { entries: most, integrals }) = (&self.model.problem, self.environment.limits);
         let lists = [
             ("entries of the state", problem.symbols.dimension(), most),
             ("integrals", problem.integrals.len(), integrals),
@@ -54,7 +54,8 @@ impl Messages<'_> {
             ("parameters", problem.symbols.parameters().count(), most.saturating_mul(2)),
         ];
         let Some((what, count, most)) = lists.into_iter().find(|(_, count, most)| count > most) else { return Ok(()) };
-        let text = format!("the model has {count} {what}, and one from text has at most {most}: declare it in a crate");
+        let text =
+            format!("the model has {count} {what}, and one from text has at most {most}\nhelp: declare it in a crate");
         Err(error(self.declaration, text))
     }
 
@@ -102,7 +103,7 @@ impl Messages<'_> {
     pub(super) fn too_many(&self, count: usize, degree: usize, span: Span) -> syn::Error {
         let text = format!(
             "polynomials of degree {degree} in the state and the functions that occur have {count} coefficients, and a search is limited \
-             to {MOST_MONOMIALS}: give a lower degree"
+             to {MOST_MONOMIALS}\nhelp: give a lower degree"
         );
         syn::Error::new(span, text)
     }
@@ -135,19 +136,19 @@ pub(super) fn mistakes(declaration: &Declaration, errors: Errors) -> syn::Error 
 /// A panic of the compiler.
 pub(crate) fn panicked(text: &str) -> String {
     format!(
-        "internal error in fbint: {text}; this is a bug, please report it with the declaration and with what stands above this message"
+        "internal error in fbint: {text}\nhelp: this is a bug, please report it with the declaration and with what stands above this message"
     )
 }
 
 /// A bug of the compiler, or of its computer-algebra system.
 pub(super) fn disagreement(declaration: &Declaration, quantity: &str) -> syn::Error {
-    let text = format!("internal error: {quantity} as derived disagrees with the declaration; please report it");
+    let text = format!("internal error: {quantity} as derived disagrees with the declaration\nhelp: please report it");
     error(declaration, text)
 }
 
 /// The key `taylor` of a model whose field has |x|.
 pub(super) fn without_series(declaration: &Declaration) -> syn::Error {
-    let text = "the field contains `abs` of the state, or a switch such as `max`, which has no Taylor series where it turns: leave out `taylor`, and integrate the \
+    let text = "the field contains `abs` of the state, or a switch such as `max`, which has no Taylor series where it turns\nhelp: leave out `taylor`, and integrate the \
                 model with another method, such as `Method::Dop853`";
     syn::Error::new(declaration.place(crate::syntax::AttributeKey::Taylor), text)
 }
@@ -155,5 +156,5 @@ pub(super) fn without_series(declaration: &Declaration) -> syn::Error {
 /// A bug of the compiler.
 pub(super) fn fault(declaration: &Declaration, fault: &Fault) -> syn::Error {
     let text = format!("internal error: `{}` as generated disagrees with its derivation", fault.function);
-    error(declaration, format_args!("{text}; please report it"))
+    error(declaration, format_args!("{text}\nhelp: please report it"))
 }

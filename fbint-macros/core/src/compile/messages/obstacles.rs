@@ -59,7 +59,7 @@ impl Messages<'_> {
             DerivedExpression::Rate(state) => self.quantity(Quantity::Rate(state)),
         };
         let remedy = "take more coordinates, each with a short constraint that says what it is, instead of long products and quotients";
-        errors.push(span, format_args!("{what} grows to {operations} operations, which is too long: {remedy}"));
+        errors.push(span, format_args!("{what} grows to {operations} operations, which is too long\nhelp: {remedy}"));
     }
 
     fn not_poisson(&self, reason: NotPoisson) -> String {
@@ -76,13 +76,13 @@ impl Messages<'_> {
                 let ([i, j], [a, b]) = ([a, b].map(place), [a, b].map(|state| self.state(state)));
                 format!(
                     "the Poisson matrix is not antisymmetric: its entries ({i}, {j}) and ({j}, {i}), for {a} and {b}, do not add up \
-                     to 0: make one the negative of the other"
+                     to 0\nhelp: make one the negative of the other"
                 )
             }
             NotPoisson::JacobiFails(a, b, c) => {
                 let [a, b, c] = [a, b, c].map(|state| self.state(state));
                 format!(
-                    "the matrix is not a Poisson matrix: the Jacobi identity fails for {a}, {b}, {c}; if that is intended, declare the \
+                    "the matrix is not a Poisson matrix: the Jacobi identity fails for {a}, {b}, {c}\nhelp: if that is intended, declare the \
                      field with `dynamics`"
                 )
             }

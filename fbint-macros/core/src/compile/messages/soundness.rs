@@ -16,7 +16,7 @@ impl Messages<'_> {
             match mistake {
                 Unsoundness::Indefinite => errors.push_spanned(
                     lagrangian,
-                    "the mass matrix of the Lagrangian has both signs: along some velocities the inertia is negative; check the signs of \
+                    "the mass matrix of the Lagrangian has both signs: along some velocities the inertia is negative\nhelp: check the signs of \
                      the kinetic energy",
                 ),
                 Unsoundness::Inertialess(motion) => errors.push_spanned(lagrangian, self.inertialess(motion)),
@@ -44,10 +44,10 @@ impl Messages<'_> {
         };
         match &names[..] {
             [] => format!(
-                "the mass matrix of the Lagrangian is singular in every state, along a direction that depends on it{also}: {remedy}"
+                "the mass matrix of the Lagrangian is singular in every state, along a direction that depends on it{also}{remedy}"
             ),
             _ => format!(
-                "the Lagrangian has no inertia along {along}{undetermined}: its mass matrix has the kernel {kernel}; {remedy}"
+                "the Lagrangian has no inertia along {along}{undetermined}: its mass matrix has the kernel {kernel}{remedy}"
             ),
         }
     }
@@ -58,22 +58,26 @@ impl Messages<'_> {
         let first_order =
             "declare equations of first order: a `state` with `dynamics`, or with `poisson` and a `hamiltonian`";
         if motion.is_linear {
-            return format!("it is linear in the velocities: {first_order}");
+            return format!("; it is linear in the velocities\nhelp: {first_order}");
         }
         if motion.is_held {
-            return "add inertia, or constraints that determine it".to_owned();
+            return "\nhelp: add inertia, or constraints that determine it".to_owned();
         }
         match involved {
             // A velocity that is no coordinate's rate may be one of a motion that does not occur.
             [velocity] if !self.declaration.kinematics.is_empty() => {
                 let name = &self.model.problem.symbols[*velocity].name;
-                format!("add inertia, hold `{name}` at 0 by `velocity_constraint(name = {name})`, or {first_order}")
+                format!(
+                    "\nhelp: add inertia, hold `{name}` at 0 by `velocity_constraint(name = {name})`, or {first_order}"
+                )
             }
             [velocity] if !motion.matters => {
                 let name = self.state(*velocity);
-                format!("nothing else depends on this motion: remove {name} with its coordinate, or add inertia")
+                format!(
+                    "; nothing else depends on this motion\nhelp: remove {name} with its coordinate, or add inertia"
+                )
             }
-            _ => format!("add inertia, or {first_order}"),
+            _ => format!("\nhelp: add inertia, or {first_order}"),
         }
     }
 
@@ -83,10 +87,13 @@ impl Messages<'_> {
         let first = members.iter().find(|id| is_velocity(id)).or(members.last());
         let kind = if members.iter().all(is_velocity) { "velocity constraints" } else { "constraints" };
         let message = match &names[..] {
-            [only] => format!("{only} restricts no velocity; remove it"),
+            [only] => format!("{only} restricts no velocity\nhelp: remove it"),
             _ => {
                 let mark = if kind == "constraints" { MARK_AS_REDUNDANT } else { "" };
-                format!("the {kind} {} depend on one another everywhere; remove one of them{mark}", names.join(", "))
+                format!(
+                    "the {kind} {} depend on one another everywhere\nhelp: remove one of them{mark}",
+                    names.join(", ")
+                )
             }
         };
         let span = first.map_or_else(|| self.declaration.item.ident.span(), |id| self.model.spans[*id]);

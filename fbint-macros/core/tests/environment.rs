@@ -14,14 +14,14 @@ const DERIVED: &str = "what was derived: ";
 
 /// A folder of this test's own.
 fn caches(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("fbint-surroundings-{name}-{}", std::process::id()))
+    std::env::temp_dir().join(format!("fbint-environment-{name}-{}", std::process::id()))
 }
 
-/// The test below in a process with other surroundings.
+/// The test below in a process with another environment.
 fn derivation(home: &str, caches: Option<&Path>) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a test"));
     command
-        .args(["--exact", "surroundings::derive", "--ignored", "--nocapture"])
+        .args(["--exact", "environment::derive", "--ignored", "--nocapture"])
         .env("HOME", home)
         .env_remove("XDG_CACHE_HOME");
     if let Some(caches) = caches {

@@ -68,8 +68,9 @@ fn starts(scope: &mut Scope, variables: &[&Variable], given: &[NamedExpression])
         resolve(*symbol, &known, &mut resolved).ok_or_else(|| {
             let name = scope.whole(*symbol);
             let named = given.iter().find(|named| plain(&named.name) == name).unwrap_or(&given[0]);
-            let message =
-                format!("the start of `{name}` follows from itself: give it by parameters, numbers and other entries");
+            let message = format!(
+                "the start of `{name}` follows from itself\nhelp: give it by parameters, numbers and other entries"
+            );
             scope.errors.push(named.name.span(), message);
             Poison
         })

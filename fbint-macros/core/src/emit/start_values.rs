@@ -22,7 +22,7 @@ pub(super) fn default(writer: &Writer<'_>) -> Option<TokenStream> {
         return None;
     }
     let content = writer.content(|model| {
-        let defaults = model.elaborated.beginning.defaults.as_deref().unwrap_or_default();
+        let defaults = model.elaborated.start_values.defaults.as_deref().unwrap_or_default();
         let (statements, values) = writer.prepare(model, &of_expressions(defaults, &model.derivation.symbols));
         let fields = by_variable(&writer.declaration.parameters, &values).map(|(parameter, own)| {
             let (name, value) = (&parameter.name, parameter_value(parameter.shape, own));
@@ -49,7 +49,7 @@ fn parameter_value(shape: Shape, entries: &[TokenStream]) -> TokenStream {
 /// The function that gives the start, if the declaration has `start(..)`.
 pub(super) fn start(writer: &Writer<'_>) -> Option<TokenStream> {
     let model = writer.model?;
-    let start = model.elaborated.beginning.start.as_ref()?;
+    let start = model.elaborated.start_values.start.as_ref()?;
     let (statements, entries) = writer.prepare(model, &of_expressions(start, &model.derivation.symbols));
     let (dimension, state) = (Literal::usize_unsuffixed(entries.len()), local("state"));
     Some(quote! {

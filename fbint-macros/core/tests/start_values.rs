@@ -13,7 +13,7 @@ fn both_are_expressions() {
     let beginning =
         "default(m = vector![1], g = 9.81, l = 1 / 2), start(p = vector![0, q[0]], q = vector![r * (PI / 3).cos(), l])";
     let (_, model, messages) = read(&format!("{PENDULUM}, {beginning}"), ITEM);
-    let beginning = model.unwrap_or_else(|| panic!("{messages:?}")).beginning;
+    let beginning = model.unwrap_or_else(|| panic!("{messages:?}")).start_values;
     let numbers = |entries: Option<Vec<fbint_macros_core::expression::Expression>>| -> Vec<f64> {
         // l, the last of the parameters, is 3.
         entries.expect("it is declared").iter().map(|entry| entry.evaluate(&|_| 3.0)).collect()
@@ -38,10 +38,10 @@ fn driven_systems_start_at_rest() {
 #[test]
 fn mistakes_are_reported_where_they_stand() {
     let rows: [(&str, &str, &str); 14] = [
-        ("default(m = vector![1], g = 9.81)", "`default` is missing `l`: add `l = ..` to it", "l"),
+        ("default(m = vector![1], g = 9.81)", "`default` is missing `l`\nhelp: add `l = ..` to it", "l"),
         (
             "default(m = vector![1], g = 9, l = 1, k = 1)",
-            "`k` is not a parameter: add the field `k: f64`, or remove it here",
+            "`k` is not a parameter\nhelp: add the field `k: f64`, or remove it here",
             "k",
         ),
         (
@@ -49,7 +49,11 @@ fn mistakes_are_reported_where_they_stand() {
             "`length` is not a parameter; `default` is for `m`, `g`, `l`",
             "length",
         ),
-        ("default(m = vector![1], g = 9, l = 1, l = 2)", "`l` is given twice in `default`: keep one of the two", "l"),
+        (
+            "default(m = vector![1], g = 9, l = 1, l = 2)",
+            "`l` is given twice in `default`\nhelp: keep one of the two",
+            "l",
+        ),
         (
             "default(m = 1, g = 9, l = 1)",
             "the default of `m` is a scalar, and `m` is a vector of 1: they must have the same shape",
@@ -61,8 +65,12 @@ fn mistakes_are_reported_where_they_stand() {
             "this number is out of reach of double precision",
             "1000.exp()",
         ),
-        ("default(m[i in 0..1] = 1, g = 9, l = 1)", "`default` gives all of `m` at once: drop `[..]` after `m`", "["),
-        ("start(q = vector![l, 0])", "`start` is missing `p`: add `p = ..` to it", "p"),
+        (
+            "default(m[i in 0..1] = 1, g = 9, l = 1)",
+            "`default` gives all of `m` at once\nhelp: drop `[..]` after `m`",
+            "[",
+        ),
+        ("start(q = vector![l, 0])", "`start` is missing `p`\nhelp: add `p = ..` to it", "p"),
         (
             "start(q = vector![l, 0], p = vector![0, 0], r = 1)",
             "`r` is not a variable with a start; `start` is for `q`, `p`",
@@ -75,11 +83,11 @@ fn mistakes_are_reported_where_they_stand() {
         ),
         (
             "start(q = vector![l, 0], p = p + q)",
-            "the start of `p` follows from itself: give it by parameters, numbers and other entries",
+            "the start of `p` follows from itself\nhelp: give it by parameters, numbers and other entries",
             "p",
         ),
-        ("start()", "`start` is empty: name something, as in `start(q = vector![l, 0], p = vector![0, 0])`", ")"),
-        ("starts(q = vector![l, 0], p = vector![0, 0])", "unknown key `starts`; did you mean `start`?", "starts"),
+        ("start()", "`start` is empty\nhelp: name something, as in `start(q = vector![l, 0], p = vector![0, 0])`", ")"),
+        ("starts(q = vector![l, 0], p = vector![0, 0])", "unknown key `starts`\nhelp: did you mean `start`?", "starts"),
     ];
     let mut failures = Vec::new();
     for (beginning, message, place) in rows {

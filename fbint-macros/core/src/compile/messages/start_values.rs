@@ -21,8 +21,8 @@ impl Messages<'_> {
         let culprit = self.declaration.start.iter().find(|named| last == Some(&*plain(&named.name)));
         let span = culprit.map_or_else(|| self.declaration.item.ident.span(), |named| named.value.span());
         let name = &integral.name;
-        let of = if self.model.beginning.defaults.is_some() { ", for the default parameters" } else { "" };
+        let of = if self.model.start_values.defaults.is_some() { ", for the default parameters" } else { "" };
         let text = format!("the start violates the constraint `{name}`: its value there is {value:.3e}{of}");
-        syn::Error::new(span, format!("{text}, but must be 0; correct the start"))
+        syn::Error::new(span, format!("{text}, but must be 0\nhelp: correct the start"))
     }
 }
