@@ -1,5 +1,5 @@
 //! Packages that are to be published: each can be packed, with its licences, its README and complete metadata, and needs nothing that is not
-//! published. `.ci/thorough` builds each from what it packs.
+//! published. `.ci/run` builds each from what it packs.
 
 use std::error::Error;
 use std::fs;
@@ -46,15 +46,20 @@ fn every_package_is_packed_with_its_licences_and_metadata() -> Result<(), Box<dy
     Ok(())
 }
 
-/// The table of features names every feature of the runtime, and those by default, and none besides.
+/// The tables of features name every feature of the runtime and of the command, and those by default, and none besides.
 #[test]
-fn the_table_of_features_is_true() -> Result<(), Box<dyn Error>> {
+fn the_tables_of_features_are_true() -> Result<(), Box<dyn Error>> {
+    table_of_features("fbint-runtime", "fbint-runtime")?;
+    table_of_features("fbint-command", "fbint-runtime/command")
+}
+
+fn table_of_features(name: &str, folder: &str) -> Result<(), Box<dyn Error>> {
     let packages = published()?;
-    let runtime = packages.iter().find(|package| package["name"] == "fbint-runtime").ok_or("there is no runtime")?;
-    let features = runtime["features"].as_object().ok_or("it has no features")?;
+    let package = packages.iter().find(|package| package["name"] == name).ok_or("there is no such package")?;
+    let features = package["features"].as_object().ok_or("it has no features")?;
     let by_default: Vec<&str> =
         features["default"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let source = fs::read_to_string(home().join("fbint-runtime/src/lib.rs"))?;
+    let source = fs::read_to_string(home().join(folder).join("src/lib.rs"))?;
     let rows = source.lines().filter_map(|line| line.strip_prefix("//! | `")?.split(" | ").next());
     let mut listed: Vec<&str> = rows.filter(|row| row.ends_with('`') || row.ends_with("(default)")).collect();
     let mut expected: Vec<String> = features

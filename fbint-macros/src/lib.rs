@@ -423,8 +423,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// `derivation` and the documentation of the generated implementation:
 ///
 /// - everywhere: constraints and energy of a canonical or a Lagrangian system, the energy of a Poisson system, and the balance of
-///   energy and work of driven ones by construction,
-///   anything else because algebra shows that dI.X vanishes wherever it is defined;
+///   energy and work of driven ones by construction, anything else because dI.X vanishes wherever it is defined, by algebra or at points
+///   modulo primes;
 /// - where the constraints hold: dI.X vanishes modulo the constraints. An example is the constraint r^T r = 1 of a free
 ///   rigid body, whose rate is [r^T r, hat(w)];
 /// - where velocity constraints with reactions hold: the energy, by construction;
@@ -448,7 +448,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// and ln(x) where x is a factor of x'. `equations`, `derivation` and the documentation list the proved ones, as `invariant` takes them and
 /// independent of declared integrals, and state what was excluded: "no other polynomial of degree <= 2 in q, p, for general parameters".
 /// In that statement coefficients are rational in the parameters, functions of declared and listed integrals do not count, and functions
-/// have only the relations that proofs use. It fails with a probability below 1e-8, which follows from degrees (Schwartz and Zippel; see
+/// have only the relations that proofs use. It is wrong with a probability below 1e-8, which follows from degrees (Schwartz and Zippel; see
 /// `proofs/further/exclusion.rs` of the compiler). To find a case that is special for some parameters, write them as numbers or as one
 /// parameter. Where proofs cannot solve the constraints, the search covers only quantities that are conserved in all states, and says so.
 /// `FACTS.undeclared` has the ones that are linear in the state, and a run lists them below its table of drifts.
@@ -498,8 +498,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// # Prepared derivations
 ///
 /// A crate can keep its derivations in a folder `derivations/` next to its `Cargo.toml`, one text file for each model, which you commit and
-/// review like snapshots. Others then compile the crate with algebra's results but without the feature `derive` of `fbint-runtime`, which
-/// is on by default.
+/// review like snapshots. Others then compile the crate with algebra's results but without the feature `derive` of `fbint-runtime`.
 ///
 /// ```sh
 /// FBINT_DERIVATIONS=write cargo check --all-targets --features fbint-runtime/derive
@@ -520,10 +519,11 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// # Without algebra
 ///
-/// Exact differentiation of the declaration writes gradients, brackets and fields. Computer algebra makes them shorter, and proves claims
-/// that numbers leave open. Without the feature `derive`, and without kept derivations, models compile without Symbolica: fields take about
-/// as many operations, and conservation is proved at points modulo primes. An invariant without such a proof is an error that names it;
-/// known cases have logarithms, or more roots than the distances of a few bodies.
+/// By default exact differentiation of the declaration writes gradients, brackets and fields, and conservation is proved at points modulo
+/// primes. An invariant without such a proof is an error that names it; known cases have logarithms, or more roots than the distances of a
+/// few bodies. The feature `derive` of `fbint-runtime` adds computer algebra: some fields become shorter, most take as many operations, and
+/// claims that numbers leave open are proved. It asks for Symbolica's licence, which is free for non-commercial use only, and one dependency
+/// with the feature switches it on for every crate in the build, because Cargo unifies features.
 ///
 /// # While compiling
 ///
@@ -531,7 +531,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// file serialises parallel builds. A build holds it for milliseconds, or for seconds if the model has dozens of bodies. Others wait as
 /// long as the holder lives, and report that on stderr. The build also waits for other Symbolica programs run by the same user. Symbolica
 /// needs a writable folder for caches: where the one below the home folder is read-only, the compile error tells you to set
-/// `XDG_CACHE_HOME`. LICENCES.md explains what Symbolica's licence means for you.
+/// `XDG_CACHE_HOME`. It prints a banner to stdout, where editors talk to macros: set `SYMBOLICA_HIDE_BANNER = "1"` under `[env]` in
+/// `.cargo/config.toml`. LICENCES.md explains what Symbolica's licence means for you.
 ///
 /// CPV22: D. E. Chang, M. Perlmutter, J. Vankerschaver, *Feedback Integrators for Mechanical Systems with Holonomic
 /// Constraints*, Sensors 22 (2022) 6487.

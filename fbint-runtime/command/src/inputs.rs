@@ -178,7 +178,7 @@ mod expressions {
     pub(super) fn law_of(model: &dyn AnyModel, name: &str, law: &str) -> Result<Law, Box<dyn Error>> {
         let (text, entries, has_time) = still_model(model, law);
         let models = fbint_text::models(&text).map_err(|mistakes| {
-            let messages: Vec<&str> = mistakes.list().iter().map(|mistake| mistake.message.as_str()).collect();
+            let messages: Vec<String> = mistakes.list().iter().map(|mistake| mistake.in_one_line()).collect();
             format!("--input {name}: `{law}`: {}", messages.join("; "))
         })?;
         let still = models.into_iter().next().ok_or("a law is one expression")?;

@@ -12,7 +12,7 @@ use std::{env, fs};
 use fbint_runtime::Method;
 use tempfile::{TempDir, tempdir};
 
-use super::common::fbint;
+use super::common::{Block, blocks, fbint};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -213,25 +213,6 @@ fn command() -> Result<String, Box<dyn Error>> {
         text += &format!("\n## {name}\n\n{}", help(&[name])?);
     }
     Ok(text)
-}
-
-/// A fenced block, and its language up to a comma.
-struct Block<'a> {
-    language: &'a str,
-    text: String,
-}
-
-fn blocks(text: &str) -> Vec<Block<'_>> {
-    let mut blocks = Vec::new();
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        if let Some(language) = line.strip_prefix("```") {
-            let language = language.split(',').next().unwrap_or_default();
-            let text = lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
-            blocks.push(Block { language, text });
-        }
-    }
-    blocks
 }
 
 /// The targets of links and pictures.

@@ -13,7 +13,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::tempdir;
 
-use super::common::fbint;
+use super::common::{blocks, fbint};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -448,24 +448,6 @@ fn stem(path: &Path) -> String {
 fn section<'a>(text: &'a str, heading: &str) -> Result<&'a str, Box<dyn Error>> {
     let mut sections = text.split("\n## ");
     Ok(sections.find(|section| section.starts_with(heading)).ok_or_else(|| format!("no heading `{heading}`"))?)
-}
-
-/// A fenced block.
-struct Block<'a> {
-    language: &'a str,
-    text: String,
-}
-
-fn blocks(text: &str) -> Vec<Block<'_>> {
-    let mut blocks = Vec::new();
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        if let Some(language) = line.strip_prefix("```") {
-            let text = lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
-            blocks.push(Block { language, text });
-        }
-    }
-    blocks
 }
 
 /// Commands that begin with `program` in blocks of shell, without comments and variables, and in the text between backticks.

@@ -5,12 +5,12 @@ use std::ops::Range;
 use proc_macro2::{LineColumn, Span};
 
 use crate::syntax::AttributeKey;
-use crate::syntax::diagnostics::advised;
+use crate::syntax::diagnostics::{HELP, advised};
 
 /// A mistake in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// The fault and its remedy.
+    /// The fault and, after [`HELP`], its remedy.
     pub message: String,
     /// Where it begins.
     pub start: Position,
@@ -34,6 +34,11 @@ impl Mistake {
     pub fn of_whole(message: &str) -> Self {
         let start = Position { line: 1, column: 1 };
         Self { message: message.to_owned(), start, end: start, range: 0..0 }
+    }
+
+    /// The message where it has no lines of its own.
+    pub fn in_one_line(&self) -> String {
+        self.message.replace(HELP, "; ")
     }
 
     /// A mistake in these bytes of a text.

@@ -13,6 +13,25 @@ pub(crate) fn fbint(folder: impl AsRef<Path>, arguments: &[&str]) -> std::io::Re
     Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder).args(arguments).output()
 }
 
+/// A fenced block of Markdown, and its language up to a comma.
+pub(crate) struct Block<'a> {
+    pub(crate) language: &'a str,
+    pub(crate) text: String,
+}
+
+pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.strip_prefix("```") {
+            let language = language.split(',').next().unwrap_or_default();
+            let text = lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
+            blocks.push(Block { language, text });
+        }
+    }
+    blocks
+}
+
 /// Whether `.ci/thorough` runs, which leaves nothing out.
 pub(crate) fn is_thorough() -> bool {
     std::env::var_os("FBINT_THOROUGH").is_some()
