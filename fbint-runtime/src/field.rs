@@ -209,7 +209,7 @@ type AddEntry<'a, T> = dyn FnMut(usize, usize, T) + 'a;
 /// The Jacobian of the field of a prepared system, by the state and the inputs; false where it is not known.
 type JacobianOf<'a, P, T> = dyn FnMut(&P, &mut AddEntry<'_, T>) -> bool + 'a;
 
-/// The Jacobian of a field under the laws of its inputs, by the chain rule; `jacobian` is that of the field of a prepared system, by the
+/// The Jacobian of a field under the laws of its inputs, by the chain rule; `jacobian` differentiates the field of a prepared system by the
 /// state and the inputs. Derivatives of laws are central differences.
 pub(crate) fn under_laws<S: FeedbackSystem, T: Scalar>(
     system: &S::Prepared<T>,

@@ -75,7 +75,7 @@
 
 #[cfg(not(any(feature = "std", feature = "libm")))]
 compile_error!(
-    "without the feature `std`, elementary functions are those of the feature `libm`: add `features = [\"libm\"]`"
+    "without the feature `std`, elementary functions come from the feature `libm`\nhelp: add `features = [\"libm\"]`"
 );
 
 mod change;

@@ -2,7 +2,7 @@
 //!
 //! With a fixed step, step n ends at t = n h, computed and not accumulated; with error control steps end where the controller
 //! says. The last step is shortened to end exactly where asked. After every step the state is projected if that was chosen,
-//! and the integrals are evaluated, recorded and compared with a bound: a run that leaves it, or whose state is no longer finite, has
+//! and the integrals are evaluated, recorded and compared with a bound: a run beyond it, or with a state that is not finite, has
 //! blown up and is an error, not a result. A run can be watched, interrupted, and resumed from a
 //! [`Snapshot`] as if it had never stopped.
 //!
@@ -433,8 +433,8 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
 }
 
 impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
-    /// This run with the kind of its field taken out of the type: a program that offers many kinds of gains compiles the methods once, not
-    /// once for each.
+    /// This run, with the kind of its field erased from the type: a program with many kinds of gains compiles the methods once, not once
+    /// for each.
     pub fn boxed(self) -> Simulation<'a, S, Box<dyn Field<Vector = Vector<S>>>>
     where
         F: 'static,
@@ -505,8 +505,8 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// structure that the method needs ([`Error::NotApplicable`]); if states are projected, and constraints of a field that is given are
     /// too nearly dependent at the start for that; if no further step can be made, see
     /// [`Integrator::step`]; if inputs are not known during all of the run, jump within a step of a fixed size, or are not finite; if the
-    /// snapshot to resume from is of another run; or if the solution blows up: its state is no
-    /// longer finite, or an integral is too far from its target.
+    /// snapshot to resume from is of another run; or if the solution blows up: its state is not
+    /// finite, or an integral is too far from its target.
     ///
     /// The size of an integral in a state is 1 + |target| + sum_j |dF/dx_j| |x_j|. A constraint may change by ten times its size
     /// at the start, an energy or an invariant by a million times; where states are projected after each step, any integral by its

@@ -40,7 +40,7 @@ impl fmt::Debug for Inputs {
     }
 }
 
-/// A model's own inputs, some of which are given.
+/// A model's own inputs, with values that are given for some.
 pub(crate) struct Replaced {
     own: Option<Box<dyn FlatSignal>>,
     functions: &'static dyn FlatFunctions,

@@ -70,9 +70,9 @@ Examples:
   {program} run pendulum.rs --until 20 --plot pendulum.svg  (a model in a file)
 
 Model:
-  A name that `{program} list` shows; the record of a run, which is repeated; or a file that holds the attribute `feedback_system` and its struct, as in a crate, with `default`
-  and `start` (a build with the feature `text`). Its equations are derived when it is read. One of several models in a
-  file is FILE.rs:MODEL, with a name that `{program} list FILE.rs` shows.
+  Give a name that `{program} list` shows; the record of a run, which repeats it; or a file that holds the attribute `feedback_system`
+  and its struct, as in a crate, with `default` and `start` (a build with the feature `text`). fbint derives its equations when it reads
+  the file. FILE.rs:MODEL selects one of several models, by a name that `{program} list FILE.rs` shows.
 
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince, dop853 and rodas5p choose their steps so that the error
@@ -95,8 +95,7 @@ Gains:
   relaxation:TAU    every violation decays as exp(-t / TAU); a few steps are a good TAU
   scaled:RATE       relaxation at this rate without a linear solve, for integrals that do not depend on one another
   bae-chang         the strongest gains that an Euler step of this size allows, by the rule of Bae and Chang
-  Constant gains make the field stiff. A step that is too large for them is refused; the message has the largest
-  step that would do.
+  Constant gains make the field stiff. The command refuses a step that is too large for them, and names the largest step that works.
 
 Start:
   A model has a start, of which --start sets entries: 'q[0]=1' one, q=1,2 a whole vector. Where its declaration has none, --start has to
@@ -111,24 +110,24 @@ Inputs:
 
 Event:
   --until-event 'NAME < NUMBER' or 'NAME > NUMBER' ends the run where the condition becomes true, at --until at the latest. The quotes
-  keep the shell from taking < and > for itself. The quantity is followed within each step, so that a condition is found that becomes
-  true and false again before the step ends, and the time is located there. A condition that is true at the start is refused, and so
-  is one that becomes true where a motion begins at rest. A run that the condition has ended may be continued under it: where the
-  quantity passes the number at the start, that does not count.
+  keep the shell from taking < and > for itself. The run follows the quantity within each step: it also finds a condition that becomes
+  true and false again before the step ends, and locates its time. The command refuses a condition that is true at the start, or that
+  becomes true where a motion begins at rest. You can continue a run from the event that ended it, under the same condition: a quantity
+  that passes the number exactly at the start does not count.
 
 Files:
-  The ending decides what is written: .csv or .parquet for --out, .svg or .png for --plot, .html for --animate. Parquet takes a
-  build with the feature `parquet`; a PNG takes one with the feature `png`, and has text in a font of this computer. Every file is
-  written whole or not at all. Every run leaves a record of its settings, its code and its result: four-bar.run.json next to
+  The ending decides the format: .csv or .parquet for --out, .svg or .png for --plot, .html for --animate. Parquet takes a build with
+  the feature `parquet`; a PNG takes one with the feature `png`, and has text in a font of this computer. Every file appears whole or
+  not at all. Every run leaves a record of its settings, its code and its result: four-bar.run.json next to
   four-bar.csv, named after --out, or else --plot, --animate or --checkpoint, so that runs with files of their own keep their
   records; MODEL.run.json in the current folder for a run without files. `{program} run four-bar.run.json` repeats the run.
   A file replaces one that fbint has written, and any other only with --force. The source of a model is never replaced.
-  Columns of --out are t, the entries of the state, d(NAME) for the change of each integral, and the outputs. What is called as
-  something else is in tables or figures, t, drift, member or error, has the column state.t if it is an entry of the state that is
-  not the time, and output.t if it is an output; --of and --until-event call it so, too. Parquet has the record in its metadata,
+  Columns of --out are t, the entries of the state, d(NAME) for the change of each integral, and the outputs. Tables and figures use
+  the names t, drift, member and error themselves: an entry of the state called t that is not the time has the column state.t, and an
+  output called t has output.t, also in --of and --until-event. Parquet has the record in its metadata,
   under the key `fbint`, without the wall time, so that equal runs have equal files.
-  A run that fails, because it blows up or no further step can be made, has exit code 2. Its record says so, and --out has the
-  trajectory until then.
+  A run that fails, because it blows up or cannot make a further step, has exit code 2. Its record says so, and --out has the
+  trajectory up to there.
 
 Figure:
   --plot draws on a sheet of A4: each vector, matrix and scalar of the state over time; the paths of the points and traces that the
@@ -143,10 +142,10 @@ Animation:
   they are far apart, positions between them that are interpolated by the derived field. Changes of integrals are those of samples.
 
 Interruption:
-  Ctrl-C ends a run between two steps with exit code 130 and writes its record, and no table or figure. With --checkpoint the
-  state that was reached is kept, with the samples so far, and also every --checkpoint-every seconds, in case the run is killed.
-  `{program} resume FILE` resumes the run; its files are bit-identical to the files of an uninterrupted run. A process that is killed
-  while it writes a file leaves the old one, and perhaps a hidden one called .fbint-*, which can be deleted.";
+  Ctrl-C ends a run between two steps with exit code 130. The run writes its record, and no table or figure. With --checkpoint it also
+  keeps its state and its samples, then and every --checkpoint-every seconds, in case something kills it. `{program} resume FILE`
+  resumes the run; its files are bit-identical to the files of an uninterrupted run. A process that is killed while it writes a file
+  leaves the old one, and perhaps a hidden one called .fbint-*, which you can delete.";
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
@@ -279,30 +278,30 @@ Examples:
 Variation:
   --vary NAME=DISTRIBUTION draws a number for each member; NAME is a parameter, an entry of the start, or `gains` for one
   gain of all integrals. normal:MEAN,DEVIATION and uniform:FROM,TO are random, linspace:FROM,TO goes evenly from the first
-  member to the last. What member 7 draws follows from --seed, and does not depend on the number of members. A start with entries
-  that vary is moved to a consistent one nearby, with the entries as they were drawn; --repair and --guess do so for every start.
+  member to the last. The draws of member 7 follow from --seed, and do not depend on the number of members. A start with entries that
+  vary moves to a consistent one nearby, which keeps the entries drawn; --repair and --guess do so for every start.
 
 Files:
-  The ending decides what is written: .csv or .parquet for tables, .svg or .png for --plot; Parquet and PNG take builds with the
+  The ending decides the format: .csv or .parquet for tables, .svg or .png for --plot; Parquet and PNG take builds with the
   features `parquet` and `png`. Rows are written while the ensemble runs, in memory that does not grow with the number of members;
   the files appear when all of them are whole, with the same bytes for any number of threads. Columns of --ends are member, drawn(NAME)
   for what varied, the entries of the state, d(NAME) for the change of each integral, and error; --samples has t instead of what
   varied, and no member that failed. --of chooses the panels of --plot: 'NAME' draws a histogram of a column of --ends over the
   members, 'NAME,NAME' the second column against the first, a dot for each member or for each of 4000.
   A path that ends in a slash, as in --ends ends/ or --samples samples/, is a folder of Parquet files, part-0000000.parquet and so
-  on, one for each 2048 members. pyarrow, polars, Dask and Spark, with which this was tried, read it as one table; Spark reads parts in
-  an order of its own: sort by member. The folder must be new or empty. A part is there as soon as its members are done, so that no
-  process has to write the rows of all of them; the record tells when all parts are there.
+  on, one for each 2048 members. pyarrow, polars, Dask and Spark read it as one table; Spark reads parts in any order: sort by
+  member. The folder must be new or empty. A part appears as soon as its members are done, so that no process has to write the rows of
+  all members; the record appears when all parts are there.
   An ensemble leaves a record of its settings and of the statistics at its end: ends.ensemble.json next to
   ends.csv, or MODEL.ensemble.json in the current folder.
 
 Interruption:
-  Ctrl-C ends an ensemble between two steps with exit code 130. Its files have the members that came to their end or failed until
-  then, in their order, the statistics are of these, and the record says how many they are. If none came to its end, there is the
-  record alone. A second Ctrl-C ends it at once.
-  With --checkpoint, members are put on disk in blocks of 2048, each whole or not at all, until the files are written; then the
-  folder is removed. Whatever ends the ensemble before, Ctrl-C as well, `{program} resume FOLDER` integrates the blocks that are not
-  done, and its files have the bytes of an ensemble that was not interrupted. Until then there are none but the record and parts.
+  Ctrl-C ends an ensemble between two steps with exit code 130. Its files have the members that finished or failed by then, in their
+  order; the statistics cover these, and the record has their number. If no member finished, there is only the record. A second Ctrl-C
+  ends the ensemble at once.
+  With --checkpoint, the ensemble keeps members on disk in blocks of 2048, each whole or not at all, and removes the folder when its
+  files are written. If anything ends it earlier, Ctrl-C included, `{program} resume FOLDER` integrates the missing blocks, and writes
+  files with the bytes of an uninterrupted ensemble. Until then there are only the record and finished parts.
 
 Many machines:
   A build with the feature `mpi` shares an ensemble among the processes that `mpirun` or `srun` begins, on one file system. Each takes
@@ -368,10 +367,10 @@ impl EnsembleArguments {
 const RESUME_EXAMPLES: &str = "\
 Examples:
   {program} resume run.checkpoint
-  {program} resume run.checkpoint --until 200  (a run that goes on beyond its end)
+  {program} resume run.checkpoint --until 200  (a longer run)
   mpirun {program} resume ends.checkpoint  (an ensemble; a build with the feature `mpi`)
 
-Model, parameters, method and files are taken from what was interrupted. With another --until the files have all of the longer run.
+The checkpoint has the model, the parameters, the method and the files. With another --until the files have all of the longer run.
 Only the program that wrote a checkpoint can resume it: results of another version, or of another derivation of the model, could
 differ in their last bits.";
 
@@ -393,7 +392,7 @@ pub struct ResumeArguments {
 
 #[derive(Args, Debug)]
 pub struct ListArguments {
-    /// A file with models, instead of those of the program.
+    /// A file with models, instead of the program's own.
     #[arg(value_name = "FILE.rs")]
     pub(crate) file: Option<String>,
 }
@@ -463,9 +462,9 @@ Examples:
   {program} gallery
   {program} gallery {model} --until 50 --out animations --no-stills
 
-The folder gets an animation of each model, MODEL.html, which is the one of `{program} run MODEL --method dop853 --until 20`, and a page
-with pictures of all of them, index.html. Where Chromium is installed, it also gets each picture as SVG, MODEL.svg, and all of them
-side by side, gallery.svg.";
+The command writes an animation of each model, MODEL.html, as `{program} run MODEL --method dop853 --until 20 --animate` does, and
+index.html, a page with a picture of each. With Chromium it also writes each picture as MODEL.svg, and all pictures side by side as
+gallery.svg.";
 
 #[derive(Args, Debug)]
 #[command(after_help = GALLERY_EXAMPLES)]
@@ -492,8 +491,8 @@ Examples:
   {program} report {model}
   {program} report {model} -p {parameter}=2 --method dop853 --until 30 --out {model}.html
 
-The page needs a browser and nothing else, not even a network: equations are MathML, or plain text where they are long, and the
-figure is that of `{program} run --plot`. Options are those of `{program} run`, whose help explains them.";
+The page opens in any browser, without a network. Equations are MathML, or plain text if they are long. `{program} run --plot` draws the
+same figure, and the help of `{program} run` explains the options.";
 
 #[derive(Args, Debug)]
 #[command(after_help = REPORT_EXAMPLES)]
@@ -523,8 +522,8 @@ Model:
 Results:
   --c writes a library of functions in C99, which is also C++17: NAME.h and NAME.c, a main program that repeats a run, and a
   CMakeLists.txt. --fmu writes a Functional Mock-up Unit for model exchange and co-simulation, with its sources and, where the C
-  compiler cc is installed, a library for this platform. --casadi writes a C file whose functions casadi.external loads, and acados.
-  What the model lacks, such as derivatives, is printed.";
+  compiler cc is installed, a library for this platform. --casadi writes a C file with functions for casadi.external and acados.
+  The command prints what the model lacks, such as derivatives.";
 
 #[cfg(feature = "text")]
 #[derive(Args, Debug)]

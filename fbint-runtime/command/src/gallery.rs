@@ -153,7 +153,7 @@ fn side_by_side(pictures: &[&str]) -> String {
     )
 }
 
-/// The page after its script has run, without a window; `None` if there is no browser.
+/// The page after its script has run, without a window; `None` without a browser.
 fn drawn(page: &Path) -> Result<Option<String>, Box<dyn Error>> {
     let page = std::path::absolute(page)?;
     let profile = tempdir().map_err(|error| format!("cannot create a folder for the browser: {error}"))?;
@@ -176,8 +176,8 @@ fn drawn(page: &Path) -> Result<Option<String>, Box<dyn Error>> {
     Ok(None)
 }
 
-/// Chromium without a window and with a profile of its own. It is not to look for anything in the network, and the page that it opens is
-/// ours, so that it needs no sandbox, which it does not get in many containers.
+/// Chromium without a window, with a new profile. It looks for nothing in the network, and opens our page alone, so it needs no sandbox,
+/// which many containers refuse.
 fn chromium(browser: &OsStr, profile: &Path) -> Command {
     let mut command = Command::new(browser);
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);

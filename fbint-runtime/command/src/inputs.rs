@@ -102,7 +102,7 @@ impl Signals {
     }
 }
 
-/// The numbers of an input, each of which is held from its time until the next, and the last one for ever.
+/// The numbers of an input. Each holds from its time until the next, and the last one for ever.
 #[derive(Clone)]
 struct Table {
     times: Arc<[f64]>,

@@ -1,13 +1,13 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # How it is made
+//! # Inside
 //!
 //! A run is a run of the command: [`fbint_command::request`] reads keywords as the options of `fbint run`, so that ranges, defaults and
 //! messages are in one place, and this crate turns Python's values into its texts, and its columns into arrays. A number is written as the
 //! shortest text that reads back as this number. Models are classes that are made when the module is imported, from the same [`Entry`] as
 //! the command's models, because a class of PyO3 cannot be generic.
 //!
-//! Every run releases the interpreter, and takes it twenty times a second to ask for Ctrl-C. Python tells its main thread alone of signals:
+//! Every run releases the interpreter, and takes it twenty times a second to ask for Ctrl-C. Python delivers signals to its main thread alone:
 //! the thread that called waits and asks, while others integrate an ensemble in a separate pool, since in a common one it would wait for
 //! the ensembles of other threads. A run keeps its request, by which its figure and its animation are drawn.
 //!

@@ -134,7 +134,7 @@ impl Model {
     /// members: the number of members.
     /// vary: distributions by the names of parameters, entries of the start, or 'gains': ('normal', mean, deviation) and
     ///     ('uniform', from, to) are random, ('linspace', from, to) goes evenly from the first member to the last.
-    /// seed: the seed of the random numbers. What a member draws does not depend on the number of members.
+    /// seed: the seed of the random numbers. The draws of a member do not depend on the number of members.
     /// threads: the number of threads; by default, the number of cores. No number depends on it.
     /// every: the time between two samples for statistics; a hundredth of the run by default.
     ///

@@ -262,7 +262,7 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
 }
 
 impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
-    /// These runs with the kind of gains taken out of the type of members that run alone: a program that offers many kinds of gains
+    /// These runs, with the kind of gains erased from the type of members that run alone: a program with many kinds of gains
     /// compiles the methods with error control once, not once for each. See [`Simulation::boxed`].
     pub fn boxed(self) -> Ensemble<'a, S, impl EnsembleGains<S>> {
         Ensemble { setup: self.setup, gains: Boxed(self.gains) }

@@ -143,7 +143,7 @@ impl TryFrom<u8> for GaussStages {
     }
 }
 
-/// How a run is made: the method, the end, the samples and the projection.
+/// The settings of a run: the method, the end, the samples and the projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Settings {
@@ -181,7 +181,7 @@ impl Settings {
 /// rtol, and atol if it is given.
 type Tolerances = (f64, Option<f64>);
 
-/// How a method takes its steps, with what they are known by when it is chosen: their size, or tolerances of their error.
+/// The way in which a method takes steps, with the choice that it needs: their size, or tolerances of their error.
 #[derive(Clone, Copy)]
 pub(crate) enum Stepping {
     /// Steps of one size along a field.

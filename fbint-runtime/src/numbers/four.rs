@@ -51,7 +51,7 @@ impl Four {
     ///
     /// # Panics
     ///
-    /// If there is no such lane.
+    /// If the index is not below 4.
     #[inline(always)]
     pub fn lane(self, lane: usize) -> f64 {
         self.numbers()[lane]

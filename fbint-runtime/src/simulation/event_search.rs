@@ -150,7 +150,7 @@ impl<'a> EventSearch<'a> {
         Ok(condition(time, &state))
     }
 
-    /// When the first of these events stops the run. Those of one event follow one another.
+    /// The time at which the first of these events stops the run. Occurrences of one event follow one another.
     fn stop(&self, met: &[Met]) -> Option<f64> {
         let number = |index: usize| {
             let event = met[index].event;

@@ -68,7 +68,7 @@ pub(crate) struct Memory {
     pub(crate) held: Option<[Vec<f64>; 2]>,
     /// Vectors that a method carries from step to step in addition to the state, each as long as the state.
     pub(crate) carried: Option<Vec<Vec<f64>>>,
-    /// Of a method with error control.
+    /// The control of the step size, for a method with error control.
     pub(crate) control: Option<Control>,
 }
 
@@ -102,11 +102,11 @@ pub(crate) type KeptSteps<V> = Option<Vec<DenseOutput<V>>>;
 
 /// The data that all steppers of a system share.
 pub(crate) struct StepEnds<'k, S: FeedbackSystem> {
-    /// Of the system.
+    /// The facts of the system.
     facts: &'static SystemFacts,
     /// If the state is projected after every step.
     pub(super) projector: Option<Projector<S>>,
-    /// How the last step ended if it was.
+    /// The end of the last step if it was projected.
     pub(super) landing: Landing<S>,
     pub(super) kept: &'k mut KeptSteps<Vector<S>>,
 }

@@ -94,7 +94,7 @@ impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
         Ok(steps)
     }
 
-    /// Lets sizes fade, and be those of the state where that is larger, unless they are given.
+    /// Lets sizes fade, down to the sizes of the state, unless they are given.
     fn remember_sizes(&mut self) {
         if self.are_sizes_given {
             return;
@@ -267,7 +267,7 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
         self.steps
     }
 
-    /// Of all orders at once.
+    /// One series a step counts as one evaluation.
     fn evaluations(&self) -> u64 {
         self.steps
     }

@@ -113,7 +113,7 @@ impl<V: Entries<f64>> Interpolant<V> {
 }
 
 impl<V> Interpolant<V> {
-    /// Of a step of size `h` with these stages.
+    /// The interpolant of a step of size `h` with these stages.
     pub(crate) fn new<T: Scalar>(pair: &Pair, h: T, start: V, end: &V, stages: &[V]) -> Self
     where
         V: Entries<T>,

@@ -13,7 +13,7 @@ use crate::system::traits::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 /// | | | |
 /// |---|---|---|
 /// | `f_tangent` | f and Df v, the derivative along a direction v | 2.2 to 3 times the operations of f |
-/// | `f_state_tangent` | the same along a direction of the state alone | 2.1 to 2.9 times |
+/// | `f_state_tangent` | this along a direction of the state alone | 2.1 to 2.9 times |
 /// | `f_adjoint` | `Df^T w`, the derivatives of w . f by all unknowns | 1.9 to 3.8 times |
 /// | `f_derivatives` | the entries of Df that do not vanish identically; `F_PATTERN` says which these are | |
 ///

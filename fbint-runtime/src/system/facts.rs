@@ -176,7 +176,7 @@ pub enum StateRole {
     Work,
 }
 
-/// An event that is declared with a system, by `event(..)` or `section(..)`. Places are those of the values that
+/// An event that is declared with a system, by `event(..)` or `section(..)`. Places count the values that
 /// [`FeedbackSystem::events_at`](crate::FeedbackSystem::events_at) gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeclaredEvent {

@@ -87,12 +87,12 @@ pub struct PastOrders<'m, const K: usize> {
     pub middle: &'m [Four; K],
     /// The rows between the first and the last.
     between: &'m [[Four; K]],
-    /// How many of these come before the middle.
+    /// The number of pairs before the middle.
     lower: usize,
 }
 
 impl<'m, const K: usize> PastOrders<'m, K> {
-    /// Of the rows 0 to n - 1.
+    /// The orders in the rows 0 to n - 1.
     #[inline(always)]
     pub fn of(rows: &'m [[Four; K]]) -> Option<Self> {
         let n = rows.len();
@@ -110,7 +110,7 @@ impl<'m, const K: usize> PastOrders<'m, K> {
         Pairs { left: self.between, right: self.between }
     }
 
-    /// The same with j < n - j.
+    /// These pairs with j < n - j.
     #[inline(always)]
     pub fn lower_pairs(&self) -> Pairs<'m, K> {
         let left = self.between.get(..self.lower).unwrap_or(&[]);
@@ -154,7 +154,7 @@ type Expand<'f> = dyn Fn(&mut [f64], &mut [Four]) + 'f;
 
 #[cfg(feature = "std")]
 impl<'f> Series<'f> {
-    /// Of a prepared system that `system` gives for the state where the series begin.
+    /// The series of a prepared system, which `system` gives for the state where the series begin.
     ///
     /// # Errors
     ///
@@ -172,7 +172,7 @@ impl<'f> Series<'f> {
     }
 }
 
-/// How four sums of an order, side by side, are taken from what is stored of the orders before: see [`order_sums`].
+/// Four sums of an order, side by side, and the stored rows from which they come: see [`order_sums`].
 #[cfg(feature = "std")]
 #[doc(hidden)]
 #[derive(Clone, Debug)]
@@ -184,7 +184,7 @@ pub struct SumGroup {
 }
 
 /// Puts the sums of order n into `sums`, group by group, from the rows 0 to n - 1, which are in `rows` one after the other, each of some
-/// columns. They are bit by bit those of generated code.
+/// columns. Generated code gives the same bits.
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub fn order_sums(groups: &[SumGroup], rows: &[Four], columns: usize, sums: &mut [Four]) {
@@ -227,7 +227,7 @@ impl<'m> PastRows<'m> {
         &self.rows[order * self.columns..][..self.columns]
     }
 
-    /// Pairs of rows j and n - j, without those of the orders 1 and n - 1, nor of the orders beyond n / 2 if sums are half ones.
+    /// Pairs of rows j and n - j, without the orders 1 and n - 1, nor the orders beyond n / 2 if sums are half ones.
     fn pairs(&self, is_half: bool) -> impl Iterator<Item = (&'m [Four], &'m [Four])> {
         let (n, columns) = (self.n, self.columns);
         let between = self.rows.get(2 * columns..n.saturating_sub(1) * columns).unwrap_or(&[]);

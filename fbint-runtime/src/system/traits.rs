@@ -329,14 +329,14 @@ impl<S: HamelSystem> HamelFunctions<S> {
 }
 
 impl SystemFacts {
-    /// The number of values of which the declared events are made.
+    /// The number of values that the declared events use.
     #[doc(hidden)]
     pub fn event_values(&self) -> usize {
         let end = |event: &DeclaredEvent| event.reset.map_or(event.conditions[1], |reset| reset + self.state.len());
         self.events.iter().map(end).max().unwrap_or(0)
     }
 
-    /// The number of values of which the declared drawing is made.
+    /// The number of values that the declared drawing uses.
     #[doc(hidden)]
     pub fn drawing_values(&self) -> usize {
         let arguments = self.shapes.iter().flat_map(|shape| shape.arguments);

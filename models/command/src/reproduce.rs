@@ -60,7 +60,7 @@ the obtained one, with a verdict; the exit code is 1 if any number is NOT reprod
 #[derive(Args, Debug)]
 #[command(after_help = REPRODUCE_EXAMPLES)]
 pub(crate) struct Reproduce {
-    /// What to reproduce: a figure, a table or all. An unknown name is answered with the known ones.
+    /// A figure, a table or all. An unknown name is answered with the known ones.
     #[arg(default_value = "all")]
     name: String,
     /// The folder for figures and tables, which is created if necessary.

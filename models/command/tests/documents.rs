@@ -332,6 +332,45 @@ fn links_lead_somewhere() -> Outcome {
     Ok(())
 }
 
+/// Figures that two documents have, each measured once: the first `cargo check`, and the number of the shipped models.
+#[test]
+fn documents_agree_on_figures() -> Outcome {
+    let (readme, benchmarks, changelog) = (read("README.md")?, read("BENCHMARKS.md")?, read("CHANGELOG.md")?);
+    let row = benchmarks
+        .lines()
+        .find_map(|line| line.strip_prefix("| `cargo check` of README's pendulum in its own crate | "));
+    let seconds = row.and_then(|row| row.split(' ').next()).ok_or("BENCHMARKS.md has no first `cargo check`")?;
+    assert!(
+        readme.contains(&format!("`cargo check` takes {seconds} s")),
+        "README.md has not the {seconds} s of BENCHMARKS.md"
+    );
+    let models = catalogue::all().len();
+    assert!(changelog.contains(&format!("\n- {models} models;")), "CHANGELOG.md has another number than {models}");
+    assert!(
+        benchmarks.contains(&format!("| median of {models} models |")),
+        "BENCHMARKS.md has another number than {models}"
+    );
+    Ok(())
+}
+
+/// Where code of a package is for Unix alone, its file has code for other systems; CONTRIBUTING.md lists the difference.
+#[test]
+fn code_for_unix_has_another_side() -> Outcome {
+    let mut count = 0;
+    for package in ["fbint-macros/core", "fbint-runtime", "models"] {
+        for file in rust_files(&root().join(package))? {
+            let text = fs::read_to_string(&file)?;
+            let is_for_unix = |line: &str| line == "#[cfg(unix)]";
+            if file.iter().all(|part| part != "tests") && text.lines().any(is_for_unix) {
+                assert!(text.lines().any(|line| line == "#[cfg(not(unix))]"), "{}", file.display());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 1, "{count} files have code for Unix");
+    Ok(())
+}
+
 /// The blocks of the example are the declaration, and parts of the recorded equations, program and Rust.
 #[test]
 fn the_example_of_the_compiler_is_what_it_makes() -> Outcome {

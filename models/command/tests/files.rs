@@ -332,3 +332,27 @@ fn mistakes_in_a_file_are_shown_at_their_places() -> Outcome {
     }
     Ok(())
 }
+
+/// Paths belong to the system, which does not ask for UTF-8. A model's own path has to be a text, because records name it.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_may_have_names_that_are_not_in_utf_8() -> Outcome {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::process::Command;
+
+    let folder = folder_with(&[("pendulum.rs", PENDULUM)])?;
+    let [table, figure, model] = [&b"run-\xff.csv"[..], b"run-\xff.svg", b"model-\xff.rs"].map(OsStr::from_bytes);
+    let run = |model: &OsStr| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fbint"));
+        command.current_dir(&folder).arg("run").arg(model).args(["--until", "0.1", "--out"]);
+        command.arg(table).arg("--plot").arg(figure).output()
+    };
+    let output = run(OsStr::new("pendulum.rs"))?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!([table, figure].iter().all(|file| folder.path().join(file).exists()));
+
+    fs::copy(folder.path().join("pendulum.rs"), folder.path().join(model))?;
+    refused(&run(model)?, &["UTF-8"]);
+    Ok(())
+}

@@ -101,7 +101,8 @@ impl<'a> PointComparison<'a> {
         Ok(())
     }
 
-    /// Whether linear systems share no unknowns, and are symmetric except for the multipliers of phase constraints. Programs rely on both.
+    /// Checks what programs rely on: no two linear systems have an unknown in common, and each is symmetric except for the multipliers of
+    /// phase constraints.
     fn systems(&self) -> Agreement {
         let Derivation { symbols, field, .. } = self.derivation;
         let mut known: BTreeSet<Symbol> = symbols.unknowns().collect();

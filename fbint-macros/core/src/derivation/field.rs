@@ -65,7 +65,7 @@ pub struct Hamel {
     pub forces: SparseRow,
     /// The brackets that do not vanish.
     pub brackets: Vec<FrameBracket>,
-    /// Whether the systems of the field have M + A^T S A in the place where others have the mass matrix M.
+    /// Set if the systems of the field have M + A^T S A instead of the mass matrix M.
     pub is_augmented: bool,
 }
 

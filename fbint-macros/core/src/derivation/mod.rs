@@ -202,7 +202,7 @@ pub struct Lagrangian {
     pub kinematics: Vec<(Symbol, Expression)>,
     /// The brackets of the frame that do not vanish. They follow from the kinematics.
     pub brackets: Vec<FrameBracket>,
-    /// Whether constraints determine velocities along which there is no inertia. This follows from everything else.
+    /// Set if constraints determine velocities without inertia. This follows from everything else.
     pub is_augmented: bool,
 }
 

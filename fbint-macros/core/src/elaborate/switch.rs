@@ -25,7 +25,7 @@ pub(super) fn smaller(a: Expression, b: Expression) -> Expression {
     Condition::exceeds(&a, &b).chosen(b, a)
 }
 
-/// Two numbers, of which one is 1 and the other 0.
+/// Two numbers: one is 1, the other 0.
 struct Condition {
     holds: Expression,
     fails: Expression,

@@ -11,7 +11,7 @@ use super::body::{Host, Writer};
 use super::local;
 use crate::program::{Group, Input, Instruction, Layout, Program, TaylorSeries};
 
-/// How many vectors of sums one loop adds up: those of two more operands have to be in registers, too.
+/// The number of vectors of sums that one loop adds up: two more operands have to be in registers, too.
 const TOGETHER: usize = 6;
 
 /// The implementation of `TaylorSystem`.

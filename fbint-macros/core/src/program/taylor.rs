@@ -81,12 +81,12 @@ impl From<Option<Value>> for Form {
     }
 }
 
-/// A series under way. Values are those of the program that begins it, which has all functions that rules need.
+/// A series under way. Values belong to the program that begins it, which has all functions that rules need.
 struct Expansion {
     begin: Builder,
     finish: Builder,
     rates: Vec<Value>,
-    /// How often each value is read, and whether it depends on the state.
+    /// The number of times that each value is read, and whether it depends on the state.
     uses: Vec<u32>,
     changes: Vec<bool>,
     forms: Vec<Form>,
@@ -263,7 +263,7 @@ impl Expansion {
         self.scaled(coefficient, by)
     }
 
-    /// The same divided by n.
+    /// That coefficient divided by n.
     fn scaled_over_order(&mut self, coefficient: Option<Value>, by: Value) -> Option<Value> {
         let coefficient = coefficient?;
         let (by, inverse) = (self.initial(by), self.inverse_order());

@@ -3,7 +3,7 @@
 //! A phase of the compiler pushes every mistake that it finds, each at the user's own token, and the driver flushes at
 //! the phase's end: all mistakes of a phase are shown together, and no later phase reports their second-hand effects.
 //!
-//! A message says what is wrong; its remedy, if there is one, stands in a line of its own that begins with `help: `.
+//! A message says what is wrong. Its remedy, if there is one, follows in a separate line that begins with `help: `.
 
 use std::cell::RefCell;
 use std::fmt::Display;

@@ -36,7 +36,7 @@ impl Mistake {
         Self { message: message.to_owned(), start, end: start, range: 0..0 }
     }
 
-    /// The message where it has no lines of its own.
+    /// The message without line breaks, for a place within a sentence.
     pub fn in_one_line(&self) -> String {
         self.message.replace(HELP, "; ")
     }

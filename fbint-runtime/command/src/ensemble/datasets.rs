@@ -161,7 +161,7 @@ mod tests {
         Ok(())
     }
 
-    /// The time of the last change in a folder is that of whatever came or went there.
+    /// The time of the last change in a folder tells when a file came or went there.
     #[test]
     fn nothing_is_in_the_folder_before_a_part_is_whole() -> Result<(), Box<dyn Error>> {
         let around = tempdir()?;

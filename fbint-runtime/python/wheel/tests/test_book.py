@@ -1,4 +1,4 @@
-"""The Python of the book and of the README of `fbint-python` runs, and prints what its comments say."""
+"""The Python of the book and of the READMEs runs, and prints what its comments say."""
 
 import pathlib
 import re
@@ -9,7 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 PAGES = [page for page in sorted((ROOT / "book" / "src").rglob("*.md")) if "```python\n" in page.read_text(encoding="utf-8")]
-
+README = ROOT / "README.md"
 
 
 def program(page):
@@ -22,8 +22,11 @@ def printed(text, folder):
     return done.stdout
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [README, *PAGES], ids=lambda page: page.stem)
 def test_the_python_of_a_page_prints_what_it_says(page, tmp_path):
+    if page == README:
+        model = re.search(r"^```rust\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        (tmp_path / "pendulum.rs").write_text(model[1], encoding="utf-8")
     text = program(page)
     expected = re.findall(r"^print\(.*#  ?(.+)$", text, re.MULTILINE)
     assert expected and printed(text, tmp_path).splitlines() == expected

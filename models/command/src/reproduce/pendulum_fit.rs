@@ -94,7 +94,7 @@ fn exact_angles() -> Result<Vec<f64>, Box<dyn Error>> {
     Ok(run.trajectory().iter().skip(1).map(|sample| sample.state[0]).collect())
 }
 
-/// The same with errors.
+/// These points with errors.
 fn measured(exact: &[f64], seed: u64) -> Vec<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut error = || -> f64 { StandardNormal.sample(&mut random) };

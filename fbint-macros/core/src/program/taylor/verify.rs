@@ -1,8 +1,8 @@
 //! Series held against the field that they were made from, in 256 bits.
 //!
-//! With the coefficients up to order P, x = x_0 + .. + x_P t^P satisfies x' = f(x) up to t^P: the coefficients of f(x) up to order P - 1 are
-//! those of x'. So a wrong coefficient of order P leaves P x_P t^{P-1} in x' - f(x), which is far larger at a small t. No rule of any
-//! instruction takes part in that: f is evaluated as it is.
+//! With the coefficients up to order P, x = x_0 + .. + x_P t^P satisfies x' = f(x) up to t^P: the coefficients of f(x) up to order P - 1 equal
+//! the coefficients of x'. So a wrong coefficient of order P leaves P x_P t^{P-1} in x' - f(x), which is far larger at a small t. No rule of any
+//! instruction takes part: the program of f is evaluated.
 
 use super::TaylorSeries;
 use crate::numbers::number::{Number, Numeric};
@@ -14,7 +14,7 @@ use crate::program::code::{Fault, Input, Program, inputs, interpret};
 const ORDERS: usize = 6;
 /// t, in units of a radius of convergence as coefficients suggest it: 2^-24.
 const FRACTION: f64 = 1.0 / 16_777_216.0;
-/// How far a coefficient may be from what it should be, relative to how large it may be: 2^-12.
+/// The largest error of a coefficient, relative to the largest size that it may have: 2^-12.
 const TOLERANCE: f64 = 1.0 / 4096.0;
 
 /// Compares the series of a field at points in general position; `Err` if one differs, which is a bug of the compiler.
