@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 /// A phrase in small letters, and its most occurrences in documents and in doc comments. One that begins with a full stop counts where
 /// sentences, list items, cells and comments begin.
 const CEILINGS: [(&str, usize, usize); 25] = [
-    (". what ", 1, 12),
-    (". how ", 0, 12),
-    (". the same ", 0, 10),
-    (". of ", 0, 11),
-    (" of which", 0, 8),
+    (". what ", 0, 4),
+    (". how ", 0, 2),
+    (". the same ", 0, 2),
+    (". of ", 0, 3),
+    (" of which", 0, 2),
     (" so many", 0, 2),
-    (" those of", 1, 9),
-    (" that of", 0, 11),
+    (" those of", 0, 2),
+    (" that of", 0, 2),
     (" as it is", 0, 2),
     (" is said", 0, 2),
     (" is told", 0, 2),
@@ -27,7 +27,7 @@ const CEILINGS: [(&str, usize, usize); 25] = [
     (" looked at", 0, 2),
     (" what comes of", 0, 2),
     (" by itself", 0, 2),
-    (" of its own", 0, 9),
+    (" of its own", 0, 2),
     (" of their own", 0, 2),
     (" is to be", 0, 2),
     (" says nothing", 0, 2),
@@ -36,7 +36,7 @@ const CEILINGS: [(&str, usize, usize); 25] = [
     (" beside ", 0, 2),
     (" nobody", 0, 2),
     (" in the place of", 0, 2),
-    (" is no ", 0, 13),
+    (" is no ", 0, 3),
 ];
 
 #[test]
@@ -63,6 +63,36 @@ fn phrases_that_hide_the_subject_only_become_fewer() -> Result<(), Box<dyn Error
             }
         }
     }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    Ok(())
+}
+
+/// What begins a remedy.
+const REMEDIES: [&str; 21] = [
+    "add", "check", "choose", "correct", "declare", "did", "divide", "drop", "give", "keep", "let", "make", "name",
+    "pass", "put", "remove", "rename", "restrict", "take", "use", "write",
+];
+
+/// The compiler's messages say what is wrong, and the remedy follows on a line of its own.
+#[test]
+fn remedies_are_notes() -> Result<(), Box<dyn Error>> {
+    let (mut faults, mut notes) = (Vec::new(), 0);
+    for theme in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("ui"))? {
+        for file in fs::read_dir(theme?.path()).into_iter().flatten() {
+            let path = file?.path();
+            if path.extension().is_none_or(|extension| extension != "stderr") {
+                continue;
+            }
+            let text = fs::read_to_string(&path)?;
+            let glued = |line: &str| {
+                let mut parts = line.split("; ").flat_map(|part| part.split(": ")).skip(2);
+                parts.any(|part| part.split(' ').next().is_some_and(|word| REMEDIES.contains(&word)))
+            };
+            faults.extend(text.lines().filter(|line| line.starts_with("error: ") && glued(line)).map(str::to_owned));
+            notes += text.lines().filter(|line| line.starts_with("       help: ")).count();
+        }
+    }
+    assert!(notes > 80, "{notes} messages have a remedy");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     Ok(())
 }
