@@ -91,7 +91,7 @@ fn what_is_neither_proved_nor_refuted_needs_the_word() {
         format!("{DISGUISED}, invariant(keep[i in 1..3] = vector![i * x, x.powi(i + 1)], wrong = y, other = x)");
     let refused = messages(&family, "struct S {}");
     assert_eq!(refused.len(), 3, "{refused:?}");
-    assert!(refused[0].contains("; nor is `keep[1][1]`, `keep[2][0]`, `keep[2][1]` conserved; "), "{refused:?}");
+    assert!(refused[0].contains("; nor is `keep[1][1]`, `keep[2][0]`, `keep[2][1]` conserved\nhelp: "), "{refused:?}");
     assert!(refused[1].starts_with("`wrong` is not conserved: d/dt = x, which is "), "{refused:?}");
     let nowhere = "state(x, y), dynamics(x = y, y = -x), invariant(i = x.sqrt() + (-x).sqrt())";
     let refused = messages(nowhere, "struct S {}");
