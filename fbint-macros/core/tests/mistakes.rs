@@ -125,7 +125,7 @@ const EXPRESSIONS: &[Case] = &[
     ("!m", "!",
         "`!` has no meaning for real numbers"),
     ("*m", "*",
-        "a `*` in front of an operand has no meaning here; a power is written `x.powi(2)`"),
+        "a `*` in front of an operand has no meaning here\nhelp: a power is written `x.powi(2)`"),
     ("q[0] as f64", "as",
         "every number is real and exact here\nhelp: drop the cast"),
     ("[1, 2]", "[1, 2]",

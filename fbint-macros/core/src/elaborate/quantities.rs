@@ -190,7 +190,7 @@ fn refuse_motion(scope: &Scope, named: &NamedExpression, value: &ShapedExpressio
     };
     let message = match kind {
         Purpose::VelocityConstraint => format!(
-            "{what}, and a velocity constraint is written in rates: `rate(x)` is dH/dp; for a relation among momenta use \
+            "{what}, and a velocity constraint is written in rates: `rate(x)` is dH/dp\nhelp: for a relation among momenta use \
              `phase_constraint`"
         ),
         _ if is_momentum(symbol) => {
