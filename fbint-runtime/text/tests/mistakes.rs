@@ -1,5 +1,6 @@
 //! Mistakes in texts, as they are shown.
 
+use fbint_macros_core::text::{LONGEST, MOST_ENTRIES, MOST_INTEGRALS};
 use fbint_text::models;
 
 /// What is shown of a text in the file `model.rs`.
@@ -170,4 +171,14 @@ shown! {
     draw(rod(q), dot(q), circle(q, q), point(p[0])),
 )]
 struct Ball { k: f64 }";
+}
+
+#[test]
+fn the_readme_names_the_limits() {
+    let readme = include_str!("../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let limits = format!(
+        "A text has at most {} MB, and a model in it at most {MOST_ENTRIES} entries of the state and {MOST_INTEGRALS} integrals.",
+        LONGEST / 1_000_000
+    );
+    assert!(readme.contains(&limits), "{limits}");
 }

@@ -61,9 +61,10 @@ impl Scope<'_> {
             },
             Expr::Unary(unary) => match unary.op {
                 UnOp::Neg(_) => Ok(self.evaluate(&unary.expr)?.map(|entry| -entry)),
-                UnOp::Deref(star) => {
-                    self.fail(star, "a `*` in front of an operand has no meaning here\nhelp: a power is written `x.powi(2)`")
-                }
+                UnOp::Deref(star) => self.fail(
+                    star,
+                    "a `*` in front of an operand has no meaning here\nhelp: a power is written `x.powi(2)`",
+                ),
                 op => self.fail(op, format!("`{}` has no meaning for real numbers", op.to_token_stream())),
             },
             Expr::Binary(binary) => self.binary(binary),
