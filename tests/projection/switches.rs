@@ -307,7 +307,7 @@ fn what_switches_ends_no_run_and_bends_none() -> Result<(), Error> {
     run("Kapitza's pendulum", &*alone(kapitza), &start)?;
     let knife_edge = catalogue::load("knife-edge").expect("the model is shipped");
     run("knife edge from rest", &*knife_edge, &knife_edge.start()?)?;
-    corpus.assert_no_worse("What switches");
+    corpus.assert_no_worse("Switches");
     Ok(())
 }
 
