@@ -1,4 +1,4 @@
-//! What is unsound about a problem, before it is derived: functions that are defined nowhere, an inertia or reactions that determine no
+//! The faults of a problem before it is derived: functions that are defined nowhere, an inertia or reactions that determine no
 //! motion, starts off the constraints. Findings are data; `compile` words them.
 
 mod definedness;
@@ -16,7 +16,7 @@ use crate::proofs::{self, DependentColumns, Unsound, dependence, unsound_mass, v
 pub(crate) enum Unsoundness {
     /// The mass matrix has both signs.
     Indefinite,
-    /// There is no inertia along some motion.
+    /// Some motion has no inertia.
     Inertialess(Inertialess),
     /// The rows of these constraints are dependent.
     Dependent(Vec<IntegralId>),

@@ -1,4 +1,4 @@
-//! What a generated function is called, takes and returns, how it is built, and what it should return.
+//! The description of a generated function: its name, arguments and results, its construction, and the values that it should return.
 
 use crate::numbers::dual::Dual;
 use crate::numbers::points::Unknown;
