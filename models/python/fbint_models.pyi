@@ -113,6 +113,18 @@ class Model:
         repair: bool = False,
         input: dict[str, str | float] | None = None,
     ) -> Ensemble: ...
+    def export(
+        self,
+        *,
+        c: str | PathLike[str] | None = None,
+        fmu: str | PathLike[str] | None = None,
+        casadi: str | PathLike[str] | None = None,
+        fmi: Literal[2, 3] = 3,
+        start: dict[str, Any] | Run | None = None,
+        guess: dict[str, Any] | Run | None = None,
+        repair: bool = False,
+        force: bool = False,
+    ) -> list[str]: ...
     def start(self) -> dict[str, Any]: ...
     # A state of shape (n,), or many of shape (k, n), to rates of the same shape, and to integrals of shape (m,) or (k, m).
     def field(self, x: ArrayLike) -> NDArray[numpy.float64]: ...

@@ -2,11 +2,12 @@
 //!
 //! The command for all of them is the package `fbint`.
 
-use fbint_command::catalogue::GeometricMethod;
+use fbint_command::catalogue::{Declaration, GeometricMethod};
 use fbint_command::scheme::Scheme;
 use fbint_command::{Drawing, Model};
 use fbint_runtime::Error;
 
+use crate::declarations;
 use crate::drawings;
 use crate::splitting::{self, RigidBody, Sphere};
 use crate::{
@@ -33,6 +34,10 @@ impl Model for SphericalPendulum {
         Ok(Self::start(self))
     }
 
+    fn declaration() -> Option<Declaration> {
+        declarations::of::<Self>()
+    }
+
     fn drawing(&self, state: &SphericalPendulumState) -> Drawing {
         drawings::spherical_pendulum(self, state)
     }
@@ -45,6 +50,10 @@ impl Model for SphericalPendulum {
 impl Model for SphericalPendulumCpv22 {
     fn start(&self) -> Result<SphericalPendulumCpv22State, Error> {
         Ok(Self::start(self))
+    }
+
+    fn declaration() -> Option<Declaration> {
+        declarations::of::<Self>()
     }
 
     fn drawing(&self, state: &SphericalPendulumCpv22State) -> Drawing {
@@ -65,6 +74,10 @@ impl Model for FourBar {
         Self::start(self)
     }
 
+    fn declaration() -> Option<Declaration> {
+        declarations::of::<Self>()
+    }
+
     fn drawing(&self, state: &FourBarState) -> Drawing {
         drawings::four_bar(self, state)
     }
@@ -73,6 +86,10 @@ impl Model for FourBar {
 impl Model for FreeRigidBody {
     fn start(&self) -> Result<FreeRigidBodyState, Error> {
         Ok(Self::start(self))
+    }
+
+    fn declaration() -> Option<Declaration> {
+        declarations::of::<Self>()
     }
 
     fn drawing(&self, state: &FreeRigidBodyState) -> Drawing {
@@ -89,6 +106,10 @@ impl Model for DrivenFourBar {
         Self::start(self)
     }
 
+    fn declaration() -> Option<Declaration> {
+        declarations::of::<Self>()
+    }
+
     fn drawing(&self, state: &DrivenFourBarState) -> Drawing {
         drawings::driven_four_bar(self, state)
     }
@@ -100,6 +121,10 @@ macro_rules! starts {
         $(impl Model for $model {
             fn start(&self) -> Result<$state, Error> {
                 Ok(Self::start(self))
+            }
+
+            fn declaration() -> Option<Declaration> {
+                declarations::of::<Self>()
             }
 
             fn drawing(&self, state: &$state) -> Drawing {

@@ -6,6 +6,7 @@ mod cart_pole;
 mod chain;
 mod chaplygin_sleigh;
 mod command;
+mod declarations;
 mod degenerate_pendulum;
 mod drawings;
 mod driven_four_bar;

@@ -14,6 +14,7 @@ pub mod padded;
 mod printable;
 pub mod scheme;
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::{error, fmt};
@@ -47,6 +48,17 @@ pub struct Entry {
     pub summary: &'static str,
     /// Makes the model with its default parameters.
     pub load: Make<dyn AnyModel>,
+    /// The text that declares it, if a compiled model tells.
+    pub declaration: Option<Declaration>,
+}
+
+/// The text that declares a model that was compiled.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    /// Rust with the attribute and the struct, which no macro writes.
+    pub text: Cow<'static, str>,
+    /// The folder of the package that the model was compiled in. If it is still there and keeps derivations, exports follow from them.
+    pub package: &'static str,
 }
 
 impl Entry {
@@ -54,10 +66,12 @@ impl Entry {
     pub fn of<S: Model + GeneratedSystem + Default>() -> Self {
         // What is not called is not even compiled.
         if const { fits(&S::FACTS) } {
-            return Self { name: S::name(), ..Self::flat(Arc::new(|| Box::new(S::default()))) };
+            let entry = Self::flat(Arc::new(|| Box::new(S::default())));
+            return Self { name: S::name(), declaration: S::declaration(), ..entry };
         }
         let make: fn() -> S = S::default;
-        Self { name: S::name(), ..Self::loaded(&S::FACTS, Arc::new(move || Box::new(Loaded::new(make)))) }
+        let entry = Self::loaded(&S::FACTS, Arc::new(move || Box::new(Loaded::new(make))));
+        Self { name: S::name(), declaration: S::declaration(), ..entry }
     }
 
     /// The entry of the model that a function makes, with its default parameters; its name is the declared struct's in lower case.
@@ -67,7 +81,7 @@ impl Entry {
 
     fn loaded(facts: &'static SystemFacts, load: Make<dyn AnyModel>) -> Self {
         let SystemFacts { name, summary, .. } = *facts;
-        Self { name: lower_case(name), type_name: name, summary, load }
+        Self { name: lower_case(name), type_name: name, summary, load, declaration: None }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use fbint_runtime::{Error, Event, FeedbackSystem, GeneratedSystem, OneStep, Vector};
 
-use super::{Controller, Drawing, Scheme};
+use super::{Controller, Declaration, Drawing, Scheme};
 
 /// A system that the command can run.
 ///
@@ -129,6 +129,13 @@ pub trait Model: FeedbackSystem + Sync {
         Self: GeneratedSystem,
     {
         lower_case(Self::FACTS.name)
+    }
+
+    /// The text that declares the model, from which it is exported by its name; by default it is not known.
+    ///
+    /// In a file of its own, a model has `Some(fbint_command::declaration!("pendulum.rs"))`, with the path of this file.
+    fn declaration() -> Option<Declaration> {
+        None
     }
 
     /// Geometric integrators that are made for this system, for `work-precision`, in addition to the methods of the runtime that apply.

@@ -514,10 +514,11 @@ Examples:
   {program} export pendulum.rs --fmu pendulum-2.fmu --fmi 2 -p m=2
   {program} export pendulum.rs --c pendulum --fmu pendulum.fmu --start q=0,1
   {program} export pendulum.rs --casadi pendulum
+  {program} export {model} --c {model}
 
 Model:
-  A file that holds the attribute `feedback_system` and its struct; one of several models in it is FILE.rs:MODEL. Of a crate it is
-  the source file, and the functions are those of the struct in the crate, with the derivations that the crate keeps.
+  A model of this program by its name, or a file that holds the attribute `feedback_system` and its struct; one of several models in
+  it is FILE.rs:MODEL. The file may be the source of a crate, whose kept derivations are used.
 
 Results:
   --c writes a library of functions in C99, which is also C++17: NAME.h and NAME.c, a main program that repeats a run, and a
@@ -530,8 +531,7 @@ Results:
 #[command(after_help = EXPORT_EXAMPLES)]
 #[command(group(clap::ArgGroup::new("results").required(true).multiple(true)))]
 pub struct ExportArguments {
-    /// The model: FILE.rs, or FILE.rs:MODEL.
-    #[arg(value_name = "FILE.rs")]
+    /// The model: a name, FILE.rs, or FILE.rs:MODEL.
     pub(crate) model: String,
     /// The folder for C99, which is created if necessary.
     #[arg(long, value_name = "DIR", group = "results")]

@@ -1,16 +1,18 @@
-//! `export`: a model of a file for the tools of others.
+//! `export`: a model for the tools of others.
 
 use std::error::Error;
+use std::fs;
 use std::io::{Write, stdout};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use fbint_export::{Export, File, Version};
+pub use fbint_export::Version;
+use fbint_export::{Export, File};
 use fbint_runtime::{Method, Settings};
 
 use crate::arguments::ExportArguments;
 use crate::catalogue::{Entry, Feedback, Plan};
-use crate::file::declared;
+use crate::file::{self, declared};
 use crate::job::in_terms_of_options;
 use crate::output::{OutputFile, Replace, WholeDraft, publish, with_ending};
 use crate::request::Request;
@@ -19,45 +21,104 @@ use crate::results::prepare;
 /// A step that is not longer than any step that a run may take.
 const STEP: f64 = 1e-6;
 
-/// Exports the model of a file, and prints the paths and what the model lacks.
-pub(crate) fn export(arguments: &ExportArguments) -> Result<(), Box<dyn Error>> {
-    for line in written(arguments)? {
+/// What to export.
+#[derive(Clone, Debug)]
+pub struct Exports {
+    /// The folder for C99.
+    pub c: Option<PathBuf>,
+    /// The Functional Mock-up Unit, and its version.
+    pub fmu: Option<(PathBuf, Version)>,
+    /// The folder for functions of CasADi and acados.
+    pub casadi: Option<PathBuf>,
+    /// Whether files that fbint has not written are replaced.
+    pub force: bool,
+}
+
+/// Exports a model, and prints the paths and what the model lacks.
+pub(crate) fn export(models: &[Entry], arguments: &ExportArguments) -> Result<(), Box<dyn Error>> {
+    let version = if arguments.fmi == "2" { Version::Two } else { Version::Three };
+    let exports = Exports {
+        c: arguments.c.clone(),
+        fmu: arguments.fmu.clone().map(|path| (path, version)),
+        casadi: arguments.casadi.clone(),
+        force: arguments.force,
+    };
+    // A path that is wrong is known before anything is derived.
+    exports.output()?;
+    let lists = [("parameter", &arguments.parameters), ("start", &arguments.start), ("guess", &arguments.guess)];
+    let options = lists.into_iter().flat_map(|(name, list)| list.iter().map(move |text| (name, Some(text.clone()))));
+    let options = options.chain(arguments.repair.then_some(("repair", None)));
+    let (model, entry) = declared(models, &arguments.model)?;
+    for line in exports.write(&model, entry, options)? {
         writeln!(stdout(), "{line}")?;
     }
     Ok(())
 }
 
-/// Writes all exports that the arguments name, or none; returns the lines that the command prints.
-fn written(arguments: &ExportArguments) -> Result<Vec<String>, Box<dyn Error>> {
-    let replace = Replace::forced(arguments.force);
-    let fmu = arguments.fmu.as_deref().map(|path| OutputFile::at(with_ending("--fmu", path, &["fmu"])?, replace));
-    let fmu = fmu.transpose()?;
-    let (model, entry) = declared(&arguments.model)?;
-    let (parameters, start) = values(entry, arguments)?;
-    let export = Export::new(&model, &parameters, &start);
-    let (mut drafts, mut lines) = (Vec::new(), Vec::new());
-    if let Some(folder) = &arguments.c {
-        drafts.extend(draft(folder, &export.c(), replace, &mut lines)?);
+/// The derivation and the programs of a model: of the text that declares it, or of one that was compiled, if it tells its declaration.
+///
+/// # Errors
+///
+/// If the text is mistaken, or not known.
+pub fn programs_of(entry: &Entry, text: Option<&str>) -> Result<fbint_text::Model, Box<dyn Error>> {
+    file::programs_of(entry, text)
+}
+
+impl Exports {
+    fn output(&self) -> Result<Option<OutputFile>, Box<dyn Error>> {
+        let at = |path: &Path| OutputFile::at(with_ending("--fmu", path, &["fmu"])?, Replace::forced(self.force));
+        self.fmu.as_ref().map(|(path, _)| at(path)).transpose()
     }
-    if let Some(folder) = &arguments.casadi {
-        drafts.extend(draft(folder, &export.casadi(), replace, &mut lines)?);
+
+    /// Writes all of these exports, or none, with the parameters and the start that options such as `parameter` give; returns lines that
+    /// say what was written, and what the model lacks.
+    ///
+    /// # Errors
+    ///
+    /// If an option is wrong, a parameter or the start is not given, or a file cannot be written.
+    pub fn write<'a>(
+        &self,
+        model: &fbint_text::Model,
+        entry: Entry,
+        options: impl IntoIterator<Item = (&'a str, Option<String>)>,
+    ) -> Result<Vec<String>, Box<dyn Error>> {
+        let (parameters, start) = values(entry, options)?;
+        let folders = [&self.c, &self.casadi].into_iter().flatten();
+        let new: Vec<&PathBuf> = folders.filter(|folder| !folder.exists()).collect();
+        let written = self.written(&Export::new(model, &parameters, &start));
+        if written.is_err() {
+            // Only those that are empty go.
+            new.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+        }
+        written
     }
-    if let Some(output) = &fmu {
-        let fmu = export.fmu(if arguments.fmi == "2" { Version::Two } else { Version::Three })?;
-        drafts.push(output.draft(|file| file.write_all(&fmu.archive))?);
-        lines.push(format!("written: {}", output.path().display()));
-        lines.extend(fmu.without_binary.map(|why| format!("note: the FMU has sources alone, because {why}")));
+
+    /// See [`write`](Self::write).
+    fn written(&self, export: &Export<'_>) -> Result<Vec<String>, Box<dyn Error>> {
+        let (output, replace) = (self.output()?, Replace::forced(self.force));
+        let (mut drafts, mut lines) = (Vec::new(), Vec::new());
+        for (folder, files) in [(&self.c, Export::c as fn(&Export<'_>) -> Vec<File>), (&self.casadi, Export::casadi)] {
+            if let Some(folder) = folder {
+                drafts.extend(draft(folder, &files(export), replace, &mut lines)?);
+            }
+        }
+        if let (Some(output), Some((_, version))) = (&output, &self.fmu) {
+            let fmu = export.fmu(*version)?;
+            drafts.push(output.draft(|file| file.write_all(&fmu.archive))?);
+            lines.push(format!("written: {}", output.path().display()));
+            lines.extend(fmu.without_binary.map(|why| format!("note: the FMU has sources alone, because {why}")));
+        }
+        publish(drafts)?;
+        lines.extend(export.missing().into_iter().map(|what| format!("note: {what}")));
+        Ok(lines)
     }
-    publish(drafts)?;
-    lines.extend(export.missing().into_iter().map(|what| format!("note: {what}")));
-    Ok(lines)
 }
 
 /// The parameters, and the start of a run with them, which is on the constraints.
-fn values(entry: Entry, arguments: &ExportArguments) -> Result<(Vec<f64>, Vec<f64>), Box<dyn Error>> {
-    let lists = [("parameter", &arguments.parameters), ("start", &arguments.start), ("guess", &arguments.guess)];
-    let options = lists.into_iter().flat_map(|(name, list)| list.iter().map(move |text| (name, Some(text.clone()))));
-    let options = options.chain(arguments.repair.then_some(("repair", None)));
+fn values<'a>(
+    entry: Entry,
+    options: impl IntoIterator<Item = (&'a str, Option<String>)>,
+) -> Result<(Vec<f64>, Vec<f64>), Box<dyn Error>> {
     let models = [entry];
     let job = Request::new(&models, &models[0].name, options)?.job;
     let model = job.model(&models)?;

@@ -17,9 +17,9 @@ use std::path::PathBuf;
 use fbint_text::{Mistakes, OpenValues};
 
 use crate::arguments::{Integration, Variation};
-#[cfg(feature = "text")]
-use crate::catalogue::lower_case;
 use crate::catalogue::{AnyModel, Entry};
+#[cfg(feature = "text")]
+use crate::catalogue::{Declaration, lower_case};
 #[cfg(feature = "text")]
 use crate::complaint::complain;
 #[cfg(feature = "text")]
@@ -98,12 +98,11 @@ pub(crate) fn model_file(name: &str) -> &str {
 /// The model that a name means: its derivation with its programs, which follow from the derivations of the crate if it keeps any, and the
 /// model as runs take it. Other items of a source file are passed over.
 #[cfg(feature = "text")]
-pub(crate) fn declared(name: &str) -> Result<(fbint_text::Model, Entry), Box<dyn Error>> {
+pub(crate) fn declared(models: &[Entry], name: &str) -> Result<(fbint_text::Model, Entry), Box<dyn Error>> {
     let Some(file) = InFile::named(name) else {
-        return Err(format!(
-            "{name} is not a file: an export reads the source of a model, FILE.rs or FILE.rs:MODEL, as in a crate"
-        )
-        .into());
+        let names: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
+        let entry = models[nearest::find("model", name, &names)?].clone();
+        return Ok((programs_of(&entry, None)?, entry));
     };
     let path = Path::new(file.path);
     let text = fbint_export::declarations_in(&text_of(path)?);
@@ -114,12 +113,39 @@ pub(crate) fn declared(name: &str) -> Result<(fbint_text::Model, Entry), Box<dyn
     Ok((models.swap_remove(place), entries.swap_remove(place)))
 }
 
+/// The derivation and the programs of a model by the text that declares it, which a compiled model may tell.
+#[cfg(feature = "text")]
+pub(crate) fn programs_of(entry: &Entry, text: Option<&str>) -> Result<fbint_text::Model, Box<dyn Error>> {
+    let Entry { name, type_name, declaration, .. } = entry;
+    let (text, package) = match (text, declaration) {
+        (Some(text), _) => (text, None),
+        (None, Some(Declaration { text, package })) => (&**text, Some(Path::new(*package))),
+        (None, None) => {
+            return Err(format!(
+                "`{name}` was compiled without the text that declares it, which exports are made from: name its source, FILE.rs, or \
+                 give its `Model` the function `declaration`"
+            )
+            .into());
+        }
+    };
+    let mistaken = |mistakes| MistakenText { mistakes, name: name.clone() };
+    let package = package.filter(|package| keeps_derivations(package));
+    let programs = fbint_text::programs(&fbint_export::declarations_in(text), package).map_err(mistaken)?;
+    let own = programs.into_iter().find(|model| model.name == *type_name);
+    own.ok_or_else(|| format!("the declaration of `{name}` has no struct `{type_name}`, or a macro writes it").into())
+}
+
 /// The folder of the crate that a file is in, if it keeps derivations.
 #[cfg(feature = "text")]
 fn package_of(path: &Path) -> Option<PathBuf> {
     let path = fs::canonicalize(path).ok()?;
     let package = path.ancestors().skip(1).find(|folder| folder.join("Cargo.toml").is_file())?;
-    package.join("derivations").is_dir().then(|| package.to_owned())
+    keeps_derivations(package).then(|| package.to_owned())
+}
+
+#[cfg(feature = "text")]
+fn keeps_derivations(package: &Path) -> bool {
+    package.join("derivations").is_dir()
 }
 
 /// Refuses a model in a file, before anything is derived, whose parameters have no values, or that has no start, unless options give them.

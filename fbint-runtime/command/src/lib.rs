@@ -29,7 +29,7 @@ pub mod dense;
 mod ensemble;
 pub mod equations;
 #[cfg(feature = "text")]
-mod export;
+pub mod export;
 pub mod figure;
 mod file;
 mod gallery;
@@ -119,6 +119,17 @@ macro_rules! models {
     };
 }
 
+/// The [declaration](catalogue::Declaration) of a model in a source file, by its path from the file that calls this.
+#[macro_export]
+macro_rules! declaration {
+    ($file:expr) => {
+        $crate::catalogue::Declaration {
+            text: ::std::borrow::Cow::Borrowed(::std::include_str!($file)),
+            package: ::std::env!("CARGO_MANIFEST_DIR"),
+        }
+    };
+}
+
 /// Integrates mechanical systems whose equations were derived while this program was compiled.
 #[derive(Parser)]
 struct Arguments {
@@ -181,7 +192,7 @@ impl Command {
             Self::Resume(resume) => return run::resume(models, resume),
             Self::Show(show) => show::show(models, show)?,
             #[cfg(feature = "text")]
-            Self::Export(arguments) => export::export(arguments)?,
+            Self::Export(arguments) => export::export(models, arguments)?,
             Self::Gallery(arguments) => gallery::gallery(models, arguments)?,
             Self::Report(arguments) => report::page::write(models, arguments)?,
             Self::WorkPrecision(study) => work_precision::work_precision(models, study)?,

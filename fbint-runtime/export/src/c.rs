@@ -12,7 +12,31 @@ use crate::{Export, File};
 const HEADER: &str = include_str!("../templates/model.h");
 const HEAD: &str = include_str!("../templates/head.c");
 const RUN: &str = include_str!("../templates/run.c");
+const ADVANCE: &str = include_str!("../templates/advance.c");
 const MAIN: &str = include_str!("../templates/main.c");
+/// What a run has in addition where there are events.
+const RUN_WITH_EVENTS: &str = "    \
+    /* How often each event has occurred, whether one is lost, and on which sides of 0 their functions are. */
+    long occurred[MODEL_EVENTS];
+    int is_lost, has_met[MODEL_EVENTS];
+    real sides[MODEL_EVENTS];
+";
+/// The functions that the header declares where there are events.
+const EVENTS: &str = "
+/* The functions of the events and sections, which occur where these pass 0: with a direction of 1 upwards, of -1 downwards. */
+void model_events(const model_system *system, const real *x, real *result);
+extern const int model_event_direction[];
+/* The number of the occurrence that ends a run, 0 for none. */
+extern const long model_event_last[];
+/* Whether the condition of an event holds at x. */
+int model_event_counts(const model_system *system, const real *x, int event);
+/* Puts the state after an event into x; returns whether the event changes it. */
+int model_reset(const model_system *system, int event, real *x);
+/* For those who make steps of their own: marks the events that have occurred since states were last noticed, and returns whether there are. */
+int model_notice_events(model_run *run, const real *x, int *met);
+/* Counts the events that are marked, and does what they do. Returns the first of them. */
+int model_take_events(model_run *run, real *x, const int *met);
+";
 const CMAKE: &str = include_str!("../templates/CMakeLists.txt");
 
 /// The most entries of the state for each integral with which runs project states by default.
@@ -34,7 +58,8 @@ impl Export<'_> {
         let declarations = functions.iter().map(|function| &*function.declaration).collect();
         let definitions: String = functions.iter().map(|function| &*function.definition).collect();
         let header = [self.sizes(), self.described(declarations)].concat();
-        let source = [HEAD, &self.tables_of_entries(), &self.prepared(), &definitions, RUN].concat();
+        let source =
+            [HEAD, &self.tables_of_entries(), &self.prepared(), &definitions, &self.of_events(), RUN, ADVANCE].concat();
         let file = |ending: &str, text: String| File { name: format!("{}.{ending}", self.prefix), text };
         [file("h", self.filled(HEADER, &header)), file("c", self.filled(&source, &self.sizes()))]
     }
@@ -61,6 +86,9 @@ impl Export<'_> {
             ("inputs", inputs),
             ("outputs", outputs),
             ("integrals", integrals),
+            ("events", self.model.scenery.events.len()),
+            ("event_room", self.model.scenery.events.len().max(1)),
+            ("laws", self.laws()),
             ("prepared", programs.prepare.outputs.len().max(1)),
             ("change_room", programs.prepare_direction.outputs.len().max(1)),
             ("state_room", states.max(1)),
@@ -75,7 +103,6 @@ impl Export<'_> {
         ];
         let mut sizes: Vec<_> = counts.into_iter().map(|(name, count)| (name, count.to_string())).collect();
         sizes.push(("unknown_room", self.unknowns().max(1).to_string()));
-        sizes.push(("has_derivatives", u8::from(self.model.derivatives).to_string()));
         sizes.push(("version", env!("CARGO_PKG_VERSION").to_owned()));
         sizes.push(("prefix", self.prefix.clone()));
         sizes.push(("clock", self.clock().map_or(-1, |place| place as i64).to_string()));
@@ -94,7 +121,15 @@ impl Export<'_> {
             members => members.iter().map(|member| format!("    real {member};\n")).collect(),
         };
         let indices = self.indices();
+        let (has_laws, has_events) = (self.laws() > 0, !self.model.scenery.events.is_empty());
+        let given = "    /* Whether an input is as it was set, and does not follow its law. */\n    int is_given[MODEL_INPUTS];\n";
+        let system = [(has_laws, given), (has_events, "    model_parameters parameters;\n")];
+        let system = system.into_iter().filter(|(has, _)| *has).map(|(_, member)| member).collect();
+        let (run, functions_of_events) = if has_events { (RUN_WITH_EVENTS, EVENTS) } else { ("", "") };
         vec![
+            ("system_members", system),
+            ("run_members", run.to_owned()),
+            ("of_events", functions_of_events.to_owned()),
             ("about", about.replace("*/", "* /")),
             ("missing", missing),
             ("members", members),
@@ -109,7 +144,14 @@ impl Export<'_> {
         let inputs: Vec<&str> = symbols.inputs().map(|symbol| &*symbols[symbol].name).collect();
         let outputs: Vec<&str> = self.model.derivation.outputs.iter().map(|output| &*output.name).collect();
         let integrals: Vec<&str> = self.each_integral().map(|integral| &*integral.name).collect();
-        let kinds = [("STATE", self.state_names()), ("INPUT", inputs), ("OUTPUT", outputs), ("INTEGRAL", integrals)];
+        let events: Vec<&str> = self.model.scenery.events.iter().map(|event| &*event.name).collect();
+        let kinds = [
+            ("STATE", self.state_names()),
+            ("INPUT", inputs),
+            ("OUTPUT", outputs),
+            ("INTEGRAL", integrals),
+            ("EVENT", events),
+        ];
         let kinds = kinds.into_iter().filter(|(_, names)| !names.is_empty());
         let list = |(kind, names): (&str, Vec<&str>)| {
             let names = constants(&format!("MODEL_{kind}"), names);
@@ -131,9 +173,10 @@ impl Export<'_> {
             body(&programs.prepare_direction, "direction->c"),
             body(&programs.normalisation, "result"),
         ];
+        let kept = if self.model.scenery.events.is_empty() { "" } else { "    system->parameters = *parameters;\n" };
         format!(
             "\nvoid model_prepare(const model_parameters *parameters, model_system *system)\n{{\n    (void)parameters;\n    \
-             memset(system, 0, sizeof *system);\n{prepare}}}\n\n\
+             memset(system, 0, sizeof *system);\n{kept}{prepare}}}\n\n\
              void model_prepare_direction(\n    const model_parameters *parameters, const model_system *system, model_direction *direction)\n{{\n    \
              (void)parameters;\n    (void)system;\n    (void)direction;\n{direction}}}\n\n\
              void model_normalisation(const model_system *system, real *result)\n{{\n    (void)system;\n    \
@@ -155,6 +198,8 @@ impl Export<'_> {
         tables.push_str(&named("input", names(symbols.inputs().collect())));
         tables.push_str(&named("output", derivation.outputs.iter().map(|output| &*output.name).collect()));
         tables.push_str(&named("integral", self.each_integral().map(|integral| &*integral.name).collect()));
+        let events = &self.model.scenery.events;
+        tables.push_str(&named("event", events.iter().map(|event| &*event.name).collect()));
         let variables = symbols.variables();
         let variables =
             variables.iter().enumerate().flat_map(|(place, (_, entries))| entries.iter().map(move |_| place));

@@ -23,12 +23,15 @@ const FUNCTIONS: [Function; 3] = [
 
 impl Export<'_> {
     /// The model as functions of x, u and p: `f`, the rates, `g`, the outputs, and `F`, the integrals, with Jacobians and products with
-    /// them in either direction if the model has derivatives. All files are compiled into one library, which `casadi.external` loads.
+    /// them in either direction. All files are compiled into one library, which `casadi.external` loads.
     pub fn casadi(&self) -> Vec<File> {
-        let mut values = vec![("jacobians", String::new())];
-        if self.model.derivatives {
-            values = vec![("jacobians", FUNCTIONS.iter().map(|function| self.jacobian(function)).collect())];
-        }
+        let model = self.with_derivatives();
+        self.of(&model).casadi_of()
+    }
+
+    /// See [`casadi`](Self::casadi).
+    fn casadi_of(&self) -> Vec<File> {
+        let mut values = vec![("jacobians", FUNCTIONS.iter().map(|function| self.jacobian(function)).collect())];
         values.extend(self.sizes());
         let name = format!("{}_casadi.c", self.prefix);
         let [header, source] = self.library();

@@ -10,6 +10,7 @@ use crate::archive::archive;
 use crate::{Error, Export, File};
 
 const COMMON: &str = include_str!("../templates/fmu.c");
+const FMI: &str = include_str!("../templates/fmi.c");
 const FMI2: &str = include_str!("../templates/fmi2.c");
 const FMI3: &str = include_str!("../templates/fmi3.c");
 /// The longest step of a co-simulation by default, which is also the default step of runs.
@@ -45,7 +46,10 @@ enum Kind {
     Input,
     Output,
     Integral,
+    Event,
+    Occurrences,
     Step,
+    Tolerance,
 }
 
 struct Variable {
@@ -61,6 +65,12 @@ impl Export<'_> {
     ///
     /// If the archive would be too large.
     pub fn fmu(&self, version: Version) -> Result<Fmu, Error> {
+        let model = self.with_derivatives();
+        self.of(&model).fmu_of(version)
+    }
+
+    /// See [`fmu`](Self::fmu).
+    fn fmu_of(&self, version: Version) -> Result<Fmu, Error> {
         let variables = self.variables();
         let token = self.token(&variables);
         let sources = self.fmu_sources(version, &token);
@@ -80,11 +90,19 @@ impl Export<'_> {
 
     /// The C of an FMU.
     fn fmu_sources(&self, version: Version, token: &str) -> Vec<File> {
-        let interface = if version == Version::Two { FMI2 } else { FMI3 };
-        let mut values = self.sizes();
+        let (is_two, mut values) = (version == Version::Two, self.sizes());
+        let names = [
+            ("fmi", ["fmi2", "fmi3"]),
+            ("boolean", ["int", "bool"]),
+            ("byte", ["char", "uint8_t"]),
+            ("FMUState", ["FMUstate", "FMUState"]),
+            ("Deserialize", ["DeSerialize", "Deserialize"]),
+            ("Derivatives", ["Derivatives", "ContinuousStateDerivatives"]),
+        ];
+        values.extend(names.map(|(name, [two, three])| (name, if is_two { two } else { three }.to_owned())));
         values.push(("token", token.to_owned()));
         values.push(("step", format!("{STEP:?}")));
-        let text = self.filled(&[COMMON, interface].concat(), &values);
+        let text = self.filled(&[COMMON, FMI, if is_two { FMI2 } else { FMI3 }].concat(), &values);
         let [header, source] = self.library();
         vec![File { name: "fmu.c".to_owned(), text }, header, source]
     }
@@ -114,7 +132,11 @@ impl Export<'_> {
         symbols.inputs().for_each(|symbol| add(&symbols[symbol].name, Kind::Input, 0.0));
         self.model.derivation.outputs.iter().for_each(|output| add(&output.name, Kind::Output, 0.0));
         self.each_integral().for_each(|integral| add(&integral.name, Kind::Integral, 0.0));
+        let events = &self.model.scenery.events;
+        events.iter().for_each(|event| add(&event.name, Kind::Event, 0.0));
+        events.iter().for_each(|event| add(&format!("occurrences({})", event.name), Kind::Occurrences, 0.0));
         add("longest step", Kind::Step, STEP);
+        add("tolerance", Kind::Tolerance, 0.0);
         variables
     }
 
@@ -134,8 +156,8 @@ impl Export<'_> {
             if is_two { ("2.0", "guid", "FMUstate") } else { ("3.0", "instantiationToken", "FMUState") };
         let derivatives = if is_two { "providesDirectionalDerivative" } else { "providesDirectionalDerivatives" };
         let common = format!(
-            "modelIdentifier=\"{}\" canGetAndSet{states}=\"true\" canSerialize{states}=\"true\" {derivatives}=\"{}\"",
-            self.prefix, self.model.derivatives
+            "modelIdentifier=\"{}\" canGetAndSet{states}=\"true\" canSerialize{states}=\"true\" {derivatives}=\"true\"",
+            self.prefix
         );
         let sources = if is_two { self.source_files() } else { String::new() };
         let mut xml = format!(
@@ -143,7 +165,11 @@ impl Export<'_> {
              {key}=\"{token}\" description=\"{}\" generationTool=\"fbint {}\" variableNamingConvention=\"flat\"{}>\n",
             escaped(&self.model.summary),
             env!("CARGO_PKG_VERSION"),
-            if is_two { " numberOfEventIndicators=\"0\"" } else { "" },
+            if is_two {
+                format!(" numberOfEventIndicators=\"{}\"", self.model.scenery.events.len())
+            } else {
+                String::new()
+            },
         );
         for (kind, more) in
             [("ModelExchange", ""), ("CoSimulation", " canHandleVariableCommunicationStepSize=\"true\"")]
@@ -188,8 +214,10 @@ impl Variable {
         let (causality, variability, initial) = match self.kind {
             Kind::Time => ("independent", "continuous", None),
             Kind::State => ("local", "continuous", Some("exact")),
-            Kind::Derivative { .. } | Kind::Integral => ("local", "continuous", Some("calculated")),
-            Kind::Parameter | Kind::Step => ("parameter", "fixed", Some("exact")),
+            Kind::Derivative { .. } | Kind::Integral | Kind::Event => ("local", "continuous", Some("calculated")),
+            Kind::Occurrences => ("local", "discrete", Some("calculated")),
+            Kind::Parameter => ("parameter", "tunable", Some("exact")),
+            Kind::Step | Kind::Tolerance => ("parameter", "fixed", Some("exact")),
             Kind::Input => ("input", "continuous", None),
             Kind::Output => ("output", "continuous", Some("calculated")),
         };
@@ -198,7 +226,7 @@ impl Variable {
     }
 
     fn start(&self) -> String {
-        let has_start = matches!(self.kind, Kind::State | Kind::Parameter | Kind::Input | Kind::Step);
+        let has_start = matches!(self.kind, Kind::State | Kind::Parameter | Kind::Input | Kind::Step | Kind::Tolerance);
         if has_start { format!(" start=\"{:?}\"", self.start) } else { String::new() }
     }
 
@@ -236,15 +264,23 @@ fn structure(version: Version, variables: &[Variable]) -> String {
     let outputs: Vec<usize> = of(|kind| kind == Kind::Output).map(|(place, _)| place).collect();
     let derivatives: Vec<usize> = of(|kind| matches!(kind, Kind::Derivative { .. })).map(|(place, _)| place).collect();
     let unknowns = [&outputs[..], &derivatives].concat();
-    let lists = [("Output", "Outputs", &outputs), ("ContinuousStateDerivative", "Derivatives", &derivatives)];
+    let indicators: Vec<usize> = of(|kind| kind == Kind::Event).map(|(place, _)| place).collect();
+    let lists = [
+        ("Output", "Outputs", &outputs),
+        ("ContinuousStateDerivative", "Derivatives", &derivatives),
+        ("InitialUnknown", "InitialUnknowns", &unknowns),
+        ("EventIndicator", "", &indicators),
+    ];
     let mut text = String::new();
-    for (single, list, places) in lists.into_iter().chain([("InitialUnknown", "InitialUnknowns", &unknowns)]) {
+    for (single, list, places) in lists {
         let listed: String = match version {
             Version::Two => places.iter().map(|place| format!("<Unknown index=\"{}\"/>", place + 1)).collect(),
             Version::Three => places.iter().map(|place| format!("<{single} valueReference=\"{place}\"/>")).collect(),
         };
         match version {
             _ if places.is_empty() => {}
+            // Their number is an attribute.
+            Version::Two if list.is_empty() => {}
             Version::Two => text.push_str(&format!("    <{list}>{listed}</{list}>\n")),
             Version::Three => text.push_str(&format!("    {listed}\n")),
         }

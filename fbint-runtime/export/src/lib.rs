@@ -4,6 +4,7 @@ mod archive;
 mod body;
 mod c;
 mod casadi;
+mod events;
 mod fmu;
 mod functions;
 mod names;
@@ -13,6 +14,7 @@ use std::borrow::Cow;
 
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{Integral, IntegralId, Role};
+use fbint_macros_core::program;
 use fbint_macros_core::text::Model;
 
 use self::body::Places;
@@ -81,15 +83,32 @@ impl<'m> Export<'m> {
             (self.model.derivation.outputs.is_empty(), "It has no outputs."),
             (
                 !self.model.derivatives,
-                "It has no derivatives: the key `derivatives` of its declaration generates them.",
+                "In C it has no derivatives: the key `derivatives` of its declaration generates them.",
             ),
             (
-                !self.model.derivation.laws.is_empty(),
-                "Its inputs do not follow their laws: they are inputs, and in C and CasADi the function `law` has the laws.",
+                self.laws() > 0,
+                "CasADi has no laws of inputs: all are inputs there. In C and FMUs they follow their laws unless they are given.",
             ),
-            (!self.model.scenery.events.is_empty(), "Its events and sections are not exported."),
+            (!self.model.scenery.events.is_empty(), "CasADi has no events and sections."),
         ];
         lacks.iter().filter(|(lacks, _)| *lacks).map(|(_, what)| *what).collect()
+    }
+
+    /// The model with derivatives, which solvers want, whatever its declaration says.
+    fn with_derivatives(&self) -> Cow<'m, Model> {
+        if self.model.derivatives {
+            return Cow::Borrowed(self.model);
+        }
+        let programs = program::assemble(&self.model.derivation, true);
+        Cow::Owned(Model { programs, derivatives: true, ..self.model.clone() })
+    }
+
+    /// The export of a variant of the model.
+    fn of<'o>(&self, model: &'o Model) -> Export<'o>
+    where
+        'm: 'o,
+    {
+        Export::new(model, self.parameters, self.start)
     }
 
     /// The number of unknowns, by which derivatives are taken: the entries of the state, of the parameters and of the inputs.

@@ -1,7 +1,9 @@
 /* written by fbint @version@
  *
  * Functions that `casadi.external` loads from a library: `f` gives the rates of x from x, u and p, `g` the outputs and `F` the integrals.
- * With derivatives there are their Jacobians, and products with them from either side. */
+ * There are their Jacobians, products with them from either side, and
+ * derivatives of the latter, which Hessians are made of. */
+#include <math.h>
 #include <string.h>
 
 #include "@prefix@.h"
@@ -48,14 +50,27 @@ static void put(const real *from, casadi_real *to, int count)
     }
 }
 
-static void prepare(given *given, const casadi_real **arguments)
+/* At x, u and p, moved by a part of three directions if there are any. */
+static void prepare_at(given *given, const casadi_real **arguments, const casadi_real **directions, real part)
 {
-    real p[@parameter_room@];
-    get(arguments[0], given->x, MODEL_STATES);
-    get(arguments[2], p, MODEL_PARAMETERS);
+    real p[@parameter_room@], u[@input_room@];
+    real *const to[3] = { given->x, u, p };
+    const int counts[3] = { MODEL_STATES, MODEL_INPUTS, MODEL_PARAMETERS };
+    int list, i;
+    for (list = 0; list < 3; ++list) {
+        get(arguments[list], to[list], counts[list]);
+        for (i = 0; directions != 0 && directions[list] != 0 && i < counts[list]; ++i) {
+            to[list][i] += part * (real)directions[list][i];
+        }
+    }
     memcpy(&given->parameters, p, MODEL_PARAMETERS * sizeof *p);
     model_prepare(&given->parameters, &given->system);
-    get(arguments[1], given->system.u, MODEL_INPUTS);
+    memcpy(given->system.u, u, MODEL_INPUTS * sizeof *u);
+}
+
+static void prepare(given *given, const casadi_real **arguments)
+{
+    prepare_at(given, arguments, 0, 0);
 }
 
 /* Dense columns: rows, columns, a mark. */
@@ -137,7 +152,6 @@ FUNCTION(f, "rates", MODEL_STATES, @state_room@, model_vector_field)
 FUNCTION(g, "outputs", MODEL_OUTPUTS, @output_room@, model_outputs)
 FUNCTION(F, "integrals", MODEL_INTEGRALS, @integral_room@, model_integrals)
 
-#if @has_derivatives@
 /* The Jacobian, its blocks by x, u and p: entries column by column, in the places that `order` has for them. */
 #define JACOBIAN(function, name, source, entries, room, first, second, third) \
     CASADI_EXPORT int jac_##function(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem) \
@@ -227,11 +241,75 @@ FUNCTION(F, "integrals", MODEL_INTEGRALS, @integral_room@, model_integrals)
         return input_sparsity(place); \
     }
 
-#define BOTH(function, count, room, source) FORWARD(function, count, room, source) REVERSE(function, count, room, source)
+typedef void adjoint(const model_system *, const real *, const real *, real *);
+
+static real largest_of(const casadi_real *at, const casadi_real *direction, int count, real largest)
+{
+    int i;
+    for (i = 0; direction != 0 && i < count; ++i) {
+        const casadi_real size = at == 0 ? 0 : fabs(at[i]), speed = fabs(direction[i]) / (1 + size);
+        largest = speed > largest ? (real)speed : largest;
+    }
+    return largest;
+}
+
+/* The change of Df^T w along directions of x, u, p and w: central differences of the exact product. */
+static void change_of_adjoint(const casadi_real **arg, adjoint *source, int count, real *result)
+{
+    const casadi_real **const directions = arg + 8;
+    real weights[@most_room@], below[@unknown_room@], fastest;
+    given given;
+    int i;
+    prepare(&given, arg);
+    get(arg[12], weights, count);
+    source(&given.system, given.x, weights, result);
+    fastest = largest_of(arg[0], directions[0], MODEL_STATES, 0);
+    fastest = largest_of(arg[1], directions[1], MODEL_INPUTS, fastest);
+    fastest = largest_of(arg[2], directions[2], MODEL_PARAMETERS, fastest);
+    if (fastest > 0) {
+        const real part = (real)6e-6 / fastest;
+        real above[@unknown_room@];
+        get(arg[4], weights, count);
+        prepare_at(&given, arg, directions, part);
+        source(&given.system, given.x, weights, above);
+        prepare_at(&given, arg, directions, -part);
+        source(&given.system, given.x, weights, below);
+        for (i = 0; i < MODEL_STATES + MODEL_PARAMETERS + MODEL_INPUTS; ++i) {
+            result[i] += (above[i] - below[i]) / (2 * part);
+        }
+    }
+}
+
+/* The same as a function: the arguments and results of adj1, then a direction of each argument. */
+#define SECOND(function, count, source) \
+    CASADI_EXPORT int fwd1_adj1_##function(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem) \
+    { \
+        real result[@unknown_room@]; \
+        (void)iw, (void)w, (void)mem; \
+        change_of_adjoint(arg, source##_adjoint, count, result); \
+        put(result, res[0], MODEL_STATES); \
+        put(result + MODEL_STATES + MODEL_PARAMETERS, res[1], MODEL_INPUTS); \
+        put(result + MODEL_STATES, res[2], MODEL_PARAMETERS); \
+        return 0; \
+    } \
+    WORK(fwd1_adj1_##function, 13, 3) \
+    CASADI_EXPORT const casadi_int *fwd1_adj1_##function##_sparsity_in(casadi_int place) \
+    { \
+        const casadi_int input = place < 5 ? place : place < 8 ? place - 5 : place - 8; \
+        return input < 3 ? input_sparsity(input) : function##_result; \
+    } \
+    CASADI_EXPORT const casadi_int *fwd1_adj1_##function##_sparsity_out(casadi_int place) \
+    { \
+        return input_sparsity(place); \
+    }
+
+#define BOTH(function, count, room, source) \
+    FORWARD(function, count, room, source) \
+    REVERSE(function, count, room, source) \
+    SECOND(function, count, source)
 BOTH(f, MODEL_STATES, @state_room@, model_vector_field)
 BOTH(g, MODEL_OUTPUTS, @output_room@, model_outputs)
 BOTH(F, MODEL_INTEGRALS, @integral_room@, model_integrals)
-#endif
 
 #ifdef __cplusplus
 }

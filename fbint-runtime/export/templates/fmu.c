@@ -1,7 +1,10 @@
 /* written by fbint @version@ */
 /* An instance of the model, whatever the version of FMI is. Value references count these, in this order: the time, the states, their
- * derivatives, the parameters, the inputs, the outputs, the integrals, and the longest step that a co-simulation takes. */
+ * derivatives, the parameters, the inputs, the outputs, the integrals, the functions of the events, how often each has occurred, the longest
+ * step and the tolerance of a co-simulation. An input with a law follows it until it is set: before the initialisation to another value than its start,
+ * from then on to any. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +18,10 @@ enum {
     VR_INPUT = VR_PARAMETER + MODEL_PARAMETERS,
     VR_OUTPUT = VR_INPUT + MODEL_INPUTS,
     VR_INTEGRAL = VR_OUTPUT + MODEL_OUTPUTS,
-    VR_STEP = VR_INTEGRAL + MODEL_INTEGRALS
+    VR_EVENT = VR_INTEGRAL + MODEL_INTEGRALS,
+    VR_OCCURRED = VR_EVENT + MODEL_EVENTS,
+    VR_STEP = VR_OCCURRED + MODEL_EVENTS,
+    VR_TOLERANCE
 };
 
 #if defined(_WIN32) || defined(__CYGWIN__)
@@ -28,13 +34,12 @@ enum {
 
 static const char token[] = "@token@";
 
-/* What changes; it is copied where the state of an instance is kept. */
+/* What changes; it is copied where the state of an instance is kept. A run is begun again where it is not running. */
 typedef struct state {
-    real time, step;
+    real time, step, tolerance;
     real x[@state_room@], p[@parameter_room@];
-    model_system system;
     model_run run;
-    int is_stale, is_running;
+    int is_stale, is_running, is_initialised, met[@event_room@];
 } state;
 
 typedef struct instance {
@@ -61,32 +66,78 @@ static void state_start(state *now, real time)
     }
 }
 
-static void state_refresh(state *now)
+/* Computes what depends on parameters, and the inputs that follow laws. */
+static const model_system *state_refresh(state *now)
 {
-    real inputs[@input_room@];
-    model_parameters parameters;
-    if (!now->is_stale) {
-        return;
+    model_system *const system = &now->run.system;
+    if (now->is_stale) {
+        const model_system before = *system;
+        model_parameters parameters;
+        memcpy(&parameters, now->p, MODEL_PARAMETERS * sizeof(real));
+        model_prepare(&parameters, system);
+        memcpy(system->u, before.u, sizeof before.u);
+#if @laws@
+        memcpy(system->is_given, before.is_given, sizeof before.is_given);
+#endif
+        now->is_stale = 0;
     }
-    memcpy(inputs, now->system.u, sizeof inputs);
-    memcpy(&parameters, now->p, MODEL_PARAMETERS * sizeof(real));
-    model_prepare(&parameters, &now->system);
-    memcpy(now->system.u, inputs, sizeof inputs);
-    now->is_stale = 0;
+    model_follow_laws(system, now->x);
+    return system;
+}
+
+/* Begins a run at the state, which is moved onto the constraints. Returns whether that is possible. */
+static int state_begin(state *now)
+{
+    const model_system system = *state_refresh(now);
+    const model_run before = now->run;
+    if (now->is_running) {
+        return 1;
+    }
+    if (model_onto_constraints(&system, now->x) != 0) {
+        return 0;
+    }
+    if (MODEL_PROJECTS) {
+        model_begin_projected(&now->run, &system, now->x);
+    } else {
+        model_begin_plain(&now->run, &system, now->x);
+    }
+#if @events@
+    memcpy(now->run.occurred, before.occurred, sizeof before.occurred);
+#endif
+    now->run.is_over = before.is_over;
+    now->run.tolerance = now->tolerance;
+    now->is_running = 1;
+    return 1;
+}
+
+/* The function of an event, or how often the event has occurred. */
+static double state_event(state *now, int place)
+{
+#if @events@
+    real values[@event_room@];
+    if (place >= MODEL_EVENTS) {
+        return (double)now->run.occurred[place - MODEL_EVENTS];
+    }
+    model_events(state_refresh(now), now->x, values);
+    return values[place];
+#else
+    (void)now, (void)place;
+    return 0;
+#endif
 }
 
 /* A value reference, or one that means nothing. */
 static int references_below(uint32_t reference)
 {
-    return reference > VR_STEP ? VR_STEP + 1 : (int)reference;
+    return reference > VR_TOLERANCE ? VR_TOLERANCE + 1 : (int)reference;
 }
 
 static int state_get(state *now, const uint32_t *references, size_t count, double *values)
 {
     real rates[@state_room@], outputs[@output_room@], integrals[@integral_room@];
+    const model_system *const system = state_refresh(now);
     int has_rates = 0, has_outputs = 0, has_integrals = 0;
     size_t i;
-    state_refresh(now);
     for (i = 0; i < count; ++i) {
         const int vr = references_below(references[i]);
         if (vr < VR_STATE) {
@@ -95,28 +146,30 @@ static int state_get(state *now, const uint32_t *references, size_t count, doubl
             values[i] = now->x[vr - VR_STATE];
         } else if (vr < VR_PARAMETER) {
             if (!has_rates) {
-                model_vector_field(&now->system, now->x, rates);
+                model_vector_field(system, now->x, rates);
                 has_rates = 1;
             }
             values[i] = rates[vr - VR_DERIVATIVE];
         } else if (vr < VR_INPUT) {
             values[i] = now->p[vr - VR_PARAMETER];
         } else if (vr < VR_OUTPUT) {
-            values[i] = now->system.u[vr - VR_INPUT];
+            values[i] = system->u[vr - VR_INPUT];
         } else if (vr < VR_INTEGRAL) {
             if (!has_outputs) {
-                model_outputs(&now->system, now->x, outputs);
+                model_outputs(system, now->x, outputs);
                 has_outputs = 1;
             }
             values[i] = outputs[vr - VR_OUTPUT];
-        } else if (vr < VR_STEP) {
+        } else if (vr < VR_EVENT) {
             if (!has_integrals) {
-                model_integrals(&now->system, now->x, integrals);
+                model_integrals(system, now->x, integrals);
                 has_integrals = 1;
             }
             values[i] = integrals[vr - VR_INTEGRAL];
-        } else if (vr == VR_STEP) {
-            values[i] = now->step;
+        } else if (vr < VR_STEP) {
+            values[i] = state_event(now, vr - VR_EVENT);
+        } else if (vr <= VR_TOLERANCE) {
+            values[i] = vr == VR_STEP ? now->step : now->tolerance;
         } else {
             return 0;
         }
@@ -134,13 +187,20 @@ static int state_set(state *now, const uint32_t *references, size_t count, const
             now->is_running &= now->x[vr - VR_STATE] == value;
             now->x[vr - VR_STATE] = value;
         } else if (vr >= VR_PARAMETER && vr < VR_INPUT) {
+            now->is_running &= now->p[vr - VR_PARAMETER] == value;
             now->p[vr - VR_PARAMETER] = value;
             now->is_stale = 1;
         } else if (vr >= VR_INPUT && vr < VR_OUTPUT) {
-            now->run.has_derivative &= now->system.u[vr - VR_INPUT] == value;
-            now->system.u[vr - VR_INPUT] = value;
+            now->run.has_derivative &= now->run.system.u[vr - VR_INPUT] == value;
+            now->run.system.u[vr - VR_INPUT] = value;
+#if @laws@
+            now->run.system.is_given[vr - VR_INPUT] |= now->is_initialised || value != 0;
+#endif
         } else if (vr == VR_STEP && value > 0) {
             now->step = value;
+        } else if (vr == VR_TOLERANCE && value >= 0) {
+            now->tolerance = value;
+            now->run.tolerance = value;
         } else {
             return 0;
         }
@@ -148,42 +208,95 @@ static int state_set(state *now, const uint32_t *references, size_t count, const
     return 1;
 }
 
-/* Steps of one size, none longer than the longest, over a length of time. Returns whether all states are finite. */
+/* Steps over a length of time: of one size, none longer than the longest, or by the tolerance if there is one. Returns whether that is
+ * possible; an event may end it. */
 static int state_advance(state *now, real time, real length)
 {
     const real ratio = length / now->step;
-    const long count = ratio > (real)1.000001 ? (long)ceil((double)ratio - 1e-6) : 1;
+    const long count = ratio > (real)1.000001 && !(now->tolerance > 0) ? (long)ceil((double)ratio - 1e-6) : 1;
     const real h = length / (real)count;
-    long step;
-    int i, is_finite = 1;
-    state_refresh(now);
-    if (!now->is_running) {
-        if (MODEL_PROJECTS) {
-            model_begin_projected(&now->run, &now->system, now->x);
-        } else {
-            model_begin_plain(&now->run, &now->system);
-        }
-        now->is_running = 1;
-    }
-    memcpy(now->run.system.u, now->system.u, sizeof now->system.u);
-    for (step = 1; step <= count && is_finite; ++step) {
-        now->time = step == count ? time + length : time + (real)step * h;
-        (void)model_step_rk4(&now->run, now->x, h, now->time);
-        for (i = 0; i < MODEL_STATES; ++i) {
-            is_finite &= now->x[i] - now->x[i] == 0;
+    model_stepper *const step = now->tolerance > 0 ? model_step_dop853 : model_step_rk4;
+    long part;
+    int event = state_begin(now) ? MODEL_NO_EVENT : MODEL_FAILED;
+    for (part = 1, now->time = time; part <= count; ++part) {
+        const real begun = now->time, end = part == count ? time + length : time + (real)part * h;
+        while (now->time < end) {
+            const real rest = now->time == begun ? h : end - now->time;
+            event = event == MODEL_FAILED ? event : model_advance(&now->run, step, now->x, &now->time, rest, end);
+            if (event == MODEL_FAILED || now->run.is_over) {
+                return event != MODEL_FAILED;
+            }
         }
     }
-    return is_finite;
+    return 1;
 }
+
+/* Whether events have occurred at a state that the importer has reached. */
+static int state_notice(state *now)
+{
+#if @events@
+    return state_begin(now) && model_notice_events(&now->run, now->x, now->met);
+#else
+    (void)now;
+    return 0;
+#endif
+}
+
+/* Does what the events do that have occurred; returns whether there are any. */
+static int state_take(state *now)
+{
+#if @events@
+    const int any = state_notice(now);
+    if (any) {
+        (void)model_take_events(&now->run, now->x, now->met);
+        memset(now->met, 0, sizeof now->met);
+    }
+    return any;
+#else
+    return state_notice(now);
+#endif
+}
+
+#if @laws@
+/* Adds the change of inputs by their laws: a central difference along the direction. */
+static void state_follow_direction(state *now, model_direction *direction)
+{
+    real fastest = 0, u[2][@input_room@];
+    int i, side;
+    for (i = 0; i < MODEL_STATES; ++i) {
+        const real speed = (real)fabs(direction->x[i]) / (1 + (real)fabs(now->x[i]));
+        fastest = speed > fastest ? speed : fastest;
+    }
+    for (i = 0; i < MODEL_PARAMETERS; ++i) {
+        const real speed = (real)fabs(direction->p[i]) / (1 + (real)fabs(now->p[i]));
+        fastest = speed > fastest ? speed : fastest;
+    }
+    for (side = 0; side < 2 && fastest > 0; ++side) {
+        const real way = (side == 0 ? -(real)1e-6 : (real)1e-6) / fastest;
+        state moved = *now;
+        for (i = 0; i < MODEL_STATES; ++i) {
+            moved.x[i] += way * direction->x[i];
+        }
+        for (i = 0; i < MODEL_PARAMETERS; ++i) {
+            moved.p[i] += way * direction->p[i];
+        }
+        moved.is_stale = 1;
+        memcpy(u[side], state_refresh(&moved)->u, sizeof u[side]);
+    }
+    for (i = 0; i < MODEL_INPUTS && fastest > 0; ++i) {
+        direction->u[i] += (u[1][i] - u[0][i]) * fastest / (real)2e-6;
+    }
+}
+#endif
 
 /* The change of unknowns, which are derivatives, outputs or integrals, along a change of knowns. */
 static int state_direction(state *now, const uint32_t *unknowns, size_t unknown_count, const uint32_t *knowns,
     size_t known_count, const double *seed, double *change)
 {
-#if @has_derivatives@
     real values[@most_room@], rates[@state_room@], outputs[@output_room@], integrals[@integral_room@];
     model_direction direction;
     model_parameters parameters;
+    const model_system *system;
     size_t i;
     memset(&direction, 0, sizeof direction);
     for (i = 0; i < known_count; ++i) {
@@ -198,29 +311,28 @@ static int state_direction(state *now, const uint32_t *unknowns, size_t unknown_
             return 0;
         }
     }
-    state_refresh(now);
+    system = state_refresh(now);
+#if @laws@
+    state_follow_direction(now, &direction);
+#endif
     memcpy(&parameters, now->p, MODEL_PARAMETERS * sizeof(real));
-    model_prepare_direction(&parameters, &now->system, &direction);
-    model_vector_field_tangent(&now->system, now->x, &direction, values, rates);
-    model_outputs_tangent(&now->system, now->x, &direction, values, outputs);
-    model_integrals_tangent(&now->system, now->x, &direction, values, integrals);
+    model_prepare_direction(&parameters, system, &direction);
+    model_vector_field_tangent(system, now->x, &direction, values, rates);
+    model_outputs_tangent(system, now->x, &direction, values, outputs);
+    model_integrals_tangent(system, now->x, &direction, values, integrals);
     for (i = 0; i < unknown_count; ++i) {
         const int vr = references_below(unknowns[i]);
         if (vr >= VR_DERIVATIVE && vr < VR_PARAMETER) {
             change[i] = rates[vr - VR_DERIVATIVE];
         } else if (vr >= VR_OUTPUT && vr < VR_INTEGRAL) {
             change[i] = outputs[vr - VR_OUTPUT];
-        } else if (vr >= VR_INTEGRAL && vr < VR_STEP) {
+        } else if (vr >= VR_INTEGRAL && vr < VR_EVENT) {
             change[i] = integrals[vr - VR_INTEGRAL];
         } else {
             return 0;
         }
     }
     return 1;
-#else
-    (void)now, (void)unknowns, (void)unknown_count, (void)knowns, (void)known_count, (void)seed, (void)change;
-    return 0;
-#endif
 }
 
 /* A copy of what changes, in memory of the library. */

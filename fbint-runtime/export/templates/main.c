@@ -1,7 +1,7 @@
 /* written by fbint @version@
  *
- * A run by the classical Runge-Kutta method: `main [STEP [STEPS]]` prints the time and the state after every step. With integrals, states
- * are projected after each step, as `fbint run --method rk4` does by default. */
+ * A run by the classical Runge-Kutta method: `main [STEP [STEPS]]` prints the time and the state after every step, and events on stderr.
+ * With integrals, states are projected after each step, as `fbint run --method rk4` does by default. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,28 +15,33 @@ int main(int count, char **arguments)
     model_system system;
     model_run run;
     real x[@state_room@];
+    real time = (real)@from@;
     long step;
-    int i, left_out = 0;
+    int i, event = MODEL_NO_EVENT;
     model_default_parameters(&parameters);
     model_prepare(&parameters, &system);
     model_default_start(x);
     if (MODEL_PROJECTS) {
         model_begin_projected(&run, &system, x);
     } else {
-        model_begin_plain(&run, &system);
+        model_begin_plain(&run, &system, x);
     }
-    for (step = 0; step <= steps; ++step) {
-        if (step > 0) {
-            left_out += model_step_rk4(&run, x, (real)h, (real)(@from@ + (double)step * h));
+    for (step = 0; step <= steps && event != MODEL_FAILED && !run.is_over; ++step) {
+        const real begun = time, end = (real)(@from@ + (double)step * h);
+        while (time < end && event != MODEL_FAILED && !run.is_over) {
+            event = model_advance(&run, model_step_rk4, x, &time, time == begun ? (real)h : end - time, end);
+            if (event >= 0) {
+                fprintf(stderr, "%s at %.17g\n", model_event_names[event], (double)time);
+            }
         }
-        printf("%.17g", @from@ + (double)step * h);
+        printf("%.17g", (double)time);
         for (i = 0; i < MODEL_STATES; ++i) {
             printf(",%.17g", (double)x[i]);
         }
         printf("\n");
     }
-    if (left_out > 0) {
-        fprintf(stderr, "%d projections were left out\n", left_out);
+    if (run.has_left_out > 0) {
+        fprintf(stderr, "%d projections were left out\n", run.has_left_out);
     }
-    return 0;
+    return event == MODEL_FAILED;
 }

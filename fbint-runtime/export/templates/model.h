@@ -32,6 +32,7 @@ enum {
     MODEL_INPUTS = @inputs@,
     MODEL_OUTPUTS = @outputs@,
     MODEL_INTEGRALS = @integrals@,
+    MODEL_EVENTS = @events@,
     /* Whether runs project states unless something else is chosen, and the entry of the state that is the time, if there is one. */
     MODEL_PROJECTS = @projects@,
     MODEL_CLOCK = @clock@
@@ -43,6 +44,7 @@ extern const char *const model_parameter_names[];
 extern const char *const model_input_names[];
 extern const char *const model_output_names[];
 extern const char *const model_integral_names[];
+extern const char *const model_event_names[];
 
 /* The parameters. */
 typedef struct model_parameters {
@@ -52,7 +54,7 @@ typedef struct model_parameters {
 typedef struct model_system {
     real c[@prepared@];
     real u[@input_room@];
-} model_system;
+@system_members@} model_system;
 
 /* A change of every unknown, with the change of what depends on parameters alone. */
 typedef struct model_direction {
@@ -75,6 +77,12 @@ void model_prepare_direction(
  * F / scale - offset, so that its target is divided in the same way, and its gain is multiplied by factor and scale. */
 void model_normalisation(const model_system *system, real *result);
 @functions@
+/* Sets the inputs that have laws to their values at x, but for those whose `is_given` is set. Every stage of a step does so; whoever calls
+ * the functions above does it first. */
+void model_follow_laws(model_system *system, const real *x);
+/* Moves x onto the constraints, by a short way. Returns 1 where it does not get there. */
+int model_onto_constraints(const model_system *system, real *x);
+
 /* A run: the system, and what its steps remember. */
 typedef struct model_run {
     model_system system;
@@ -82,20 +90,34 @@ typedef struct model_run {
     real gains[@integral_room@], gain_targets[@integral_room@];
     real targets[@integral_room@], noise[@integral_room@], noise_by_field[@integral_room@];
     real entries_by_field[@state_room@], mean[@state_room@], derivative[@state_room@];
-} model_run;
+    /* The number of projections that were left out, and whether an event has ended the run. */
+    int has_left_out, is_over;
+    /* For `model_step_dop853`: the tolerance, relative to the size of each variable, the error of the last step in units of it, the size of
+     * the next step, and the sizes of variables. */
+    real tolerance, error, size, sizes[@state_room@];
+@run_members@} model_run;
 
 /* Begins a run from x, whose integrals are kept: constraints at 0, which x must satisfy, and the energy and invariants at their values. The
  * inputs of the system are those of every step until `run->system.u` changes; then `run->has_derivative` is set to 0. */
-void model_begin_plain(model_run *run, const model_system *system);
+void model_begin_plain(model_run *run, const model_system *system, const real *x);
 void model_begin_feedback(model_run *run, const model_system *system, const real *x, const real *gains);
 void model_begin_projected(model_run *run, const model_system *system, const real *x);
+
 /* A step of size h to a time, which a state that has the time takes on. Returns 0, or 1 where the step was projected by no more than
  * rounding allows: the projection was out of proportion to the error of the step, or not finite, and was left out. The energy and the
  * invariants are kept at their values there. (A run by fbint also goes back onto the constraints there.) */
+typedef int model_stepper(model_run *run, real *x, real h, real time);
 int model_step_euler(model_run *run, real *x, real h, real time);
 int model_step_heun(model_run *run, real *x, real h, real time);
 int model_step_rk4(model_run *run, real *x, real h, real time);
+int model_step_dop853(model_run *run, real *x, real h, real time);
 
+enum { MODEL_NO_EVENT = -1, MODEL_FAILED = -2 };
+/* A step of size h, from *time to `end`, or a shorter one: of `model_step_dop853`, where `run->tolerance` says how long it may be, and to
+ * the first event in it. Sets *time. Returns the event that ended the step, after its reset and with the run's `is_over` set where the event
+ * ends the run; else MODEL_NO_EVENT, or MODEL_FAILED where no step is short enough, or a reset leads nowhere. */
+int model_advance(model_run *run, model_stepper *step, real *x, real *time, real h, real end);
+@of_events@
 #ifdef __cplusplus
 }
 #endif

@@ -55,6 +55,20 @@ static void model_set_clock(real *x, real time)
     }
 }
 
+void model_follow_laws(model_system *system, const real *x)
+{
+#if @laws@
+    real u[@input_room@];
+    int i;
+    model_law(system, x, u);
+    for (i = 0; i < MODEL_INPUTS; ++i) {
+        system->u[i] = system->is_given[i] ? system->u[i] : u[i];
+    }
+#else
+    (void)system, (void)x;
+#endif
+}
+
 /* In which direction, and how far, an entry is moved in a sample: by between a half and one and a half. */
 static real model_way(int sample, int j)
 {
@@ -126,9 +140,11 @@ static void model_noise_of_integrals(const model_system *system, const real *x, 
 
 static void model_noise_by_field(model_run *run, const real *x)
 {
+    model_system system = run->system;
     real jacobian[@jacobian_room@];
     int i, j;
-    model_scatter(&run->system, x, run->entries_by_field);
+    memset(system.u, 0, sizeof system.u);
+    model_scatter(&system, x, run->entries_by_field);
     model_integrals_jacobian(&run->system, x, jacobian);
     for (i = 0; i < MODEL_INTEGRALS; ++i) {
         real sum = R(0.0);
@@ -152,43 +168,68 @@ static void model_targets(const model_system *system, const real *x, real *targe
     }
 }
 
-void model_begin_plain(model_run *run, const model_system *system)
+/* From here on a run keeps the integrals that it has at x. */
+static void model_keep(model_run *run, const real *x)
 {
+    real normalisation[@normalisation_room@];
+    int i;
+    run->has_derivative = 0;
+    memset(run->mean, 0, sizeof run->mean);
+    model_targets(&run->system, x, run->targets);
+    if (run->has_feedback) {
+        model_normalisation(&run->system, normalisation);
+        for (i = 0; i < MODEL_INTEGRALS; ++i) {
+            run->gain_targets[i] = run->targets[i] / normalisation[3 * i + 1] - normalisation[3 * i + 2];
+        }
+    }
+    if (run->is_projected) {
+        model_noise_of_integrals(&run->system, x, run->targets, run->noise);
+        model_noise_by_field(run, x);
+    }
+}
+
+static void model_begin(model_run *run, const model_system *system, const real *x)
+{
+    memset(run, 0, sizeof *run);
     run->system = *system;
-    run->has_feedback = run->is_projected = run->has_derivative = 0;
+#if @events@
+    model_events(&run->system, x, run->sides);
+#else
+    (void)x;
+#endif
+}
+
+void model_begin_plain(model_run *run, const model_system *system, const real *x)
+{
+    model_begin(run, system, x);
+    model_keep(run, x);
 }
 
 void model_begin_feedback(model_run *run, const model_system *system, const real *x, const real *gains)
 {
     real normalisation[@normalisation_room@];
     int i;
-    model_begin_plain(run, system);
+    model_begin(run, system, x);
     run->has_feedback = 1;
     model_normalisation(system, normalisation);
-    model_targets(system, x, run->targets);
     for (i = 0; i < MODEL_INTEGRALS; ++i) {
-        const real factor = normalisation[3 * i], scale = normalisation[3 * i + 1], offset = normalisation[3 * i + 2];
         const real root = FBINT_SQRT(model_weight[i]);
-        run->gains[i] = gains[i] * (root * factor) * (root * scale);
-        run->gain_targets[i] = run->targets[i] / scale - offset;
+        run->gains[i] = gains[i] * (root * normalisation[3 * i]) * (root * normalisation[3 * i + 1]);
     }
+    model_keep(run, x);
 }
 
 void model_begin_projected(model_run *run, const model_system *system, const real *x)
 {
-    int i;
-    model_begin_plain(run, system);
+    model_begin(run, system, x);
     run->is_projected = MODEL_INTEGRALS > 0;
-    model_targets(system, x, run->targets);
-    model_noise_of_integrals(system, x, run->targets, run->noise);
-    model_noise_by_field(run, x);
-    for (i = 0; i < MODEL_STATES; ++i) {
-        run->mean[i] = R(0.0);
-    }
+    model_keep(run, x);
 }
 
-static void model_rates(const model_run *run, const real *x, real *rates)
+/* The field, with the inputs that follow laws as they are at x. */
+static void model_rates(model_run *run, const real *x, real *rates)
 {
+    model_follow_laws(&run->system, x);
     if (run->has_feedback) {
         model_feedback_field(&run->system, x, run->gains, run->gain_targets, rates);
     } else {
@@ -368,7 +409,7 @@ static int model_settle(model_run *run, const real *variances, const real *switc
     return 1;
 }
 
-/* The squares of the error of a step and of rounding, where `weights` make the error from stages and the field at its end. */
+/* The squares of the error of a step and of rounding, where `weights` make the error from its stages and, last, the field at its end. */
 static void model_squares(const model_run *run, const real *weights, int stages, real (*k)[@state_room@], const real *end,
     real h, real *squares)
 {
@@ -379,7 +420,7 @@ static void model_squares(const model_run *run, const real *weights, int stages,
         for (stage = 0; stage < stages; ++stage) {
             sum = weights[stage] != R(0.0) ? FBINT_FMA(weights[stage], k[stage][i], sum) : sum;
         }
-        sum = h * FBINT_FMA(R(1.0), run->derivative[i], sum);
+        sum = h * (weights[stages] != R(0.0) ? FBINT_FMA(weights[stages], run->derivative[i], sum) : sum);
         squares[i] = FBINT_FMA(sum, sum, FBINT_FMA(rounding, rounding, by_field));
         squares[i] = model_role[i] == 1 ? R(0.0) : model_role[i] == 2 ? FBINT_UNBOUNDED : squares[i];
     }
@@ -388,7 +429,7 @@ static void model_squares(const model_run *run, const real *weights, int stages,
 /* What a method is, besides its stages. */
 typedef struct model_method {
     int stages;
-    real error[4], error_of_switching[4];
+    real error[5], error_of_switching[5];
 } model_method;
 
 /* Projects the end of a step, which errs by about as much as those before. */
@@ -432,7 +473,7 @@ static int model_end_step(model_run *run, const model_method *method, real (*k)[
 }
 
 /* The field where a step begins. */
-static void model_first(const model_run *run, const real *x, real *k)
+static void model_first(model_run *run, const real *x, real *k)
 {
     if (run->is_projected && run->has_derivative) {
         memcpy(k, run->derivative, MODEL_STATES * sizeof *k);
@@ -443,7 +484,7 @@ static void model_first(const model_run *run, const real *x, real *k)
 
 int model_step_euler(model_run *run, real *x, real h, real time)
 {
-    static const model_method method = { 1, { R(-1.0) }, { R(-1.0) } };
+    static const model_method method = { 1, { R(-1.0), R(1.0) }, { R(-1.0), R(1.0) } };
     real k[1][@state_room@];
     model_first(run, x, k[0]);
     model_add(x, x, h, k[0]);
@@ -452,7 +493,7 @@ int model_step_euler(model_run *run, real *x, real h, real time)
 
 int model_step_heun(model_run *run, real *x, real h, real time)
 {
-    static const model_method method = { 2, { R(0.0), R(-1.0) }, { R(0.125), R(-1.125) } };
+    static const model_method method = { 2, { R(0.0), R(-1.0), R(1.0) }, { R(0.125), R(-1.125), R(1.0) } };
     real k[2][@state_room@], point[@state_room@];
     int i;
     model_first(run, x, k[0]);
@@ -468,7 +509,7 @@ int model_step_heun(model_run *run, real *x, real h, real time)
 int model_step_rk4(model_run *run, real *x, real h, real time)
 {
     static const model_method method = {
-        4, { R(0.0), R(0.0), R(0.0), R(-1.0) }, { R(0.125), R(-0.125), R(-0.125), R(-0.875) }
+        4, { R(0.0), R(0.0), R(0.0), R(-1.0), R(1.0) }, { R(0.125), R(-0.125), R(-0.125), R(-0.875), R(1.0) }
     };
     real k[4][@state_room@], point[@state_room@];
     int i;

@@ -23,16 +23,16 @@ pub(crate) const STRICT: [&str; 7] =
     ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-ffp-contract=off", "-I."];
 
 /// A model with what its export is compared with.
-struct Case {
-    text: shipped::Shipped,
+pub(crate) struct Case {
+    pub(crate) text: shipped::Shipped,
     model: TextModel,
-    parameters: Vec<f64>,
-    start: Vec<f64>,
+    pub(crate) parameters: Vec<f64>,
+    pub(crate) start: Vec<f64>,
 }
 
 impl Case {
     /// A shipped model with the parameters that it declares, or 1, at a start on its constraints.
-    fn of(text: shipped::Shipped) -> Self {
+    pub(crate) fn of(text: shipped::Shipped) -> Self {
         let mut model = fbint_text::models_of_package(&text.text, &shipped::package()).expect("a model").remove(0);
         let count = model.facts().parameter_names.len();
         let parameters: Vec<f64> =
@@ -48,6 +48,12 @@ impl Case {
         });
         let start = { starts }.next().unwrap_or_else(|| panic!("{} has no start", text.name));
         Self { text, model, parameters, start }
+    }
+
+    /// The same at a start of runs that project, which is on the constraints.
+    pub(crate) fn at_a_start(self) -> Self {
+        let mut steps = states(&self, Method::Rk4 { h: 1e-6 }, 1, Feedback::None, true).expect("a step");
+        Self { start: steps.remove(0), ..self }
     }
 
     fn facts(&self) -> &'static SystemFacts {
@@ -237,14 +243,6 @@ fn compare(case: &Case, options: &[&str], (h, steps): (f64, usize)) {
     let (facts, point) = (case.facts(), Point::new(case.facts()));
     let (n, m) = (facts.state.len(), facts.integrals.len());
     let gains = vec![0.5; m];
-    // Runs that project start on the constraints.
-    let moved = states(case, Method::Rk4 { h }, 1, Feedback::None, true).expect("a step").remove(0);
-    let case = &Case {
-        start: moved,
-        text: shipped::named(&case.text.name),
-        model: case.model.clone(),
-        parameters: case.parameters.clone(),
-    };
     let mut numbers = vec![h, steps as f64, facts.clock.map_or(0.0, |clock| case.start[clock])];
     numbers.extend([&case.parameters[..], &case.start, &gains].concat());
     numbers.extend(point.lists().concat());
@@ -311,12 +309,22 @@ fn sources_are_cpp_and_single_precision() {
     }
 }
 
+/// A law that depends on the state and the time, in a constrained model: stages have the inputs of their own state and time.
+const LAW: &str = "
+#[feedback_system(
+    coordinates(q: [2]), momenta(p: [2]), time(t), hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+    constraint(length = q.norm_squared() - l.powi(2)), input(u = -k * p[0] + (3 * t).sin(), v), force(p = vector![u, v]),
+    default(m = 1.5, g = 9.81, l = 1, k = 0.5), start(q = vector![l, 0], p = vector![0, 0]), derivatives,
+)]
+struct Steered { m: f64, g: f64, l: f64, k: f64 }";
+
 #[test]
 fn c_gives_the_bits_of_rust() {
     if compiler().is_none() {
         return;
     }
-    for case in compared() {
+    let steered = shipped::Shipped { name: "Steered".to_owned(), text: LAW.to_owned() };
+    for case in compared().chain([Case::of(steered)]).map(Case::at_a_start) {
         compare(&case, &["-O1"], (1e-3, 1000));
         if is_thorough() && REPRESENTATIVE.contains(&&*case.text.name) {
             for options in [&["-O0"][..], &["-O3"], &["-O1", "-g", "-fsanitize=address,undefined"]] {
@@ -324,4 +332,59 @@ fn c_gives_the_bits_of_rust() {
             }
         }
     }
+}
+
+/// A ball on a floor, pulled by a law, until its fifth impact.
+pub(crate) const BALL: &str = "
+#[feedback_system(
+    coordinates(q), momenta(p), hamiltonian = p.powi(2) / (2 * m) + m * g * q,
+    input(u = -k * q), force(p = u), output(height = q), default(m = 1, g = 9.81, k = 0.5), start(q = 1, p = 0),
+    event(floor = q, falling, when = p < 0, reset(p = -0.9 * p), count = 5),
+    section(top = p),
+)]
+struct Ball { m: f64, g: f64, k: f64 }";
+
+/// The program of `main.c` repeats a run with a law and events: its states have the bits of Rust up to the first impact, its events are at
+/// the times at which Rust finds them.
+#[test]
+fn events_are_those_of_rust() {
+    let Some(compiler) = compiler() else { return };
+    let models = fbint_macros_core::text::models(BALL).expect("a model");
+    let (parameters, start) = ([1.0, 9.81, 0.5], [1.0, 0.0, 0.0, 0.0]);
+    let export = Export::new(&models[0], &parameters, &start);
+    let folder = tempdir().expect("a folder");
+    for file in export.c() {
+        fs::write(folder.path().join(&file.name), file.text).expect("a file");
+    }
+    let mut compile = Command::new(compiler);
+    compile.args(STRICT).args(target()).args(["-g", "-fsanitize=address,undefined"]).current_dir(folder.path());
+    run(compile.args(["-o", "main", "main.c", "ball.c", "-lm"]));
+    let output = Command::new(folder.path().join("main")).args(["0.001", "5000"]).output().expect("a program");
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("a text");
+    let rows: Vec<Vec<f64>> = text(&output.stdout)
+        .lines()
+        .map(|line| line.split(',').map(|cell| cell.parse().expect("a number")).collect())
+        .collect();
+    let events: Vec<(String, f64)> = text(&output.stderr)
+        .lines()
+        .map(|line| line.split_once(" at ").expect("an event"))
+        .map(|(name, time)| (name.to_owned(), time.parse().expect("a time")))
+        .collect();
+
+    let model = fbint_text::models(BALL).expect("a model").remove(0);
+    let settings = Settings { every: Some(0.0), ..Settings::new(Method::Rk4 { h: 1e-3 }, 5.0) };
+    let plan = Plan { is_audited: false, ..Plan::new(settings, Feedback::None) };
+    let run = loaded(&model).run(&start, &plan, None, &mut |_| ControlFlow::Continue(())).expect("a run");
+    assert_eq!(events.len(), run.events.len());
+    for ((name, time), expected) in events.iter().zip(&run.events) {
+        assert_eq!(*name, expected.name);
+        assert!((time - expected.time).abs() < 1e-12, "{name} at {time}, and in Rust at {}", expected.time);
+    }
+    let first = events[0].1;
+    for (row, sample) in rows.iter().zip(&run.trajectory).take_while(|(row, _)| row[0] < first) {
+        assert!(row[1..].iter().zip(&sample.state).all(|(one, other)| is_same(*one, *other)), "{row:?} {sample:?}");
+    }
+    let end = rows.last().expect("a row");
+    assert!(end[1..].iter().zip(&run.state).all(|(one, other)| (one - other).abs() < 1e-11), "{end:?} {:?}", run.state);
+    assert!((end[0] - run.time).abs() < 1e-12 && rows.len() < 4000);
 }

@@ -96,7 +96,7 @@ int main(void)
             int (*const steps[3])(model_run *, real *, real, real) = { model_step_euler, model_step_heun, model_step_rk4 };
             memcpy(x, at, sizeof x);
             if (kind == 0) {
-                model_begin_plain(&run, &system);
+                model_begin_plain(&run, &system, x);
             } else if (kind == 1) {
                 model_begin_feedback(&run, &system, x, k);
             } else {

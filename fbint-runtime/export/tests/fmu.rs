@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use fbint_export::{Export, Version};
@@ -35,41 +36,42 @@ fn files(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
     files
 }
 
+/// The files of an FMU, and its token.
+fn unpacked(fmu: &[u8], folder: &Path) -> String {
+    let files = files(fmu);
+    let description = String::from_utf8(files[0].1.clone()).expect("a text");
+    for (name, bytes) in &files {
+        if let Some(name) = name.strip_prefix("sources/") {
+            fs::write(folder.join(name), bytes).expect("a file");
+        }
+    }
+    let token = description.split("{").nth(1).and_then(|rest| rest.split('}').next()).expect("a token");
+    format!("{{{token}}}")
+}
+
 #[test]
 fn instances_keep_and_restore_their_states() {
     let Some(compiler) = compiler() else { return };
     let models = models(PENDULUM).expect("a model");
     let export = Export::new(&models[0], &[1.0, 9.81, 1.0], &[1.0, 0.0, 0.0, 0.0, 0.0]);
-    let fmu = export.fmu(Version::Two).expect("an FMU");
-    let again = export.fmu(Version::Two).expect("an FMU");
-    let (files, folder) = (files(&fmu.archive), tempdir().expect("a folder"));
-    assert_eq!(files.len(), 5, "{:?}", fmu.without_binary);
-    let description = String::from_utf8(files[0].1.clone()).expect("a text");
-    let token = description.split("guid=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a token");
-    assert_eq!(description.as_bytes(), self::files(&again.archive)[0].1, "equal models have equal descriptions");
-    for (name, bytes) in &files {
-        if let Some(name) = name.strip_prefix("sources/") {
-            fs::write(folder.path().join(name), bytes).expect("a file");
-        }
+    for (version, number) in [(Version::Two, "-DFMI=2"), (Version::Three, "-DFMI=3")] {
+        let fmu = export.fmu(version).expect("an FMU");
+        assert_eq!(fmu.without_binary, None);
+        assert_eq!(fmu.archive, export.fmu(version).expect("an FMU").archive, "equal models have equal FMUs");
+        let folder = tempdir().expect("a folder");
+        let token = unpacked(&fmu.archive, folder.path());
+        let count = models[0].derivation.dimension();
+        let list = (1..=count).fold(String::new(), |mut list, place| {
+            let _ = write!(list, "{place}, ");
+            list
+        });
+        let host = include_str!("host.c").replace("STATE_COUNT", &count.to_string()).replace("STATE_LIST", &list);
+        // Behind the time, the states and their derivatives.
+        let host = host.replace("LENGTH", &(1 + 2 * count + 2).to_string());
+        fs::write(folder.path().join("host.c"), host.replace("TOKEN", &format!("\"{token}\""))).expect("a file");
+        let mut compile = Command::new(compiler);
+        compile.args(STRICT).args([number, "-g", "-fsanitize=address,undefined", "-o", "host"]);
+        run(compile.args(["host.c", "fmu.c", "pendulum.c", "-lm"]).current_dir(folder.path()));
+        run(&mut Command::new(folder.path().join("host")));
     }
-    let count = models[0].derivation.dimension();
-    let list = (1..=count).fold(String::new(), |mut list, place| {
-        let _ = write!(list, "{place}, ");
-        list
-    });
-    let host = include_str!("host.c").replace("STATE_COUNT", &count.to_string()).replace("STATE_LIST", &list);
-    fs::write(folder.path().join("host.c"), host.replace("TOKEN", &format!("\"{token}\""))).expect("a file");
-    let mut compile = Command::new(compiler);
-    compile.args(STRICT).args([
-        "-g",
-        "-fsanitize=address,undefined",
-        "-o",
-        "host",
-        "host.c",
-        "fmu.c",
-        "pendulum.c",
-        "-lm",
-    ]);
-    run(compile.current_dir(folder.path()));
-    run(&mut Command::new(folder.path().join("host")));
 }

@@ -1,5 +1,6 @@
 //! Exports of the shipped models, compiled by this machine's C compiler, beside Rust.
 
+mod arm;
 mod c;
 mod fmu;
 #[allow(dead_code, unused_imports, unused_macros, reason = "other tests have uses for all of it")]

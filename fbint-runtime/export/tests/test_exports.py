@@ -1,9 +1,12 @@
 """Exports in the tools that they are for: FMUs in FMPy, functions and their derivatives in CasADi."""
 
 import csv
+import json
 import os
+import pathlib
 import shutil
 import subprocess
+import sys
 
 import numpy
 import pytest
@@ -47,6 +50,78 @@ def table(folder):
 def unpacked(fmpy, path):
     folder = fmpy.extract(str(path))
     return folder, fmpy.read_model_description(folder, validate=True)
+
+
+# A ball on a floor, pulled by a law, until its fifth impact.
+BALL = """
+#[feedback_system(
+    coordinates(q), momenta(p), hamiltonian = p.powi(2) / (2 * m) + m * g * q,
+    input(u = -k * q), force(p = u), output(height = q), default(m = 1, g = 9.81, k = 0.5), start(q = 1, p = 0),
+    event(floor = q, falling, when = p < 0, reset(p = -0.9 * p), count = 5),
+    section(top = p),
+)]
+struct Ball { m: f64, g: f64, k: f64 }
+"""
+
+
+@pytest.fixture
+def ball(fbint, tmp_path):
+    """The record of a run of the ball that ends by its event."""
+    (tmp_path / "ball.rs").write_text(BALL, encoding="utf-8")
+    fbint("run", "ball.rs", "--method", "dop853", "--rtol", "1e-12", "--out", "ball.csv")
+    return json.loads((tmp_path / "ball.run.json").read_text(encoding="utf-8"))
+
+
+def simulated(fmpy, path, kind, names, **settings):
+    result = fmpy.simulate_fmu(str(path), fmi_type=kind, output=["time", *names], **settings)
+    return {name: numpy.array([row[name] for row in result]) for name in ["time", *names]}
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+@pytest.mark.parametrize("kind", ["ModelExchange", "CoSimulation"])
+def test_events_reset_and_end(fbint, ball, version, kind):
+    fmpy = pytest.importorskip("fmpy")
+    from fmpy.validation import validate_fmu
+
+    folder = fbint("export", "ball.rs", "--fmu", "b.fmu", "--fmi", version)
+    assert validate_fmu(str(folder / "b.fmu")) == []
+    names = ["q", "p", "occurrences(floor)", "occurrences(top)", "u", "height"]
+    found = simulated(fmpy, folder / "b.fmu", kind, names, stop_time=5.0, output_interval=0.01, relative_tolerance=1e-10)
+    # Both end by the fifth impact; a co-simulation at the end of the step in which that occurs.
+    assert abs(found["time"][-1] - ball["time"]) < (1e-6 if kind == "ModelExchange" else 0.0101)
+    assert found["occurrences(floor)"][-1] == 5 and found["occurrences(top)"][-1] == 4
+    assert abs(found["p"][-1] - ball["state"]["p"]) < 1e-6
+    assert abs(found["u"] + 0.5 * found["q"]).max() < 1e-15 and (found["height"] == found["q"]).all()
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_laws_apply_until_inputs_are_set(fbint, tmp_path, version):
+    fmpy = pytest.importorskip("fmpy")
+    (tmp_path / "ball.rs").write_text(BALL, encoding="utf-8")
+    folder = fbint("export", "ball.rs", "--fmu", "b.fmu", "--fmi", version)
+    signal = numpy.array([(0.0, 2.0), (10.0, 2.0)], dtype=[("time", float), ("u", float)])
+    settings = {"stop_time": 0.3, "output_interval": 0.1}
+    for kind in ["ModelExchange", "CoSimulation"]:
+        for given in [{"input": signal}, {"start_values": {"u": 2.0}}]:
+            q = simulated(fmpy, folder / "b.fmu", kind, ["q"], **settings, **given)["q"][-1]
+            assert abs(q - (1 - (9.81 - 2.0) * 0.3**2 / 2)) < 1e-4, (kind, given)
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_co_simulation_keeps_a_tolerance(fbint, version):
+    """Communication steps of a tenth of a second, whatever the method needs; all integrals are held."""
+    fmpy = pytest.importorskip("fmpy")
+    folder = fbint("export", "pendulum.rs", "--fmu", "p.fmu", "--fmi", version)
+    fbint("run", "pendulum.rs", "--method", "dop853", "--rtol", "1e-13", "--until", "10", "--every", "0.1", "--out", "run.csv")
+    expected = table(folder)
+    for tolerance, error in [(1e-4, 1e-2), (1e-8, 1e-5), (1e-12, 1e-8)]:
+        found = simulated(
+            fmpy, folder / "p.fmu", "CoSimulation", [*STATE, "length", "energy_balance"],
+            stop_time=10.0, output_interval=0.1, start_values={"tolerance": tolerance},
+        )
+        states = numpy.array([found[name] for name in STATE]).T
+        assert abs(states - expected).max() < error, tolerance
+        assert abs(found["length"]).max() < 1e-12 and numpy.ptp(found["energy_balance"]) < 1e-12
 
 
 @pytest.mark.parametrize("version", ["2", "3"])
@@ -99,6 +174,11 @@ def library(folder):
     return str(path)
 
 
+def parts(point):
+    """x, u and p."""
+    return point[:6], point[6], point[7:]
+
+
 def test_casadi_has_functions_and_derivatives(fbint):
     casadi = pytest.importorskip("casadi")
     path = library(fbint("export", "pendulum.rs", "--casadi", "casadi") / "casadi")
@@ -130,6 +210,14 @@ def test_casadi_has_functions_and_derivatives(fbint):
         assert abs(jacobian - numpy.array(columns).T).max() < 1e-7 * (1 + abs(jacobian).max()), name
         assert numpy.allclose(forward[:, 0], jacobian @ v, rtol=1e-13, atol=1e-13), name
         assert numpy.allclose(backward[:, 0], jacobian.T @ w, rtol=1e-13, atol=1e-13), name
+        weights = casadi.DM(w)
+        hessian, gradient = casadi.hessian(casadi.dot(weights, value), every)
+        second = casadi.Function("second", [x, u, p], [hessian, gradient])
+        differences = [
+            (numpy.array(second(*parts(at + one))[1]) - numpy.array(second(*parts(at - one))[1]))[:, 0] / 2e-6 for one in step
+        ]
+        found = numpy.array(second(*parts(at))[0])
+        assert abs(found - numpy.array(differences)).max() < 1e-6 * (1 + abs(found).max()), name
 
 
 def test_casadi_optimises_with_exact_derivatives(fbint):
@@ -147,7 +235,38 @@ def test_casadi_optimises_with_exact_derivatives(fbint):
     problem.subject_to(x[2:4, count] == 0)
     problem.minimize(casadi.sumsqr(u))
     problem.set_initial(x, numpy.tile(numpy.array([[0.0, -0.8, 0.0, 0.0, 0.0, 0.0]]).T, count + 1))
-    problem.solver("ipopt", {"print_time": False}, {"print_level": 0, "hessian_approximation": "limited-memory"})
+    problem.solver("ipopt", {"print_time": False}, {"print_level": 0})
     found = problem.solve()
     end = found.value(x)[:, -1]
     assert abs(end[0] - 0.4) < 1e-7 and abs(end[0] ** 2 + end[1] ** 2 - 0.64) < 1e-6, end
+
+
+def test_the_example_swings_a_pole_up_and_holds_it(fbint, tmp_path):
+    """The commands that the example names."""
+    pytest.importorskip("casadi")
+    example = pathlib.Path(__file__).parents[3] / "examples/casadi/swing_up.py"
+    shutil.copy(example, tmp_path)
+    commands = [line.split() for line in example.read_text(encoding="utf-8").split('"""')[1].splitlines()[2:]]
+    (_, *export), compiler, (_, *program) = commands
+    fbint(*export)
+    subprocess.run(compiler, cwd=tmp_path, check=True)
+    told = subprocess.run([sys.executable, *program], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    planned, held = told.splitlines()[-2:]
+    assert "at most 10.00 N" in planned and int(planned.split()[1]) < 100, told
+    x, angle = (float(held.split(name + " = ")[1].split()[0].rstrip(",")) for name in ["x", "angle"])
+    assert abs(x) < 0.01 and abs(angle) < 0.01, told
+
+
+def test_python_exports_models_of_texts_and_compiled_ones(tmp_path):
+    fbint = pytest.importorskip("fbint")
+    pendulum = fbint.model(PENDULUM)(m=2.0)
+    told = pendulum.export(c=tmp_path / "c", fmu=tmp_path / "p.fmu", casadi=tmp_path / "casadi", fmi=2, start={"q": [0, -0.8]})
+    assert any("p.fmu" in line for line in told)
+    source = (tmp_path / "c" / "pendulum.c").read_text(encoding="utf-8")
+    assert "parameters->m = R(2.0);" in source and "x[1] = R(-0.8);" in source
+    for keywords, message in [({}, "nothing is to be"), ({"cc": "c"}, "cc"), ({"c": "c", "fmi": 1}, "2 or 3")]:
+        with pytest.raises((TypeError, ValueError), match=message):
+            pendulum.export(**keywords)
+    models = pytest.importorskip("fbint_models")
+    models.FourBar().export(c=tmp_path / "bars")
+    assert (tmp_path / "bars" / "four_bar.c").exists()

@@ -18,6 +18,8 @@
 mod arrays;
 mod ensemble;
 mod entries;
+#[cfg(feature = "export")]
+mod export;
 mod keywords;
 mod model;
 mod source;

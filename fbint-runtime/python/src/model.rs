@@ -16,6 +16,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::entries;
+#[cfg(feature = "export")]
+use crate::export;
 use crate::keywords::{Keyword, Options};
 use crate::source::{ATTRIBUTE, Source, SourceObject};
 use crate::trajectory::{Run, Trajectory};
@@ -153,6 +155,28 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = self.options(&*self.source.load(), until, keywords, &keywords::OF_ENSEMBLES)?;
         ensemble::integrated(py, &self.source, options.of_command)
+    }
+
+    /// Exports the model with these parameters for other tools, and returns lines that say what was written and what the model lacks.
+    ///
+    /// c: a folder for C99, which is also C++17.
+    /// fmu: a file for a Functional Mock-up Unit, such as 'pendulum.fmu'.
+    /// casadi: a folder for functions of CasADi and acados.
+    /// fmi: the version of the Functional Mock-up Interface, 2 or 3.
+    /// start, guess, repair: as in run.
+    /// force: whether files that fbint has not written are replaced.
+    ///
+    /// A model that was compiled into the module is exported if the module has the text that declares it, as fbint_models has. What the
+    /// command refuses raises ValueError, with its message.
+    #[cfg(feature = "export")]
+    #[pyo3(
+        signature = (**keywords),
+        text_signature = "($self, *, c=None, fmu=None, casadi=None, fmi=3, start=None, guess=None, repair=False, force=False)"
+    )]
+    fn export(&self, py: Python<'_>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
+        let (exports, of_runs) = export::asked(keywords)?;
+        let options = self.options(&*self.source.load(), None, Some(&of_runs), &[])?;
+        export::written(py, &self.source, &exports, options.of_command)
     }
 
     /// The start of a run with these parameters: a dictionary of arrays, which the keyword start takes.

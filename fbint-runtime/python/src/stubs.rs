@@ -13,6 +13,21 @@ const MODEL: [&str; 2] = if cfg!(feature = "text") {
     ["", ""]
 };
 
+/// The stub of exports, where there are any.
+const EXPORT: &str = "    def export(
+        self,
+        *,
+        c: str | PathLike[str] | None = None,
+        fmu: str | PathLike[str] | None = None,
+        casadi: str | PathLike[str] | None = None,
+        fmi: Literal[2, 3] = 3,
+        start: dict[str, Any] | Run | None = None,
+        guess: dict[str, Any] | Run | None = None,
+        repair: bool = False,
+        force: bool = False,
+    ) -> list[str]: ...
+";
+
 /// The stubs of every module; `{names}` stands for all names in it, and `{methods}` for the names of the methods.
 const COMMON: &str = include_str!("stubs.pyi");
 
@@ -27,6 +42,7 @@ pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
     let common = COMMON
         .replace("{names}", &quoted(COMMON_NAMES.into_iter().chain(name).chain(models)))
         .replace("{model}", definition)
+        .replace("{export}", if cfg!(feature = "export") { EXPORT } else { "" })
         .replace("{methods}", &quoted(method_names()));
     let mut stubs = format!("# Written by {}.stubs().\n\n{common}", contents.name);
     for entry in entries {

@@ -17,7 +17,7 @@ fn c_repeats_a_run() -> Result<(), Box<dyn Error>> {
         fbint(&folder, &["export", "pendulum.rs", "-p", "l=2", "--c", "c", "--casadi", "c", "--fmu", "p.fmu"])?;
     let told = String::from_utf8(output.stdout)?;
     assert!(output.status.success() && told.contains("written: c/planar_pendulum.c\n"), "{told}");
-    assert!(told.contains("note: It has no derivatives"), "{told}");
+    assert!(told.contains("note: In C it has no derivatives"), "{told}");
     let files = ["CMakeLists.txt", "main.c", "planar_pendulum.c", "planar_pendulum.h", "planar_pendulum_casadi.c"];
     assert_eq!(names_in(folder.path().join("c"))?, files);
     assert!(fs::read(folder.path().join("p.fmu"))?.starts_with(b"PK"));
@@ -57,6 +57,20 @@ fn source_files_of_crates_are_exported() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// A model of the program, with the start and the parameters of its crate; a macro writes the declaration of the chain.
+#[test]
+fn models_are_exported_by_name() -> Result<(), Box<dyn Error>> {
+    let folder = tempdir()?;
+    for name in ["cart-pole", "chain-4"] {
+        let output = fbint(&folder, &["export", name, "--c", name])?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let text = fs::read_to_string(folder.path().join("cart-pole/cart_pole.c"))?;
+    assert!(text.contains("x[1] = R(0.2);") && text.contains("parameters->friction = R(0.1);"), "{text}");
+    assert!(fs::read_to_string(folder.path().join("chain-4/chain_4.h"))?.contains("Four point masses on a chain."));
+    Ok(())
+}
+
 #[test]
 fn exports_that_cannot_be_are_refused() -> Result<(), Box<dyn Error>> {
     let folder = tempdir()?;
@@ -64,8 +78,9 @@ fn exports_that_cannot_be_are_refused() -> Result<(), Box<dyn Error>> {
     fs::create_dir(folder.path().join("mine"))?;
     fs::write(folder.path().join("mine/main.c"), "int main(void) { return 0; }")?;
     let before = names_in(&folder)?;
-    let cases: [(&[&str], &[&str]); 7] = [
-        (&["four-bar", "--c", "c"], &["four-bar is not a file", "FILE.rs"]),
+    let cases: [(&[&str], &[&str]); 8] = [
+        (&["four-barr", "--c", "c"], &["four-barr", "four-bar"]),
+        (&["four-bar", "--c", "new", "--casadi", "new-too", "--fmu", "nowhere/p.fmu"], &["nowhere"]),
         (&["nowhere.rs", "--c", "c"], &["cannot read nowhere.rs"]),
         (&["pendulum.rs:planar-penduum", "--c", "c"], &["planar-penduum", "planar-pendulum"]),
         (&["pendulum.rs", "--c", "nowhere/c"], &["cannot create the folder nowhere/c"]),
