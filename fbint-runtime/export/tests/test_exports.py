@@ -141,6 +141,27 @@ def test_fmus_are_valid_and_simulate(fbint, version):
         assert abs(found - expected).max() < tolerance, kind
 
 
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_another_tool_has_the_states_of_the_run(fbint, version):
+    """Ecos, an engine of co-simulation in C++, which gives the input a constant."""
+    try:
+        import ecospy
+    except (ImportError, OSError) as error:
+        pytest.skip(f"no Ecos: {error}")
+
+    folder = fbint("export", "pendulum.rs", "--fmu", "p.fmu", "--fmi", version)
+    fbint("run", "pendulum.rs", "--step", "1e-3", "--until", "1", "--every", "1", "--input", "u=1", "--out", "run.csv")
+    with ecospy.EcosSimulationStructure() as structure:
+        structure.add_model("pendulum", str(folder / "p.fmu"))
+        structure.add_parameter_set("given", {"pendulum::u": 1.0})
+        with ecospy.EcosSimulation(structure=structure, step_size=1e-3) as simulation:
+            simulation.init(parameter_set="given")
+            simulation.step(1000)
+            found = [simulation.get_real(f"pendulum::{name}") for name in STATE]
+    # Ecos adds up its times.
+    assert abs(numpy.array(found) - table(folder)[-1]).max() < 1e-12
+
+
 def test_co_simulation_has_the_bits_of_runs(fbint):
     pytest.importorskip("fmpy")
     import fmpy
