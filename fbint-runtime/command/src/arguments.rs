@@ -48,7 +48,7 @@ pub enum Command {
     Report(Box<ReportArguments>),
     /// Write an animation of every model, with pictures of all of them.
     Gallery(GalleryArguments),
-    /// Write the model of a file in C, as an FMU, or as functions of CasADi.
+    /// Write a model in C, as an FMU, or as functions of CasADi.
     #[cfg(feature = "text")]
     Export(ExportArguments),
 }

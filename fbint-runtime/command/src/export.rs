@@ -97,10 +97,11 @@ impl Exports {
     fn written(&self, export: &Export<'_>) -> Result<Vec<String>, Box<dyn Error>> {
         let (output, replace) = (self.output()?, Replace::forced(self.force));
         let (mut drafts, mut lines) = (Vec::new(), Vec::new());
-        for (folder, files) in [(&self.c, Export::c as fn(&Export<'_>) -> Vec<File>), (&self.casadi, Export::casadi)] {
-            if let Some(folder) = folder {
-                drafts.extend(draft(folder, &files(export), replace, &mut lines)?);
-            }
+        if let Some(folder) = &self.c {
+            drafts.extend(draft(folder, &export.c(), replace, &mut lines)?);
+        }
+        if let Some(folder) = &self.casadi {
+            drafts.extend(draft(folder, &export.casadi(), replace, &mut lines)?);
         }
         if let (Some(output), Some((_, version))) = (&output, &self.fmu) {
             let fmu = export.fmu(*version)?;

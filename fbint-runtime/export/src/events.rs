@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fbint_macros_core::program::Value;
-use fbint_macros_core::syntax::Crossing;
+use fbint_macros_core::text::{Crossing, Event};
 
 use crate::Export;
 use crate::body::{Host, Law, statements};
@@ -26,7 +26,8 @@ impl Export<'_> {
             None => "0",
         };
         let directions: Vec<&str> = events.iter().map(|event| direction(event.direction)).collect();
-        let last = events.iter().map(|event| if event.is_terminal { event.count.unwrap_or(1) } else { 0 }.to_string());
+        let last = |event: &Event| if event.is_terminal { event.count.unwrap_or(1) } else { 0 };
+        let last = events.iter().map(|event| last(event).to_string());
         let resetting = events.iter().map(|event| if event.reset.is_some() { "1" } else { "0" });
         let values = events.iter().enumerate().map(|(place, event)| (format!("result[{place}]"), event.value));
         let (mut conditions, mut resets) = (String::new(), String::new());
