@@ -201,6 +201,7 @@ mod tests {
             type_name: "",
             summary: "",
             load: Arc::new(|| unreachable!("only names are looked at")),
+            declaration: None,
         };
         let models = ["pendulum", "index", "disk"].map(entry);
         let chosen = |asked: &[&str]| {
