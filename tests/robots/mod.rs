@@ -63,6 +63,52 @@ const PANDA: Arm = Arm {
     ],
 };
 
+const KINOVA: Arm = Arm {
+    text: include_str!("kinova.rs"),
+    articulated_body: 2381.0,
+    accelerations: [
+        &[
+            58.910024365534504,
+            -7.222995721577682,
+            -15.821630433420996,
+            -253.0313085569599,
+            -120.42376441881942,
+            -3930.5372495773654,
+        ],
+        &[
+            -132.02911339002148,
+            46.60239705012433,
+            2.56590558889423,
+            -941.8496468715697,
+            -173.87330373204384,
+            -6732.400603379395,
+        ],
+    ],
+};
+
+const SO_100: Arm = Arm {
+    text: include_str!("so100.rs"),
+    articulated_body: 2337.0,
+    accelerations: [
+        &[
+            -1808.6027784284527,
+            1336.9038178283201,
+            -2612.9181681343316,
+            -2736.0075065951974,
+            -15850.764041949347,
+            -153647.89613714855,
+        ],
+        &[
+            7806.648588725359,
+            -2811.1487423522026,
+            933.7359542385366,
+            -13245.496311587163,
+            -24927.762331899467,
+            -255988.83630125606,
+        ],
+    ],
+};
+
 /// (q, v, tau) of the k-th joint in each of the states.
 fn state(number: usize, k: f64) -> [f64; 3] {
     match number {
@@ -71,10 +117,10 @@ fn state(number: usize, k: f64) -> [f64; 3] {
     }
 }
 
-/// The second arm takes long in a debug build.
+/// All but the first take long in a debug build.
 #[test]
 fn arms_move_as_pinocchio_has_it() {
-    for (arm, ratio) in [(&UR5, 1.1), (&PANDA, 1.6)].into_iter().take(amount(1, 2)) {
+    for (arm, ratio) in [(&UR5, 1.1), (&PANDA, 1.6), (&KINOVA, 1.5), (&SO_100, 1.6)].into_iter().take(amount(1, 4)) {
         moves(arm, ratio);
     }
 }
