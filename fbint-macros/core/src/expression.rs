@@ -182,7 +182,7 @@ impl Expression {
                     Self::Number(number) => {
                         spend_number(number);
                         place.get_or_insert(rest.len());
-                        constant += number;
+                        constant = if constant.is_zero() { number.clone() } else { constant + number };
                     }
                     other => rest.push(other.clone()),
                 }
@@ -217,7 +217,8 @@ impl Expression {
                 match factor {
                     Self::Number(number) => {
                         spend_number(number);
-                        constant *= number;
+                        // Exact arithmetic takes time, and most products have one number.
+                        constant = if constant.is_one() { number.clone() } else { constant * number };
                     }
                     other => rest.push(other.clone()),
                 }
@@ -366,10 +367,10 @@ impl Expression {
             Self::Number(number) => Identity::of((0_u8, number.numer(), number.denom())),
             Self::Pi => Identity::of(1_u8),
             Self::Symbol(symbol) => Identity::of((2_u8, symbol)),
-            Self::Sum(terms) => Identity::of((3_u8, terms.identity())),
-            Self::Product(factors) => Identity::of((4_u8, factors.identity())),
+            Self::Sum(terms) => Identity::of_kind(3, terms),
+            Self::Product(factors) => Identity::of_kind(4, factors),
             Self::Power(base, exponent) => Identity::of((5_u8, base.identity(), exponent.numer(), exponent.denom())),
-            Self::Call(function, arguments) => Identity::of((6_u8, function, arguments.identity())),
+            Self::Call(function, arguments) => Identity::of_kind(16 + *function as u8, arguments),
         }
     }
 

@@ -12,6 +12,9 @@ use siphasher::sip128::{Hasher128 as _, SipHasher24};
 
 use crate::expression::Expression;
 
+/// An odd number whose bits look random: those of pi after its point.
+const SPREAD: u128 = 0x243f_6a88_85a3_08d3_1319_8a2e_0370_7345;
+
 /// A hash of 128 bits of everything that an expression consists of. Different expressions have different identities but for a
 /// probability that is negligible among any number of expressions that fits into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,17 @@ impl Identity {
         let mut hasher = SipHasher24::new();
         content.hash(&mut hasher);
         Self(hasher.finish128().as_u128())
+    }
+
+    /// The identity of something that consists of what has this one and of `content`, in this order. Both are spread over all bits.
+    pub(super) fn with(self, content: u128) -> Self {
+        let mixed = (self.0.rotate_left(43) ^ content).wrapping_mul(SPREAD);
+        Self(mixed ^ mixed >> 71)
+    }
+
+    /// The identity of a kind of expression with these parts.
+    pub(super) fn of_kind(kind: u8, parts: &Parts) -> Self {
+        parts.0.identity.with(u128::from(kind))
     }
 }
 
@@ -43,10 +57,6 @@ struct Shared {
 }
 
 impl Parts {
-    pub(super) fn identity(&self) -> Identity {
-        self.0.identity
-    }
-
     /// The number of operations in all parts, saturating.
     pub(super) fn operations(&self) -> usize {
         self.0.operations
@@ -55,10 +65,9 @@ impl Parts {
 
 impl From<Vec<Expression>> for Parts {
     fn from(parts: Vec<Expression>) -> Self {
-        let mut hasher = SipHasher24::new();
-        parts.iter().for_each(|part| part.identity().hash(&mut hasher));
+        let length = Identity(parts.len() as u128).with(0);
+        let identity = parts.iter().fold(length, |identity, part| identity.with(part.identity().0));
         let operations = parts.iter().fold(0, |sum: usize, part| sum.saturating_add(part.operations()));
-        let identity = Identity(hasher.finish128().as_u128());
         Self(Arc::new(Shared { identity, operations, parts: parts.into() }))
     }
 }

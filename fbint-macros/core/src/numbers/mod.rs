@@ -2,6 +2,7 @@
 //! derivatives or without, signs, residues modulo primes; the points at which they are evaluated; and linear systems in all of them.
 
 pub(crate) mod bounded;
+pub(crate) mod coefficient;
 pub(crate) mod derivative;
 pub(crate) mod determinant;
 mod double;

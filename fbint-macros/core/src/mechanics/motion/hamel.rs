@@ -66,6 +66,35 @@ fn with_slopes(symbols: &Symbols, value: Expression) -> Option<WithSlopes> {
     Some(WithSlopes { gradient: slopes(symbols, &value)?, value })
 }
 
+/// Momenta with their derivatives by the entries of the state.
+fn with_all_slopes(symbols: &Symbols, momenta: Vec<(Symbol, Expression)>) -> Option<BTreeMap<Symbol, WithSlopes>> {
+    momenta.into_iter().map(|(velocity, value)| Some((velocity, with_slopes(symbols, value)?))).collect()
+}
+
+/// Momenta with their derivatives by velocities and the time, one sweep for each over all momenta. M is symmetric: the derivatives by
+/// velocities up to its own are enough.
+fn with_inertia(symbols: &Symbols, momenta: Vec<(Symbol, Expression)>) -> Option<BTreeMap<Symbol, WithSlopes>> {
+    let is_swept = |symbol: &Symbol| symbols.is_state(*symbol) && symbols[*symbol].role != Role::Position;
+    let mut all: BTreeMap<Symbol, WithSlopes> = momenta
+        .into_iter()
+        .map(|(velocity, value)| (velocity, WithSlopes { gradient: SparseRow::new(), value }))
+        .collect();
+    for symbol in symbols.ids().filter(is_swept) {
+        let is_meant = |of: Symbol| {
+            of >= symbol || !(symbols[of].role == Role::Velocity && symbols[symbol].role == Role::Velocity)
+        };
+        let meant: Vec<Symbol> = all.keys().copied().filter(|of| is_meant(*of)).collect();
+        let values: Vec<Expression> = meant.iter().map(|of| all[of].value.clone()).collect();
+        let unit = |other| if other == symbol { Expression::one() } else { Expression::zero() };
+        for (of, slope) in meant.iter().zip(derivative::all_along(&values, unit)?) {
+            if let Some(momentum) = all.get_mut(of).filter(|_| !slope.is_zero()) {
+                momentum.gradient.insert(symbol, slope);
+            }
+        }
+    }
+    Some(all)
+}
+
 /// The reaction of a constraint.
 struct Force {
     /// The constraint that has the multiplier: g, or f itself.
@@ -92,7 +121,8 @@ struct HamelEquations<'a> {
     is_long: bool,
     /// u_a by the velocity a: its entries by coordinates.
     directions: BTreeMap<Symbol, SparseRow>,
-    /// With the derivatives by positions where the Lagrangian is short.
+    /// With the derivatives by positions where the Lagrangian is short; where it is long, by a velocity that comes later only of those that
+    /// vanish.
     momenta: BTreeMap<Symbol, WithSlopes>,
     /// The reactions, holonomic constraints first.
     reactions: Vec<Force>,
@@ -125,11 +155,8 @@ impl<'a> HamelEquations<'a> {
         let directions = directions(symbols, declared)?;
         let is_long = declared.lagrangian.size() > LONG;
         let by_velocities = gradient(is_long, &declared.lagrangian, |symbol| directions.contains_key(&symbol))?;
-        let is_meant = |symbol| symbols.is_state(symbol) && !(is_long && symbols[symbol].role == Role::Position);
-        let momentum = |&velocity: &Symbol| {
-            let value = without(symbols, &entry(&by_velocities, velocity));
-            Some((velocity, WithSlopes { gradient: derivative::gradient(&value, is_meant)?, value }))
-        };
+        let momentum = |&velocity: &Symbol| (velocity, without(symbols, &entry(&by_velocities, velocity)));
+        let momenta = directions.keys().map(momentum).collect();
         let lagrangian = without(symbols, &declared.lagrangian);
         let slopes = gradient(is_long, &lagrangian, |symbol| symbols.is_state(symbol))?;
         let mut equations = Self {
@@ -139,7 +166,7 @@ impl<'a> HamelEquations<'a> {
             free: symbols.with(|role| role == Role::Velocity),
             lagrangian: WithSlopes { gradient: slopes, value: lagrangian },
             is_long,
-            momenta: directions.keys().map(momentum).collect::<Option<_>>()?,
+            momenta: if is_long { with_inertia(symbols, momenta)? } else { with_all_slopes(symbols, momenta)? },
             directions,
             reactions: Vec::new(),
             shift: SparseRow::new(),
@@ -427,7 +454,8 @@ impl<'a> HamelEquations<'a> {
             })
         };
         let mass = |i: Symbol, j: Symbol| {
-            Expression::sum([entry(&self.momenta[&j].gradient, i)].into_iter().chain(held(i, j)))
+            let (of, by) = if self.is_long { (i.max(j), i.min(j)) } else { (j, i) };
+            Expression::sum([entry(&self.momenta[&of].gradient, by)].into_iter().chain(held(i, j)))
         };
         let row = |j: &Symbol| self.free.iter().map(|i| mass(*i, *j)).collect();
         LinearSystem {

@@ -17,7 +17,7 @@ impl Lowering<'_> {
         }
         let sum = constants.iter().flatten().fold(Real::zero(), |sum, constant| sum.plus(constant));
         let Some(sum) = BigRational::from_float(sum.to_f64()) else { return terms };
-        let mut folded = Some(Monomial::number(sum));
+        let mut folded = Some(Monomial::number(&sum));
         let place = |(term, constant): (Monomial, Option<Real>)| match constant {
             Some(_) => folded.take(),
             None => Some(term),
@@ -28,7 +28,11 @@ impl Lowering<'_> {
 
     /// The value of a term that is a number times powers of constants.
     fn constant(&self, term: &Monomial) -> Option<Real> {
-        term.factors.iter().try_fold(Real::rational(&term.coefficient), |product, (&value, &exponent)| {
+        let is_constant = |value| matches!(self.builder.instruction(value), Instruction::Constant(_));
+        if !term.factors.keys().all(|&value| is_constant(value)) {
+            return None;
+        }
+        term.factors.iter().try_fold(Real::rational(&term.coefficient.rational()), |product, (&value, &exponent)| {
             let Instruction::Constant(bits) = self.builder.instruction(value) else { return None };
             let is_pi = bits == std::f64::consts::PI.to_bits();
             let base = if is_pi { Real::pi() } else { Real::from(f64::from_bits(bits)) };

@@ -12,9 +12,6 @@
 //! Canonical systems with velocity constraints have such fields: the sleigh takes 47 operations so and 53 by gradients, two blades 16 and
 //! 22, the rolling disk 35 either way; where there are holonomic constraints and forces, too, gradients took 151 in place of 161.
 
-use num_rational::BigRational;
-use num_traits::One;
-
 use super::lower::{Lowering, TermOrder};
 use super::monomial::Monomial;
 use super::multipliers::{constraint_multipliers, weights};
@@ -253,7 +250,7 @@ fn add_dynamics(
         rows[force.momentum].extend(lowering.terms(&force.value));
     }
     if let Some(time) = derivation.drive.time {
-        rows[time].push(Monomial::number(BigRational::one()));
+        rows[time].push(Monomial::one());
     }
     add_power(derivation, lowering, rows);
 }

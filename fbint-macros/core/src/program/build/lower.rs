@@ -12,13 +12,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use num_rational::BigRational;
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::ToPrimitive;
 
-use super::monomial::{Factors, Monomial, is_moderate, merge_like_terms, take_shared};
+use super::monomial::{Factors, Monomial, merge_like_terms, take_shared};
 use crate::derivation::{IntegralId, Role, Symbols};
 use crate::expression::parts::Results;
 use crate::expression::work::spend_number;
 use crate::expression::{Expression, Function, Symbol, to_f64};
+use crate::numbers::coefficient::Coefficient;
 use crate::numbers::scaled;
 use crate::program::code::{Builder, Input, Instruction, Program, Sign, Value};
 
@@ -139,7 +140,7 @@ impl<'a> Lowering<'a> {
     pub(crate) fn parametric_part(&mut self, monomial: &Monomial) -> Monomial {
         let factors = monomial.factors.iter().filter(|&(&value, _)| self.kind(value) == DependsOn::Parameter);
         Monomial {
-            coefficient: if monomial.is_zero() { BigRational::one() } else { monomial.coefficient.abs() },
+            coefficient: if monomial.is_zero() { Coefficient::one() } else { monomial.coefficient.abs() },
             factors: factors.map(|(&value, &power)| (value, power)).collect(),
         }
     }
@@ -168,7 +169,7 @@ impl<'a> Lowering<'a> {
         match expression {
             Expression::Number(number) => {
                 spend_number(number);
-                Monomial::number(number.clone())
+                Monomial::number(number)
             }
             Expression::Pi => Monomial::value(self.builder.constant(std::f64::consts::PI)),
             Expression::Symbol(symbol) => self.symbol(*symbol),
@@ -177,7 +178,7 @@ impl<'a> Lowering<'a> {
                 self.sum_in(TermOrder::Written, terms)
             }
             Expression::Product(factors) => {
-                let product = factors.iter().fold(Monomial::number(BigRational::one()), |product, factor| {
+                let product = factors.iter().fold(Monomial::one(), |product, factor| {
                     let factor = self.monomial(factor);
                     product.times(&factor)
                 });
@@ -237,7 +238,7 @@ impl<'a> Lowering<'a> {
     pub(crate) fn sum_in(&mut self, order: TermOrder, terms: Vec<Monomial>) -> Monomial {
         let mut terms = self.with_constants_folded(merge_like_terms(terms));
         if terms.len() <= 1 {
-            return terms.pop().unwrap_or_else(|| Monomial::number(BigRational::zero()));
+            return terms.pop().unwrap_or_else(Monomial::zero);
         }
         let mut key = terms.clone();
         self.arrange(&mut key);
@@ -259,9 +260,9 @@ impl<'a> Lowering<'a> {
             [term] => shared.times(term),
             [first, ..] => {
                 let is_turned = is_turned(&terms, if is_written { &key[0] } else { first });
-                let sign = if is_turned { -BigRational::one() } else { BigRational::one() };
-                let value = self.add_up(&terms, &sign);
-                shared.times(&self.value(value)).times(&Monomial::number(sign))
+                let value = self.add_up(&terms, if is_turned { Sign::Minus } else { Sign::Plus });
+                let sum = shared.times(&self.value(value));
+                if is_turned { sum.negated() } else { sum }
             }
         };
         self.sums_that_begin.entry(key[0].factors.clone()).or_default().push(key.clone());
@@ -271,28 +272,31 @@ impl<'a> Lowering<'a> {
 
     /// The terms with one for several of them that are a multiple of a sum lowered before: the longest such sum.
     fn with_a_known_sum(&self, terms: &[Monomial]) -> Option<Vec<Monomial>> {
-        let coefficients: HashMap<&Factors, &BigRational> =
+        let coefficients: HashMap<&Factors, &Coefficient> =
             terms.iter().map(|term| (&term.factors, &term.coefficient)).collect();
-        let mut best: Option<(&Vec<Monomial>, BigRational)> = None;
+        let mut best: Option<(&Vec<Monomial>, &Monomial)> = None;
         for first in terms {
             for known in self.sums_that_begin.get(&first.factors).into_iter().flatten() {
-                let is_longer = best.as_ref().is_none_or(|(best, _)| known.len() > best.len());
-                // Exact quotients take time.
+                let is_longer = best.is_none_or(|(best, _)| known.len() > best.len());
                 let may_be = is_longer
                     && known.len() < terms.len()
                     && known.iter().all(|term| coefficients.contains_key(&term.factors));
                 if !may_be {
                     continue;
                 }
-                let factor = &first.coefficient / &known[0].coefficient;
-                if known.iter().all(|term| *coefficients[&term.factors] == &term.coefficient * &factor) {
-                    best = Some((known, factor));
+                let begin = &known[0].coefficient;
+                let is_multiple = |term: &Monomial| {
+                    coefficients[&term.factors].times(begin) == term.coefficient.times(&first.coefficient)
+                };
+                if known.iter().all(is_multiple) {
+                    best = Some((known, first));
                 }
             }
         }
-        let (known, factor) = best?;
+        let (known, first) = best?;
+        let factor = first.coefficient.times(&known[0].coefficient.power(-1));
         let rest = terms.iter().filter(|term| known.iter().all(|other| other.factors != term.factors));
-        let sum = self.sums[known].clone().times(&Monomial::number(factor));
+        let sum = self.sums[known].clone().times(&Monomial::coefficient(factor));
         // The sum may be a multiple of another term.
         Some(merge_like_terms(rest.cloned().chain([sum]).collect()))
     }
@@ -318,12 +322,12 @@ impl<'a> Lowering<'a> {
     }
 
     /// The sum of the terms, times the sign: those first that leave no sign in front.
-    pub(crate) fn add_up(&mut self, terms: &[Monomial], sign: &BigRational) -> Value {
+    pub(crate) fn add_up(&mut self, terms: &[Monomial], sign: Sign) -> Value {
         let mut sum = self.builder.constant(0.0);
         for term in terms {
-            let coefficient = &term.coefficient * sign;
-            let sign = if coefficient.is_negative() { Sign::Minus } else { Sign::Plus };
-            let value = self.materialise(&Monomial { coefficient: coefficient.abs(), factors: term.factors.clone() });
+            let sign = if term.coefficient.is_negative() { -sign } else { sign };
+            let magnitude = Monomial { coefficient: term.coefficient.abs(), factors: term.factors.clone() };
+            let value = self.materialise(&magnitude);
             sum = self.builder.add_signed(sum, sign, value);
         }
         sum
@@ -351,10 +355,10 @@ impl<'a> Lowering<'a> {
             .min_by_key(|&((kind, value, _), count)| (kind, std::cmp::Reverse(count), value));
         match best {
             Some(((_, value, reciprocal), _)) => Some(Monomial {
-                coefficient: BigRational::one(),
+                coefficient: Coefficient::one(),
                 factors: BTreeMap::from([(value, if reciprocal { -1 } else { 1 })]),
             }),
-            None => most_shared_coefficient(terms).map(Monomial::number),
+            None => most_shared_coefficient(terms).map(Monomial::coefficient),
         }
     }
 
@@ -377,7 +381,7 @@ impl<'a> Lowering<'a> {
     /// The value of a monomial: parameters and scalars are multiplied first, because they are shared by vectors' entries.
     pub(crate) fn materialise(&mut self, monomial: &Monomial) -> Value {
         if let Some((base, times, rest)) = monomial.as_power()
-            && (times > 2 || !is_moderate(&monomial.coefficient) || !self.has_cheap_squares(monomial))
+            && (times > 2 || !monomial.coefficient.is_moderate() || !self.has_cheap_squares(monomial))
         {
             let base = self.materialise(&base);
             let power = self.builder.powi(base, times);
@@ -387,14 +391,14 @@ impl<'a> Lowering<'a> {
         let mut groups: [Option<Value>; 3] = [None; 3];
         let mut magnitude = monomial.coefficient.abs();
         let mut outside = Vec::new();
-        while !is_moderate(&magnitude) {
+        while !magnitude.is_moderate() {
             // No double is so large or so small: it takes several, which meet after what they are multiplied with.
-            let part = scaled::power_of_two(if scaled::magnitude(&magnitude) > 0 { 500 } else { -500 });
-            outside.push(self.builder.constant(to_f64(&part)));
-            magnitude /= part;
+            let exponent = if scaled::magnitude(&magnitude.rational()) > 0 { 500 } else { -500 };
+            outside.push(self.builder.constant(to_f64(&scaled::power_of_two(exponent))));
+            magnitude = magnitude.shifted(-exponent);
         }
         if !magnitude.is_one() || monomial.factors.is_empty() {
-            groups[0] = Some(self.builder.constant(to_f64(&magnitude)));
+            groups[0] = Some(self.builder.constant(to_f64(&magnitude.rational())));
         }
         let mut powers: Vec<(Value, i32)> = monomial.factors.clone().into_iter().collect();
         powers.sort_by_key(|&(_, exponent)| exponent == 2);
@@ -461,16 +465,17 @@ impl<'a> Lowering<'a> {
 }
 
 /// The number that most terms have, with either sign; `None` if no two have one. Terms that are numbers do not count.
-fn most_shared_coefficient(terms: &[Monomial]) -> Option<BigRational> {
-    let mut counts: BTreeMap<BigRational, usize> = BTreeMap::new();
+fn most_shared_coefficient(terms: &[Monomial]) -> Option<Coefficient> {
+    let mut counts: HashMap<Coefficient, usize> = HashMap::new();
     for term in terms.iter().filter(|term| !term.factors.is_empty()) {
         let magnitude = term.coefficient.abs();
         if !magnitude.is_one() {
             *counts.entry(magnitude).or_insert(0) += 1;
         }
     }
-    let shared = counts.into_iter().filter(|&(_, count)| count >= 2);
-    shared.max_by_key(|&(_, count)| count).map(|(coefficient, _)| coefficient)
+    let most = counts.values().copied().max().filter(|most| *most >= 2)?;
+    let shared = counts.into_iter().filter(|&(_, count)| count == most);
+    shared.map(|(coefficient, _)| coefficient).max_by_key(Coefficient::rational)
 }
 
 /// Whether minus the sum of the terms is computed: where this term is negative, so that a - b and b - a are one value, unless
@@ -497,7 +502,7 @@ mod tests {
         let [a, b, c] = [0, 1, 2].map(|place| lowering.builder.input(Input::Noise(IntegralId::at(place))));
         let [a, b, c] = [a, b, c].map(Monomial::value);
         let times = |number: i64, term: &Monomial| {
-            term.clone().times(&Monomial::number(BigRational::from_integer(BigInt::from(number))))
+            term.clone().times(&Monomial::number(&BigRational::from_integer(BigInt::from(number))))
         };
         let v = lowering.sum_in(TermOrder::Written, vec![a.clone(), b.clone()]);
         let w = lowering.sum_in(TermOrder::Written, vec![times(3, &v), c.clone()]);

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 
 use num_rational::BigRational;
-use num_traits::{One, Signed, Zero};
 
+use crate::numbers::coefficient::Coefficient;
 use crate::numbers::scaled::{magnitude, power_of_two};
 use crate::program::code::Value;
 
 /// An exact coefficient times integer powers of values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Monomial {
-    pub(crate) coefficient: BigRational,
+    pub(crate) coefficient: Coefficient,
     pub(crate) factors: Factors,
 }
 
@@ -19,12 +19,20 @@ pub(crate) struct Monomial {
 pub(crate) type Factors = BTreeMap<Value, i32>;
 
 impl Monomial {
-    pub(crate) fn number(coefficient: BigRational) -> Self {
+    pub(crate) fn number(number: &BigRational) -> Self {
+        Self::coefficient(Coefficient::from(number))
+    }
+
+    pub(crate) fn coefficient(coefficient: Coefficient) -> Self {
         Self { coefficient, factors: BTreeMap::new() }
     }
 
     pub(crate) fn zero() -> Self {
-        Self::number(BigRational::zero())
+        Self::coefficient(Coefficient::zero())
+    }
+
+    pub(crate) fn one() -> Self {
+        Self::coefficient(Coefficient::one())
     }
 
     pub(crate) fn is_zero(&self) -> bool {
@@ -36,7 +44,7 @@ impl Monomial {
     }
 
     pub(crate) fn value(value: Value) -> Self {
-        Self { coefficient: BigRational::one(), factors: BTreeMap::from([(value, 1)]) }
+        Self { coefficient: Coefficient::one(), factors: BTreeMap::from([(value, 1)]) }
     }
 
     pub(crate) fn times(mut self, other: &Self) -> Self {
@@ -45,7 +53,7 @@ impl Monomial {
         }
         // Exact arithmetic takes time, and most coefficients are 1.
         if !other.coefficient.is_one() {
-            self.coefficient *= &other.coefficient;
+            self.coefficient = self.coefficient.times(&other.coefficient);
         }
         for (&value, &exponent) in &other.factors {
             *self.factors.entry(value).or_insert(0) += exponent;
@@ -55,13 +63,13 @@ impl Monomial {
     }
 
     pub(crate) fn negated(mut self) -> Self {
-        self.coefficient = -self.coefficient;
+        self.coefficient = self.coefficient.negated();
         self
     }
 
     pub(crate) fn to_power(&self, exponent: i32) -> Self {
         Self {
-            coefficient: if self.coefficient.is_one() { BigRational::one() } else { self.coefficient.pow(exponent) },
+            coefficient: self.coefficient.power(exponent),
             factors: self.factors.iter().map(|(&value, &power)| (value, power * exponent)).collect(),
         }
     }
@@ -89,7 +97,7 @@ impl Monomial {
     pub(crate) fn as_power(&self) -> Option<(Self, i32, Self)> {
         let powers: Vec<(Value, i32)> =
             self.factors.clone().into_iter().filter(|(_, exponent)| exponent.abs() >= 2).collect();
-        if powers.len() < if is_moderate(&self.coefficient) { 2 } else { 1 } {
+        if powers.len() < if self.coefficient.is_moderate() { 2 } else { 1 } {
             return None;
         }
         let least = powers.iter().map(|(_, exponent)| exponent.abs()).min()?;
@@ -98,9 +106,10 @@ impl Monomial {
         let times = |quotient: &dyn Fn(i32) -> i32| powers.iter().map(|&(_, power)| power / quotient(power)).min();
         let quotient: &dyn Fn(i32) -> i32 = if times(&nearest)? >= 2 { &nearest } else { &below };
         let times = times(quotient)?;
-        let root = if is_moderate(&self.coefficient) { 0 } else { magnitude(&self.coefficient) / i64::from(times) };
+        let size = if self.coefficient.is_moderate() { 0 } else { magnitude(&self.coefficient.rational()) };
+        let root = size / i64::from(times);
         let factors = powers.iter().map(|&(value, power)| (value, quotient(power))).collect();
-        let base = Self { coefficient: power_of_two(root), factors };
+        let base = Self { coefficient: Coefficient::from(&power_of_two(root)), factors };
         let rest = self.clone().times(&base.to_power(-times));
         Some((base, times, rest))
     }
@@ -108,22 +117,17 @@ impl Monomial {
     /// The common part of two monomials: the coefficient if it has one magnitude, and the factors with the smaller exponents.
     pub(crate) fn shared_with(&self, other: &Self) -> Self {
         // A number that is not a double stays with the powers that it is to be multiplied with.
-        let same = self.coefficient.abs() == other.coefficient.abs() && is_moderate(&self.coefficient);
+        let same = self.coefficient.abs() == other.coefficient.abs() && self.coefficient.is_moderate();
         let smaller = |(&value, &exponent): (&Value, &i32)| {
             let other = *other.factors.get(&value)?;
             let smaller = if exponent.abs() < other.abs() { exponent } else { other };
             (exponent.signum() == other.signum()).then_some((value, smaller))
         };
         Self {
-            coefficient: if same { self.coefficient.clone() } else { BigRational::one() },
+            coefficient: if same { self.coefficient.clone() } else { Coefficient::one() },
             factors: self.factors.iter().filter_map(smaller).collect(),
         }
     }
-}
-
-/// Whether a number and its square are well within the range of a double.
-pub(crate) fn is_moderate(number: &BigRational) -> bool {
-    magnitude(number).abs() < 500
 }
 
 /// The terms in their order, one for all that differ in their coefficients alone.
@@ -133,7 +137,7 @@ pub(crate) fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
     for term in terms {
         let place = *places.entry(term.factors.clone()).or_insert(merged.len());
         match merged.get_mut(place) {
-            Some(known) => known.coefficient += &term.coefficient,
+            Some(known) => known.coefficient = known.coefficient.plus(&term.coefficient),
             None => merged.push(term),
         }
     }
@@ -145,7 +149,7 @@ pub(crate) fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
 /// say.
 pub(crate) fn take_shared(terms: &mut [&mut Monomial], mut takes: impl FnMut(Value, i32) -> bool) -> Monomial {
     let mut nonzero = terms.iter().filter(|term| !term.is_zero());
-    let Some(first) = nonzero.next() else { return Monomial::number(BigRational::one()) };
+    let Some(first) = nonzero.next() else { return Monomial::one() };
     let mut shared = nonzero.fold(Monomial::clone(first), |shared, term| shared.shared_with(term));
     shared.coefficient = shared.coefficient.abs();
     shared.factors.retain(|value, exponent| takes(*value, *exponent));

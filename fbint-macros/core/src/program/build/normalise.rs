@@ -7,11 +7,8 @@
 //!
 //! Nothing is divided by a parameter that could be zero: a factor has a positive power of one only if all entries share it.
 
-use num_rational::BigRational;
-use num_traits::One;
-
 use super::lower::{Lowering, TermOrder};
-use super::monomial::{Monomial, is_moderate};
+use super::monomial::Monomial;
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, IntegralId, SparseRow};
 use crate::program::code::Value;
@@ -109,7 +106,7 @@ fn common_factor<'a>(
     let parts: Vec<Monomial> = terms.clone().map(|term| lowering.parametric_part(term)).collect();
     let moving = terms.zip(&parts).filter(|(term, _)| !lowering.is_parametric(term)).map(|(_, part)| part);
     let kinds = count_kinds(moving);
-    let one = Monomial::number(BigRational::one());
+    let one = Monomial::one();
     let mut best = (cost(&kinds, &one), one);
     for (part, _) in &kinds {
         let candidate = part.with_factors(|value, exponent| {
@@ -123,7 +120,7 @@ fn common_factor<'a>(
             }
         });
         let cost = cost(&kinds, &candidate);
-        if cost < best.0 && is_moderate(&candidate.coefficient) {
+        if cost < best.0 && candidate.coefficient.is_moderate() {
             best = (cost, candidate);
         }
     }

@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use num_rational::BigRational;
-use num_traits::{One, Signed};
-
 use super::lower::{DependsOn, Lowering, TermOrder};
 use super::monomial::{Monomial, merge_like_terms, pair};
-use crate::program::code::{Instruction, Value};
+use crate::program::code::{Instruction, Sign, Value};
 
 impl Lowering<'_> {
     /// Several sums, which share pairs of terms as well as single ones.
@@ -36,7 +33,7 @@ impl Lowering<'_> {
                         begin_without_a_sign(&mut terms);
                     }
                 }
-                self.add_up(&terms, &BigRational::one())
+                self.add_up(&terms, Sign::Plus)
             })
             .collect()
     }
@@ -75,7 +72,7 @@ impl Lowering<'_> {
                 continue;
             }
             let [a, b] = values.map(Monomial::value);
-            let sum = self.add_up(&[a, if opposite { b.negated() } else { b }], &BigRational::one());
+            let sum = self.add_up(&[a, if opposite { b.negated() } else { b }], Sign::Plus);
             let sum = self.value(sum);
             for (row, place) in rows.iter_mut().zip(places) {
                 let Some((i, j)) = place else { continue };
