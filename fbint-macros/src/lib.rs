@@ -255,7 +255,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///   feedback moves it. Holonomic constraints and phase constraints may depend on it: a moving pivot, a rotating hoop.
 /// - With `input(..)` a type `NameInput` has a field for each input, and the state has the time, named `time` unless `time(..)` names it.
 ///   An input follows its law, as in `input(thrust = -k * x - d * rate(x))`, unless `Simulation::input` gives a function of time and
-///   state, or a table; without a law it is 0 then. Integrals may not depend on inputs.
+///   state, or a table; without a law it is 0 then. With `every = 0.01` among the inputs their laws are sampled and held, and `delay = 2`
+///   delays them by two samples. Integrals may not depend on inputs.
 ///
 /// ```
 /// # use fbint_runtime::{FeedbackSystem, Method, Simulation, feedback_system};
@@ -397,8 +398,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// Where `if`, `max`, `min`, `clamp` or `signum` switches, the value is the mean of both sides, and `>` means what `>=` does. Derivatives
 /// belong to the branch that holds. Every branch is evaluated, so the others have to be finite, too: `if x > 0 { x.sqrt() } else { 0 }` is
 /// not a number for a negative x, and `x.max(0).sqrt()` is 0. Energies, constraints, invariants and `kinematics` cannot switch, because they
-/// are differentiated. A step of a run that contains a switch has its error there: choose steps that end at a switch in time, or an error
-/// control.
+/// are differentiated. A run ends a step where its field switches, `abs` included, and holds every switch on one side until then.
 ///
 /// # What is generated
 ///

@@ -7,9 +7,11 @@ pub(crate) mod driver;
 pub(crate) mod feedback;
 pub(crate) mod gains;
 pub(crate) mod policy;
+pub(crate) mod sides;
 
 use derive_where::derive_where;
 
+use self::sides::{Motion, Side, Sliding};
 use crate::error::failure::UndefinedInput;
 use crate::numbers::entries::Entries;
 #[cfg(all(feature = "std", feature = "lanes"))]
@@ -63,6 +65,28 @@ pub trait Field<T: Scalar = f64> {
 
     /// Makes it the field of a solution that starts at this state, which is given to a feedback as new targets.
     fn start_at(&mut self, _x: &Self::Vector) {}
+
+    /// Holds its switches on these sides.
+    #[doc(hidden)]
+    fn hold_sides(&mut self, _sides: &[Side]) {}
+
+    /// Holds the laws of its inputs as they are in a state, or 0 without one, from now on.
+    #[doc(hidden)]
+    fn hold_laws(&mut self, _x: Option<&Self::Vector>) {}
+
+    /// Puts the inputs in a state into `inputs`.
+    #[doc(hidden)]
+    fn inputs(&self, _x: &Self::Vector, _inputs: &mut [f64]) {}
+
+    /// Puts the functions at whose zeros the field switches into `values`; of one that slides, a function that is positive until it leaves.
+    #[doc(hidden)]
+    fn switches(&self, _x: &Self::Vector, _values: &mut [f64]) {}
+
+    /// The rate of the function of a switch.
+    #[doc(hidden)]
+    fn switch_rate(&self, _x: &Self::Vector, _place: usize) -> f64 {
+        0.0
+    }
 
     /// The Taylor series of the field's solutions, or why there are none.
     #[cfg(feature = "std")]
@@ -125,6 +149,26 @@ impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
         (**self).start_at(x);
     }
 
+    fn hold_sides(&mut self, sides: &[Side]) {
+        (**self).hold_sides(sides);
+    }
+
+    fn hold_laws(&mut self, x: Option<&F::Vector>) {
+        (**self).hold_laws(x);
+    }
+
+    fn inputs(&self, x: &F::Vector, inputs: &mut [f64]) {
+        (**self).inputs(x, inputs);
+    }
+
+    fn switches(&self, x: &F::Vector, values: &mut [f64]) {
+        (**self).switches(x, values);
+    }
+
+    fn switch_rate(&self, x: &F::Vector, place: usize) -> f64 {
+        (**self).switch_rate(x, place)
+    }
+
     fn coordinates(&self) -> usize {
         (**self).coordinates()
     }
@@ -165,6 +209,14 @@ pub trait TakesInput<S: DrivenSystem>: Field<Vector = Vector<S>> + Sealed {
     /// [`Field::jacobian`] with these inputs.
     fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool;
 
+    /// [`Field::switches`] with these inputs.
+    #[doc(hidden)]
+    fn switches_with(&self, input: S::Inputs<f64>, x: &Vector<S>, values: &mut [f64]);
+
+    /// [`Field::switch_rate`] with these inputs.
+    #[doc(hidden)]
+    fn switch_rate_with(&self, input: S::Inputs<f64>, x: &Vector<S>, place: usize) -> f64;
+
     /// [`Field::series`] with the inputs that a function gives for the state where the series begin.
     #[cfg(feature = "std")]
     #[doc(hidden)]
@@ -194,6 +246,14 @@ impl<S: DrivenSystem, F: TakesInput<S> + ?Sized> TakesInput<S> for std::boxed::B
         (**self).jacobian_with(input, x, add)
     }
 
+    fn switches_with(&self, input: S::Inputs<f64>, x: &Vector<S>, values: &mut [f64]) {
+        (**self).switches_with(input, x, values);
+    }
+
+    fn switch_rate_with(&self, input: S::Inputs<f64>, x: &Vector<S>, place: usize) -> f64 {
+        (**self).switch_rate_with(input, x, place)
+    }
+
     fn series_with<'f>(&'f self, input: std::boxed::Box<InputAt<'f, S>>) -> Result<Series<'f>, &'static str> {
         (**self).series_with(input)
     }
@@ -210,66 +270,116 @@ type AddEntry<'a, T> = dyn FnMut(usize, usize, T) + 'a;
 type JacobianOf<'a, P, T> = dyn FnMut(&P, &mut AddEntry<'_, T>) -> bool + 'a;
 
 /// The Jacobian of a field under the laws of its inputs, by the chain rule; `jacobian` differentiates the field of a prepared system by the
-/// state and the inputs. Derivatives of laws are central differences.
+/// state and the inputs.
 pub(crate) fn under_laws<S: FeedbackSystem, T: Scalar>(
-    system: &S::Prepared<T>,
+    (system, laws): (&S::Prepared<T>, Laws),
     x: &Vector<S, T>,
     jacobian: &mut JacobianOf<'_, S::Prepared<T>, T>,
     add: &mut AddEntry<'_, T>,
 ) -> bool {
     let facts = system.facts();
-    if !facts.has_laws() {
+    if !facts.has_laws() || laws == Laws::Held {
         return jacobian(system, add);
     }
-    let (states, inputs) = (facts.state.len(), facts.input_names.len());
-    // The derivative of an input by an entry of the state.
-    let slope = |input: usize, entry: usize| {
-        let length = T::from_f64(DIFFERENCE) * (x[entry].abs() + T::from_f64(1.0));
-        let at = |change: T| {
-            let mut moved = *x;
-            moved[entry] = moved[entry] + change;
-            system.law_of(&moved, input)
-        };
-        (at(length) - at(T::from_f64(0.0) - length)) / (length + length)
-    };
-    jacobian(&system.under_law(x), &mut |row, column, value| match column.checked_sub(states) {
-        None => add(row, column, value),
-        Some(input) if input < inputs => (0..states).for_each(|entry| add(row, entry, value * slope(input, entry))),
-        Some(_) => {}
-    })
+    let (states, mut is_known) = (facts.state.len(), false);
+    system.with_law_slopes(x, &mut |system, slope| {
+        is_known = jacobian(system, &mut |row, column, value| match column.checked_sub(states) {
+            None => add(row, column, value),
+            Some(input) => (0..states).for_each(|entry| add(row, entry, value * slope(input, entry))),
+        });
+    });
+    is_known
 }
 
 /// The vector field X of the system `S`, without feedback.
 #[derive_where(Clone, Copy, Debug)]
-pub struct PlainField<S: FeedbackSystem, T: Scalar = f64>(S::Prepared<T>);
+pub struct PlainField<S: FeedbackSystem, T: Scalar = f64> {
+    system: S::Prepared<T>,
+    laws: Laws,
+    sliding: Sliding,
+}
 
 impl<S: FeedbackSystem> PlainField<S> {
     /// X of `system`.
     pub fn new(system: &S) -> Self {
-        Self(system.prepare())
+        Self { system: system.prepare(), laws: Laws::Followed, sliding: Sliding::NONE }
+    }
+
+    /// What moves the system.
+    fn own_motion(&self) -> Motion<'_, S> {
+        Motion { laws: self.laws, ..given_motion(&self.system) }
+    }
+}
+
+/// Whether inputs follow their laws, or have the numbers of the prepared system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Laws {
+    Followed,
+    Held,
+}
+
+impl Laws {
+    /// The system with its inputs in a state.
+    #[inline(always)]
+    pub(crate) fn apply<S: FeedbackSystem, T: Scalar>(
+        self,
+        system: &S::Prepared<T>,
+        x: &Vector<S, T>,
+    ) -> S::Prepared<T> {
+        if self == Self::Followed { under_law::<S, T>(system, x) } else { *system }
     }
 }
 
 impl<S: FeedbackSystem> Sealed for PlainField<S> {}
 
+/// The system under the laws of its inputs in a state.
+#[inline(always)]
+pub(crate) fn under_law<S: FeedbackSystem, T: Scalar>(system: &S::Prepared<T>, x: &Vector<S, T>) -> S::Prepared<T> {
+    if system.facts().has_laws() { system.under_law(x) } else { *system }
+}
+
+/// What moves a system by X, with inputs that are given.
+fn given_motion<S: FeedbackSystem>(system: &S::Prepared<f64>) -> Motion<'_, S> {
+    Motion { system, laws: Laws::Held, rates: &|system, x| system.vector_field(x) }
+}
+
 impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
     #[inline]
     fn value_with(&self, input: S::Inputs<f64>, x: &Vector<S>) -> Vector<S> {
-        S::with_input(self.0, input).vector_field(x)
+        let system = S::with_input(self.system, input);
+        match self.sliding.of(system.facts()) {
+            None => system.vector_field(x),
+            Some(sliding) => sliding.value(&given_motion::<S>(&system), x),
+        }
     }
 
     fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
-        S::with_input(self.0, input).jacobian(x, None, add)
+        let system = S::with_input(self.system, input);
+        match self.sliding.of(system.facts()) {
+            None => system.jacobian(x, None, add),
+            Some(_) => sides::differences(x, system.facts().state.len(), &|x| self.value_with(input, x), add),
+        }
+    }
+
+    fn switches_with(&self, input: S::Inputs<f64>, x: &Vector<S>, values: &mut [f64]) {
+        self.sliding.switches(&given_motion::<S>(&S::with_input(self.system, input)), x, values);
+    }
+
+    fn switch_rate_with(&self, input: S::Inputs<f64>, x: &Vector<S>, place: usize) -> f64 {
+        self.sliding.switch_rate(&given_motion::<S>(&S::with_input(self.system, input)), x, place)
     }
 
     #[cfg(feature = "std")]
     fn series_with<'f>(&'f self, input: std::boxed::Box<InputAt<'f, S>>) -> Result<Series<'f>, &'static str> {
-        Series::of::<S>(&self.0, move |x| S::with_input(self.0, input(x)))
+        if self.system.facts().has_laws() {
+            return Err("other inputs were given than the laws in its series: choose `Method::Dop853`");
+        }
+        Series::of::<S>(&self.system, move |x| S::with_input(self.system, input(x)))
     }
 
     #[inline]
     fn facts(&self) -> &'static SystemFacts {
-        self.0.facts()
+        self.system.facts()
     }
 }
 
@@ -277,7 +387,20 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
 impl<S: FeedbackSystem, T: Scalar> PlainField<S, T> {
     /// The fields that `member` gives for each lane.
     pub(crate) fn gather<'a>(member: &dyn Fn(usize) -> &'a PlainField<S>) -> Self {
-        Self(S::gather(&|lane| &member(lane).0))
+        Self { system: S::gather(&|lane| &member(lane).system), laws: Laws::Followed, sliding: Sliding::NONE }
+    }
+}
+
+impl<S: FeedbackSystem, T: Scalar> PlainField<S, T> {
+    /// The field in doubles, which alone has sides.
+    fn in_doubles(&self) -> Option<&PlainField<S>> {
+        <dyn core::any::Any>::downcast_ref(self)
+    }
+
+    #[cold]
+    fn sliding_value(&self, sliding: &Sliding, x: &Vector<S, T>) -> Vector<S, T> {
+        let of = |own: &PlainField<S>| sides::by_doubles(x, |x| sliding.value(&own.own_motion(), x));
+        self.in_doubles().map_or(*x, of)
     }
 }
 
@@ -286,40 +409,81 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
 
     #[inline(always)]
     fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
-        if self.0.facts().has_laws() { self.0.under_law(x).vector_field(x) } else { self.0.vector_field(x) }
+        match self.sliding.of(self.system.facts()) {
+            None => self.laws.apply::<S, T>(&self.system, x).vector_field(x),
+            Some(sliding) => self.sliding_value(sliding, x),
+        }
+    }
+
+    fn hold_sides(&mut self, sides: &[Side]) {
+        if let Some(own) = <dyn core::any::Any>::downcast_mut::<PlainField<S>>(self) {
+            own.system = sides::on_sides::<S>(&own.system, sides);
+            own.sliding = Sliding::along(sides);
+        }
+    }
+
+    fn switches(&self, x: &Vector<S, T>, values: &mut [f64]) {
+        if let (Some(own), Some(x)) = (self.in_doubles(), <dyn core::any::Any>::downcast_ref(x)) {
+            own.sliding.switches(&own.own_motion(), x, values);
+        }
+    }
+
+    fn switch_rate(&self, x: &Vector<S, T>, place: usize) -> f64 {
+        match (self.in_doubles(), <dyn core::any::Any>::downcast_ref(x)) {
+            (Some(own), Some(x)) => own.sliding.switch_rate(&own.own_motion(), x, place),
+            _ => 0.0,
+        }
+    }
+
+    fn inputs(&self, x: &Vector<S, T>, inputs: &mut [f64]) {
+        if let (Some(own), Some(x)) = (self.in_doubles(), <dyn core::any::Any>::downcast_ref(x)) {
+            own.laws.apply::<S, f64>(&own.system, x).inputs_into(inputs);
+        }
+    }
+
+    fn hold_laws(&mut self, x: Option<&Vector<S, T>>) {
+        self.laws = Laws::Held;
+        if let Some(x) = x {
+            self.system = self.system.under_law(x);
+        }
     }
 
     #[inline]
     fn dimension(&self) -> usize {
-        self.0.facts().state.len()
+        self.system.facts().state.len()
     }
 
     fn jacobian(&self, x: &Vector<S, T>, add: &mut dyn FnMut(usize, usize, T)) -> bool {
-        under_laws::<S, T>(&self.0, x, &mut |system, add| system.jacobian(x, None, add), add)
+        if self.sliding.of(self.system.facts()).is_some() {
+            return sides::differences(x, self.dimension(), &|x| self.value(x), add);
+        }
+        under_laws::<S, T>((&self.system, self.laws), x, &mut |system, add| system.jacobian(x, None, add), add)
     }
 
     fn clock(&self) -> Option<usize> {
-        self.0.facts().clock
+        self.system.facts().clock
     }
 
     #[inline]
     fn continues_variable(&self, entry: usize) -> bool {
-        StateEntry::continues(self.0.facts().state, entry)
+        StateEntry::continues(self.system.facts().state, entry)
     }
 
     #[cfg(feature = "std")]
     fn series(&self) -> Result<Series<'_>, &'static str> {
         let field = <dyn core::any::Any>::downcast_ref::<PlainField<S>>(self);
         let field = field.ok_or("its series are of doubles")?;
-        if self.0.facts().has_laws() {
-            return Err("its inputs follow laws, which have no Taylor series yet: choose `Method::Dop853`");
+        if self.laws == Laws::Held {
+            return Err(
+                "the laws of its inputs are sampled, and the series are of laws that are followed: choose `Method::Dop853`",
+            );
         }
-        Series::of::<S>(&field.0, |_| field.0)
+        Series::of::<S>(&field.system, |_| field.system)
     }
 
     /// The coefficients for a Hamiltonian with a constant mass matrix, without constraints or the time.
     fn coordinates(&self) -> usize {
-        let facts = self.0.facts();
+        let facts = self.system.facts();
         let is_constrained = facts.integrals.iter().any(|integral| integral.kind.is_constraint());
         if facts.kinetic_energy != KineticEnergy::Quadratic || is_constrained || facts.clock.is_some() {
             return 0;
@@ -332,7 +496,11 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
         // Lanes that stages do not fill do not pay, whatever the field is; filled ones do, even if it is hardly more than functions, which
         // are computed lane by lane: the example `stages` measures it.
         let is_long = const { matches!(S::KNOWN_FACTS, Some(facts) if !facts.vector_field_operations.fit_lanes()) };
-        if is_long || !self.0.facts().vector_field_operations.fit_lanes() || stages < Lanes::<1>::COUNT {
+        // Lanes do not slide.
+        if self.sliding.of(self.system.facts()).is_some() {
+            return None;
+        }
+        if is_long || !self.system.facts().vector_field_operations.fit_lanes() || stages < Lanes::<1>::COUNT {
             return None;
         }
         let field = <dyn core::any::Any>::downcast_ref::<PlainField<S>>(self)?;

@@ -109,12 +109,14 @@ pub use error::failure::{Cause, Failure};
 pub use error::failure::{StepError, StepFailure};
 pub use error::{Error, GivenName};
 pub use fbint_macros::feedback_system;
-#[cfg(feature = "std")]
-pub use field::driver::Held;
 pub use field::driver::{Driven, Signal};
+#[cfg(feature = "std")]
+pub use field::driver::{Held, Linear};
 pub use field::feedback::Feedback;
 pub use field::gains::Gains;
 pub use field::policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
+#[doc(hidden)]
+pub use field::sides::Side;
 pub use field::{Driver, TakesInput};
 pub use field::{Field, PlainField};
 pub use hold::consistent_start::ConsistentStart;
@@ -169,7 +171,7 @@ pub use system::taylor::{SumGroup, order_sums};
 pub use system::{
     Conservation, ControlledSystem, CrossingDirection, DeclaredEvent, DeclaredShape, DrivenSystem, Evidence,
     FeedbackLaw, FeedbackSystem, GeneratedSystem, Integral, IntegralKind, Integrals, KineticEnergy, Operations,
-    PreparedSystem, ShapeKind, StateEntry, StateRole, Vector,
+    PreparedSystem, ShapeKind, StateEntry, StateRole, SwitchingSystem, Vector,
 };
 
 /// The traits whose methods everyday code calls: `use fbint_runtime::prelude::*;`.

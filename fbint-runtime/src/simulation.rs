@@ -21,15 +21,18 @@ mod event_search;
 mod record;
 mod run;
 mod run_loop;
+mod sampled;
 pub(crate) mod samples;
 mod sampling;
 mod schedule;
 mod sign_changes;
 mod snapshot;
 mod stepper;
+mod switching;
 mod taylor_steps;
 
 use core::fmt;
+use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
 use self::declared::declared_events;
@@ -41,6 +44,7 @@ pub use self::run::{IntegralJump, LargestProjection, Occurrence, Run};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::run_loop::check_stability;
 use self::run_loop::{BoxedObserver, Pace, RunInputs, RunLoop, Segment, follow_alone};
+use self::sampled::LawSamples;
 pub use self::samples::{FlatSamples, Sample, SampleRow};
 pub(crate) use self::sampling::SampleTimes;
 #[cfg(feature = "ensemble")]
@@ -51,6 +55,7 @@ use self::snapshot::Origin;
 pub use self::snapshot::PastOccurrence;
 pub use self::snapshot::{Moment, Snapshot};
 use self::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
+use self::switching::{Switched, append};
 use self::taylor_steps::{TaylorSteps, without_series};
 use crate::error::Error;
 use crate::field::driver::{Driven, Signal};
@@ -546,7 +551,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let (system, parameter) = (of.prepare(), |index: usize| of.parameter(index));
         let parameters = Parameters { names: of.facts().parameter_names, value: &parameter };
         let origin = Origin::of(&parameters, method, projection.is_some(), field.decay_rate(&given));
-        let mut run = setup.run_loop(&system, parameters, span, projection, origin)?;
+        let mut run = setup.run_loop(&system, parameters, span, projection, origin, field.driver().is_some())?;
         let stepping = method.stepping();
         let interval = samples.as_ref().map_or(Ok(None), SampleTimes::interval)?;
         let schedule = Schedule::of_method(method, span, interval, control.given, of.facts())?;
@@ -554,13 +559,21 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
             let start = run.new_start().map(from_slice);
             start.iter().for_each(|start| field.start_at(start));
             let start = start.unwrap_or(given);
+            let facts = of.facts();
+            run.hold_laws(&mut |x| field.hold_laws(x.map(from_slice).as_ref()));
+            let sides = if facts.has_switches() {
+                run.choose_sides(&mut Switched::<S, F> { facts, field: &mut field, system: PhantomData })
+            } else {
+                Vec::new()
+            };
+            let append = |state: &mut Vec<f64>| append::<S, F>(facts, &field, &sides, state);
             let interval = if is_audited { stepping.stability_interval() } else { f64::INFINITY };
             let pace = Pace::new(schedule.as_ref(), field.driver(), interval);
             let projector =
                 projection.map(|projection| Projector::new(of, &start, from_slice(run.targets()), projection));
             let ends = StepEnds::new(of, projector, &mut kept);
             let mut stepper = stepping.stepper(of, &field, start, &control, ends)?;
-            let segment = run.follow(&mut *stepper, &pace);
+            let segment = run.follow(&mut *stepper, &pace, &append);
             drop(stepper);
             match segment {
                 Ok(Segment::Ended(ended)) => {
@@ -592,7 +605,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     ///
     /// If the gains, the method or the end are out of range, or if no further step can be made.
     pub fn final_state(mut self, settings: &Settings) -> Result<S::State, Error> {
-        if !self.setup.events.is_empty() {
+        if !self.setup.events.is_empty() || self.facts().has_switches() || self.facts().law_delay.is_some() {
             return self.run_flat(settings).map(|run| from_slice::<Vector<S>>(&run.state).into());
         }
         self.setup.apply(settings);
@@ -657,6 +670,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
         span: Span,
         projection: Option<Projection>,
         origin: Origin,
+        is_driven: bool,
     ) -> Result<RunLoop<'r>, Error>
     where
         'a: 'r,
@@ -671,6 +685,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
             targets: facts.of_integrals::<S, _>(&targets).to_vec(),
             is_projected: projection.is_some(),
             samples: self.samples,
+            laws: if is_driven { None } else { LawSamples::of(self.system, self.time)? },
             observer: self.observer,
             events: self.events,
             from: self.from,

@@ -14,5 +14,5 @@ pub use self::facts::{
 };
 pub use self::traits::{
     ControlledSystem, DrivenSystem, FeedbackLaw, FeedbackSystem, GeneratedSystem, HamelFunctions, HamelSystem,
-    Integrals, PreparedSystem, Vector,
+    Integrals, PreparedSystem, SwitchingSystem, Vector,
 };

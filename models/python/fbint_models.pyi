@@ -88,7 +88,7 @@ class Model:
         start: dict[str, Any] | Run | None = None,
         guess: dict[str, Any] | Run | None = None,
         repair: bool = False,
-        input: dict[str, str | float] | None = None,
+        input: dict[str, str | float | tuple[object, ...]] | None = None,
         until_event: str | None = None,
     ) -> Run: ...
     def ensemble(
@@ -111,7 +111,7 @@ class Model:
         start: dict[str, Any] | Run | None = None,
         guess: dict[str, Any] | Run | None = None,
         repair: bool = False,
-        input: dict[str, str | float] | None = None,
+        input: dict[str, str | float | tuple[object, ...]] | None = None,
     ) -> Ensemble: ...
     def export(
         self,

@@ -247,7 +247,39 @@ fn the_jacobian_has_the_laws_in_it() {
             assert!((jacobian[row][column] - slope).abs() < 1e-7, "{row}, {column}: {jacobian:?}");
         }
     }
+    // p' = -k x - d p / m, exactly.
+    assert_eq!([jacobian[1][0], jacobian[1][1]], [-4.0, -3.0]);
     let prepared = Trolley::with_input(TROLLEY.prepare(), [5.0, 1.0]);
     assert_eq!(prepared.under_law(&x).outputs(&x), [-4.0 * 0.3 + 3.0 * 0.7]);
-    assert_eq!(prepared.law_of(&x, 1), 1.0, "an input without a law is as it was given");
+    let mut laws = [0.0; 2];
+    prepared.under_law(&x).inputs_into(&mut laws);
+    assert_eq!(laws[1], 1.0, "an input without a law is as it was given");
+}
+
+/// A mass on a spring whose motor is switched off where its force would exceed a limit, by its law or by what is given.
+#[feedback_system(
+    coordinates(x),
+    momenta(p),
+    hamiltonian = (p.powi(2) + x.powi(2)) / 2,
+    input(thrust = 2 * x),
+    force(p = thrust),
+    event(limit = thrust - most, rising, terminal),
+    section(reversed = thrust, falling, when = thrust < x + 1),
+)]
+struct Cut {
+    most: f64,
+}
+
+#[test]
+fn events_may_depend_on_inputs() {
+    // x'' = x, and its thrust is 2 cosh t.
+    let start = CutState { x: 1.0, ..Default::default() };
+    for method in [FINE, Method::Rk4 { h: 1e-3 }] {
+        let run = Simulation::new(&Cut { most: 4.0 }, start).unwrap().run(method, 3.0).unwrap();
+        assert!((run.time() - 2_f64.acosh()).abs() < 1e-9, "{method:?}: {}", run.time());
+        // A thrust of 5 sin t that is given passes 4 earlier.
+        let given = |time: f64, _: &CutState| CutInput { thrust: 5.0 * time.sin() };
+        let run = Simulation::new(&Cut { most: 4.0 }, start).unwrap().input(given).run(method, 3.0).unwrap();
+        assert!((run.time() - 0.8_f64.asin()).abs() < 1e-9, "{method:?}: {}", run.time());
+    }
 }

@@ -11,4 +11,6 @@ mod location;
 mod refusals;
 mod resets;
 mod resumption;
+mod sampled;
+mod switches;
 mod systems;

@@ -179,6 +179,7 @@ mod programs {
             Input::Acceleration(place) => Input::Acceleration(place + 1),
             Input::Order(place) => Input::Order(place + 1),
             Input::Initial(place) => Input::Initial(place + 1),
+            Input::Side(place) => Input::Side(place + 1),
         }
     }
 

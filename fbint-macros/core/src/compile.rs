@@ -25,7 +25,7 @@ use crate::elaborate::{self, Elaborated, StartValues};
 use crate::emit::{self, CompiledModel};
 use crate::expression::work::begin;
 use crate::prepared::{BuildEnvironment, VARIABLE};
-use crate::program::{self, Programs, TaylorSeries, VECTOR_FIELD};
+use crate::program::{self, Programs, TaylorSeries};
 use crate::syntax::diagnostics::{Errors, panic_text};
 use crate::syntax::{self, Declaration, plain};
 use crate::{notation, proofs, soundness};
@@ -106,6 +106,8 @@ pub fn model(
     let equations = notation::plain(derivation, &findings);
     let (latex, summary) = (notation::latex(derivation, &findings), notation::summary(derivation, &findings));
     let undeclared = notation::undeclared(derivation, &findings.further);
+    let switches =
+        programs.switches.iter().map(|switch| notation::short(&switch.argument, &derivation.symbols)).collect();
     bring_up_to_date(messages, &mut origin, &equations)?;
     let (derivation, file) = (origin.prepared.derivation, origin.file);
     Ok(CompiledModel {
@@ -118,6 +120,7 @@ pub fn model(
         latex,
         summary,
         undeclared,
+        switches,
         file,
     })
 }
@@ -163,7 +166,7 @@ fn starts_on_constraints(messages: Messages<'_>, derivation: &Derivation) -> syn
 
 /// The Taylor series of solutions, compared with the field.
 fn series(declaration: &Declaration, programs: &Programs) -> syn::Result<TaylorSeries> {
-    let field = &programs[&VECTOR_FIELD];
+    let field = programs.field_of_series();
     let series = TaylorSeries::of(field).map_err(|_| messages::without_series(declaration))?;
     program::verify_series(field, &programs.prepare, &series).map_err(|fault| messages::fault(declaration, &fault))?;
     Ok(series)

@@ -75,6 +75,8 @@ pub struct Model {
     pub defaults: Option<Program>,
     /// The start as a function of the parameters, if there is the key `start`.
     pub start: Option<Program>,
+    /// The time between two samples of the laws of inputs by the parameters, and by how many they are delayed.
+    pub sampling: Option<(Program, usize)>,
     /// The events, and the drawing.
     pub scenery: Scenery,
     /// The functions of the events, by the state and the parameters.
@@ -85,6 +87,8 @@ pub struct Model {
     pub derivatives: bool,
     /// Linear functions that are conserved and not declared.
     pub undeclared: Vec<String>,
+    /// The functions at whose zeros the field switches, in plain text.
+    pub switches: Vec<String>,
     /// The derivation in plain text.
     pub equations: String,
     /// The derivation in LaTeX.
@@ -249,13 +253,16 @@ fn model(attribute: TokenStream, item: TokenStream, environment: &BuildEnvironme
     let model = compile::model(&mut declaration, errors, environment)?;
     work::begin("printing its code");
     let source = source_within(MOST_PRINTED, &declaration, &model);
-    let emit::CompiledModel { elaborated, derivation, programs, findings, equations, latex, undeclared, .. } = model;
+    let emit::CompiledModel {
+        elaborated, derivation, programs, findings, equations, latex, undeclared, switches, ..
+    } = model;
     let program = |expressions: Vec<Expression>| of_expressions(&expressions, &derivation.symbols);
     Ok(Model {
         name: derivation.name.clone(),
         summary: emit::first_paragraph(&declaration.item.attrs),
         defaults: elaborated.start_values.defaults.map(program),
         start: elaborated.start_values.start.map(program),
+        sampling: elaborated.sampling.map(|sampling| (program(vec![sampling.every]), sampling.delay)),
         events: program(elaborated.scenery.event_values.clone()),
         drawing: program(elaborated.scenery.drawing_values.clone()),
         scenery: elaborated.scenery,
@@ -264,6 +271,7 @@ fn model(attribute: TokenStream, item: TokenStream, environment: &BuildEnvironme
         derivation,
         programs,
         undeclared,
+        switches,
         equations,
         latex,
         source,

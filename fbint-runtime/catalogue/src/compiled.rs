@@ -38,9 +38,13 @@ impl<S: Model + GeneratedSystem> FlatModel for S {
         Ok(start.as_ref().to_vec())
     }
 
-    fn events_at(&self, state: &[f64]) -> Vec<f64> {
+    fn law_period(&self) -> f64 {
+        FeedbackSystem::law_period(self)
+    }
+
+    fn events_at(&self, state: &[f64], inputs: &[f64]) -> Vec<f64> {
         let mut values = vec![0.0; FlatModel::facts(self).event_values()];
-        FeedbackSystem::events_at(self, &vector(state), &mut values);
+        FeedbackSystem::events_at(self, &vector(state), inputs, &mut values);
         values
     }
 
@@ -183,8 +187,12 @@ impl<S: GeneratedSystem, const V: usize> Functions<Lanes<V>> for CompiledFunctio
         }
     }
 
-    fn matrix(&self, _: MatrixFunction, _: &Given<'_, Lanes<V>>, matrix: &mut [Lanes<V>], _: usize) {
-        matrix.fill(Lanes::from_f64(f64::NAN));
+    fn matrix(&self, function: MatrixFunction, given: &Given<'_, Lanes<V>>, matrix: &mut [Lanes<V>], columns: usize) {
+        if const { is_in_lanes(&S::FACTS) && S::FACTS.has_laws() } && function == MatrixFunction::LawJacobian {
+            law_jacobian::<S, _>(given, matrix, columns);
+        } else {
+            matrix.fill(Lanes::from_f64(f64::NAN));
+        }
     }
 
     fn jacobian(
@@ -197,11 +205,14 @@ impl<S: GeneratedSystem, const V: usize> Functions<Lanes<V>> for CompiledFunctio
     }
 }
 
-/// The field alone.
+/// The field, the laws of inputs, and where the field switches.
 impl<S: GeneratedSystem> Functions<Dual> for CompiledFunctions<S> {
     fn list(&self, function: ListFunction, given: &Given<'_, Dual>, _: &dyn Fn(&mut [Dual]), list: &mut [Dual]) {
         match function {
             ListFunction::VectorField => vector_field::<S, _>(given, list),
+            ListFunction::Law | ListFunction::Switches if const { S::FACTS.has_switches() } => {
+                list_of_switches::<S, _>(function, given, list);
+            }
             _ => list.fill(Dual::from_f64(f64::NAN)),
         }
     }
@@ -232,7 +243,7 @@ impl<S: GeneratedSystem> FlatSeries for CompiledFunctions<S> {
 /// The prepared system with what is given.
 #[inline(always)]
 fn system<S: GeneratedSystem, T: Scalar>(given: &Given<'_, T>) -> S::Prepared<T> {
-    let (prepared, inputs) = const { (S::FACTS.prepared_numbers, S::FACTS.input_names.len()) };
+    let (prepared, inputs) = const { (S::FACTS.prepared_numbers, S::FACTS.given_numbers()) };
     let (prepared, inputs) = (&given[Source::Prepared][..prepared], &given[Source::Inputs][..inputs]);
     S::of_numbers(|index| match index.checked_sub(prepared.len()) {
         None => prepared[index],
@@ -274,10 +285,7 @@ fn list_of_ensemble<S: GeneratedSystem, T: Scalar>(
     let (system, law) = (system::<S, T>(given), SliceLaw(law));
     match function {
         ListFunction::VectorField => put(list, system.vector_field(x)),
-        ListFunction::Law => {
-            let inputs = const { S::FACTS.input_names.len() };
-            list.iter_mut().take(inputs).enumerate().for_each(|(input, place)| *place = system.law_of(x, input));
-        }
+        ListFunction::Law | ListFunction::Switches => list_of_switches::<S, T>(function, given, list),
         ListFunction::Integrals => put(list, system.integrals(x)),
         ListFunction::FeedbackField => put(list, system.feedback_field(x, &law)),
         ListFunction::Projection => {
@@ -288,6 +296,17 @@ fn list_of_ensemble<S: GeneratedSystem, T: Scalar>(
             }
         }
         _ => list.fill(T::from_f64(f64::NAN)),
+    }
+}
+
+/// The laws of inputs, or the functions at whose zeros the field switches.
+fn list_of_switches<S: GeneratedSystem, T: Scalar>(function: ListFunction, given: &Given<'_, T>, list: &mut [T]) {
+    let Some(x) = Vector::<S, T>::of_slice(&given[Source::State]) else { return };
+    let (inputs, switches) = const { (S::FACTS.input_names.len(), S::FACTS.switches.len()) };
+    let system = system::<S, T>(given);
+    match function {
+        ListFunction::Law => system.under_law(x).inputs_into(&mut list[..inputs]),
+        _ => system.switches_at(x, &mut list[..switches]),
     }
 }
 
@@ -303,7 +322,19 @@ fn generated_matrix<S: GeneratedSystem>(
         MatrixFunction::IntegralsJacobian => put_rows(matrix, columns, system.integrals_jacobian(x)),
         MatrixFunction::Normalisation => put_rows(matrix, columns, system.normalisation()),
         MatrixFunction::MomentumStateJacobian | MatrixFunction::MomentumRatesJacobian => {}
+        MatrixFunction::LawJacobian => law_jacobian::<S, f64>(given, matrix, columns),
     }
+}
+
+/// The derivatives of the laws of inputs, input by input.
+fn law_jacobian<S: GeneratedSystem, T: Scalar>(given: &Given<'_, T>, matrix: &mut [T], columns: usize) {
+    let Some(x) = Vector::<S, T>::of_slice(&given[Source::State]) else { return };
+    let (inputs, states) = const { (S::FACTS.input_names.len(), S::FACTS.state.len()) };
+    system::<S, T>(given).with_law_slopes(x, &mut |_, slope| {
+        for (input, row) in matrix.chunks_exact_mut(columns).take(inputs).enumerate() {
+            (0..states).for_each(|entry| row[entry] = slope(input, entry));
+        }
+    });
 }
 
 fn generated_jacobian<S: GeneratedSystem, T: Scalar>(

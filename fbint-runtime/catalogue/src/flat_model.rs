@@ -24,8 +24,13 @@ pub trait FlatModel: Sync {
     /// If there is none.
     fn start(&self) -> Result<Vec<f64>, Error>;
 
-    /// The functions of the declared events in a state.
-    fn events_at(&self, _state: &[f64]) -> Vec<f64> {
+    /// The time between two samples of the laws of inputs, where they are sampled.
+    fn law_period(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    /// The functions of the declared events in a state with these inputs.
+    fn events_at(&self, _state: &[f64], _inputs: &[f64]) -> Vec<f64> {
         Vec::new()
     }
     /// The coordinates and lengths of the declared drawing in a state.

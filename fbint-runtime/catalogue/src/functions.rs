@@ -56,7 +56,7 @@ pub enum Source {
     State,
     /// Values that depend on parameters alone; the parameters themselves, in functions of parameters.
     Prepared,
-    /// Entries of the inputs.
+    /// Entries of the inputs, then the sides on which switches are held.
     Inputs,
     /// S of a projection, or the gains of a feedback law whose gains are constant.
     First,
@@ -116,6 +116,7 @@ pub enum ListFunction {
     MomentumState,
     MomentumRates,
     Law,
+    Switches,
 }
 
 /// A function that gives a matrix.
@@ -126,4 +127,5 @@ pub enum MatrixFunction {
     Normalisation,
     MomentumStateJacobian,
     MomentumRatesJacobian,
+    LawJacobian,
 }

@@ -55,7 +55,7 @@ impl FlatSignal for Replaced {
             Some(own) => own.at(time, state, inputs),
             None if self.facts.has_laws() => {
                 // Inputs without a law are 0.
-                let (state, open) = (even(state), even(&vec![0.0; self.facts.input_names.len()]));
+                let (state, open) = (even(state), even(&vec![0.0; self.facts.given_numbers()]));
                 let given = Given::default().with(Source::State, &state).with(Source::Prepared, &self.prepared);
                 let (given, mut list) = (given.with(Source::Inputs, &open), open.clone());
                 self.functions.doubles().list(ListFunction::Law, &given, &|_| {}, &mut list);

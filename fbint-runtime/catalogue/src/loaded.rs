@@ -279,7 +279,12 @@ fn further_methods(model: &dyn FlatModel, general: Option<Scheme>) -> Vec<Scheme
 
 /// Whether members of ensembles of a model run one by one.
 fn is_driven_or_eventful(model: &dyn FlatModel) -> bool {
-    model.input().is_some() || !model.events().is_empty() || !model.facts().events.is_empty()
+    let facts = model.facts();
+    model.input().is_some()
+        || !model.events().is_empty()
+        || !facts.events.is_empty()
+        || facts.has_switches()
+        || facts.law_delay.is_some()
 }
 
 /// Steps of the first entries of a vector, and their number.

@@ -30,7 +30,7 @@ pub const fn fits(facts: &SystemFacts) -> bool {
 
 /// The length of vectors that are long enough for everything but the integrals.
 const fn length(facts: &SystemFacts) -> usize {
-    let lists = [facts.input_names.len(), facts.output_names.len(), facts.prepared_numbers.div_ceil(PREPARED)];
+    let lists = [facts.given_numbers(), facts.output_names.len(), facts.prepared_numbers.div_ceil(PREPARED)];
     let (mut length, mut list) = (facts.state.len(), 0);
     while list < lists.len() {
         if lists[list] > length {
@@ -109,8 +109,12 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
         Ok(TaylorFunctions { columns: system.flat.series()?.columns(), expand })
     }
 
-    fn events_at(&self, x: &[f64; N], values: &mut [f64]) {
-        values.copy_from_slice(&self.model.events_at(&x[..self.facts().state.len()]));
+    fn law_period(&self) -> f64 {
+        self.model.law_period()
+    }
+
+    fn events_at(&self, x: &[f64; N], inputs: &[f64], values: &mut [f64]) {
+        values.copy_from_slice(&self.model.events_at(&x[..self.facts().state.len()], inputs));
     }
 
     fn drawing_at(&self, x: &[f64; N], values: &mut [f64]) {
@@ -187,7 +191,7 @@ impl<const N: usize, const M: usize> DrivenSystem for Padded<N, M> {
     type Input = [f64; N];
 
     fn with_input<T: Scalar>(system: PaddedPrepared<T, N, M>, inputs: [T; N]) -> PaddedPrepared<T, N, M> {
-        PaddedPrepared { inputs, ..system }
+        system.with_inputs(&inputs)
     }
 }
 
@@ -219,6 +223,7 @@ pub struct PaddedPrepared<T: 'static, const N: usize, const M: usize> {
     functions: &'static dyn Functions<T>,
     /// Values that depend on parameters alone, then zeros.
     prepared: [[T; N]; PREPARED],
+    /// Its inputs, then the sides of its switches, then zeros.
     inputs: [T; N],
     zero_targets: [bool; M],
 }
@@ -251,6 +256,13 @@ impl<T: Scalar, const N: usize, const M: usize> PaddedPrepared<T, N, M> {
             inputs: array::from_fn(input),
             zero_targets,
         }
+    }
+
+    /// The system with these inputs, whose entries beyond are not its own.
+    fn with_inputs(mut self, inputs: &[T; N]) -> Self {
+        let own = self.facts.input_names.len();
+        self.inputs[..own].copy_from_slice(&inputs[..own]);
+        self
     }
 
     /// A list with a number for each result, then zeros.
@@ -385,12 +397,32 @@ impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for PaddedPrep
     }
 
     fn under_law(&self, x: &[T; N]) -> Self {
-        Self { inputs: self.list(ListFunction::Law, x), ..*self }
+        self.with_inputs(&self.list(ListFunction::Law, x))
     }
 
-    fn law_of(&self, x: &[T; N], input: usize) -> T {
-        let inputs: [T; N] = self.list(ListFunction::Law, x);
-        inputs[input]
+    fn inputs_into(&self, values: &mut [T]) {
+        values.iter_mut().zip(self.inputs).for_each(|(value, input)| *value = input);
+    }
+
+    fn with_law_slopes(&self, x: &[T; N], work: &mut dyn FnMut(&Self, &dyn Fn(usize, usize) -> T)) {
+        let slopes: [[T; N]; N] = self.matrix(MatrixFunction::LawJacobian, x);
+        work(&self.under_law(x), &|input, entry| slopes[input][entry]);
+    }
+
+    fn switches_at(&self, x: &[T; N], values: &mut [T]) {
+        let switches: [T; N] = self.list(ListFunction::Switches, x);
+        values.iter_mut().zip(switches).for_each(|(value, switch)| *value = switch);
+    }
+
+    fn switch_at(&self, x: &[T; N], place: usize) -> T {
+        let switches: [T; N] = self.list(ListFunction::Switches, x);
+        switches[place]
+    }
+
+    fn on_side(&self, place: usize, side: T) -> Self {
+        let mut system = *self;
+        system.inputs[self.facts.input_names.len() + place] = side;
+        system
     }
 
     fn jacobian(&self, x: &[T; N], feedback: Option<[&[T; M]; 2]>, add: &mut dyn FnMut(usize, usize, T)) -> bool {

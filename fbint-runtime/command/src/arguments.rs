@@ -105,8 +105,9 @@ Start:
 
 Inputs:
   `{program} list` names the inputs of a model. --input thrust='-2*x' gives one by a law, an expression in the names of the model, and
-  --input thrust=table.csv by the columns t and thrust of a table: each number holds until the time of the next. An input that neither
-  the model nor --input gives is 0, which a note says.
+  --input thrust=table.csv by the columns t and thrust of a table: each number holds until the time of the next. With
+  'thrust=linear(table.csv)' the input is linear between them. Rows may stand there, too: 'thrust=held(0: 2, 1.5: 0)'. An input that
+  neither the model nor --input gives is 0, which a note says.
 
 Event:
   --until-event 'NAME < NUMBER' or 'NAME > NUMBER' ends the run where the condition becomes true, at --until at the latest. The quotes
@@ -249,7 +250,7 @@ pub(crate) struct Integration {
     #[arg(short, long = "parameter", value_name = "NAME=VALUE|NAME=VALUE,..", value_parser = assignment)]
     pub(crate) parameters: Vec<Assignment>,
     /// Give an input by a law, an expression of the state, the time and the parameters such as thrust='2*sin(3*t)', or by the columns t and
-    /// NAME of a table, whose numbers are held from their times on; may be repeated.
+    /// NAME of a table, whose numbers are held from their times on, or are linear between them as linear(FILE.csv); may be repeated.
     #[arg(long = "input", value_name = "NAME=LAW|NAME=FILE.csv", value_parser = input)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) inputs: Vec<(String, String)>,

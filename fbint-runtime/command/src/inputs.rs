@@ -1,16 +1,15 @@
-//! Inputs by `--input`: laws, which are expressions of the state, the time and the parameters, and tables of numbers that are held.
+//! Inputs by `--input`: laws, which are expressions of the state, the time and the parameters, and tables of numbers over time.
 
-use std::cell::Cell;
+mod table;
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
+use self::table::{Rows, Table};
 use crate::catalogue::{AnyModel, FlatSignal, Inputs};
 use crate::nearest;
-
-/// Two times are one if they differ by less than this part: a run may reach a jump a rounding early.
-const ROUNDING: f64 = 1e-12;
 
 /// An expression in a state and at a time.
 pub(crate) type Law = Arc<dyn Fn(f64, &[f64]) -> f64 + Send + Sync>;
@@ -32,19 +31,22 @@ pub(crate) fn give(
     let (mut found, mut sources) = (Vec::new(), Vec::new());
     for (name, source) in given {
         let place = nearest::find("input", name, names)?;
-        let source = match source.trim() {
-            file if file.ends_with(".csv") => read(name, &folder.unwrap_or(Path::new("")).join(file))?,
-            law => Given::Law(law_of(model, name, law)?),
+        let source = match Rows::read(name, source.trim(), folder.unwrap_or(Path::new("")))? {
+            Some(rows) => Given::Table(rows),
+            None => Given::Law(law_of(model, name, source.trim())?),
         };
         found.push(names[place]);
         sources.push((place, source));
     }
+    let facts = model.facts();
+    let is_left = |name: &&&str| !facts.open_inputs.contains(*name) && !found.contains(*name);
+    if let Some(left) = names.iter().find(is_left).filter(|_| facts.law_delay.is_some()) {
+        return Err(format!("--input: the laws of this model are sampled all at once: give `{left}`, too").into());
+    }
     model.set_inputs(Inputs::new(found, move || {
         let started = |source: &Given| match source {
             Given::Law(law) => Source::Law(Arc::clone(law)),
-            Given::Table(times, values) => {
-                Source::Table(Table { times: Arc::clone(times), values: Arc::clone(values), current: Cell::new(0) })
-            }
+            Given::Table(rows) => Source::Table(Table::of(rows)),
         };
         Box::new(Signals { sources: sources.iter().map(|(place, source)| (*place, started(source))).collect() })
     }));
@@ -54,8 +56,7 @@ pub(crate) fn give(
 /// The source of an input, before a run.
 enum Given {
     Law(Law),
-    /// Times, and the numbers that hold from them on.
-    Table(Arc<[f64]>, Arc<[f64]>),
+    Table(Rows),
 }
 
 /// The sources of some inputs, by their places.
@@ -75,7 +76,7 @@ impl FlatSignal for Signals {
         for (place, source) in &self.sources {
             inputs[*place] = match source {
                 Source::Law(law) => law(time, state),
-                Source::Table(table) => table.values[table.current.get()],
+                Source::Table(table) => table.at(time),
             };
         }
     }
@@ -85,7 +86,7 @@ impl FlatSignal for Signals {
     }
 
     fn range(&self) -> [f64; 2] {
-        [self.tables().map(|table| table.times[0]).fold(f64::NEG_INFINITY, f64::max), f64::INFINITY]
+        [self.tables().map(Table::begin).fold(f64::NEG_INFINITY, f64::max), f64::INFINITY]
     }
 
     fn copied(&self) -> Box<dyn FlatSignal> {
@@ -100,57 +101,6 @@ impl Signals {
             Source::Law(_) => None,
         })
     }
-}
-
-/// The numbers of an input. Each holds from its time until the next, and the last one for ever.
-#[derive(Clone)]
-struct Table {
-    times: Arc<[f64]>,
-    values: Arc<[f64]>,
-    /// The number that holds during the step.
-    current: Cell<usize>,
-}
-
-impl Table {
-    fn hold(&self, time: f64) -> f64 {
-        let after = |from: &f64| *from <= time + ROUNDING * from.abs().max(f64::MIN_POSITIVE);
-        let current = self.times.partition_point(after).saturating_sub(1);
-        self.current.set(current);
-        self.times.get(current + 1).copied().unwrap_or(f64::INFINITY)
-    }
-}
-
-/// The table in a file with the columns `t` and the name of the input.
-fn read(name: &str, path: &Path) -> Result<Given, Box<dyn Error>> {
-    let place = path.display();
-    let mut reader = csv::Reader::from_path(path).map_err(|error| format!("--input {name}: {place}: {error}"))?;
-    let headers: Vec<String> = reader.headers()?.iter().map(|header| header.trim().to_owned()).collect();
-    let column = |wanted: &str| {
-        let found = headers.iter().position(|header| header == wanted);
-        found.ok_or_else(|| format!("--input {name}: {place} has no column `{wanted}`: it has {}", headers.join(", ")))
-    };
-    let (time, value) = (column("t")?, column(name)?);
-    let (mut times, mut values): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
-    for (index, record) in reader.records().enumerate() {
-        let (record, line) = (record?, index + 2);
-        let number = |column: usize| {
-            let text = record.get(column).unwrap_or_default().trim();
-            let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-            number.ok_or_else(|| format!("--input {name}: {place}, line {line}: `{text}` is not a finite number"))
-        };
-        let (time, value) = (number(time)?, number(value)?);
-        if times.last().is_some_and(|before| *before >= time) {
-            return Err(
-                format!("--input {name}: {place}, line {line}: times must increase, and {time:?} does not").into()
-            );
-        }
-        times.push(time);
-        values.push(value);
-    }
-    if times.is_empty() {
-        return Err(format!("--input {name}: {place} has no rows").into());
-    }
-    Ok(Given::Table(times.into(), values.into()))
 }
 
 #[cfg(not(feature = "text"))]

@@ -41,6 +41,7 @@ impl Export<'_> {
             Rows::Integrals => self.integrals,
             Rows::Outputs => self.model.derivation.outputs.len(),
             Rows::Velocities => self.velocities,
+            Rows::Switches => self.model.programs.switches.len(),
             Rows::Inputs => self.model.derivation.symbols.inputs().count(),
         }
     }

@@ -3,7 +3,7 @@
 use fbint_command::nearest;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyString};
+use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
 use crate::arrays::Numbers;
 use crate::entries::{self, Named, number, refused, shaped};
@@ -126,10 +126,7 @@ impl Keyword {
                 let given = value.cast::<PyDict>().map_err(|_| refused(name, value, "a dict"))?;
                 for (input, source) in given {
                     let input: String = input.extract().map_err(|_| refused(name, &input, "names that are str"))?;
-                    let source: String = match source.extract() {
-                        Ok(law) => law,
-                        Err(_) => format!("{:?}", number(&input, &source)?),
-                    };
+                    let source = source_of(&input, &source)?;
                     of_command.push((name, Some(format!("{input}={source}"))));
                 }
             }
@@ -172,6 +169,28 @@ fn variation(name: &Bound<'_, PyAny>, distribution: &Bound<'_, PyAny>) -> PyResu
         refused(&name, distribution, expected)
     })?;
     Ok(format!("{name}={kind}:{first:?},{second:?}"))
+}
+
+/// A law, a number, or the times and the values of a table, as the command reads them.
+fn source_of(name: &str, source: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(law) = source.extract() {
+        return Ok(law);
+    }
+    let Ok(table) = source.cast::<PyTuple>() else { return Ok(format!("{:?}", number(name, source)?)) };
+    let expected = "a law, a number, or a table as (times, values) or (times, values, 'linear')";
+    let kind = match table.len() {
+        2 => "held".to_owned(),
+        3 => table.get_item(2)?.extract().map_err(|_| refused(name, source, expected))?,
+        _ => return Err(refused(name, source, expected)),
+    };
+    let [times, values] = [table.get_item(0)?, table.get_item(1)?];
+    let times = shaped(name, &times, "(k,)", |shape| shape.len() == 1)?;
+    let values = shaped(name, &values, &format!("({},)", times.values.len()), |shape| shape == times.shape)?;
+    if !["held", "linear"].contains(&kind.as_str()) {
+        return Err(refused(name, source, expected));
+    }
+    let rows = times.values.iter().zip(&values.values).map(|(time, value)| format!("{time:?}: {value:?}"));
+    Ok(format!("{kind}({})", rows.collect::<Vec<_>>().join(", ")))
 }
 
 fn gains(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {

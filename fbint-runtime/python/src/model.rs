@@ -84,7 +84,8 @@ impl Model {
     /// guess: entries of the start that a repair may move; implies repair.
     /// repair: whether the start is moved to a nearby state that satisfies the constraints.
     /// input: what gives inputs, by their names: a law, an expression of the state, the time and the parameters such as '2*sin(3*t)', a
-    ///     number, or the name of a CSV file with the columns t and the input's name, whose numbers are held.
+    ///     number, a table as (times, values), which are held, or as (times, values, 'linear'), or the name of a CSV file with the columns t
+    ///     and the input's name, as 'table.csv' or 'linear(table.csv)'.
     /// until_event: a condition such as 'q[1] < 0', which ends the run where it becomes true.
     ///
     /// A value that the command refuses raises ValueError, with its message. A run that ends before its end raises RunFailed. Ctrl-C interrupts

@@ -86,7 +86,7 @@ class Model:
         start: dict[str, Any] | Run | None = None,
         guess: dict[str, Any] | Run | None = None,
         repair: bool = False,
-        input: dict[str, str | float] | None = None,
+        input: dict[str, str | float | tuple[object, ...]] | None = None,
         until_event: str | None = None,
     ) -> Run: ...
     def ensemble(
@@ -109,7 +109,7 @@ class Model:
         start: dict[str, Any] | Run | None = None,
         guess: dict[str, Any] | Run | None = None,
         repair: bool = False,
-        input: dict[str, str | float] | None = None,
+        input: dict[str, str | float | tuple[object, ...]] | None = None,
     ) -> Ensemble: ...
 {export}    def start(self) -> dict[str, Any]: ...
     # A state of shape (n,), or many of shape (k, n), to rates of the same shape, and to integrals of shape (m,) or (k, m).

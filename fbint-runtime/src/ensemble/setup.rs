@@ -173,7 +173,8 @@ impl ResolvedSettings {
             }
         };
         // Lanes look for no events.
-        let stepping = if facts.events.is_empty() { stepping } else { EnsembleStepping::OneByOne };
+        let is_stopped = !facts.events.is_empty() || facts.has_switches() || facts.law_delay.is_some();
+        let stepping = if !is_stopped { stepping } else { EnsembleStepping::OneByOne };
         Ok(Self { given: Settings { every, ..settings }, times, stepping, limits })
     }
 }

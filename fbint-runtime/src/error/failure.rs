@@ -84,6 +84,17 @@ pub enum Cause {
         /// When.
         time: f64,
     },
+    /// A switch of the field is met again and again.
+    #[error(
+        "the field switches at `{switch}` = 0 again and again at t = {time:?}, and goes on neither on one side nor between them: make \
+         what switches there smooth, as `(x / 1e-3).tanh()` in place of `x.signum()`"
+    )]
+    Chattering {
+        /// The function at whose zeros the field switches.
+        switch: String,
+        /// When.
+        time: f64,
+    },
     /// The field was not finite before the step.
     #[error("the rate of `{name}` is {value:?} in the state before; the field is not defined there")]
     Rate {

@@ -12,6 +12,7 @@ use core::marker::PhantomData;
 #[cfg(feature = "std")]
 use crate::error::Error;
 use crate::error::failure::UndefinedInput;
+use crate::field::sides::Side;
 use crate::field::{ALWAYS, DIFFERENCE, Driver, Field, TakesInput};
 use crate::hold::consistent_start::size_of_variable;
 use crate::numbers::entries::Entries;
@@ -166,6 +167,22 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
     fn start_at(&mut self, x: &Vector<S>) {
         self.field.start_at(x);
     }
+
+    fn hold_sides(&mut self, sides: &[Side]) {
+        self.field.hold_sides(sides);
+    }
+
+    fn inputs(&self, x: &Vector<S>, inputs: &mut [f64]) {
+        inputs.iter_mut().zip(self.input(x)).for_each(|(input, given)| *input = given);
+    }
+
+    fn switches(&self, x: &Vector<S>, values: &mut [f64]) {
+        self.field.switches_with(self.input(x), x, values);
+    }
+
+    fn switch_rate(&self, x: &Vector<S>, place: usize) -> f64 {
+        self.field.switch_rate_with(self.input(x), x, place)
+    }
 }
 
 impl<S: DrivenSystem, F, I: Signal<S>> Driver for Driven<S, F, I> {
@@ -241,6 +258,59 @@ impl<S: DrivenSystem<Input = I>, I: Clone> Signal<S> for Held<I> {
 
     fn range(&self) -> [f64; 2] {
         [self.samples.first().map_or(self.until, |(time, _)| *time), self.until]
+    }
+}
+
+/// A table of inputs between whose rows they are linear in time (first-order hold). Each step ends where the slope changes.
+///
+/// ```
+/// use fbint_runtime::{Linear, Method, Simulation, feedback_system};
+///
+/// /// A mass on rails with a motor.
+/// #[feedback_system(coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, input(thrust), force(p = thrust))]
+/// pub struct Trolley;
+///
+/// let ramp = [(0.0, 0.0), (1.0, 3.0)].map(|(time, thrust)| (time, TrolleyInput { thrust }));
+/// let run = Simulation::new(&Trolley, TrolleyState::default())?
+///     .input(Linear::new(ramp, 2.0)?)
+///     .run(Method::Rk4 { h: 0.1 }, 2.0)?;
+/// // It is 3 t until t = 1, and 3 from then on.
+/// assert!((run.state().p - 4.5).abs() < 1e-12);
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+#[cfg(feature = "std")]
+#[derive(Clone, Debug)]
+pub struct Linear<I>(Held<I>);
+
+#[cfg(feature = "std")]
+impl<I> Linear<I> {
+    /// The table of inputs at these times; the last ones hold until `until`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Held::new`].
+    pub fn new(samples: impl Into<Vec<(f64, I)>>, until: f64) -> Result<Self, Error> {
+        Held::new(samples, until).map(Self)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<S: DrivenSystem<Input = I>, I: Clone + Into<S::Inputs<f64>> + From<S::Inputs<f64>>> Signal<S> for Linear<I> {
+    fn at(&self, time: f64, _: &S::State) -> I {
+        let Self(Held { samples, current, .. }) = self;
+        let (from, first) = &samples[current.get()];
+        let Some((until, next)) = samples.get(current.get() + 1) else { return first.clone() };
+        let (weight, ends) = ((time - from) / (until - from), [first, next].map(|input| input.clone().into()));
+        let inputs: S::Inputs<f64> = Entries::from_fn(|i| ends[0][i] + weight * (ends[1][i] - ends[0][i]));
+        I::from(inputs)
+    }
+
+    fn hold(&self, time: f64) -> f64 {
+        Signal::<S>::hold(&self.0, time)
+    }
+
+    fn range(&self) -> [f64; 2] {
+        Signal::<S>::range(&self.0)
     }
 }
 

@@ -3,12 +3,15 @@
 //! The start fixes F_target: 0 for constraints, the value at the start for the energy and the invariants. Everything that
 //! can be wrong is refused when a [`Feedback`] is made; from then on nothing allocates and nothing panics.
 
+use core::any::Any;
+
 use derive_where::derive_where;
 
 use crate::error::Error;
 use crate::field::gains::Gains;
 use crate::field::policy::{ConstantGain, GainPolicy, Targets};
-use crate::field::{Field, TakesInput, under_laws};
+use crate::field::sides::{self, Motion, Side, Sliding};
+use crate::field::{Field, Laws, TakesInput, under_laws};
 use crate::hold::consistent_start::{check_distinct, check_start, targets};
 use crate::numbers::scalar::Scalar;
 use crate::numbers::sealed::Sealed;
@@ -22,6 +25,8 @@ pub struct Feedback<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar = f64> {
     system: S::Prepared<T>,
     gain: K::Weighted<T>,
     targets: Targets<S, T>,
+    laws: Laws,
+    sliding: Sliding,
 }
 
 impl<S: FeedbackSystem, K: GainPolicy<S>> Feedback<S, K> {
@@ -39,7 +44,8 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> Feedback<S, K> {
         if K::INVERTS {
             check_distinct::<S>(&system, start, false)?;
         }
-        Ok(Self { system, gain: gains.0.weighted(&system), targets: Targets::new(integrals, &system) })
+        let (gain, targets) = (gains.0.weighted(&system), Targets::new(integrals, &system));
+        Ok(Self { system, gain, targets, laws: Laws::Followed, sliding: Sliding::NONE })
     }
 
     /// The feedback field in numbers of another type, for example in single precision or in dual numbers.
@@ -55,6 +61,8 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Feedback<S, K, T> {
             system: S::gather(&|lane| &member(lane).system),
             gain: K::gather(&|lane| &member(lane).gain),
             targets: Targets::gather(&|lane| &member(lane).targets),
+            laws: Laws::Followed,
+            sliding: Sliding::NONE,
         }
     }
 
@@ -67,6 +75,25 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Feedback<S, K, T> {
     #[inline]
     pub fn violations(&self, x: &Vector<S, T>) -> Integrals<S, T> {
         self.targets.changes(&self.system.integrals(x))
+    }
+
+    /// The field of the system with inputs that are given.
+    #[inline(always)]
+    fn rates(&self, system: &S::Prepared<T>, x: &Vector<S, T>) -> Vector<S, T> {
+        K::field(&self.gain, system, &self.targets, x)
+    }
+
+    /// The field in doubles, which alone has sides.
+    fn in_doubles(&self) -> Option<&Feedback<S, K>> {
+        <dyn Any>::downcast_ref(self)
+    }
+
+    #[cold]
+    fn sliding_value(&self, sliding: &Sliding, x: &Vector<S, T>) -> Vector<S, T> {
+        let of = |own: &Feedback<S, K>| {
+            sides::by_doubles(x, |x| sliding.value(&own.own_motion(&|system, x| own.rates(system, x)), x))
+        };
+        self.in_doubles().map_or(*x, of)
     }
 
     /// One step of the explicit Euler method.
@@ -107,16 +134,46 @@ where
     }
 }
 
+impl<S: FeedbackSystem, K: GainPolicy<S>> Feedback<S, K> {
+    /// What moves the system by these rates, with inputs by their laws.
+    fn own_motion<'f>(&'f self, rates: &'f sides::Rates<'f, S>) -> Motion<'f, S> {
+        Motion { system: &self.system, laws: self.laws, rates }
+    }
+}
+
 impl<S: FeedbackSystem, K: GainPolicy<S>> Sealed for Feedback<S, K> {}
 
 impl<S: DrivenSystem, K: GainPolicy<S>> TakesInput<S> for Feedback<S, K> {
     #[inline]
     fn value_with(&self, input: S::Inputs<f64>, x: &Vector<S>) -> Vector<S> {
-        K::field(&self.gain, &S::with_input(self.system, input), &self.targets, x)
+        let system = S::with_input(self.system, input);
+        match self.sliding.of(system.facts()) {
+            None => self.rates(&system, x),
+            Some(sliding) => {
+                let rates = |system: &S::Prepared<f64>, x: &Vector<S>| self.rates(system, x);
+                sliding.value(&Motion::<S> { system: &system, laws: Laws::Held, rates: &rates }, x)
+            }
+        }
     }
 
     fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
-        K::jacobian(&self.gain, &S::with_input(self.system, input), &self.targets, x, add)
+        let system = S::with_input(self.system, input);
+        match self.sliding.of(system.facts()) {
+            None => K::jacobian(&self.gain, &system, &self.targets, x, add),
+            Some(_) => sides::differences(x, self.dimension(), &|x| self.value_with(input, x), add),
+        }
+    }
+
+    fn switches_with(&self, input: S::Inputs<f64>, x: &Vector<S>, values: &mut [f64]) {
+        let rates = |system: &S::Prepared<f64>, x: &Vector<S>| self.rates(system, x);
+        let system = &S::with_input(self.system, input);
+        self.sliding.switches(&Motion::<S> { system, laws: Laws::Held, rates: &rates }, x, values);
+    }
+
+    fn switch_rate_with(&self, input: S::Inputs<f64>, x: &Vector<S>, place: usize) -> f64 {
+        let rates = |system: &S::Prepared<f64>, x: &Vector<S>| self.rates(system, x);
+        let system = &S::with_input(self.system, input);
+        self.sliding.switch_rate(&Motion::<S> { system, laws: Laws::Held, rates: &rates }, x, place)
     }
 
     #[inline]
@@ -130,9 +187,44 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
 
     #[inline(always)]
     fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
-        match self.system.facts().has_laws() {
-            false => K::field(&self.gain, &self.system, &self.targets, x),
-            true => K::field(&self.gain, &self.system.under_law(x), &self.targets, x),
+        match self.sliding.of(self.system.facts()) {
+            None => self.rates(&self.laws.apply::<S, T>(&self.system, x), x),
+            Some(sliding) => self.sliding_value(sliding, x),
+        }
+    }
+
+    fn hold_sides(&mut self, sides: &[Side]) {
+        if let Some(own) = <dyn Any>::downcast_mut::<Feedback<S, K>>(self) {
+            own.system = sides::on_sides::<S>(&own.system, sides);
+            own.sliding = Sliding::along(sides);
+        }
+    }
+
+    fn switches(&self, x: &Vector<S, T>, values: &mut [f64]) {
+        if let (Some(own), Some(x)) = (self.in_doubles(), <dyn Any>::downcast_ref(x)) {
+            own.sliding.switches(&own.own_motion(&|system, x| own.rates(system, x)), x, values);
+        }
+    }
+
+    fn switch_rate(&self, x: &Vector<S, T>, place: usize) -> f64 {
+        match (self.in_doubles(), <dyn Any>::downcast_ref(x)) {
+            (Some(own), Some(x)) => {
+                own.sliding.switch_rate(&own.own_motion(&|system, x| own.rates(system, x)), x, place)
+            }
+            _ => 0.0,
+        }
+    }
+
+    fn inputs(&self, x: &Vector<S, T>, inputs: &mut [f64]) {
+        if let (Some(own), Some(x)) = (self.in_doubles(), <dyn Any>::downcast_ref(x)) {
+            own.laws.apply::<S, f64>(&own.system, x).inputs_into(inputs);
+        }
+    }
+
+    fn hold_laws(&mut self, x: Option<&Vector<S, T>>) {
+        self.laws = Laws::Held;
+        if let Some(x) = x {
+            self.system = self.system.under_law(x);
         }
     }
 
@@ -143,8 +235,11 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
 
     /// Known where the gains do not depend on the state.
     fn jacobian(&self, x: &Vector<S, T>, add: &mut dyn FnMut(usize, usize, T)) -> bool {
-        let Self { system, gain, targets } = self;
-        under_laws::<S, T>(system, x, &mut |system, add| K::jacobian(gain, system, targets, x, add), add)
+        if self.sliding.of(self.system.facts()).is_some() {
+            return sides::differences(x, self.dimension(), &|x| self.value(x), add);
+        }
+        let Self { system, gain, targets, laws, .. } = self;
+        under_laws::<S, T>((system, *laws), x, &mut |system, add| K::jacobian(gain, system, targets, x, add), add)
     }
 
     /// The largest eigenvalue of DF^T K DF at x: the rate, per unit of time, at which the violation that decays fastest does.

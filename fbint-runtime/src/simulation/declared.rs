@@ -20,7 +20,10 @@ pub(super) fn declared_events<S: FeedbackSystem>(system: &S) -> Vec<Event<'_, Ve
         facts,
         &(Rc::new(move |state: &[f64]| {
             let mut values = vec![0.0; count];
-            system.events_at(&from_slice(state), &mut values);
+            // The inputs follow the entries of the state and the functions of the switches.
+            let (own, appended) = state.split_at(facts.state.len());
+            let inputs = appended.get(facts.switches.len()..).unwrap_or_default();
+            system.events_at(&from_slice(own), inputs, &mut values);
             values
         }) as Values<'_>),
     )

@@ -24,6 +24,8 @@ pub struct Event<'a, X> {
     pub(crate) count: u64,
     pub(crate) condition: Option<Condition<'a, X>>,
     pub(crate) reset: Option<Reset<'a, X>>,
+    /// Whether the field switches there, which ends a step and is not recorded.
+    pub(crate) is_switch: bool,
 }
 
 /// The function that passes 0.
@@ -48,6 +50,7 @@ impl<'a, X> Event<'a, X> {
             count: 1,
             condition: None,
             reset: None,
+            is_switch: false,
         }
     }
 
@@ -99,8 +102,8 @@ impl<'a, X> Event<'a, X> {
     where
         X: From<V> + Into<V> + 'a,
     {
-        let Self { name, value, direction, is_terminal, count, condition, reset } = self;
-        let shaped = |state: &Vec<f64>| X::from(from_slice::<V>(state));
+        let Self { name, value, direction, is_terminal, count, condition, reset, is_switch } = self;
+        let shaped = move |state: &Vec<f64>| X::from(from_slice::<V>(&state[..dimension]));
         let reset = reset.map(|reset| -> Reset<'a, Vec<f64>> {
             Box::new(move |time, state| reset(time, &shaped(state)).into().as_ref()[..dimension].to_vec())
         });
@@ -108,7 +111,7 @@ impl<'a, X> Event<'a, X> {
             Box::new(move |time, state| condition(time, &shaped(state)))
         });
         let value = Box::new(move |time, state: &Vec<f64>| value(time, &shaped(state)));
-        Event { name, value, direction, is_terminal, count, condition, reset }
+        Event { name, value, direction, is_terminal, count, condition, reset, is_switch }
     }
 
     /// Whether it occurs where its function goes from one value to another, which are not both 0.
@@ -124,7 +127,7 @@ impl<'a, X> Event<'a, X> {
 
     /// Whether the run does not simply go on after its occurrence of this number.
     pub(crate) fn stops(&self, number: u64) -> bool {
-        self.ends(number) || self.reset.is_some()
+        self.ends(number) || self.reset.is_some() || self.is_switch
     }
 
     /// Whether its occurrence of this number ends the run.
@@ -135,6 +138,13 @@ impl<'a, X> Event<'a, X> {
     /// Whether the run does not simply go on after its next occurrence, whatever happened before.
     pub(crate) fn always_stops(&self) -> bool {
         self.stops(1) && self.condition.is_none()
+    }
+}
+
+impl<'a> Event<'a, Vec<f64>> {
+    /// Where a number that follows the entries of a state passes from positive to negative, as the field switches there.
+    pub(crate) fn switch(name: &str, place: usize) -> Self {
+        Self { is_switch: true, ..Self::new(name, move |_, state: &Vec<f64>| state[place]).falling() }
     }
 }
 

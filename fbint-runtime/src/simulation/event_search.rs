@@ -10,8 +10,10 @@
 
 use super::sign_changes::{FRACTIONS, SAMPLES, Series, SignChanges};
 use super::snapshot::{Past, PastOccurrence};
+use super::switching::{Switching, sides_from, switch_events};
 use crate::error::Error;
 use crate::error::failure::Cause;
+use crate::field::sides::Side;
 use crate::hold::consistent_start::{Parameters, find_start};
 use crate::simulation::event::{BracketingInterval, Event, locate, resolution};
 use crate::system::StateRole;
@@ -29,6 +31,8 @@ const SKETCHED: f64 = 2.0;
 const SHORT: f64 = 1.0 / 1024.0;
 /// An event function rests if it continues after a reset in the same direction at less than this part of the rate.
 const RESTING: f64 = 0.01;
+/// A switch that is met more often than this in a row within indistinct times chatters.
+const MOST_SWITCHES: u32 = 8;
 
 /// The order of a state within a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,6 +61,12 @@ pub(super) struct EventSearch<'a> {
     pub(super) occurrences: Vec<PastOccurrence>,
     /// The occurrence that ended the run.
     pub(super) end: Option<usize>,
+    /// The sides of the field's switches, once they are chosen.
+    sides: Option<Vec<Side>>,
+    /// The switches that were met where the last step ended.
+    switched: Vec<usize>,
+    /// For each switch, when it was met last, and how often in a row at once.
+    meetings: Vec<(f64, u32)>,
 }
 
 /// A step as its ends.
@@ -71,6 +81,8 @@ pub(super) struct Stretch {
 pub(super) struct Stop {
     pub(super) time: f64,
     pub(super) state: Vec<f64>,
+    /// What events take besides the state.
+    appended: Vec<f64>,
     /// The first of the events there, by its occurrence.
     first: usize,
 }
@@ -86,18 +98,44 @@ impl<'a> EventSearch<'a> {
     pub(super) fn new(
         system: &'a dyn DynamicalSystem,
         parameters: Parameters<'a>,
-        events: Vec<Event<'a, Vec<f64>>>,
+        mut events: Vec<Event<'a, Vec<f64>>>,
         begun: f64,
     ) -> Self {
+        let switches = system.facts().switches.len();
+        events.extend(switch_events(system.facts()));
         let (left, values) = (vec![Some(0.0); events.len()], vec![0.0; events.len()]);
-        Self { system, parameters, events, begun, values, left, occurrences: Vec::new(), end: None }
+        Self {
+            system,
+            parameters,
+            events,
+            begun,
+            values,
+            left,
+            occurrences: Vec::new(),
+            end: None,
+            sides: None,
+            switched: Vec::new(),
+            meetings: vec![(f64::NEG_INFINITY, 0); switches],
+        }
+    }
+
+    /// Chooses the sides of the field's switches on which the run goes on.
+    pub(super) fn choose_sides(&mut self, time: f64, state: &[f64], field: &mut dyn Switching) {
+        let sides = sides_from(field, (time, state), self.sides.as_deref(), &self.switched);
+        self.switched.clear();
+        self.sides = Some(sides);
+    }
+
+    /// The sides of the field's switches.
+    pub(super) fn sides(&self) -> &[Side] {
+        self.sides.as_deref().unwrap_or_default()
     }
 
     pub(super) fn is_needed(&self) -> bool {
         !self.events.is_empty()
     }
 
-    /// Begins at a state.
+    /// Begins at a state, to which the functions of the switches are appended.
     pub(super) fn begin(&mut self, time: f64, state: &Vec<f64>) -> Result<(), Cause> {
         self.values = self.values_at(time, state)?;
         Ok(())
@@ -106,16 +144,7 @@ impl<'a> EventSearch<'a> {
     /// Records what occurs in a step; returns where the run stops in it, if it does.
     pub(super) fn look(&mut self, step: &Stretch, state_at: StateAt<'_>) -> Result<Option<Stop>, Cause> {
         let values = self.values_at(step.until, &step.end)?;
-        let sketch = sketched(step, state_at)?;
-        let mut met = Vec::new();
-        for event in 0..self.events.len() {
-            for bracket in self.brackets(event, values[event], step, &sketch, state_at)? {
-                let time = locate(bracket, |time| self.value(event, time, &state_at(time, Detail::Exact)?))?;
-                if self.counts(event, time, step, state_at)? {
-                    met.push(Met { event, time });
-                }
-            }
-        }
+        let mut met = self.meetings(step, &values, state_at)?;
         let stop = self.stop(&met);
         // Events that are as near to the stop as it is located are met at once with it.
         let reach = stop.map_or(step.until, |time| time + resolution(step.from, step.until));
@@ -127,20 +156,66 @@ impl<'a> EventSearch<'a> {
         let mut last = None;
         for Met { event, time } in &met {
             let state = if *time == step.until { step.end.clone() } else { state_at(*time, Detail::Exact)? };
-            self.record(*event, *time, &state);
+            if !self.events[*event].is_switch {
+                self.record(*event, *time, &state);
+            }
             last = Some(state);
         }
         self.depart(step.from, stop.unwrap_or(step.until));
-        let (Some(time), Some(state)) = (stop, last) else {
+        let (Some(time), Some(mut state)) = (stop, last) else {
             self.values = values;
             return Ok(None);
         };
-        let at_once = met.iter().filter(|met| met.time == time);
-        let first = self.occurrences.len() - at_once.clone().count();
-        for met in at_once {
-            self.left[met.event] = Some(self.rate_before(met.event, time, &state, step, state_at)?);
+        let at_once: Vec<usize> = met.iter().filter(|met| met.time == time).map(|met| met.event).collect();
+        let (switches, events): (Vec<usize>, Vec<usize>) =
+            at_once.iter().partition(|event| self.events[**event].is_switch);
+        let first = self.occurrences.len() - events.len();
+        for event in at_once {
+            self.left[event] = Some(self.rate_before(event, time, &state, step, state_at)?);
         }
-        Ok(Some(Stop { time, state, first }))
+        self.switch(&switches, time)?;
+        let appended = state.split_off(self.entries());
+        Ok(Some(Stop { time, state, appended, first }))
+    }
+
+    /// Every event that is met in a step, at whose end the functions have these values.
+    fn meetings(&self, step: &Stretch, values: &[f64], state_at: StateAt<'_>) -> Result<Vec<Met>, Cause> {
+        let sketch = sketched(step, state_at)?;
+        let mut met: Vec<Met> = Vec::new();
+        for event in 0..self.events.len() {
+            for bracket in self.brackets(event, values[event], step, &sketch, state_at)? {
+                let time = locate(bracket, |time| self.value(event, time, &state_at(time, Detail::Exact)?))?;
+                if self.counts(event, time, step, state_at)? {
+                    met.push(Met { event, time });
+                }
+            }
+            // On the other side without a place where it passed, which is a matter of rounding.
+            let is_beyond = self.events[event].is_switch && values[event] < 0.0;
+            if is_beyond && met.last().is_none_or(|last| last.event != event) {
+                met.push(Met { event, time: step.until });
+            }
+        }
+        Ok(met)
+    }
+
+    /// Remembers which switches are met at once; refuses one that is met again and again.
+    fn switch(&mut self, met: &[usize], time: f64) -> Result<(), Cause> {
+        let first = self.events.len() - self.meetings.len();
+        for &event in met {
+            let (last, times) = self.meetings[event - first];
+            let times = if time - last < ACCUMULATED * self.indistinct(time) { times + 1 } else { 0 };
+            if times > MOST_SWITCHES {
+                return Err(Cause::Chattering { switch: self.events[event].name.clone(), time });
+            }
+            self.meetings[event - first] = (time, times);
+            self.switched.push(event - first);
+        }
+        Ok(())
+    }
+
+    /// The number of entries of a state.
+    fn entries(&self) -> usize {
+        self.system.facts().state.len()
     }
 
     /// Whether the condition of an event holds where it is met.
@@ -296,7 +371,7 @@ impl<'a> EventSearch<'a> {
     }
 
     fn record(&mut self, event: usize, time: f64, state: &[f64]) {
-        self.occurrences.push(PastOccurrence { event, time, state: state.to_vec(), reset: None });
+        self.occurrences.push(PastOccurrence { event, time, state: state[..self.entries()].to_vec(), reset: None });
     }
 
     /// Leaves what was met where a step began, if it went far enough to be told from there.
@@ -314,7 +389,8 @@ impl<'a> EventSearch<'a> {
             let event = self.occurrences[number].event;
             if let Some(reset) = &self.events[event].reset {
                 self.check_accumulation(number)?;
-                let next = reset(stop.time, state.as_ref().unwrap_or(&stop.state));
+                let before = state.as_ref().unwrap_or(&stop.state);
+                let next = reset(stop.time, &[before.as_slice(), &stop.appended].concat());
                 let next = self.consistent(event, stop.time, next)?;
                 self.occurrences[number].reset = Some(next.clone());
                 state = Some(next);
@@ -324,7 +400,9 @@ impl<'a> EventSearch<'a> {
                 self.end = Some(number);
             }
         }
-        self.begin(stop.time, state.as_ref().unwrap_or(&stop.state))?;
+        if state.is_some() {
+            self.sides = None;
+        }
         Ok(state)
     }
 
@@ -370,7 +448,12 @@ impl<'a> EventSearch<'a> {
 
     /// The data from which a run continues here.
     pub(super) fn past(&self) -> Past {
-        Past { occurrences: self.occurrences.clone(), left: self.left.clone(), changes: Vec::new() }
+        Past {
+            occurrences: self.occurrences.clone(),
+            left: self.left.clone(),
+            changes: Vec::new(),
+            sides: self.sides().to_vec(),
+        }
     }
 
     /// Continues from a snapshot.
@@ -379,6 +462,10 @@ impl<'a> EventSearch<'a> {
         if past.left.len() != self.events.len() || !past.occurrences.iter().all(is_known) {
             return Err(Error::ForeignSnapshot { reason: "it has another number of events" });
         }
+        if past.sides.len() != self.meetings.len() {
+            return Err(Error::ForeignSnapshot { reason: "its field has another number of switches" });
+        }
+        self.sides = (!past.sides.is_empty()).then(|| past.sides.clone());
         self.occurrences.clone_from(&past.occurrences);
         self.left.clone_from(&past.left);
         Ok(())

@@ -171,6 +171,7 @@ impl<'a> Record<'a> {
             largest_projection: self.largest_projection,
             dependence: self.dependence.as_ref().map(|(state, dependence)| (dependence.time, state.clone())),
             events: None,
+            laws: Vec::new(),
         }
     }
 

@@ -5,13 +5,16 @@ use std::ops::ControlFlow;
 use super::event_search::{Detail, EventSearch, Stop, Stretch};
 use super::record::{FlatSample, Record};
 use super::run::FlatRun;
+use super::sampled::LawSamples;
 use super::sampling::{DueTimes, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Moment, Origin, Past, PastOccurrence, Snapshot};
 use super::stepper::{Control, Memory, Stepper};
+use super::switching::Switching;
 use crate::error::Error;
 use crate::error::failure::{Cause, Failure};
 use crate::field::Driver;
+use crate::field::sides::Side;
 use crate::hold::consistent_start::Parameters;
 use crate::simulation::event::Event;
 use crate::stages::step_size::LEAST_LOG_ERROR;
@@ -30,9 +33,14 @@ pub(super) struct RunLoop<'a> {
     origin: Origin,
     span: Span,
     samples: Option<SampleTimes>,
+    /// The samples of the laws of inputs, if they are sampled.
+    laws: Option<LawSamples>,
     /// Where to go on instead of at the start.
     from: Option<ResumePoint>,
 }
+
+/// Appends the functions of the switches to a state, for events that take them.
+pub(super) type AppendSwitches<'f> = &'f dyn Fn(&mut Vec<f64>);
 
 /// The point at which a run continues, besides its record.
 struct ResumePoint {
@@ -56,6 +64,7 @@ pub(super) struct RunInputs<'a> {
     pub(super) targets: Vec<f64>,
     pub(super) is_projected: bool,
     pub(super) samples: Option<SampleTimes>,
+    pub(super) laws: Option<LawSamples>,
     pub(super) observer: BoxedObserver<'a>,
     pub(super) events: Vec<Event<'a, Vec<f64>>>,
     pub(super) from: Option<Snapshot>,
@@ -112,6 +121,7 @@ impl<'a> RunLoop<'a> {
             targets,
             is_projected,
             samples,
+            laws,
             observer,
             events,
             from,
@@ -123,14 +133,26 @@ impl<'a> RunLoop<'a> {
             record.name_singular_gradients();
         }
         let search = EventSearch::new(system, parameters, events, span.from);
-        let mut run = Self { system, record, observer, search, origin, span, samples, from: None };
+        let mut run = Self { system, record, observer, search, origin, span, samples, laws, from: None };
         if let Some(snapshot) = from {
             run.restore(snapshot)?;
         }
-        let Self { search, record, .. } = &mut run;
-        let time = record.last.time;
-        search.begin(time, &record.last.state).map_err(|cause| record.failed(time, cause))?;
         Ok(run)
+    }
+
+    /// Takes a sample of the laws of inputs if it is due, and hands the state whose laws hold to the field.
+    pub(super) fn hold_laws(&mut self, hold: &mut dyn FnMut(Option<&[f64]>)) {
+        if let Some(laws) = &mut self.laws {
+            laws.take(self.record.last.time, &self.record.last.state);
+            hold(laws.held());
+        }
+    }
+
+    /// Chooses the sides of the field's switches on which the run goes on, and returns them.
+    pub(super) fn choose_sides(&mut self, field: &mut dyn Switching) -> Vec<Side> {
+        let FlatSample { time, state, .. } = &self.record.last;
+        self.search.choose_sides(*time, state, field);
+        self.search.sides().to_vec()
     }
 
     fn restore(&mut self, snapshot: Snapshot) -> Result<(), Error> {
@@ -140,6 +162,9 @@ impl<'a> RunLoop<'a> {
         snapshot.check(self.system, &self.origin)?;
         snapshot.events.iter().try_for_each(|past| self.search.restore(past))?;
         self.record.restore(&snapshot, self.search.last_reset())?;
+        if let Some(laws) = &mut self.laws {
+            laws.restore(snapshot.time, &snapshot.laws);
+        }
         let Snapshot { time, steps, stride, memory, .. } = snapshot;
         self.from = Some(ResumePoint { time, steps, stride, memory });
         Ok(())
@@ -183,8 +208,14 @@ impl<'a> RunLoop<'a> {
     }
 
     /// Makes the steps to the end of the run, or to a reset.
-    pub(super) fn follow(&mut self, stepper: &mut dyn Stepper, pace: &Pace<'_>) -> Result<Segment, Error> {
+    pub(super) fn follow(
+        &mut self,
+        stepper: &mut dyn Stepper,
+        pace: &Pace<'_>,
+        append: AppendSwitches<'_>,
+    ) -> Result<Segment, Error> {
         let mut progress = self.begin(stepper, pace)?;
+        self.begin_search(append)?;
         loop {
             if self.is_over(stepper, pace, &progress) {
                 return Ok(Segment::ended(stepper, &progress));
@@ -199,7 +230,7 @@ impl<'a> RunLoop<'a> {
             }
             let is_projected = landed.is_some();
             if self.search.is_needed()
-                && let Some(stop) = self.look(stepper)?
+                && let Some(stop) = self.look(stepper, append)?
             {
                 self.record.largest_projection = largest;
                 return self.stop_in_step(&stop, stepper, pace, progress);
@@ -207,16 +238,30 @@ impl<'a> RunLoop<'a> {
             // Before the step is recorded: the last good state is where it begins.
             let mut due = Vec::new();
             if let Sampling::Times(times) = &mut progress.sampling {
-                let reach = pace.schedule().map_or(stepper.end().0, |schedule| schedule.reach(progress.number));
+                let end = stepper.end().0;
+                let is_cut = pace.schedule().is_none_or(|schedule| schedule.time(progress.number) != end);
+                let reach = pace.schedule().filter(|_| !is_cut).map_or(end, |schedule| schedule.reach(progress.number));
                 due = self.states_due(reach, None, stepper, pace, times)?;
             }
             stepper.keep(None);
             let (time, state) = stepper.end();
             self.record.add(time, state, is_projected)?;
+            if self.laws.as_ref().is_some_and(|laws| laws.is_due(time)) {
+                self.sample_at_stop(time, due, stepper, pace, &mut progress)?;
+                return Ok(self.go_on_from(time, stepper, pace, &progress));
+            }
             if self.sample(due, stepper, pace, &mut progress)? {
                 pace.audit(stepper)?;
             }
         }
+    }
+
+    /// Begins to look for events where the run continues.
+    fn begin_search(&mut self, append: AppendSwitches<'_>) -> Result<(), Error> {
+        let Self { search, record, .. } = self;
+        let (time, mut state) = (record.last.time, record.last.state.clone());
+        append(&mut state);
+        search.begin(time, &state).map_err(|cause| record.failed(time, cause))
     }
 
     /// Brings a stepper to the point at which the run continues.
@@ -272,8 +317,9 @@ impl<'a> RunLoop<'a> {
 
     /// Shows the moment to the watcher.
     fn is_interrupted(&mut self, stepper: &dyn Stepper, number: u64, stride: u64) -> bool {
-        let Self { record, observer, search, origin, span, .. } = self;
+        let Self { record, observer, search, origin, span, laws, .. } = self;
         let snapshot = || Snapshot {
+            laws: laws.as_ref().map_or(Vec::new(), LawSamples::states),
             events: search.is_needed().then(|| Past { changes: record.changes(), ..search.past() }),
             ..record.snapshot(origin.clone(), number, stride, stepper.memory())
         };
@@ -290,17 +336,22 @@ impl<'a> RunLoop<'a> {
         pace.hold(progress.number, stepper)?;
         let (until, h) = pace.step(self.span, progress.number);
         progress.number += 1;
-        Ok((until, progress.rest.take().unwrap_or(h)))
+        let h = progress.rest.take().unwrap_or(h);
+        match &self.laws {
+            Some(laws) if laws.is_due_before(until) => Ok((laws.next, laws.next - self.record.last.time)),
+            _ => Ok((until, h)),
+        }
     }
 
     /// Looks for events in the last step, unless it has left the doubles, which its record reports.
     #[inline(never)]
-    fn look(&mut self, stepper: &mut dyn Stepper) -> Result<Option<Stop>, Error> {
+    fn look(&mut self, stepper: &mut dyn Stepper, append: AppendSwitches<'_>) -> Result<Option<Stop>, Error> {
         let (until, end) = stepper.end();
-        let step = Stretch { from: self.record.last.time, until, end: end.to_vec() };
+        let mut step = Stretch { from: self.record.last.time, until, end: end.to_vec() };
         if step.end.iter().any(|entry| !entry.is_finite()) {
             return Ok(None);
         }
+        append(&mut step.end);
         let entries = self.system.facts().state;
         let mut state_at = |time: f64, detail: Detail| {
             let mut state = vec![0.0; entries.len()];
@@ -310,6 +361,7 @@ impl<'a> RunLoop<'a> {
                 stepper.within(time, &mut state).map_err(|reason| Cause::of_step(reason, entries))?;
                 stepper.project_within(time, &mut state);
             }
+            append(&mut state);
             Ok(state)
         };
         self.search.look(&step, &mut state_at).map_err(|cause| self.record.failed(step.until, cause))
@@ -369,12 +421,7 @@ impl<'a> RunLoop<'a> {
         };
         stepper.keep(Some((stop.time, &stop.state)));
         self.record.add(stop.time, &stop.state, false)?;
-        if pace.schedule().is_none_or(|schedule| stop.time == schedule.time(progress.number)) {
-            self.sample(due, stepper, pace, &mut progress)?;
-        } else {
-            due.iter().try_for_each(|(time, state)| self.record.sample_at(*time, state))?;
-            progress.number -= 1;
-        }
+        self.sample_at_stop(stop.time, due, stepper, pace, &mut progress)?;
         let reset = self.search.take(stop).map_err(|cause| self.record.failed(stop.time, cause))?;
         if let Some(state) = reset {
             self.record.start_at(stop.time, &state);
@@ -382,16 +429,39 @@ impl<'a> RunLoop<'a> {
         if self.search.end.is_some() {
             return Ok(Segment::ended(stepper, &progress));
         }
+        Ok(self.go_on_from(stop.time, stepper, pace, &progress))
+    }
+
+    /// Takes the samples in a step that ends at a time at which the run stops to go on; it may have been cut short there.
+    fn sample_at_stop(
+        &mut self,
+        time: f64,
+        due: Vec<(f64, Vec<f64>)>,
+        stepper: &dyn Stepper,
+        pace: &Pace<'_>,
+        progress: &mut SegmentProgress,
+    ) -> Result<(), Error> {
+        if pace.schedule().is_none_or(|schedule| time == schedule.time(progress.number)) {
+            self.sample(due, stepper, pace, progress)?;
+        } else {
+            due.iter().try_for_each(|(time, state)| self.record.sample_at(*time, state))?;
+            progress.number -= 1;
+        }
+        Ok(())
+    }
+
+    /// The end of a segment from which the run goes on with another field.
+    fn go_on_from(&mut self, time: f64, stepper: &dyn Stepper, pace: &Pace<'_>, progress: &SegmentProgress) -> Segment {
         let Memory { steps, evaluations, control, .. } = stepper.memory();
         // The next step may be as long as after any other, or it is rejected.
         let control = control.map(|control| Control { last_log_error: LEAST_LOG_ERROR, ..control });
         self.from = Some(ResumePoint {
-            time: pace.schedule().map_or(stop.time, |schedule| schedule.time(progress.number)),
+            time: pace.schedule().map_or(time, |schedule| schedule.time(progress.number)),
             steps: progress.number,
             stride: progress.sampling.stride(),
             memory: Memory { steps, evaluations, control, ..Memory::default() },
         });
-        Ok(Segment::Reset)
+        Segment::Reset
     }
 }
 

@@ -7,6 +7,7 @@
 use super::schedule::Span;
 use super::stepper::Memory;
 use crate::error::Error;
+use crate::field::sides::Side;
 use crate::hold::consistent_start::Parameters;
 use crate::method::settings::Method;
 use crate::simulation::drift::DriftRecord;
@@ -63,6 +64,9 @@ pub struct Snapshot {
     /// The state of the events, if the run has events.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(crate) events: Option<Past>,
+    /// The states of the last samples of the laws of inputs, if these are sampled.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub(crate) laws: Vec<Vec<f64>>,
 }
 
 /// The settings of a run, in addition to its start, its step and its events.
@@ -117,6 +121,9 @@ pub(crate) struct Past {
     pub(crate) left: Vec<Option<f64>>,
     /// F - F_target of every sample, if the targets have changed.
     pub(crate) changes: Vec<Vec<f64>>,
+    /// The sides of the field's switches.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub(crate) sides: Vec<Side>,
 }
 
 /// An occurrence of an event; see [`Occurrence`](crate::Occurrence).
@@ -177,7 +184,7 @@ impl Snapshot {
         let met = occurrences().map(|occurrence| &occurrence.state);
         let reset = occurrences().filter_map(|occurrence| occurrence.reset.as_ref());
         let sizes = control.iter().filter_map(|control| control.sizes.as_ref()).flatten();
-        let mut states = states.chain(carried.iter().flatten()).chain(sizes).chain(met).chain(reset);
+        let mut states = states.chain(carried.iter().flatten()).chain(sizes).chain(met).chain(reset).chain(&self.laws);
         if !states.all(|state| state.len() == entries) || !self.trajectory.iter().all(|row| row.len() == entries + 1) {
             return Err(Error::ForeignSnapshot { reason: "its state has another number of entries" });
         }

@@ -43,6 +43,10 @@ pub struct SystemFacts {
     pub open_inputs: &'static [&'static str],
     /// The declared events and sections, in the order of the declaration.
     pub events: &'static [DeclaredEvent],
+    /// The functions at whose zeros the field switches, as by `max`, `abs` or `if`. Steps of a run end there.
+    pub switches: &'static [&'static str],
+    /// The number of samples by which the laws of inputs are delayed, where they are sampled.
+    pub law_delay: Option<usize>,
     /// The shapes of the declared drawing.
     pub shapes: &'static [DeclaredShape],
     /// The number of a prepared system's values that depend on parameters alone.
@@ -83,6 +87,8 @@ impl SystemFacts {
         input_names: &[],
         open_inputs: &[],
         events: &[],
+        switches: &[],
+        law_delay: None,
         shapes: &[],
         prepared_numbers: 0,
         kinetic_energy: KineticEnergy::General,
@@ -99,6 +105,18 @@ impl SystemFacts {
     #[inline(always)]
     pub const fn has_laws(&self) -> bool {
         self.open_inputs.len() < self.input_names.len()
+    }
+
+    /// The number of inputs, and of sides on which switches are held.
+    #[doc(hidden)]
+    pub const fn given_numbers(&self) -> usize {
+        self.input_names.len() + self.switches.len()
+    }
+
+    /// Whether the field switches.
+    #[inline(always)]
+    pub const fn has_switches(&self) -> bool {
+        !self.switches.is_empty()
     }
 
     /// Puts the time into a state that has it: computed, and not added up.

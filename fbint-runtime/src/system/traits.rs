@@ -82,9 +82,15 @@ pub trait FeedbackSystem: Sized + 'static {
         None
     }
 
-    /// Puts the functions of the declared [events](SystemFacts::events) in a state into `values`.
+    /// The time between two samples of the laws of inputs, where they are [sampled](SystemFacts::law_delay).
     #[doc(hidden)]
-    fn events_at(&self, _x: &Self::Vector<f64>, _values: &mut [f64]) {}
+    fn law_period(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    /// Puts the functions of the declared [events](SystemFacts::events) in a state with these inputs into `values`.
+    #[doc(hidden)]
+    fn events_at(&self, _x: &Self::Vector<f64>, _inputs: &[f64], _values: &mut [f64]) {}
 
     /// Puts the coordinates and lengths of the declared [drawing](SystemFacts::shapes) in a state into `values`.
     #[doc(hidden)]
@@ -174,10 +180,30 @@ pub trait PreparedSystem<T: Scalar>: Entry {
         *self
     }
 
-    /// The entry of the inputs at an index by its law in a state.
+    /// Puts the inputs that the prepared system has into `values`, where inputs have laws.
     #[doc(hidden)]
-    fn law_of(&self, _x: &Vector<Self::System, T>, _input: usize) -> T {
+    fn inputs_into(&self, _values: &mut [T]) {}
+
+    /// Calls `work` with the system under its laws in a state and their derivatives there, of an entry of the inputs by one of the state.
+    #[doc(hidden)]
+    fn with_law_slopes(&self, _x: &Vector<Self::System, T>, work: &mut dyn FnMut(&Self, &dyn Fn(usize, usize) -> T)) {
+        work(self, &|_, _| T::from_f64(0.0));
+    }
+
+    /// Puts the functions at whose zeros the field [switches](SystemFacts::switches), with these inputs, into `values`.
+    #[doc(hidden)]
+    fn switches_at(&self, _x: &Vector<Self::System, T>, _values: &mut [T]) {}
+
+    /// The function of the switch at a place.
+    #[doc(hidden)]
+    fn switch_at(&self, _x: &Vector<Self::System, T>, _place: usize) -> T {
         T::from_f64(0.0)
+    }
+
+    /// The system with a switch on one side, whatever the state is: plus or minus infinity, or 0 where the state decides.
+    #[doc(hidden)]
+    fn on_side(&self, _place: usize, _side: T) -> Self {
+        *self
     }
 
     /// Calls `add(row, column, value)` for each entry of the Jacobian of X that does not vanish identically, or of the field with
@@ -255,6 +281,19 @@ pub trait DrivenSystem: FeedbackSystem {
 pub trait ControlledSystem: DrivenSystem {
     /// The inputs in a state by their laws; those that have none as the prepared system has them.
     fn law<T: Scalar>(system: &Self::Prepared<T>, x: &Vector<Self, T>) -> Self::Inputs<T>;
+    /// The derivatives of the inputs by the entries of the state, input by input.
+    fn law_jacobian<T: Scalar>(system: &Self::Prepared<T>, x: &Vector<Self, T>) -> Self::Inputs<Vector<Self, T>>;
+}
+
+/// A system whose field switches, as by `max`, `abs` or `if`, at zeros of functions that steps of a run end at.
+///
+/// Implemented by `#[feedback_system]`, not by hand.
+pub trait SwitchingSystem: FeedbackSystem {
+    /// An array with an entry for each of [`SystemFacts::switches`].
+    type Switches<T: Entry>: Entries<T>;
+
+    /// The functions at whose zeros the field switches, in a state.
+    fn switches<T: Scalar>(system: &Self::Prepared<T>, x: &Vector<Self, T>) -> Self::Switches<T>;
 }
 
 /// The data of the feedback: F_target and K of CPV22 eq. (6), as the generated code calls them.

@@ -371,6 +371,8 @@ impl<T: Copy> Registers<T> for RegisterList<T> {
 pub(crate) struct Layout {
     /// The place of each unknown within its kind.
     places: Table<Symbol, usize>,
+    /// The number of inputs, which the sides of switches come after.
+    inputs: usize,
 }
 
 impl Layout {
@@ -386,7 +388,8 @@ impl Layout {
             Role::Input => next(2),
             _ => 0,
         };
-        Self { places: symbols.rows().map(place).collect() }
+        let places = symbols.rows().map(place).collect();
+        Self { places, inputs: counts[2] }
     }
 
     /// The place of an input; `None` of those that only directional derivatives and adjoints read.
@@ -395,6 +398,7 @@ impl Layout {
             Input::State(symbol) => (Source::State, self.places[symbol]),
             Input::Parameter(symbol) => (Source::Prepared, self.places[symbol]),
             Input::Driving(symbol) => (Source::Inputs, self.places[symbol]),
+            Input::Side(place) => (Source::Inputs, self.inputs + place),
             Input::Prepared(index) => (Source::Prepared, index),
             Input::Variance(symbol) => (Source::First, symbol.place()),
             Input::Gain(integral) => (Source::First, integral.place()),

@@ -32,6 +32,8 @@ pub(crate) fn facts(model: Model) -> SystemFacts {
         open_inputs: list(model.derivation.open_inputs().map(name)),
         output_names: list(model.derivation.outputs.iter().map(|output| kept(output.name.clone()))),
         events: list(model.scenery.events.iter().map(event)),
+        switches: list(model.switches.iter().map(|switch| kept(switch.clone()))),
+        law_delay: model.sampling.as_ref().map(|(_, delay)| *delay),
         shapes: list(model.scenery.shapes.iter().map(shape)),
         prepared_numbers: model.programs.prepare.outputs.len(),
         kinetic_energy: kinetic_energy(model.findings.kinetic_energy),

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use fbint_catalogue::padded::MOST_PREPARED;
 use fbint_catalogue::{ListFunction, MatrixFunction};
 use fbint_macros_core::program::{
-    FEEDBACK_FIELD, FEEDBACK_FIELD_DERIVATIVES, GeneratedFunction, INTEGRALS, JACOBIAN, LAW, MOMENTUM_RATES,
-    MOMENTUM_RATES_JACOBIAN, MOMENTUM_STATE, MOMENTUM_STATE_JACOBIAN, MULTIPLIERS, OUTPUTS, POTENTIAL_GRADIENT,
-    PROJECTION, Program, REACTION_FIELD, SQUARED_GRADIENTS, VECTOR_FIELD, VECTOR_FIELD_DERIVATIVES,
+    FEEDBACK_FIELD, FEEDBACK_FIELD_DERIVATIVES, GeneratedFunction, INTEGRALS, JACOBIAN, LAW, LAW_JACOBIAN,
+    MOMENTUM_RATES, MOMENTUM_RATES_JACOBIAN, MOMENTUM_STATE, MOMENTUM_STATE_JACOBIAN, MULTIPLIERS, OUTPUTS,
+    POTENTIAL_GRADIENT, PROJECTION, Program, REACTION_FIELD, SQUARED_GRADIENTS, SWITCHES, VECTOR_FIELD,
+    VECTOR_FIELD_DERIVATIVES,
 };
 use fbint_macros_core::text::{Mistake, Model};
 use fbint_runtime::SystemFacts;
@@ -24,6 +25,8 @@ pub(crate) struct ModelFunctions {
     pub(crate) prepare: Code,
     pub(crate) defaults: Option<Code>,
     pub(crate) start: Option<Code>,
+    /// The time between two samples of the laws of inputs.
+    pub(crate) law_period: Option<Code>,
     /// The functions of the events and the coordinates of the drawing, by the state and the parameters.
     pub(crate) events: Code,
     pub(crate) drawing: Code,
@@ -42,7 +45,9 @@ pub(crate) struct ModelFunctions {
     pub(crate) jacobians: Option<[Code; 2]>,
     hamel: Option<HamelFunctions>,
     pub(crate) series: TextSeries,
-    law: Option<Code>,
+    /// The laws of inputs, and their derivatives by the state.
+    laws: Option<[Code; 2]>,
+    switches: Option<Code>,
 }
 
 /// The functions of the discrete Hamel integrator.
@@ -68,6 +73,7 @@ impl ModelFunctions {
             prepare: writer.list(&model.programs.prepare)?,
             defaults: beginning(&model.defaults)?,
             start: beginning(&model.start)?,
+            law_period: model.sampling.as_ref().map(|(period, _)| writer.list(period)).transpose()?,
             events: writer.list(&model.events)?,
             drawing: writer.list(&model.drawing)?,
             normalisation: writer.matrix(&model.programs.normalisation, Columns::all(3))?,
@@ -84,7 +90,8 @@ impl ModelFunctions {
             jacobians: writer.jacobians()?,
             hamel: writer.hamel()?,
             series: TextSeries::new(&model.programs, &writer.layout),
-            law: (!model.derivation.laws.is_empty()).then(|| writer.function(&LAW)).transpose()?,
+            laws: writer.laws()?,
+            switches: (!model.switches.is_empty()).then(|| writer.function(&SWITCHES)).transpose()?,
             facts: Box::leak(Box::new(facts(model))),
         })
     }
@@ -107,7 +114,8 @@ impl ModelFunctions {
             ListFunction::SquaredGradients => &self.squared_gradients,
             ListFunction::ReactionField => &self.reaction_field,
             ListFunction::MomentumState => &self.hamel.as_ref()?.momentum_state,
-            ListFunction::Law => self.law.as_ref()?,
+            ListFunction::Law => &self.laws.as_ref()?[0],
+            ListFunction::Switches => self.switches.as_ref()?,
             ListFunction::MomentumRates => &self.hamel.as_ref()?.momentum_rates,
         })
     }
@@ -118,6 +126,7 @@ impl ModelFunctions {
             MatrixFunction::IntegralsJacobian => &self.integrals_jacobian,
             MatrixFunction::Normalisation => &self.normalisation,
             MatrixFunction::MomentumStateJacobian => &self.hamel.as_ref()?.momentum_state_jacobian,
+            MatrixFunction::LawJacobian => &self.laws.as_ref()?[1],
             MatrixFunction::MomentumRatesJacobian => &self.hamel.as_ref()?.momentum_rates_jacobian,
         })
     }
@@ -170,6 +179,13 @@ impl CodeWriter<'_> {
             Columns { count: states + parameters + symbols.inputs().count(), without: [states, states + parameters] };
         let code = |function: &GeneratedFunction| self.matrix(&self.model.programs[function], columns);
         Ok(Some([code(&VECTOR_FIELD_DERIVATIVES)?, code(&FEEDBACK_FIELD_DERIVATIVES)?]))
+    }
+
+    fn laws(&self) -> Result<Option<[Code; 2]>, Mistake> {
+        if self.model.derivation.laws.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some([self.function(&LAW)?, self.square(&LAW_JACOBIAN)?]))
     }
 
     fn hamel(&self) -> Result<Option<HamelFunctions>, Mistake> {

@@ -52,8 +52,14 @@ impl FlatModel for TextModel {
         Ok(of_parameters(start, &self.parameters, &[], state.len()))
     }
 
-    fn events_at(&self, state: &[f64]) -> Vec<f64> {
-        of_parameters(&self.functions.events, &self.parameters, state, self.facts().event_values())
+    fn law_period(&self) -> f64 {
+        let period = self.functions.law_period.as_ref();
+        period.map_or(f64::INFINITY, |period| of_parameters(period, &self.parameters, &[], 1)[0])
+    }
+
+    fn events_at(&self, state: &[f64], inputs: &[f64]) -> Vec<f64> {
+        let given = Given::default().with(Source::Prepared, &self.parameters).with(Source::State, state);
+        evaluated(&self.functions.events, &given.with(Source::Inputs, inputs), self.facts().event_values())
     }
 
     fn drawing_at(&self, state: &[f64]) -> Vec<f64> {
@@ -63,9 +69,13 @@ impl FlatModel for TextModel {
 
 /// The numbers that a program of parameters gives, in a state if it takes one.
 fn of_parameters(code: &Code, parameters: &[f64], state: &[f64], count: usize) -> Vec<f64> {
+    evaluated(code, &Given::default().with(Source::Prepared, parameters).with(Source::State, state), count)
+}
+
+/// The numbers that a program gives.
+fn evaluated(code: &Code, given: &Given<'_, f64>, count: usize) -> Vec<f64> {
     let mut numbers = vec![0.0; count];
-    let given = Given::default().with(Source::Prepared, parameters).with(Source::State, state);
-    code.evaluate(&given, &|_, _| {}, Destination::List(&mut numbers));
+    code.evaluate(given, &|_, _| {}, Destination::List(&mut numbers));
     numbers
 }
 

@@ -5,7 +5,7 @@
 use std::sync::{Arc, OnceLock};
 
 use fbint_catalogue::{FlatSeries, Given, Source};
-use fbint_macros_core::program::{self, Program, Programs, TaylorSeries, VECTOR_FIELD, verify_series};
+use fbint_macros_core::program::{self, Program, Programs, TaylorSeries, verify_series};
 use fbint_runtime::{Four, SumGroup, order_sums};
 
 use crate::code::{Code, Layout};
@@ -22,7 +22,7 @@ pub(crate) struct TextSeries {
 
 impl TextSeries {
     pub(crate) fn new(programs: &Programs, layout: &Arc<Layout>) -> Self {
-        let (field, prepare) = (programs[&VECTOR_FIELD].clone(), programs.prepare.clone());
+        let (field, prepare) = (programs.field_of_series().clone(), programs.prepare.clone());
         Self { field, prepare, layout: Arc::clone(layout), made: OnceLock::new() }
     }
 

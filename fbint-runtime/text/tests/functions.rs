@@ -255,6 +255,8 @@ impl<'p> Reference<'p> {
             Input::Parameter(symbol) => self.point.parameters[symbol.place() - self.states],
             Input::Driving(symbol) => self.point.inputs[symbol.place() - self.states - self.parameters],
             Input::Prepared(index) => self.prepared[index],
+            // No side is held.
+            Input::Side(_) => 0.0,
             Input::Variance(state) => self.point.variances[state.place()],
             Input::Noise(integral) => self.point.noise[integral.place()],
             Input::Gain(integral) => self.point.law.gains[integral.place()],

@@ -5,6 +5,7 @@ mod declared;
 mod emitted;
 mod functions;
 mod fuzz;
+mod held;
 mod hostile;
 mod massless;
 mod mistakes;

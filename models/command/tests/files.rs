@@ -238,6 +238,9 @@ fn inputs_are_given_by_laws_and_tables() -> Outcome {
         let [x, p] = state(&run("pushed", &[&pulse[..], method].concat())?);
         assert!((p - 2.0).abs() < 1e-11 && (x - 3.5).abs() < 1e-10, "{method:?}: {x}, {p}");
     }
+    let ramp = ["--input", "thrust=linear(0: 0, 1: 3)", "--input", "wind[0]=0", "--method", "dop853"];
+    let [_, p] = state(&run("ramp", &ramp)?);
+    assert!((p - 7.5).abs() < 1e-11, "{p}");
     let refusals = [
         ("lift=1", "unknown input `lift`"),
         ("thrust=-k*y", "`y`"),

@@ -209,6 +209,13 @@ impl Scope<'_> {
         {
             return self.fail(&index.expr, remedy);
         }
+        if let Expr::Path(path) = peel(&index.expr)
+            && let Some(name) = path.path.get_ident()
+            && let Some(family) = self.family_of(name)
+        {
+            let member = self.integer(&index.index)?;
+            return self.family_member(family, &index.index, member);
+        }
         let value = self.evaluate(&index.expr);
         let (row, column) = match peel(&index.index) {
             Expr::Tuple(pair) if pair.elems.len() == 2 => {

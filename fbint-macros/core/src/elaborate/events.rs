@@ -92,8 +92,11 @@ impl Scenery {
         let reset = reset(scope, resets);
         let count = count.as_ref().map(|count| occurrence(scope, count)).transpose();
         let (function, conditions, reset, count) = (function?, conditions?, reset?, count?);
-        if !function.symbols().into_iter().any(|symbol| scope.symbols.is_state(symbol)) {
-            let message = format!("the {what} `{name}` never occurs: its function contains no variable of the state");
+        let varies = |symbol: Symbol| scope.symbols.is_state(symbol) || scope.role(symbol) == Some(Role::Input);
+        if !function.symbols().into_iter().any(varies) {
+            let message = format!(
+                "the {what} `{name}` never occurs: its function contains no variable of the state and no input"
+            );
             return scope.fail_at(named.name.span(), message);
         }
         let value = add(&mut self.event_values, [function]).start;
@@ -151,17 +154,16 @@ fn add(list: &mut Vec<Expression>, expressions: impl IntoIterator<Item = Express
     first..list.len()
 }
 
-/// A number that follows from the state, the time and the parameters.
+/// A number that follows from the state, the time, the inputs and the parameters.
 fn number(scope: &mut Scope, written: &Expr, what: &str) -> Reported<Expression> {
     let value = scope.evaluate(written)?;
-    refuse_foreign(scope, written, &value, what)?;
     match value.as_scalar() {
         Some(number) => scope.settled(number),
         None => scope.fail(written, format!("{what} is a number, and this is {}", value.shape())),
     }
 }
 
-/// Refuses inputs, which are known only while a step is made.
+/// Refuses inputs, which are known only while a run is made.
 fn refuse_foreign(scope: &Scope, written: &Expr, value: &ShapedExpression, what: &str) -> Reported<()> {
     let message = |input: &str| {
         format!("{what} contains the input `{input}`: it has to follow from the state, the time and the parameters")
@@ -227,7 +229,6 @@ fn given(scope: &mut Scope, reset: &NamedExpression) -> Reported<Vec<(Symbol, Ex
         return scope.fail_at(reset.name.span(), format!("the state has no variable `{name}`{question}"));
     }
     let value = scope.evaluate(&reset.value)?;
-    refuse_foreign(scope, &reset.value, &value, &format!("the reset of `{name}`"))?;
     let entries = scope.given("the reset of", variables.into_iter(), reset, value)?;
     every(entries.into_iter().map(|(symbol, entry)| Ok((symbol, scope.settled(&entry)?))))
 }

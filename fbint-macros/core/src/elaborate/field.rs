@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use syn::Expr;
+use num_rational::BigRational;
+use num_traits::Zero;
+use syn::{Expr, ExprLit, Lit};
 
 use super::lagrangian::lagrangian;
+use super::quantities::each_member;
 use super::scope::{Poison, Reported, Scope, Settlement, every};
 use super::value::ShapedExpression;
 use crate::derivation::{Dynamics, Role, Symbols};
@@ -12,7 +15,10 @@ use crate::expression::factored::collected;
 use crate::expression::parts::Results;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
-use crate::syntax::{Declaration, Formalism, NamedExpression, Shape};
+use crate::syntax::{Declaration, Formalism, NamedExpression, Shape, peel};
+
+/// The most samples by which laws are delayed.
+const MOST_SAMPLES: usize = 10_000;
 
 /// The field of the declaration. Determines what `rate(..)` and `momentum(..)` stand for.
 pub(super) fn field(scope: &mut Scope) -> Reported<Dynamics> {
@@ -84,25 +90,94 @@ fn force(scope: &mut Scope, named: &NamedExpression) -> Reported<Vec<(Symbol, Ex
     Ok(settled.into_iter().filter(|(_, force)| !force.is_zero()).collect())
 }
 
+/// When the laws of inputs are sampled.
+#[derive(Clone, Debug)]
+pub struct Sampling {
+    /// The time between two samples, by the parameters.
+    pub every: Expression,
+    /// The number of samples by which they are delayed.
+    pub delay: usize,
+}
+
+/// When the laws of inputs are sampled, if they are.
+pub(super) fn sampling(scope: &mut Scope) -> Reported<Option<Sampling>> {
+    let Declaration { laws, every, delay, .. } = scope.declaration;
+    let Some(every) = every else {
+        return match delay {
+            Some(delay) => {
+                scope.fail(delay, "`delay` counts samples: give the time between them, as in `every = 0.01`")
+            }
+            None => Ok(None),
+        };
+    };
+    if laws.is_empty() {
+        return scope.fail(
+            every,
+            "`every` samples laws of inputs, and no input has one: write `input(u = -k * x, every = 0.01)`",
+        );
+    }
+    let value = scope.evaluate(every)?;
+    let is_foreign = |role| role != Role::Parameter;
+    scope.refuse(every, &value, is_foreign, |name| {
+        format!("`every` contains `{name}`: it is a time, of numbers and parameters")
+    })?;
+    let is_time =
+        value.as_scalar().is_some_and(|time| time.as_number().is_none_or(|number| *number > BigRational::zero()));
+    let Some(time) = value.as_scalar().filter(|_| is_time) else {
+        return scope.fail(every, "`every` is the time between two samples, a positive number");
+    };
+    let delay = delay.as_ref().map_or(Ok(0), |delay| whole(scope, delay))?;
+    Ok(Some(Sampling { every: time.clone(), delay }))
+}
+
+/// A number of samples.
+fn whole(scope: &Scope, written: &Expr) -> Reported<usize> {
+    let number = match peel(written) {
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
+        _ => None,
+    };
+    match number.filter(|number| *number <= MOST_SAMPLES) {
+        Some(number) => Ok(number),
+        None => scope.fail(written, format!("`delay` is a whole number of samples, {MOST_SAMPLES} at most")),
+    }
+}
+
+/// The entries of an input by its law.
+fn law(scope: &mut Scope, named: &NamedExpression) -> Reported<Vec<(Symbol, Expression)>> {
+    let message = |input: &str| {
+        let what = "it is a function of the state, the time and the parameters";
+        format!("the law of `{}` contains the input `{input}`: {what}", named.name)
+    };
+    let mut all = Vec::new();
+    each_member(scope, named.family.as_ref(), |scope, _| {
+        let value = scope.evaluate(&named.value)?;
+        scope.refuse(&named.value, &value, |role| role == Role::Input, message)?;
+        all.push(value);
+        Ok(())
+    })?;
+    let value = match named.family {
+        None => all.remove(0),
+        Some(_) => {
+            let numbers: Option<Vec<Expression>> = all.iter().map(|value| value.as_scalar().cloned()).collect();
+            match numbers {
+                Some(numbers) => ShapedExpression::new(Shape::Vector(numbers.len()), numbers),
+                None => {
+                    return scope.fail(&named.value, format!("the law of an entry of `{}` is a number", named.name));
+                }
+            }
+        }
+    };
+    let entries = scope.given("the law of", scope.declaration.inputs.iter(), named, value)?;
+    every(entries.into_iter().map(|(input, entry)| Ok((input, scope.settled(&entry)?))))
+}
+
 /// The law of each entry of the inputs, itself where it has none; nothing where no input has a law.
 pub(super) fn laws(scope: &mut Scope) -> Reported<Vec<Expression>> {
     let declaration = scope.declaration;
     if declaration.laws.is_empty() {
         return Ok(Vec::new());
     }
-    let mut law = |named: &NamedExpression| {
-        let value = scope.evaluate(&named.value)?;
-        let message = |input: &str| {
-            format!(
-                "the law of `{}` contains the input `{input}`: it is a function of the state, the time and the parameters",
-                named.name
-            )
-        };
-        scope.refuse(&named.value, &value, |role| role == Role::Input, message)?;
-        let entries = scope.given("the law of", declaration.inputs.iter(), named, value)?;
-        every(entries.into_iter().map(|(input, entry)| Ok((input, scope.settled(&entry)?))))
-    };
-    let given = every(declaration.laws.iter().map(&mut law).collect::<Vec<_>>().into_iter())?;
+    let given = every(declaration.laws.iter().map(|named| law(scope, named)).collect::<Vec<_>>().into_iter())?;
     let mut given: BTreeMap<Symbol, Expression> = given.into_iter().flatten().collect();
     let inputs = scope.symbols.with(|role| role == Role::Input).into_iter();
     Ok(inputs.map(|input| given.remove(&input).unwrap_or_else(|| Expression::from(input))).collect())

@@ -29,6 +29,7 @@ use quote::ToTokens;
 use syn::Ident;
 
 pub use self::events::{DrawnShape, Event, Scenery};
+pub use self::field::Sampling;
 use self::integrals::{IntegralList, conserved, latex};
 pub(crate) use self::lagrangian::joined;
 use self::multipliers::multipliers;
@@ -56,6 +57,8 @@ pub struct Elaborated {
     pub output_spans: Vec<Span>,
     /// Where a run begins.
     pub start_values: StartValues,
+    /// When the laws of inputs are sampled, if they are.
+    pub sampling: Option<Sampling>,
     /// The events and the drawing.
     pub scenery: Scenery,
 }
@@ -84,7 +87,7 @@ pub fn elaborate(declaration: &mut Declaration, errors: &Errors) -> Option<Elabo
     scope.multipliers = Some(multipliers(&scope, &quantities, &listed.integrals, &symbols));
     quantities.extend(flatten(&mut scope, &declaration.outputs, Purpose::Output));
     scope.multipliers = None;
-    let laws = field::laws(&mut scope);
+    let (laws, sampling) = (field::laws(&mut scope), field::sampling(&mut scope));
     let scenery = Scenery::of(&mut scope);
     let used = scope.used;
 
@@ -110,8 +113,9 @@ pub fn elaborate(declaration: &mut Declaration, errors: &Errors) -> Option<Elabo
         laws: laws.ok()?,
     };
     let output_spans = scalars(&quantities, Purpose::Output).map(|output| output.span).collect();
-    let (places, start_values, scenery) = (unknowns.places, start_values.ok()?, scenery.ok()?);
-    Some(Elaborated { problem, places, spans, output_spans, start_values, scenery })
+    let (places, start_values, scenery, sampling) =
+        (unknowns.places, start_values.ok()?, scenery.ok()?, sampling.ok()?);
+    Some(Elaborated { problem, places, spans, output_spans, start_values, sampling, scenery })
 }
 
 /// Whether a velocity constraint of a system without work has a part without velocities. Mistakes are left to be reported.

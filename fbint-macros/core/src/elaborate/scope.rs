@@ -14,7 +14,7 @@ use super::value::ShapedExpression;
 use crate::derivation::{Role, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::syntax::diagnostics::{Errors, advised};
-use crate::syntax::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, nearest, plain};
+use crate::syntax::{AttributeKey, Declaration, Family, Formalism, NamedExpression, Shape, Variable, nearest, plain};
 
 /// A mistake that has been reported already.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,8 @@ pub(super) struct Scope<'a> {
     pub(super) errors: &'a Errors,
     pub(super) declaration: &'a Declaration,
     names: BTreeMap<String, Meaning<'a>>,
-    progress: Vec<Evaluation>,
+    /// Of each definition, its members; one that is not a family has one.
+    progress: Vec<Vec<Evaluation>>,
     indices: Vec<(String, i64)>,
     /// Names that are used, or that a misspelling stands for.
     pub(super) used: BTreeSet<String>,
@@ -89,13 +90,18 @@ pub(super) struct Scope<'a> {
     pub(super) exhausted: bool,
 }
 
+/// The number of members of a definition: one, unless it is a family.
+fn members(define: &NamedExpression) -> usize {
+    define.family.as_ref().map_or(1, |family| (family.range.end - family.range.start) as usize)
+}
+
 impl<'a> Scope<'a> {
     pub(super) fn new(declaration: &'a Declaration, unknowns: &'a SymbolTable, errors: &'a Errors) -> Self {
         let mut scope = Self {
             errors,
             declaration,
             names: BTreeMap::new(),
-            progress: declaration.defines.iter().map(|_| Evaluation::Waiting).collect(),
+            progress: declaration.defines.iter().map(|define| vec![Evaluation::Waiting; members(define)]).collect(),
             indices: Vec::new(),
             used: BTreeSet::new(),
             unknown: BTreeSet::new(),
@@ -154,8 +160,10 @@ impl<'a> Scope<'a> {
 
     /// Evaluates every definition, also those that nothing uses: their mistakes count.
     pub(super) fn definitions(&mut self) {
-        for index in 0..self.declaration.defines.len() {
-            let _ = self.definition(index);
+        for (index, define) in self.declaration.defines.iter().enumerate() {
+            for member in 0..members(define) {
+                let _ = self.definition(index, member);
+            }
         }
     }
 
@@ -171,8 +179,10 @@ impl<'a> Scope<'a> {
         match self.names.get(&name) {
             Some(Meaning::Variable(variable)) => symbols.extend(&variable.symbols),
             Some(Meaning::Definition(index)) => {
-                if let Evaluation::Done(Ok(value)) = &self.progress[*index] {
-                    symbols.extend(value.symbols());
+                for member in &self.progress[*index] {
+                    if let Evaluation::Done(Ok(value)) = member {
+                        symbols.extend(value.symbols());
+                    }
                 }
             }
             _ => {}
@@ -320,7 +330,7 @@ impl<'a> Scope<'a> {
         }
         match self.names.get(&key) {
             Some(Meaning::Variable(unknown)) => Ok(ShapedExpression::variable(unknown.shape, &unknown.symbols)),
-            Some(Meaning::Definition(index)) => self.definition(*index),
+            Some(Meaning::Definition(index)) => self.whole_definition(*index, name),
             Some(Meaning::Valueless(what)) => self.fail_at(name.span(), format!("`{name}` {what}")),
             Some(Meaning::Broken) => Err(Poison),
             None => self.unknown(name),
@@ -340,13 +350,60 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The value of a definition, which is evaluated when it is first needed. Reports one that needs itself.
-    fn definition(&mut self, index: usize) -> Reported<ShapedExpression> {
+    /// The value of a definition; of a family of numbers from 0 on, the vector of them.
+    fn whole_definition(&mut self, index: usize, name: &Ident) -> Reported<ShapedExpression> {
         let define: &'a NamedExpression = &self.declaration.defines[index];
-        match &self.progress[index] {
-            Evaluation::Waiting => self.progress[index] = Evaluation::Running,
+        let Some(family) = &define.family else { return self.definition(index, 0) };
+        let all = (0..members(define)).map(|member| self.definition(index, member)).collect::<Reported<Vec<_>>>()?;
+        let numbers: Option<Vec<Expression>> = all.iter().map(|value| value.as_scalar().cloned()).collect();
+        match numbers.filter(|_| family.range.start == 0) {
+            Some(numbers) => Ok(ShapedExpression::new(Shape::Vector(numbers.len()), numbers)),
+            None => {
+                let message = format!("`{name}` is a family: use one of it, as `{name}[{}]`", family.range.start);
+                self.fail_at(name.span(), message)
+            }
+        }
+    }
+
+    /// The family that a name stands for, if it is one of definitions.
+    pub(super) fn family_of(&self, name: &Ident) -> Option<(usize, &'a Family)> {
+        let key = plain(name);
+        match self.names.get(&key) {
+            Some(Meaning::Definition(index)) if self.indices.iter().all(|(own, _)| *own != key) => {
+                Some((*index, self.declaration.defines[*index].family.as_ref()?))
+            }
+            _ => None,
+        }
+    }
+
+    /// The member of a family of definitions at an index.
+    pub(super) fn family_member(
+        &mut self,
+        (place, family): (usize, &Family),
+        written: &Expr,
+        index: i64,
+    ) -> Reported<ShapedExpression> {
+        let name = &self.declaration.defines[place].name;
+        self.used.insert(plain(name));
+        match usize::try_from(index - family.range.start).ok().filter(|_| index < family.range.end) {
+            Some(member) => self.definition(place, member),
+            None => {
+                let (first, last) = (family.range.start, family.range.end - 1);
+                self.fail(
+                    written,
+                    format!("the family `{name}` has the indices {first} to {last}, and this is {index}"),
+                )
+            }
+        }
+    }
+
+    /// The value of a member of a definition, which is evaluated when it is first needed. Reports one that needs itself.
+    fn definition(&mut self, index: usize, member: usize) -> Reported<ShapedExpression> {
+        let define: &'a NamedExpression = &self.declaration.defines[index];
+        match &self.progress[index][member] {
+            Evaluation::Waiting => self.progress[index][member] = Evaluation::Running,
             Evaluation::Running => {
-                self.progress[index] = Evaluation::Done(Err(Poison));
+                self.progress[index][member] = Evaluation::Done(Err(Poison));
                 let name = &define.name;
                 let message = format!("the definition of `{name}` needs `{name}` itself, directly or by way of others");
                 return self.fail_at(name.span(), format!("{message}\nhelp: write one of them out"));
@@ -354,13 +411,19 @@ impl<'a> Scope<'a> {
             Evaluation::Done(value) => return value.clone(),
         }
         let indices = std::mem::take(&mut self.indices);
-        let mut value = self.evaluate(&define.value);
+        let mut value = match &define.family {
+            None => self.evaluate(&define.value),
+            Some(family) => self.check_family(&family.index).and_then(|()| {
+                let index = family.range.start + member as i64;
+                self.with_index(&family.index, index, |scope| scope.evaluate(&define.value))
+            }),
+        };
         self.indices = indices;
         // A definition that needs itself was reported and settled while it was evaluated.
-        if let Evaluation::Done(Err(poison)) = self.progress[index] {
+        if let Evaluation::Done(Err(poison)) = self.progress[index][member] {
             value = Err(poison);
         }
-        self.progress[index] = Evaluation::Done(value.clone());
+        self.progress[index][member] = Evaluation::Done(value.clone());
         value
     }
 

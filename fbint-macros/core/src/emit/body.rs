@@ -51,6 +51,8 @@ pub(super) struct Writer<'a> {
     pub(super) prepared: Vec<Ident>,
     /// The fields of the prepared model that are inputs.
     pub(super) inputs: Vec<Ident>,
+    /// The fields of the prepared model that are the sides of switches.
+    pub(super) sides: Vec<Ident>,
     /// Names for the changes of the prepared model's numbers that tangents read.
     changes: Vec<String>,
     /// The place of each unknown's change in a direction: a field, and an index.
@@ -71,16 +73,30 @@ impl<'a> Writer<'a> {
         let changes = model.map_or_else(Vec::new, |model| changes(&model.programs.prepare_direction, &prepared));
         let inputs = model.iter().flat_map(|model| model.derivation.symbols.inputs());
         let inputs = inputs.map(|symbol| names[symbol].clone()).collect();
+        let sides = (0..signatures.switches).map(|place| free_name(format!("side_{place}"), &mut taken)).collect();
         let Signatures { states, parameters, inputs: driving, .. } = signatures;
         let directions = [("state", states), ("parameters", parameters), ("inputs", driving)];
         let directions =
             directions.into_iter().flat_map(|(field, count)| (0..count).map(move |index| (field, index))).collect();
-        Self { declaration, model, runtime, name, instance, signatures, names, prepared, inputs, changes, directions }
+        Self {
+            declaration,
+            model,
+            runtime,
+            name,
+            instance,
+            signatures,
+            names,
+            prepared,
+            inputs,
+            sides,
+            changes,
+            directions,
+        }
     }
 
     /// The fields of the prepared model.
     pub(super) fn fields(&self) -> impl Iterator<Item = &Ident> {
-        self.prepared.iter().chain(&self.inputs)
+        self.prepared.iter().chain(&self.inputs).chain(&self.sides)
     }
 
     /// Whether the model has functions of a trait.
@@ -90,6 +106,7 @@ impl<'a> Writer<'a> {
             (None, Trait::Prepared) => true,
             (None, Trait::Lagrangian | Trait::Hamel) => !self.declaration.velocities.is_empty(),
             (None, Trait::Controlled) => !self.declaration.laws.is_empty(),
+            (None, Trait::Switching) => false,
             (None, Trait::Differentiable) => self.declaration.derivatives,
         }
     }
@@ -302,7 +319,12 @@ impl FunctionBody<'_> {
         let numbered = |what: &str, list: &str, place: usize| listed(format!("{place}_{what}"), list, place);
         match input {
             Input::Parameter(symbol) => (local(&names[symbol]), None),
+            // A function of the model has them as an argument.
+            Input::Driving(symbol) if self.host == Host::Model => {
+                listed(names[symbol].to_string(), "inputs", directions[symbol].1)
+            }
             Input::Driving(symbol) => field(&names[symbol]),
+            Input::Side(place) => field(&self.writer.sides[place]),
             Input::Prepared(index) => field(&prepared[index]),
             Input::State(symbol) => listed(names[symbol].to_string(), "x", symbol.place()),
             Input::Variance(column) => listed(format!("s_{}", column.place()), "variances", column.place()),

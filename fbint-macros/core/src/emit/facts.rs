@@ -60,7 +60,7 @@ pub(super) fn generated_system(writer: &Writer<'_>, functions: &GeneratedFunctio
 /// The facts of a model whose functions are these.
 fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStream {
     let Writer { declaration, runtime, name, .. } = writer;
-    let CompiledModel { latex, equations, undeclared, programs, .. } = model;
+    let CompiledModel { latex, equations, undeclared, programs, switches, .. } = model;
     let (Derivation { symbols, outputs, .. }, Findings { kinetic_energy, .. }) = (&model.derivation, &model.findings);
     let (name, summary, state) = (plain(name), first_paragraph(&declaration.item.attrs), local("state"));
     let (states, integrals) = (states(runtime, model), integrals(runtime, model));
@@ -75,6 +75,8 @@ fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStrea
     let kinetic_energy = format_ident!("{kinetic_energy:?}");
     let (has_hamel_steps, has_jacobian) = (writer.has(Trait::Hamel), declaration.derivatives);
     let (events, shapes) = (events(runtime, model), shapes(runtime, model));
+    let law_delay = model.elaborated.sampling.as_ref().map(|sampling| Literal::usize_unsuffixed(sampling.delay));
+    let law_delay = optional(law_delay);
     let [field_operations, feedback_operations] =
         [&VECTOR_FIELD, &FEEDBACK_FIELD].map(|function| operations(runtime, &programs[function].operations()));
     quote! {{
@@ -92,6 +94,8 @@ fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStrea
             input_names: &[#(#input_names),*],
             open_inputs: &[#(#open_inputs),*],
             events: &[#(#events),*],
+            switches: &[#(#switches),*],
+            law_delay: #law_delay,
             shapes: &[#(#shapes),*],
             prepared_numbers: #prepared_numbers,
             kinetic_energy: #runtime::KineticEnergy::#kinetic_energy,

@@ -33,6 +33,8 @@ pub(super) struct Signatures {
     pub(super) parameters: usize,
     /// The number of entries of the inputs.
     pub(super) inputs: usize,
+    /// The number of switches.
+    pub(super) switches: usize,
     /// The path of the runtime.
     runtime: syn::Path,
     /// The bound of the feedback law's type `L`.
@@ -51,6 +53,7 @@ impl Signatures {
             velocities: total_entries(declaration.velocities.iter().filter(is_free)),
             parameters: total_entries(&declaration.parameters),
             inputs: total_entries(declaration.input_variables()),
+            switches: model.map_or(0, |model| model.programs.switches.len()),
             runtime: runtime.clone(),
             law: quote!(#runtime::FeedbackLaw<#system, T>),
         }
@@ -69,6 +72,7 @@ impl Signatures {
             Rows::Outputs => self.outputs,
             Rows::Velocities => self.velocities,
             Rows::Inputs => self.inputs,
+            Rows::Switches => self.switches,
         }
     }
 

@@ -52,6 +52,8 @@ pub struct CompiledModel {
     pub equations: String,
     /// The derivation in LaTeX.
     pub latex: String,
+    /// The functions at whose zeros the field switches, in plain text.
+    pub switches: Vec<String>,
     /// The part of the documentation about the integrals, in Markdown.
     pub summary: String,
     /// Linear functions that are conserved and not declared.
@@ -117,8 +119,8 @@ struct GeneratedFunctions {
 impl GeneratedFunctions {
     fn of(writer: &Writer<'_>) -> Self {
         let (lagrangian, hamel, derivatives) = (lagrangian(writer), hamel(writer), derivatives(writer));
-        let taylor = taylor(writer);
-        let others = quote!(#lagrangian #hamel #derivatives #taylor);
+        let (taylor, switching) = (taylor(writer), switching(writer));
+        let others = quote!(#lagrangian #hamel #derivatives #taylor #switching);
         Self { prepare: prepare(writer), prepared: prepared(writer), others }
     }
 
@@ -174,7 +176,8 @@ fn prepare(writer: &Writer<'_>) -> TokenStream {
     let content = writer.content(|model| {
         let (statements, values) = writer.prepare(model, &model.programs.prepare);
         let fields = writer.prepared.iter().zip(values).map(|(field, value)| quote!(#field: #value));
-        let fields = fields.chain(writer.inputs.iter().map(|input| quote!(#input: 0.0)));
+        let given = writer.inputs.iter().chain(&writer.sides);
+        let fields = fields.chain(given.map(|field| quote!(#field: 0.0)));
         quote!(#statements #prepared { #(#fields),* })
     });
     quote! {
@@ -206,7 +209,8 @@ fn prepared(writer: &Writer<'_>) -> TokenStream {
     let of_numbers = of_numbers.split_for_impl().0.into_token_stream();
     let of = quote!(#of_numbers #runtime::PreparedSystem<T> for #name #arguments);
     let under_law = writer.has(Trait::Controlled).then(|| under_law(writer));
-    let items = quote!(type System = #system; #facts #normalisation #functions #jacobian #under_law);
+    let sides = writer.has(Trait::Switching).then(|| sides(writer));
+    let items = quote!(type System = #system; #facts #normalisation #functions #jacobian #under_law #sides);
     let implementation = implementation(&of, &items);
     quote! {
         #[doc = #doc]
@@ -242,18 +246,56 @@ fn jacobian(writer: &Writer<'_>) -> TokenStream {
     }
 }
 
-/// The prepared model with the inputs that its laws give.
+/// The prepared model with the inputs that its laws give, and their derivatives.
 fn under_law(writer: &Writer<'_>) -> TokenStream {
-    let (runtime, x, states) = (writer.runtime, local("x"), Literal::usize_unsuffixed(writer.signatures.states));
-    let law = quote!(<Self::System as #runtime::ControlledSystem>::law(self, #x));
-    let input = local("input");
+    let (runtime, states) = (writer.runtime, Literal::usize_unsuffixed(writer.signatures.states));
+    let [x, values, work, slopes, input, entry] = ["x", "values", "work", "slopes", "input", "entry"].map(local);
+    let (law, inputs) = (quote!(<Self::System as #runtime::ControlledSystem>::law(self, #x)), &writer.inputs);
+    let index = quote!(::core::primitive::usize);
     quote! {
         #[inline(always)]
         fn under_law(&self, #x: &[T; #states]) -> Self {
             <Self::System as #runtime::DrivenSystem>::with_input(*self, #law)
         }
-        fn law_of(&self, #x: &[T; #states], #input: ::core::primitive::usize) -> T {
-            #law[#input]
+        fn inputs_into(&self, #values: &mut [T]) {
+            for (#values, #input) in #values.iter_mut().zip([#(self.#inputs),*]) {
+                *#values = #input;
+            }
+        }
+        fn with_law_slopes(
+            &self,
+            #x: &[T; #states],
+            #work: &mut dyn ::core::ops::FnMut(&Self, &dyn ::core::ops::Fn(#index, #index) -> T),
+        ) {
+            let #slopes = <Self::System as #runtime::ControlledSystem>::law_jacobian(self, #x);
+            #work(&self.under_law(#x), &|#input, #entry| #slopes[#input][#entry]);
+        }
+    }
+}
+
+/// The functions at whose zeros the prepared model switches, and the model that holds a side of one.
+fn sides(writer: &Writer<'_>) -> TokenStream {
+    let (runtime, count) = (writer.runtime, Literal::usize_unsuffixed(writer.sides.len()));
+    let [x, values, system, place, side] = ["x", "values", "system", "place", "side"].map(local);
+    let states = Literal::usize_unsuffixed(writer.signatures.states);
+    let arms = (0..).map(Literal::usize_unsuffixed).zip(&writer.sides);
+    let arms = arms.map(|(number, field)| quote!(#number => #system.#field = #side,));
+    quote! {
+        fn switches_at(&self, #x: &[T; #states], #values: &mut [T]) {
+            if let ::core::option::Option::Some(#values) = #values.first_chunk_mut::<#count>() {
+                *#values = <Self::System as #runtime::SwitchingSystem>::switches(self, #x);
+            }
+        }
+        fn switch_at(&self, #x: &[T; #states], #place: ::core::primitive::usize) -> T {
+            <Self::System as #runtime::SwitchingSystem>::switches(self, #x)[#place]
+        }
+        fn on_side(&self, #place: ::core::primitive::usize, #side: T) -> Self {
+            let mut #system = *self;
+            match #place {
+                #(#arms)*
+                _ => {}
+            }
+            #system
         }
     }
 }
@@ -305,6 +347,12 @@ fn driven(writer: &Writer<'_>) -> Option<TokenStream> {
     Some(quote!(#input_type #implementation #law))
 }
 
+/// The implementation of `SwitchingSystem`, if the field switches.
+fn switching(writer: &Writer<'_>) -> Option<TokenStream> {
+    let (runtime, count) = (writer.runtime, Literal::usize_unsuffixed(writer.signatures.switches));
+    writer.functions(Trait::Switching, &quote!(type Switches<T: #runtime::Entry> = [T; #count];))
+}
+
 /// The implementation that every model has, with the function that computes what depends on parameters alone.
 fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
     let Writer { name, runtime, signatures, .. } = writer;
@@ -316,7 +364,7 @@ fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
     let (start, hamel_functions_of_system, gathered) =
         (start_values::start(writer), hamel_functions_of_system(writer), gathered(writer));
     let taylor_functions = taylor_functions(writer);
-    let scenery = start_values::scenery(writer);
+    let (scenery, law_period) = (start_values::scenery(writer), start_values::law_period(writer));
     let doc = writer.model.map(|model| format!("{}\n# Equations\n\n```text\n{}```", model.summary, model.equations));
     let items = quote! {
         type Vector<T: #runtime::Entry> = [T; #n];
@@ -331,6 +379,7 @@ fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
         #prepare
         #start
         #scenery
+        #law_period
         #hamel_functions_of_system
         #taylor_functions
         #gathered

@@ -7,7 +7,7 @@ use super::body::Writer;
 use super::local;
 use super::state::by_variable;
 use crate::expression::Expression;
-use crate::program::of_expressions;
+use crate::program::{Input, Instruction, of_expressions};
 use crate::syntax::Shape;
 
 /// The implementation of `Default`, if the declaration has `default(..)`.
@@ -61,23 +61,45 @@ pub(super) fn start(writer: &Writer<'_>) -> Option<TokenStream> {
     })
 }
 
+/// The function that gives the time between two samples of the laws, if they are sampled.
+pub(super) fn law_period(writer: &Writer<'_>) -> Option<TokenStream> {
+    let model = writer.model?;
+    let every = &model.elaborated.sampling.as_ref()?.every;
+    let (statements, period) = writer.prepare(model, &of_expressions(&[every.clone()], &model.derivation.symbols));
+    Some(quote! {
+        fn law_period(&self) -> ::core::primitive::f64 {
+            #statements
+            #(#period)*
+        }
+    })
+}
+
 /// The functions that give what events and the drawing are made of, if the declaration has them.
 pub(super) fn scenery(writer: &Writer<'_>) -> TokenStream {
     let Some(model) = writer.model else { return TokenStream::new() };
     let scenery = &model.elaborated.scenery;
-    let events = values_at(writer, "events_at", &scenery.event_values);
-    let drawing = values_at(writer, "drawing_at", &scenery.drawing_values);
+    let inputs = local("inputs");
+    let inputs = quote!(#inputs: &[::core::primitive::f64],);
+    let events = values_at(writer, "events_at", &scenery.event_values, &inputs);
+    let drawing = values_at(writer, "drawing_at", &scenery.drawing_values, &TokenStream::new());
     quote!(#events #drawing)
 }
 
-/// The function that puts these functions of the state and the parameters into a slice, if there are any.
-fn values_at(writer: &Writer<'_>, name: &str, functions: &[Expression]) -> Option<TokenStream> {
+/// The function that puts these functions of the state, the parameters and maybe the inputs into a slice, if there are any.
+fn values_at(writer: &Writer<'_>, name: &str, functions: &[Expression], inputs: &TokenStream) -> Option<TokenStream> {
     let model = writer.model.filter(|_| !functions.is_empty())?;
-    let (statements, results) = writer.prepare(model, &of_expressions(functions, &model.derivation.symbols));
+    let program = of_expressions(functions, &model.derivation.symbols);
+    let (statements, results) = writer.prepare(model, &program);
     let [count, states] = [results.len(), writer.signatures.states].map(Literal::usize_unsuffixed);
     let (name, x, values) = (format_ident!("{name}"), local("x"), local("values"));
+    let is_input = |instruction: &Instruction| matches!(instruction, Instruction::Input(Input::Driving(_)));
+    let given = program.instructions.iter().any(is_input).then(|| {
+        let (inputs, given) = (local("inputs"), Literal::usize_unsuffixed(writer.signatures.inputs));
+        quote!(let ::core::option::Option::Some(#inputs) = #inputs.first_chunk::<#given>() else { return };)
+    });
     Some(quote! {
-        fn #name(&self, #x: &[::core::primitive::f64; #states], #values: &mut [::core::primitive::f64]) {
+        fn #name(&self, #x: &[::core::primitive::f64; #states], #inputs #values: &mut [::core::primitive::f64]) {
+            #given
             #statements
             if let ::core::option::Option::Some(#values) = #values.first_chunk_mut::<#count>() {
                 *#values = [#(#results),*];

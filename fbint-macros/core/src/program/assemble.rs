@@ -2,10 +2,11 @@
 
 use std::ops::{Index, IndexMut};
 
-use super::functions::{GeneratedFunction, functions_of};
+use super::functions::{GeneratedFunction, VECTOR_FIELD, functions_of};
 use super::optimise::Optimiser;
 use crate::derivation::Derivation;
 use crate::program::build::fields::{self, FunctionParts};
+use crate::program::build::switches::{Switch, switches};
 use crate::program::code::{Instruction, Program};
 
 /// The programs of the generated functions.
@@ -18,6 +19,10 @@ pub struct Programs {
     pub normalisation: Program,
     /// The changes of those results of the program that prepares which tangents read, from a direction of the parameters.
     pub prepare_direction: Program,
+    /// The field under the laws of inputs, where these have any, for Taylor series.
+    closed_loop: Option<Program>,
+    /// Where the field switches.
+    pub switches: Vec<Switch>,
     /// In the order of the generated code.
     functions: Vec<(&'static GeneratedFunction, Program)>,
 }
@@ -31,6 +36,11 @@ impl Programs {
     /// The program of each function.
     pub fn functions(&self) -> impl Iterator<Item = (&'static GeneratedFunction, &Program)> {
         self.functions.iter().map(|(function, program)| (*function, program))
+    }
+
+    /// The field that Taylor series are of: X, under the laws of inputs.
+    pub fn field_of_series(&self) -> &Program {
+        self.closed_loop.as_ref().unwrap_or_else(|| &self[&VECTOR_FIELD])
     }
 
     /// For each normalised integral, `true` if it is a constraint without a summand made of parameters.
@@ -58,10 +68,11 @@ impl IndexMut<&GeneratedFunction> for Programs {
 
 /// Assembles and optimises every program, with or without derivatives.
 pub fn assemble(derivation: &Derivation, with_derivatives: bool) -> Programs {
-    let parts = FunctionParts::new(derivation);
+    let switches = switches(derivation);
+    let parts = FunctionParts::new(derivation, &switches);
     let mut optimiser = Optimiser::default();
     let mut functions: Vec<(&'static GeneratedFunction, Program)> = Vec::new();
-    for function in functions_of(derivation, with_derivatives) {
+    for function in functions_of(derivation, !switches.is_empty(), with_derivatives) {
         let mut program = (function.build)(&parts);
         if let Some(derivative) = function.derivative() {
             if derivative.is_tangent() {
@@ -72,8 +83,13 @@ pub fn assemble(derivation: &Derivation, with_derivatives: bool) -> Programs {
         optimiser.optimise(&mut program);
         functions.push((function, program));
     }
+    let closed_loop = (!derivation.laws.is_empty()).then(|| {
+        let mut program = fields::closed_loop(&parts);
+        optimiser.optimise(&mut program);
+        program
+    });
     let mut normalisation = fields::normalisation(&parts);
     optimiser.optimise(&mut normalisation);
     let prepare_direction = optimiser.prepare_direction(functions.iter_mut().map(|(_, program)| program).collect());
-    Programs { prepare: optimiser.prepare(), normalisation, prepare_direction, functions }
+    Programs { prepare: optimiser.prepare(), normalisation, prepare_direction, functions, closed_loop, switches }
 }

@@ -24,6 +24,7 @@ mod verify;
 
 pub use assemble::{Programs, assemble};
 pub use build::fields::of_expressions;
+pub use build::switches::{Switch, switches};
 pub use code::{Fault, Input, Instruction, OperationCount, Program, Sign, Value};
 pub(crate) use code::{names, names_but_for_factors};
 pub use derivatives::{Derivative, pattern};

@@ -45,6 +45,10 @@ macro_rules! keys {
             pub work: Option<Variable>,
             /// The laws of inputs, by their names.
             pub laws: Vec<NamedExpression>,
+            /// The time between two samples of the laws, where they are sampled.
+            pub every: Option<Expr>,
+            /// The number of samples by which they are delayed.
+            pub delay: Option<Expr>,
             $($(#[$doc])* pub $field: keys!(@type $syntax),)*
             /// Names whose declaration is mistaken: using them is not a second mistake.
             pub broken: Vec<Ident>,
@@ -65,6 +69,8 @@ macro_rules! keys {
                     formalism: Formalism::Canonical,
                     work: None,
                     laws: Vec::new(),
+                    every: None,
+                    delay: None,
                     $($field: keys!(@absent $syntax),)*
                     broken: Vec::new(),
                     hidden_names: false,
@@ -323,7 +329,7 @@ impl Declaration {
         });
         let of_events = self.events.iter().chain(&self.sections).flat_map(EventDeclaration::expressions);
         let of_shapes = self.shapes.iter().flat_map(|shape| &shape.arguments);
-        let of_laws = self.laws.iter().map(|law| &law.value);
+        let of_laws = self.laws.iter().map(|law| &law.value).chain(&self.every);
         alone.chain(self.named().map(|(_, named)| &named.value)).chain(of_laws).chain(of_events).chain(of_shapes)
     }
 

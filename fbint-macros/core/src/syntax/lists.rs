@@ -16,9 +16,16 @@ impl AttributeReader<'_> {
         let entries = self.list(entry, "list variables");
         let mut variables = Vec::new();
         for tokens in &entries {
+            if key == AttributeKey::Input && self.sampling(tokens) {
+                continue;
+            }
             let Some(name) = self.name(key, &tokens[0]) else { continue };
-            let tokens = if key == AttributeKey::Input { self.without_law(key, &name, tokens) } else { tokens };
-            match self.errors.reported(shape(&name, &tokens[1..])) {
+            let (tokens, family) = match key {
+                AttributeKey::Input => self.without_law(key, &name, tokens),
+                _ => (&tokens[..], None),
+            };
+            let shape = family.map_or_else(|| shape(&name, &tokens[1..]), Ok);
+            match self.errors.reported(shape) {
                 Some(shape) if !entry.is_repeated => variables.push(Variable { name, shape }),
                 // A second list is one mistake already: its names are known, and mean nothing.
                 _ => self.declaration.broken.extend(idents(tokens)),
@@ -27,27 +34,49 @@ impl AttributeReader<'_> {
         variables
     }
 
-    /// The tokens before `= law` in an entry of the inputs; keeps the law.
-    fn without_law<'t>(&mut self, key: AttributeKey, name: &Ident, tokens: &'t [TokenTree]) -> &'t [TokenTree] {
+    /// Whether an entry of the inputs is `every = ..` or `delay = ..`, which is kept.
+    fn sampling(&mut self, tokens: &[TokenTree]) -> bool {
+        let [TokenTree::Ident(word), rest @ ..] = tokens else { return false };
+        let is_delay = word == "delay";
+        if !(is_delay || word == "every") || after_equals(rest).is_none() {
+            return false;
+        }
+        let value = self.parsed(&rest[1..]);
+        let value = self.errors.reported(value);
+        let kept = if is_delay { &mut self.declaration.delay } else { &mut self.declaration.every };
+        if kept.is_some() {
+            self.errors.push(word.span(), format_args!("`{word}` is given already: all laws are sampled at once"));
+        }
+        *kept = value;
+        true
+    }
+
+    /// The tokens before `= law` in an entry of the inputs, and the shape of a family of inputs with laws; keeps the law.
+    fn without_law<'t>(
+        &mut self,
+        key: AttributeKey,
+        name: &Ident,
+        tokens: &'t [TokenTree],
+    ) -> (&'t [TokenTree], Option<Shape>) {
         let (_, head, value) = parts(tokens);
         if value.is_empty() {
-            return tokens;
+            return (tokens, None);
         }
-        let law = self.defined(key, value);
-        match self.errors.reported(law) {
-            Some(value) => {
-                let name = name.clone();
-                self.declaration.laws.push(NamedExpression {
-                    name,
-                    assume: None,
-                    redundant: None,
-                    family: None,
-                    value,
-                });
+        let family = match head {
+            [_, TokenTree::Group(index)] if index.delimiter() == Delimiter::Bracket => {
+                Some(family(key, name, index).and_then(|family| from_zero(index, family)))
             }
-            None => self.declaration.hidden_uses = true,
-        }
-        head
+            _ => None,
+        };
+        let law = family.transpose().and_then(|family| Ok((family, self.defined(key, value)?)));
+        let Some((family, value)) = self.errors.reported(law) else {
+            self.declaration.hidden_uses = true;
+            return (&head[..1], None);
+        };
+        let shape = family.as_ref().map(|family| Shape::Vector(family.range.end as usize));
+        let name = name.clone();
+        self.declaration.laws.push(NamedExpression { name, assume: None, redundant: None, family, value });
+        (head, shape)
     }
 
     /// The entries of the parenthesised list after a key, which must not be empty.
@@ -202,11 +231,6 @@ fn written_sizes(input: ParseStream) -> syn::Result<Vec<usize>> {
 /// `[i in 0..8]`
 pub(super) fn family(key: AttributeKey, name: &Ident, index: &Group) -> syn::Result<Family> {
     let refused = |message: String| Err(syn::Error::new(index.span_open(), message));
-    if key == AttributeKey::Define {
-        return refused(format!(
-            "`define` names one thing\nhelp: drop `[..]` after `{name}` and index what it is made of"
-        ));
-    }
     if key.gives_whole_variables() {
         let key = key.name();
         return refused(format!("`{key}` gives all of `{name}` at once\nhelp: drop `[..]` after `{name}`"));
@@ -224,6 +248,14 @@ pub(super) fn family(key: AttributeKey, name: &Ident, index: &Group) -> syn::Res
             refused(format!("the family `{name}` has more than {MAX_ENTRIES} members"))
         }
         _ => Ok(family),
+    }
+}
+
+/// The family, unless it begins at another index than the entries of a vector do.
+fn from_zero(index: &Group, family: Family) -> syn::Result<Family> {
+    match family.range.start {
+        0 => Ok(family),
+        _ => Err(syn::Error::new(index.span_open(), "the entries of an input are counted from 0: write `0..`")),
     }
 }
 

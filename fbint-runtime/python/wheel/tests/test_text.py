@@ -173,8 +173,29 @@ def test_inputs_are_given_by_laws_numbers_and_tables(tmp_path):
     pulse = Cart().run(10, method="dop853", input={"thrust": str(tmp_path / "pulse.csv"), "wind": 0})
     # It moves by 1 each second after the first, and ends where the declaration says.
     assert abs(pulse.t[-1] - 3.5) < 1e-10 and pulse.events[0].name == "far"
+    # 3 t until t = 1, and 3 from then on: p = 4.5 at t = 2.
+    times, forces = numpy.array([0.0, 1.0]), [0.0, 3.0]
+    for ramp in [(times, forces, "linear"), "linear(0: 0, 1: 3)"]:
+        ramped = Cart().run(2, input={"thrust": ramp, "wind": 0})
+        assert abs(ramped.p[-1] - 4.5) < 1e-12
+    held = Cart().run(2, input={"thrust": (times, [1.0, 0.0]), "wind": 0})
+    assert abs(held.p[-1] - 1) < 1e-12
+    with pytest.raises(TypeError, match="linear"):
+        Cart().run(1, input={"thrust": (times, forces, "cubic")})
     with pytest.raises(ValueError, match="unknown input `lift`"):
         Cart().run(1, input={"lift": "1"})
+
+
+def test_switches_and_sampled_laws_are_part_of_texts():
+    Rubbed = fbint.model("""#[feedback_system(coordinates(x), momenta(p), hamiltonian = (p.powi(2) + x.powi(2)) / 2, force(p = -p.signum()),
+        start(x = 5.5, p = 0))] struct Rubbed;""")
+    for method in ["rk4", "dop853"]:
+        run = Rubbed().run(30, method=method)
+        assert abs(run.x[-1] - 0.5) < 1e-9 and abs(run.p[-1]) < 1e-12
+    Braked = fbint.model("""#[feedback_system(coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, input(brake = -k * p, every = 1 / 4),
+        force(p = brake), default(k = 1), start(x = 0, p = 1))] struct Braked { k: f64 }""")
+    run = Braked().run(1, method="dop853")
+    assert abs(run.p[-1] - 0.75**4) < 1e-14
 
 
 def test_control_characters_of_a_text_are_shown():

@@ -16,6 +16,7 @@ use super::lower::{Lowering, TermOrder};
 use super::monomial::Monomial;
 use super::multipliers::{constraint_multipliers, weights};
 use super::normalise::Normalised;
+use super::switches::Switch;
 use super::systems::{solve, solve_system};
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role, SparseRow, Symbols};
@@ -26,20 +27,21 @@ use crate::program::code::{Program, Value};
 /// The parts that functions are built from.
 pub(crate) struct FunctionParts<'a> {
     pub(crate) derivation: &'a Derivation,
+    pub(crate) switches: &'a [Switch],
     /// The beginning of functions that need normalised gradients.
     normalised: (Lowering<'a>, Normalised),
 }
 
 impl<'a> FunctionParts<'a> {
-    pub(crate) fn new(derivation: &'a Derivation) -> Self {
-        let mut lowering = Lowering::new(&derivation.symbols);
+    pub(crate) fn new(derivation: &'a Derivation, switches: &'a [Switch]) -> Self {
+        let mut lowering = Lowering::with_switches(&derivation.symbols, switches);
         let normalised = Normalised::of(derivation, &mut lowering);
-        Self { derivation, normalised: (lowering, normalised) }
+        Self { derivation, switches, normalised: (lowering, normalised) }
     }
 
     /// The beginning of a function that needs no normalised gradients.
     pub(crate) fn lowering(&self) -> Lowering<'a> {
-        Lowering::new(&self.derivation.symbols)
+        Lowering::with_switches(&self.derivation.symbols, self.switches)
     }
 
     /// The beginning of a function of the unknowns of the linear systems, for which their symbols stand.
@@ -197,6 +199,20 @@ pub(crate) fn normalisation(parts: &FunctionParts<'_>) -> Program {
         .map(|number| lowering.materialise(number))
         .collect();
     lowering.builder.finish(numbers)
+}
+
+/// X with the laws of inputs in the place of the inputs.
+pub(crate) fn closed_loop(parts: &FunctionParts<'_>) -> Program {
+    let derivation = parts.derivation;
+    let (mut lowering, normalised) = parts.normalised.clone();
+    let laws: Vec<Monomial> = derivation.laws.iter().map(|law| lowering.monomial(law)).collect();
+    for (input, law) in derivation.symbols.inputs().zip(laws) {
+        lowering.bind(input, law);
+    }
+    let mut rows = derivation.symbols.over_states(|_| Vec::new());
+    add_dynamics(derivation, &normalised, &mut lowering, &mut rows);
+    let outputs = lowering.sums(order(derivation), rows.into_iter().collect());
+    lowering.builder.finish(outputs)
 }
 
 /// X, grad V, or X - grad V. Gradients are applied row by row without their constant factors, which the law has in its gains.

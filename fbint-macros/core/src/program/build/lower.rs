@@ -15,6 +15,7 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use super::monomial::{Factors, Monomial, merge_like_terms, take_shared};
+use super::switches::{self, Switch};
 use crate::derivation::{IntegralId, Role, Symbols};
 use crate::expression::parts::Results;
 use crate::expression::work::spend_number;
@@ -48,6 +49,7 @@ pub(crate) enum TermOrder {
 pub(crate) struct Lowering<'a> {
     pub(crate) builder: Builder,
     symbols: &'a Symbols,
+    switches: &'a [Switch],
     kinds: Vec<DependsOn>,
     /// Symbols that stand for what was computed.
     bound: BTreeMap<Symbol, Monomial>,
@@ -61,9 +63,15 @@ pub(crate) struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     pub(crate) fn new(symbols: &'a Symbols) -> Self {
+        Self::with_switches(symbols, &[])
+    }
+
+    /// With functions that switch on the sides that are held.
+    pub(crate) fn with_switches(symbols: &'a Symbols, switches: &'a [Switch]) -> Self {
         Self {
             builder: Builder::default(),
             symbols,
+            switches,
             kinds: Vec::new(),
             bound: BTreeMap::new(),
             lowered: Results::default(),
@@ -166,6 +174,11 @@ impl<'a> Lowering<'a> {
     }
 
     fn monomial_of_parts(&mut self, expression: &Expression) -> Monomial {
+        if let Expression::Call(function, _) = expression
+            && let Some(held) = self.held(*function, expression)
+        {
+            return held;
+        }
         match expression {
             Expression::Number(number) => {
                 spend_number(number);
@@ -193,6 +206,20 @@ impl<'a> Lowering<'a> {
                 }))
             }
         }
+    }
+
+    /// A function that switches, on the side on which it is held.
+    fn held(&mut self, function: Function, expression: &Expression) -> Option<Monomial> {
+        let argument = switches::argument(expression)?;
+        let (place, sign) =
+            switches::place(self.switches, argument).filter(|(place, _)| self.switches[*place].is_held)?;
+        let value = self.lower(argument);
+        let side = self.builder.input(Input::Side(place));
+        let sided = self.builder.add_signed(value, sign, side);
+        let outer = if function == Function::Abs { Function::Sign } else { function };
+        let outer = self.builder.push(Instruction::Unary(outer, sided));
+        // One value, so that |a| / a stays a quotient.
+        Some(Monomial::value(if function == Function::Abs { self.builder.mul(outer, value) } else { outer }))
     }
 
     fn symbol(&mut self, symbol: Symbol) -> Monomial {
@@ -446,7 +473,9 @@ impl<'a> Lowering<'a> {
             let kind = match instruction {
                 Instruction::Constant(_) => DependsOn::Parameter,
                 Instruction::Input(Input::Parameter(_) | Input::Prepared(_)) => DependsOn::Parameter,
-                Instruction::Input(Input::State(_) | Input::Driving(_) | Input::Variance(_)) => DependsOn::State,
+                Instruction::Input(Input::State(_) | Input::Driving(_) | Input::Side(_) | Input::Variance(_)) => {
+                    DependsOn::State
+                }
                 Instruction::Input(Input::Noise(_) | Input::Acceleration(_))
                 | Instruction::Weigh(_)
                 | Instruction::Weighed(..) => DependsOn::Scalar,

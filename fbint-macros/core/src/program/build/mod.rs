@@ -12,4 +12,5 @@ mod multipliers;
 mod normalise;
 pub(crate) mod projection;
 mod rows;
+pub(crate) mod switches;
 mod systems;

@@ -30,6 +30,8 @@ pub enum Input {
     Parameter(Symbol),
     /// An entry of an input, which is given from outside.
     Driving(Symbol),
+    /// The side on which a switch is held, by its place: see [`switches`](crate::program::switches).
+    Side(usize),
     /// The i-th result of the program that prepares.
     Prepared(usize),
     /// S_j, the variance of an entry of the state that a projection takes.
@@ -265,6 +267,7 @@ impl std::fmt::Display for Program {
                 Instruction::Input(Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol)) => {
                     format!("symbol {}", symbol.0)
                 }
+                Instruction::Input(Input::Side(place)) => format!("side {place}"),
                 Instruction::Input(Input::Prepared(index)) => format!("prepared {index}"),
                 Instruction::Input(Input::Variance(state)) => format!("variance {}", state.place()),
                 Instruction::Input(Input::Noise(integral)) => format!("noise {}", integral.place()),

@@ -72,9 +72,13 @@ pub(crate) fn inputs<N: Numeric>(
         Input::Gain(integral) => Some(Draw::Gain(integral)),
         Input::Target(integral) => Some(Draw::Target(integral)),
         // What these are is known order by order.
-        Input::Prepared(_) | Input::Order(_) | Input::Initial(_) => None,
+        Input::Prepared(_) | Input::Order(_) | Input::Initial(_) | Input::Side(_) => None,
     };
-    let number = move |input| N::exactly(drawn(input).map_or(f64::NAN, |draw| point.draw(draw)));
+    let number = move |input| match input {
+        // No side is held.
+        Input::Side(_) => N::exactly(0.0),
+        input => N::exactly(drawn(input).map_or(f64::NAN, |draw| point.draw(draw))),
+    };
     let prepared = interpret(preparation, &number, constant);
     move |input: Input| match input {
         Input::Prepared(index) => prepared[index].clone(),

@@ -72,6 +72,8 @@ pub enum Rows {
     Velocities,
     /// Each entry of the inputs.
     Inputs,
+    /// Each switch.
+    Switches,
 }
 
 /// In which form a function hands the integrals to the law.
@@ -111,6 +113,8 @@ pub enum Trait {
     Hamel,
     /// Systems whose inputs have laws.
     Controlled,
+    /// Systems whose field switches.
+    Switching,
     /// Systems whose derivatives are generated.
     Differentiable,
 }

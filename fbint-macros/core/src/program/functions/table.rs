@@ -1,13 +1,14 @@
 //! The generated functions: what each is called, takes and returns, how it is built, and what it should return.
 //!
 //! Assembly, the passes, verification, emission and the surface of mistaken models go through [`FUNCTIONS`], [`LAGRANGIAN_FUNCTIONS`],
-//! [`HAMEL_FUNCTIONS`], [`CONTROLLED_FUNCTIONS`] and [`DERIVATIVES`], so that a new function is a new row. The tests fail until every path in `tests/functions.rs`
-//! gives it, too.
+//! [`HAMEL_FUNCTIONS`], [`CONTROLLED_FUNCTIONS`], [`SWITCHING_FUNCTIONS`] and [`DERIVATIVES`], so that a new function is a new row. The
+//! tests fail until every path in `tests/functions.rs` gives it, too.
 
 use super::derived::DERIVATIVES;
 use super::description::{Argument, Expected, Form, GeneratedFunction, Returns, Rows, Trait, functions};
 use crate::derivation::Derivation;
 use crate::numbers::points::Unknown;
+use crate::program::build::switches::switches;
 use crate::program::build::{fields, hamel, lagrangian, projection};
 use crate::program::derivatives::Derivative;
 
@@ -103,24 +104,41 @@ functions! {
 
 functions! {
     /// The functions that are generated in addition for systems whose inputs have laws.
-    CONTROLLED_FUNCTIONS: 1 of Trait::Controlled;
+    CONTROLLED_FUNCTIONS: 2 of Trait::Controlled;
 
     /// u
     LAW: law() -> Returns::List(Rows::Inputs),
         |parts| parts.lowering().program(&parts.derivation.laws),
         expected!(|oracle| oracle.values(&oracle.derivation.laws));
+
+    /// The derivatives of u by the entries of the state.
+    LAW_JACOBIAN: law_jacobian() -> Returns::Matrix(Rows::Inputs, Rows::States),
+        |parts| hamel::jacobian_of(parts, &parts.derivation.laws),
+        expected!(|oracle| oracle.derivatives(&oracle.derivation.laws));
+}
+
+functions! {
+    /// The functions that are generated in addition for systems whose field switches.
+    SWITCHING_FUNCTIONS: 1 of Trait::Switching;
+
+    /// The functions at whose zeros the field switches.
+    SWITCHES: switches() -> Returns::List(Rows::Switches),
+        |parts| parts.lowering().program(parts.switches.iter().map(|switch| &switch.argument)),
+        expected!(|oracle| oracle.values(switches(oracle.derivation).iter().map(|switch| &switch.argument)));
 }
 
 /// The functions that are generated for a system, with their derivatives or without.
 pub(crate) fn functions_of(
     derivation: &Derivation,
+    switches: bool,
     with_derivatives: bool,
 ) -> impl Iterator<Item = &'static GeneratedFunction> {
     let of_lagrangian: &[&GeneratedFunction] = if derivation.hamel.is_some() { &LAGRANGIAN_FUNCTIONS } else { &[] };
     let of_hamel: &[&GeneratedFunction] = if hamel::is_discretised(derivation) { &HAMEL_FUNCTIONS } else { &[] };
     let of_laws: &[&GeneratedFunction] = if derivation.laws.is_empty() { &[] } else { &CONTROLLED_FUNCTIONS };
+    let of_switches: &[&GeneratedFunction] = if switches { &SWITCHING_FUNCTIONS } else { &[] };
     let derivatives: &[&GeneratedFunction] = if with_derivatives { &DERIVATIVES } else { &[] };
-    FUNCTIONS.iter().chain(of_lagrangian).chain(of_hamel).chain(of_laws).chain(derivatives).copied()
+    FUNCTIONS.iter().chain(of_lagrangian).chain(of_hamel).chain(of_laws).chain(of_switches).chain(derivatives).copied()
 }
 
 impl Trait {
@@ -131,6 +149,7 @@ impl Trait {
             Self::Lagrangian => &LAGRANGIAN_FUNCTIONS,
             Self::Hamel => &HAMEL_FUNCTIONS,
             Self::Controlled => &CONTROLLED_FUNCTIONS,
+            Self::Switching => &SWITCHING_FUNCTIONS,
             Self::Differentiable => &DERIVATIVES,
         }
     }

@@ -1,0 +1,218 @@
+//! The sides of switches on which a field is held, and fields that slide between two sides.
+//!
+//! Where a field switches by `max`, `abs` or `if`, it is smooth on either side of a zero of the function a that decides. A run holds the
+//! side on which a step begins, and changes it where a passes 0. Where both sides lead back to a = 0, as friction by `signum` does to a
+//! body at rest, the motion slides: its rate is the mean of both sides, f = f_- + w (f_+ - f_-), with the weight 0 <= w <= 1 for which
+//! a stays 0 (A. F. Filippov, *Differential Equations with Discontinuous Righthand Sides*, 1988). It leaves where w leaves [0, 1]. With
+//! several such functions, the weights solve a linear system, if the field is linear in each.
+
+use core::any::Any;
+
+use crate::field::{DIFFERENCE, Laws};
+use crate::numbers::dual::Dual;
+use crate::numbers::entries::Entries;
+use crate::numbers::linear::sum;
+use crate::numbers::scalar::Scalar;
+use crate::system::{FeedbackSystem, PreparedSystem, SystemFacts, Vector};
+
+/// The side of a switch on which a field is held.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Side {
+    /// None: the state decides, with the mean of both sides at 0.
+    #[default]
+    Free,
+    /// That of positive numbers.
+    Positive,
+    /// That of negative numbers.
+    Negative,
+    /// Between both.
+    Sliding,
+}
+
+impl Side {
+    /// The number that holds generated code on it.
+    fn number(self) -> f64 {
+        match self {
+            Self::Positive => f64::INFINITY,
+            Self::Negative => f64::NEG_INFINITY,
+            Self::Free | Self::Sliding => 0.0,
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl Side {
+    /// The function of a switch, or of how it slides, with the sign by which it is positive on this side.
+    pub(crate) fn held(self, value: f64) -> f64 {
+        match self {
+            Self::Positive | Self::Sliding => value,
+            Self::Negative => -value,
+            // It was 0 and is to stay 0.
+            Self::Free => -value.abs(),
+        }
+    }
+}
+
+/// The prepared system with its switches on these sides.
+pub(crate) fn on_sides<S: FeedbackSystem>(system: &S::Prepared<f64>, sides: &[Side]) -> S::Prepared<f64> {
+    (0..).zip(sides).fold(*system, |system, (place, side)| system.on_side(place, side.number()))
+}
+
+/// The most switches along which a field slides at once.
+const MOST: usize = 6;
+
+/// The switches along which a field slides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sliding {
+    /// Their places.
+    places: [u16; MOST],
+    count: usize,
+}
+
+/// The rates of a system with its inputs in a state.
+pub(crate) type Rates<'f, S> = dyn Fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>) -> Vector<S> + 'f;
+
+/// What moves a system whose field switches.
+pub(crate) struct Motion<'f, S: FeedbackSystem> {
+    pub(crate) system: &'f S::Prepared<f64>,
+    pub(crate) laws: Laws,
+    pub(crate) rates: &'f Rates<'f, S>,
+}
+
+impl<S: FeedbackSystem> Motion<'_, S> {
+    /// The rates of the system on other sides.
+    fn rates_of(&self, system: &S::Prepared<f64>, x: &Vector<S>) -> Vector<S> {
+        (self.rates)(&self.laws.apply::<S, f64>(system, x), x)
+    }
+
+    /// The rate of the function of a switch of such a system, where the state has these rates.
+    fn slope(&self, system: &S::Prepared<f64>, x: &Vector<S>, rates: &Vector<S>, place: usize) -> f64 {
+        let x = Entries::from_fn(|entry| Dual { value: x[entry], slope: rates[entry] });
+        self.laws.apply::<S, Dual>(&S::gather(&|_| system), &x).switch_at(&x, place).slope
+    }
+}
+
+impl Sliding {
+    /// None.
+    pub(crate) const NONE: Self = Self { places: [0; MOST], count: 0 };
+
+    /// The switches that slide.
+    pub(crate) fn along(sides: &[Side]) -> Self {
+        let mut sliding = Self::NONE;
+        for (place, _) in (0..).zip(sides).filter(|(_, side)| **side == Side::Sliding).take(MOST) {
+            sliding.places[sliding.count] = place;
+            sliding.count += 1;
+        }
+        sliding
+    }
+
+    /// These switches, if a system with these facts slides. Nothing is compiled where it never does.
+    #[inline(always)]
+    pub(crate) fn of(&self, facts: &SystemFacts) -> Option<&Self> {
+        (facts.has_switches() && self.count > 0).then_some(self)
+    }
+
+    fn places(&self) -> impl Iterator<Item = usize> {
+        self.places[..self.count].iter().map(|place| usize::from(*place))
+    }
+
+    /// The rates, and the weight of the positive side of each switch.
+    fn slide<S: FeedbackSystem>(&self, motion: &Motion<'_, S>, x: &Vector<S>) -> (Vector<S>, [f64; MOST]) {
+        let on = |system: S::Prepared<f64>, place: usize, side: Side| system.on_side(place, side.number());
+        let below = self.places().fold(*motion.system, |system, place| on(system, place, Side::Negative));
+        let base = motion.rates_of(&below, x);
+        let (mut matrix, mut weights, mut jumps) = ([[0.0; MOST]; MOST], [0.0; MOST], [base; MOST]);
+        for (column, place) in self.places().enumerate() {
+            jumps[column] = sum(&motion.rates_of(&on(below, place, Side::Positive), x), -1.0, &base);
+        }
+        for (row, place) in self.places().enumerate() {
+            weights[row] = -motion.slope(&below, x, &base, place);
+            (0..self.count).for_each(|column| matrix[row][column] = motion.slope(&below, x, &jumps[column], place));
+        }
+        solve(&mut matrix, &mut weights, self.count);
+        let rates = (0..self.count).fold(base, |rates, column| sum(&rates, weights[column], &jumps[column]));
+        (rates, weights)
+    }
+
+    /// The rates.
+    #[cold]
+    pub(crate) fn value<S: FeedbackSystem>(&self, motion: &Motion<'_, S>, x: &Vector<S>) -> Vector<S> {
+        self.slide(motion, x).0
+    }
+
+    /// Puts the functions at whose zeros the field switches, or stops to slide, into `values`.
+    pub(crate) fn switches<S: FeedbackSystem>(&self, motion: &Motion<'_, S>, x: &Vector<S>, values: &mut [f64]) {
+        motion.laws.apply::<S, f64>(motion.system, x).switches_at(x, values);
+        if self.count > 0 {
+            let (_, weights) = self.slide(motion, x);
+            self.places().zip(weights).for_each(|(place, weight)| values[place] = weight * (1.0 - weight));
+        }
+    }
+
+    /// The rate of the function of a switch.
+    pub(crate) fn switch_rate<S: FeedbackSystem>(&self, motion: &Motion<'_, S>, x: &Vector<S>, place: usize) -> f64 {
+        let rates = if self.count > 0 { self.slide(motion, x).0 } else { motion.rates_of(motion.system, x) };
+        motion.slope(motion.system, x, &rates, place)
+    }
+}
+
+/// Solves a small system by elimination with pivots. What cannot be solved has no finite solution.
+fn solve(matrix: &mut [[f64; MOST]; MOST], right_side: &mut [f64; MOST], count: usize) {
+    for column in 0..count {
+        let larger = |one: &usize, other: &usize| matrix[*one][column].abs().total_cmp(&matrix[*other][column].abs());
+        let pivot = (column..count).max_by(larger).unwrap_or(column);
+        matrix.swap(column, pivot);
+        right_side.swap(column, pivot);
+        for row in (0..count).filter(|row| *row != column) {
+            let factor = matrix[row][column] / matrix[column][column];
+            for entry in column..count {
+                matrix[row][entry] -= factor * matrix[column][entry];
+            }
+            right_side[row] -= factor * right_side[column];
+        }
+    }
+    (0..count).for_each(|row| right_side[row] /= matrix[row][row]);
+}
+
+/// What a function of doubles makes of a vector, in numbers of any type. A field in other numbers does not slide.
+pub(crate) fn by_doubles<V: Entries<T>, W: Entries<f64>, T: Scalar>(x: &V, value: impl FnOnce(&W) -> W) -> V {
+    let rates = <dyn Any>::downcast_ref(x).map(value);
+    V::from_fn(|entry| T::from_f64(rates.as_ref().map_or(f64::NAN, |rates| rates[entry])))
+}
+
+/// Calls `add` with each entry of the Jacobian of a field with this many entries, by central differences.
+pub(crate) fn differences<V: Entries<T>, T: Scalar>(
+    x: &V,
+    entries: usize,
+    value: &dyn Fn(&V) -> V,
+    add: &mut dyn FnMut(usize, usize, T),
+) -> bool {
+    for column in 0..entries {
+        let length = T::from_f64(DIFFERENCE) * (x[column].abs() + T::from_f64(1.0));
+        let at = |change: T| {
+            let mut x = *x;
+            x[column] = x[column] + change;
+            value(&x)
+        };
+        let (above, below) = (at(length), at(-length));
+        (0..entries).for_each(|row| add(row, column, (above[row] - below[row]) / (length + length)));
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_systems_are_solved() {
+        let (mut matrix, mut right_side) = ([[0.0; MOST]; MOST], [0.0; MOST]);
+        matrix[0][..2].copy_from_slice(&[0.0, 2.0]);
+        matrix[1][..2].copy_from_slice(&[4.0, 1.0]);
+        right_side[..2].copy_from_slice(&[6.0, 11.0]);
+        solve(&mut matrix, &mut right_side, 2);
+        assert_eq!(right_side[..2], [2.0, 3.0]);
+    }
+}
