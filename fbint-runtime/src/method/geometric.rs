@@ -33,6 +33,44 @@ impl<V: ?Sized, O: OneStep<V> + ?Sized> OneStep<V> for &O {
     }
 }
 
+/// The maps, with what they ask of a system.
+#[derive(Clone, Copy)]
+enum Map {
+    Rattle,
+    StormerVerlet,
+}
+
+impl Map {
+    /// The property of a system that a map cannot deal with, if there is one.
+    const fn obstacle(self, facts: &SystemFacts) -> Option<&'static str> {
+        let Constraints { has_phase, has_any, .. } = Constraints::of(facts.integrals);
+        match (self, facts.kinetic_energy) {
+            (Self::Rattle, KineticEnergy::General | KineticEnergy::Separable) => {
+                Some("its Hamiltonian is not p^T M^-1 p / 2 + U(q) with a constant mass matrix M")
+            }
+            (Self::Rattle, KineticEnergy::Quadratic) if has_phase => {
+                Some("it has phase constraints, and only holonomic ones can be kept")
+            }
+            (Self::StormerVerlet, KineticEnergy::General) => Some("its Hamiltonian is not T(p) + U(q)"),
+            (Self::StormerVerlet, _) if has_any => Some("it has constraints: take RATTLE"),
+            _ => None,
+        }
+    }
+
+    /// Whether the type of a system is enough to tell that there is an obstacle.
+    const fn is_known_to_fail<S: FeedbackSystem>(self) -> bool {
+        matches!(S::KNOWN_FACTS, Some(facts) if self.obstacle(facts).is_some())
+    }
+
+    fn refusal(self, facts: &SystemFacts) -> Error {
+        let method = match self {
+            Self::Rattle => "RATTLE",
+            Self::StormerVerlet => "Stormer-Verlet",
+        };
+        Error::NotApplicable { method, system: facts.name, reason: self.obstacle(facts).unwrap_or_default() }
+    }
+}
+
 /// The number of RATTLE's Newton iterations for the position: each gains some six digits at sensible steps.
 const NEWTON_ITERATIONS: usize = 5;
 
@@ -50,28 +88,15 @@ impl<S: FeedbackSystem> Rattle<S> {
     /// [`Error::NotApplicable`] if the system is not canonical, its kinetic energy is not quadratic with a constant mass matrix,
     /// or it has phase constraints.
     pub fn new(system: &S) -> Result<Self, Error> {
-        if Self::IS_EXCLUDED || !Self::is_applicable(system.facts()) {
-            return Err(Self::refusal(system.facts()));
-        }
-        Ok(Self { mechanics: Mechanics::new(system) })
+        Ok(Self { mechanics: Mechanics::of(system, Map::Rattle)? })
     }
 
     /// Whether it is known of the type that it is not applicable.
-    pub(crate) const IS_EXCLUDED: bool = matches!(S::KNOWN_FACTS, Some(facts) if !Self::is_applicable(facts));
-
-    const fn is_applicable(facts: &SystemFacts) -> bool {
-        matches!(facts.kinetic_energy, KineticEnergy::Quadratic) && !Constraints::of(facts.integrals).has_phase
-    }
+    pub(crate) const IS_EXCLUDED: bool = Map::Rattle.is_known_to_fail::<S>();
 
     /// Why it is not applicable.
     pub(crate) fn refusal(facts: &SystemFacts) -> Error {
-        let reason = match facts.kinetic_energy {
-            KineticEnergy::General | KineticEnergy::Separable => {
-                "its Hamiltonian is not p^T M^-1 p / 2 + U(q) with a constant mass matrix M"
-            }
-            KineticEnergy::Quadratic => "it has phase constraints, and only holonomic ones can be kept",
-        };
-        Error::NotApplicable { method: "RATTLE", system: facts.name, reason }
+        Map::Rattle.refusal(facts)
     }
 }
 
@@ -135,26 +160,15 @@ impl<S: FeedbackSystem> StormerVerlet<S> {
     ///
     /// [`Error::NotApplicable`] if the system is not canonical, its Hamiltonian is not separable, or it has constraints.
     pub fn new(system: &S) -> Result<Self, Error> {
-        if Self::IS_EXCLUDED || !Self::is_applicable(system.facts()) {
-            return Err(Self::refusal(system.facts()));
-        }
-        Ok(Self { mechanics: Mechanics::new(system) })
+        Ok(Self { mechanics: Mechanics::of(system, Map::StormerVerlet)? })
     }
 
     /// Whether it is known of the type that it is not applicable.
-    pub(crate) const IS_EXCLUDED: bool = matches!(S::KNOWN_FACTS, Some(facts) if !Self::is_applicable(facts));
-
-    const fn is_applicable(facts: &SystemFacts) -> bool {
-        !matches!(facts.kinetic_energy, KineticEnergy::General) && !Constraints::of(facts.integrals).has_any
-    }
+    pub(crate) const IS_EXCLUDED: bool = Map::StormerVerlet.is_known_to_fail::<S>();
 
     /// Why it is not applicable.
     pub(crate) fn refusal(facts: &SystemFacts) -> Error {
-        let reason = match facts.kinetic_energy {
-            KineticEnergy::General => "its Hamiltonian is not T(p) + U(q)",
-            KineticEnergy::Separable | KineticEnergy::Quadratic => "it has constraints: take RATTLE",
-        };
-        Error::NotApplicable { method: "Stormer-Verlet", system: facts.name, reason }
+        Map::StormerVerlet.refusal(facts)
     }
 }
 
@@ -229,8 +243,12 @@ impl<S: FeedbackSystem> Mechanics<S> {
         None => None,
     };
 
-    fn new(system: &S) -> Self {
-        Self { system: system.prepare() }
+    /// A system that a map applies to.
+    fn of(system: &S, map: Map) -> Result<Self, Error> {
+        match map.obstacle(system.facts()) {
+            None => Ok(Self { system: system.prepare() }),
+            Some(_) => Err(map.refusal(system.facts())),
+        }
     }
 
     /// The index of each holonomic constraint and of its rate, in the order of the multipliers.

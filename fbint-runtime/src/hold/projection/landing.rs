@@ -285,7 +285,6 @@ impl<S: FeedbackSystem> Projector<S> {
         Settled { state, targets, noise: own, projected, left, variances: as_held.variances }
     }
 
-    /// The projection of the end of a step, once more. By value, as in [`settled`](Self::settled).
     /// The entry that the projection of the end of a step moved furthest.
     pub(super) fn furthest(&self, settled: &Settled<S>) -> Move {
         let Settled { state, projected, variances, .. } = settled;
