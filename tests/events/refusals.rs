@@ -1,6 +1,6 @@
 //! What is wrong with an event is an error with its name and the last good state.
 
-use fbint_runtime::{Cause, Error, Event, Failure, Method, Run, Simulation};
+use fbint_runtime::{Cause, Error, Event, Failure, GaussStages, Method, Run, Simulation};
 
 use super::resets::bounce;
 use super::systems::*;
@@ -87,6 +87,26 @@ fn bounces_that_accumulate_end_the_run() {
     let text = failure(run(bounce(0.0), FINE)).to_string();
     assert!(text.contains("the event `floor` accumulates at t = 0.447213595"), "{text}");
     assert!(text.contains("no longer lead away from it; make it terminal before"), "{text}");
+}
+
+/// The floor's function rounds by more than the last flights are high, and none of them is lost, so that the ball falls through no floor.
+#[test]
+fn bounces_below_rounding_accumulate_too() {
+    for method in [Method::Rk4 { h: 1e-2 }, Method::Gauss { stages: GaussStages::Two, h: 0.05 }, FINE] {
+        for restitution in [0.9, 0.7, 0.5, 0.3, 0.1, 0.03] {
+            for side in [1.0, -1.0] {
+                let value = move |_, state: &BallState| side * ((3.0 * state.height - 2.0).sin() - 0.4);
+                let floor = Event::new("floor", value);
+                let floor = if side > 0.0 { floor.falling() } else { floor.rising() };
+                let floor = floor.reset(move |_, state| BallState { p: -restitution * state.p, ..*state });
+                let failed = failure(run(floor, method));
+                let Cause::Accumulation { time, .. } = &failed.cause else { panic!("{failed}") };
+                let first = ((1.0 - (2.0 + 0.4_f64.asin()) / 3.0) / 5.0).sqrt();
+                let limit = first * (1.0 + restitution) / (1.0 - restitution);
+                assert!((time - limit).abs() < 1e-4, "{method:?} {restitution}: {failed}");
+            }
+        }
+    }
 }
 
 /// Two walls that close in on a particle: each hit throws it at the other, ever sooner.

@@ -1,5 +1,6 @@
 //! The events that are declared with a system.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::event::Event;
@@ -7,7 +8,32 @@ use crate::numbers::linear::from_slice;
 use crate::system::{DeclaredEvent, FeedbackSystem, SystemFacts};
 
 /// Puts what events are made of in a state into a list.
-type Values<'a> = Rc<dyn Fn(&[f64]) -> Vec<f64> + 'a>;
+type Evaluate<'a> = Box<dyn Fn(&[f64], &mut [f64]) + 'a>;
+
+/// What all events are made of. A run looks at one event after the other in each state, so that the last state is remembered.
+struct Values<'a> {
+    evaluate: Evaluate<'a>,
+    last: RefCell<Evaluated>,
+}
+
+struct Evaluated {
+    state: Vec<f64>,
+    values: Vec<f64>,
+}
+
+impl Values<'_> {
+    /// What `read` finds in the values in a state.
+    fn at<T>(&self, state: &[f64], read: impl FnOnce(&[f64]) -> T) -> T {
+        let mut last = self.last.borrow_mut();
+        let Evaluated { state: known, values } = &mut *last;
+        if !known.iter().map(|entry| entry.to_bits()).eq(state.iter().map(|entry| entry.to_bits())) {
+            (self.evaluate)(state, values);
+            known.clear();
+            known.extend_from_slice(state);
+        }
+        read(values)
+    }
+}
 
 /// The events that are declared with a system, on flat states.
 pub(super) fn declared_events<S: FeedbackSystem>(system: &S) -> Vec<Event<'_, Vec<f64>>> {
@@ -15,41 +41,42 @@ pub(super) fn declared_events<S: FeedbackSystem>(system: &S) -> Vec<Event<'_, Ve
     if facts.events.is_empty() {
         return Vec::new();
     }
-    let count = facts.event_values();
+    let (entries, switches) = (facts.state.len(), facts.switches.len());
     events_of(
         facts,
-        &(Rc::new(move |state: &[f64]| {
-            let mut values = vec![0.0; count];
+        Box::new(move |state, values| {
             // The inputs follow the entries of the state and the functions of the switches.
-            let (own, appended) = state.split_at(facts.state.len());
-            let inputs = appended.get(facts.switches.len()..).unwrap_or_default();
-            system.events_at(&from_slice(own), inputs, &mut values);
-            values
-        }) as Values<'_>),
+            let (own, appended) = state.split_at(entries);
+            let inputs = appended.get(switches..).unwrap_or_default();
+            system.events_at(&from_slice(own), inputs, values);
+        }),
     )
 }
 
 /// See [`declared_events`]; compiled once for all systems.
-fn events_of<'a>(facts: &'static SystemFacts, values: &Values<'a>) -> Vec<Event<'a, Vec<f64>>> {
-    facts.events.iter().map(|event| event_of(event, facts.state.len(), values)).collect()
+fn events_of<'a>(facts: &'static SystemFacts, evaluate: Evaluate<'a>) -> Vec<Event<'a, Vec<f64>>> {
+    let last = RefCell::new(Evaluated { state: Vec::new(), values: vec![0.0; facts.event_values()] });
+    let values = Rc::new(Values { evaluate, last });
+    facts.events.iter().map(|event| event_of(event, facts.state.len(), &values)).collect()
 }
 
-fn event_of<'a>(declared: &'static DeclaredEvent, entries: usize, values: &Values<'a>) -> Event<'a, Vec<f64>> {
+fn event_of<'a>(declared: &'static DeclaredEvent, entries: usize, values: &Rc<Values<'a>>) -> Event<'a, Vec<f64>> {
     let DeclaredEvent { name, direction, is_terminal, count, value, conditions: [first, end], reset, .. } = *declared;
-    let at = |values: &Values<'a>| Rc::clone(values);
-    let of = at(values);
-    let mut event = Event::new(name, move |_, state: &Vec<f64>| of(state)[value]).directed(direction);
+    let own = Rc::clone(values);
+    let mut event =
+        Event::new(name, move |_, state: &Vec<f64>| own.at(state, |values| values[value])).directed(direction);
     if is_terminal {
         event = event.count(count.unwrap_or(1));
     }
     if first < end {
-        let of = at(values);
-        event = event.when(move |_, state| of(state)[first..end].iter().all(|condition| *condition > 0.0));
+        let own = Rc::clone(values);
+        let holds = move |values: &[f64]| values[first..end].iter().all(|condition| *condition > 0.0);
+        event = event.when(move |_, state| own.at(state, holds));
     }
     match reset {
         Some(first) => {
-            let of = at(values);
-            event.reset(move |_, state| of(state)[first..first + entries].to_vec())
+            let own = Rc::clone(values);
+            event.reset(move |_, state| own.at(state, |values| values[first..first + entries].to_vec()))
         }
         None => event,
     }

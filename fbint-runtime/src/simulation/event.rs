@@ -89,7 +89,8 @@ impl<'a, X> Event<'a, X> {
     ///
     /// The run continues as one that starts there: the energy and the invariants have new targets, and no derivative of
     /// before is used any more. A reset has to lead away from the event, or on across it: where its function rests at 0 afterwards, or
-    /// where the event occurs again within 4e-9 of the time since the run began, the run ends with
+    /// where the event occurs again within 4e-9 of the time since the run began, or after a shorter flight than the last in which its
+    /// function stays within 10,000 roundings of its terms, the run ends with
     /// [`Cause::Accumulation`](crate::Cause::Accumulation). A sample at the time of the reset has the state before it. Where the event is
     /// terminal, too, the run ends with the state after it.
     pub fn reset(self, reset: impl Fn(f64, &X) -> X + 'a) -> Self {

@@ -29,6 +29,12 @@ const ACCUMULATED: f64 = 256.0;
 const SKETCHED: f64 = 2.0;
 /// The part of a step below which a flight from a zero is checked only at its end.
 const SHORT: f64 = 1.0 / 1024.0;
+/// A flight from one reset of an event to the next is low if its function stays within this many times the rounding of its terms. It falls
+/// by less than this from one flight to the next, so that none is lost in rounding before one was low.
+const LOW: f64 = 1e4;
+/// The part of its size by which an entry is changed to see how an event function rounds, and the spacing of doubles in units of that.
+const NUDGE: f64 = 1.0 / (1_u64 << 40) as f64;
+const SPACING: f64 = f64::EPSILON / NUDGE;
 /// An event function rests if it continues after a reset in the same direction at less than this part of the rate.
 const RESTING: f64 = 0.01;
 /// A switch that is met more often than this in a row within indistinct times chatters.
@@ -171,6 +177,7 @@ impl<'a> EventSearch<'a> {
             at_once.iter().partition(|event| self.events[**event].is_switch);
         let first = self.occurrences.len() - events.len();
         for event in at_once {
+            self.check_flight(event, time, &state, step, state_at)?;
             self.left[event] = Some(self.rate_before(event, time, &state, step, state_at)?);
         }
         self.switch(&switches, time)?;
@@ -180,10 +187,13 @@ impl<'a> EventSearch<'a> {
 
     /// Every event that is met in a step, at whose end the functions have these values.
     fn meetings(&self, step: &Stretch, values: &[f64], state_at: StateAt<'_>) -> Result<Vec<Met>, Cause> {
-        let sketch = sketched(step, state_at)?;
+        let sketch = self.sketched(step, state_at)?;
         let mut met: Vec<Met> = Vec::new();
         for event in 0..self.events.len() {
-            for bracket in self.brackets(event, values[event], step, &sketch, state_at)? {
+            let mut samples = [values[event]; SAMPLES];
+            samples[0] = self.values[event];
+            samples[1..].iter_mut().zip(&sketch).for_each(|(sample, values)| *sample = values[event]);
+            for bracket in self.brackets(event, &samples, step, state_at)? {
                 let time = locate(bracket, |time| self.value(event, time, &state_at(time, Detail::Exact)?))?;
                 if self.counts(event, time, step, state_at)? {
                     met.push(Met { event, time });
@@ -238,26 +248,31 @@ impl<'a> EventSearch<'a> {
 
     /// The number of occurrences of an event so far.
     fn number_of(&self, event: usize) -> u64 {
-        self.occurrences.iter().filter(|occurrence| occurrence.event == event).count() as u64
+        number_in(&self.occurrences, event)
     }
 
-    /// Where in a step an event function changes its side in the direction of the event: only the first time if that stops the run.
+    /// The functions of all events where a sketch of a step is sampled between its ends, one state after the other.
+    fn sketched(&self, step: &Stretch, state_at: StateAt<'_>) -> Result<Vec<Vec<f64>>, Cause> {
+        let values = |fraction: &f64| {
+            let time = step.from + fraction * (step.until - step.from);
+            let state = state_at(time, Detail::Sketch)?;
+            Ok(self.events.iter().map(|event| (event.value)(time, &state)).collect())
+        };
+        FRACTIONS[1..SAMPLES - 1].iter().map(values).collect()
+    }
+
+    /// Where in a step an event function with these samples changes its side in the direction of the event: only the first time if that
+    /// stops the run.
     fn brackets(
         &self,
         event: usize,
-        last: f64,
+        samples: &[f64; SAMPLES],
         step: &Stretch,
-        sketch: &[(f64, Vec<f64>)],
         state_at: StateAt<'_>,
     ) -> Result<Vec<BracketingInterval>, Cause> {
         let Stretch { from, until, .. } = *step;
-        let (of, first) = (&self.events[event], self.values[event]);
-        let mut samples = [first; SAMPLES];
-        samples[SAMPLES - 1] = last;
-        for (sample, (time, state)) in samples[1..].iter_mut().zip(sketch) {
-            *sample = (of.value)(*time, state);
-        }
-        let series = Series::through(&samples);
+        let (of, [first, .., last]) = (&self.events[event], *samples);
+        let series = Series::through(samples);
         let rests = self.left[event].is_some_and(|before| before != 0.0);
         if !rests && first != 0.0 && series.has_no_zero(SKETCHED) {
             return Ok(Vec::new());
@@ -345,6 +360,45 @@ impl<'a> EventSearch<'a> {
         Ok(())
     }
 
+    /// Refuses a reset at the end of a flight that was low, and shorter than the one before: the next ones would be lost in rounding, and
+    /// the motion would pass through.
+    fn check_flight(
+        &self,
+        event: usize,
+        time: f64,
+        state: &[f64],
+        step: &Stretch,
+        state_at: StateAt<'_>,
+    ) -> Result<(), Cause> {
+        let own = self.occurrences.iter().rev().filter(|occurrence| occurrence.event == event);
+        let mut earlier = own.map(|occurrence| occurrence.time).skip(1);
+        let (Some(last), Some(before)) = (earlier.next(), earlier.next()) else { return Ok(()) };
+        let is_resetting = self.events[event].reset.is_some();
+        if !is_resetting || last != step.from || time - last >= last - before {
+            return Ok(());
+        }
+        let middle = 0.5 * (last + time);
+        let height = self.value(event, middle, &state_at(middle, Detail::Exact)?)?.abs();
+        if height <= LOW * self.rounding(event, time, state) {
+            return Err(self.accumulated(event, time));
+        }
+        Ok(())
+    }
+
+    /// The rounding of the terms of an event function in a state: what it changes by if each entry is another double.
+    fn rounding(&self, event: usize, time: f64, state: &[f64]) -> f64 {
+        let value = &self.events[event].value;
+        let (here, mut near) = (state.to_vec(), state.to_vec());
+        let at = value(time, &here);
+        let changes = (0..state.len()).map(|entry| {
+            near[entry] = state[entry] * (1.0 + NUDGE);
+            let change = value(time, &near) - at;
+            near[entry] = state[entry];
+            SPACING * change.abs()
+        });
+        changes.filter(|change| change.is_finite()).sum()
+    }
+
     /// The rate of an event function just before it is met; 0 where it jumps, or where the rate is not needed.
     fn rate_before(
         &self,
@@ -395,8 +449,7 @@ impl<'a> EventSearch<'a> {
                 self.occurrences[number].reset = Some(next.clone());
                 state = Some(next);
             }
-            let so_far = self.occurrences[..=number].iter().filter(|occurrence| occurrence.event == event).count();
-            if self.events[event].ends(so_far as u64) && self.end.is_none() {
+            if self.events[event].ends(number_in(&self.occurrences[..=number], event)) && self.end.is_none() {
                 self.end = Some(number);
             }
         }
@@ -482,9 +535,7 @@ impl<'a> EventSearch<'a> {
     }
 }
 
-/// The states of a sketch of a step where it is sampled between its ends.
-fn sketched(step: &Stretch, state_at: StateAt<'_>) -> Result<Vec<(f64, Vec<f64>)>, Cause> {
-    let inner = &FRACTIONS[1..SAMPLES - 1];
-    let time = |fraction: &f64| step.from + fraction * (step.until - step.from);
-    inner.iter().map(time).map(|time| Ok((time, state_at(time, Detail::Sketch)?))).collect()
+/// The number of occurrences of an event among these.
+fn number_in(occurrences: &[PastOccurrence], event: usize) -> u64 {
+    occurrences.iter().filter(|occurrence| occurrence.event == event).count() as u64
 }
