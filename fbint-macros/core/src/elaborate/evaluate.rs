@@ -189,7 +189,13 @@ impl Scope<'_> {
         let symbol = op.to_token_stream().to_string();
         match op {
             BinOp::Eq(_) => self.equation(op, &binary.left, &binary.right),
-            BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) | BinOp::Ne(_) | BinOp::And(_) | BinOp::Or(_) => {
+            BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) => {
+                let difference = foreign::difference(&binary.left, &binary.right);
+                let message =
+                    format!("`{symbol}` has no value here: {SWITCH}; a zero is that of the difference `{difference}`");
+                self.fail(op, message)
+            }
+            BinOp::Ne(_) | BinOp::And(_) | BinOp::Or(_) => {
                 self.fail(op, format!("`{symbol}` has no value here: {SWITCH}"))
             }
             _ => self

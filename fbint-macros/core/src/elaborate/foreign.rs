@@ -31,7 +31,7 @@ const ALIASES: [(&[&str], &str); 18] = [
 ];
 
 /// Functions and operators of other languages that need a rewrite rather than another name.
-const FOREIGN: [(&[&str], &str); 22] = [
+const FOREIGN: [(&[&str], &str); 25] = [
     (&["pow", "power"], "a power is written `x.powi(2)` or `x.powf(1.5)`"),
     (
         &["square", "squared", "sqr", "sq"],
@@ -45,6 +45,9 @@ const FOREIGN: [(&[&str], &str); 22] = [
     (&["cot"], "write `1 / x.tan()`"),
     (&["sec"], "write `1 / x.cos()`"),
     (&["csc"], "write `1 / x.sin()`"),
+    (&["asinh", "arcsinh", "arsinh"], "write `(x + (x * x + 1).sqrt()).ln()`"),
+    (&["acosh", "arccosh", "arcosh"], "write `(x + (x * x - 1).sqrt()).ln()`"),
+    (&["atanh", "arctanh", "artanh"], "write `((1 + x) / (1 - x)).ln() / 2`"),
     (&["mul_add"], "write `a * b + c`"),
     (&["heaviside", "step", "where", "select", "piecewise"], SWITCH),
     (

@@ -274,7 +274,11 @@ impl<'a> Scope<'a> {
         self.refuse_switches(written, &value, what)?;
         match value.as_scalar() {
             Some(energy) => Ok(energy.clone()),
-            None => self.fail(written, format!("{what} is a scalar, and this is {}", value.shape())),
+            None => {
+                let is_single = value.entries().len() == 1;
+                let remedy = if is_single { ": a product of vectors is written `a.dot(&b)`" } else { "" };
+                self.fail(written, format!("{what} is a scalar, and this is {}{remedy}", value.shape()))
+            }
         }
     }
 
@@ -560,6 +564,7 @@ fn foreign_name(name: &str) -> Option<Cow<'static, str>> {
         "vector" | "matrix" => Some(Cow::from(format!("it is a macro\nhelp: write `{name}![..]`"))),
         "t" | "time" => Some(Cow::from(format!("to let the model depend on the time, add `time({name})`"))),
         "pi" | "Pi" | "π" | "M_PI" => Some(Cow::from("write `PI`")),
+        "e" => Some(Cow::from("write `x.exp()` for a power of e, or declare the parameter as the field `e: f64`")),
         "E" | "TAU" => Some(Cow::from("write `1.exp()` or `2 * PI`: `PI` is the only constant that is known here")),
         _ => None,
     }

@@ -71,6 +71,10 @@ impl AttributeReader<'_> {
     fn entry(&mut self, tokens: &[TokenTree]) {
         let Some((TokenTree::Ident(word), rest)) = tokens.split_first() else {
             self.lose_entry();
+            let is_decimal = matches!(tokens[0], TokenTree::Literal(_)) && after_equals(&tokens[1..]).is_none();
+            if is_decimal {
+                return self.errors.push(tokens[0].span(), "a comma ends the entry before it: a decimal point is `.`");
+            }
             let message = "expected a key, as in `coordinates(q: [3])` or `hamiltonian = p * p / (2 * m)`";
             return self.errors.push(tokens[0].span(), message);
         };

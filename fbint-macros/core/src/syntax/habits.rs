@@ -97,7 +97,7 @@ impl<'t> Token<'t> {
         match &self.tokens[self.at] {
             TokenTree::Ident(word) => {
                 let message = match &word.to_string()[..] {
-                    "match" => SWITCH,
+                    "match" | "where" => SWITCH,
                     "if" if self.follows_operand() => SWITCH,
                     "else" if !matches!(self.before(), Some(TokenTree::Group(_))) => SWITCH,
                     "for" | "while" | "loop" => "a sum is written `(0..3).map(|i| ..).sum()`",
@@ -118,6 +118,9 @@ impl<'t> Token<'t> {
         if !self.follows_operand() {
             return None;
         }
+        if let Some(sign) = [self.before(), self.tokens.get(self.at)].into_iter().flatten().find_map(joining) {
+            return Some((self.span(), format!("conditions are joined by `{sign}`")));
+        }
         let (left, right) = (self.left("x"), self.right(0, "y"));
         let separator = if self.place == Place::Parentheses { "an operator" } else { "an operator or a comma" };
         let remedy = match (self.before(), &self.tokens[self.at]) {
@@ -126,7 +129,7 @@ impl<'t> Token<'t> {
                 return Some((unit.span(), format!("numbers have no units\nhelp: drop `{unit}`")));
             }
             (Some(TokenTree::Ident(word)), other) => {
-                if [word.to_string(), other.to_string()].iter().any(|word| matches!(&word[..], "and" | "or" | "not")) {
+                if [word.to_string(), other.to_string()].iter().any(|word| word == "not") {
                     return Some((self.span(), SWITCH.to_owned()));
                 }
                 match prefix_function(word) {
@@ -351,6 +354,15 @@ fn operand(tokens: &[TokenTree], instead: &str) -> String {
 
 fn stream(tokens: &[TokenTree]) -> TokenStream {
     tokens.iter().cloned().collect()
+}
+
+/// The operator for a word that joins conditions in other languages.
+fn joining(word: &TokenTree) -> Option<&'static str> {
+    match &word.to_string()[..] {
+        "and" => Some("&&"),
+        "or" => Some("||"),
+        _ => None,
+    }
 }
 
 /// The method for a function that is applied without parentheses.
