@@ -97,6 +97,18 @@ pub enum Error {
         /// Parameters that may be the reason.
         extremes: Extremes,
     },
+    /// Velocities have no inertia because a parameter is 0, and the field was derived for one that is not.
+    #[cfg(feature = "std")]
+    #[error(
+        "at the start {dependence}, because of `{parameter}` = 0.0; where constraints determine such a motion, declare it without \
+         inertia, by `default({parameter} = 0)`"
+    )]
+    NoInertia {
+        /// The velocities.
+        dependence: Dependence,
+        /// The parameter.
+        parameter: &'static str,
+    },
     /// The start is off the constraint set.
     #[error(
         "the start violates the constraint `{name}`: its value there is {value:?}, but must be 0 (tolerance \

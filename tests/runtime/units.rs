@@ -1,7 +1,7 @@
 //! Systems of units: by default a run takes the same steps in each of them.
 
 use fbint_runtime::{
-    Ensemble, FeedbackSystem, Field, Integrator, Method, Run, Settings, Simulation, Snapshot, Tolerance, Vector,
+    Ensemble, Error, FeedbackSystem, Field, Integrator, Method, Run, Settings, Simulation, Snapshot, Tolerance, Vector,
     feedback_system,
 };
 use std::ops::ControlFlow;
@@ -141,6 +141,26 @@ fn lengths_beside_angles_are_the_same_in_all_units() {
         (Cart { m, l, g }, vec![units.of(0.2, LENGTH), 0.9, 0.0, 0.0])
     };
     same_in_all_units(make, &[LENGTH, NUMBER, MOMENTUM, SPIN], &[1.0, 1.0, 3.0, 3.0], 1.5);
+}
+
+/// A start off its constraints is refused, and one that rounding takes off them is not.
+#[test]
+fn starts_are_judged_alike_in_all_units() {
+    for units in all_units() {
+        let (m, l) = (units.of(2.0, MASS), units.of(1.5, LENGTH));
+        let molecule = Molecule { m, l, f: units.of(0.7, [1, 1, -2]) };
+        let starting = |half: f64, along: f64| {
+            let p = units.of(along, MOMENTUM);
+            Simulation::new(&molecule, [0.0, half * l, 0.0, -half * l, 0.0, p, 0.0, 0.0]).map(|_| ())
+        };
+        for (half, along) in [(0.5, 0.0), (0.5, 6e-17), (0.5 + 1e-10, 0.0), (0.5, 1e-9)] {
+            assert_eq!(starting(half, along), Ok(()), "{units:?}: {half}, {along:e}");
+        }
+        for (half, along) in [(0.505, 0.0), (0.5, 1.0), (0.5, 1e-3), (0.5 + 1e-5, 0.0)] {
+            let refused = starting(half, along);
+            assert!(matches!(refused, Err(Error::OffConstraint { .. })), "{units:?}: {half}, {along:e}: {refused:?}");
+        }
+    }
 }
 
 /// Nitrogen in SI units, whose entries are all far below 1e-9. The right values are those of SciPy.

@@ -20,3 +20,23 @@ fn masses_are_named_where_they_make_constraints_dependent() {
     assert!(dependence.is_by_masses, "{error}");
     assert!(error.to_string().contains("by masses of very different sizes"), "{error}");
 }
+
+/// A point whose inertia is a parameter, tied to another.
+#[feedback_system(
+    coordinates(x, s),
+    velocities(v, w),
+    lagrangian = (v.powi(2) + inertia * w.powi(2)) / 2 - x,
+    constraint(tie = s - 2 * x),
+)]
+pub struct Tied {
+    inertia: f64,
+}
+
+#[test]
+fn inertia_that_is_put_to_zero_afterwards_is_named() {
+    let error = Simulation::new(&Tied { inertia: 0.0 }, [0.0; 4]).map(|_| ()).unwrap_err();
+    assert!(matches!(error, Error::NoInertia { parameter: "inertia", .. }), "{error}");
+    let expected = "at the start the mass matrix is singular along the velocity `w`, because of `inertia` = 0.0; where constraints \
+                    determine such a motion, declare it without inertia, by `default(inertia = 0)`";
+    assert_eq!(error.to_string(), expected);
+}

@@ -340,7 +340,7 @@ impl<'a> Record<'a> {
 
     /// Says that the start was moved onto the constraints from `given`.
     pub(super) fn moved_from(&mut self, given: &[f64]) {
-        self.drift.set_start_move(StartMove::between(self.system.facts().state, given, &self.last.state));
+        self.drift.set_start_move(StartMove::between(self.system, given, &self.last.state));
     }
 
     /// Reports what became of the projection after a step, and keeps the changes of the integrals before it, which end the run where

@@ -21,7 +21,7 @@ use crate::system::{FeedbackSystem, Integral, IntegralKind, Integrals, PreparedS
 const TOLERANCE: f64 = 1e-8;
 /// The tolerance for a state in single precision.
 const SINGLE_TOLERANCE: f64 = 2.0 * f32::EPSILON as f64;
-/// The size that every entry has at least, relative to the largest: with the tolerance, 1e-11 of it counts as rounding.
+/// The size that every entry has at least, relative to the largest of its kind: with the tolerance, 1e-11 of it counts as rounding.
 const SMALLEST_ENTRY: f64 = 1e-3;
 /// Below this pivot ratio multipliers have no more than four digits, and a start is as good as singular.
 const SINGULAR: f64 = 1e-12;
@@ -137,9 +137,24 @@ pub(super) fn check(
     check_distance(system, start, scratch.rest())?;
     system.vector_field_at(start, field);
     if let Some((&value, entry)) = field.iter().zip(system.facts().state).find(|(rate, _)| !rate.is_finite()) {
+        #[cfg(feature = "std")]
+        if let Some(error) = without_inertia(system, parameters, start) {
+            return Err(error);
+        }
         return Err(Error::Rate { name: entry.name, value, extremes: parameters.extremes() });
     }
     Ok(())
+}
+
+/// What is wrong if velocities of a constrained system have no inertia because a parameter is 0.
+#[cfg(feature = "std")]
+fn without_inertia(system: &dyn DynamicalSystem, parameters: &Parameters<'_>, start: &[f64]) -> Option<Error> {
+    if !system.facts().integrals.iter().any(|integral| integral.kind.is_constraint()) {
+        return None;
+    }
+    let (parameter, _) = parameters.extremes().parameters().find(|(_, value)| *value == 0.0)?;
+    let dependence = Dependence::of_velocities(system, 0.0, start, SINGULAR)?;
+    Some(Error::NoInertia { dependence, parameter })
 }
 
 /// Whether a state was rounded to single precision: all entries are such numbers, and one of them has more than half of their digits, so
@@ -216,7 +231,7 @@ impl ConstraintClass {
 
     fn step(self, system: &dyn DynamicalSystem, x: &mut [f64], mut scratch: Scratch<'_>) {
         let (sizes, way, violations, rows) = (scratch.state(), scratch.state(), scratch.values(), scratch.rows());
-        sizes.iter_mut().enumerate().for_each(|(j, size)| *size = size_or_least(system.facts().state, x, j));
+        sizes_of_variables(system, x, sizes, rows);
         scaled_rows(system, x, sizes, rows, scratch.rest());
         for (row, integral) in rows.chunks_exact_mut(x.len()).zip(system.facts().integrals) {
             let others = row.iter_mut().zip(system.facts().state);
@@ -268,7 +283,7 @@ pub struct StartMove {
     pub entry: &'static str,
     /// By how much it was moved.
     pub distance: f64,
-    /// That distance in units of the largest entry of the variable, or of a thousandth of the largest entry of the state.
+    /// That distance in units of the largest entry of the variable, or of the size that its entries have at least.
     pub relative: f64,
 }
 
@@ -284,12 +299,19 @@ impl core::fmt::Display for StartMove {
 #[cfg(feature = "std")]
 impl StartMove {
     /// The move from `start` to `state`, if there was one.
-    pub(crate) fn between(entries: &[StateEntry], start: &[f64], state: &[f64]) -> Option<Self> {
-        let moved = entries.iter().enumerate().filter(|(j, _)| state[*j] != start[*j]).map(|(j, entry)| {
-            let distance = (state[j] - start[j]).abs();
-            Self { entry: entry.name, distance, relative: distance / size_or_least(entries, start, j) }
+    pub(crate) fn between(system: &dyn DynamicalSystem, start: &[f64], state: &[f64]) -> Option<Self> {
+        let mut found = None;
+        system.with_scratch(&mut |mut scratch| {
+            let (sizes, rows) = (scratch.state(), scratch.rows());
+            sizes_of_variables(system, start, sizes, rows);
+            let entries = system.facts().state.iter().enumerate();
+            let moved = entries.filter(|(j, _)| state[*j] != start[*j]).map(|(j, entry)| {
+                let distance = (state[j] - start[j]).abs();
+                Self { entry: entry.name, distance, relative: distance / sizes[j] }
+            });
+            found = moved.reduce(|furthest, other| if other.relative > furthest.relative { other } else { furthest });
         });
-        moved.reduce(|furthest, other| if other.relative > furthest.relative { other } else { furthest })
+        found
     }
 }
 
@@ -331,7 +353,7 @@ fn way_back(
     mut scratch: Scratch<'_>,
 ) {
     let (rows, sizes) = (scratch.rows(), scratch.state());
-    sizes_of(x, sizes);
+    sizes_of(system, x, sizes, rows);
     scaled_rows(system, x, sizes, rows, scratch.rest());
     scaled_constraints(system, x, multipliers, scratch.rest());
     go_shortest(rows, INDISTINCT, way, multipliers, scratch);
@@ -370,12 +392,12 @@ fn indistinct_constraints(
     let (sizes, on_the_set, way) = (scratch.state(), scratch.state(), scratch.state());
     way_back(system, start, way, scratch.values(), scratch.rest());
     let (scaled, rows) = (scratch.rows(), scratch.rows());
-    sizes_of(start, sizes);
+    sizes_of(system, start, sizes, rows);
     for (j, entry) in on_the_set.iter_mut().enumerate() {
         *entry = start[j] - way[j] * sizes[j];
     }
     let sizes_there = way;
-    sizes_of(on_the_set, sizes_there);
+    sizes_of(system, on_the_set, sizes_there, rows);
     scaled_rows(system, on_the_set, sizes_there, scaled, scratch.rest());
     for (row, scaled) in rows.chunks_exact_mut(start.len()).zip(scaled.chunks_exact(start.len())) {
         row.iter_mut().zip(scaled.iter().zip(&*sizes)).for_each(|(entry, (scaled, size))| *entry = scaled / size);
@@ -474,7 +496,7 @@ pub(crate) fn undetermined_reactions(system: &dyn DynamicalSystem, x: &[f64]) ->
 /// pivot ratio is the part of its gradient that is left.
 fn implied(system: &dyn DynamicalSystem, x: &[f64], redundant: usize, mut scratch: Scratch<'_>) -> Dependence {
     let (rows, sizes, lower, shares) = (scratch.rows(), scratch.state(), scratch.square(), scratch.values());
-    sizes_of(x, sizes);
+    sizes_of(system, x, sizes, rows);
     // At the origin there are no sizes.
     sizes.iter_mut().filter(|size| **size == 0.0).for_each(|size| *size = 1.0);
     scaled_rows(system, x, sizes, rows, scratch);
@@ -521,15 +543,54 @@ fn scaled_rows(system: &dyn DynamicalSystem, x: &[f64], sizes: &[f64], rows: &mu
     }
 }
 
-/// Puts the size of each entry of a state into `sizes`; entries near 0 get a small part of the largest size.
-fn sizes_of(x: &[f64], sizes: &mut [f64]) {
-    let least = SMALLEST_ENTRY * largest(x);
-    sizes.iter_mut().zip(x).for_each(|(size, entry)| *size = entry.abs().max(least));
+/// Puts the size of each entry of a state into `sizes`, and the gradients of all integrals into `rows`. Entries near 0 get a small part of
+/// the largest size of their kind: positions and momenta have different units.
+fn sizes_of(system: &dyn DynamicalSystem, x: &[f64], sizes: &mut [f64], rows: &mut [f64]) {
+    system.jacobian_at(x, rows);
+    let state = system.facts().state;
+    let of_rates = possible_rates(system, x, rows);
+    for ((size, value), entry) in sizes.iter_mut().zip(x).zip(state) {
+        let possible = if ConstraintClass::Rates.moves(entry.role) { of_rates } else { 1.0 };
+        *size = value.abs().max(possible * SMALLEST_ENTRY * largest_alike(state, x, entry.role));
+    }
 }
 
-/// The size of the variable that an entry of a state belongs to.
-fn size_or_least(state: &[StateEntry], x: &[f64], j: usize) -> f64 {
-    size_of_variable(state, x, j).max(SMALLEST_ENTRY * largest(x))
+/// The largest entry of a state that may have the unit of this role, or of all entries where those are 0.
+fn largest_alike(state: &[StateEntry], x: &[f64], role: StateRole) -> f64 {
+    let classes = [ConstraintClass::Positions, ConstraintClass::Rates];
+    let is_alike =
+        |other: StateRole| other == role || classes.iter().any(|class| class.moves(role) && class.moves(other));
+    let alike = x.iter().zip(state).filter(|(_, entry)| is_alike(entry.role));
+    let largest_alike = alike.fold(0.0, |largest: f64, (value, _)| largest.max(value.abs()));
+    if largest_alike > 0.0 { largest_alike } else { largest(x) }
+}
+
+/// How many times as large momenta and velocities would be if all terms of the energy were kinetic: where a system is at rest but for
+/// rounding, that rounding is not their size.
+fn possible_rates(system: &dyn DynamicalSystem, x: &[f64], rows: &[f64]) -> f64 {
+    let facts = system.facts();
+    let energy = facts.integrals.iter().position(|integral| integral.kind == IntegralKind::Energy);
+    let Some(gradient) = energy.and_then(|energy| rows.chunks_exact(x.len()).nth(energy)) else { return 1.0 };
+    let (mut kinetic, mut others) = (0.0, 0.0);
+    let first = facts.state.iter().find(|entry| ConstraintClass::Positions.moves(entry.role));
+    let largest_position = first.map_or(0.0, |entry| largest_alike(facts.state, x, entry.role));
+    for ((slope, value), entry) in gradient.iter().zip(x).zip(facts.state) {
+        if ConstraintClass::Rates.moves(entry.role) {
+            kinetic += (slope * value).abs();
+        } else if ConstraintClass::Positions.moves(entry.role) {
+            others += slope.abs() * largest_position;
+        }
+    }
+    let ratio = Scalar::sqrt((kinetic + others) / kinetic);
+    if ratio.is_finite() { ratio } else { 1.0 }
+}
+
+/// Puts the size of the variable of each entry, or the least that its entries have, into `sizes`, and the gradients of all integrals into
+/// `rows`.
+fn sizes_of_variables(system: &dyn DynamicalSystem, x: &[f64], sizes: &mut [f64], rows: &mut [f64]) {
+    sizes_of(system, x, sizes, rows);
+    let state = system.facts().state;
+    sizes.iter_mut().enumerate().for_each(|(j, size)| *size = size.max(size_of_variable(state, x, j)));
 }
 
 /// The largest entry of the variable that an entry of the state belongs to.
@@ -554,8 +615,7 @@ fn own_scales(system: &dyn DynamicalSystem, x: &[f64], scales: &mut [f64], mut s
 /// Puts sum_j |dF_i/dx_j| |x_j| of each integral, or 1 where that is not finite, with the sizes of entries for |x_j|, into `scales`.
 pub(crate) fn scales(system: &dyn DynamicalSystem, x: &[f64], scales: &mut [f64], mut scratch: Scratch<'_>) {
     let (jacobian, sizes) = (scratch.rows(), scratch.state());
-    system.jacobian_at(x, jacobian);
-    sizes_of(x, sizes);
+    sizes_of(system, x, sizes, jacobian);
     for (scale, row) in scales.iter_mut().zip(jacobian.chunks_exact(x.len())) {
         let sum: f64 = row.iter().zip(&*sizes).map(|(derivative, size)| derivative.abs() * size).sum();
         *scale = if sum.is_finite() { sum } else { 1.0 };
