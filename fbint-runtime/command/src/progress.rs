@@ -20,7 +20,7 @@ pub struct Progress {
     label: String,
     begun: Instant,
     wanted: bool,
-    is_estimated: bool,
+    estimate: Estimate,
     bar: Option<ProgressBar>,
 }
 
@@ -31,7 +31,7 @@ impl Progress {
             label: label.to_owned(),
             begun: Instant::now(),
             wanted: stderr().is_terminal(),
-            is_estimated: false,
+            estimate: Estimate::new(),
             bar: None,
         }
     }
@@ -50,17 +50,39 @@ impl Progress {
             let bar = self.bar.get_or_insert_with(|| bar(&self.label));
             bar.set_position((THOUSANDTHS * fraction) as u64);
         }
-        if !self.is_estimated && self.begun.elapsed() > FIRST_LOOK && fraction > 0.0 {
-            self.is_estimated = true;
-            if let Some(estimate) = estimate(fraction, self.begun.elapsed().as_secs_f64()) {
-                let line = format!("{}: {estimate}", self.label);
-                match &self.bar {
-                    Some(bar) => bar.println(line),
-                    // Whoever does not read it misses nothing else.
-                    None => drop(writeln!(stderr(), "{line}")),
-                }
+        if let Some(left) = self.estimate.after(fraction) {
+            let line = format!("{}: {left}; Ctrl-C interrupts, and --max-steps refuses such a run", self.label);
+            match &self.bar {
+                Some(bar) => bar.println(line),
+                // Whoever does not read it misses nothing else.
+                None => drop(writeln!(stderr(), "{line}")),
             }
         }
+    }
+}
+
+/// An estimate of the time that a run will take.
+pub struct Estimate {
+    /// When the run was first looked at, and which fraction of it was done then: before that, its code was made.
+    first: Option<(Instant, f64)>,
+    is_made: bool,
+}
+
+impl Estimate {
+    /// No estimate yet.
+    #[expect(clippy::new_without_default, reason = "nothing makes one by default")]
+    pub fn new() -> Self {
+        Self { first: None, is_made: false }
+    }
+
+    /// The time that is left when this fraction of the run is done, as a clause: once, after a second, and only where that is long.
+    pub fn after(&mut self, fraction: f64) -> Option<String> {
+        let (first, before) = *self.first.get_or_insert_with(|| (Instant::now(), fraction));
+        if self.is_made || first.elapsed() <= FIRST_LOOK || fraction <= before {
+            return None;
+        }
+        self.is_made = true;
+        estimate((fraction - before) / (1.0 - before), first.elapsed().as_secs_f64())
     }
 }
 
@@ -74,7 +96,7 @@ fn estimate(fraction: f64, seconds: f64) -> Option<String> {
     let (unit, size) = units.into_iter().rev().find(|(_, size)| left >= 2.0 * size)?;
     let number = left / size;
     let number = if number < 1e6 { format!("{number:.0}") } else { format!("{number:.0e}") };
-    Some(format!("about {number} {unit} are left; Ctrl-C interrupts, and --max-steps refuses such a run"))
+    Some(format!("about {number} {unit} are left"))
 }
 
 impl Drop for Progress {

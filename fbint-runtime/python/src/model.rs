@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use fbint_command::catalogue::AnyModel;
 use fbint_command::names::{base, groups, shapes};
+use fbint_command::progress::Estimate;
 use fbint_command::request::{CompletedRun, Refusal, Request};
 use fbint_command::typography::MAX_LATEX;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeWarning, PyTypeError, PyValueError};
@@ -114,7 +115,14 @@ impl Model {
                 Some(times) => request.sampled_at(times).map_err(Refusal::Refused)?,
                 None => request,
             };
-            request.run(source.models(), &mut |_| signals.look()).map(|outcome| (request, outcome))
+            let mut estimate = Estimate::new();
+            let outcome = request.run(source.models(), &mut |moment| {
+                if let Some(left) = estimate.after(moment.fraction()) {
+                    say(&format!("{}: {left}; Ctrl-C interrupts, and max_steps refuses such a run", source.entry.name));
+                }
+                signals.look()
+            });
+            outcome.map(|outcome| (request, outcome))
         });
         signals.raise()?;
         match outcome {
@@ -368,6 +376,18 @@ impl Signals {
         self.asked = Instant::now();
         if self.interruption.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
+}
+
+/// Writes a line to Python's stderr, which a notebook shows, too.
+fn say(line: &str) {
+    let written = Python::attach(|py| -> PyResult<()> {
+        let out = py.import("sys")?.getattr("stderr")?;
+        out.call_method1("write", (format!("{line}\n"),))?;
+        out.call_method0("flush")?;
+        Ok(())
+    });
+    // Whoever does not read it misses nothing else.
+    drop(written);
 }
 
 /// The class of a model, a subclass of [`Model`] and an instance of the metaclass.
