@@ -305,7 +305,7 @@ impl<S: FeedbackSystem> PlainField<S> {
         Self { system: system.prepare(), laws: Laws::Followed, sliding: Sliding::NONE }
     }
 
-    /// What moves the system.
+    /// The motion of the system.
     fn own_motion(&self) -> Motion<'_, S> {
         Motion { laws: self.laws, ..given_motion(&self.system) }
     }
@@ -338,7 +338,7 @@ pub(crate) fn under_law<S: FeedbackSystem, T: Scalar>(system: &S::Prepared<T>, x
     if system.facts().has_laws() { system.under_law(x) } else { *system }
 }
 
-/// What moves a system by X, with inputs that are given.
+/// The motion of a system along X, with inputs that are given.
 fn given_motion<S: FeedbackSystem>(system: &S::Prepared<f64>) -> Motion<'_, S> {
     Motion { system, laws: Laws::Held, rates: &|system, x| system.vector_field(x) }
 }

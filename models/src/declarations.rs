@@ -42,7 +42,7 @@ pub(crate) fn of<S: GeneratedSystem>() -> Option<Declaration> {
     Some(Declaration { text, package: env!("CARGO_MANIFEST_DIR") })
 }
 
-/// What the macro of the chains makes of its call for one of them.
+/// The expansion of the macro of the chains for one of them.
 fn chain(name: &str) -> Option<String> {
     let (_, arguments) = CHAINS.split_once(&format!("chain!({name}, "))?;
     let (_, summary) = arguments.split_once(");")?.0.rsplit_once(", ")?;

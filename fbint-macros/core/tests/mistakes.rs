@@ -522,7 +522,7 @@ const ENTRIES: &[Case] = &[
     ("define(a[i in 1..3] = q[i]), invariant(b = a[0])", "0",
         "the family `a` has the indices 1 to 2, and this is 0"),
     ("define(a[i in 1..3] = q[i]), invariant(b = a.norm_squared())", "a",
-        "`a` is a family: use one of it, as `a[1]`"),
+        "`a` is a family\nhelp: use one of it, as `a[1]`"),
     ("constraint(a[q in 0..2] = q)", "q",
         "`q` is already a coordinate\nhelp: choose another name"),
     ("constraint(a[i in 0..n] = q[i])", "n",

@@ -21,7 +21,7 @@ use crate::results::prepare;
 /// A step that is not longer than any step that a run may take.
 const STEP: f64 = 1e-6;
 
-/// What to export.
+/// The exports that are asked for.
 #[derive(Clone, Debug)]
 pub struct Exports {
     /// The folder for C99.

@@ -14,7 +14,7 @@ const HEAD: &str = include_str!("../templates/head.c");
 const RUN: &str = include_str!("../templates/run.c");
 const ADVANCE: &str = include_str!("../templates/advance.c");
 const MAIN: &str = include_str!("../templates/main.c");
-/// What a run has in addition where there are events.
+/// The additional data of a run with events.
 const RUN_WITH_EVENTS: &str = "    \
     /* How often each event has occurred, whether one is lost, and on which sides of 0 their functions are. */
     long occurred[MODEL_EVENTS];

@@ -14,7 +14,7 @@ use crate::source::Source;
 /// The keywords of an export; the last ones are options of runs.
 const KEYWORDS: [&str; 8] = ["c", "fmu", "casadi", "fmi", "force", "start", "guess", "repair"];
 
-/// What the keywords of an export name, and those that are options of runs.
+/// The exports that keywords name, and the keywords that are options of runs.
 pub(crate) fn asked<'py>(keywords: Option<&Bound<'py, PyDict>>) -> PyResult<(Exports, Bound<'py, PyDict>)> {
     let Some(keywords) = keywords else { return Err(nothing()) };
     let of_runs = keywords.copy()?;

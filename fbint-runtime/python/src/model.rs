@@ -175,8 +175,8 @@ impl Model {
     /// start, guess, repair: as in run.
     /// force: whether files that fbint has not written are replaced.
     ///
-    /// A model that was compiled into the module is exported if the module has the text that declares it, as fbint_models has. What the
-    /// command refuses raises ValueError, with its message.
+    /// A model that was compiled into the module is exported if the module has the text that declares it, as fbint_models has. A
+    /// refusal of the command raises ValueError, with its message.
     #[cfg(feature = "export")]
     #[pyo3(
         signature = (**keywords),

@@ -135,7 +135,7 @@ where
 }
 
 impl<S: FeedbackSystem, K: GainPolicy<S>> Feedback<S, K> {
-    /// What moves the system by these rates, with inputs by their laws.
+    /// The motion of the system by these rates, with inputs by their laws.
     fn own_motion<'f>(&'f self, rates: &'f sides::Rates<'f, S>) -> Motion<'f, S> {
         Motion { system: &self.system, laws: self.laws, rates }
     }

@@ -23,9 +23,9 @@ pub enum Side {
     /// None: the state decides, with the mean of both sides at 0.
     #[default]
     Free,
-    /// That of positive numbers.
+    /// The side of positive numbers.
     Positive,
-    /// That of negative numbers.
+    /// The side of negative numbers.
     Negative,
     /// Between both.
     Sliding,
@@ -74,7 +74,7 @@ pub(crate) struct Sliding {
 /// The rates of a system with its inputs in a state.
 pub(crate) type Rates<'f, S> = dyn Fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>) -> Vector<S> + 'f;
 
-/// What moves a system whose field switches.
+/// The motion of a system whose field switches.
 pub(crate) struct Motion<'f, S: FeedbackSystem> {
     pub(crate) system: &'f S::Prepared<f64>,
     pub(crate) laws: Laws,
@@ -158,7 +158,7 @@ impl Sliding {
     }
 }
 
-/// Solves a small system by elimination with pivots. What cannot be solved has no finite solution.
+/// Solves a small system by elimination with pivots. A singular system has no finite solution.
 fn solve(matrix: &mut [[f64; MOST]; MOST], right_side: &mut [f64; MOST], count: usize) {
     for column in 0..count {
         let larger = |one: &usize, other: &usize| matrix[*one][column].abs().total_cmp(&matrix[*other][column].abs());
@@ -176,7 +176,7 @@ fn solve(matrix: &mut [[f64; MOST]; MOST], right_side: &mut [f64; MOST], count: 
     (0..count).for_each(|row| right_side[row] /= matrix[row][row]);
 }
 
-/// What a function of doubles makes of a vector, in numbers of any type. A field in other numbers does not slide.
+/// The value of a function of doubles at a vector, in numbers of any type. A field in other numbers does not slide.
 pub(crate) fn by_doubles<V: Entries<T>, W: Entries<f64>, T: Scalar>(x: &V, value: impl FnOnce(&W) -> W) -> V {
     let rates = <dyn Any>::downcast_ref(x).map(value);
     V::from_fn(|entry| T::from_f64(rates.as_ref().map_or(f64::NAN, |rates| rates[entry])))

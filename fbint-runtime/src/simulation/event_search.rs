@@ -87,7 +87,7 @@ pub(super) struct Stretch {
 pub(super) struct Stop {
     pub(super) time: f64,
     pub(super) state: Vec<f64>,
-    /// What events take besides the state.
+    /// The numbers that events take besides the state.
     appended: Vec<f64>,
     /// The first of the events there, by its occurrence.
     first: usize,
@@ -125,7 +125,7 @@ impl<'a> EventSearch<'a> {
         }
     }
 
-    /// Chooses the sides of the field's switches on which the run goes on.
+    /// Chooses the sides of the field's switches on which the run continues.
     pub(super) fn choose_sides(&mut self, time: f64, state: &[f64], field: &mut dyn Switching) {
         let sides = sides_from(field, (time, state), self.sides.as_deref(), &self.switched);
         self.switched.clear();

@@ -148,7 +148,7 @@ impl<'a> RunLoop<'a> {
         }
     }
 
-    /// Chooses the sides of the field's switches on which the run goes on, and returns them.
+    /// Chooses the sides of the field's switches on which the run continues, and returns them.
     pub(super) fn choose_sides(&mut self, field: &mut dyn Switching) -> Vec<Side> {
         let FlatSample { time, state, .. } = &self.record.last;
         self.search.choose_sides(*time, state, field);
@@ -450,7 +450,7 @@ impl<'a> RunLoop<'a> {
         Ok(())
     }
 
-    /// The end of a segment from which the run goes on with another field.
+    /// The end of a segment from which the run continues with another field.
     fn go_on_from(&mut self, time: f64, stepper: &dyn Stepper, pace: &Pace<'_>, progress: &SegmentProgress) -> Segment {
         let Memory { steps, evaluations, control, .. } = stepper.memory();
         // The next step may be as long as after any other, or it is rejected.

@@ -1,6 +1,6 @@
 //! The sides of its switches that a run holds.
 //!
-//! At the start, after a reset and where a switch is met, the run has to know on which side it goes on. Where the function of the switch is
+//! At the start, after a reset and where a switch is met, the run has to know on which side it continues. Where the function of the switch is
 //! not 0, that is its sign. Where it is 0, either side is tried: one that leads away from 0 on its own side is taken. If both sides lead
 //! back and the field jumps, the motion slides between them. If neither decides, as at rest, no side is held, and the state decides.
 
@@ -97,7 +97,7 @@ pub(super) fn switch_events<'a>(facts: &'static SystemFacts) -> impl Iterator<It
     (first..).zip(facts.switches).map(|(place, name)| Event::switch(*name, place))
 }
 
-/// The sides on which a run goes on from a state: the sides before, if it has any, but for the switches that were met, and for those whose
+/// The sides on which a run continues from a state: the sides before, if it has any, but for the switches that were met, and for those whose
 /// functions have jumped to the other side.
 pub(super) fn sides_from(
     field: &mut dyn Switching,
@@ -139,7 +139,7 @@ fn of_sign(value: f64) -> Side {
     }
 }
 
-/// What either side of a switch leads to.
+/// The consequence of either side of a switch.
 struct Choice {
     /// The rate of the function of the switch on the positive and on the negative side.
     rates: [f64; 2],

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Instant;
 
 use fbint_macros_core::compile;
-use fbint_macros_core::prepared::Surroundings;
+use fbint_macros_core::prepared::BuildEnvironment;
 use fbint_macros_core::program::VECTOR_FIELD;
 use fbint_macros_core::syntax;
 use fbint_macros_core::syntax::diagnostics::Errors;
@@ -36,8 +36,8 @@ fn derive(declaration: &str) -> (f64, String) {
     let (attribute, item) = split(declaration);
     let errors = Errors::new();
     let mut declaration = syntax::parse(attribute, item, &errors).expect("a struct");
-    let surroundings = Surroundings { algebra: false, ..Surroundings::nowhere() };
-    let outcome = match compile::model(&mut declaration, errors, &surroundings) {
+    let environment = BuildEnvironment { algebra: false, ..BuildEnvironment::nowhere() };
+    let outcome = match compile::model(&mut declaration, errors, &environment) {
         Ok(model) => {
             let count = model.programs[&VECTOR_FIELD].operations();
             let operations =

@@ -105,7 +105,7 @@ pub(super) fn sampling(scope: &mut Scope) -> Reported<Option<Sampling>> {
     let Some(every) = every else {
         return match delay {
             Some(delay) => {
-                scope.fail(delay, "`delay` counts samples: give the time between them, as in `every = 0.01`")
+                scope.fail(delay, "`delay` counts samples\nhelp: give the time between them, as in `every = 0.01`")
             }
             None => Ok(None),
         };
@@ -113,7 +113,7 @@ pub(super) fn sampling(scope: &mut Scope) -> Reported<Option<Sampling>> {
     if laws.is_empty() {
         return scope.fail(
             every,
-            "`every` samples laws of inputs, and no input has one: write `input(u = -k * x, every = 0.01)`",
+            "`every` samples laws of inputs, and no input has one\nhelp: write `input(u = -k * x, every = 0.01)`",
         );
     }
     let value = scope.evaluate(every)?;

@@ -363,7 +363,7 @@ impl<'a> Scope<'a> {
         match numbers.filter(|_| family.range.start == 0) {
             Some(numbers) => Ok(ShapedExpression::new(Shape::Vector(numbers.len()), numbers)),
             None => {
-                let message = format!("`{name}` is a family: use one of it, as `{name}[{}]`", family.range.start);
+                let message = format!("`{name}` is a family\nhelp: use one of it, as `{name}[{}]`", family.range.start);
                 self.fail_at(name.span(), message)
             }
         }

@@ -255,7 +255,7 @@ pub(super) fn family(key: AttributeKey, name: &Ident, index: &Group) -> syn::Res
 fn from_zero(index: &Group, family: Family) -> syn::Result<Family> {
     match family.range.start {
         0 => Ok(family),
-        _ => Err(syn::Error::new(index.span_open(), "the entries of an input are counted from 0: write `0..`")),
+        _ => Err(syn::Error::new(index.span_open(), "the entries of an input are counted from 0\nhelp: write `0..`")),
     }
 }
 
