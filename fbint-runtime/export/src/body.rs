@@ -43,7 +43,7 @@ impl Places {
             Input::Parameter(symbol) => format!("parameters->{}", self.parameters[of(symbol)]),
             Input::Driving(symbol) => format!("system->u[{}]", of(symbol)),
             // No side is held: the state decides.
-            Input::Side(_) => "0.0".to_owned(),
+            Input::Side(_) => number(0.0),
             Input::Prepared(index) => format!("system->c[{index}]"),
             Input::Variance(symbol) => format!("variances[{}]", symbol.place()),
             Input::Noise(integral) => format!("noise[{}]", integral.place()),

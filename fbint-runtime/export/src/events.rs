@@ -9,9 +9,10 @@ use crate::Export;
 use crate::body::{Host, Law, statements};
 
 impl Export<'_> {
-    /// The number of entries of inputs that follow laws.
+    /// The number of entries of inputs that follow laws. Laws that are sampled are a function alone.
     pub(crate) fn laws(&self) -> usize {
-        self.inputs - self.model.derivation.open_inputs().count()
+        let is_sampled = self.model.sampling.is_some();
+        if is_sampled { 0 } else { self.inputs - self.model.derivation.open_inputs().count() }
     }
 
     /// Tables and functions of the events; nothing where there are none.

@@ -89,6 +89,14 @@ impl<'m> Export<'m> {
                 self.laws() > 0,
                 "CasADi has no laws of inputs: all are inputs there. In C and FMUs they follow their laws unless they are given.",
             ),
+            (
+                self.model.sampling.is_some(),
+                "Its inputs do not follow their laws, which are sampled: set them at each sample, in C by the function `law`.",
+            ),
+            (
+                !self.model.switches.is_empty(),
+                "Its steps do not end where its field switches, as the steps of a run do.",
+            ),
             (!self.model.scenery.events.is_empty(), "CasADi has no events and sections."),
         ];
         lacks.iter().filter(|(lacks, _)| *lacks).map(|(_, what)| *what).collect()
