@@ -94,7 +94,7 @@ pub(super) fn append<S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
 /// The events at which a run changes the sides of its switches. Their functions follow the entries of the state.
 pub(super) fn switch_events<'a>(facts: &'static SystemFacts) -> impl Iterator<Item = Event<'a, Vec<f64>>> {
     let first = facts.state.len();
-    (first..).zip(facts.switches).map(|(place, name)| Event::switch(*name, place))
+    (first..).zip(facts.switches).map(|(place, name)| Event::switch(name, place))
 }
 
 /// The sides on which a run continues from a state: the sides before, if it has any, but for the switches that were met, and for those whose

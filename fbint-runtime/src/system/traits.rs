@@ -120,6 +120,9 @@ pub trait GeneratedSystem: FeedbackSystem {
     fn number<T: Scalar>(system: &Self::Prepared<T>, index: usize) -> Option<T>;
 }
 
+/// The derivative of an entry of the inputs, by its index, by an entry of the state.
+type Slopes<'a, T> = &'a (dyn Fn(usize, usize) -> T + 'a);
+
 /// A system whose parameters are fixed: the generated functions, each straight-line code that allocates nothing.
 pub trait PreparedSystem<T: Scalar>: Entry {
     /// The system that was prepared.
@@ -186,7 +189,7 @@ pub trait PreparedSystem<T: Scalar>: Entry {
 
     /// Calls `work` with the system under its laws in a state and their derivatives there, of an entry of the inputs by one of the state.
     #[doc(hidden)]
-    fn with_law_slopes(&self, _x: &Vector<Self::System, T>, work: &mut dyn FnMut(&Self, &dyn Fn(usize, usize) -> T)) {
+    fn with_law_slopes(&self, _x: &Vector<Self::System, T>, work: &mut dyn FnMut(&Self, Slopes<'_, T>)) {
         work(self, &|_, _| T::from_f64(0.0));
     }
 

@@ -90,7 +90,7 @@ impl Coefficient {
             return if self.is_zero() { other.clone() } else { self.clone() };
         }
         let (twos, fives) = (self.twos.min(other.twos), self.fives.min(other.fives));
-        let scaled = |of: &Self| &of.numerator * power_of_five(of.fives - fives) << (of.twos - twos);
+        let scaled = |of: &Self| (&of.numerator * power_of_five(of.fives - fives)) << (of.twos - twos);
         let (first, second) = (scaled(self), scaled(other));
         if self.denominator.is_one() && other.denominator.is_one() {
             return Self::reduced(first + second, BigInt::one(), twos, fives);
