@@ -121,7 +121,7 @@ fn friction_lets_a_body_come_to_rest_and_stay() {
     for method in of_sliding() {
         let swinging = rubbed(&system, 5.5, 0.0, method, 5.0);
         // It swings about 1 from the left to the right.
-        let expected = 1.0 * -1.0 + (-3.5 + 1.0) * (5.0 - std::f64::consts::PI).cos();
+        let expected = -1.0 + (-3.5 + 1.0) * (5.0 - std::f64::consts::PI).cos();
         assert!((swinging.x - expected).abs() < 1e-9, "{method:?}: {swinging:?}");
         let at_rest = rubbed(&system, 5.5, 0.0, method, 30.0);
         assert!((at_rest.x - 0.5).abs() < 1e-9 && at_rest.p.abs() < 1e-12, "{method:?}: {at_rest:?}");

@@ -65,7 +65,8 @@ pub(super) fn start(writer: &Writer<'_>) -> Option<TokenStream> {
 pub(super) fn law_period(writer: &Writer<'_>) -> Option<TokenStream> {
     let model = writer.model?;
     let every = &model.elaborated.sampling.as_ref()?.every;
-    let (statements, period) = writer.prepare(model, &of_expressions(std::slice::from_ref(every), &model.derivation.symbols));
+    let (statements, period) =
+        writer.prepare(model, &of_expressions(std::slice::from_ref(every), &model.derivation.symbols));
     Some(quote! {
         fn law_period(&self) -> ::core::primitive::f64 {
             #statements
