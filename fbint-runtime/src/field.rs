@@ -5,6 +5,8 @@
 
 pub(crate) mod driver;
 pub(crate) mod feedback;
+#[cfg(feature = "std")]
+pub(crate) mod flat;
 pub(crate) mod gains;
 pub(crate) mod policy;
 pub(crate) mod sides;

@@ -97,6 +97,9 @@ mod system;
 pub use change::linearisation::Linearisation;
 pub use change::sensitivity::{Sensitivity, TangentRun};
 #[cfg(feature = "ensemble")]
+#[doc(hidden)]
+pub use ensemble::flat::{RunMember, ShowMember, Watch, run_flat_ensemble};
+#[cfg(feature = "ensemble")]
 pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
 #[cfg(feature = "ensemble")]
 #[doc(hidden)]
@@ -113,6 +116,9 @@ pub use field::driver::{Driven, Signal};
 #[cfg(feature = "std")]
 pub use field::driver::{Held, Linear};
 pub use field::feedback::Feedback;
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use field::flat::{FlatGains, FlatSignal};
 pub use field::gains::Gains;
 pub use field::policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
 #[doc(hidden)]
@@ -143,7 +149,7 @@ pub use simulation::drift::{Drift, IntegralDrift, LeftOut};
 pub use simulation::event::Event;
 #[cfg(feature = "std")]
 #[doc(hidden)]
-pub use simulation::{FlatRun, FlatSamples, PastOccurrence, SampleRow};
+pub use simulation::{FlatRun, FlatSamples, FlatSimulation, PastOccurrence, SampleRow, consistent_flat_start};
 #[cfg(feature = "std")]
 pub use simulation::{
     IntegralJump, LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot,
@@ -159,7 +165,10 @@ pub use system::SystemFacts;
 pub use system::derivatives::jacobian;
 pub use system::derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDirection, ProjectionGradient};
 #[doc(hidden)]
-pub use system::dynamical_system::DynamicalSystem;
+pub use system::dynamical_system::{DynamicalSystem, Scratch};
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use system::dynamical_system::{FlatSystem, with_allocated};
 pub use system::lagrangian::LagrangianSystem;
 pub use system::short_form::ShortForm;
 pub use system::taylor::TaylorSystem;

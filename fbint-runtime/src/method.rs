@@ -5,6 +5,8 @@ pub(crate) mod advance;
 #[cfg(feature = "differential-equations")]
 pub(crate) mod differential_equations;
 #[cfg(feature = "std")]
+pub(crate) mod flat;
+#[cfg(feature = "std")]
 pub(crate) mod gauss;
 pub(crate) mod geometric;
 pub(crate) mod hamel;

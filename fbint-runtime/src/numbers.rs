@@ -1,6 +1,8 @@
 //! Numbers, vectors of a fixed length, several numbers side by side, and small linear algebra.
 
 #[cfg(feature = "std")]
+pub(crate) mod blocks;
+#[cfg(feature = "std")]
 pub(crate) mod dual;
 pub(crate) mod entries;
 pub(crate) mod four;

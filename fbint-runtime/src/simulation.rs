@@ -18,6 +18,8 @@ pub(crate) mod drift;
 pub(crate) mod event;
 
 mod event_search;
+mod flat;
+mod flat_steps;
 mod record;
 mod run;
 mod run_loop;
@@ -36,6 +38,8 @@ use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
 use self::declared::declared_events;
+#[doc(hidden)]
+pub use self::flat::{FlatSimulation, consistent_flat_start};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::record::bound;
 #[doc(hidden)]

@@ -88,7 +88,6 @@ pub fn model(
     let messages = Messages { declaration, model: &elaborated, environment };
     begin("searching for states in which its expressions are undefined");
     let undefined = undefined(messages, errors)?;
-    messages.size()?;
     let mut origin = origin(messages)?;
     let mut findings = findings(messages, &origin, all_doubts(undefined, &unsound, &origin.doubts))?;
     let derivation = &origin.prepared.derivation;

@@ -25,7 +25,7 @@ pub use crate::elaborate::{DrawnShape, Event, Scenery};
 use crate::emit;
 use crate::expression::Expression;
 use crate::expression::work::{self, Budget};
-use crate::prepared::{BuildEnvironment, SizeLimits};
+use crate::prepared::BuildEnvironment;
 use crate::program::{Program, Programs, Trait, of_expressions};
 use crate::syntax::diagnostics::{Errors, panic_text};
 use crate::syntax::{self, limits};
@@ -33,12 +33,6 @@ pub use crate::syntax::{Crossing, ShapeKind};
 
 /// The longest text, in bytes.
 pub const LONGEST: usize = 1_000_000;
-
-/// The most entries that the state, the inputs or the outputs of a model from text may have, and half the number of its parameters.
-pub const MOST_ENTRIES: usize = 192;
-
-/// The most integrals that a model from text may have.
-pub const MOST_INTEGRALS: usize = 72;
 
 /// The most work that the models of a text may take together: fourteen times the work of the largest shipped model.
 const MOST_WORK: u64 = 1_000_000_000;
@@ -49,8 +43,6 @@ const MOST_PRINTED: u64 = MOST_WORK / 4;
 /// The remedy where that is spent.
 const TOO_MUCH: &str = "shorten its expressions, take more coordinates, each with a short constraint, or declare the model in a crate, \
                         where nothing limits the work";
-
-const SIZE_LIMITS: SizeLimits = SizeLimits { entries: MOST_ENTRIES, integrals: MOST_INTEGRALS };
 
 /// Parsers and derivations recurse: deep, but bounded, expressions need more of the stack than a thread has by default.
 const STACK: usize = 256 << 20;
@@ -119,7 +111,7 @@ pub fn models(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
 ///
 /// See [`models`].
 pub fn models_watched(text: &str, watch: &mut dyn FnMut(&'static str)) -> Result<Vec<Model>, Vec<Mistake>> {
-    read_alone(text, &BuildEnvironment::of_text(SIZE_LIMITS), MOST_WORK, watch)
+    read_alone(text, &BuildEnvironment::of_text(), MOST_WORK, watch)
 }
 
 /// The models in a text of a package, in their order, with the derivations that the package keeps: they get the functions of the structs in
@@ -129,7 +121,7 @@ pub fn models_watched(text: &str, watch: &mut dyn FnMut(&'static str)) -> Result
 ///
 /// See [`models`]; also if a derivation is missing, outdated or damaged, unless the package keeps none.
 pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<Model>, Vec<Mistake>> {
-    let environment = BuildEnvironment { package: Some(package.to_owned()), ..BuildEnvironment::of_text(SIZE_LIMITS) };
+    let environment = BuildEnvironment { package: Some(package.to_owned()), ..BuildEnvironment::of_text() };
     read_alone(text, &environment, MOST_WORK, &mut |_| ())
 }
 
@@ -297,7 +289,7 @@ mod tests {
         let (attribute, item) = ("state(x), dynamics(x = -k * x)", "struct Decay { k: f64 }");
         let [attribute, item] = [attribute, item].map(|text| TokenStream::from_str(text).expect("tokens"));
         let mut declaration = syntax::parse(attribute, item, &errors).expect("a struct");
-        let model = compile::model(&mut declaration, errors, &BuildEnvironment::of_text(SIZE_LIMITS)).expect("a model");
+        let model = compile::model(&mut declaration, errors, &BuildEnvironment::of_text()).expect("a model");
         assert!(source_within(MOST_PRINTED, &declaration, &model).contains("fn vector_field"));
         let left_out = source_within(0, &declaration, &model);
         assert!(left_out.lines().all(|line| line.starts_with("//")) && left_out.contains("-k*x"), "{left_out}");
@@ -336,7 +328,7 @@ mod tests {
             struct Dense;"
         );
         let text = format!("#[feedback_system(state(x), dynamics(x = -x))] struct Decay;\n{dense}");
-        let read = |text: &str, work: u64| read_alone(text, &BuildEnvironment::of_text(SIZE_LIMITS), work, &mut |_| ());
+        let read = |text: &str, work: u64| read_alone(text, &BuildEnvironment::of_text(), work, &mut |_| ());
         let mistakes = read(&text, MOST_WORK / 20).expect_err("the text is refused");
         assert_eq!(mistakes.len(), 1);
         let (begin, task) = ("`Dense` takes more work than a text may: it ran out while ", &mistakes[0].message);

@@ -1,5 +1,6 @@
 //! Models whose states are slices.
 
+pub use fbint_runtime::FlatSignal;
 use fbint_runtime::{Error, Event, OneStep, SystemFacts};
 
 use crate::functions::FlatFunctions;
@@ -71,15 +72,3 @@ impl dyn FlatModel + '_ {
 
 /// A [`GeometricMethod`](crate::GeometricMethod) on slices.
 pub type FlatGeometricMethod = (Scheme, Box<dyn OneStep<[f64]>>);
-
-/// A source of inputs, like a [`Signal`](fbint_runtime::Signal).
-pub trait FlatSignal {
-    /// Puts the inputs at a time in a state into the first of `inputs`.
-    fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]);
-    /// Begins a step at this time, and returns when it has to end at the latest.
-    fn hold(&self, time: f64) -> f64;
-    /// The first and the last time at which the inputs are known.
-    fn range(&self) -> [f64; 2];
-    /// A copy of this signal.
-    fn copied(&self) -> Box<dyn FlatSignal>;
-}

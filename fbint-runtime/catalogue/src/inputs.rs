@@ -6,6 +6,7 @@ use std::sync::Arc;
 use fbint_runtime::SystemFacts;
 
 use crate::flat_model::{FlatModel, FlatSignal};
+use crate::flat_system::even;
 use crate::functions::{FlatFunctions, Given, ListFunction, Source};
 
 /// Some inputs of a model, by their names, and what gives them.
@@ -29,7 +30,13 @@ impl Inputs {
     /// All inputs of a model: these, and its own in the other places.
     pub(crate) fn of(&self, model: &dyn FlatModel) -> Replaced {
         let (functions, facts) = (model.functions(), model.facts());
-        Replaced { own: model.input(), functions, facts, prepared: even(&model.prepared()), given: (self.make)() }
+        Replaced {
+            own: model.input(),
+            functions,
+            facts,
+            prepared: even(&model.prepared()).into_owned(),
+            given: (self.make)(),
+        }
     }
 }
 
@@ -55,7 +62,7 @@ impl FlatSignal for Replaced {
             Some(own) => own.at(time, state, inputs),
             None if self.facts.has_laws() => {
                 // Inputs without a law are 0.
-                let (state, open) = (even(state), even(&vec![0.0; self.facts.given_numbers()]));
+                let (state, open) = (even(state), vec![0.0; self.facts.given_numbers().next_multiple_of(2)]);
                 let given = Given::default().with(Source::State, &state).with(Source::Prepared, &self.prepared);
                 let (given, mut list) = (given.with(Source::Inputs, &open), open.clone());
                 self.functions.doubles().list(ListFunction::Law, &given, &|_| {}, &mut list);
@@ -79,11 +86,4 @@ impl FlatSignal for Replaced {
         let (own, prepared) = (self.own.as_ref().map(|own| own.copied()), self.prepared.clone());
         Box::new(Self { own, prepared, given: self.given.copied(), ..*self })
     }
-}
-
-/// The numbers, and a zero if their count is odd: lists of functions have an even length.
-fn even(numbers: &[f64]) -> Vec<f64> {
-    let mut list = numbers.to_vec();
-    list.resize(numbers.len().next_multiple_of(2), 0.0);
-    list
 }

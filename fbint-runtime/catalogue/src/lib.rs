@@ -5,9 +5,11 @@ mod controller;
 mod drawing;
 mod flat;
 mod flat_model;
+mod flat_system;
 mod functions;
 mod inputs;
 mod loaded;
+mod long;
 mod model;
 pub mod names;
 pub mod padded;
@@ -21,7 +23,7 @@ use std::{error, fmt};
 
 use fbint_runtime::{
     DenseOutput, Dependence, DynamicalSystem, Error, Event, GeneratedSystem, IntegralDrift, IntegralJump,
-    LargestProjection, Moment, Projection, Settings, Snapshot, StartMove, StateEntry, StateRole, SystemFacts,
+    LargestProjection, Method, Moment, Projection, Settings, Snapshot, StartMove, StateEntry, StateRole, SystemFacts,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +34,7 @@ pub use self::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
 pub use self::functions::{FlatFunctions, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source};
 pub use self::inputs::Inputs;
 use self::loaded::Loaded;
+use self::long::Long;
 pub use self::model::{GeometricMethod, Model, lower_case};
 use self::padded::{Padded, Visitor, fits};
 pub use self::printable::printable;
@@ -76,7 +79,18 @@ impl Entry {
 
     /// The entry of the model that a function makes, with its default parameters; its name is the declared struct's in lower case.
     pub fn flat(make: Make<dyn FlatModel>) -> Self {
-        Self::loaded(make().facts(), Arc::new(move || padded::visit(make(), Load(&make))))
+        let facts = make().facts();
+        if !fits(facts) {
+            return Self::on_slices(make);
+        }
+        Self::loaded(facts, Arc::new(move || padded::visit(make(), Load(&make))))
+    }
+
+    /// The entry of the model that a function makes, which runs on slices although vectors of a fixed length may be long enough: for tests
+    /// and measurements that compare both.
+    #[doc(hidden)]
+    pub fn on_slices(make: Make<dyn FlatModel>) -> Self {
+        Self::loaded(make().facts(), Arc::new(move || Box::new(Long::new(Arc::clone(&make)))))
     }
 
     fn loaded(facts: &'static SystemFacts, load: Make<dyn AnyModel>) -> Self {
@@ -391,6 +405,14 @@ pub struct Steps<'a> {
     pub until: f64,
     /// The time between two samples.
     pub every: f64,
+}
+
+impl Steps<'_> {
+    /// The settings of a run with these steps.
+    fn settings(&self) -> Settings {
+        let settings = Settings::new(Method::OneStep { h: self.h }, self.until);
+        Settings { every: Some(self.every), ..settings }
+    }
 }
 
 /// The gains of a run.

@@ -4,8 +4,8 @@ use std::ops::{ControlFlow, Deref};
 
 use fbint_runtime::{
     ConsistentStart, Diagonal, Dual, DynamicalSystem, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem,
-    Gains, GaussStages, Method, OneStep, PreparedSystem, Rattle, Settings, Simulation, Snapshot, StormerVerlet,
-    SystemFacts, Vector,
+    Gains, GaussStages, Method, OneStep, PreparedSystem, Rattle, Simulation, Snapshot, StormerVerlet, SystemFacts,
+    Vector,
 };
 
 use super::controller::{AnySimulation, Controller, undriven};
@@ -193,8 +193,7 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error> {
         // Boxed, so that nothing is compiled for the type of the field, which these steps do not call.
         let simulation = undriven(self.eventful(start)?, &Feedback::None).watched(observer);
-        let settings = Settings::new(Method::OneStep { h: steps.h }, steps.until);
-        let settings = Settings { every: Some(steps.every), ..settings };
+        let settings = steps.settings();
         let steps = OnEntries { map: steps, entries: start.len() };
         Ok(simulation.one_step(&steps).run_flat(&settings)?.into())
     }

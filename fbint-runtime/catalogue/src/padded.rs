@@ -20,9 +20,6 @@ pub const MOST_ENTRIES: usize = 192;
 pub const MOST_INTEGRALS: usize = 72;
 /// The number of vectors that values of parameters alone may fill.
 const PREPARED: usize = 4;
-/// The most numbers that depend on parameters alone.
-pub const MOST_PREPARED: usize = PREPARED * MOST_ENTRIES;
-
 /// Whether a system is short enough for the longest vectors.
 pub const fn fits(facts: &SystemFacts) -> bool {
     length(facts) <= MOST_ENTRIES && facts.integrals.len() <= MOST_INTEGRALS

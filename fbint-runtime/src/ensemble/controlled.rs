@@ -110,9 +110,8 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
     fn begin(&mut self, lane: usize, field: AloneField<'_, S>, start: &Vector<S>) -> Result<(), Error> {
         let (x, rates) = (*start, field.value(start));
         let scale = ErrorScale::new(&self.tolerance, start, |entry| field.continues_variable(entry));
-        let step_start = StepStart { time: self.span.from, x, rates, scale };
-        let (order, remaining) = (self.pair.control.order, self.span.length());
-        let size = step_start.first_size(field, order, 1.0, remaining, |x| field.value(x));
+        let step_start = StepStart { time: self.span.from, x: &x, rates: &rates, order: self.pair.control.order };
+        let size = step_start.first_size_on(field, &scale, 1.0, self.span.length(), |x| field.value(x));
         self.scale.begin(lane, &scale);
         for i in 0..Vector::<S>::LEN {
             self.state[i].set(lane, start[i]);
@@ -302,7 +301,7 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
         let mut change = difference(&self.end, &self.state);
         facts.set_clock(&mut change, 0.0);
         let weights = self.reached.weights(&self.state, &self.end, Scalar::from_f64(0.0));
-        norm(&change, &weights, facts.state.len()).is_at_most(Lanes::from_f64(REST))
+        norm(change.as_ref(), weights.as_ref(), facts.state.len()).is_at_most(Lanes::from_f64(REST))
     }
 
     /// Chooses the size of the next step.

@@ -24,6 +24,7 @@ mod assignment;
 mod collocation;
 mod controlled;
 mod fixed;
+pub(crate) mod flat;
 mod gains;
 mod lane_loop;
 mod members;

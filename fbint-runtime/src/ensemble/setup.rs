@@ -21,7 +21,7 @@ use crate::system::{FeedbackSystem, Vector};
 /// The number of intervals that are sampled by default.
 const DEFAULT_INTERVALS: f64 = 100.0;
 /// A member that runs alone asks whether the runs continue once in this many looks: with error control it looks after every step.
-const LOOKS: u32 = 16;
+pub(super) const LOOKS: u32 = 16;
 
 /// All of an ensemble but the gains.
 pub(super) struct EnsembleSetup<'a, S: FeedbackSystem> {

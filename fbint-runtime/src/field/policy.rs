@@ -28,9 +28,9 @@ use crate::numbers::sealed::Sealed;
 use crate::system::{FeedbackLaw, FeedbackSystem, Integral, Integrals, PreparedSystem, Vector};
 
 /// Iterations for a largest eigenvalue. They find it to a few percent even where the next one is close, and never exceed it.
-const POWER_ITERATIONS: usize = 24;
+pub(super) const POWER_ITERATIONS: usize = 24;
 /// Keeps quotients by |dF_i|^2 or lambda finite where DF vanishes.
-const TINY: f64 = 1e-140;
+pub(super) const TINY: f64 = 1e-140;
 
 /// The rule by which K follows from the state of the system `S`. [`Gains`](crate::Gains) has all policies; this trait cannot be implemented
 /// for others.

@@ -16,7 +16,10 @@ pub(crate) use self::constraint_set::{
 };
 use self::constraint_set::{check, check_finite, go_shortest, scaled_constraints, square_of_distances};
 #[cfg(feature = "std")]
-pub(crate) use self::constraint_set::{projected_start, scales, undetermined_reactions};
+pub(crate) use self::constraint_set::{
+    check_flat_distinct, check_flat_start, flat_projected_start, flat_targets, onto_flat_constraints, projected_start,
+    scales, undetermined_reactions,
+};
 use crate::error::{Error, GivenName};
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::{add, inner, largest, not_finite};
@@ -96,7 +99,7 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
 }
 
 /// Holds the entry or the variable of a name.
-fn hold(held: &mut [bool], facts: &SystemFacts, name: &str) -> Result<(), Error> {
+pub(crate) fn hold(held: &mut [bool], facts: &SystemFacts, name: &str) -> Result<(), Error> {
     let variable = facts.variables.iter().position(|variable| *variable == name);
     let is_named = |entry: &StateEntry| entry.name == name || Some(entry.variable) == variable;
     if !facts.state.iter().any(is_named) {

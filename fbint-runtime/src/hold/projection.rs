@@ -36,6 +36,8 @@
 //!
 //! Nothing allocates, and the number of iterations is bounded.
 
+#[cfg(feature = "std")]
+pub(crate) mod flat;
 mod landing;
 
 use core::cell::Cell;
@@ -105,7 +107,7 @@ impl Projection {
 
     /// The variance of an entry of the state that does not depend on errors: the time is known, and the work is determined by the
     /// balance alone, unless the mechanics is, too.
-    const fn fixed_variance(self, role: StateRole) -> Option<f64> {
+    pub(crate) const fn fixed_variance(self, role: StateRole) -> Option<f64> {
         match role {
             StateRole::Time => Some(0.0),
             StateRole::Work if !self.onto_balance => Some(UNBOUNDED),

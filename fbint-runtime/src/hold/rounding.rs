@@ -68,7 +68,7 @@ impl<S: FeedbackSystem> Rounding<S> {
 }
 
 /// Replaces targets by the variances of rounding.
-fn squares_of_rounding(system: &dyn DynamicalSystem, start: &[f64], values: &mut [f64]) {
+pub(crate) fn squares_of_rounding(system: &dyn DynamicalSystem, start: &[f64], values: &mut [f64]) {
     system.with_scratch(&mut |mut scratch| {
         let jacobian = scratch.rows();
         system.jacobian_at(start, jacobian);
@@ -92,7 +92,12 @@ fn squares_of_rounding(system: &dyn DynamicalSystem, start: &[f64], values: &mut
 ///
 /// It is seen where the field is evaluated at states that differ by roundings, and at states on both sides, where what is smooth cancels.
 /// An entry where nothing is seen has the largest of its vector.
-fn squares_of_field(system: &dyn DynamicalSystem, start: &[f64], entries: &mut [f64], integrals: &mut [f64]) {
+pub(crate) fn squares_of_field(
+    system: &dyn DynamicalSystem,
+    start: &[f64],
+    entries: &mut [f64],
+    integrals: &mut [f64],
+) {
     system.with_scratch(&mut |mut scratch| {
         let (point, squares, rates) = (scratch.state(), scratch.state(), scratch.state());
         let (here, jacobian) = (scratch.state(), scratch.rows());

@@ -322,10 +322,9 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         let mut proposed = match self.size {
             Some(size) => size,
             None => {
-                let (x, rates, field) = (self.state, self.stages[0], self.field);
-                let step_start = StepStart { time: self.time, x, rates, scale: self.scale };
-                let order = Self::PAIR.control.order;
-                let size = step_start.first_size(field, order, direction, remaining, |x| self.evaluate(x));
+                let (x, rates, field, scale) = (self.state, self.stages[0], self.field, self.scale);
+                let step_start = StepStart { time: self.time, x: &x, rates: &rates, order: Self::PAIR.control.order };
+                let size = step_start.first_size_on(field, &scale, direction, remaining, |x| self.evaluate(x));
                 size.min(self.limits.at_rest.unwrap_or(f64::INFINITY)).min(self.limits.most)
             }
         };
@@ -529,7 +528,8 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         let mut change = difference(next, &self.state);
         let clock = self.field.clock().and_then(|clock| change.as_mut().get_mut(clock));
         clock.into_iter().for_each(|time| *time = 0.0);
-        norm(&change, &self.reached.weights(&self.state, next, 0.0), self.dimension) <= REST
+        let weights = self.reached.weights(&self.state, next, 0.0);
+        norm(change.as_ref(), weights.as_ref(), self.dimension) <= REST
     }
 
     fn accept(&mut self, time: f64, state: F::Vector) {
@@ -601,40 +601,81 @@ pub(crate) struct Resumption<V> {
     pub(crate) sizes: Option<Sizes<V>>,
 }
 
-/// Where an integration of x' = f(x) begins, and what weighs errors there.
-pub(crate) struct StepStart<V> {
+/// Where an integration of x' = f(x) by a method of some order begins.
+pub(crate) struct StepStart<'b, V: ?Sized> {
     pub(crate) time: f64,
-    pub(crate) x: V,
+    pub(crate) x: &'b V,
     /// f(x).
-    pub(crate) rates: V,
-    pub(crate) scale: ErrorScale<V>,
+    pub(crate) rates: &'b V,
+    pub(crate) order: f64,
 }
 
-impl<V: Entries<f64>> StepStart<V> {
-    /// A first step along a field by a method of this order, for an error of about 0.01, if the field and its change along an Euler step say
-    /// enough about its higher derivatives.
-    pub(crate) fn first_size<F: Field<Vector = V> + ?Sized>(
+/// The measure of errors where an integration begins.
+pub(crate) enum Measure<'b> {
+    /// The weight of each entry.
+    Weights(&'b [f64]),
+    /// The relative tolerance, and the sizes of the variables of each entry and of its rate.
+    Sizes { rtol: f64, sizes: &'b [f64], of_rates: &'b [f64] },
+}
+
+impl<V: Entries<f64>> StepStart<'_, V> {
+    /// [`first_size`](StepStart::first_size) along a field, whose values a function gives.
+    pub(crate) fn first_size_on<F: Field<Vector = V> + ?Sized>(
         &self,
         field: &F,
-        order: f64,
+        scale: &ErrorScale<V>,
         direction: f64,
         remaining: f64,
         mut value: impl FnMut(&V) -> V,
     ) -> f64 {
-        let after = |step: f64| value(&sum(&self.x, direction * step, &self.rates));
-        let size = match self.scale.by_size() {
-            Some((rtol, sizes)) => self.size_by_motion(field, rtol, &sizes.largest, order, remaining, after),
-            None => self.size_by_weights(field.dimension(), order, remaining, after),
+        let Self { time, x, rates, order } = *self;
+        let change = |step: f64| difference(&value(&sum(x, direction * step, rates)), rates);
+        let step_start = StepStart { time, x: x.as_ref(), rates: rates.as_ref(), order };
+        let entries = (field.dimension(), field.clock());
+        match scale.by_size() {
+            Some((rtol, sizes)) => {
+                let of_rates = largest_of_variables(rates, |entry| field.continues_variable(entry));
+                let measure = Measure::Sizes { rtol, sizes: sizes.largest.as_ref(), of_rates: of_rates.as_ref() };
+                step_start.first_size(&measure, entries, remaining, change)
+            }
+            None => {
+                let weights = scale.weights(x, x, 0.0);
+                step_start.first_size(&Measure::Weights(weights.as_ref()), entries, remaining, change)
+            }
+        }
+    }
+}
+
+impl StepStart<'_, [f64]> {
+    /// A first step for an error of about 0.01, if the field and its change along an Euler step say enough about its higher derivatives.
+    /// `change` gives that change of the field; a state has as many entries as are given, one of which may be the time.
+    pub(crate) fn first_size<C: AsRef<[f64]>>(
+        &self,
+        measure: &Measure<'_>,
+        (dimension, clock): (usize, Option<usize>),
+        remaining: f64,
+        change: impl FnOnce(f64) -> C,
+    ) -> f64 {
+        let size = match measure {
+            Measure::Weights(weights) => self.size_by_weights(weights, dimension, remaining, change),
+            Measure::Sizes { .. } => {
+                let is_counted = |i: usize| i < dimension && clock != Some(i);
+                self.size_by_motion(measure, is_counted, remaining, change)
+            }
         };
         size.max(SHORTEST * f64::EPSILON * self.time.abs()).min(remaining)
     }
 
     /// HNW II.4, in units of the tolerance.
-    fn size_by_weights(&self, dimension: usize, order: f64, remaining: f64, after: impl FnOnce(f64) -> V) -> f64 {
-        let Self { x, rates, scale, .. } = self;
-        let weights = scale.weights(x, x, 0.0);
-        let size_of = |v: &V| norm(v, &weights, dimension);
-        let (size_of_x, size_of_f) = (size_of(x), size_of(rates));
+    fn size_by_weights<C: AsRef<[f64]>>(
+        &self,
+        weights: &[f64],
+        dimension: usize,
+        remaining: f64,
+        change: impl FnOnce(f64) -> C,
+    ) -> f64 {
+        let size_of = |v: &[f64]| norm(v, weights, dimension);
+        let (size_of_x, size_of_f) = (size_of(self.x), size_of(self.rates));
         let guess = if size_of_x <= 1e-5 || size_of_f <= 1e-5 {
             // What comes of it is at most a hundred times as long.
             (1e-4 * remaining).min(1e-6)
@@ -642,38 +683,34 @@ impl<V: Entries<f64>> StepStart<V> {
             0.01 * size_of_x / size_of_f
         };
         let guess = guess.min(remaining);
-        let change = difference(&after(guess), rates);
-        let largest = size_of_f.max(size_of(&change) / guess);
-        let size = if largest <= 1e-15 { (guess * 1e-3).max(1e-6) } else { Scalar::powf(0.01 / largest, 1.0 / order) };
+        let largest = size_of_f.max(size_of(change(guess).as_ref()) / guess);
+        let size =
+            if largest <= 1e-15 { (guess * 1e-3).max(1e-6) } else { Scalar::powf(0.01 / largest, 1.0 / self.order) };
         size.min(100.0 * guess)
     }
 
     /// The first size without a unit: the time in which variables change by their sizes replaces the unit of time. A variable that begins
     /// at 0 has no size yet, and counts by the change of its rate.
-    fn size_by_motion<F: Field<Vector = V> + ?Sized>(
+    fn size_by_motion<C: AsRef<[f64]>>(
         &self,
-        field: &F,
-        rtol: f64,
-        sizes: &V,
-        order: f64,
+        measure: &Measure<'_>,
+        is_counted: impl Fn(usize) -> bool,
         remaining: f64,
-        after: impl FnOnce(f64) -> V,
+        change: impl FnOnce(f64) -> C,
     ) -> f64 {
-        let rates = &self.rates;
-        let is_counted = |i: usize| i < field.dimension() && field.clock() != Some(i);
-        let speed = relative(rates, sizes, is_counted);
+        let Measure::Sizes { rtol, sizes, of_rates } = *measure else { return remaining };
+        let speed = relative(self.rates, sizes, &is_counted);
         let at_rest = if remaining.is_finite() { AT_REST * remaining } else { 1.0 };
         let probe = if speed > 0.0 { (0.01 / speed).min(remaining) } else { 0.01 * at_rest };
-        let change = difference(&after(probe), rates);
-        let sizes_of_rates = largest_of_variables(rates, |entry| field.continues_variable(entry));
-        let turning =
-            relative(&change, &sizes_of_rates, |i| is_counted(i) && sizes.as_ref().get(i) == Some(&0.0)) / probe;
-        let bending = Scalar::sqrt(relative(&change, sizes, is_counted) / probe);
+        let change = change(probe);
+        let change = change.as_ref();
+        let turning = relative(change, of_rates, |i| is_counted(i) && sizes.get(i) == Some(&0.0)) / probe;
+        let bending = Scalar::sqrt(relative(change, sizes, is_counted) / probe);
         let fastest = speed.max(bending).max(turning);
         if !(fastest > 0.0 && fastest.is_finite()) {
             return at_rest;
         }
-        let size = Scalar::powf(0.01 * rtol, 1.0 / order) / fastest;
+        let size = Scalar::powf(0.01 * rtol, 1.0 / self.order) / fastest;
         if fastest * remaining < 1.0 { size.min(at_rest) } else { size }
     }
 }

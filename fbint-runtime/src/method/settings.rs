@@ -417,6 +417,9 @@ macro_rules! with_tableau {
     };
 }
 
+#[cfg(feature = "std")]
+pub(crate) use with_tableau;
+
 impl FixedStep {
     /// One step of size `h` along x' = `field`(x).
     #[inline(always)]

@@ -8,7 +8,7 @@ use crate::numbers::linear::from_slice;
 use crate::system::{DeclaredEvent, FeedbackSystem, SystemFacts};
 
 /// Puts what events are made of in a state into a list.
-type Evaluate<'a> = Box<dyn Fn(&[f64], &mut [f64]) + 'a>;
+pub(super) type Evaluate<'a> = Box<dyn Fn(&[f64], &mut [f64]) + 'a>;
 
 /// What all events are made of. A run looks at one event after the other in each state, so that the last state is remembered.
 struct Values<'a> {
@@ -54,7 +54,7 @@ pub(super) fn declared_events<S: FeedbackSystem>(system: &S) -> Vec<Event<'_, Ve
 }
 
 /// See [`declared_events`]; compiled once for all systems.
-fn events_of<'a>(facts: &'static SystemFacts, evaluate: Evaluate<'a>) -> Vec<Event<'a, Vec<f64>>> {
+pub(super) fn events_of<'a>(facts: &'static SystemFacts, evaluate: Evaluate<'a>) -> Vec<Event<'a, Vec<f64>>> {
     let last = RefCell::new(Evaluated { state: Vec::new(), values: vec![0.0; facts.event_values()] });
     let values = Rc::new(Values { evaluate, last });
     facts.events.iter().map(|event| event_of(event, facts.state.len(), &values)).collect()

@@ -366,18 +366,21 @@ impl Pair {
         match &self.error {
             ErrorEstimate::Embedded(difference) => {
                 let error = advanced(&zero, h, stages, difference);
-                (error, norm(&error, weights, dimension))
+                (error, norm(error.as_ref(), weights.as_ref(), dimension))
             }
             // e5 e5 / sqrt(e5 e5 + e3 e3 / 100), with norms e5 and e3 of the two (HNW II.10).
             ErrorEstimate::Combined { fifth, third } => {
                 let stages = &stages[..self.last];
                 let error = advanced(&zero, h, stages, fifth);
-                let fifth = mean_square(&error, weights, dimension);
-                let third = mean_square(&advanced(&zero, h, stages, third), weights, dimension);
-                let both = fifth + T::from_f64(0.01) * third;
-                (error, both.if_positive(|| fifth / both.sqrt()))
+                let fifth = mean_square(error.as_ref(), weights.as_ref(), dimension);
+                let third = advanced(&zero, h, stages, third);
+                let third = mean_square(third.as_ref(), weights.as_ref(), dimension);
+                (error, combined(fifth, third))
             }
-            ErrorEstimate::LastStage => (stages[self.last], norm(&stages[self.last], weights, dimension)),
+            ErrorEstimate::LastStage => {
+                let error = stages[self.last];
+                (error, norm(error.as_ref(), weights.as_ref(), dimension))
+            }
         }
     }
 
@@ -400,6 +403,13 @@ impl Pair {
         }
         Tableau::new(a, b, error)
     }
+}
+
+/// e5 e5 / sqrt(e5 e5 + e3 e3 / 100), of the squares of e5 and e3.
+#[inline(always)]
+pub(crate) fn combined<T: Larger>(fifth: T, third: T) -> T {
+    let both = fifth + T::from_f64(0.01) * third;
+    both.if_positive(|| fifth / both.sqrt())
 }
 
 /// The first of the weights.

@@ -1,11 +1,13 @@
 //! The size that the error of a step may have, and the norm that measures it.
 
 use crate::error::{Error, positive};
+#[cfg(feature = "std")]
+use crate::numbers::blocks::Blocks;
 use crate::numbers::entries::Entries;
 #[cfg(feature = "ensemble")]
 use crate::numbers::lanes::{Lanes, Mask};
 use crate::numbers::larger::Larger;
-use crate::numbers::linear::{difference, filled};
+use crate::numbers::linear::filled;
 use crate::numbers::scalar::Scalar;
 use crate::stages::step_size::OF_RUN;
 
@@ -115,9 +117,7 @@ impl<V> ErrorScale<V> {
         let mut reached = *self;
         if let Absolute::BySize(sizes) = &mut reached.atol {
             let sizes_there = largest_of_variables(end, continues);
-            for (size, there) in sizes.largest.as_mut().iter_mut().zip(sizes_there.as_ref()) {
-                *size = there.larger(T::from_f64(FADING) * *size);
-            }
+            fade(sizes.largest.as_mut(), sizes_there.as_ref());
         }
         reached
     }
@@ -130,27 +130,47 @@ impl<V> ErrorScale<V> {
         V: Entries<T>,
     {
         let rtol = T::from_f64(self.rtol);
-        // Loops, which LLVM vectorises among the sums of a step, where each entry of `from_fn` became a branch and a division.
         match &self.atol {
             Absolute::Given(atol) => {
                 let mut weights = *atol;
-                for ((weight, x), y) in weights.as_mut().iter_mut().zip(x.as_ref()).zip(y.as_ref()) {
-                    *weight = (*weight + rtol * x.abs().larger(y.abs())).recip();
-                }
+                weigh_given(weights.as_mut(), rtol, x.as_ref(), y.as_ref());
                 weights
             }
             Absolute::BySize(Sizes { largest, roundings }) => {
                 let mut weights = *largest;
-                let (rounding, never) = (T::from_f64(ROUNDINGS) * h.abs(), T::from_f64(f64::INFINITY));
-                let entries = weights.as_mut().iter_mut().zip(roundings.as_ref());
-                for (((weight, of_rate), x), y) in entries.zip(x.as_ref()).zip(y.as_ref()) {
-                    let atol = (rtol * *weight).larger(rounding * *of_rate);
-                    let tolerance = atol + rtol * x.abs().larger(y.abs());
-                    *weight = tolerance.if_larger(T::from_f64(f64::MIN_POSITIVE), never).recip();
-                }
+                weigh_by_size(weights.as_mut(), roundings.as_ref(), rtol, [x.as_ref(), y.as_ref()], h);
                 weights
             }
         }
+    }
+}
+
+// Loops, which LLVM vectorises among the sums of a step, where each entry of `from_fn` became a branch and a division.
+
+/// Lets sizes fade, and be those that were reached where these are larger.
+#[inline(always)]
+fn fade<T: Larger>(sizes: &mut [T], reached: &[T]) {
+    for (size, there) in sizes.iter_mut().zip(reached) {
+        *size = there.larger(T::from_f64(FADING) * *size);
+    }
+}
+
+/// Replaces absolute tolerances by the weights of errors of a step from x to y.
+#[inline(always)]
+fn weigh_given<T: Larger>(weights: &mut [T], rtol: T, x: &[T], y: &[T]) {
+    for ((weight, x), y) in weights.iter_mut().zip(x).zip(y) {
+        *weight = (*weight + rtol * x.abs().larger(y.abs())).recip();
+    }
+}
+
+/// Replaces sizes by the weights of errors of a step of size `h` from x to y.
+#[inline(always)]
+fn weigh_by_size<T: Larger>(weights: &mut [T], roundings: &[T], rtol: T, [x, y]: [&[T]; 2], h: T) {
+    let (rounding, never) = (T::from_f64(ROUNDINGS) * h.abs(), T::from_f64(f64::INFINITY));
+    for (((weight, of_rate), x), y) in weights.iter_mut().zip(roundings).zip(x).zip(y) {
+        let atol = (rtol * *weight).larger(rounding * *of_rate);
+        let tolerance = atol + rtol * x.abs().larger(y.abs());
+        *weight = tolerance.if_larger(T::from_f64(f64::MIN_POSITIVE), never).recip();
     }
 }
 
@@ -192,52 +212,51 @@ impl<V: Entries<f64>> Sizes<V> {
         continues: impl Fn(usize) -> bool,
         (clock, at_rest): (Option<usize>, Option<f64>),
     ) {
-        self.measure(&difference(near, rates));
-        self.estimate([state, rates, next], (h, at_rest), continues, |entry| clock == Some(entry));
+        measure(self.roundings.as_mut(), near.as_ref(), rates.as_ref());
+        let (at_state, reached) = (largest_of_variables(state, &continues), largest_of_variables(next, continues));
+        let of_variables = [at_state.as_ref(), reached.as_ref()];
+        estimate(self.largest.as_mut(), of_variables, rates.as_ref(), (h, at_rest), |entry| clock == Some(entry));
     }
+}
 
-    /// Takes a change of the rates that is made of roundings, if it is finite.
-    fn measure(&mut self, change: &V) {
-        for (rounding, change) in self.roundings.as_mut().iter_mut().zip(change.as_ref()) {
-            if change.is_finite() {
-                *rounding = rounding.max(change.abs());
-            }
+/// Takes the change of the rates between two places, which is made of roundings, where it is finite.
+fn measure(roundings: &mut [f64], near: &[f64], rates: &[f64]) {
+    for ((rounding, near), rate) in roundings.iter_mut().zip(near).zip(rates) {
+        let change = near - rate;
+        if change.is_finite() {
+            *rounding = rounding.max(change.abs());
         }
     }
+}
 
-    /// Gives variables that are 0 a size after an attempt at a step of size `h` to `next` that was rejected: what they would reach at that
-    /// pace in the time in which the other variables change by their sizes, or where nothing else moves, in the run.
-    /// Where a contact or a force that sets in moves a body at rest, the error of its motion has the size of that motion, however short
-    /// the step.
-    fn estimate(
-        &mut self,
-        [state, rates, next]: [&V; 3],
-        (h, at_rest): (f64, Option<f64>),
-        continues: impl Fn(usize) -> bool,
-        is_clock: impl Fn(usize) -> bool,
-    ) {
-        let at_state = largest_of_variables(state, &continues);
-        let is_moving = |i: usize| !is_clock(i) && at_state.as_ref().get(i).is_some_and(|size| *size > 0.0);
-        let speed = match relative(rates, &self.largest, is_moving) {
-            speed if speed > 0.0 => speed,
-            _ => at_rest.map_or(0.0, |longest| OF_RUN / longest),
-        };
-        let reached = largest_of_variables(next, continues);
-        for ((largest, at_state), reached) in
-            self.largest.as_mut().iter_mut().zip(at_state.as_ref()).zip(reached.as_ref())
-        {
-            let size = reached / (speed * h.abs());
-            if *at_state == 0.0 && size.is_finite() {
-                *largest = size;
-            }
+/// Gives variables that are 0 a size after an attempt at a step of size `h` that was rejected, given the largest entry of each entry's
+/// variable before and after it: what they would reach at that pace in the time in which the other variables change by their sizes, or
+/// where nothing else moves, in the run. Where a contact or a force that sets in moves a body at rest, the error of its motion has the
+/// size of that motion, however short the step.
+fn estimate(
+    largest: &mut [f64],
+    [at_state, reached]: [&[f64]; 2],
+    rates: &[f64],
+    (h, at_rest): (f64, Option<f64>),
+    is_clock: impl Fn(usize) -> bool,
+) {
+    let is_moving = |i: usize| !is_clock(i) && at_state.get(i).is_some_and(|size| *size > 0.0);
+    let speed = match relative(rates, largest, is_moving) {
+        speed if speed > 0.0 => speed,
+        _ => at_rest.map_or(0.0, |longest| OF_RUN / longest),
+    };
+    for ((largest, at_state), reached) in largest.iter_mut().zip(at_state).zip(reached) {
+        let size = reached / (speed * h.abs());
+        if *at_state == 0.0 && size.is_finite() {
+            *largest = size;
         }
     }
 }
 
 /// The root mean square of the entries that count, each in units of its size; those without a size are left out.
-pub(crate) fn relative<V: Entries<f64>>(v: &V, sizes: &V, is_counted: impl Fn(usize) -> bool) -> f64 {
+pub(crate) fn relative(v: &[f64], sizes: &[f64], is_counted: impl Fn(usize) -> bool) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
-    for (i, (entry, size)) in v.as_ref().iter().zip(sizes.as_ref()).enumerate() {
+    for (i, (entry, size)) in v.iter().zip(sizes).enumerate() {
         if is_counted(i) && *size > 0.0 {
             let entry = entry / size;
             (sum, count) = (sum + entry * entry, count + 1.0);
@@ -272,7 +291,13 @@ impl<V: Entries<f64>> ErrorScale<V> {
 #[inline]
 pub(crate) fn largest_of_variables<V: Entries<T>, T: Larger>(x: &V, continues: impl Fn(usize) -> bool) -> V {
     let mut sizes = *x;
-    let entries = sizes.as_mut();
+    spread_largest(sizes.as_mut(), continues);
+    sizes
+}
+
+/// Replaces each entry by the largest of its variable.
+#[inline(always)]
+fn spread_largest<T: Larger>(entries: &mut [T], continues: impl Fn(usize) -> bool) {
     entries.iter_mut().for_each(|entry| *entry = entry.abs());
     let mut before = None;
     for (i, entry) in entries.iter_mut().enumerate() {
@@ -288,31 +313,141 @@ pub(crate) fn largest_of_variables<V: Entries<T>, T: Larger>(x: &V, continues: i
         }
         after = Some(*entry);
     }
-    sizes
 }
 
 /// A state with every entry but the time changed by a few roundings. Each number of attempts gives other ones.
 pub(crate) fn nudged<V: Entries<f64>>(state: &V, clock: Option<usize>, attempts: u64) -> V {
-    V::from_fn(|i| {
-        let roundings = 2 + (attempts.wrapping_add(i as u64)) % 7;
-        if clock == Some(i) { state[i] } else { state[i] * (1.0 + roundings as f64 * f64::EPSILON) }
-    })
+    V::from_fn(|i| nudged_entry(state[i], i, clock, attempts))
+}
+
+fn nudged_entry(entry: f64, i: usize, clock: Option<usize>, attempts: u64) -> f64 {
+    let roundings = 2 + (attempts.wrapping_add(i as u64)) % 7;
+    if clock == Some(i) { entry } else { entry * (1.0 + roundings as f64 * f64::EPSILON) }
 }
 
 /// The root mean square of the weighed entries of a state with `dimension` entries.
 #[inline]
-pub(crate) fn norm<V: Entries<T>, T: Scalar>(v: &V, weights: &V, dimension: usize) -> T {
+pub(crate) fn norm<T: Scalar>(v: &[T], weights: &[T], dimension: usize) -> T {
     mean_square(v, weights, dimension).sqrt()
 }
 
 /// The mean of the squares of the weighed entries of a state with `dimension` entries.
 #[inline]
-pub(crate) fn mean_square<V: Entries<T>, T: Scalar>(v: &V, weights: &V, dimension: usize) -> T {
+pub(crate) fn mean_square<T: Scalar>(v: &[T], weights: &[T], dimension: usize) -> T {
     // Four sums, because the next step's size waits for this one.
     let mut sums = [T::from_f64(0.0); 4];
-    for i in 0..V::LEN {
-        let weighed = v[i] * weights[i];
+    for (i, (entry, weight)) in v.iter().zip(weights).enumerate() {
+        let weighed = *entry * *weight;
         sums[i % 4] = sums[i % 4] + weighed * weighed;
     }
     ((sums[0] + sums[1]) + (sums[2] + sums[3])) / T::from_f64(dimension as f64)
+}
+
+/// The weights of errors of a state that is a list.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug)]
+pub(crate) struct FlatScale {
+    rtol: f64,
+    /// Absolute tolerances that are given, or else sizes.
+    atol: Blocks,
+    /// The rounding of the rates, as far as it was measured, where absolute tolerances follow from sizes.
+    roundings: Option<Blocks>,
+}
+
+#[cfg(feature = "std")]
+impl FlatScale {
+    /// The scale of a run from a start, with the typical sizes of its entries if they are given.
+    pub(crate) fn new(
+        tolerance: &Tolerance,
+        start: &Blocks,
+        scales: Option<&[f64]>,
+        continues: impl Fn(usize) -> bool,
+    ) -> Result<Self, Error> {
+        let Tolerance { rtol, atol } = *tolerance;
+        if let Some(scales) = scales {
+            let mut given = Blocks::of(scales);
+            for scale in given.own_mut() {
+                *scale = atol.unwrap_or(rtol) * positive("the scale of an entry", *scale)?;
+            }
+            return Ok(Self { rtol, atol: given, roundings: None });
+        }
+        Ok(match atol {
+            Some(atol) => Self { rtol, atol: Blocks::from_fn(start.len(), |_| atol), roundings: None },
+            None => {
+                let mut sizes = start.clone();
+                spread_largest(sizes.own_mut(), continues);
+                Self { rtol, atol: sizes, roundings: Some(Blocks::zeros(start.len())) }
+            }
+        })
+    }
+
+    /// The relative tolerance, and the sizes where these make the absolute ones.
+    pub(crate) fn by_size(&self) -> Option<(f64, [&Blocks; 2])> {
+        self.roundings.as_ref().map(|roundings| (self.rtol, [&self.atol, roundings]))
+    }
+
+    /// Takes sizes and roundings, where sizes make the absolute tolerances.
+    pub(crate) fn set_sizes(&mut self, [sizes, roundings]: [&[f64]; 2]) {
+        if self.roundings.is_some() {
+            (self.atol, self.roundings) = (Blocks::of(sizes), Some(Blocks::of(roundings)));
+        }
+    }
+
+    /// Becomes what `before` is after a step that ends in a state. `sizes` is memory.
+    pub(crate) fn reach(&mut self, before: &Self, end: &Blocks, sizes: &mut Blocks, continues: impl Fn(usize) -> bool) {
+        self.atol.copy(&before.atol);
+        if let (Some(own), Some(before)) = (&mut self.roundings, &before.roundings) {
+            own.copy(before);
+            sizes.copy(end);
+            spread_largest(sizes.own_mut(), continues);
+            fade(self.atol.own_mut(), sizes.own());
+        }
+    }
+
+    /// Puts the factor of each entry of an error of a step of size `h` from x to y into `weights`.
+    pub(crate) fn weigh(&self, x: &Blocks, y: &Blocks, h: f64, weights: &mut Blocks) {
+        weights.copy(&self.atol);
+        match &self.roundings {
+            None => weigh_given(weights.own_mut(), self.rtol, x.own(), y.own()),
+            Some(roundings) => {
+                weigh_by_size(weights.own_mut(), roundings.own(), self.rtol, [x.own(), y.own()], h);
+            }
+        }
+    }
+
+    /// See [`Sizes::look_closer`].
+    pub(crate) fn look_closer(
+        &mut self,
+        near: &Blocks,
+        [state, rates, next]: [&Blocks; 3],
+        h: f64,
+        continues: impl Fn(usize) -> bool,
+        (clock, at_rest): (Option<usize>, Option<f64>),
+    ) {
+        let Some(roundings) = &mut self.roundings else { return };
+        measure(roundings.own_mut(), near.own(), rates.own());
+        let [at_state, reached] = [state, next].map(|at| flat_largest(at, &continues));
+        let of_variables = [at_state.own(), reached.own()];
+        estimate(self.atol.own_mut(), of_variables, rates.own(), (h, at_rest), |entry| clock == Some(entry));
+    }
+
+    /// The tolerance of an entry i of a state.
+    pub(crate) fn tolerance(&self, x: &Blocks, i: usize) -> f64 {
+        let atol = if self.roundings.is_some() { self.rtol * self.atol[i] } else { self.atol[i] };
+        atol + self.rtol * x[i].abs()
+    }
+}
+
+/// [`nudged`] of a list.
+#[cfg(feature = "std")]
+pub(crate) fn flat_nudged(state: &Blocks, clock: Option<usize>, attempts: u64) -> Blocks {
+    Blocks::from_fn(state.len(), |i| nudged_entry(state[i], i, clock, attempts))
+}
+
+/// [`largest_of_variables`] of a list.
+#[cfg(feature = "std")]
+pub(crate) fn flat_largest(x: &Blocks, continues: impl Fn(usize) -> bool) -> Blocks {
+    let mut sizes = x.clone();
+    spread_largest(sizes.own_mut(), continues);
+    sizes
 }

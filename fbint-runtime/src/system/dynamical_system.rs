@@ -3,6 +3,8 @@
 //! Code on it is compiled once with this crate, and not again for every model.
 
 use core::mem;
+#[cfg(feature = "std")]
+use std::vec::Vec;
 
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::{filled, from_slice};
@@ -62,6 +64,27 @@ impl<P: PreparedSystem<f64>> DynamicalSystem for P {
     }
 }
 
+/// A system on slices of any length, with what the steps of a run are made of.
+///
+/// States and lists may be followed by zeros, an even number of entries in all, which stay 0.
+#[cfg(feature = "std")]
+pub trait FlatSystem: DynamicalSystem + Sync {
+    /// Puts X(x) with these inputs into `rates`.
+    fn vector_field_with(&self, x: &[f64], inputs: &[f64], rates: &mut [f64]);
+    /// Puts X(x) - DF^T y with these inputs into `rates`, where the law gives y from the normalised forms of the integrals, as
+    /// [`FeedbackLaw::weigh_normalised`](crate::FeedbackLaw::weigh_normalised) does.
+    fn feedback_field_with(&self, x: &[f64], inputs: &[f64], law: &dyn Fn(&mut [f64]), rates: &mut [f64]);
+    /// Puts [`PreparedSystem::projection`](crate::PreparedSystem::projection) for these variances and this noise into `correction`, where
+    /// the law gives y from the integrals.
+    fn projection_at(&self, x: &[f64], of: [&[f64]; 2], law: &dyn Fn(&mut [f64]), correction: &mut [f64]);
+    /// Puts the inputs that follow from laws in a state into `inputs`.
+    fn laws_at(&self, x: &[f64], inputs: &mut [f64]);
+    /// [`PreparedSystem::zero_targets`](crate::PreparedSystem::zero_targets).
+    fn zero_targets(&self) -> Vec<bool>;
+    /// [`PreparedSystem::normalisation`](crate::PreparedSystem::normalisation).
+    fn normalisation(&self) -> Vec<[f64; 3]>;
+}
+
 /// Calls `work` once, with memory in vectors of the system.
 fn with_vectors<S: FeedbackSystem>(facts: &SystemFacts, work: &mut dyn FnMut(Scratch<'_>)) {
     let states: &mut [Vector<S>; STATES] = &mut [filled(0.0); STATES];
@@ -82,7 +105,7 @@ fn with_vectors<S: FeedbackSystem>(facts: &SystemFacts, work: &mut dyn FnMut(Scr
 
 /// Calls `work` once, with memory that is as large as a system needs.
 #[cfg(feature = "std")]
-fn with_allocated(facts: &SystemFacts, work: &mut dyn FnMut(Scratch<'_>)) {
+pub fn with_allocated(facts: &SystemFacts, work: &mut dyn FnMut(Scratch<'_>)) {
     let [entries, integrals] = [facts.state.len(), facts.integrals.len()];
     work(Scratch {
         rows: &mut std::vec![0.0; ROWS * integrals * entries],

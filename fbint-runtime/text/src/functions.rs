@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use fbint_catalogue::padded::MOST_PREPARED;
 use fbint_catalogue::{ListFunction, MatrixFunction};
 use fbint_macros_core::program::{
     FEEDBACK_FIELD, FEEDBACK_FIELD_DERIVATIVES, GeneratedFunction, INTEGRALS, JACOBIAN, LAW, LAW_JACOBIAN,
@@ -63,10 +62,6 @@ impl ModelFunctions {
     /// The code of a model, or why there is none.
     pub(crate) fn of(model: Model) -> Result<Self, Mistake> {
         let writer = CodeWriter { model: &model, layout: Arc::new(Layout::of(&model.derivation.symbols)) };
-        let prepared = model.programs.prepare.outputs.len();
-        if prepared > MOST_PREPARED {
-            return Err(writer.refusal(&format!("{prepared} numbers that depend on parameters alone"), MOST_PREPARED));
-        }
         let beginning = |program: &Option<Program>| program.as_ref().map(|program| writer.list(program)).transpose();
         Ok(Self {
             zero_targets: model.programs.zero_targets(&model.derivation),

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fbint_catalogue::{Entry, padded};
-use fbint_macros_core::text::{self, MOST_ENTRIES, MOST_INTEGRALS, Mistake, Model, OpenValues};
+use fbint_catalogue::Entry;
+use fbint_macros_core::text::{self, Mistake, Model, OpenValues};
 
 use crate::functions::ModelFunctions;
 use crate::mistakes::Mistakes;
 use crate::model::TextModel;
-
-const _: () = assert!(MOST_ENTRIES == padded::MOST_ENTRIES && MOST_INTEGRALS == padded::MOST_INTEGRALS);
 
 /// The models that a text declares, in their order, as what the command runs. Once a second, `watch` hears the
 /// task at hand, as it stands behind "while".

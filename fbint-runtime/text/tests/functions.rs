@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use fbint_catalogue::FlatModel;
-use fbint_catalogue::padded::{Padded, Visitor, visit};
+use fbint_catalogue::padded::{MOST_ENTRIES, Padded, Visitor, visit};
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::expression::Function as Elementary;
 use fbint_macros_core::program::{
@@ -15,7 +15,7 @@ use fbint_macros_core::text::{Model, models as declared};
 use fbint_runtime::{
     DrivenSystem, Entries, FeedbackLaw, FeedbackSystem, HamelSystem, Integrals, PreparedSystem, Scalar, SystemFacts,
 };
-use fbint_text::{MOST_ENTRIES, models};
+use fbint_text::models;
 
 use crate::random::Random;
 use crate::shipped::{self, Shipped};

@@ -61,17 +61,7 @@ fn what_is_long_is_refused() {
 fn what_is_large_is_refused() {
     let text = |state: &str| format!("#[feedback_system(state(x: [{state}]), dynamics(x = -x))] struct Decay;");
     assert!(refused(&text("1000000")).contains("from 1 to 10000"));
-    assert!(refused(&text("9999")).contains("at most 192"));
-    assert!(refused(&text("193")).contains("193 entries of the state"));
     assert!(!refused(&text("99999999999999999999999")).is_empty());
-    let parameters =
-        "#[feedback_system(state(x), dynamics(x = -a.norm_squared() * x))] struct Decay { a: [f64; 9999] }";
-    assert!(refused(parameters).contains("9999 parameters"));
-    let integrals =
-        "#[feedback_system(state(x: [100]), dynamics(x = 0 * x), invariant(c[i in 0..100] = x[i]))] struct Rest;";
-    assert!(refused(integrals).contains("100 integrals"));
-    let outputs = "#[feedback_system(state(x), dynamics(x = -x), output(y[i in 0..200] = x * i))] struct Decay;";
-    assert!(refused(outputs).contains("200 outputs"));
 }
 
 /// A text that is short, and whose derivation would take minutes and gigabytes. Where the test is not thorough, one in the compiler does the

@@ -7,6 +7,7 @@ mod functions;
 mod fuzz;
 mod held;
 mod hostile;
+mod long;
 mod massless;
 mod mistakes;
 mod moving;

@@ -1,6 +1,7 @@
 //! Mistakes in texts, as they are shown.
 
-use fbint_macros_core::text::{LONGEST, MOST_ENTRIES, MOST_INTEGRALS};
+use fbint_catalogue::padded::{MOST_ENTRIES, MOST_INTEGRALS};
+use fbint_macros_core::text::LONGEST;
 use fbint_text::models;
 
 /// What is shown of a text in the file `model.rs`.
@@ -177,7 +178,7 @@ struct Ball { k: f64 }";
 fn the_readme_names_the_limits() {
     let readme = include_str!("../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let limits = format!(
-        "A text has at most {} MB, and a model in it at most {MOST_ENTRIES} entries of the state and {MOST_INTEGRALS} integrals.",
+        "A text has at most {} MB. A model with more than {MOST_ENTRIES} entries of the state or {MOST_INTEGRALS} integrals runs by explicit methods",
         LONGEST / 1_000_000
     );
     assert!(readme.contains(&limits), "{limits}");

@@ -355,11 +355,13 @@ impl Scope<'_> {
 
     /// Refuses a value that later phases cannot take.
     fn limited(&mut self, value: ShapedExpression, expression: &Expr) -> Value {
-        self.work += value.entries().len();
-        // What a name stands for was counted where it is defined.
-        if !matches!(peel(expression), Expr::Path(_)) {
-            self.count(&value, &mut 0, expression)?;
+        // The value of a name was counted where it is defined, and is only copied here.
+        if matches!(peel(expression), Expr::Path(_)) {
+            self.work += value.entries().len().div_ceil(NODES_OF_AN_ENTRY);
+            return Ok(value);
         }
+        self.work += value.entries().len();
+        self.count(&value, &mut 0, expression)?;
         if let Some(message) = value.entries().iter().find_map(unrepresentable) {
             return self.fail(expression, format!("{message}{}", self.circumstances()));
         }

@@ -48,21 +48,6 @@ pub struct BuildEnvironment {
     pub order: Result<Order, FileError>,
     /// Whether algebra may shorten and prove what no file has.
     pub algebra: bool,
-    /// The sizes of the largest models.
-    pub limits: SizeLimits,
-}
-
-/// The sizes of the largest models that are compiled.
-#[derive(Clone, Copy, Debug)]
-pub struct SizeLimits {
-    /// The most entries of the state, of the inputs or of the outputs, and half the number of the parameters.
-    pub entries: usize,
-    /// The most integrals.
-    pub integrals: usize,
-}
-
-impl SizeLimits {
-    const ANY: Self = Self { entries: usize::MAX, integrals: usize::MAX };
 }
 
 /// Why a file cannot be used.
@@ -77,19 +62,12 @@ pub enum FileError {
 impl BuildEnvironment {
     /// Nothing is kept.
     pub fn nowhere() -> Self {
-        Self {
-            package: None,
-            name: String::new(),
-            source: None,
-            order: Ok(Order::Use),
-            algebra: true,
-            limits: SizeLimits::ANY,
-        }
+        Self { package: None, name: String::new(), source: None, order: Ok(Order::Use), algebra: true }
     }
 
-    /// Nothing is kept, and everything is derived without algebra, of models up to a size.
-    pub fn of_text(limits: SizeLimits) -> Self {
-        Self { algebra: false, limits, ..Self::nowhere() }
+    /// Nothing is kept, and everything is derived without algebra.
+    pub fn of_text() -> Self {
+        Self { algebra: false, ..Self::nowhere() }
     }
 
     /// Whether there is algebra that may be used.

@@ -40,6 +40,6 @@ mod trust;
 
 pub use self::file::{FORMAT, read, write};
 pub(crate) use self::folder::VARIABLE;
-pub use self::folder::{BuildEnvironment, FileError, Folder, Order, SizeLimits};
+pub use self::folder::{BuildEnvironment, FileError, Folder, Order};
 pub use self::key::{checksum, key};
 pub use self::trust::verify_kept;

@@ -273,6 +273,50 @@ pub(crate) fn projected_start<S: FeedbackSystem>(
     Ok((start, targets::<S, f64>(&system, &start)))
 }
 
+/// [`check_start`] on slices, without the targets.
+#[cfg(feature = "std")]
+pub(crate) fn check_flat_start(
+    system: &dyn DynamicalSystem,
+    parameters: &Parameters<'_>,
+    start: &[f64],
+) -> Result<(), Error> {
+    let mut checked = Ok(());
+    system.with_scratch(&mut |scratch| checked = check(system, parameters, start, scratch));
+    checked
+}
+
+/// [`check_distinct`] of constraints that gains invert.
+#[cfg(feature = "std")]
+pub(crate) fn check_flat_distinct(system: &dyn DynamicalSystem, start: &[f64]) -> Result<(), Error> {
+    check_distinct_at(system, start, false)
+}
+
+/// [`projected_start`] on slices, without the targets.
+#[cfg(feature = "std")]
+pub(crate) fn flat_projected_start(system: &dyn DynamicalSystem, start: &[f64]) -> Result<Vec<f64>, Error> {
+    check_distinct_at(system, start, true)?;
+    Ok(onto_flat_constraints(system, start).unwrap_or_else(|| start.to_vec()))
+}
+
+/// [`onto_constraints`] on slices.
+#[cfg(feature = "std")]
+pub(crate) fn onto_flat_constraints(system: &dyn DynamicalSystem, x: &[f64]) -> Option<Vec<f64>> {
+    let (mut state, mut is_reached) = (x.to_vec(), false);
+    system.with_scratch(&mut |scratch| is_reached = go_onto_constraints(system, &mut state, scratch));
+    is_reached.then_some(state)
+}
+
+/// [`targets`] on slices.
+#[cfg(feature = "std")]
+pub(crate) fn flat_targets(system: &dyn DynamicalSystem, start: &[f64]) -> Vec<f64> {
+    let integrals = system.facts().integrals;
+    let mut targets = vec![0.0; integrals.len()];
+    system.integrals_at(start, &mut targets);
+    let constraints = targets.iter_mut().zip(integrals).filter(|(_, integral)| integral.kind.is_constraint());
+    constraints.for_each(|(target, _)| *target = 0.0);
+    targets
+}
+
 /// By how much an accepted start was moved onto the constraints: the entry of the state that was moved furthest relative to the size of
 /// its variable.
 #[cfg(feature = "std")]
@@ -370,15 +414,17 @@ pub(crate) fn check_distinct<S: FeedbackSystem>(
     start: &Vector<S>,
     is_any: bool,
 ) -> Result<(), Error> {
+    check_distinct_at(system, PreparedSystem::facts(system).of_state::<S, _>(start), is_any)
+}
+
+/// The check on slices.
+fn check_distinct_at(system: &dyn DynamicalSystem, start: &[f64], is_any: bool) -> Result<(), Error> {
     let is_given = |role| matches!(role, StateRole::Variable | StateRole::Time | StateRole::Work);
-    let facts = PreparedSystem::facts(system);
-    if !facts.state.iter().all(|entry| is_given(entry.role)) {
+    if !system.facts().state.iter().all(|entry| is_given(entry.role)) {
         return Ok(());
     }
     let mut found = None;
-    system.with_scratch(&mut |scratch| {
-        found = indistinct_constraints(system, facts.of_state::<S, _>(start), is_any, scratch)
-    });
+    system.with_scratch(&mut |scratch| found = indistinct_constraints(system, start, is_any, scratch));
     found.map_or(Ok(()), |dependence| Err(Error::IndistinctConstraints { dependence }))
 }
 

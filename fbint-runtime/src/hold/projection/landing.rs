@@ -34,8 +34,8 @@ pub(crate) const ROUNDING: f64 = 4096.0;
 /// The square of the part of a violation that a projection may leave.
 pub(crate) const LEFT: f64 = 0.01;
 /// The most Gauss-Newton steps of a damped projection, and the least part of one.
-const MOST_DAMPED: usize = 12;
-const LEAST_PART: f64 = 1.0 / 64.0;
+pub(super) const MOST_DAMPED: usize = 12;
+pub(super) const LEAST_PART: f64 = 1.0 / 64.0;
 /// An integral that changes by more than this many times what its gradients explain has jumped.
 const JUMP: f64 = 4.0;
 
@@ -324,7 +324,7 @@ fn is_closer<S: FeedbackSystem>(found: &Integrals<S>, left: &Integrals<S>, noise
 }
 
 #[inline(always)]
-fn comes_closer(found: f64, left: f64, noise: f64) -> bool {
+pub(super) fn comes_closer(found: f64, left: f64, noise: f64) -> bool {
     left * left <= (LEFT * found * found).larger(ROUNDING * noise)
 }
 
@@ -389,7 +389,7 @@ pub(crate) struct Move {
 
 impl Move {
     /// Whether the projection raises no doubt.
-    fn is_usual(&self) -> bool {
+    pub(super) fn is_usual(&self) -> bool {
         self.per_error * self.per_error <= USUAL
     }
 
@@ -401,7 +401,12 @@ impl Move {
 
 /// The integral whose violation is least explained by the error of a step and by rounding, or one that is not finite. Integrals are held at
 /// `targets`, with the rounding `noise`.
-fn worst(system: &dyn DynamicalSystem, [targets, noise]: [&[f64]; 2], variances: &[f64], end: &[f64]) -> Omission {
+pub(super) fn worst(
+    system: &dyn DynamicalSystem,
+    [targets, noise]: [&[f64]; 2],
+    variances: &[f64],
+    end: &[f64],
+) -> Omission {
     let (mut worst, mut largest) = (Omission { integral: 0, reason: LeftOutReason::OutOfProportion }, 0.0);
     system.with_scratch(&mut |mut scratch| {
         let (values, jacobian) = (scratch.values(), scratch.rows());
@@ -425,7 +430,7 @@ fn worst(system: &dyn DynamicalSystem, [targets, noise]: [&[f64]; 2], variances:
 }
 
 /// Finds the energies and invariants that change over a step by more than their gradients at both of its ends explain.
-fn find_jumps(system: &dyn DynamicalSystem, begin: &[f64], end: &[f64], jumped: &mut [bool]) {
+pub(super) fn find_jumps(system: &dyn DynamicalSystem, begin: &[f64], end: &[f64], jumped: &mut [bool]) {
     system.with_scratch(&mut |mut scratch| {
         let (before, after) = (scratch.values(), scratch.values());
         let (slopes_before, slopes_after) = (scratch.rows(), scratch.rows());

@@ -14,7 +14,7 @@ use crate::derivation::{IntegralId, Problem, Quantity};
 use crate::elaborate::Elaborated;
 use crate::expression::Symbol;
 use crate::notation;
-use crate::prepared::{BuildEnvironment, FileError, SizeLimits};
+use crate::prepared::{BuildEnvironment, FileError};
 use crate::program::Fault;
 use crate::proofs::MOST_MONOMIALS;
 use crate::syntax::Declaration;
@@ -41,22 +41,6 @@ impl Messages<'_> {
             }
             FileError::Access(text) => error(self.declaration, text),
         }
-    }
-
-    /// Refuses a model with more entries than are allowed here.
-    pub(super) fn size(&self) -> syn::Result<()> {
-        let (problem, SizeLimits { entries: most, integrals }) = (&self.model.problem, self.environment.limits);
-        let lists = [
-            ("entries of the state", problem.symbols.dimension(), most),
-            ("integrals", problem.integrals.len(), integrals),
-            ("inputs", problem.symbols.inputs().count(), most),
-            ("outputs", problem.outputs.len(), most),
-            ("parameters", problem.symbols.parameters().count(), most.saturating_mul(2)),
-        ];
-        let Some((what, count, most)) = lists.into_iter().find(|(_, count, most)| count > most) else { return Ok(()) };
-        let text =
-            format!("the model has {count} {what}, and one from text has at most {most}\nhelp: declare it in a crate");
-        Err(error(self.declaration, text))
     }
 
     /// The package's name for the runtime, as far as the declaration tells.

@@ -1,0 +1,155 @@
+//! A flat model with fixed parameters and inputs, as runs on slices take it.
+
+use std::borrow::Cow;
+
+use fbint_runtime::{Dual, DynamicalSystem, FlatSystem, Scalar, Scratch, SystemFacts, with_allocated};
+
+use crate::flat_model::{FlatModel, FlatSignal};
+use crate::functions::{FlatFunctions, Given, ListFunction, MatrixFunction, Source};
+
+/// The functions of a model with the numbers that they take besides the state.
+pub(crate) struct FlatPrepared {
+    functions: &'static dyn FlatFunctions,
+    facts: &'static SystemFacts,
+    prepared: Vec<f64>,
+    inputs: Vec<f64>,
+}
+
+/// The numbers, followed by a zero if their count is odd: lists of functions have an even length.
+pub(crate) fn even(numbers: &[f64]) -> Cow<'_, [f64]> {
+    if numbers.len().is_multiple_of(2) { Cow::Borrowed(numbers) } else { Cow::Owned([numbers, &[0.0]].concat()) }
+}
+
+fn no_law(_: &mut [f64]) {}
+
+impl FlatPrepared {
+    /// The model, whose inputs are 0.
+    pub(crate) fn new(model: &dyn FlatModel) -> Self {
+        let (functions, facts) = (model.functions(), model.facts());
+        let inputs = vec![0.0; facts.input_names.len().next_multiple_of(2)];
+        Self { functions, facts, prepared: even(&model.prepared()).into_owned(), inputs }
+    }
+
+    /// The model with the inputs that it has in a state: by a signal, or by their laws.
+    pub(crate) fn at(model: &dyn FlatModel, signal: Option<&dyn FlatSignal>, state: &[f64]) -> Self {
+        let mut system = Self::new(model);
+        let mut inputs = system.inputs.clone();
+        match signal {
+            Some(signal) => {
+                let time = system.facts.clock.and_then(|clock| state.get(clock)).copied().unwrap_or_default();
+                // A table has to know the time before it is asked.
+                signal.hold(time);
+                signal.at(time, state, &mut inputs[..system.facts.input_names.len()]);
+            }
+            None if system.facts.has_laws() => system.laws_at(state, &mut inputs),
+            None => {}
+        }
+        system.inputs = inputs;
+        system
+    }
+
+    fn list(&self, function: ListFunction, given: &Given<'_, f64>, law: &dyn Fn(&mut [f64]), list: &mut [f64]) {
+        // Results that vanish identically are not written.
+        list.fill(0.0);
+        if list.len().is_multiple_of(2) {
+            return self.functions.doubles().list(function, given, law, list);
+        }
+        let mut results = vec![0.0; list.len() + 1];
+        self.functions.doubles().list(function, given, law, &mut results);
+        list.copy_from_slice(&results[..list.len()]);
+    }
+
+    fn given<'a>(&'a self, x: &'a [f64], inputs: &'a [f64]) -> Given<'a, f64> {
+        let given = Given::default().with(Source::State, x).with(Source::Prepared, &self.prepared);
+        given.with(Source::Inputs, inputs)
+    }
+
+    fn list_at(&self, function: ListFunction, x: &[f64], list: &mut [f64]) {
+        self.list(function, &self.given(&even(x), &self.inputs), &no_law, list);
+    }
+
+    /// The rows of the Jacobian of the derived field in a state, with these inputs held.
+    pub(crate) fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
+        let dual = |value: &f64| Dual { value: *value, slope: 0.0 };
+        let [prepared, inputs]: [Vec<Dual>; 2] = [&self.prepared, &self.inputs].map(|of| of.iter().map(dual).collect());
+        let mut x: Vec<Dual> = even(state).iter().map(dual).collect();
+        let mut jacobian = vec![vec![0.0; state.len()]; state.len()];
+        for column in 0..state.len() {
+            x[column].slope = 1.0;
+            let given = Given::default().with(Source::State, &x).with(Source::Prepared, &prepared);
+            let (given, mut rates) = (given.with(Source::Inputs, &inputs), vec![Dual::from_f64(0.0); x.len()]);
+            self.functions.duals().list(ListFunction::VectorField, &given, &|_| {}, &mut rates);
+            jacobian.iter_mut().zip(rates).for_each(|(row, rate)| row[column] = rate.slope);
+            x[column].slope = 0.0;
+        }
+        jacobian
+    }
+}
+
+impl DynamicalSystem for FlatPrepared {
+    fn facts(&self) -> &'static SystemFacts {
+        self.facts
+    }
+
+    fn integrals_at(&self, x: &[f64], values: &mut [f64]) {
+        self.list_at(ListFunction::Integrals, x, values);
+    }
+
+    fn vector_field_at(&self, x: &[f64], rates: &mut [f64]) {
+        self.list_at(ListFunction::VectorField, x, rates);
+    }
+
+    fn jacobian_at(&self, x: &[f64], rows: &mut [f64]) {
+        rows.fill(0.0);
+        let x = even(x);
+        let (given, columns) = (self.given(&x, &self.inputs), self.facts.state.len());
+        self.functions.doubles().matrix(MatrixFunction::IntegralsJacobian, &given, rows, columns);
+    }
+
+    fn outputs_at(&self, x: &[f64], values: &mut [f64]) {
+        self.list_at(ListFunction::Outputs, x, values);
+    }
+
+    fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>)) {
+        with_allocated(self.facts, work);
+    }
+}
+
+impl FlatSystem for FlatPrepared {
+    fn vector_field_with(&self, x: &[f64], inputs: &[f64], rates: &mut [f64]) {
+        self.list(ListFunction::VectorField, &self.given(x, inputs), &no_law, rates);
+    }
+
+    fn feedback_field_with(&self, x: &[f64], inputs: &[f64], law: &dyn Fn(&mut [f64]), rates: &mut [f64]) {
+        self.list(ListFunction::FeedbackField, &self.given(x, inputs), law, rates);
+    }
+
+    fn projection_at(
+        &self,
+        x: &[f64],
+        [variances, noise]: [&[f64]; 2],
+        law: &dyn Fn(&mut [f64]),
+        correction: &mut [f64],
+    ) {
+        let given = self.given(x, &self.inputs).with(Source::First, variances).with(Source::Second, noise);
+        self.list(ListFunction::Projection, &given, law, correction);
+    }
+
+    fn laws_at(&self, x: &[f64], inputs: &mut [f64]) {
+        self.list_at(ListFunction::Law, x, inputs);
+    }
+
+    fn zero_targets(&self) -> Vec<bool> {
+        let mut targets = vec![false; self.facts.integrals.len()];
+        self.functions.zero_targets(&mut targets);
+        targets
+    }
+
+    fn normalisation(&self) -> Vec<[f64; 3]> {
+        let mut numbers = vec![[0.0; 3]; self.facts.integrals.len()];
+        let x = vec![0.0; self.facts.state.len().next_multiple_of(2)];
+        let given = self.given(&x, &self.inputs);
+        self.functions.doubles().matrix(MatrixFunction::Normalisation, &given, numbers.as_flattened_mut(), 3);
+        numbers
+    }
+}

@@ -1,0 +1,250 @@
+//! The field of a system on slices of any length, with its feedback and its inputs.
+
+use core::cell::{Cell, RefCell};
+
+use crate::error::failure::UndefinedInput;
+use crate::error::{Error, positive};
+use crate::field::policy::{POWER_ITERATIONS, TINY};
+use crate::field::{ALWAYS, Driver};
+use crate::hold::consistent_start::{check_flat_distinct, flat_targets};
+use crate::hold::rounding::LEAST_NOISE;
+use crate::numbers::blocks::Blocks;
+use crate::numbers::linear::{inner, not_finite};
+use crate::numbers::scalar::Scalar;
+use crate::system::SystemFacts;
+use crate::system::dynamical_system::FlatSystem;
+
+/// A source of inputs on slices, like a [`Signal`](crate::Signal).
+pub trait FlatSignal {
+    /// Puts the inputs at a time in a state into the first of `inputs`.
+    fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]);
+    /// Begins a step at this time, and returns when it has to end at the latest.
+    fn hold(&self, _time: f64) -> f64 {
+        f64::INFINITY
+    }
+    /// The first and the last time at which the inputs are known.
+    fn range(&self) -> [f64; 2] {
+        ALWAYS
+    }
+    /// A copy of this signal.
+    fn copied(&self) -> Box<dyn FlatSignal>;
+}
+
+/// The gains of a feedback on slices.
+#[derive(Clone, Debug)]
+pub enum FlatGains {
+    /// The derived field alone.
+    None,
+    /// One gain for every integral.
+    Uniform(f64),
+    /// A gain for each integral, in their order.
+    Diagonal(Vec<f64>),
+    /// [`Gains::relaxation`](crate::Gains::relaxation) with this time.
+    Relaxation(f64),
+}
+
+/// The field along which a system on slices is integrated.
+pub(crate) struct FlatField<'a> {
+    system: &'a dyn FlatSystem,
+    feedback: FlatFeedback,
+    targets: Vec<f64>,
+    /// The targets of the normalised forms of the integrals.
+    normalised_targets: Vec<f64>,
+    signal: Option<&'a dyn FlatSignal>,
+    inputs: RefCell<Blocks>,
+    undefined: Cell<Option<UndefinedInput>>,
+}
+
+/// A feedback with the numbers that it computes with.
+enum FlatFeedback {
+    None,
+    /// Gains for the integrals as they are declared and for their normalised forms, and the forms from which nothing is subtracted.
+    Constant {
+        declared: Vec<f64>,
+        normalised: Vec<f64>,
+        zero_targets: Vec<bool>,
+    },
+    /// S and R of a projection.
+    Relaxation {
+        tau: f64,
+        variances: Blocks,
+        noise: Blocks,
+    },
+}
+
+impl FlatFeedback {
+    fn of(gains: &FlatGains, system: &dyn FlatSystem, start: &[f64]) -> Result<Self, Error> {
+        let facts = system.facts();
+        let gain: &dyn Fn(usize) -> f64 = match gains {
+            FlatGains::None => return Ok(Self::None),
+            FlatGains::Relaxation(tau) => {
+                let tau = positive("the relaxation time tau", *tau)?;
+                check_flat_distinct(system, start)?;
+                // The time is not moved.
+                let variance = |i: usize| if facts.clock == Some(i) { 0.0 } else { 1.0 };
+                let variances = Blocks::from_fn(facts.state.len(), variance);
+                let noise = Blocks::from_fn(facts.integrals.len(), |_| LEAST_NOISE);
+                return Ok(Self::Relaxation { tau, variances, noise });
+            }
+            FlatGains::Uniform(value) if !(*value > 0.0 && value.is_finite()) => {
+                return Err(Error::UniformGain { value: *value });
+            }
+            FlatGains::Uniform(value) => &|_| *value,
+            FlatGains::Diagonal(gains) => &|i| gains.get(i).copied().unwrap_or(f64::NAN),
+        };
+        let normalisation = system.normalisation();
+        let (mut declared, mut normalised) = (Vec::new(), Vec::new());
+        for (i, (integral, [factor, scale, _])) in facts.integrals.iter().zip(normalisation).enumerate() {
+            let (value, root) = (gain(i), Scalar::sqrt(integral.weight));
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::Gain { integral: integral.name, value });
+            }
+            declared.push(value * integral.weight);
+            normalised.push(value * (root * factor) * (root * scale));
+        }
+        Ok(Self::Constant { declared, normalised, zero_targets: system.zero_targets() })
+    }
+}
+
+impl<'a> FlatField<'a> {
+    /// The field of solutions that start at this state.
+    ///
+    /// # Errors
+    ///
+    /// If a gain is not positive, or if a relaxation cannot tell constraints apart.
+    pub(crate) fn new(
+        system: &'a dyn FlatSystem,
+        gains: &FlatGains,
+        signal: Option<&'a dyn FlatSignal>,
+        start: &[f64],
+    ) -> Result<Self, Error> {
+        let mut field = Self {
+            feedback: FlatFeedback::of(gains, system, start)?,
+            inputs: RefCell::new(Blocks::zeros(system.facts().input_names.len())),
+            undefined: Cell::new(None),
+            targets: Vec::new(),
+            normalised_targets: Vec::new(),
+            system,
+            signal,
+        };
+        field.start_at(start);
+        Ok(field)
+    }
+
+    /// The facts about the system.
+    pub(crate) fn facts(&self) -> &'static SystemFacts {
+        self.system.facts()
+    }
+
+    /// Makes it the field of a solution that starts at this state.
+    pub(crate) fn start_at(&mut self, x: &[f64]) {
+        if matches!(self.feedback, FlatFeedback::None) {
+            return;
+        }
+        self.targets = flat_targets(self.system, x);
+        let normalised = self.targets.iter().zip(self.system.normalisation());
+        self.normalised_targets = normalised.map(|(target, [_, scale, offset])| target / scale - offset).collect();
+    }
+
+    /// Puts f(x) into `rates`. Both are followed by zeros.
+    pub(crate) fn value(&self, x: &[f64], rates: &mut [f64]) {
+        let mut inputs = self.inputs.borrow_mut();
+        self.put_inputs(x, &mut inputs);
+        let inputs = inputs.all();
+        match &self.feedback {
+            FlatFeedback::None => self.system.vector_field_with(x, inputs, rates),
+            FlatFeedback::Constant { normalised, zero_targets, .. } => {
+                let weigh = |forms: &mut [f64]| {
+                    for (i, form) in forms.iter_mut().enumerate() {
+                        let change = if zero_targets[i] { *form } else { *form - self.normalised_targets[i] };
+                        *form = normalised[i] * change;
+                    }
+                };
+                self.system.feedback_field_with(x, inputs, &weigh, rates);
+            }
+            FlatFeedback::Relaxation { tau, variances, noise } => {
+                let rate = tau.recip();
+                let weigh = |integrals: &mut [f64]| {
+                    let pairs = integrals.iter_mut().zip(&self.targets);
+                    pairs.for_each(|(integral, target)| *integral = rate * (*integral - target));
+                };
+                let mut feedback = vec![0.0; rates.len()];
+                self.system.projection_at(x, [variances.all(), noise.all()], &weigh, &mut feedback);
+                self.system.vector_field_with(x, inputs, rates);
+                rates.iter_mut().zip(feedback).for_each(|(rate, feedback)| *rate -= feedback);
+            }
+        }
+    }
+
+    /// Puts the inputs in a state into a list; inputs of a signal that are not numbers are remembered.
+    fn put_inputs(&self, x: &[f64], inputs: &mut Blocks) {
+        let facts = self.system.facts();
+        let Some(signal) = self.signal else {
+            if facts.has_laws() {
+                inputs.all_mut().fill(0.0);
+                self.system.laws_at(x, inputs.all_mut());
+            }
+            return;
+        };
+        let (time, state) = (facts.clock.map_or(0.0, |clock| x[clock]), &x[..facts.state.len()]);
+        inputs.own_mut().fill(0.0);
+        signal.at(time, state, inputs.own_mut());
+        if let Some(index) = not_finite(inputs.own())
+            && not_finite(state).is_none()
+        {
+            let name = facts.input_names.get(index).copied().unwrap_or_default();
+            self.undefined.set(Some(UndefinedInput { name, value: inputs[index], time }));
+        }
+    }
+
+    /// The source of its inputs, if it takes any.
+    pub(crate) fn driver(&self) -> Option<&dyn Driver> {
+        self.signal.is_some().then_some(self)
+    }
+
+    /// The largest rate at which its feedback damps anything.
+    pub(crate) fn decay_rate(&self, x: &[f64]) -> f64 {
+        match &self.feedback {
+            FlatFeedback::None => 0.0,
+            FlatFeedback::Relaxation { tau, .. } => tau.recip(),
+            FlatFeedback::Constant { declared, .. } => self.largest_decay_rate(x, declared),
+        }
+    }
+
+    /// The largest eigenvalue of DF DF^T K for K = diag(`gains`), by power iteration from a vector in general position.
+    fn largest_decay_rate(&self, x: &[f64], gains: &[f64]) -> f64 {
+        let facts = self.system.facts();
+        let mut jacobian = vec![0.0; gains.len() * facts.state.len()];
+        self.system.jacobian_at(x, &mut jacobian);
+        let rows = || jacobian.chunks_exact(facts.state.len());
+        let mut v: Vec<f64> = (0..gains.len()).map(|i| 1.0 + 0.618 * i as f64 % 1.0).collect();
+        let (mut eigenvalue, mut pulled) = (0.0, vec![0.0; facts.state.len()]);
+        for _ in 0..POWER_ITERATIONS {
+            let length = Scalar::sqrt(inner(&v, &v)) + TINY;
+            pulled.fill(0.0);
+            for ((v, gain), row) in v.iter().zip(gains).zip(rows()) {
+                let factor = gain * (v / length);
+                pulled.iter_mut().zip(row).for_each(|(sum, entry)| *sum = Scalar::mul_add(*entry, factor, *sum));
+            }
+            facts.clock.into_iter().for_each(|clock| pulled[clock] = 0.0);
+            v.iter_mut().zip(rows()).for_each(|(entry, row)| *entry = inner(row, &pulled));
+            eigenvalue = Scalar::sqrt(inner(&v, &v));
+        }
+        eigenvalue
+    }
+}
+
+impl Driver for FlatField<'_> {
+    fn hold(&self, time: f64) -> f64 {
+        self.undefined.set(None);
+        self.signal.map_or(f64::INFINITY, |signal| signal.hold(time))
+    }
+
+    fn range(&self) -> [f64; 2] {
+        self.signal.map_or(ALWAYS, |signal| signal.range())
+    }
+
+    fn undefined(&self) -> Option<UndefinedInput> {
+        self.undefined.get()
+    }
+}

@@ -1,0 +1,282 @@
+//! A run of a system on slices, whatever its length is.
+
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use super::declared::{Values, events_of};
+use super::flat_steps::{FlatControlledSteps, FlatEnds, FlatFixedSteps, FlatMethod};
+use super::run_loop::{Pace, RunInputs, RunLoop, Segment};
+use super::snapshot::Origin;
+use super::stepper::Stepper;
+use super::{BoxedObserver, FlatRun, GivenLimits, Moment, SampleTimes, Schedule, Snapshot, Span};
+use crate::error::Error;
+use crate::field::Driver;
+use crate::field::flat::{FlatField, FlatGains, FlatSignal};
+use crate::hold::consistent_start::{Parameters, check_flat_start, find_start, flat_projected_start, flat_targets};
+use crate::hold::projection::Hold;
+use crate::hold::projection::flat::FlatProjector;
+use crate::method::flat::{FlatControl, FlatIntegrator};
+use crate::method::geometric::OneStep;
+use crate::method::settings::{ErrorControl, GeometricMap, Method, Settings, Stepping};
+use crate::simulation::event::Event;
+use crate::stages::tableau::{DOP853_PAIR, DORMAND_PRINCE_PAIR};
+use crate::stages::tolerance::Tolerance;
+use crate::system::dynamical_system::FlatSystem;
+
+/// Builder for one run of a system on slices of any length: a [`Simulation`](crate::Simulation) by explicit methods or a map that is
+/// given, without a projection unless one is chosen.
+pub struct FlatSimulation<'a> {
+    system: &'a dyn FlatSystem,
+    parameters: &'a [f64],
+    start: Vec<f64>,
+    gains: FlatGains,
+    signal: Option<&'a dyn FlatSignal>,
+    map: Option<&'a dyn OneStep<[f64]>>,
+    samples: Option<SampleTimes>,
+    is_audited: bool,
+    is_dense: bool,
+    observer: BoxedObserver<'a>,
+    events: Vec<Event<'a, Vec<f64>>>,
+    from: Option<Snapshot>,
+}
+
+impl<'a> FlatSimulation<'a> {
+    /// A simulation of a system with these parameters from `start`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Simulation::new`](crate::Simulation::new).
+    pub fn new(system: &'a dyn FlatSystem, parameters: &'a [f64], start: &[f64]) -> Result<Self, Error> {
+        let mut start = start.to_vec();
+        start.resize(system.facts().state.len(), f64::NAN);
+        check_flat_start(system, &of_values(system, &|index| parameters.get(index).copied()), &start)?;
+        Ok(Self {
+            system,
+            parameters,
+            start,
+            gains: FlatGains::None,
+            signal: None,
+            map: None,
+            samples: None,
+            is_audited: true,
+            is_dense: false,
+            observer: Box::new(|_| ControlFlow::Continue(())),
+            events: Vec::new(),
+            from: None,
+        })
+    }
+
+    /// With these gains.
+    pub fn gains(self, gains: FlatGains) -> Self {
+        Self { gains, ..self }
+    }
+
+    /// With inputs that a signal gives.
+    pub fn input(self, signal: &'a dyn FlatSignal) -> Self {
+        Self { signal: Some(signal), ..self }
+    }
+
+    /// With the map that makes the steps of [`Method::OneStep`].
+    pub fn one_step(self, map: &'a dyn OneStep<[f64]>) -> Self {
+        Self { map: Some(map), ..self }
+    }
+
+    /// With samples at these times.
+    pub fn record_at(self, times: Vec<f64>) -> Self {
+        Self { samples: Some(SampleTimes::At(times)), ..self }
+    }
+
+    /// Also where gains are too large for the step.
+    pub fn unaudited(self) -> Self {
+        Self { is_audited: false, ..self }
+    }
+
+    /// With every step as a polynomial in time.
+    pub fn dense(self) -> Self {
+        Self { is_dense: true, ..self }
+    }
+
+    /// With the events that are declared, whose functions are put into a list.
+    pub fn declared_events(mut self, values: impl Fn(&[f64]) -> Vec<f64> + 'a) -> Self {
+        self.events.extend(events_of(self.system.facts(), &(Rc::new(values) as Values<'a>)));
+        self
+    }
+
+    /// With a further event.
+    pub fn event(mut self, event: Event<'a, Vec<f64>>) -> Self {
+        self.events.push(event);
+        self
+    }
+
+    /// Shown to a function that may interrupt it.
+    pub fn watched(self, watch: impl FnMut(&Moment<'_>) -> ControlFlow<()> + 'a) -> Self {
+        Self { observer: Box::new(watch), ..self }
+    }
+
+    /// Resumed from a snapshot.
+    pub fn from_snapshot(self, snapshot: Snapshot) -> Self {
+        Self { from: Some(snapshot), ..self }
+    }
+
+    /// Makes the run.
+    ///
+    /// # Errors
+    ///
+    /// See [`Simulation::run`](crate::Simulation::run); [`Error::NotApplicable`] for methods that need vectors of a fixed length.
+    pub fn run(self, settings: &Settings) -> Result<FlatRun, Error> {
+        let Settings { method, from, until, every, projection, max_step, max_steps } = *settings;
+        let (system, facts) = (self.system, self.system.facts());
+        let mut field = FlatField::new(system, &self.gains, self.signal, &self.start)?;
+        let time = facts.clock.map_or(0.0, |clock| self.start[clock]);
+        let span = Span::new(if from == 0.0 { time } else { from }, until)?;
+        check_flat_driving(system, field.driver(), &self.start, span)?;
+        let projection = method.projection(facts, Hold::Chosen(None).unless(projection));
+        let samples = every.map(SampleTimes::every).or(self.samples);
+        let given = GivenLimits { max_step, max_steps };
+        let limits = given.of_run(span, facts)?;
+        let control = FlatControl { time: span.from, scales: None, limits, max_steps: given.max_steps() };
+        let start = match projection {
+            Some(_) => flat_projected_start(system, &self.start)?,
+            None => self.start.clone(),
+        };
+        let value = |index: usize| self.parameters.get(index).copied();
+        let parameters = of_values(system, &value);
+        let origin = Origin::of(&parameters, method, projection.is_some(), field.decay_rate(&self.start));
+        let interval = samples.as_ref().map_or(Ok(None), SampleTimes::interval)?;
+        let mut run = RunLoop::new(RunInputs {
+            system,
+            parameters,
+            span,
+            given: self.start.clone(),
+            targets: flat_targets(system, &start),
+            start,
+            is_projected: projection.is_some(),
+            samples,
+            observer: self.observer,
+            events: self.events,
+            from: self.from,
+            origin,
+        })?;
+        let stepping = method.stepping();
+        let schedule = Schedule::of_method(method, span, interval, given, facts)?;
+        let interval = if self.is_audited { stepping.stability_interval() } else { f64::INFINITY };
+        let mut kept = self.is_dense.then(Vec::new);
+        loop {
+            let start = run.new_start().map(<[f64]>::to_vec);
+            start.iter().for_each(|start| field.start_at(start));
+            let start = start.unwrap_or_else(|| self.start.clone());
+            let pace = Pace::new(schedule.as_ref(), field.driver(), interval);
+            let projector = projection.map(|of| FlatProjector::new(system, &start, run.targets(), of));
+            let ends = FlatEnds { projector, kept: &mut kept };
+            let mut stepper = stepping.flat_stepper(&field, method, &start, &control, self.map, ends)?;
+            let segment = run.follow(&mut *stepper, &pace);
+            drop(stepper);
+            match segment {
+                Ok(Segment::Ended(ended)) => {
+                    let run = run.end(ended)?;
+                    return Ok(FlatRun { projection, dense_output: kept.unwrap_or_default(), ..run });
+                }
+                Ok(Segment::Reset) => {}
+                Err(error) => return Err(error.blaming(field.driver().and_then(Driver::undefined))),
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for FlatSimulation<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("FlatSimulation").field("system", &self.system.facts().name).finish_non_exhaustive()
+    }
+}
+
+/// The parameters of a system, by their values.
+fn of_values<'p>(system: &dyn FlatSystem, value: &'p dyn Fn(usize) -> Option<f64>) -> Parameters<'p> {
+    Parameters { names: system.facts().parameter_names, value }
+}
+
+/// A state near `guess` that satisfies every constraint and keeps the entries that are held; see
+/// [`ConsistentStart`](crate::ConsistentStart).
+///
+/// # Errors
+///
+/// See [`ConsistentStart::solve`](crate::ConsistentStart::solve).
+pub fn consistent_flat_start(
+    system: &dyn FlatSystem,
+    parameters: &[f64],
+    guess: &[f64],
+    held: &[&str],
+) -> Result<Vec<f64>, Error> {
+    let facts = system.facts();
+    let mut x = guess.to_vec();
+    x.resize(facts.state.len(), f64::NAN);
+    let mut is_held: Vec<bool> = (0..x.len()).map(|i| facts.clock == Some(i)).collect();
+    held.iter().try_for_each(|name| crate::hold::consistent_start::hold(&mut is_held, facts, name))?;
+    find_start(system, &of_values(system, &|index| parameters.get(index).copied()), &is_held, &mut x)?;
+    Ok(x)
+}
+
+/// Refuses a run that begins at another time than its start has, or goes beyond the times at which its inputs are known.
+fn check_flat_driving(
+    system: &dyn FlatSystem,
+    driver: Option<&dyn Driver>,
+    start: &[f64],
+    span: Span,
+) -> Result<(), Error> {
+    let (Span { from, until }, facts) = (span, system.facts());
+    if let Some(index) = facts.clock.filter(|index| start[*index] != from) {
+        return Err(Error::OtherTime { name: facts.state[index].name, time: start[index], from });
+    }
+    match driver.map(Driver::range) {
+        Some([first, last]) if from < first || until > last => Err(Error::InputRange { first, last, from, until }),
+        _ => Ok(()),
+    }
+}
+
+impl Stepping {
+    /// The stepper on slices.
+    fn flat_stepper<'s, 'k>(
+        self,
+        field: &'s FlatField<'s>,
+        of: Method,
+        start: &[f64],
+        control: &FlatControl<'_>,
+        map: Option<&'s dyn OneStep<[f64]>>,
+        ends: FlatEnds<'s, 'k>,
+    ) -> Result<Box<dyn Stepper + 'k>, Error>
+    where
+        's: 'k,
+    {
+        let (facts, time) = (field.facts(), control.time);
+        match self {
+            Self::Fixed { method, .. } => {
+                Ok(Box::new(FlatFixedSteps::new(FlatMethod::Explicit(method), field, time, start, ends)))
+            }
+            Self::Geometric { map: GeometricMap::Given, .. } => {
+                let map = map.ok_or(Error::NotApplicable {
+                    method: "the given map",
+                    system: facts.name,
+                    reason: "no map was given: give one, or choose another method",
+                })?;
+                Ok(Box::new(FlatFixedSteps::new(FlatMethod::Given(map), field, time, start, ends)))
+            }
+            Self::Controlled { method, tolerances: (rtol, atol) } => {
+                let tolerance = Tolerance::new(rtol, atol)?;
+                Ok(match method {
+                    ErrorControl::DormandPrince => {
+                        let steps = FlatIntegrator::<7>::new(field, &DORMAND_PRINCE_PAIR, start, &tolerance, control)?;
+                        Box::new(FlatControlledSteps::new(steps, facts.clock, ends))
+                    }
+                    ErrorControl::Dop853 => {
+                        let steps = FlatIntegrator::<16>::new(field, &DOP853_PAIR, start, &tolerance, control)?;
+                        Box::new(FlatControlledSteps::new(steps, facts.clock, ends))
+                    }
+                })
+            }
+            Self::Gauss { .. } | Self::Geometric { .. } | Self::Rodas5P { .. } | Self::Taylor { .. } => {
+                let reason = "it is made for states of at most 192 entries and 72 integrals: choose an explicit method, such as \
+                              `dop853`, or declare the model in a crate";
+                Err(Error::NotApplicable { method: of.name(), system: facts.name, reason })
+            }
+        }
+    }
+}

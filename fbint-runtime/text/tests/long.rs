@@ -1,0 +1,279 @@
+//! Models that are longer than any vector of a fixed length, against what is known in closed form, and runs in steps of several kinds.
+
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+use fbint_catalogue::{AnyModel, Entry, Feedback, Plan, Run};
+use fbint_runtime::{Method, Projection, Settings};
+
+const DOP853: Method = Method::Dop853 { rtol: 1e-11, atol: Some(1e-11) };
+
+/// The model of a text, which runs on slices however short it is.
+fn loaded(text: &str) -> Box<dyn AnyModel> {
+    let model = fbint_text::models(text).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
+    (Entry::on_slices(Arc::new(move || Box::new(model.clone()))).load)()
+}
+
+/// A run from a start that is given or the model's own.
+fn run(model: &dyn AnyModel, start: Option<&[f64]>, plan: &Plan) -> Run {
+    let own = || model.start().expect("a start");
+    let start = start.map_or_else(own, <[f64]>::to_vec);
+    model
+        .run(&start, plan, None, &mut |_| std::ops::ControlFlow::Continue(()))
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn plan(method: Method, until: f64) -> Plan {
+    Plan::new(Settings::new(method, until), Feedback::None)
+}
+
+/// Masses between walls, each on springs to its neighbours.
+fn lattice(sites: usize, further: &str) -> Box<dyn AnyModel> {
+    loaded(&lattice_text(sites, further))
+}
+
+fn lattice_text(sites: usize, further: &str) -> String {
+    let last = sites - 1;
+    format!(
+        "#[feedback_system(
+            coordinates(q: [{sites}]),
+            momenta(p: [{sites}]),
+            hamiltonian = p.norm_squared() / 2
+                + (q[0].powi(2) + q[{last}].powi(2) + (0..{last}).map(|i| (q[i + 1] - q[i]).powi(2)).sum()) / 2,
+            {further}
+        )]
+        struct Lattice;"
+    )
+}
+
+/// The positions and momenta of the lattice at a time in a combination of two modes of vibration.
+fn modes(sites: usize, time: f64) -> Vec<f64> {
+    let mode = |k: usize, amplitude: f64| {
+        let angle = k as f64 * PI / (sites + 1) as f64;
+        let frequency = 2.0 * (angle / 2.0).sin();
+        let shape = move |i: usize| amplitude * (angle * (i + 1) as f64).sin();
+        move |i: usize| [shape(i) * (frequency * time).cos(), -frequency * shape(i) * (frequency * time).sin()]
+    };
+    let [slow, fast] = [mode(3, 1.0), mode(sites / 2, 0.25)];
+    let entry = |part: usize| (0..sites).map(move |i| slow(i)[part] + fast(i)[part]);
+    entry(0).chain(entry(1)).collect()
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_lattice_vibrates_in_its_modes() {
+    let sites = crate::amount(200, 1000);
+    let start = modes(sites, 0.0);
+    let entries =
+        fbint_text::entries(&lattice_text(sites, ""), &mut |_| ()).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let model = (entries[0].load)();
+    for (method, most) in [(Method::Rk4 { h: 0.01 }, 1e-8), (DOP853, 1e-9)] {
+        let run = run(&*model, Some(&start), &plan(method, 10.0));
+        assert!(distance(&run.state, &modes(sites, 10.0)) < most, "{}", method.name());
+        assert!(run.drift[0].max.abs() < 1e-8, "{}", run.report);
+    }
+}
+
+/// A projection keeps the energy, and steps between samples and dense output agree with the modes.
+#[test]
+fn a_long_run_is_projected_sampled_and_kept() {
+    let (sites, model) = (20, lattice(20, ""));
+    let settings = Settings { projection: Some(Projection::default()), every: Some(0.7), ..Settings::new(DOP853, 5.0) };
+    let mut plan = Plan::new(settings, Feedback::None);
+    plan.is_dense = true;
+    let run = run(&*model, Some(&modes(sites, 0.0)), &plan);
+    assert!(run.drift[0].max.abs() < 1e-12, "{}", run.report);
+    assert_eq!(run.trajectory.len(), 9);
+    for sample in &run.trajectory {
+        assert!(distance(&sample.state, &modes(sites, sample.time)) < 1e-9, "{}", sample.time);
+    }
+    let step = run.dense_output.last().expect("a step");
+    let time = 0.5 * (step[0].time() + 5.0);
+    let between: Vec<f64> = step.iter().map(|entry| entry.at(time)[0]).collect();
+    assert!(distance(&between, &modes(sites, time)) < 1e-8);
+}
+
+/// Bodies that attract one another, with softened forces.
+fn bodies(count: usize) -> Box<dyn AnyModel> {
+    loaded(&format!(
+        "#[feedback_system(
+            coordinates(q: [3, {count}]),
+            momenta(p: [3, {count}]),
+            hamiltonian = (0..{count}).map(|i| p.column(i).norm_squared() / 2).sum()
+                - (1..{count}).map(|i| (0..i).map(|j|
+                    1 / (100 * (0.01 + (q.column(i) - q.column(j)).norm_squared()).sqrt())).sum()).sum(),
+            invariant(momentum[k in 0..3] = (0..{count}).map(|i| p[(k, i)]).sum()),
+        )]
+        struct Bodies;"
+    ))
+}
+
+/// The rates of the bodies, typed by hand.
+fn attractions(count: usize, x: &[f64]) -> Vec<f64> {
+    let (q, p) = x.split_at(3 * count);
+    let mut rates = [p, &vec![0.0; p.len()]].concat();
+    for i in 0..count {
+        for j in (0..count).filter(|j| *j != i) {
+            let apart: [f64; 3] = std::array::from_fn(|k| q[3 * j + k] - q[3 * i + k]);
+            let square = 0.01 + apart.iter().map(|x| x * x).sum::<f64>();
+            (0..3).for_each(|k| rates[3 * (count + i) + k] += apart[k] / (100.0 * square * square.sqrt()));
+        }
+    }
+    rates
+}
+
+#[test]
+fn bodies_keep_energy_and_momentum() {
+    let count = crate::amount(8, 50);
+    let model = bodies(count);
+    let mut random = 1_u64;
+    let mut next = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+    };
+    let start: Vec<f64> = (0..6 * count).map(|i| if i < 3 * count { 4.0 * next() } else { 0.3 * next() }).collect();
+    assert!(distance(&model.rates(&start), &attractions(count, &start)) < 1e-12);
+    let run_by = |method, projection| {
+        let settings = Settings { projection, ..Settings::new(method, 1.0) };
+        run(&*model, Some(&start), &Plan::new(settings, Feedback::None))
+    };
+    let [adaptive, fixed] = [run_by(DOP853, None), run_by(Method::Rk4 { h: 2e-3 }, None)];
+    assert!(distance(&adaptive.state, &fixed.state) < 1e-8);
+    for integral in &adaptive.drift {
+        assert!(integral.max.abs() < 1e-9, "{}", adaptive.report);
+    }
+    let projected = run_by(Method::Rk4 { h: 0.02 }, Some(Projection::default()));
+    assert!(projected.drift.iter().all(|integral| integral.max.abs() < 1e-12), "{}", projected.report);
+    assert!(distance(&projected.state, &adaptive.state) < 1e-4);
+}
+
+/// Constraints, feedback, events and a law.
+#[test]
+fn long_runs_have_constraints_feedback_events_and_inputs() {
+    let further = "input(drag = (1 + q[0].powi(2)) / 10), force(p = -drag * p),
+        event(middle = q[10], rising), output(strength = drag),";
+    let driven = lattice(20, further);
+    let mut start = modes(20, 0.0);
+    start.extend([0.0, 0.0]);
+    let run_driven = |method| run(&*driven, Some(&start), &plan(method, 10.0));
+    let [adaptive, fixed] = [run_driven(DOP853), run_driven(Method::Rk4 { h: 0.01 })];
+    assert!(distance(&adaptive.state, &fixed.state) < 1e-8);
+    assert!(!adaptive.events.is_empty());
+    for (one, other) in adaptive.events.iter().zip(&fixed.events) {
+        assert!((one.time - other.time).abs() < 1e-8 && one.state[10].abs() < 1e-10);
+    }
+    assert!((driven.outputs(&start)[0] - 0.1 * (1.0 + start[0] * start[0])).abs() < 1e-12);
+
+    let chain = loaded(
+        "#[feedback_system(
+            coordinates(q: [2, 10]), momenta(p: [2, 10]),
+            hamiltonian = (0..10).map(|i| p.column(i).norm_squared() / 2 + q[(1, i)]).sum(),
+            constraint(
+                anchor = q.column(0).norm_squared() - 1,
+                link[i in 1..10] = (q.column(i) - q.column(i - 1)).norm_squared() - 1,
+            ),
+        )]
+        struct Chain;",
+    );
+    let start: Vec<f64> = (0..40).map(|i| if i < 20 && i % 2 == 0 { 1.0 + (i / 2) as f64 } else { 0.0 }).collect();
+    let run_chain = |feedback, method| {
+        let projection = matches!(feedback, Feedback::None).then(Projection::default);
+        run(&*chain, Some(&start), &Plan::new(Settings { projection, ..Settings::new(method, 0.5) }, feedback))
+    };
+    let projected = run_chain(Feedback::None, Method::Rk4 { h: 0.01 });
+    assert!(projected.drift.iter().all(|integral| integral.max.abs() < 1e-11), "{}", projected.report);
+    let adaptive = run_chain(Feedback::None, DOP853);
+    assert!(distance(&projected.state, &adaptive.state) < 1e-5);
+    for feedback in [Feedback::Uniform(1.0), Feedback::Relaxation(0.1)] {
+        let fed_back = run_chain(feedback, Method::Rk4 { h: 0.01 });
+        assert!(distance(&fed_back.state, &adaptive.state) < 1e-4);
+    }
+}
+
+/// A run that resumes from a snapshot ends with the same bits, by both kinds of steps.
+#[test]
+fn a_long_run_resumes() {
+    let (model, start) = (lattice(20, ""), modes(20, 0.0));
+    for method in [Method::Rk4 { h: 0.01 }, DOP853] {
+        let settings = Settings { projection: Some(Projection::default()), ..Settings::new(method, 4.0) };
+        let plan = Plan::new(settings, Feedback::None);
+        let mut kept = None;
+        let whole = model.run(&start, &plan, None, &mut |moment| {
+            if moment.time() > 1.0 && kept.is_none() {
+                kept = Some(moment.snapshot());
+            }
+            std::ops::ControlFlow::Continue(())
+        });
+        let whole = whole.unwrap_or_else(|error| panic!("{error}"));
+        let resumed = model.run(&start, &plan, kept, &mut |_| std::ops::ControlFlow::Continue(()));
+        assert_eq!(resumed.unwrap_or_else(|error| panic!("{error}")).state, whole.state, "{}", method.name());
+    }
+}
+
+#[test]
+fn a_method_for_short_states_says_what_to_do() {
+    let (model, start) = (lattice(20, ""), modes(20, 0.0));
+    let plan = plan(Method::StormerVerlet { h: 0.01 }, 1.0);
+    let refusal = model.run(&start, &plan, None, &mut |_| std::ops::ControlFlow::Continue(()));
+    let refusal = refusal.expect_err("no such steps").to_string();
+    assert!(refusal.contains("choose an explicit method"), "{refusal}");
+}
+
+/// Runs on slices give the bits of runs in vectors of a fixed length.
+#[test]
+fn slices_give_the_bits_of_vectors() {
+    let pendulum = "#[feedback_system(
+        coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / 2 + 9.81 * q[1],
+        constraint(length = q.norm_squared() - 1), start(q = vector![1, 0], p = vector![0, 0.3]),
+    )] struct Pendulum;";
+    let trolley = "#[feedback_system(
+        coordinates(x), momenta(p), hamiltonian = p.powi(2) / (2 * m), input(thrust = -2 * x - 3 * p), force(p = thrust),
+        event(middle = x - 0.5, falling), default(m = 2), start(x = 1, p = 0, time = 0),
+    )] struct Trolley { m: f64 }";
+    let jumping = "#[feedback_system(
+        coordinates(a), momenta(p), time(t), hamiltonian = p.powi(2) / 2 - a.cos(), force(p = (3 * t).sin() - p.abs() * p),
+        event(bounce = a - 0.4, rising, reset(p = -p / 2)), start(a = 0.2, p = 0.1, t = 0),
+    )] struct Jumping;";
+    let adaptive = |rtol, atol| [Method::Dop853 { rtol, atol }, Method::DormandPrince { rtol, atol }];
+    let fixed =
+        [Method::Euler { h: 1e-3 }, Method::Midpoint { h: 0.01 }, Method::Heun { h: 0.013 }, Method::Rk4 { h: 0.02 }];
+    let methods = fixed.into_iter().chain(adaptive(1e-8, None)).chain(adaptive(1e-9, Some(1e-9)));
+    let two = Projection::iterations(const { std::num::NonZeroU32::new(2).expect("not 0") });
+    let top = "#[feedback_system(
+        state(l: [3]), dynamics(l = vector![l[1] * l[2], -2 * l[0] * l[2], l[0] * l[1]]), invariant(size = l.norm_squared()),
+        start(l = vector![1, 0.1, 0.5]),
+    )] struct Top;";
+    for text in [pendulum, trolley, jumping, top] {
+        let model = fbint_text::models(text).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
+        let [in_vectors, on_slices] = [Entry::flat, Entry::on_slices].map(|entry: fn(_) -> Entry| {
+            let model = model.clone();
+            (entry(Arc::new(move || Box::new(model.clone()))).load)()
+        });
+        for method in methods.clone() {
+            for (projection, feedback) in [
+                (Some(Projection::UNCHOSEN), Feedback::None),
+                (None, Feedback::None),
+                (Some(two.onto_balance()), Feedback::None),
+                (None, Feedback::Uniform(0.7)),
+                (Some(Projection::default()), Feedback::Relaxation(0.5)),
+            ] {
+                let mut plan = Plan::new(Settings { projection, ..Settings::new(method, 3.0) }, feedback);
+                (plan.is_dense, plan.is_audited) = (true, false);
+                let [one, other] = [&in_vectors, &on_slices].map(|model| run(&**model, None, &plan));
+                let place = format!("{} by {method:?}, {projection:?}, {:?}", model_name(&*on_slices), plan.feedback);
+                assert_eq!((one.steps, one.evaluations), (other.steps, other.evaluations), "{place}");
+                assert_eq!((one.time, &one.state, &one.report), (other.time, &other.state, &other.report), "{place}");
+                assert_eq!(format!("{:?}", one.dense_output), format!("{:?}", other.dense_output), "{place}");
+                assert_eq!(format!("{:?}", one.events), format!("{:?}", other.events), "{place}");
+                assert_eq!(format!("{:?}", one.trajectory), format!("{:?}", other.trajectory), "{place}");
+            }
+        }
+    }
+}
+
+fn model_name(model: &dyn AnyModel) -> &'static str {
+    model.facts().name
+}
