@@ -26,7 +26,7 @@ impl FlatPrepared {
     /// The model, whose inputs are 0.
     pub(crate) fn new(model: &dyn FlatModel) -> Self {
         let (functions, facts) = (model.functions(), model.facts());
-        let inputs = vec![0.0; facts.input_names.len().next_multiple_of(2)];
+        let inputs = vec![0.0; facts.given_numbers().next_multiple_of(2)];
         Self { functions, facts, prepared: even(&model.prepared()).into_owned(), inputs }
     }
 

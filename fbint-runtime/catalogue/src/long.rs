@@ -89,7 +89,7 @@ impl<'m> Ingredients<'m> {
         let facts = self.model.facts();
         let mut simulation = FlatSimulation::new(&self.system, &self.parameters, start)?.gains(feedback.flat(facts)?);
         if !facts.events.is_empty() {
-            simulation = simulation.declared_events(|state| self.model.events_at(state));
+            simulation = simulation.declared_events(|state, inputs| self.model.events_at(state, inputs));
         }
         for event in self.model.events() {
             simulation = simulation.event(event);
@@ -110,6 +110,7 @@ impl Long {
     fn event<'a>(&'a self, crossing: &'a Crossing) -> Event<'a, Vec<f64>> {
         crossing.event(move |state, index| {
             let mut outputs = vec![0.0; self.facts().output_names.len()];
+            let state = &state[..self.facts().state.len()];
             self.system_at(state).outputs_at(state, &mut outputs);
             outputs.get(index).copied()
         })

@@ -120,7 +120,7 @@ impl<'a> FlatField<'a> {
     ) -> Result<Self, Error> {
         let mut field = Self {
             feedback: FlatFeedback::of(gains, system, start)?,
-            inputs: RefCell::new(Blocks::zeros(system.facts().input_names.len())),
+            inputs: RefCell::new(Blocks::zeros(system.facts().given_numbers())),
             undefined: Cell::new(None),
             targets: Vec::new(),
             normalised_targets: Vec::new(),
@@ -195,6 +195,17 @@ impl<'a> FlatField<'a> {
             let name = facts.input_names.get(index).copied().unwrap_or_default();
             self.undefined.set(Some(UndefinedInput { name, value: inputs[index], time }));
         }
+    }
+
+    /// Appends the inputs to a state, for events that take them.
+    pub(crate) fn append_inputs(&self, state: &mut Vec<f64>) {
+        let facts = self.system.facts();
+        if facts.events.is_empty() || facts.input_names.is_empty() {
+            return;
+        }
+        let mut inputs = self.inputs.borrow_mut();
+        self.put_inputs(Blocks::of(state).all(), &mut inputs);
+        state.extend_from_slice(inputs.own());
     }
 
     /// The source of its inputs, if it takes any.

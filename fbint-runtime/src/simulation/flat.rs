@@ -96,9 +96,14 @@ impl<'a> FlatSimulation<'a> {
         Self { is_dense: true, ..self }
     }
 
-    /// With the events that are declared, whose functions are put into a list.
-    pub fn declared_events(mut self, values: impl Fn(&[f64]) -> Vec<f64> + 'a) -> Self {
-        self.events.extend(events_of(self.system.facts(), &(Rc::new(values) as Values<'a>)));
+    /// With the events that are declared, whose functions are put into a list, given the state and the inputs.
+    pub fn declared_events(mut self, values: impl Fn(&[f64], &[f64]) -> Vec<f64> + 'a) -> Self {
+        let facts = self.system.facts();
+        let values = move |state: &[f64]| {
+            let (own, inputs) = state.split_at(facts.state.len());
+            values(own, inputs)
+        };
+        self.events.extend(events_of(facts, &(Rc::new(values) as Values<'a>)));
         self
     }
 
@@ -126,6 +131,11 @@ impl<'a> FlatSimulation<'a> {
     pub fn run(self, settings: &Settings) -> Result<FlatRun, Error> {
         let Settings { method, from, until, every, projection, max_step, max_steps } = *settings;
         let (system, facts) = (self.system, self.system.facts());
+        if facts.has_switches() || facts.law_delay.is_some() {
+            let reason = "its field switches, or its inputs are sampled, which takes a state of at most 192 entries: declare the model in a \
+                          crate, or write it without `max`, `abs`, `if` and `every`";
+            return Err(Error::NotApplicable { method: method.name(), system: facts.name, reason });
+        }
         let mut field = FlatField::new(system, &self.gains, self.signal, &self.start)?;
         let time = facts.clock.map_or(0.0, |clock| self.start[clock]);
         let span = Span::new(if from == 0.0 { time } else { from }, until)?;
@@ -152,6 +162,7 @@ impl<'a> FlatSimulation<'a> {
             start,
             is_projected: projection.is_some(),
             samples,
+            laws: None,
             observer: self.observer,
             events: self.events,
             from: self.from,
@@ -169,7 +180,8 @@ impl<'a> FlatSimulation<'a> {
             let projector = projection.map(|of| FlatProjector::new(system, &start, run.targets(), of));
             let ends = FlatEnds { projector, kept: &mut kept };
             let mut stepper = stepping.flat_stepper(&field, method, &start, &control, self.map, ends)?;
-            let segment = run.follow(&mut *stepper, &pace);
+            let append = |state: &mut Vec<f64>| field.append_inputs(state);
+            let segment = run.follow(&mut *stepper, &pace, &append);
             drop(stepper);
             match segment {
                 Ok(Segment::Ended(ended)) => {

@@ -234,7 +234,7 @@ fn slices_give_the_bits_of_vectors() {
         event(middle = x - 0.5, falling), default(m = 2), start(x = 1, p = 0, time = 0),
     )] struct Trolley { m: f64 }";
     let jumping = "#[feedback_system(
-        coordinates(a), momenta(p), time(t), hamiltonian = p.powi(2) / 2 - a.cos(), force(p = (3 * t).sin() - p.abs() * p),
+        coordinates(a), momenta(p), time(t), hamiltonian = p.powi(2) / 2 - a.cos(), force(p = (3 * t).sin() - p.powi(3)),
         event(bounce = a - 0.4, rising, reset(p = -p / 2)), start(a = 0.2, p = 0.1, t = 0),
     )] struct Jumping;";
     let adaptive = |rtol, atol| [Method::Dop853 { rtol, atol }, Method::DormandPrince { rtol, atol }];
