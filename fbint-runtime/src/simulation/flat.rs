@@ -1,9 +1,8 @@
 //! A run of a system on slices, whatever its length is.
 
 use std::ops::ControlFlow;
-use std::rc::Rc;
 
-use super::declared::{Values, events_of};
+use super::declared::{Evaluate, events_of};
 use super::flat_steps::{FlatControlledSteps, FlatEnds, FlatFixedSteps, FlatMethod};
 use super::run_loop::{Pace, RunInputs, RunLoop, Segment};
 use super::snapshot::Origin;
@@ -99,11 +98,11 @@ impl<'a> FlatSimulation<'a> {
     /// With the events that are declared, whose functions are put into a list, given the state and the inputs.
     pub fn declared_events(mut self, values: impl Fn(&[f64], &[f64]) -> Vec<f64> + 'a) -> Self {
         let facts = self.system.facts();
-        let values = move |state: &[f64]| {
+        let evaluate: Evaluate<'a> = Box::new(move |state: &[f64], list: &mut [f64]| {
             let (own, inputs) = state.split_at(facts.state.len());
-            values(own, inputs)
-        };
-        self.events.extend(events_of(facts, &(Rc::new(values) as Values<'a>)));
+            list.copy_from_slice(&values(own, inputs));
+        });
+        self.events.extend(events_of(facts, evaluate));
         self
     }
 
