@@ -345,8 +345,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// # Taylor series
 ///
 /// With the key `taylor` a model also implements `TaylorSystem`, whose function `taylor_coefficients` computes the coefficients of
-/// x(t) = x_0 + x_1 t + x_2 t^2 + .. up to any order. `Method::Taylor` takes its steps with them. The field may not contain `abs` of the
-/// state, or what switches, which has no series where it turns.
+/// x(t) = x_0 + x_1 t + x_2 t^2 + .. up to any order. `Method::Taylor` takes its steps with them, in ensembles of small models side by side.
+/// Where something in the field turns, such as `abs` or `max`, a step ends. Declared events are polynomials of each step, none of whose
+/// zeros is missed. With `derivatives` besides, `Sensitivity::series` solves the variational equations by the same method.
 ///
 /// # Parameters
 ///

@@ -95,6 +95,8 @@ mod system;
 
 #[cfg(feature = "std")]
 pub use change::linearisation::Linearisation;
+#[cfg(feature = "std")]
+pub use change::sensitivity::SeriesRun;
 pub use change::sensitivity::{Sensitivity, TangentRun};
 #[cfg(feature = "ensemble")]
 #[doc(hidden)]
@@ -139,7 +141,8 @@ pub use nalgebra;
 #[doc(hidden)]
 pub use numbers::dual::Dual;
 pub use numbers::entries::{Entries, Entry};
-pub use numbers::four::Four;
+#[doc(hidden)]
+pub use numbers::four::FourLanes;
 #[cfg(feature = "lanes")]
 pub use numbers::lanes::Lanes;
 pub use numbers::scalar::Scalar;
@@ -171,12 +174,12 @@ pub use system::dynamical_system::{DynamicalSystem, Scratch};
 pub use system::dynamical_system::{FlatSystem, with_allocated};
 pub use system::lagrangian::LagrangianSystem;
 pub use system::short_form::ShortForm;
-pub use system::taylor::TaylorSystem;
 #[doc(hidden)]
 pub use system::taylor::{NOT_GENERATED, PastOrders, TaylorFunctions};
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub use system::taylor::{SumGroup, order_sums};
+pub use system::taylor::{TaylorSystem, TaylorTangents};
 pub use system::{
     Conservation, ControlledSystem, CrossingDirection, DeclaredEvent, DeclaredShape, DrivenSystem, Evidence,
     FeedbackLaw, FeedbackSystem, GeneratedSystem, Integral, IntegralKind, Integrals, KineticEnergy, Operations,

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    Cause, Error, Event, FeedbackSystem, Four, Gains, Held, Method, PreparedSystem, Projection, Simulation,
-    StepFailure, TaylorSystem, feedback_system,
+    Cause, Direction, Ensemble, Error, Event, FeedbackSystem, FourLanes, Gains, Held, Method, PreparedSystem,
+    Projection, Sensitivity, Settings, Simulation, StepFailure, TaylorSystem, Vector, feedback_system,
 };
 
 /// A mass on a spring.
@@ -13,6 +13,7 @@ use fbint_runtime::{
     momenta(p),
     hamiltonian = (p.powi(2) / m + k * q.powi(2)) / 2,
     invariant(amplitude = q.powi(2) + p.powi(2) / (m * k)),
+    derivatives,
     taylor
 )]
 pub(crate) struct Oscillator {
@@ -21,7 +22,7 @@ pub(crate) struct Oscillator {
 }
 
 /// Two bodies in a plane.
-#[feedback_system(coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / 2 - 1 / q.norm(), taylor)]
+#[feedback_system(coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / 2 - 1 / q.norm(), derivatives, taylor)]
 pub(crate) struct Orbit;
 
 /// A pendulum on a rod.
@@ -67,6 +68,21 @@ pub(crate) struct Pole;
 #[feedback_system(state(x: [2], rest: [2]), dynamics(x = vector![1, x.x], rest = vector![0, rest.x]), taylor)]
 pub(crate) struct Ramp;
 
+/// With names that generated code might have.
+#[feedback_system(
+    state(rates, row, past, memory, index, sums),
+    dynamics(
+        rates = row * past,
+        row = -rates * memory.abs(),
+        past = index - sums,
+        memory = row * row,
+        index = past / (2 + sums.sin()),
+        sums = -index,
+    ),
+    taylor
+)]
+pub(crate) struct Names;
+
 /// Without series.
 #[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
 pub(crate) struct Plain;
@@ -77,9 +93,19 @@ const TAYLOR: Method = Method::Taylor { tolerance: 1e-15 };
 fn coefficients<S: TaylorSystem>(system: &S, start: S::Vector<f64>) -> Vec<S::Vector<f64>> {
     let mut coefficients = vec![start; ORDER + 1];
     // What memory holds must not matter.
-    let mut memory = vec![Four::new([f64::NAN; 4]); ORDER * S::COLUMNS];
-    S::taylor_coefficients(&system.prepare(), &mut coefficients, &mut memory);
+    let mut memory = vec![FourLanes::new([f64::NAN; 4]); ORDER * S::COLUMNS];
+    S::taylor_coefficients(&system.prepare(), &[], &mut coefficients, &mut memory);
     coefficients
+}
+
+#[test]
+fn names_of_variables_are_not_those_of_the_code() {
+    let end = |method| -> [f64; 6] {
+        let start = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6];
+        simulation(&Names, start).run(method, 2.0).unwrap().state().into()
+    };
+    let [end, other] = [end(TAYLOR), end(Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) })];
+    assert!(end.iter().zip(other).all(|(a, b)| (a - b).abs() < 1e-12), "{end:?} {other:?}");
 }
 
 /// The largest difference of x' and f(x) where x is a series, at a time at which its last terms are nothing.
@@ -126,8 +152,8 @@ fn series_have_the_coefficients_of_closed_forms() {
 #[test]
 fn short_memory_leaves_coefficients_as_they_were() {
     let mut series = [[0.5], [7.0], [7.0], [7.0]];
-    let mut memory = [Four::ZERO; 2 * Pole::COLUMNS];
-    Pole::taylor_coefficients(&Pole.prepare(), &mut series, &mut memory);
+    let mut memory = [FourLanes::ZERO; 2 * Pole::COLUMNS];
+    Pole::taylor_coefficients(&Pole.prepare(), &[], &mut series, &mut memory);
     assert_eq!(series, [[0.5], [0.25], [0.125], [7.0]]);
 }
 
@@ -290,4 +316,207 @@ fn what_has_no_series_is_refused_with_what_would_do() {
         let refusal = simulation(&Orbit, PERICENTRE).run(Method::Taylor { tolerance }, 1.0).unwrap_err().to_string();
         assert!(refusal.contains("tolerance"), "{refusal}");
     }
+}
+
+/// x'' = -|x|
+#[feedback_system(state(x, v), dynamics(x = v, v = -x.abs()), taylor)]
+pub(crate) struct Wall;
+
+/// x'' = -1 or 1, towards 0.
+#[feedback_system(state(x, v), dynamics(x = v, v = -x.signum()), taylor)]
+pub(crate) struct Towards;
+
+/// A spring that only pulls, and friction that only a fast motion has.
+#[feedback_system(
+    state(x, v),
+    dynamics(x = v, v = -x.max(0) - c * (v.abs() - 1 / 2).max(0) * v),
+    taylor
+)]
+pub(crate) struct Loose {
+    pub(crate) c: f64,
+}
+
+#[test]
+fn steps_end_where_something_switches() {
+    let end = |run: fbint_runtime::Run<Wall>| -> [f64; 2] { run.state().into() };
+    // cos t until it vanishes, then -sinh(t - pi / 2).
+    let at = |t: f64| end(simulation(&Wall, [1.0, 0.0]).run(TAYLOR, t).unwrap());
+    assert!((at(1.5)[0] - 1.5_f64.cos()).abs() < 1e-15);
+    let after: f64 = 3.0 - std::f64::consts::FRAC_PI_2;
+    let [x, v] = at(3.0);
+    assert!((x + after.sinh()).abs() < 1e-14 && (v + after.cosh()).abs() < 1e-14, "{x} {v}");
+    // From a zero, on either side.
+    for (start, expected) in [([0.0, 1.0], 0.5_f64.sin()), ([0.0, -1.0], -0.5_f64.sinh())] {
+        let [x, _] = end(simulation(&Wall, start).run(TAYLOR, 0.5).unwrap());
+        assert!((x - expected).abs() < 1e-15, "{x} {expected}");
+    }
+    // Parabolas.
+    let run = simulation(&Towards, [1.0, 0.0]).run(TAYLOR, 2.0).unwrap();
+    let s = 2.0 - 2.0_f64.sqrt();
+    let [x, v]: [f64; 2] = run.state().into();
+    assert!((x - (s * s / 2.0 - 2.0_f64.sqrt() * s)).abs() < 1e-9, "{x}");
+    assert!((v - (s - 2.0_f64.sqrt())).abs() < 1e-9 && run.steps() < 6, "{v} {}", run.steps());
+}
+
+#[test]
+fn fields_with_several_switches_agree_with_other_methods() {
+    let loose = Loose { c: 0.3 };
+    let end = |method| -> [f64; 2] { simulation(&loose, [1.0, 2.0]).run(method, 6.0).unwrap().state().into() };
+    let [end, other] = [end(TAYLOR), end(Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) })];
+    assert!(end.iter().zip(other).all(|(a, b)| (a - b).abs() < 1e-10), "{end:?} {other:?}");
+}
+
+/// Events in different places of a step, two of them twice in one step.
+#[feedback_system(
+    coordinates(q),
+    momenta(p),
+    hamiltonian = (p.powi(2) + q.powi(2)) / 2,
+    event(zero = q),
+    event(nearly = q - (1 - e)),
+    event(never = q - (1 + e)),
+    event(far = (q.powi(2) - 1 / 4) * p, falling),
+    taylor
+)]
+pub(crate) struct Watched {
+    pub(crate) e: f64,
+}
+
+#[test]
+fn events_are_zeros_of_the_series_and_none_is_missed() {
+    let watched = Watched { e: 1e-7 };
+    let run = simulation(&watched, [1.0, 0.0]).run(TAYLOR, 7.0).unwrap();
+    let times = |name: &str| -> Vec<f64> {
+        run.events().iter().filter(|event| event.name == name).map(|event| event.time).collect()
+    };
+    let pi = std::f64::consts::PI;
+    let near = |found: &[f64], expected: &[f64], tolerance: f64| {
+        found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < tolerance)
+    };
+    assert!(near(&times("zero"), &[0.5 * pi, 1.5 * pi], 1e-14), "{:?}", times("zero"));
+    // cos t = 1 - e, on both sides of each maximum.
+    let half = (1.0_f64 - 1e-7).acos();
+    assert!(near(&times("nearly"), &[half, 2.0 * pi - half, 2.0 * pi + half], 1e-8), "{:?}", times("nearly"));
+    assert!(times("never").is_empty());
+    // (cos^2 t - 1/4) (-sin t) falls where it vanishes with a negative slope.
+    let of = |t: f64| (t.cos().powi(2) - 0.25) * -t.sin();
+    let zeros = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|k| k * pi / 3.0);
+    let falling: Vec<f64> = zeros.into_iter().filter(|t| of(t - 1e-3) > 0.0 && of(t + 1e-3) < 0.0).collect();
+    assert!(near(&times("far"), &falling, 1e-13), "{:?} {falling:?}", times("far"));
+}
+
+/// Members in lanes have the bits of their simulations, whether they are projected or not.
+fn assert_members_are_simulations<S: FeedbackSystem + Sync>(
+    system: &S,
+    start: impl Fn(f64) -> S::Vector<f64>,
+    until: f64,
+) {
+    for projection in [None, Some(Projection::default())] {
+        for tolerance in [1e-15, 1e-9] {
+            let settings =
+                Settings { projection, every: Some(until / 7.0), ..Settings::new(Method::Taylor { tolerance }, until) };
+            let starts: Vec<S::Vector<f64>> = (0..37).map(|member| start(f64::from(member) / 37.0)).collect();
+            let ensemble = match projection {
+                Some(projection) => Ensemble::new(system, starts.clone()).projected(projection),
+                None => Ensemble::new(system, starts.clone()).without_feedback(),
+            };
+            let run = ensemble.keep_trajectories().run_with(&settings).unwrap();
+            for (member, start) in starts.iter().enumerate() {
+                let alone = simulation(system, *start).run_with(&settings).unwrap();
+                let (a, b) = (run.trajectory(member).unwrap(), alone.trajectory());
+                assert_eq!(a.len(), b.len());
+                for (a, b) in a.iter().zip(b) {
+                    let (x, y): (S::Vector<f64>, S::Vector<f64>) = (a.state.clone().into(), b.state.clone().into());
+                    let bits = |x: &S::Vector<f64>| x.as_ref().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                    assert_eq!((a.time, bits(&x)), (b.time, bits(&y)), "{projection:?} {tolerance} {member}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn members_of_ensembles_are_their_simulations() {
+    const { assert!(Orbit::LANE_COLUMNS > 0 && Orbit::LANE_COLUMNS <= 24) };
+    assert_members_are_simulations(&Orbit, |part| [0.5 + part, 0.0, 0.0, 1.5], 4.0);
+    assert_members_are_simulations(&Oscillator { m: 2.0, k: 3.0 }, |part| [1.0, part], 7.0);
+    assert_members_are_simulations(&Airy, |part| [1.0, part, 0.0, 0.0], 3.0);
+    // One by one.
+    assert_members_are_simulations(&Spherical { m: 1.0, g: 9.81 }, |part| [0.0, 0.6, 0.8, 1.0 + part, 0.0, 0.0], 1.0);
+}
+
+#[test]
+fn variations_are_derivatives_of_the_end() {
+    // q = cos(w t), p = -m w sin(w t) with w = sqrt(k / m).
+    let (m, k, t) = (2.0, 3.0, 5.0);
+    let sensitivity = Sensitivity::<Oscillator>::new(Oscillator { m, k }.prepare());
+    let of_parameter = |index: usize| {
+        let mut direction = Direction::<Oscillator>::of_state([0.0; 2]);
+        direction.parameters[index] = 1.0;
+        direction
+    };
+    let directions =
+        [Direction::of_state([1.0, 0.0]), Direction::of_state([0.0, 1.0]), of_parameter(0), of_parameter(1)];
+    let mut run = sensitivity.series(1e-15, [1.0, 0.0], &directions).unwrap();
+    run.advance(t).unwrap();
+    let w = f64::sqrt(k / m);
+    let (sine, cosine) = (w * t).sin_cos();
+    let expected = [
+        [cosine, -m * w * sine],
+        [sine / (m * w), cosine],
+        // dw/dm = -w / (2 m), dw/dk = w / (2 k)
+        [t * sine * w / (2.0 * m), -w * sine - m * (-w / (2.0 * m)) * (sine + w * t * cosine)],
+        [-t * sine * w / (2.0 * k), -m * (w / (2.0 * k)) * (sine + w * t * cosine)],
+    ];
+    for (derivative, expected) in run.derivatives().iter().zip(expected) {
+        assert!(derivative.iter().zip(expected).all(|(a, b)| (a - b).abs() < 2e-14), "{derivative:?} {expected:?}");
+    }
+    assert_eq!((run.time(), run.derivatives().len()), (t, 4));
+}
+
+#[test]
+fn variations_of_an_orbit_are_differences_of_runs() {
+    let start = [0.5, 0.1, 0.2, 1.6];
+    let sensitivity = Sensitivity::<Orbit>::new(Orbit.prepare());
+    // More than go side by side.
+    let directions: Vec<Vector<Orbit>> =
+        (0..11).map(|n| std::array::from_fn(|i| f64::sin((4 * n + i) as f64))).collect();
+    let given: Vec<Direction<Orbit>> = directions.iter().map(|direction| Direction::of_state(*direction)).collect();
+    let mut run = sensitivity.series(1e-15, start, &given).unwrap();
+    run.advance(10.0).unwrap();
+    let end = |start: [f64; 4]| -> [f64; 4] { simulation(&Orbit, start).run(TAYLOR, 10.0).unwrap().state().into() };
+    let exact = end(start);
+    assert!(run.state().iter().zip(exact).all(|(a, b)| (a - b).abs() < 1e-12), "{:?} {exact:?}", run.state());
+    for (direction, derivative) in directions.iter().zip(run.derivatives()) {
+        let moved = |h: f64| end(std::array::from_fn(|i| start[i] + h * direction[i]));
+        // Central differences of two distances, whose first errors cancel.
+        let difference = |h: f64| {
+            let [above, below] = [moved(h), moved(-h)];
+            std::array::from_fn::<f64, 4, _>(|i| (above[i] - below[i]) / (2.0 * h))
+        };
+        let [wide, narrow] = [difference(2e-4), difference(1e-4)];
+        for i in 0..4 {
+            let expected = (4.0 * narrow[i] - wide[i]) / 3.0;
+            assert!((derivative[i] - expected).abs() < 1e-7 * (1.0 + expected.abs()), "{derivative:?} {expected}");
+        }
+    }
+    // Without a direction it is the run.
+    let mut alone = sensitivity.series(1e-15, start, &[]).unwrap();
+    alone.advance(10.0).unwrap();
+    assert!(alone.state().iter().zip(exact).all(|(a, b)| (a - b).abs() < 1e-12) && alone.derivatives().is_empty());
+    let projected = sensitivity.projected(Projection::default()).series(1e-15, start, &[]);
+    assert!(projected.unwrap_err().to_string().contains("Sensitivity::along"));
+}
+
+/// Every step ends at a double and is as long as the difference of two, and the state's rounding is carried: nothing adds up.
+#[test]
+fn long_runs_lose_nothing_to_the_sums_of_their_steps() {
+    let oscillator = Oscillator { m: 1.0, k: 1.0 };
+    let run = simulation(&oscillator, [1.0, 0.0]).run(TAYLOR, 1e4).unwrap();
+    let [q, p]: [f64; 2] = run.state().into();
+    let error = (q - 1e4_f64.cos()).abs().max((p + 1e4_f64.sin()).abs());
+    assert!(error < 5e-13, "{error:e} after {} steps", run.steps());
+    // At a large time.
+    let run = simulation(&oscillator, [1.0, 0.0]).from_time(1e6).run(TAYLOR, 1e6 + 10.0).unwrap();
+    let [q, _]: [f64; 2] = run.state().into();
+    assert!((q - 10.0_f64.cos()).abs() < 1e-14, "{q}");
 }

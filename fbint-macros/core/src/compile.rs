@@ -23,9 +23,10 @@ use self::origin::{Provenance, bring_up_to_date, further, origin};
 use crate::derivation::{Derivation, Doubt, Findings, Prepared, VelocityConstraints};
 use crate::elaborate::{self, Elaborated, StartValues};
 use crate::emit::{self, CompiledModel};
+use crate::expression::Expression;
 use crate::expression::work::begin;
 use crate::prepared::{BuildEnvironment, VARIABLE};
-use crate::program::{self, Programs, TaylorSeries};
+use crate::program::{self, ModelSeries};
 use crate::syntax::diagnostics::{Errors, panic_text};
 use crate::syntax::{self, Declaration, plain};
 use crate::{notation, proofs, soundness};
@@ -94,13 +95,17 @@ pub fn model(
     starts_on_constraints(messages, derivation)?;
 
     begin("writing its functions");
-    let programs = program::assemble(derivation, declaration.derivatives);
+    let scenery = &elaborated.scenery;
+    let events = scenery.events.iter().filter(|_| declaration.taylor || environment.is_text);
+    let events: Vec<Expression> = events.map(|event| scenery.event_values[event.value].clone()).collect();
+    let programs = program::assemble_with_events(derivation, declaration.derivatives, &events);
     begin("comparing its functions with its equations");
     let unverified = program::verify(derivation, &programs).map_err(|fault| messages::fault(declaration, &fault))?;
     if !unverified.is_empty() {
         findings.doubts.push(Doubt::Unverified(unverified));
     }
-    let series = declaration.taylor.then(|| series(declaration, &programs)).transpose()?;
+    let series = declaration.taylor.then(|| ModelSeries::of(&programs)).transpose();
+    let series = series.map_err(|fault| messages::fault(declaration, &fault))?;
     begin("printing its equations");
     let equations = notation::plain(derivation, &findings);
     let (latex, summary) = (notation::latex(derivation, &findings), notation::summary(derivation, &findings));
@@ -161,14 +166,6 @@ fn starts_on_constraints(messages: Messages<'_>, derivation: &Derivation) -> syn
         Some((constraint, value)) => Err(messages.violated(derivation, constraint, value)),
         None => Ok(()),
     }
-}
-
-/// The Taylor series of solutions, compared with the field.
-fn series(declaration: &Declaration, programs: &Programs) -> syn::Result<TaylorSeries> {
-    let field = programs.field_of_series();
-    let series = TaylorSeries::of(field).map_err(|_| messages::without_series(declaration))?;
-    program::verify_series(field, &programs.prepare, &series).map_err(|fault| messages::fault(declaration, &fault))?;
-    Ok(series)
 }
 
 /// Everything that is found out about a derivation, by algebra and in numbers.

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use fbint_runtime::{
-    Dual, Entries, Entry, Error, Event, FeedbackLaw, FeedbackSystem, Four, GeneratedSystem, Integrals, Lanes,
+    Dual, Entries, Entry, Error, Event, FeedbackLaw, FeedbackSystem, FourLanes, GeneratedSystem, Integrals, Lanes,
     MediumLanes, NarrowLanes, OneStep, PreparedSystem, Scalar, SystemFacts, Vector,
 };
 
@@ -229,11 +229,19 @@ impl<S: GeneratedSystem> FlatSeries for CompiledFunctions<S> {
         S::taylor_functions(&S::of_numbers(|_| 0.0)).map_or(0, |functions| functions.columns)
     }
 
-    fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [Four]) {
+    fn switches(&self) -> usize {
+        S::taylor_functions(&S::of_numbers(|_| 0.0)).map_or(0, |functions| functions.switches)
+    }
+
+    fn watched(&self) -> usize {
+        S::taylor_functions(&S::of_numbers(|_| 0.0)).map_or(0, |functions| functions.watched)
+    }
+
+    fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [FourLanes]) {
         let system = system::<S, f64>(given);
         let Ok(functions) = S::taylor_functions(&system) else { return };
         let mut own: Vec<Vector<S>> = coefficients.chunks_exact(stride).map(vector).collect();
-        (functions.expand)(&system, Entries::flat_mut(&mut own), memory);
+        (functions.expand)(&system, &given[Source::First], Entries::flat_mut(&mut own), memory);
         for (row, own) in coefficients.chunks_exact_mut(stride).zip(&own) {
             put(row, *own);
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Index;
 
-use fbint_runtime::{Dual, Four, MediumLanes, NOT_GENERATED, NarrowLanes, SystemFacts};
+use fbint_runtime::{Dual, FourLanes, MediumLanes, NOT_GENERATED, NarrowLanes, SystemFacts};
 
 /// The functions of a system, whatever its parameters are, in the numbers that runs and ensembles compute with.
 pub trait FlatFunctions: Send + Sync {
@@ -32,9 +32,13 @@ pub trait FlatFunctions: Send + Sync {
 pub trait FlatSeries {
     /// The number of vectors of memory that each order takes.
     fn columns(&self) -> usize;
+    /// [`TaylorSystem::SWITCHES`](fbint_runtime::TaylorSystem::SWITCHES).
+    fn switches(&self) -> usize;
+    /// [`TaylorSystem::WATCHED`](fbint_runtime::TaylorSystem::WATCHED).
+    fn watched(&self) -> usize;
     /// [`TaylorSystem::taylor_coefficients`](fbint_runtime::TaylorSystem::taylor_coefficients) with a `stride` from each coefficient to the
-    /// next, which is at least as long as the state.
-    fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [Four]);
+    /// next, which is at least as long as the state; what is `given` first are the sides.
+    fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [FourLanes]);
 }
 
 /// The functions of a system in numbers of one type.

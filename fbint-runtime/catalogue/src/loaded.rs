@@ -271,9 +271,11 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
 fn further_methods(model: &dyn FlatModel, general: Option<Scheme>) -> Vec<Scheme> {
     let own = model.geometric_methods().into_iter().map(|(scheme, _)| scheme);
     let rodas5p = model.facts().has_jacobian.then_some(Scheme::RODAS5P);
+    let has_series = !model.facts().has_laws() && model.functions().series().is_ok();
+    let taylor = has_series.then_some(Scheme::TAYLOR);
     let gauss = [GaussStages::Two, GaussStages::Four, GaussStages::Eight]
         .map(|stages| Scheme::of(Method::Gauss { stages, h: 1.0 }));
-    rodas5p.into_iter().chain(gauss).chain(general).chain(own).collect()
+    rodas5p.into_iter().chain(taylor).chain(gauss).chain(general).chain(own).collect()
 }
 
 /// Whether members of ensembles of a model run one by one.

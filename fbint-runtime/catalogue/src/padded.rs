@@ -4,7 +4,7 @@ use std::any::Any;
 use std::{array, fmt, ptr};
 
 use fbint_runtime::{
-    DrivenSystem, Dual, Entry, FeedbackLaw, FeedbackSystem, Four, HamelFunctions, HamelSystem, MediumLanes,
+    DrivenSystem, Dual, Entry, FeedbackLaw, FeedbackSystem, FourLanes, HamelFunctions, HamelSystem, MediumLanes,
     NarrowLanes, PreparedSystem, Scalar, Signal, SystemFacts, TaylorFunctions, Vector,
 };
 
@@ -98,12 +98,19 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
     const MAY_HAVE_SERIES: bool = true;
 
     fn taylor_functions(system: &PaddedPrepared<f64, N, M>) -> Result<TaylorFunctions<Self>, &'static str> {
-        let expand = |system: &PaddedPrepared<f64, N, M>, coefficients: &mut [f64], memory: &mut [Four]| {
-            if let Ok(series) = system.flat.series() {
-                series.expand(&system.given(&[], &[], &[]), coefficients, N, memory);
-            }
-        };
-        Ok(TaylorFunctions { columns: system.flat.series()?.columns(), expand })
+        let expand =
+            |system: &PaddedPrepared<f64, N, M>, sides: &[f64], coefficients: &mut [f64], memory: &mut [FourLanes]| {
+                if let Ok(series) = system.flat.series() {
+                    series.expand(&system.given(&[], sides, &[]), coefficients, N, memory);
+                }
+            };
+        let series = system.flat.series()?;
+        Ok(TaylorFunctions {
+            columns: series.columns(),
+            switches: series.switches(),
+            watched: series.watched(),
+            expand,
+        })
     }
 
     fn law_period(&self) -> f64 {

@@ -123,6 +123,8 @@ impl Scheme {
     pub const DOP853: Self = Self::of(Method::Dop853 { rtol: 1.0, atol: Some(1.0) });
     /// Rodas5P.
     pub const RODAS5P: Self = Self::of(Method::Rodas5P { rtol: 1.0, atol: Some(1.0) });
+    /// Taylor's method.
+    pub const TAYLOR: Self = Self::of(Method::Taylor { tolerance: 1.0 });
     /// RATTLE.
     pub const RATTLE: Self = Self::of(Method::Rattle { h: 1.0 });
     /// Störmer-Verlet.

@@ -5,6 +5,8 @@
 
 #[cfg(feature = "std")]
 mod rosenbrock;
+#[cfg(feature = "std")]
+mod series;
 mod step;
 
 use derive_where::derive_where;
@@ -16,6 +18,8 @@ use crate::numbers::entries::Entries;
 use crate::stages::tableau::Tableau;
 use crate::system::derivatives::{DifferentiableSystem, Direction, Gradient};
 use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
+#[cfg(feature = "std")]
+pub use series::SeriesRun;
 use step::{Adjoint, Change, Passage};
 
 /// More checkpoints than this are not used: with them a run of 814,385 steps is repeated four times.

@@ -9,9 +9,9 @@
 use super::gains::{AloneField, LaneFields};
 use super::lane_loop::{LaneStepper, LaneSteps};
 use super::members::{Numbers, is_finite};
-use super::proportion::{leave_rounding, out_of_proportion};
+use super::projected::LaneProjection;
 use crate::error::Error;
-use crate::hold::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
+use crate::hold::projection::Projection;
 use crate::method::integrator::StepStart;
 use crate::numbers::entries::Entries;
 use crate::numbers::lanes::{Lanes, Mask};
@@ -25,7 +25,7 @@ use crate::stages::step_size::{LEAST_LOG_ERROR, REST, StepLimits};
 use crate::stages::tableau::{ErrorEstimate, MOST_STAGES, Pair, advanced, extended};
 use crate::stages::tolerance::{ErrorScale, Sizes, Tolerance, norm, nudged};
 use crate::system::SystemFacts;
-use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
+use crate::system::{FeedbackSystem, PreparedSystem, StateEntry, Vector};
 
 /// Steps of members that each choose their size, and how far every lane is.
 pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
@@ -35,8 +35,7 @@ pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
     scale: ErrorScale<Vector<S, Lanes<V>>>,
     /// The scale of the error where the last attempt ended.
     reached: ErrorScale<Vector<S, Lanes<V>>>,
-    projection: Option<Projection>,
-    projector: Option<Projector<S, Lanes<V>>>,
+    projection: LaneProjection<S, V>,
     span: Span,
     limits: StepLimits,
     max_steps: f64,
@@ -63,8 +62,6 @@ pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
     attempts: Lanes<V>,
     /// The lanes in which the last attempt was rejected.
     is_shrinking: Mask<V>,
-    /// The running means of the squared errors.
-    mean: Vector<S, Lanes<V>>,
 }
 
 impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
@@ -82,8 +79,7 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
             tolerance,
             scale,
             reached: scale,
-            projection,
-            projector: None,
+            projection: LaneProjection::new(projection),
             span,
             limits,
             max_steps: given.max_steps() as f64,
@@ -101,7 +97,6 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
             last_log_error: zero,
             attempts: zero,
             is_shrinking: Mask::none(),
-            mean: filled(zero),
         }
     }
 }
@@ -116,8 +111,8 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
         for i in 0..Vector::<S>::LEN {
             self.state[i].set(lane, start[i]);
             self.stages[0][i].set(lane, rates[i]);
-            self.mean[i].set(lane, 0.0);
         }
+        self.projection.begin(lane);
         self.size.set(lane, size.min(self.limits.at_rest.unwrap_or(f64::INFINITY)).min(self.limits.most));
         self.time.set(lane, self.span.from);
         self.last_log_error.set(lane, LEAST_LOG_ERROR);
@@ -127,7 +122,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
     }
 
     fn gather(&mut self, numbers: &Numbers<S, V>, _: &dyn LaneFields<S, V>) {
-        self.projector = self.projection.map(|projection| numbers.projector(projection));
+        self.projection.gather(numbers);
     }
 
     /// Attempts a step in every lane.
@@ -150,7 +145,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for ControlledLaneStep
         let arrived = under_way.and_not(stuck).and(error.is_at_most(Lanes::from_f64(1.0))).and(finite);
         // Projections move the ends of rejected attempts as well.
         let attempted = self.end;
-        let (out_of_proportion, may_be_left) = self.project(arrived, size);
+        let (out_of_proportion, may_be_left) = self.projection.project(arrived, size, &self.error, &mut self.end);
         let error = finite.select(error, Lanes::from_f64(f64::INFINITY));
         self.resize(size, is_shortened, arrived, error, facts);
         let rejected = under_way.and_not(arrived);
@@ -278,21 +273,6 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
             value
         });
         self.matrix.is_singular()
-    }
-
-    /// Projects the ends of steps, and remembers the errors of those that have arrived; returns the lanes in which projections are out
-    /// of proportion, and the squares of what projections may leave of the violations.
-    fn project(&mut self, arrived: Mask<V>, size: Lanes<V>) -> (Mask<V>, Option<Integrals<S, Lanes<V>>>) {
-        let Some(projector) = &self.projector else { return (Mask::none(), None) };
-        let (end, noise) = (self.end, projector.noise(size));
-        let squares = projector.squares(&self.error, &end, size);
-        let variances = with_spikes(&self.mean, &squares);
-        let projected = projector.move_back(&variances, &noise, &mut self.end);
-        let mut landing = Landing { end, variances, projected, left: projected.violation };
-        let may_be_left = leave_rounding(&noise, &mut landing, &mut self.end);
-        let mean = mean_with(&self.mean, &squares);
-        arrived.replace_each(&mut self.mean, &mean);
-        (out_of_proportion::<S, V>(&landing, MOST), Some(may_be_left))
     }
 
     /// The lanes whose last step moves nothing but the time.

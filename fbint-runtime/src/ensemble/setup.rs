@@ -127,6 +127,8 @@ pub(super) enum EnsembleStepping {
     Gauss { coefficients: Coefficients, schedule: Schedule },
     /// Every member chooses its steps; by an implicit pair in lanes only if Jacobians are known.
     Controlled { pair: &'static Pair, tolerance: Tolerance },
+    /// By Taylor's method, side by side if the field is small.
+    Series { tolerance: f64 },
     /// By a method that has no lanes.
     OneByOne,
 }
@@ -162,7 +164,7 @@ impl ResolvedSettings {
                 }
             }
             Stepping::Geometric { h, .. } => (EnsembleStepping::OneByOne, schedule(h)?.sample_times()),
-            Stepping::Taylor { .. } => (EnsembleStepping::OneByOne, between_steps()?),
+            Stepping::Taylor { tolerance } => (EnsembleStepping::Series { tolerance }, between_steps()?),
             Stepping::Rodas5P { tolerances: (rtol, atol) } => {
                 let tolerance = Tolerance::new(rtol, atol)?;
                 (EnsembleStepping::Controlled { pair: &RODAS5P, tolerance }, between_steps()?)

@@ -8,6 +8,7 @@ use super::fixed::{FixedLaneSteps, FixedMethod};
 use super::gains::InLanes;
 use super::lane_loop::{self, LaneStepper};
 use super::samples::{FlatEnsembleRun, Track};
+use super::series::{self, SeriesLaneSteps};
 use super::setup::{EnsembleSetup, EnsembleStepping, ResolvedSettings};
 use crate::method::settings::Settings;
 use crate::numbers::lanes::Lanes;
@@ -34,7 +35,7 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
         let lanes = Lanes::<V>::COUNT;
         let block_size = match self.settings.stepping {
             // Enough for lanes to be taken again and again, and few enough for all threads.
-            EnsembleStepping::Controlled { .. } => {
+            EnsembleStepping::Controlled { .. } | EnsembleStepping::Series { .. } => {
                 let share = self.setup.starts.len() / (BLOCKS_PER_THREAD * rayon::current_num_threads());
                 (share / lanes).clamp(1, MEMBERS_PER_LANE) * lanes
             }
@@ -60,10 +61,22 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
                 let limits = self.settings.limits;
                 self.integrate(members, &mut ControlledLaneSteps::new(pair, *tolerance, projection, span, limits))
             }
-            EnsembleStepping::Controlled { .. } | EnsembleStepping::OneByOne => {
-                members.iter().map(|&member| self.track_alone(member)).collect()
+            EnsembleStepping::Series { tolerance } => {
+                let (span, facts) = (Span { from, until }, self.setup.facts());
+                // The first condition is a constant, so that the steps are compiled for systems that can have them alone.
+                if const { S::LANE_COLUMNS > 0 } && series::are_in_lanes::<S>(facts) {
+                    let limits = self.settings.limits;
+                    self.integrate(members, &mut SeriesLaneSteps::new(facts, *tolerance, projection, span, limits))
+                } else {
+                    self.one_by_one(members)
+                }
             }
+            EnsembleStepping::Controlled { .. } | EnsembleStepping::OneByOne => self.one_by_one(members),
         }
+    }
+
+    fn one_by_one(&self, members: &[usize]) -> Vec<Track> {
+        members.iter().map(|&member| self.track_alone(member)).collect()
     }
 
     /// Whether the Jacobian of these members' fields is known in lanes.

@@ -1,4 +1,4 @@
-//! Four numbers side by side, for sums of a Taylor series.
+//! FourLanes numbers side by side, for sums of a Taylor series.
 
 use core::ops::Add;
 
@@ -10,13 +10,13 @@ type Numbers = wide::f64x4;
 #[cfg(not(feature = "lanes"))]
 type Numbers = [f64; 4];
 
-/// Four numbers side by side.
+/// FourLanes numbers side by side.
 ///
 /// With the feature `lanes` they are a vector of the processor. The numbers are the same bit by bit without.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Four(Numbers);
+pub struct FourLanes(Numbers);
 
-impl Four {
+impl FourLanes {
     /// 0 in each.
     pub const ZERO: Self = Self::splat_zero();
 
@@ -74,16 +74,9 @@ impl Four {
         #[cfg(not(feature = "lanes"))]
         Self(core::array::from_fn(|lane| Scalar::mul_add(self.0[lane], factor.0[lane], summand.0[lane])))
     }
-
-    /// Makes a row, if there is one, 0.
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn clear<const K: usize>(row: Option<&mut [Self; K]>) {
-        row.into_iter().for_each(|row| *row = [Self::ZERO; K]);
-    }
 }
 
-impl Add for Four {
+impl Add for FourLanes {
     type Output = Self;
 
     #[inline(always)]

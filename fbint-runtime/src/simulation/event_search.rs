@@ -8,6 +8,7 @@
 //! not an occurrence, coming back is. The search for that side tries fractions of the step, down to the first that is distinct from the
 //! beginning, so that it finds a flight which is over long before the step is.
 
+use super::polynomial::separators;
 use super::sign_changes::{FRACTIONS, SAMPLES, Series, SignChanges};
 use super::snapshot::{Past, PastOccurrence};
 use super::switching::{Switching, sides_from, switch_events};
@@ -81,6 +82,8 @@ pub(super) struct Stretch {
     pub(super) until: f64,
     /// The state at its end.
     pub(super) end: Vec<f64>,
+    /// For each event its function as a polynomial of the part of the step, if that is known.
+    pub(super) polynomials: Vec<Option<Vec<f64>>>,
 }
 
 /// Where a run does not simply go on.
@@ -137,6 +140,11 @@ impl<'a> EventSearch<'a> {
         self.sides.as_deref().unwrap_or_default()
     }
 
+    /// The number of events.
+    pub(super) fn count(&self) -> usize {
+        self.events.len()
+    }
+
     pub(super) fn is_needed(&self) -> bool {
         !self.events.is_empty()
     }
@@ -187,7 +195,8 @@ impl<'a> EventSearch<'a> {
 
     /// Every event that is met in a step, at whose end the functions have these values.
     fn meetings(&self, step: &Stretch, values: &[f64], state_at: StateAt<'_>) -> Result<Vec<Met>, Cause> {
-        let sketch = self.sketched(step, state_at)?;
+        let are_known = step.polynomials.iter().all(Option::is_some);
+        let sketch = if are_known { Vec::new() } else { self.sketched(step, state_at)? };
         let mut met: Vec<Met> = Vec::new();
         for event in 0..self.events.len() {
             let mut samples = [values[event]; SAMPLES];
@@ -272,6 +281,9 @@ impl<'a> EventSearch<'a> {
     ) -> Result<Vec<BracketingInterval>, Cause> {
         let Stretch { from, until, .. } = *step;
         let (of, [first, .., last]) = (&self.events[event], *samples);
+        if let Some(polynomial) = &step.polynomials[event] {
+            return self.brackets_of(event, last, step, polynomial, state_at);
+        }
         let series = Series::through(samples);
         let rests = self.left[event].is_some_and(|before| before != 0.0);
         if !rests && first != 0.0 && series.has_no_zero(SKETCHED) {
@@ -287,6 +299,30 @@ impl<'a> EventSearch<'a> {
             search.look((from, first), (until, last))?;
         }
         // An occurrence at the very end is one.
+        search.pass((until, last));
+        Ok(search.found())
+    }
+
+    /// The same for an event function that is a polynomial in the step: none of its zeros is missed, pairs included.
+    fn brackets_of(
+        &self,
+        event: usize,
+        last: f64,
+        step: &Stretch,
+        polynomial: &[f64],
+        state_at: StateAt<'_>,
+    ) -> Result<Vec<BracketingInterval>, Cause> {
+        let Stretch { from, until, .. } = *step;
+        let (of, first) = (&self.events[event], self.values[event]);
+        let mut value = |time: f64| self.value(event, time, &state_at(time, Detail::Exact)?);
+        if self.is_left(event, from, until, &mut value)? {
+            return self.brackets_from_zero(event, last, step, &mut value);
+        }
+        let points = separators(polynomial).into_iter().map(|part| from + part * (until - from));
+        let points: Vec<(f64, f64)> = points.map(|time| Ok((time, value(time)?))).collect::<Result<_, Cause>>()?;
+        let counts = |first, last| of.occurs(first, last);
+        let mut search = SignChanges::new(&mut value, &counts, of.always_stops(), (from, first));
+        points.into_iter().for_each(|point| search.pass_unless_zero(point));
         search.pass((until, last));
         Ok(search.found())
     }

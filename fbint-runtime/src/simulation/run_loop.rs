@@ -347,7 +347,8 @@ impl<'a> RunLoop<'a> {
     #[inline(never)]
     fn look(&mut self, stepper: &mut dyn Stepper, append: AppendSwitches<'_>) -> Result<Option<Stop>, Error> {
         let (until, end) = stepper.end();
-        let mut step = Stretch { from: self.record.last.time, until, end: end.to_vec() };
+        let polynomials = (0..self.search.count()).map(|event| stepper.event_series(event)).collect();
+        let mut step = Stretch { from: self.record.last.time, until, end: end.to_vec(), polynomials };
         if step.end.iter().any(|entry| !entry.is_finite()) {
             return Ok(None);
         }

@@ -35,6 +35,10 @@ pub(crate) trait Stepper {
     /// Puts what the state at a time within the last step is near to into `x`: its dense output, or else a polynomial through what is
     /// known of the step. The time in the state is set.
     fn sketch(&mut self, time: f64, x: &mut [f64]);
+    /// The coefficients of a declared event's function along the last step, as a polynomial of the part of the step, if they are known.
+    fn event_series(&self, _event: usize) -> Option<Vec<f64>> {
+        None
+    }
     /// Sets the time in a state within the last step, and projects it if states are projected.
     fn project_within(&self, time: f64, x: &mut [f64]);
     /// Keeps the last step as a polynomial in time, if steps are kept. One of a fixed size may be stopped earlier, at a time and a state.

@@ -1,30 +1,27 @@
 //! Steps of Taylor's method.
 //!
-//! A step of size h ends at x_0 + x_1 h + .. + x_P h^P. The last two coefficients say how far from the start the series converges: rho is
-//! the smaller one of (s / |x_P|)^(1/P) and (s / |x_{P-1}|)^(1/(P-1)), where s is the size of a variable. A step of h = tolerance^(1/P) rho
-//! has a last term of the tolerance times s. The order P follows from the tolerance so that h is about a sixth of rho, near the 1 / e^2 that
-//! takes the least work (Jorba and Zou, Experimental Mathematics 14, 2005, where the factor e^(-0.7 / (P - 1)) for safety comes from). No
-//! step is rejected.
+//! A step of size h ends at x_0 + x_1 h + .. + x_P h^P; [`StepRule`] chooses it.
+//!
+//! Where the argument of a switch of the field vanishes, such as that of |x|, a step ends, a little beyond; the next one is on its other
+//! side. The argument's own series says where that is.
 //!
 //! The sum of a step is carried: what rounding takes from the state is kept, and added with the next step. Every step ends at a double, and is
 //! as long as the difference of two of them.
 
+use super::polynomial::first_change;
 use super::stepper::{Control, Landed, Memory, StepEnds, Stepper};
+use crate::error::Error;
 use crate::error::failure::StepFailure;
-use crate::error::{Error, positive};
 use crate::field::{Driver, Field};
 use crate::numbers::entries::Entries;
-use crate::numbers::four::Four;
+use crate::numbers::four::FourLanes;
 use crate::numbers::linear::{filled, from_slice, not_finite};
 use crate::numbers::scalar::Scalar;
 use crate::stages::dense_output::DenseOutput;
-use crate::stages::step_size::{REST, StepLimits};
-use crate::stages::tolerance::{FADING, largest_of_variables};
-use crate::system::taylor::{Series, order_of};
-use crate::system::{FeedbackSystem, StateEntry, SystemFacts, Vector};
-
-/// The largest part of rho that a step takes, by its natural logarithm.
-const LARGEST_SHARE: f64 = -1.0;
+use crate::stages::series_step::{StepRule, carried, change, is_too_short};
+use crate::stages::step_size::StepLimits;
+use crate::system::taylor::Series;
+use crate::system::{FeedbackSystem, SystemFacts, Vector};
 
 /// Taylor's method along a field.
 pub(crate) struct TaylorSteps<'f, 'k, S: FeedbackSystem> {
@@ -32,22 +29,18 @@ pub(crate) struct TaylorSteps<'f, 'k, S: FeedbackSystem> {
     driver: Option<&'f dyn Driver>,
     /// When a step has to end at the latest, because inputs jump.
     jump: f64,
-    tolerance: f64,
-    /// The part of rho that a step takes, by its natural logarithm.
-    log_share: f64,
-    limits: StepLimits,
+    rule: StepRule<Vector<S>>,
     max_steps: u64,
     /// The coefficients of the last step, which began at a time.
     coefficients: Vec<Vector<S>>,
     from: f64,
-    memory: Vec<Four>,
+    memory: Vec<FourLanes>,
+    /// The side of zero on which the argument of each switch is.
+    sides: Vec<f64>,
     time: f64,
     state: Vector<S>,
     /// The part of the state that rounding has taken.
     carry: Vector<S>,
-    /// The size of the variable of each entry, in the last steps, unless it is given.
-    sizes: Vector<S>,
-    are_sizes_given: bool,
     steps: u64,
     ends: StepEnds<'k, S>,
 }
@@ -64,158 +57,86 @@ impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
         (time, limits, max_steps): (f64, StepLimits, u64),
         ends: StepEnds<'k, S>,
     ) -> Result<Self, Error> {
-        let tolerance = positive("the tolerance", tolerance)?;
-        for &scale in scales.iter().flat_map(|scales| &scales.as_ref()[..ends.facts().state.len()]) {
-            positive("the scale of an entry", scale)?;
-        }
+        let mut rule = StepRule::new(ends.facts(), tolerance, scales, limits)?;
+        rule.remember(&start);
         let series = field.series().map_err(|reason| without_series(ends.facts(), reason))?;
-        let order = order_of(tolerance);
-        let (of_tolerance, safety) = (Scalar::ln(tolerance) / order as f64, 0.7 / (order - 1) as f64);
-        let mut steps = Self {
-            memory: vec![Four::ZERO; series.columns * order],
+        let order = rule.order;
+        Ok(Self {
+            // What is watched has the coefficient of the last order, too.
+            memory: vec![FourLanes::ZERO; series.columns * (order + usize::from(series.watched > 0))],
+            sides: vec![1.0; series.switches],
             series,
             driver: field.driver(),
             jump: f64::INFINITY,
-            tolerance,
-            log_share: of_tolerance.min(LARGEST_SHARE) - safety,
-            limits,
+            rule,
             max_steps,
             coefficients: vec![filled(0.0); order + 1],
             from: time,
             time,
             state: start,
             carry: filled(0.0),
-            sizes: scales.unwrap_or(filled(0.0)),
-            are_sizes_given: scales.is_some(),
             steps: 0,
             ends,
-        };
-        steps.remember_sizes();
-        Ok(steps)
+        })
     }
 
-    /// Lets sizes fade, down to the sizes of the state, unless they are given.
-    fn remember_sizes(&mut self) {
-        if self.are_sizes_given {
-            return;
-        }
-        let sizes = largest::<S>(self.ends.facts().state, &self.state);
-        self.sizes = Entries::from_fn(|i| sizes[i].max(FADING * self.sizes[i]));
-    }
-
+    /// Computes the coefficients at the state, on the sides on which it is. A side may depend on others.
     fn expand(&mut self) {
         self.coefficients[0] = self.state;
-        (self.series.expand)(Entries::flat_mut(&mut self.coefficients), &mut self.memory);
-    }
-
-    /// The size that the coefficients suggest for a step of at most `remaining`.
-    fn proposed(&mut self, remaining: f64) -> f64 {
-        let size = self.converging(remaining);
-        // A variable that begins at 0 gets a size from how far the step takes it.
-        let has_none = |(size, last): (&f64, &f64)| *size == 0.0 && *last != 0.0;
-        let [.., before, last] = &*self.coefficients else { return size };
-        let is_new = [before, last].iter().any(|row| self.sizes.as_ref().iter().zip(row.as_ref()).any(has_none));
-        if !is_new {
-            return size;
-        }
-        let (known, mut size) = (self.sizes, size);
-        // Sizes matter by their roots of high order.
-        for _ in 0..4 {
-            let moved: Vector<S> = Entries::from_fn(|i| {
-                (self.coefficients[1][i] * size).abs().max((self.coefficients[2][i] * size * size).abs())
-            });
-            let moved = largest::<S>(self.ends.facts().state, &moved);
-            self.sizes = Entries::from_fn(|i| known[i].max(moved[i]));
-            size = self.converging(remaining);
-        }
-        size
-    }
-
-    /// The share of the radius of convergence of all variables that have a size.
-    fn converging(&self, remaining: f64) -> f64 {
-        let [.., before, last] = &*self.coefficients else { return remaining };
-        let largest = |row: &Vector<S>| {
-            let ratios = row.as_ref().iter().zip(self.sizes.as_ref());
-            ratios.fold(0.0, |largest: f64, (entry, &size)| {
-                let ratio = entry.abs() / size;
-                if size > 0.0 && ratio > largest { ratio } else { largest }
-            })
-        };
-        let order = self.order() as f64;
-        // Of a polynomial solution these vanish.
-        let log_of = |row: &Vector<S>, order: f64| match largest(row) {
-            ratio if ratio > 0.0 => Scalar::ln(ratio) / order,
-            _ => f64::NEG_INFINITY,
-        };
-        let log_rate = log_of(last, order).max(log_of(before, order - 1.0));
-        if log_rate == f64::NEG_INFINITY { remaining } else { Scalar::exp(self.log_share - log_rate) }
-    }
-
-    fn order(&self) -> usize {
-        self.coefficients.len() - 1
-    }
-
-    /// The change of the state in a step of size h. Even and odd powers are added up side by side.
-    fn change(&self, h: f64) -> Vector<S> {
-        let square = h * h;
-        let (mut even, mut odd): (Vector<S>, Vector<S>) = (filled(0.0), filled(0.0));
-        let mut rows = &self.coefficients[1..];
-        if rows.len() % 2 == 1
-            && let [earlier @ .., last] = rows
-        {
-            (odd, rows) = (*last, earlier);
-        }
-        for pair in rows.rchunks_exact(2) {
-            for i in 0..Vector::<S>::LEN {
-                even[i] = Scalar::mul_add(even[i], square, pair[1][i]);
-                odd[i] = Scalar::mul_add(odd[i], square, pair[0][i]);
+        for _ in 0..=self.sides.len() {
+            (self.series.expand)(&self.sides, Entries::flat_mut(&mut self.coefficients), &mut self.memory);
+            let side = |switch: usize| {
+                let first = self.series.watched_in(switch, &self.memory).find(|coefficient| *coefficient != 0.0);
+                if first.is_some_and(|first| first < 0.0) { -1.0 } else { 1.0 }
+            };
+            let sides: Vec<f64> = (0..self.sides.len()).map(side).collect();
+            if sides == self.sides {
+                break;
             }
+            self.sides = sides;
         }
-        Entries::from_fn(|i| Scalar::mul_add(even[i], square, odd[i] * h))
+    }
+
+    /// A function that is watched as a polynomial of the part of a step of this size.
+    fn watched(&self, function: usize, size: f64) -> Vec<f64> {
+        let mut power = 1.0;
+        let coefficients = self.series.watched_in(function, &self.memory).map(|coefficient| {
+            let scaled = coefficient * power;
+            power *= size;
+            scaled
+        });
+        coefficients.collect()
+    }
+
+    /// The part of a step of this size after which the first switch turns, if one does.
+    fn turn(&self, size: f64) -> Option<f64> {
+        let turns = (0..self.sides.len()).filter_map(|switch| first_change(&self.watched(switch, size)));
+        turns.reduce(f64::min)
     }
 
     /// The state at a time within the last step.
     fn at(&self, time: f64) -> Vector<S> {
-        let change = self.change(time - self.from);
+        let change = change(self.rule.order, |n| &self.coefficients[n], time - self.from);
         Entries::from_fn(|i| self.coefficients[0][i] + change[i])
     }
 
     /// Where the step from here ends, and how long it is.
     fn end_of_step(&mut self, until: f64) -> Result<(f64, f64), StepFailure> {
         let remaining = until - self.time;
-        let mut size = self.proposed(remaining).min(self.limits.most);
-        if let Some(at_rest) = self.limits.at_rest.filter(|at_rest| size > *at_rest)
-            && self.rests(at_rest)
-        {
-            size = at_rest;
+        let (mut size, is_last) = self.rule.size(|order| self.coefficients[order], remaining);
+        match self.turn(size) {
+            Some(part) => size *= part,
+            None if is_last => return Ok((until, remaining)),
+            None => {}
         }
-        if 1.01 * size >= remaining && remaining <= self.limits.most {
-            return Ok((until, remaining));
-        }
-        let end = self.time + size;
-        // A solution that is not a number suggests no size at all, and is told by its entries.
-        if 0.1 * size <= self.time.abs() * f64::EPSILON || size < f64::MIN_POSITIVE {
-            return Err(StepFailure::Underflow);
-        }
-        Ok((end, end - self.time))
-    }
-
-    /// Whether nothing but the time moves in a step of this size.
-    fn rests(&self, size: f64) -> bool {
-        let (clock, rates) = (self.ends.facts().clock, &self.coefficients[1]);
-        let moves = |i: usize| Some(i) != clock && rates[i].abs() * size > REST * self.tolerance * self.sizes[i];
-        !(0..Vector::<S>::LEN).any(moves)
+        let end = (self.time + size).min(until);
+        if is_too_short(size, self.time) { Err(StepFailure::Underflow) } else { Ok((end, end - self.time)) }
     }
 }
 
 /// A system that the method cannot integrate.
-pub(super) fn without_series(facts: &SystemFacts, reason: &'static str) -> Error {
+pub(crate) fn without_series(facts: &SystemFacts, reason: &'static str) -> Error {
     Error::NotApplicable { method: "Taylor's method", system: facts.name, reason }
-}
-
-/// The largest entry of the variable of each entry.
-fn largest<S: FeedbackSystem>(entries: &[StateEntry], x: &Vector<S>) -> Vector<S> {
-    largest_of_variables(x, |entry| StateEntry::continues(entries, entry))
 }
 
 impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
@@ -232,30 +153,23 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
         let until = until.min(self.jump);
         self.expand();
         let (end, h) = self.end_of_step(until)?;
-        let (begin, change) = (self.state, self.change(h));
-        let (mut next, mut carry) = (begin, self.carry);
-        for i in 0..Vector::<S>::LEN {
-            let added = change[i] + self.carry[i];
-            next[i] = begin[i] + added;
-            carry[i] = added - (next[i] - begin[i]);
-        }
+        let (begin, clock) = (self.state, self.ends.facts().clock);
+        let change = change(self.rule.order, |n| &self.coefficients[n], h);
+        let mut carry = self.carry;
+        let mut next = carried(&begin, &change, &mut carry, clock);
         if let Some(entry) = not_finite(&next) {
             return Err(StepFailure::NotFinite { entry });
         }
-        if let Some(clock) = self.ends.facts().clock {
-            carry[clock] = 0.0;
-        }
-        let order = self.order();
         let StepEnds { projector, landing, .. } = &mut self.ends;
         if let (Some(projector), Some(last)) = (projector, self.coefficients.last()) {
-            let power = h.powi(order as i32);
+            let power = Scalar::powi(h, self.rule.order as i32);
             let error = Entries::from_fn(|i| last[i] * power);
             projector.land(&begin, &error, h, &mut next, landing);
         }
         self.ends.facts().set_clock(&mut next, end);
         (self.from, self.time, self.state, self.carry) = (self.time, end, next, carry);
         self.steps += 1;
-        self.remember_sizes();
+        self.rule.remember(&self.state);
         Ok(())
     }
 
@@ -267,7 +181,7 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
         self.steps
     }
 
-    /// One series a step counts as one evaluation.
+    /// Of all orders at once.
     fn evaluations(&self) -> u64 {
         self.steps
     }
@@ -277,7 +191,7 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
     }
 
     fn tolerance(&self, entry: usize) -> Option<f64> {
-        Some(self.tolerance * self.sizes[entry])
+        Some(self.rule.tolerance * self.rule.sizes[entry])
     }
 
     fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure> {
@@ -289,6 +203,11 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
         let (mut state, facts) = (self.at(time), self.ends.facts());
         facts.set_clock(&mut state, time);
         x.copy_from_slice(facts.of_state::<S, _>(&state));
+    }
+
+    fn event_series(&self, event: usize) -> Option<Vec<f64>> {
+        let function = self.series.switches + event;
+        (function < self.series.watched).then(|| self.watched(function, self.time - self.from))
     }
 
     fn project_within(&self, time: f64, x: &mut [f64]) {
@@ -316,7 +235,7 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
     fn memory(&self) -> Memory {
         let facts = self.ends.facts();
         let own = |vector| facts.of_state::<S, _>(vector).to_vec();
-        let sizes = Some([own(&self.sizes), own(&self.carry)]);
+        let sizes = Some([own(&self.rule.sizes), own(&self.carry)]);
         let control = Some(Control { size: None, last_log_error: 0.0, rejected: 0, sizes });
         Memory { steps: self.steps, evaluations: self.steps, control, ..self.ends.memory() }
     }
@@ -325,7 +244,7 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
         (self.time, self.from, self.state) = (time, time, from_slice(state));
         self.steps = memory.steps;
         if let Some(Control { sizes: Some([sizes, carry]), .. }) = &memory.control {
-            (self.sizes, self.carry) = (from_slice(sizes), from_slice(carry));
+            (self.rule.sizes, self.carry) = (from_slice(sizes), from_slice(carry));
         }
         self.ends.resume(memory, None);
     }

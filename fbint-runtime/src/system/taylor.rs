@@ -6,7 +6,9 @@
 
 use derive_where::derive_where;
 
-use crate::numbers::four::Four;
+use crate::numbers::four::FourLanes;
+use crate::numbers::scalar::Scalar;
+use crate::system::derivatives::{DifferentiableSystem, PreparedDirection};
 use crate::system::{FeedbackSystem, Vector};
 
 /// The highest order: beyond, coefficients of doubles say nothing.
@@ -31,7 +33,7 @@ pub(crate) const fn order_of(tolerance: f64) -> usize {
 /// Implemented by `#[feedback_system]` where a declaration has the key `taylor`, not by hand.
 ///
 /// ```
-/// use fbint_runtime::{FeedbackSystem, Four, TaylorSystem, feedback_system};
+/// use fbint_runtime::{FeedbackSystem, FourLanes, TaylorSystem, feedback_system};
 ///
 /// /// A mass on a spring.
 /// #[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2, taylor)]
@@ -39,8 +41,8 @@ pub(crate) const fn order_of(tolerance: f64) -> usize {
 ///
 /// // q = cos(t) and p = -sin(t).
 /// let mut coefficients = [[1.0, 0.0], [0.0; 2], [0.0; 2], [0.0; 2], [0.0; 2]];
-/// let mut memory = [Four::ZERO; 4 * Oscillator::COLUMNS];
-/// Oscillator::taylor_coefficients(&Oscillator.prepare(), &mut coefficients, &mut memory);
+/// let mut memory = [FourLanes::ZERO; 4 * Oscillator::COLUMNS];
+/// Oscillator::taylor_coefficients(&Oscillator.prepare(), &[], &mut coefficients, &mut memory);
 /// assert_eq!(coefficients[2], [-0.5, 0.0]);
 /// assert!((coefficients[4][0] - 1.0 / 24.0).abs() < 1e-17);
 /// ```
@@ -52,12 +54,46 @@ pub(crate) const fn order_of(tolerance: f64) -> usize {
 pub trait TaylorSystem: FeedbackSystem {
     /// The number of vectors of memory that each order takes.
     const COLUMNS: usize;
+    /// The number of functions of the state at whose zeros the field has no series: the argument of each `abs`, and of each `max`.
+    const SWITCHES: usize;
+    /// The number of functions of the state whose series are known: these, and then those that declared events are of. Their coefficients
+    /// are in the last vectors of each order of the memory, four in each.
+    const WATCHED: usize;
 
-    /// Puts the coefficients of the solution that begins in the first of `coefficients` into the others: of t, t^2 and so on.
+    /// Puts the coefficients of the solution that begins in the first of `coefficients` into the others: of t, t^2 and so on. `sides` has
+    /// the sign, 1 or -1, of the argument of each switch.
     ///
     /// The memory has to have [`COLUMNS`](Self::COLUMNS) vectors for each coefficient but the first. It may hold anything; where it is
     /// shorter, as many coefficients are computed as it has room for.
-    fn taylor_coefficients(system: &Self::Prepared<f64>, coefficients: &mut [Vector<Self>], memory: &mut [Four]);
+    fn taylor_coefficients(
+        system: &Self::Prepared<f64>,
+        sides: &[f64],
+        coefficients: &mut [Vector<Self>],
+        memory: &mut [FourLanes],
+    );
+}
+
+/// A [`TaylorSystem`] that has the series of directions along its solutions, too: of solutions of the variational equations.
+///
+/// Implemented by `#[feedback_system]` where a declaration has the keys `taylor` and `derivatives` and nothing in its field switches, not by
+/// hand. [`Sensitivity::series`](crate::Sensitivity::series) uses it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no generated Taylor series of directions",
+    label = "its declaration lacks the keys `taylor` and `derivatives`, or its field has an `abs`, a `max` or another switch",
+    note = "add `taylor, derivatives` to its `#[feedback_system(..)]`"
+)]
+pub trait TaylorTangents: TaylorSystem + DifferentiableSystem {
+    /// The number of numbers of memory that each order takes.
+    const TANGENT_COLUMNS: usize;
+
+    /// Puts the coefficients of a solution and of a direction along it into `coefficients`, as
+    /// [`taylor_coefficients`](TaylorSystem::taylor_coefficients) does. `direction` has the changes of parameters and inputs.
+    fn taylor_tangents<T: Scalar>(
+        system: &Self::Prepared<T>,
+        direction: &PreparedDirection<Self, T>,
+        coefficients: &mut [[Vector<Self, T>; 2]],
+        memory: &mut [T],
+    );
 }
 
 /// [`TaylorSystem`] as data, for runs, whose methods are chosen at run time.
@@ -66,8 +102,12 @@ pub trait TaylorSystem: FeedbackSystem {
 pub struct TaylorFunctions<S: FeedbackSystem> {
     /// The number of vectors of memory that each order takes.
     pub columns: usize,
+    /// [`TaylorSystem::SWITCHES`].
+    pub switches: usize,
+    /// [`TaylorSystem::WATCHED`].
+    pub watched: usize,
     /// [`TaylorSystem::taylor_coefficients`] with all coefficients in one list.
-    pub expand: fn(&S::Prepared<f64>, &mut [f64], &mut [Four]),
+    pub expand: fn(&S::Prepared<f64>, &[f64], &mut [f64], &mut [FourLanes]),
 }
 
 /// The rows of the orders before an order n, for sums over j = 1 .. n - 1 of what row j has times what row n - j has.
@@ -76,25 +116,25 @@ pub struct TaylorFunctions<S: FeedbackSystem> {
 /// read last.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct PastOrders<'m, const K: usize> {
+pub struct PastOrders<'m, E, const K: usize> {
     /// Row n - 1.
-    pub last: &'m [Four; K],
+    pub last: &'m [E; K],
     /// Row 1.
-    pub first: &'m [Four; K],
+    pub first: &'m [E; K],
     /// Row 1, if that is another one than the last.
-    pub second: &'m [Four; K],
+    pub second: &'m [E; K],
     /// Row n / 2, if n is even.
-    pub middle: &'m [Four; K],
+    pub middle: &'m [E; K],
     /// The rows between the first and the last.
-    between: &'m [[Four; K]],
-    /// The number of pairs before the middle.
+    between: &'m [[E; K]],
+    /// How many of these come before the middle.
     lower: usize,
 }
 
-impl<'m, const K: usize> PastOrders<'m, K> {
-    /// The orders in the rows 0 to n - 1.
+impl<'m, E, const K: usize> PastOrders<'m, E, K> {
+    /// Of the rows 0 to n - 1.
     #[inline(always)]
-    pub fn of(rows: &'m [[Four; K]]) -> Option<Self> {
+    pub fn of(rows: &'m [[E; K]]) -> Option<Self> {
         let n = rows.len();
         let (zero, last) = (rows.first()?, rows.last()?);
         let first = rows.get(1).unwrap_or(zero);
@@ -106,13 +146,13 @@ impl<'m, const K: usize> PastOrders<'m, K> {
 
     /// Pairs of the rows between, j and n - j.
     #[inline(always)]
-    pub fn pairs(&self) -> Pairs<'m, K> {
+    pub fn pairs(&self) -> Pairs<'m, E, K> {
         Pairs { left: self.between, right: self.between }
     }
 
-    /// These pairs with j < n - j.
+    /// The same with j < n - j.
     #[inline(always)]
-    pub fn lower_pairs(&self) -> Pairs<'m, K> {
+    pub fn lower_pairs(&self) -> Pairs<'m, E, K> {
         let left = self.between.get(..self.lower).unwrap_or(&[]);
         Pairs { left, right: self.between.get(self.between.len().wrapping_sub(self.lower)..).unwrap_or(&[]) }
     }
@@ -121,13 +161,13 @@ impl<'m, const K: usize> PastOrders<'m, K> {
 /// Pairs of rows, the first with the last and so on. Compilers see through it better than through two iterators in a zip.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Pairs<'m, const K: usize> {
-    left: &'m [[Four; K]],
-    right: &'m [[Four; K]],
+pub struct Pairs<'m, E, const K: usize> {
+    left: &'m [[E; K]],
+    right: &'m [[E; K]],
 }
 
-impl<'m, const K: usize> Iterator for Pairs<'m, K> {
-    type Item = (&'m [Four; K], &'m [Four; K]);
+impl<'m, E, const K: usize> Iterator for Pairs<'m, E, K> {
+    type Item = (&'m [E; K], &'m [E; K]);
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
@@ -145,16 +185,19 @@ pub const NOT_GENERATED: &str = "its Taylor series are not generated; declare it
 pub struct Series<'f> {
     /// The number of vectors of memory that each order takes.
     pub(crate) columns: usize,
+    /// See [`TaylorSystem`].
+    pub(crate) switches: usize,
+    pub(crate) watched: usize,
     /// Puts coefficients into a list that begins with a state, see [`TaylorSystem::taylor_coefficients`].
     pub(crate) expand: std::boxed::Box<Expand<'f>>,
 }
 
 #[cfg(feature = "std")]
-type Expand<'f> = dyn Fn(&mut [f64], &mut [Four]) + 'f;
+type Expand<'f> = dyn Fn(&[f64], &mut [f64], &mut [FourLanes]) + 'f;
 
 #[cfg(feature = "std")]
 impl<'f> Series<'f> {
-    /// The series of a prepared system, which `system` gives for the state where the series begin.
+    /// Of a prepared system that `system` gives for the state where the series begin.
     ///
     /// # Errors
     ///
@@ -165,14 +208,25 @@ impl<'f> Series<'f> {
     ) -> Result<Self, &'static str> {
         // A constant, so that nothing more is compiled for systems that have none.
         let functions = if const { S::MAY_HAVE_SERIES } { S::taylor_functions(any) } else { Err(NOT_GENERATED) };
-        let TaylorFunctions { columns, expand } = functions?;
-        let expand =
-            move |coefficients: &mut [f64], memory: &mut [Four]| expand(&system(coefficients), coefficients, memory);
-        Ok(Self { columns, expand: std::boxed::Box::new(expand) })
+        let TaylorFunctions { columns, switches, watched, expand } = functions?;
+        let expand = move |sides: &[f64], coefficients: &mut [f64], memory: &mut [FourLanes]| {
+            expand(&system(coefficients), sides, coefficients, memory);
+        };
+        Ok(Self { columns, switches, watched, expand: std::boxed::Box::new(expand) })
+    }
+
+    /// The coefficients of a function that is watched, from all orders of the memory.
+    pub(crate) fn watched_in<'m>(
+        &self,
+        function: usize,
+        memory: &'m [FourLanes],
+    ) -> impl DoubleEndedIterator<Item = f64> + 'm {
+        let column = self.columns - self.watched.div_ceil(4) + function / 4;
+        memory.chunks_exact(self.columns).map(move |row| row[column].lane(function % 4))
     }
 }
 
-/// Four sums of an order, side by side, and the stored rows from which they come: see [`order_sums`].
+/// How four sums of an order, side by side, are taken from what is stored of the orders before: see [`order_sums`].
 #[cfg(feature = "std")]
 #[doc(hidden)]
 #[derive(Clone, Debug)]
@@ -184,15 +238,16 @@ pub struct SumGroup {
 }
 
 /// Puts the sums of order n into `sums`, group by group, from the rows 0 to n - 1, which are in `rows` one after the other, each of some
-/// columns. Generated code gives the same bits.
+/// columns. They are bit by bit those of generated code.
 #[cfg(feature = "std")]
 #[doc(hidden)]
-pub fn order_sums(groups: &[SumGroup], rows: &[Four], columns: usize, sums: &mut [Four]) {
+pub fn order_sums(groups: &[SumGroup], rows: &[FourLanes], columns: usize, sums: &mut [FourLanes]) {
     let Some(past) = PastRows::of(rows, columns) else { return };
     let mut left = groups.iter().zip(sums).peekable();
     while let Some((group, sum)) = left.next() {
         // Two at a time, so that neither waits for its own last product.
-        let is_like = |(next, _): &(&SumGroup, &mut Four)| next.is_half == group.is_half && next.products.len() == 1;
+        let is_like =
+            |(next, _): &(&SumGroup, &mut FourLanes)| next.is_half == group.is_half && next.products.len() == 1;
         if let [product] = group.products[..]
             && let Some((other, other_sum)) = left.next_if(is_like)
         {
@@ -201,34 +256,39 @@ pub fn order_sums(groups: &[SumGroup], rows: &[Four], columns: usize, sums: &mut
             *other_sum = past.finished(second, other);
             continue;
         }
-        let mut total = Four::ZERO;
-        for (a, b) in past.pairs(group.is_half) {
-            total = group.products.iter().fold(total, |total, &[left, right]| a[left].mul_add(b[right], total));
-        }
+        let total = past.pairs(group.is_half).fold(FourLanes::ZERO, |total, pair| group.added(total, pair));
         *sum = past.finished(total, group);
+    }
+}
+
+#[cfg(feature = "std")]
+impl SumGroup {
+    #[inline(always)]
+    fn added(&self, total: FourLanes, (a, b): (&[FourLanes], &[FourLanes])) -> FourLanes {
+        self.products.iter().fold(total, |total, &[left, right]| a[left].mul_add(b[right], total))
     }
 }
 
 /// [`PastOrders`] of any number of columns.
 #[cfg(feature = "std")]
 struct PastRows<'m> {
-    rows: &'m [Four],
+    rows: &'m [FourLanes],
     columns: usize,
     n: usize,
 }
 
 #[cfg(feature = "std")]
 impl<'m> PastRows<'m> {
-    fn of(rows: &'m [Four], columns: usize) -> Option<Self> {
+    fn of(rows: &'m [FourLanes], columns: usize) -> Option<Self> {
         (columns > 0 && rows.len() >= columns).then(|| Self { rows, columns, n: rows.len() / columns })
     }
 
-    fn row(&self, order: usize) -> &'m [Four] {
+    fn row(&self, order: usize) -> &'m [FourLanes] {
         &self.rows[order * self.columns..][..self.columns]
     }
 
-    /// Pairs of rows j and n - j, without the orders 1 and n - 1, nor the orders beyond n / 2 if sums are half ones.
-    fn pairs(&self, is_half: bool) -> impl Iterator<Item = (&'m [Four], &'m [Four])> {
+    /// Pairs of rows j and n - j, without those of the orders 1 and n - 1, nor of the orders beyond n / 2 if sums are half ones.
+    fn pairs(&self, is_half: bool) -> impl Iterator<Item = (&'m [FourLanes], &'m [FourLanes])> {
         let (n, columns) = (self.n, self.columns);
         let between = self.rows.get(2 * columns..n.saturating_sub(1) * columns).unwrap_or(&[]);
         let count = if is_half { n.div_ceil(2).saturating_sub(2) } else { n };
@@ -236,8 +296,8 @@ impl<'m> PastRows<'m> {
     }
 
     #[inline(always)]
-    fn between<const G: usize>(&self, products: [[usize; 2]; G], is_half: bool) -> [Four; G] {
-        let mut totals = [Four::ZERO; G];
+    fn between<const G: usize>(&self, products: [[usize; 2]; G], is_half: bool) -> [FourLanes; G] {
+        let mut totals = [FourLanes::ZERO; G];
         for (a, b) in self.pairs(is_half) {
             for (total, [left, right]) in totals.iter_mut().zip(&products) {
                 *total = a[*left].mul_add(b[*right], *total);
@@ -247,7 +307,7 @@ impl<'m> PastRows<'m> {
     }
 
     /// A sum with the products that have the newest coefficients.
-    fn finished(&self, mut sum: Four, group: &SumGroup) -> Four {
+    fn finished(&self, mut sum: FourLanes, group: &SumGroup) -> FourLanes {
         let n = self.n;
         let (last, first) = (self.row(n - 1), self.row(usize::from(n > 1)));
         let second = self.row(usize::from(n > 2));

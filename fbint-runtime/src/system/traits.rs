@@ -51,6 +51,17 @@ pub trait FeedbackSystem: Sized + 'static {
     /// Whether some system of this type has [`taylor_functions`](Self::taylor_functions): what takes them is compiled for no other.
     #[doc(hidden)]
     const MAY_HAVE_SERIES: bool = false;
+    /// The number of numbers of memory that each order of [`taylor_in_lanes`](Self::taylor_in_lanes) takes; 0 where there are none.
+    #[doc(hidden)]
+    const LANE_COLUMNS: usize = 0;
+    /// [`TaylorSystem::taylor_coefficients`](crate::TaylorSystem::taylor_coefficients) in numbers of any type.
+    #[doc(hidden)]
+    fn taylor_in_lanes<T: Scalar>(
+        _system: &Self::Prepared<T>,
+        _coefficients: &mut [Self::Vector<T>],
+        _memory: &mut [T],
+    ) {
+    }
     /// The functions for Taylor series, if the system is a [`TaylorSystem`](crate::TaylorSystem), or why there are none.
     #[doc(hidden)]
     fn taylor_functions(_system: &Self::Prepared<f64>) -> Result<TaylorFunctions<Self>, &'static str> {

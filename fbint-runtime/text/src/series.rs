@@ -5,8 +5,8 @@
 use std::sync::{Arc, OnceLock};
 
 use fbint_catalogue::{FlatSeries, Given, Source};
-use fbint_macros_core::program::{self, Program, Programs, TaylorSeries, verify_series};
-use fbint_runtime::{Four, SumGroup, order_sums};
+use fbint_macros_core::program::{self, LANES, Program, Programs, TaylorSeries, verify_series};
+use fbint_runtime::{FourLanes, SumGroup, order_sums};
 
 use crate::code::{Code, Layout};
 use crate::model::numbers;
@@ -15,6 +15,8 @@ use crate::model::numbers;
 #[derive(Debug)]
 pub(crate) struct TextSeries {
     field: Program,
+    /// What declared events are of.
+    events: Program,
     prepare: Program,
     layout: Arc<Layout>,
     made: OnceLock<Result<SeriesCode, &'static str>>,
@@ -22,8 +24,14 @@ pub(crate) struct TextSeries {
 
 impl TextSeries {
     pub(crate) fn new(programs: &Programs, layout: &Arc<Layout>) -> Self {
-        let (field, prepare) = (programs.field_of_series().clone(), programs.prepare.clone());
-        Self { field, prepare, layout: Arc::clone(layout), made: OnceLock::new() }
+        let Programs { events, prepare, .. } = programs.clone();
+        Self {
+            field: programs.field_of_series().clone(),
+            events,
+            prepare,
+            layout: Arc::clone(layout),
+            made: OnceLock::new(),
+        }
     }
 
     /// The code, or why there is none.
@@ -32,10 +40,8 @@ impl TextSeries {
     }
 
     fn make(&self) -> Result<SeriesCode, &'static str> {
-        let series = TaylorSeries::of(&self.field).map_err(|_| {
-            "its field contains `abs` of the state, or a switch such as `max`, which has no Taylor series where it turns; choose another method, such as dop853"
-        })?;
-        verify_series(&self.field, &self.prepare, &series)
+        let series = TaylorSeries::of(&self.field, &self.events);
+        verify_series(&self.field, &self.events, &self.prepare, &series)
             .map_err(|_| "internal error: its Taylor series disagree with its field; please report it")?;
         let code =
             |program| Code::of_list(program, &self.layout).ok_or("its Taylor series take more numbers at a time");
@@ -47,7 +53,9 @@ impl TextSeries {
             begun: series.begin.outputs.len(),
             finish,
             finished: series.finish.outputs.len(),
-            entries: series.entries,
+            entries: series.state.len(),
+            switches: series.switches,
+            watched: series.watched,
             columns: layout.columns,
             groups: layout.groups.into_iter().map(group).collect(),
             lanes: layout.lanes,
@@ -64,6 +72,8 @@ pub(crate) struct SeriesCode {
     finish: Code,
     finished: usize,
     entries: usize,
+    switches: usize,
+    watched: usize,
     columns: Vec<[usize; 4]>,
     groups: Vec<SumGroup>,
     /// For each sum the lanes that it is the sum of.
@@ -73,21 +83,32 @@ pub(crate) struct SeriesCode {
 impl FlatSeries for SeriesCode {
     fn columns(&self) -> usize {
         // A row is at least one vector long, as in generated code.
-        self.columns.len().max(1)
+        (self.columns.len() + self.watched.div_ceil(LANES)).max(1)
     }
 
-    fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [Four]) {
+    fn switches(&self) -> usize {
+        self.switches
+    }
+
+    fn watched(&self) -> usize {
+        self.watched
+    }
+
+    fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [FourLanes]) {
         let (columns, entries) = (FlatSeries::columns(self), self.entries);
         let mut rows = coefficients.chunks_exact_mut(stride);
         let Some(state) = rows.next() else { return };
         let mut begun = vec![0.0; self.begun.next_multiple_of(2)];
         numbers(&self.begin, &given.with(Source::State, state), &mut begun);
-        let (rates, initials) = begun.split_at(entries);
+        let (rates, rest) = begun.split_at(entries);
+        let (watched, initials) = rest.split_at(self.watched);
         let mut finished = vec![0.0; self.finished.next_multiple_of(2)];
         finished[..entries].copy_from_slice(rates);
         let mut of_order = vec![0.0; TaylorSeries::NUMBERS + self.lanes.len()];
-        let mut sums = vec![Four::ZERO; self.groups.len()];
-        memory.iter_mut().take(columns).for_each(|number| *number = Four::ZERO);
+        let mut sums = vec![FourLanes::ZERO; self.groups.len()];
+        let Some(first) = memory.get_mut(..columns) else { return };
+        first.fill(FourLanes::ZERO);
+        self.watch(watched, first);
         for (n, row) in (1..).zip(rows) {
             let inverse = 1.0 / n as f64;
             for (coefficient, rate) in row.iter_mut().zip(&finished[..entries]) {
@@ -104,10 +125,20 @@ impl FlatSeries for SeriesCode {
             }
             let given = given.with(Source::State, row).with(Source::First, &of_order).with(Source::Second, initials);
             numbers(&self.finish, &given, &mut finished);
-            let sequences = &finished[entries..];
+            let (watched, sequences) = finished[entries..].split_at(self.watched);
             for (stored, column) in present.iter_mut().zip(&self.columns) {
-                *stored = Four::new(column.map(|sequence| sequences[sequence]));
+                *stored = FourLanes::new(column.map(|sequence| sequences[sequence]));
             }
+            self.watch(watched, present);
+        }
+    }
+}
+
+impl SeriesCode {
+    /// Puts what is watched into the last columns of a row.
+    fn watch(&self, watched: &[f64], row: &mut [FourLanes]) {
+        for (stored, of) in row[self.columns.len()..].iter_mut().zip(watched.chunks(LANES)) {
+            *stored = FourLanes::new(std::array::from_fn(|lane| of[lane.min(of.len() - 1)]));
         }
     }
 }

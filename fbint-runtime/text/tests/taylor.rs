@@ -78,18 +78,32 @@ fn runs_are_those_of_structs() {
     assert_same(&Line, LINE);
 }
 
+both!(
+    Loose,
+    LOOSE,
+    state(x, v),
+    dynamics(x = v, v = -x.max(0) - (v.abs() - 1 / 2).max(0) * v / 3),
+    event(fast = v.powi(2) - 1),
+    start(x = 1, v = 2)
+);
+
+/// Steps that end where something switches, and events by their series.
 #[test]
-fn a_field_with_an_absolute_value_is_refused() {
-    let text = "#[feedback_system(state(x, v), dynamics(x = v, v = -x.abs()), start(x = 1, v = 0))] struct Wall;";
-    let model = models(text).unwrap().remove(0);
-    struct Refusal;
-    impl Visitor for Refusal {
-        type Output = String;
-        fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) -> String {
-            let run = Simulation::new(&model, [0.5; N]).unwrap().run(Method::Taylor { tolerance: 1e-9 }, 1.0);
-            run.unwrap_err().to_string()
+fn switches_and_events_are_those_of_structs() {
+    assert_same(&Loose, LOOSE);
+    struct Events;
+    impl Visitor for Events {
+        type Output = Vec<f64>;
+        fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) -> Vec<f64> {
+            times(&model, std::array::from_fn(|entry| [1.0, 2.0].get(entry).copied().unwrap_or(0.0)))
         }
     }
-    let refusal = padded::visit(Box::new(model), Refusal);
-    assert!(refusal.contains("`abs` of the state") && refusal.contains("dop853"), "{refusal}");
+    fn times<S: FeedbackSystem>(system: &S, start: S::Vector<f64>) -> Vec<f64> {
+        let run = Simulation::new(system, start).unwrap().run(Method::Taylor { tolerance: 1e-15 }, 5.0).unwrap();
+        run.events().iter().map(|event| event.time).collect()
+    }
+    let of_text = padded::visit(Box::new(models(LOOSE).unwrap().remove(0)), Events);
+    let of_struct = times(&Loose, Loose.declared_start().unwrap().into());
+    assert!(of_text.len() >= 2 && of_text.len() == of_struct.len(), "{of_text:?} {of_struct:?}");
+    assert!(of_text.iter().zip(&of_struct).all(|(a, b)| (a - b).abs() < 1e-12), "{of_text:?} {of_struct:?}");
 }

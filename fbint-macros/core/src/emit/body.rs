@@ -234,8 +234,11 @@ pub(super) enum Host {
         /// Whether the argument `direction` has the changes of the state alone, or of the parameters alone.
         takes_part_of_direction: bool,
     },
-    /// A function that computes in `f64`, whose argument `system` is the prepared model.
-    Series,
+    /// A function of Taylor series, whose argument `system` is the prepared model. Names are there for a row of coefficients.
+    Series {
+        /// Whether it has a type `T` that is the runtime's `Scalar`, and not `f64`.
+        is_generic: bool,
+    },
 }
 
 impl Host {
@@ -244,6 +247,11 @@ impl Host {
             Trait::Prepared => Self::Prepared(function.law().unwrap_or(Form::Declared)),
             _ => Self::Associated { takes_part_of_direction: function.arguments.contains(&Argument::StateDirection) },
         }
+    }
+
+    /// Whether numbers are `f64`.
+    fn is_of_doubles(self) -> bool {
+        matches!(self, Self::Model | Self::Series { is_generic: false })
     }
 }
 
@@ -306,7 +314,7 @@ impl FunctionBody<'_> {
         let takes_part = self.host == Host::Associated { takes_part_of_direction: true };
         let (direction, system) = (local("direction"), local("system"));
         let system = match self.host {
-            Host::Associated { .. } | Host::Series => quote!(#system),
+            Host::Associated { .. } | Host::Series { .. } => quote!(#system),
             Host::Model | Host::Prepared(_) => quote!(self),
         };
         let field = |name: &Ident| (local(name), Some(quote!(#system.#name)));
@@ -337,6 +345,11 @@ impl FunctionBody<'_> {
                 numbered("variance_direction", "variances_direction", column.place())
             }
             Input::Direction(Unknown::Target(row)) => numbered("target_direction", "targets_direction", row.place()),
+            Input::Direction(Unknown::Symbol(symbol))
+                if matches!(self.host, Host::Series { .. }) && directions[symbol].0 == "state" =>
+            {
+                numbered("along", "0_directions", symbol.place())
+            }
             Input::Direction(Unknown::Symbol(symbol)) => {
                 let (name, (part, index)) = (format!("{}_direction", symbol.place()), directions[symbol]);
                 let part = format_ident!("{part}");
@@ -410,14 +423,15 @@ impl FunctionBody<'_> {
     fn receiver(&self, sign: Sign, value: Value) -> TokenStream {
         let signed = self.signed(sign, value);
         let is_negated = sign == Sign::Minus && self.as_constant(value).is_none();
-        if is_negated && !matches!(self.host, Host::Model | Host::Series) { quote!((#signed)) } else { signed }
+        if is_negated && !self.host.is_of_doubles() { quote!((#signed)) } else { signed }
     }
 
     fn call(&self, receiver: TokenStream, name: &str, arguments: &[TokenStream]) -> TokenStream {
         let (name, runtime) = (format_ident!("{name}"), self.writer.runtime);
-        match self.host {
-            Host::Model | Host::Series => quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*)),
-            Host::Prepared(_) | Host::Associated { .. } => quote!(#receiver.#name(#(#arguments),*)),
+        if self.host.is_of_doubles() {
+            quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
+        } else {
+            quote!(#receiver.#name(#(#arguments),*))
         }
     }
 
@@ -428,10 +442,7 @@ impl FunctionBody<'_> {
     fn constant(&self, number: f64) -> TokenStream {
         let magnitude = Literal::f64_unsuffixed(number.abs());
         let signed = if number < 0.0 { quote!(-#magnitude) } else { quote!(#magnitude) };
-        match self.host {
-            Host::Model | Host::Series => signed,
-            Host::Prepared(_) | Host::Associated { .. } => quote!(T::from_f64(#signed)),
-        }
+        if self.host.is_of_doubles() { signed } else { quote!(T::from_f64(#signed)) }
     }
 
     fn as_constant(&self, value: Value) -> Option<f64> {

@@ -19,7 +19,7 @@ use syn::{DeriveInput, File, GenericParam, Generics, Item, parse_quote};
 
 use crate::derivation::{Derivation, Findings};
 use crate::elaborate::Elaborated;
-use crate::program::{Programs, TaylorSeries, Trait};
+use crate::program::{ModelSeries, Programs, Trait};
 use crate::syntax::{Declaration, plain};
 use body::{Writer, place};
 use derivatives::derivatives;
@@ -45,7 +45,7 @@ pub struct CompiledModel {
     /// The functions.
     pub programs: Programs,
     /// The Taylor series of its solutions, if they are declared.
-    pub series: Option<TaylorSeries>,
+    pub series: Option<ModelSeries>,
     /// Everything that is found out about the derivation.
     pub findings: Findings,
     /// The derivation in plain text.

@@ -48,6 +48,8 @@ pub struct BuildEnvironment {
     pub order: Result<Order, FileError>,
     /// Whether algebra may shorten and prove what no file has.
     pub algebra: bool,
+    /// Whether a text is compiled, which has what code has where a key asks for it.
+    pub is_text: bool,
 }
 
 /// Why a file cannot be used.
@@ -62,12 +64,12 @@ pub enum FileError {
 impl BuildEnvironment {
     /// Nothing is kept.
     pub fn nowhere() -> Self {
-        Self { package: None, name: String::new(), source: None, order: Ok(Order::Use), algebra: true }
+        Self { package: None, name: String::new(), source: None, order: Ok(Order::Use), algebra: true, is_text: false }
     }
 
     /// Nothing is kept, and everything is derived without algebra.
     pub fn of_text() -> Self {
-        Self { algebra: false, ..Self::nowhere() }
+        Self { algebra: false, is_text: true, ..Self::nowhere() }
     }
 
     /// Whether there is algebra that may be used.

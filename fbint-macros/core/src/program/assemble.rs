@@ -5,6 +5,7 @@ use std::ops::{Index, IndexMut};
 use super::functions::{GeneratedFunction, VECTOR_FIELD, functions_of};
 use super::optimise::Optimiser;
 use crate::derivation::Derivation;
+use crate::expression::Expression;
 use crate::program::build::fields::{self, FunctionParts};
 use crate::program::build::switches::{Switch, switches};
 use crate::program::code::{Instruction, Program};
@@ -23,6 +24,8 @@ pub struct Programs {
     closed_loop: Option<Program>,
     /// Where the field switches.
     pub switches: Vec<Switch>,
+    /// The functions that events are of, where Taylor series follow them.
+    pub events: Program,
     /// In the order of the generated code.
     functions: Vec<(&'static GeneratedFunction, Program)>,
 }
@@ -68,6 +71,11 @@ impl IndexMut<&GeneratedFunction> for Programs {
 
 /// Assembles and optimises every program, with or without derivatives.
 pub fn assemble(derivation: &Derivation, with_derivatives: bool) -> Programs {
+    assemble_with_events(derivation, with_derivatives, &[])
+}
+
+/// The same with the functions that events are of.
+pub fn assemble_with_events(derivation: &Derivation, with_derivatives: bool, events: &[Expression]) -> Programs {
     let switches = switches(derivation);
     let parts = FunctionParts::new(derivation, &switches);
     let mut optimiser = Optimiser::default();
@@ -90,6 +98,16 @@ pub fn assemble(derivation: &Derivation, with_derivatives: bool) -> Programs {
     });
     let mut normalisation = fields::normalisation(&parts);
     optimiser.optimise(&mut normalisation);
+    let mut events = fields::of_expressions(events, &derivation.symbols);
+    optimiser.optimise(&mut events);
     let prepare_direction = optimiser.prepare_direction(functions.iter_mut().map(|(_, program)| program).collect());
-    Programs { prepare: optimiser.prepare(), normalisation, prepare_direction, functions, closed_loop, switches }
+    Programs {
+        prepare: optimiser.prepare(),
+        normalisation,
+        prepare_direction,
+        events,
+        functions,
+        closed_loop,
+        switches,
+    }
 }

@@ -22,14 +22,14 @@ mod oracle;
 mod taylor;
 mod verify;
 
-pub use assemble::{Programs, assemble};
+pub use assemble::{Programs, assemble, assemble_with_events};
 pub use build::fields::of_expressions;
 pub use build::switches::{Switch, switches};
 pub use code::{Fault, Input, Instruction, OperationCount, Program, Sign, Value};
 pub(crate) use code::{names, names_but_for_factors};
 pub use derivatives::{Derivative, pattern};
 pub use functions::*;
-pub use taylor::{Convolution, Group, Layout, TaylorSeries, verify_series};
+pub use taylor::{Convolution, Group, LANES, Layout, ModelSeries, TaylorSeries, verify_series};
 pub use verify::verify;
 
 pub use crate::numbers::points::Unknown;

@@ -183,6 +183,8 @@ impl Policy {
             // They keep some of the structure by themselves.
             _ if scheme.is_geometric() => false,
             Self::BaeChang => scheme == Scheme::EULER,
+            // Gains are code, which has no Taylor series.
+            Self::Relaxation | Self::Scaled | Self::Uniform(_) if scheme == Scheme::TAYLOR => false,
             // Rodas5P takes gains that do not depend on the state.
             Self::Relaxation | Self::Scaled => scheme != Scheme::RODAS5P,
             Self::Projected | Self::Uniform(_) => true,

@@ -22,8 +22,8 @@ import time
 TOLERANCES = [1e-15, 1e-9]
 # The methods of fbint, and how the table names them.
 METHODS = {"dop853": "fbint, DOP853", "gauss8": "fbint, Gauss 8", "gauss16": "fbint, Gauss 16", "taylor": "fbint, Taylor"}
-# How heyoka compiles: everything written out, or functions of its parts.
-MODES = {"heyoka": False, "heyoka, compact_mode": True}
+# How heyoka compiles: everything written out, functions of its parts, or sums in any order.
+MODES = {"heyoka": {}, "heyoka, compact_mode": {"compact_mode": True}, "heyoka, fast_math": {"fast_math": True}}
 # Processes that look for a first result, and the least time that a run is repeated for.
 PROCESSES = 5
 SECONDS = 0.1
@@ -156,7 +156,7 @@ class OfText:
         return run.steps, [entry for end in ends for entry in (end if hasattr(end, "__len__") else [end])]
 
 
-def first(name, module, is_compact):
+def first(name, module, mode):
     """The processor time to a first result, in this process."""
     until = PROBLEMS[name][1] / 100.0
     # fbint imports NumPy when it first returns an array, heyoka when it is imported itself.
@@ -166,13 +166,13 @@ def first(name, module, is_compact):
     if module == "fbint":
         OfText(name).run(until, method="dop853", rtol=1e-9)
     else:
-        OfHeyoka(name, tol=1e-9, compact_mode=is_compact).run(until)
+        OfHeyoka(name, tol=1e-9, **MODES[mode]).run(until)
     return time.process_time() - began
 
 
-def least_first(name, module, is_compact=False):
+def least_first(name, module, mode="heyoka"):
     """The processor time to a first result, with nothing kept on disk and with what was kept."""
-    command = [sys.executable, __file__, name, module, *["compact"] * is_compact]
+    command = [sys.executable, __file__, name, module, mode]
 
     def taken(folder):
         environment = {**os.environ, "XDG_CACHE_HOME": folder}
@@ -218,16 +218,16 @@ def table():
         real = heyoka.real128
         exact = OfHeyoka(name, tol=real(1e-32), fp_type=real, compact_mode=True).run(real(until))[1]
         error_of = lambda end: max(abs(float(real(float(entry)) - place)) for entry, place in zip(end, exact))
-        firsts = {label: least_first(name, "heyoka", is_compact) for label, is_compact in MODES.items()}
+        firsts = {mode: least_first(name, "heyoka", mode) for mode in MODES}
         first_of_text = least_first(name, "fbint")
         model = OfText(name)
         own = [timed_row(model, until, setting, error_of) for setting in ladder(longest)]
         for tolerance in TOLERANCES:
             rows = []
-            for label, is_compact in MODES.items():
-                other = OfHeyoka(name, tol=tolerance, compact_mode=is_compact)
+            for mode, settings in MODES.items():
+                other = OfHeyoka(name, tol=tolerance, **settings)
                 seconds, (steps, end) = timed(lambda: other.run(until))
-                rows.append((label, tolerance, steps, seconds, error_of(end)))
+                rows.append((mode, tolerance, steps, seconds, error_of(end)))
             goal = rows[0][3]
             good = [row for row in own if row[4] <= rows[0][4]]
             rows.append(min(good, key=lambda row: row[3]) if good else min(own, key=lambda row: row[4]))
@@ -253,6 +253,6 @@ def timed_row(model, until, setting, error_of):
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        print(first(*sys.argv[1:3], is_compact="compact" in sys.argv))
+        print(first(*sys.argv[1:4]))
     else:
         table()

@@ -130,13 +130,6 @@ pub(super) fn disagreement(declaration: &Declaration, quantity: &str) -> syn::Er
     error(declaration, text)
 }
 
-/// The key `taylor` of a model whose field has |x|.
-pub(super) fn without_series(declaration: &Declaration) -> syn::Error {
-    let text = "the field contains `abs` of the state, or a switch such as `max`, which has no Taylor series where it turns\nhelp: leave out `taylor`, and integrate the \
-                model with another method, such as `Method::Dop853`";
-    syn::Error::new(declaration.place(crate::syntax::AttributeKey::Taylor), text)
-}
-
 /// A bug of the compiler.
 pub(super) fn fault(declaration: &Declaration, fault: &Fault) -> syn::Error {
     let text = format!("internal error: `{}` as generated disagrees with its derivation", fault.function);

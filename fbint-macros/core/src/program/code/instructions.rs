@@ -51,7 +51,8 @@ pub enum Input {
     Gain(IntegralId),
     /// The entry of F_target that belongs to an integral.
     Target(IntegralId),
-    /// A number of the order of a Taylor series that is being finished, by its place: see [`TaylorSeries`](crate::program::TaylorSeries).
+    /// A number of the order of a Taylor series that is being finished, or a side of a switch where the series begins, by its place: see
+    /// [`TaylorSeries`](crate::program::TaylorSeries).
     Order(usize),
     /// A value at the beginning of a Taylor series, by its place.
     Initial(usize),

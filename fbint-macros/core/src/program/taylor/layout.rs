@@ -8,7 +8,7 @@
 use super::{Convolution, TaylorSeries};
 
 /// The number of lanes.
-const LANES: usize = 4;
+pub const LANES: usize = 4;
 
 /// The values that an order stores, and the table of its sums.
 #[derive(Clone, Debug, Default)]
@@ -48,8 +48,9 @@ impl Layout {
     pub fn of(series: &TaylorSeries) -> Self {
         let mut layout = Self { lanes: vec![Vec::new(); series.sums.len()], ..Self::default() };
         let lane = |(sum, Convolution(products)): (usize, &Convolution)| Lane { sum, products: products.clone() };
-        let (whole, mut rest) = filling(series.sums.iter().enumerate().map(lane).collect());
+        let (whole, rest) = filling(series.sums.iter().enumerate().map(lane).collect());
         whole.chunks(LANES).for_each(|lanes| layout.add(lanes));
+        let mut rest = layout.beside_known_columns(rest);
         let mut halves: Vec<Lane> = Vec::new();
         rest.retain(|lane| {
             let is_half = lane.is_half();
@@ -65,6 +66,49 @@ impl Layout {
             layout.add(lanes);
         }
         layout
+    }
+
+    /// The sums of these lanes one by one, on sequences in place of columns: groups, half ones first, and for each sum of the series those
+    /// that it is the sum of. Each adds up what its lane does, in that order.
+    pub fn one_by_one(&self) -> (Vec<Group>, Vec<Vec<usize>>) {
+        let lanes = self.lanes.iter().enumerate().flat_map(|(sum, lanes)| lanes.iter().map(move |lane| (sum, *lane)));
+        let mut lanes: Vec<(usize, [usize; 2])> = lanes.collect();
+        lanes.sort_by_key(|(_, [group, _])| !self.groups[*group].is_half);
+        let mut sums = vec![Vec::new(); self.lanes.len()];
+        let groups = lanes.iter().enumerate().map(|(number, &(sum, [group, place]))| {
+            sums[sum].push(number);
+            let Group { is_half, products } = &self.groups[group];
+            let products = products.iter().map(|pair| pair.map(|column| self.columns[column][place])).collect();
+            Group { is_half: *is_half, products }
+        });
+        (groups.collect(), sums)
+    }
+
+    /// Adds groups of products that have four different factors in a column that is stored already, so that few columns are; returns the
+    /// others. The differences of four pairs of bodies times the cubes of their distances are such.
+    fn beside_known_columns(&mut self, mut lanes: Vec<Lane>) -> Vec<Lane> {
+        let mut known = 0;
+        while let Some(column) = self.columns.get(known).copied() {
+            let partner = |sequence: usize, lanes: &[Lane]| {
+                let is_partner = |lane: &Lane| !lane.is_half() && lane.products[0].contains(&sequence);
+                lanes.iter().position(is_partner)
+            };
+            let mut found = Vec::with_capacity(LANES);
+            for sequence in column {
+                let Some(place) = partner(sequence, &lanes) else { break };
+                let Lane { sum, products } = lanes.remove(place);
+                // The factor that is known comes last in all.
+                let [a, b] = products[0];
+                found.push(Lane { sum, products: vec![if b == sequence { [a, b] } else { [b, a] }] });
+            }
+            if found.len() == LANES {
+                self.add(&found);
+            } else {
+                lanes.extend(found);
+                known += 1;
+            }
+        }
+        lanes
     }
 
     /// Adds a group of at most four lanes, whose last one fills the others.
@@ -94,7 +138,9 @@ fn filling(mut lanes: Vec<Lane>) -> (Vec<Lane>, Vec<Lane>) {
     lanes.sort_by_key(kind);
     let (mut whole, mut rest) = (Vec::new(), Vec::new());
     for alike in lanes.chunk_by(|a, b| kind(a) == kind(b)) {
-        let (filling, others) = alike.split_at(alike.len() / LANES * LANES);
+        // Single products find their places beside others.
+        let full = if alike[0].products.len() > 1 { alike.len() / LANES * LANES } else { 0 };
+        let (filling, others) = alike.split_at(full);
         whole.extend_from_slice(filling);
         for lane in others {
             rest.extend(lane.products.iter().map(|product| Lane { sum: lane.sum, products: vec![*product] }));
