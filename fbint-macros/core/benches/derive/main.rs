@@ -63,7 +63,7 @@ fn split(declaration: &str) -> (TokenStream, TokenStream) {
 }
 
 fn declarations() -> Vec<(&'static str, String)> {
-    let robot = |name: &str| read(&format!("../../../tests/robots/{name}.rs"));
+    let robot = |name: &str| read(&format!("../../../../tests/robots/{name}.rs"));
     let own = |name: &str| read(&format!("{name}.rs"));
     vec![
         ("UR5", robot("ur5")),
