@@ -60,7 +60,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `output(name = expression)` | an additional quantity; it may use `multiplier(constraint)` |
 /// | `event(name = f, falling, reset(p = ..))` | a run finds the zeros of f, a function of the state, the time and the parameters: all of them, or the `rising` or `falling` ones, where `when = a > b && ..` holds. `terminal` ends the run there, `count = 3` at the third time, and `reset` changes variables of the state. One event a key; see [below](#events-and-drawings) |
 /// | `section(name = f, rising)` | zeros that are recorded and change nothing, as in a Poincaré section |
-/// | `draw(rod(a, b), point(q), ..)` | the drawing of a state: `rod` and `spring` between two points, `pivot`, `point` and `trace` at one, `circle(centre, radius)`; points are vectors of 2 or 3 |
+/// | `draw(rod(a, b), point(q), ..)` | the drawing of a state: `rod`, `guide` and `face` through points, `spring` and `arrow` between two, `pivot`, `point` and `trace` at one; `circle`, `hoop` and `disk` with a centre, a radius and in space an axis; `body(centre, rotation, sides)` and `frame(origin, rotation, length)`, whose rotation is a matrix or in the plane an angle. Points are vectors of 2 or 3 |
 /// | `name` | the definition of that name, kept, restricted or computed under its own name; in constraints, `invariant` and `output` |
 /// | `name[i in a..b] = expression` | a family, in constraints, `invariant`, `output`, `event` and `section`; `rod[i in a..b](..)` in `draw` |
 /// | `default(m = 1, ..)` | implements `Default` for the struct, with a number, a vector or a matrix for every parameter |

@@ -160,8 +160,6 @@ pub use simulation::{
 pub use stages::dense_output::DenseOutput;
 pub use stages::tableau;
 pub use stages::tolerance::Tolerance;
-#[doc(hidden)]
-pub use system::HamelFunctions;
 pub use system::HamelSystem;
 pub use system::SystemFacts;
 #[doc(hidden)]
@@ -185,6 +183,8 @@ pub use system::{
     FeedbackLaw, FeedbackSystem, GeneratedSystem, Integral, IntegralKind, Integrals, KineticEnergy, Operations,
     PreparedSystem, ShapeKind, StateEntry, StateRole, SwitchingSystem, Vector,
 };
+#[doc(hidden)]
+pub use system::{HamelFunctions, LagrangianFunctions};
 
 /// The traits whose methods everyday code calls: `use fbint_runtime::prelude::*;`.
 pub mod prelude {

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Model", "Trajectory", "Run", "Event", "RunFailed", "Ensemble", "Statistics", "stubs", "__version__", "SphericalPendulum", "SphericalPendulumCpv22", "PlanarPendulum", "FourBar", "Chain4", "Chain8", "Chain16", "Chain32", "FreeRigidBody", "EulerTop", "Kepler", "PerturbedKepler", "CartPendulum", "HamelPendulum", "DegeneratePendulum", "ChaplyginSleigh", "BalancedSleigh", "HeldSleigh", "KnifeEdge", "RollingDisk", "RollerRacer", "SuslovProblem", "HeisenbergSystem", "NonholonomicOscillator", "DrivenPendulum", "CartPole", "DrivenFourBar", "KapitzaPendulum", "RotatingHoop"]
+__all__ = ["Model", "Trajectory", "Run", "Event", "RunFailed", "Ensemble", "Statistics", "Linearisation", "Sensitivity", "Stepper", "repeat", "stubs", "__version__", "SphericalPendulum", "SphericalPendulumCpv22", "PlanarPendulum", "FourBar", "Chain4", "Chain8", "Chain16", "Chain32", "FreeRigidBody", "EulerTop", "Kepler", "PerturbedKepler", "CartPendulum", "HamelPendulum", "DegeneratePendulum", "ChaplyginSleigh", "BalancedSleigh", "HeldSleigh", "KnifeEdge", "RollingDisk", "RollerRacer", "SuslovProblem", "HeisenbergSystem", "NonholonomicOscillator", "DrivenPendulum", "CartPole", "DrivenFourBar", "KapitzaPendulum", "RotatingHoop"]
 
 __version__: str
 
 def stubs() -> str: ...
+def repeat(path: str | PathLike[str]) -> Run: ...
 
 class Trajectory:
     @property
@@ -39,6 +40,8 @@ class Run(Trajectory):
     def events(self) -> tuple[Event, ...]: ...
     # The state at a time, of shape (n,), or at k times, (k, n), of a run with dense_output=True.
     def __call__(self, /, t: ArrayLike) -> NDArray[numpy.float64]: ...
+    def section(self, name: str) -> Trajectory: ...
+    def record(self, path: str | PathLike[str] | None = None, *, force: bool = False) -> str: ...
     def plot(self, path: str | PathLike[str], of: str | Sequence[str] | None = None, *, force: bool = False) -> None: ...
     def animate(self, path: str | PathLike[str], *, force: bool = False) -> None: ...
     def _repr_svg_(self) -> str: ...
@@ -48,6 +51,34 @@ class Event(NamedTuple):
     t: float
     state: NDArray[numpy.float64]
     reset: NDArray[numpy.float64] | None
+
+@final
+class Stepper:
+    # Inputs are keywords: numbers or arrays, also with a row for each run.
+    def step(self, until: float | None = None, **inputs: ArrayLike) -> NDArray[numpy.float64]: ...
+    # Of shape (n,), or (k, n) of k runs.
+    @property
+    def state(self) -> NDArray[numpy.float64]: ...
+    @state.setter
+    def state(self, x: ArrayLike) -> None: ...
+    @property
+    def t(self) -> Any: ...
+    @property
+    def ended_by(self) -> Any: ...
+    @property
+    def events(self) -> tuple[Any, ...]: ...
+    def __getitem__(self, name: str, /) -> Any: ...
+
+class Linearisation(NamedTuple):
+    A: NDArray[numpy.float64]
+    B: NDArray[numpy.float64]
+    C: NDArray[numpy.float64]
+    D: NDArray[numpy.float64]
+
+class Sensitivity(NamedTuple):
+    state: NDArray[numpy.float64]
+    by_start: NDArray[numpy.float64]
+    by_parameters: NDArray[numpy.float64]
 
 class RunFailed(RuntimeError):
     trajectory: Trajectory
@@ -113,6 +144,33 @@ class Model:
         repair: bool = False,
         input: dict[str, str | float | tuple[object, ...]] | None = None,
     ) -> Ensemble: ...
+    def stepper(
+        self,
+        *,
+        method: Literal["euler", "midpoint", "heun", "rk4", "gauss4", "gauss8", "gauss16", "discrete-hamel", "stormer-verlet", "rattle", "dormand-prince", "dop853", "rodas5p", "taylor"] = "rk4",
+        step: float | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        max_step: float | None = None,
+        max_steps: int | None = None,
+        project: bool = False,
+        gains: str | float | Sequence[float] | NDArray[numpy.float64] | None = None,
+        start: dict[str, Any] | Run | ArrayLike | None = None,
+        guess: dict[str, Any] | Run | None = None,
+        repair: bool = False,
+        input: dict[str, str | float | tuple[object, ...]] | None = None,
+        until_event: str | None = None,
+    ) -> Stepper: ...
+    # The end of a run of steps of one size, with its derivatives.
+    def sensitivity(
+        self,
+        until: float = 10.0,
+        *,
+        method: Literal["euler", "midpoint", "heun", "rk4"] = "rk4",
+        step: float = 1e-3,
+        start: dict[str, Any] | Run | None = None,
+        inputs: dict[str, Any] | None = None,
+    ) -> Sensitivity: ...
     def export(
         self,
         *,
@@ -132,6 +190,18 @@ class Model:
     # To their derivatives by the state, of shape (n, n) or (k, n, n), and (m, n) or (k, m, n).
     def field_jacobian(self, x: ArrayLike) -> NDArray[numpy.float64]: ...
     def integrals_jacobian(self, x: ArrayLike) -> NDArray[numpy.float64]: ...
+    # By the parameters, of shape (n, p) or (k, n, p).
+    def field_by_parameters(self, x: ArrayLike) -> NDArray[numpy.float64]: ...
+    def outputs(self, x: ArrayLike, inputs: dict[str, Any] | None = None) -> NDArray[numpy.float64]: ...
+    def multipliers(self, x: ArrayLike) -> NDArray[numpy.float64]: ...
+    # Of systems with velocities, of shape (v, v) or (k, v, v), and (v,).
+    def mass_matrix(self, x: ArrayLike) -> NDArray[numpy.float64]: ...
+    def inverse_dynamics(
+        self, x: ArrayLike, accelerations: ArrayLike, inputs: dict[str, Any] | None = None
+    ) -> NDArray[numpy.float64]: ...
+    def linearise(self, x: ArrayLike, inputs: dict[str, Any] | None = None) -> Linearisation: ...
+    # The states nearby that satisfy the constraints.
+    def project(self, x: ArrayLike, held: list[str] = ...) -> NDArray[numpy.float64]: ...
     @property
     def parameters(self) -> dict[str, Any]: ...
     def parameter(self, name: str) -> Any: ...

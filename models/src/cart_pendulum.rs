@@ -12,6 +12,12 @@ use fbint_runtime::feedback_system;
     lagrangian = cart * v.powi(2) / 2 + m * bob.norm_squared() / 2 + m * g * l * theta.cos(),
     invariant(horizontal_momentum = momentum(v)),
     default(cart = 2, m = 0.5, l = 0.8, g = 9.81),
+    draw(
+        guide(vector![(-2 * l).min(s - l), -0.22 * l], vector![(2 * l).max(s + l), -0.22 * l]),
+        disk(vector![s - 0.15 * l, -0.16 * l], 0.06 * l), disk(vector![s + 0.15 * l, -0.16 * l], 0.06 * l),
+        body(vector![s, 0], 0, vector![0.5 * l, 0.2 * l]),
+        rod(vector![s, 0], vector![s + l * theta.sin(), -l * theta.cos()]), pivot(vector![s, 0]), point(vector![s + l * theta.sin(), -l * theta.cos()]), trace(vector![s + l * theta.sin(), -l * theta.cos()]),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct CartPendulum {

@@ -13,6 +13,12 @@ use fbint_runtime::feedback_system;
     force(v = thrust - friction * v),
     output(power = thrust * v),
     default(cart = 1, m = 0.1, l = 0.5, g = 9.81, friction = 0.1),
+    draw(
+        guide(vector![(-2 * l).min(x - l), -0.22 * l], vector![(2 * l).max(x + l), -0.22 * l]),
+        disk(vector![x - 0.15 * l, -0.16 * l], 0.06 * l), disk(vector![x + 0.15 * l, -0.16 * l], 0.06 * l),
+        body(vector![x, 0], 0, vector![0.5 * l, 0.2 * l]),
+        rod(vector![x, 0], vector![x + l * angle.sin(), l * angle.cos()]), pivot(vector![x, 0]), point(vector![x + l * angle.sin(), l * angle.cos()]), trace(vector![x + l * angle.sin(), l * angle.cos()]),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct CartPole {

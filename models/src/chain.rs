@@ -27,6 +27,10 @@ macro_rules! chain {
                         tension[i in 1..$n] = -2 * l * multiplier(link[i]),
                     ),
                     default(m = 1, g = 1, l = 1),
+                    draw(
+                        rod(vector![0, 0, 0], q.column(0)), rod[i in 1..$n](q.column(i - 1), q.column(i)), pivot(vector![0, 0, 0]),
+                        point[i in 0..$n](q.column(i)), trace(q.column($n - 1)),
+                    ),
                 )]
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name {

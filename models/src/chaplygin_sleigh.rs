@@ -21,6 +21,22 @@ use fbint_runtime::feedback_system;
     velocity_constraint(blade = slip),
     output(side_force = multiplier(blade)),
     default(m = 2, j = 0.7, a = 0.3),
+    define(
+        // The blade is at the contact, the centre of mass before it.
+        contact = vector![x, y],
+        ahead = vector![theta.cos(), theta.sin()],
+        aside = vector![-theta.sin(), theta.cos()],
+        size = (j / m).sqrt(),
+        centre_of_mass = contact + a * ahead,
+    ),
+    draw(
+        face(
+            centre_of_mass + 1.2 * size * ahead, centre_of_mass + size * (0.3 * ahead + 0.7 * aside),
+            centre_of_mass + size * (0.6 * aside - ahead), centre_of_mass - size * (ahead + 0.6 * aside),
+            centre_of_mass + size * (0.3 * ahead - 0.7 * aside),
+        ),
+        rod(contact - 0.4 * size * ahead, contact + 0.4 * size * ahead), point(centre_of_mass), trace(contact),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChaplyginSleigh {
@@ -47,6 +63,22 @@ impl ChaplyginSleigh {
     lagrangian = m * centre.norm_squared() / 2 + j * omega.powi(2) / 2,
     velocity_constraint(blade = theta.cos() * vy - theta.sin() * vx),
     output(side_force = multiplier(blade)),
+    define(
+        // The blade is at the contact, the centre of mass before it.
+        contact = vector![x, y],
+        ahead = vector![theta.cos(), theta.sin()],
+        aside = vector![-theta.sin(), theta.cos()],
+        size = (j / m).sqrt(),
+        centre_of_mass = contact + a * ahead,
+    ),
+    draw(
+        face(
+            centre_of_mass + 1.2 * size * ahead, centre_of_mass + size * (0.3 * ahead + 0.7 * aside),
+            centre_of_mass + size * (0.6 * aside - ahead), centre_of_mass - size * (ahead + 0.6 * aside),
+            centre_of_mass + size * (0.3 * ahead - 0.7 * aside),
+        ),
+        rod(contact - 0.4 * size * ahead, contact + 0.4 * size * ahead), point(centre_of_mass), trace(contact),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldSleigh {
@@ -91,6 +123,22 @@ impl HeldSleigh {
     ),
     output(side_force = multiplier(blade)),
     default(m = 1, j = 1),
+    define(
+        // The blade is at the contact, the centre of mass before it.
+        contact = vector![x, y],
+        ahead = vector![theta.cos(), theta.sin()],
+        aside = vector![-theta.sin(), theta.cos()],
+        size = (j / m).sqrt() / 2,
+        centre_of_mass = contact + 0 * ahead,
+    ),
+    draw(
+        face(
+            centre_of_mass + 1.2 * size * ahead, centre_of_mass + size * (0.3 * ahead + 0.7 * aside),
+            centre_of_mass + size * (0.6 * aside - ahead), centre_of_mass - size * (ahead + 0.6 * aside),
+            centre_of_mass + size * (0.3 * ahead - 0.7 * aside),
+        ),
+        rod(contact - 0.4 * size * ahead, contact + 0.4 * size * ahead), point(centre_of_mass), trace(contact),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct BalancedSleigh {

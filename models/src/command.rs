@@ -1,14 +1,13 @@
-//! The models for the command: starts, drawings, and the integrators that are made for them.
+//! The models for the command: starts, and the integrators that are made for them.
 //!
 //! The command for all of them is the package `fbint`.
 
+use fbint_command::Model;
 use fbint_command::catalogue::{Declaration, GeometricMethod};
 use fbint_command::scheme::Scheme;
-use fbint_command::{Drawing, Model};
 use fbint_runtime::Error;
 
 use crate::declarations;
-use crate::drawings;
 use crate::splitting::{self, RigidBody, Sphere};
 use crate::{
     BalancedSleigh, BalancedSleighState, CartPendulum, CartPendulumState, CartPole, CartPoleState, Chain4, Chain4State,
@@ -38,10 +37,6 @@ impl Model for SphericalPendulum {
         declarations::of::<Self>()
     }
 
-    fn drawing(&self, state: &SphericalPendulumState) -> Drawing {
-        drawings::spherical_pendulum(self, state)
-    }
-
     fn geometric_methods(&self) -> Vec<GeometricMethod<Self>> {
         on_sphere(Sphere { m: self.m, g: self.g })
     }
@@ -54,10 +49,6 @@ impl Model for SphericalPendulumCpv22 {
 
     fn declaration() -> Option<Declaration> {
         declarations::of::<Self>()
-    }
-
-    fn drawing(&self, state: &SphericalPendulumCpv22State) -> Drawing {
-        drawings::spherical_pendulum_cpv22(self, state)
     }
 
     fn name() -> String {
@@ -77,10 +68,6 @@ impl Model for FourBar {
     fn declaration() -> Option<Declaration> {
         declarations::of::<Self>()
     }
-
-    fn drawing(&self, state: &FourBarState) -> Drawing {
-        drawings::four_bar(self, state)
-    }
 }
 
 impl Model for FreeRigidBody {
@@ -90,10 +77,6 @@ impl Model for FreeRigidBody {
 
     fn declaration() -> Option<Declaration> {
         declarations::of::<Self>()
-    }
-
-    fn drawing(&self, state: &FreeRigidBodyState) -> Drawing {
-        drawings::free_rigid_body(self, state)
     }
 
     fn geometric_methods(&self) -> Vec<GeometricMethod<Self>> {
@@ -109,15 +92,11 @@ impl Model for DrivenFourBar {
     fn declaration() -> Option<Declaration> {
         declarations::of::<Self>()
     }
-
-    fn drawing(&self, state: &DrivenFourBarState) -> Drawing {
-        drawings::driven_four_bar(self, state)
-    }
 }
 
-/// Models that need only a start and a drawing.
+/// Models that need only a start.
 macro_rules! starts {
-    ($($model:ty => $state:ty, $drawing:ident;)*) => {
+    ($($model:ty => $state:ty;)*) => {
         $(impl Model for $model {
             fn start(&self) -> Result<$state, Error> {
                 Ok(Self::start(self))
@@ -126,39 +105,35 @@ macro_rules! starts {
             fn declaration() -> Option<Declaration> {
                 declarations::of::<Self>()
             }
-
-            fn drawing(&self, state: &$state) -> Drawing {
-                drawings::$drawing(self, state)
-            }
         })*
     };
 }
 
 starts! {
-    PlanarPendulum => PlanarPendulumState, planar_pendulum;
-    Chain4 => Chain4State, chain_4;
-    Chain8 => Chain8State, chain_8;
-    Chain16 => Chain16State, chain_16;
-    Chain32 => Chain32State, chain_32;
-    EulerTop => EulerTopState, euler_top;
-    Kepler => KeplerState, kepler;
-    PerturbedKepler => PerturbedKeplerState, perturbed_kepler;
-    CartPendulum => CartPendulumState, cart_pendulum;
-    HamelPendulum => HamelPendulumState, hamel_pendulum;
-    DegeneratePendulum => DegeneratePendulumState, degenerate_pendulum;
-    ChaplyginSleigh => ChaplyginSleighState, chaplygin_sleigh;
-    BalancedSleigh => BalancedSleighState, balanced_sleigh;
-    HeldSleigh => HeldSleighState, held_sleigh;
-    KnifeEdge => KnifeEdgeState, knife_edge;
-    RollingDisk => RollingDiskState, rolling_disk;
-    RollerRacer => RollerRacerState, roller_racer;
-    SuslovProblem => SuslovProblemState, suslov_problem;
-    HeisenbergSystem => HeisenbergSystemState, heisenberg_system;
-    NonholonomicOscillator => NonholonomicOscillatorState, nonholonomic_oscillator;
-    DrivenPendulum => DrivenPendulumState, driven_pendulum;
-    CartPole => CartPoleState, cart_pole;
-    KapitzaPendulum => KapitzaPendulumState, kapitza_pendulum;
-    RotatingHoop => RotatingHoopState, rotating_hoop;
+    PlanarPendulum => PlanarPendulumState;
+    Chain4 => Chain4State;
+    Chain8 => Chain8State;
+    Chain16 => Chain16State;
+    Chain32 => Chain32State;
+    EulerTop => EulerTopState;
+    Kepler => KeplerState;
+    PerturbedKepler => PerturbedKeplerState;
+    CartPendulum => CartPendulumState;
+    HamelPendulum => HamelPendulumState;
+    DegeneratePendulum => DegeneratePendulumState;
+    ChaplyginSleigh => ChaplyginSleighState;
+    BalancedSleigh => BalancedSleighState;
+    HeldSleigh => HeldSleighState;
+    KnifeEdge => KnifeEdgeState;
+    RollingDisk => RollingDiskState;
+    RollerRacer => RollerRacerState;
+    SuslovProblem => SuslovProblemState;
+    HeisenbergSystem => HeisenbergSystemState;
+    NonholonomicOscillator => NonholonomicOscillatorState;
+    DrivenPendulum => DrivenPendulumState;
+    CartPole => CartPoleState;
+    KapitzaPendulum => KapitzaPendulumState;
+    RotatingHoop => RotatingHoopState;
 }
 
 /// For either spherical pendulum.

@@ -17,6 +17,11 @@ use nalgebra::vector;
     constraint(length = gamma.norm_squared() - 1),
     invariant(vertical_momentum = m * r.powi(2) * (xi[0] * gamma[0] + xi[1] * gamma[1])),
     default(m = 1, g = 1, r = 1),
+    draw(
+        // Seen from the body: its rod stands still, and the direction of the vertical moves on a sphere.
+        circle(vector![0, 0, 0], r, vector![1, 0, 0]), circle(vector![0, 0, 0], r, vector![0, 1, 0]), circle(vector![0, 0, 0], r, vector![0, 0, 1]),
+        rod(vector![0, 0, 0], vector![0, 0, r]), pivot(vector![0, 0, 0]), point(vector![0, 0, r]), arrow(vector![0, 0, 0], r * gamma), trace(r * gamma),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct DegeneratePendulum {

@@ -27,6 +27,10 @@ use crate::{FourBar, FourBarState};
         coupler_tension = -2 * lb * multiplier(coupler),
         rocker_tension = -2 * lc * multiplier(rocker),
     ),
+    draw(
+        guide(vector![0, 0], vector![ln, 0]), rod(vector![0, 0], a, b, vector![ln, 0]),
+        pivot(vector![0, 0]), pivot(vector![ln, 0]), point(a), point(b), trace((a + b) / 2),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrivenFourBar {

@@ -16,6 +16,9 @@ use fbint_runtime::feedback_system;
     derivatives,
     // The motion is chaotic: with m = l = g = 1 the torque is 1.15 m g l at two thirds of the frequency of small oscillations.
     default(m = 1, l = 1, g = 1, damping = 0.5, torque = 1.15, frequency = 2 / 3),
+    draw(
+        rod(vector![0, 0], vector![l * angle.sin(), -l * angle.cos()]), pivot(vector![0, 0]), point(vector![l * angle.sin(), -l * angle.cos()]), trace(vector![l * angle.sin(), -l * angle.cos()]),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrivenPendulum {

@@ -14,6 +14,11 @@ use nalgebra::Vector3;
     hamiltonian = pi.dot(&pi.component_div(&inertia)) / 2,
     invariant(casimir = pi.norm_squared()),
     default(inertia = vector![3, 2, 1]),
+    draw(
+        // Seen from the body: its momentum on the sphere of all momenta of this length.
+        circle(vector![0, 0, 0], pi.norm(), vector![1, 0, 0]), circle(vector![0, 0, 0], pi.norm(), vector![0, 1, 0]), circle(vector![0, 0, 0], pi.norm(), vector![0, 0, 1]),
+        frame(vector![0, 0, 0], 0, 0.4 * pi.norm()), arrow(vector![0, 0, 0], pi), trace(pi),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct EulerTop {

@@ -21,6 +21,10 @@ use nalgebra::{Vector2, vector};
         rocker = (b - vector![ln, 0]).norm_squared() - lc.powi(2),
     ),
     default(la = 0.8, lb = 2, lc = 1, ln = 2, m = 1, g = 9.81),
+    draw(
+        guide(vector![0, 0], vector![ln, 0]), rod(vector![0, 0], a, b, vector![ln, 0]),
+        pivot(vector![0, 0]), pivot(vector![ln, 0]), point(a), point(b), trace((a + b) / 2),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct FourBar {

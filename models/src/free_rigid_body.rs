@@ -15,11 +15,24 @@ use nalgebra::{Matrix3, Vector3, vector};
 /// Attitude and angular velocity of a rigid body without forces.
 #[feedback_system(
     state(r: [3, 3], omega: [3]),
-    define(momentum = inertia.component_mul(&omega)),
+    define(
+        momentum = inertia.component_mul(&omega),
+        // The moment about an axis is a mass times the sum of the squares of the other two sides; the longest side is 1.4.
+        moments = inertia,
+        all = moments[0] + moments[1] + moments[2],
+        squares = vector![
+            (all / 2 - moments[0]).max(0.02 * all), (all / 2 - moments[1]).max(0.02 * all), (all / 2 - moments[2]).max(0.02 * all)
+        ],
+        largest = squares[0].max(squares[1]).max(squares[2]),
+        sides = 1.4 * vector![(squares[0] / largest).sqrt(), (squares[1] / largest).sqrt(), (squares[2] / largest).sqrt()],
+    ),
     dynamics(r = r * hat(omega), omega = momentum.cross(&omega).component_div(&inertia)),
     constraint(orthonormality = r.transpose() * r - identity(3)),
     invariant(energy = omega.dot(&momentum) / 2, spatial_momentum = r * momentum),
     default(inertia = vector![3, 2, 1]),
+    draw(
+        body(vector![0, 0, 0], r, sides), frame(vector![0, 0, 0], r, 1.2), arrow(vector![0, 0, 0], r * omega), trace(r * omega),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreeRigidBody {

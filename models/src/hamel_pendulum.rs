@@ -16,6 +16,7 @@ use fbint_runtime::feedback_system;
     constraint(length = x.powi(2) + y.powi(2) - l.powi(2)),
     output(tension = -multiplier(rod) / l),
     default(m = 1, g = 1, l = 1),
+    draw(rod(vector![0, 0], vector![x, y]), pivot(vector![0, 0]), point(vector![x, y]), trace(vector![x, y])),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct HamelPendulum {

@@ -13,6 +13,7 @@ use nalgebra::{Vector2, vector};
     constraint(length = (q - pivot).norm_squared() - l.powi(2)),
     output(tension = -2 * l * multiplier(length)),
     default(m = 1, l = 1, g = 9.81, amplitude = 0.1, frequency = 100),
+    draw(guide(vector![0, -amplitude], vector![0, amplitude]), rod(pivot, q), pivot(pivot), point(q), trace(q)),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct KapitzaPendulum {

@@ -17,6 +17,7 @@ use nalgebra::vector;
     dynamics(x = v, v = -mu * x / x.norm().powi(3)),
     invariant(angular_momentum = l, laplace_runge_lenz = v.cross(&l) - mu * x / x.norm()),
     default(mu = 1),
+    draw(guide(vector![0, 0, 0], x), pivot(vector![0, 0, 0]), point(x), trace(x)),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kepler {

@@ -8,7 +8,6 @@ mod chaplygin_sleigh;
 mod command;
 mod declarations;
 mod degenerate_pendulum;
-mod drawings;
 mod driven_four_bar;
 mod driven_pendulum;
 mod euler_top;

@@ -15,6 +15,7 @@ use nalgebra::vector;
     hamiltonian = v.norm_squared() / 2 - mu / x.norm() - eps / (2 * x.norm().powi(3)),
     invariant(angular_momentum = x.cross(&v)),
     default(mu = 1, eps = 0.005),
+    draw(guide(vector![0, 0, 0], x), pivot(vector![0, 0, 0]), point(x), trace(x)),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct PerturbedKepler {

@@ -15,6 +15,7 @@ use nalgebra::vector;
     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
     constraint(length = q.norm_squared() - l.powi(2)),
     default(m = 1, g = 1, l = 1),
+    draw(rod(vector![0, 0], q), pivot(vector![0, 0]), point(q), trace(q)),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanarPendulum {

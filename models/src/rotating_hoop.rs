@@ -14,6 +14,10 @@ use nalgebra::vector;
     force(p = -damping * slip),
     output(side_force = multiplier(plane)),
     default(m = 1, r = 1, g = 9.81, omega = 5, damping = 0.2),
+    draw(
+        guide(vector![0, 0, -1.2 * r], vector![0, 0, 1.2 * r]), hoop(vector![0, 0, 0], r, vector![-(omega * t).sin(), (omega * t).cos(), 0]),
+        point(q), trace(q),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RotatingHoop {

@@ -21,6 +21,10 @@ use nalgebra::vector;
     invariant(vertical_momentum = q[0] * p[1] - q[1] * p[0]),
     output(tension = -2 * l * multiplier(length)),
     default(m = 1, g = 1, l = 1),
+    draw(
+        circle(vector![0, 0, 0], l, vector![1, 0, 0]), circle(vector![0, 0, 0], l, vector![0, 1, 0]), circle(vector![0, 0, 0], l, vector![0, 0, 1]),
+        rod(vector![0, 0, 0], q), pivot(vector![0, 0, 0]), point(q), trace(q),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphericalPendulum {
@@ -47,6 +51,10 @@ impl SphericalPendulum {
     phase_constraint(f1 = q.norm_squared() - l.powi(2), f2 = q.dot(&p)),
     invariant(vertical_momentum = q[0] * p[1] - q[1] * p[0]),
     default(m = 1, g = 1, l = 1),
+    draw(
+        circle(vector![0, 0, 0], l, vector![1, 0, 0]), circle(vector![0, 0, 0], l, vector![0, 1, 0]), circle(vector![0, 0, 0], l, vector![0, 0, 1]),
+        rod(vector![0, 0, 0], q), pivot(vector![0, 0, 0]), point(q), trace(q),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphericalPendulumCpv22 {

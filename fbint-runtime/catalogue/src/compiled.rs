@@ -205,14 +205,17 @@ impl<S: GeneratedSystem, const V: usize> Functions<Lanes<V>> for CompiledFunctio
     }
 }
 
-/// The field, the laws of inputs, and where the field switches.
+/// The field, the outputs, the laws of inputs, and where the field switches.
 impl<S: GeneratedSystem> Functions<Dual> for CompiledFunctions<S> {
     fn list(&self, function: ListFunction, given: &Given<'_, Dual>, _: &dyn Fn(&mut [Dual]), list: &mut [Dual]) {
         match function {
             ListFunction::VectorField => vector_field::<S, _>(given, list),
-            ListFunction::Law | ListFunction::Switches if const { S::FACTS.has_switches() } => {
-                list_of_switches::<S, _>(function, given, list);
+            ListFunction::Outputs => {
+                if let Some(x) = Vector::<S, Dual>::of_slice(&given[Source::State]) {
+                    put(list, system::<S, Dual>(given).outputs(x));
+                }
             }
+            ListFunction::Law | ListFunction::Switches => list_of_switches::<S, _>(function, given, list),
             _ => list.fill(Dual::from_f64(f64::NAN)),
         }
     }
@@ -279,6 +282,11 @@ fn generated_list<S: GeneratedSystem>(
         ListFunction::PotentialGradient => put(list, system.potential_gradient(x, &SliceLaw(law))),
         ListFunction::SquaredGradients => put(list, system.squared_gradients(x)),
         ListFunction::ReactionField => put(list, system.reaction_field(x)),
+        ListFunction::InverseDynamics => {
+            if let Some(lagrangian) = S::LAGRANGIAN_FUNCTIONS {
+                (lagrangian.inverse_dynamics)(&system, x, &given[Source::First], list);
+            }
+        }
         _ => list_of_ensemble::<S, f64>(function, given, law, list),
     }
 }
@@ -329,6 +337,11 @@ fn generated_matrix<S: GeneratedSystem>(
     match function {
         MatrixFunction::IntegralsJacobian => put_rows(matrix, columns, system.integrals_jacobian(x)),
         MatrixFunction::Normalisation => put_rows(matrix, columns, system.normalisation()),
+        MatrixFunction::MassMatrix => {
+            if let Some(lagrangian) = S::LAGRANGIAN_FUNCTIONS {
+                (lagrangian.mass_matrix)(&system, x, matrix);
+            }
+        }
         MatrixFunction::MomentumStateJacobian | MatrixFunction::MomentumRatesJacobian => {}
         MatrixFunction::LawJacobian => law_jacobian::<S, f64>(given, matrix, columns),
     }

@@ -73,22 +73,42 @@ impl Drawing {
                 [x, y] => Position::Plane([x, y]),
                 _ => Position::Plane([f64::NAN; 2]),
             };
+            let points = || (0..arguments.len()).map(point);
             match kind {
-                ShapeKind::Rod => drawing.rod(point(0), point(1)),
+                ShapeKind::Rod => drawing.rods(points()),
+                ShapeKind::Guide => drawing.guide(points()),
+                ShapeKind::Face => drawing.face(points()),
                 ShapeKind::Spring => drawing.spring(point(0), point(1)),
+                ShapeKind::Arrow => drawing.arrow(point(0), point(1)),
                 ShapeKind::Pivot => drawing.pivot(point(0)),
                 ShapeKind::Point => drawing.point(point(0)),
                 ShapeKind::Trace => drawing.trace(point(0)),
-                ShapeKind::Circle => match (point(0), argument(1)) {
-                    (Position::Plane(centre), &[radius]) => drawing.guide(circle(centre, radius)),
-                    // Nothing says about which axis: about the vertical.
-                    (Position::Space(centre), &[radius]) => {
-                        drawing.guide(circle_about(&Vector3::z(), &centre.into(), radius))
-                    }
+                ShapeKind::Circle => drawing.guide(round(point(0), argument(1), argument(2))),
+                ShapeKind::Hoop => drawing.rods(round(point(0), argument(1), argument(2))),
+                ShapeKind::Disk => drawing.face(round(point(0), argument(1), argument(2))),
+                ShapeKind::Body => drawing.body(point(0), argument(1), argument(2)),
+                ShapeKind::Frame => match (argument(1), argument(2)) {
+                    (rotation, &[length]) => drawing.frame(point(0), &turn(rotation), length),
                     _ => drawing,
                 },
             }
         })
+    }
+
+    /// A box, or a rectangle in the plane, turned by a matrix or an angle.
+    fn body(self, centre: Position, rotation: &[f64], sides: &[f64]) -> Self {
+        match (centre, sides) {
+            (Position::Plane([x, y]), &[length, width]) => {
+                let turn = turn(rotation);
+                let corner = |along: f64, across: f64| {
+                    let [along, across] = [along * length / 2.0, across * width / 2.0];
+                    [x + turn[(0, 0)] * along + turn[(0, 1)] * across, y + turn[(1, 0)] * along + turn[(1, 1)] * across]
+                };
+                self.face([corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)])
+            }
+            (centre, &[x, y, z]) => self.cuboid(centre, &turn(rotation), [x, y, z]),
+            _ => self,
+        }
     }
 
     /// The same, of a flat state with these entries.
@@ -215,6 +235,30 @@ impl Drawing {
             self.shapes.push(DrawnShape { kind, positions });
         }
         self
+    }
+}
+
+/// The corners of a circle about a point; in space about an axis, which is the vertical if none is given.
+fn round(centre: Position, radius: &[f64], axis: &[f64]) -> Vec<Position> {
+    let axis = if let [x, y, z] = *axis { Vector3::new(x, y, z) } else { Vector3::z() };
+    match (centre, radius) {
+        (Position::Plane(centre), &[radius]) => circle(centre, radius).into_iter().map(Position::from).collect(),
+        (Position::Space(centre), &[radius]) => {
+            circle_about(&axis, &centre.into(), radius).into_iter().map(Position::from).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The rotation by a matrix, which is given column by column, or about the third axis by an angle.
+fn turn(rotation: &[f64]) -> Matrix3<f64> {
+    match *rotation {
+        [angle] => {
+            let (sin, cos) = angle.sin_cos();
+            Matrix3::new(cos, -sin, 0.0, sin, cos, 0.0, 0.0, 0.0, 1.0)
+        }
+        ref columns if columns.len() == 9 => Matrix3::from_column_slice(columns),
+        _ => Matrix3::from_element(f64::NAN),
     }
 }
 

@@ -18,6 +18,10 @@ pub trait FlatModel: Sync {
     fn functions(&self) -> &'static dyn FlatFunctions;
     /// The numbers that depend on parameters alone.
     fn prepared(&self) -> Vec<f64>;
+    /// The derivatives of these numbers by the parameter at an index, if they are known exactly.
+    fn prepared_slopes(&self, _parameter: usize) -> Option<Vec<f64>> {
+        None
+    }
     /// [`Model::start`](crate::Model::start).
     ///
     /// # Errors

@@ -121,6 +121,7 @@ pub enum ListFunction {
     MomentumRates,
     Law,
     Switches,
+    InverseDynamics,
 }
 
 /// A function that gives a matrix.
@@ -132,4 +133,5 @@ pub enum MatrixFunction {
     MomentumStateJacobian,
     MomentumRatesJacobian,
     LawJacobian,
+    MassMatrix,
 }

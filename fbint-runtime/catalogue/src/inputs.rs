@@ -61,11 +61,7 @@ impl FlatSignal for Replaced {
         match &self.own {
             Some(own) => own.at(time, state, inputs),
             None if self.facts.has_laws() => {
-                // Inputs without a law are 0.
-                let (state, open) = (even(state), vec![0.0; self.facts.given_numbers().next_multiple_of(2)]);
-                let given = Given::default().with(Source::State, &state).with(Source::Prepared, &self.prepared);
-                let (given, mut list) = (given.with(Source::Inputs, &open), open.clone());
-                self.functions.doubles().list(ListFunction::Law, &given, &|_| {}, &mut list);
+                let list = by_law(self.functions, &self.prepared, state);
                 inputs.iter_mut().zip(list).for_each(|(input, law)| *input = law);
             }
             None => {}
@@ -86,4 +82,29 @@ impl FlatSignal for Replaced {
         let (own, prepared) = (self.own.as_ref().map(|own| own.copied()), self.prepared.clone());
         Box::new(Self { own, prepared, given: self.given.copied(), ..*self })
     }
+}
+
+/// The inputs that a model gives itself in a state, followed by a zero if their number is odd; those that nothing gives are 0.
+pub(crate) fn own_inputs(model: &dyn FlatModel, prepared: &[f64], state: &[f64]) -> Vec<f64> {
+    let facts = model.facts();
+    match model.input() {
+        Some(own) => {
+            let (time, mut inputs) = (facts.clock.map_or(0.0, |clock| state[clock]), vec![0.0; facts.given_numbers()]);
+            // A table has to know the time before it is asked.
+            own.hold(time);
+            own.at(time, state, &mut inputs);
+            even(&inputs).into_owned()
+        }
+        None if facts.has_laws() => by_law(model.functions(), prepared, state),
+        None => vec![0.0; facts.given_numbers().next_multiple_of(2)],
+    }
+}
+
+/// The inputs by their laws; those without one are 0.
+fn by_law(functions: &dyn FlatFunctions, prepared: &[f64], state: &[f64]) -> Vec<f64> {
+    let (state, open) = (even(state), vec![0.0; functions.facts().given_numbers().next_multiple_of(2)]);
+    let given = Given::default().with(Source::State, &state).with(Source::Prepared, prepared);
+    let (given, mut list) = (given.with(Source::Inputs, &open), open.clone());
+    functions.doubles().list(ListFunction::Law, &given, &|_| {}, &mut list);
+    list
 }

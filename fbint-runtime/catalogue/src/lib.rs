@@ -3,6 +3,7 @@
 mod compiled;
 mod controller;
 mod drawing;
+mod evaluation;
 mod flat;
 mod flat_model;
 mod flat_system;
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 pub use self::compiled::{generated_functions, prepared_numbers};
 pub use self::controller::Controller;
 pub use self::drawing::{Drawing, DrawnShape, Position, circle, circle_about};
+pub use self::evaluation::{Evaluation, ExplicitMethod, RunDirection, Unknown, slopes_by_differences};
 pub use self::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
 pub use self::functions::{FlatFunctions, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source};
 pub use self::inputs::Inputs;
@@ -182,6 +184,8 @@ pub trait AnyModel {
     fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>>;
     /// The drawing of a state in animations.
     fn drawing(&self, state: &[f64]) -> Drawing;
+    /// The model with its parameters, by its functions.
+    fn flat(&self) -> &dyn FlatModel;
 }
 
 // Compiled once, and not again for every model.
@@ -329,35 +333,72 @@ pub struct Crossing {
     pub number: f64,
 }
 
-/// A quantity that follows from the state.
-#[derive(Clone, Copy, Debug)]
+/// A quantity that follows from the time and the state.
+#[derive(Clone, Debug)]
 pub enum Quantity {
     /// The entry of the state at this index of [`SystemFacts::state`].
     Entry(usize),
     /// The output at this index of [`SystemFacts::output_names`].
     Output(usize),
+    /// An expression.
+    Expression(Law),
+}
+
+/// An expression of the time and the entries of the state, followed by the outputs if it names any.
+#[derive(Clone)]
+pub struct Law {
+    function: Arc<dyn Fn(f64, &[f64]) -> f64 + Send + Sync>,
+    has_outputs: bool,
+}
+
+impl Law {
+    /// The expression that a function of the time and the entries of the state evaluates.
+    pub fn new(function: impl Fn(f64, &[f64]) -> f64 + Send + Sync + 'static) -> Self {
+        Self { function: Arc::new(function), has_outputs: false }
+    }
+
+    /// This expression as one whose function takes the outputs behind the entries of the state.
+    #[must_use]
+    pub fn of_outputs(self) -> Self {
+        Self { has_outputs: true, ..self }
+    }
+
+    /// Its value.
+    pub fn value(&self, time: f64, state: &[f64]) -> f64 {
+        (self.function)(time, state)
+    }
+}
+
+// By hand, because functions cannot be printed.
+impl fmt::Debug for Law {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Law").field("has_outputs", &self.has_outputs).finish_non_exhaustive()
+    }
+}
+
+impl Quantity {
+    /// The quantity at a time in a state, whose outputs `outputs` gives.
+    fn value(&self, time: f64, state: &[f64], outputs: &dyn Fn(&[f64]) -> Vec<f64>) -> f64 {
+        match self {
+            Self::Entry(index) => state.get(*index).copied().unwrap_or(f64::NAN),
+            Self::Output(index) => outputs(state).get(*index).copied().unwrap_or(f64::NAN),
+            Self::Expression(law) if law.has_outputs => law.value(time, &[state, &*outputs(state)].concat()),
+            Self::Expression(law) => law.value(time, state),
+        }
+    }
 }
 
 impl Crossing {
-    /// The quantity in a state of a model.
-    pub fn value(&self, model: &dyn AnyModel, state: &[f64]) -> f64 {
-        let value = match self.quantity {
-            Quantity::Entry(index) => state.get(index).copied(),
-            Quantity::Output(index) => model.outputs(state).get(index).copied(),
-        };
-        value.unwrap_or(f64::NAN)
+    /// The quantity of a model at a time in a state.
+    pub fn value(&self, model: &dyn AnyModel, time: f64, state: &[f64]) -> f64 {
+        self.quantity.value(time, state, &|state| model.outputs(state))
     }
 
-    /// The end of a run where the quantity passes the number; `output` gives an output in a state, by its index.
-    fn event<'a>(&self, output: impl Fn(&[f64], usize) -> Option<f64> + 'a) -> Event<'a, Vec<f64>> {
-        let Self { quantity, number, .. } = *self;
-        let event = Event::new(&*self.name, move |_, state: &Vec<f64>| {
-            let value = match quantity {
-                Quantity::Entry(index) => state.get(index).copied(),
-                Quantity::Output(index) => output(state, index),
-            };
-            value.unwrap_or(f64::NAN) - number
-        });
+    /// The end of a run where the quantity passes the number; `outputs` gives the outputs in a state.
+    fn event<'a>(&self, outputs: impl Fn(&[f64]) -> Vec<f64> + 'a) -> Event<'a, Vec<f64>> {
+        let (quantity, number) = (self.quantity.clone(), self.number);
+        let event =
+            Event::new(&*self.name, move |time, state: &Vec<f64>| quantity.value(time, state, &outputs) - number);
         if self.is_below { event.falling().terminal() } else { event.rising().terminal() }
     }
 

@@ -67,9 +67,10 @@ impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
     /// The end of a run where a quantity passes a number.
     fn event(&self, crossing: &Crossing) -> Event<'static, Vec<f64>> {
         let (system, controller) = (self.system.prepare(), controller(&self.system, self.inputs.as_ref()));
-        crossing.event(move |state, index| {
+        let count = self.system.facts().output_names.len();
+        crossing.event(move |state| {
             let x = with_zeros(state);
-            with_inputs(system, controller.as_ref(), &x).outputs(&x).as_ref().get(index).copied()
+            with_inputs(system, controller.as_ref(), &x).outputs(&x).as_ref()[..count].to_vec()
         })
     }
 
@@ -81,7 +82,7 @@ impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
     }
 
     /// The entries of a state.
-    fn flat(&self, state: S::State) -> Vec<f64> {
+    fn entries(&self, state: S::State) -> Vec<f64> {
         let state: Vector<S> = state.into();
         state.as_ref()[..self.system.facts().state.len()].to_vec()
     }
@@ -146,7 +147,7 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
     }
 
     fn repair(&self, guess: &[f64], held: &[&str]) -> Result<Vec<f64>, Error> {
-        ConsistentStart::new(&self.system).hold(held)?.solve(self.vector(guess)).map(|start| self.flat(start))
+        ConsistentStart::new(&self.system).hold(held)?.solve(self.vector(guess)).map(|start| self.entries(start))
     }
 
     fn run(
@@ -178,7 +179,7 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
         let map = self.map(plan);
         let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_ref());
-        simulation.final_state(&plan.settings).map(|end| self.flat(end))
+        simulation.final_state(&plan.settings).map(|end| self.entries(end))
     }
 
     fn further_methods(&self) -> Vec<Scheme> {
@@ -264,6 +265,10 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
 
     fn drawing(&self, state: &[f64]) -> Drawing {
         self.system.flat().drawing(state)
+    }
+
+    fn flat(&self) -> &dyn FlatModel {
+        self.system.flat()
     }
 }
 

@@ -108,11 +108,11 @@ impl Long {
 
     /// The end of a run where a quantity passes a number.
     fn event<'a>(&'a self, crossing: &'a Crossing) -> Event<'a, Vec<f64>> {
-        crossing.event(move |state, index| {
+        crossing.event(move |state| {
             let mut outputs = vec![0.0; self.facts().output_names.len()];
             let state = &state[..self.facts().state.len()];
             self.system_at(state).outputs_at(state, &mut outputs);
-            outputs.get(index).copied()
+            outputs
         })
     }
 }
@@ -231,5 +231,9 @@ impl AnyModel for Long {
 
     fn drawing(&self, state: &[f64]) -> Drawing {
         self.model.drawing(state)
+    }
+
+    fn flat(&self) -> &dyn FlatModel {
+        &*self.model
     }
 }

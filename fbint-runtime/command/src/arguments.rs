@@ -1,17 +1,19 @@
 //! The command line, and the help that teaches it.
 
-mod values;
+pub(crate) mod values;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
+use crate::section::SectionFile;
 pub(crate) use values::{Assignment, Distribution, GainsArgument, Variation};
 use values::{
-    assignment, condition, finite, gains, input, interval, members, positive, seconds, seed, steps, threads, variation,
+    assignment, condition, finite, gains, input, interval, members, positive, seconds, section, seed, steps, threads,
+    variation,
 };
 
 /// The task of the command; [`execute`](Self::execute) does it.
@@ -53,6 +55,11 @@ pub enum Command {
     Export(ExportArguments),
 }
 
+/// The method by default.
+const METHOD: &str = "rk4";
+/// The time at the end by default.
+const UNTIL: f64 = 10.0;
+
 const RUN_EXAMPLES: &str = "\
 Examples:
   {program} run {model} --until 100
@@ -66,30 +73,32 @@ Examples:
   {program} run {model} --guess {entry}=0.3 --plot run.svg
   {program} run {model} --until 20 --out run.csv --checkpoint run.checkpoint
   {program} run {model} --method dop853 --until-event '{entry}<0'
+  {program} run {model} --until-event '{entry}^2 > 2' --until 50
+  {program} run pendulum.rs --until 1000 --section top=top.csv --section top=top.svg
   {program} run {model} --until 20 --animate run.html
   {program} run pendulum.rs --until 20 --plot pendulum.svg  (a model in a file)
 
 Model:
   Give a name that `{program} list` shows; the record of a run, which repeats it; or a file that holds the attribute `feedback_system`
   and its struct, as in a crate, with `default` and `start` (a build with the feature `text`). fbint derives its equations when it reads
-  the file. FILE.rs:MODEL selects one of several models, by a name that `{program} list FILE.rs` shows.
+  the file, and passes over the other items of a crate's source file. FILE.rs:MODEL selects one of several models, by a name that
+  `{program} list FILE.rs` shows.
 
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince, dop853 and rodas5p choose their steps so that the error
   of each step stays below --atol plus --rtol times the state; without --atol it is --rtol times the size of each variable so far. rodas5p is for what is stiff: springs, dampers or gains that are fast
-  against the motion, in models with the key `derivatives`. taylor is for errors near rounding, in models with the key `taylor` and
+  against the motion, in models with the key `derivatives` and in all models from files. taylor is for errors near rounding, in models with the key `taylor` and
   in all models from files: it takes --rtol alone, which decides the order, 20 at 1e-15 and 12 at 1e-9. gauss4, gauss8, gauss16,
   rattle, stormer-verlet and discrete-hamel take
-  steps of one size and keep the structure of the motion by themselves: long runs without a drift of the energy, at steps that are
-  not too long.
+  steps of one size and keep the structure of the motion: in long runs the energy does not drift, at steps that are not too long.
   A method that chooses its steps knows the field at a few points of each and nothing of what happens between them. Where a force
   depends on the time, its steps are at most a 250th of the run while nothing moves, so that it does not pass by a pulse on what
   rests; --max-step bounds every step instead. After a second, a run that will take more than five minutes says how long.
 
 Gains:
   Without --gains the state is projected after each step onto the level set of all integrals, in the metric of the error that
-  the method estimates for its own steps, which needs no number. With --gains, or by a method that keeps the structure of the motion
-  by itself, it is projected only if --project is given:
+  the method estimates for its own steps, which needs no number. --gains replaces the projection by feedback, and methods that keep the
+  structure of the motion project nothing; --project adds the projection to either:
   none              the derived field alone
   K                 one gain for every integral; K1,K2,.. are gains for each, in the order that `{program} list` shows
   relaxation:TAU    every violation decays as exp(-t / TAU); a few steps are a good TAU
@@ -98,8 +107,8 @@ Gains:
   Constant gains make the field stiff. The command refuses a step that is too large for them, and names the largest step that works.
 
 Start:
-  A model has a start, of which --start sets entries: 'q[0]=1' one, q=1,2 a whole vector. Where its declaration has none, --start has to
-  set all of them. A start that violates a constraint is refused with the name and the value
+  --start changes entries of the start that a model declares: 'q[0]=1' one, q=1,2 a whole vector. A model that declares none needs all
+  of them. A start that violates a constraint is refused with the name and the value
   of the constraint. --repair moves it to a consistent start nearby, with the entries that --start sets. Entries that --guess sets
   say where the search begins, and are moved as all others are.
 
@@ -110,17 +119,20 @@ Inputs:
   neither the model nor --input gives is 0, which a note says.
 
 Event:
-  --until-event 'NAME < NUMBER' or 'NAME > NUMBER' ends the run where the condition becomes true, at --until at the latest. The quotes
+  --until-event 'NAME < NUMBER' or 'NAME > NUMBER' ends the run where the condition becomes true, at --until at the latest. Either side
+  may be an expression of the state, the time, the parameters and the outputs, as in 'x^2 + p > 3' or 'q.norm() < 2 * l'. The quotes
   keep the shell from taking < and > for itself. The run follows the quantity within each step: it also finds a condition that becomes
   true and false again before the step ends, and locates its time. The command refuses a condition that is true at the start, or that
   becomes true where a motion begins at rest. You can continue a run from the event that ended it, under the same condition: a quantity
   that passes the number exactly at the start does not count.
+  --section NAME=FILE writes where the event or the section NAME of the declaration occurred: as CSV or Parquet a row for each time, with
+  the state before any reset and the outputs, as SVG or PNG a dot for each, every coordinate against its momentum or its rate.
 
 Files:
-  The ending decides the format: .csv or .parquet for --out, .svg or .png for --plot, .html for --animate. Parquet takes a build with
-  the feature `parquet`; a PNG takes one with the feature `png`, and has text in a font of this computer. Every file appears whole or
-  not at all. Every run leaves a record of its settings, its code and its result: four-bar.run.json next to
-  four-bar.csv, named after --out, or else --plot, --animate or --checkpoint, so that runs with files of their own keep their
+  The ending decides the format: .csv or .parquet for --out, .svg or .png for --plot, .html for --animate, any of the first four for
+  --section. Parquet takes a build with the feature `parquet`; a PNG takes one with the feature `png`, and has text in a font of this
+  computer. Every file appears whole or not at all. Every run leaves a record of its settings, its code and its result:
+  four-bar.run.json next to four-bar.csv, named after --out, or else --plot, --animate, --section or --checkpoint, so that runs with files of their own keep their
   records; MODEL.run.json in the current folder for a run without files. `{program} run four-bar.run.json` repeats the run.
   A file replaces one that fbint has written, and any other only with --force. The source of a model is never replaced.
   Columns of --out are t, the entries of the state, d(NAME) for the change of each integral, and the outputs. Tables and figures use
@@ -134,13 +146,14 @@ Figure:
   --plot draws on a sheet of A4: each vector, matrix and scalar of the state over time; the paths of the points and traces that the
   model draws; each scalar coordinate against its momentum or its rate; and |change| of all integrals in one panel, where those at
   rounding have one line in common and are named below. Steps that a method chooses are drawn through its dense output, unless --every
-  is given or there are more than 2000 of them; the changes of integrals are those of the steps.
+  is given or there are more than 2000 of them; changes of integrals are drawn at the ends of steps alone.
   --of chooses the panels: 'NAME' draws a column over time, 'NAME,NAME' the second one against the first, and drift the change of every
   integral. The quotes keep the shell from taking brackets for itself.
 
 Animation:
   The page needs a browser and nothing else, not even a network. It shows at most 2000 samples of the run, evenly chosen, and where
-  they are far apart, positions between them that are interpolated by the derived field. Changes of integrals are those of samples.
+  they are far apart, positions between them that are interpolated by the derived field. Changes of integrals are shown at samples alone;
+  those that are rounding share one grey line.
 
 Interruption:
   Ctrl-C ends a run between two steps with exit code 130. The run writes its record, and no table or figure. With --checkpoint it also
@@ -166,6 +179,9 @@ pub struct RunArguments {
     /// Write a page on which the mechanism moves, with what happened to its integrals, as HTML for any browser.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) animate: Option<PathBuf>,
+    /// Write where an event or a section of the model occurred, as a table, or as a picture of the points in phase planes; may be repeated.
+    #[arg(long = "section", value_name = "NAME=FILE.csv|FILE.parquet|FILE.svg|FILE.png", value_parser = section)]
+    pub(crate) sections: Vec<SectionFile>,
     /// Keep checkpoints in this file, from which `resume` resumes the run if it is interrupted.
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
@@ -182,8 +198,9 @@ pub struct RunArguments {
 pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) integration: Integration,
-    /// End the run where an entry of the state, or an output, falls below a number or rises above it.
-    #[arg(long, value_name = "NAME<NUMBER|NAME>NUMBER", value_parser = condition)]
+    /// End the run where an entry of the state, an output, or an expression in the names of the model falls below another one or rises
+    /// above it.
+    #[arg(long, value_name = "NAME<NUMBER|EXPRESSION>EXPRESSION", value_parser = condition)]
     pub(crate) until_event: Option<Condition>,
     /// The time between two samples of the trajectory, or 0 for a sample at every step; default: about 1000 samples, or up to 2000 of a
     /// method that chooses its steps: each of them, or where there are more every second, fourth and so on.
@@ -192,19 +209,35 @@ pub(crate) struct RunOptions {
 }
 
 impl RunOptions {
+    /// The options of a run of a model for which nothing else is given.
+    pub(crate) fn of(model: &str) -> Self {
+        let integration = Integration {
+            model: model.to_owned(),
+            folder: None,
+            method: METHOD.to_owned(),
+            step: None,
+            rtol: None,
+            atol: None,
+            max_step: None,
+            max_steps: None,
+            project: false,
+            until: UNTIL,
+            gains: None,
+            parameters: Vec::new(),
+            inputs: Vec::new(),
+            start: Vec::new(),
+            guess: Vec::new(),
+            repair: false,
+        };
+        Self { integration, until_event: None, every: None }
+    }
+
     /// Whether nothing but the model is given.
     pub(crate) fn are_bare(&self) -> Result<bool, Box<dyn Error>> {
-        let bare = Bare::try_parse_from(["", &self.integration.model])?.integration;
+        let bare = Self::of(&self.integration.model).integration;
         let is_bare = serde_json::to_value(&self.integration)? == serde_json::to_value(bare)?;
         Ok(is_bare && self.until_event.is_none() && self.every.is_none())
     }
-}
-
-/// A command line with a model alone.
-#[derive(Parser)]
-struct Bare {
-    #[command(flatten)]
-    integration: Integration,
 }
 
 /// The model, its start, and the method of a run or an ensemble.
@@ -216,7 +249,7 @@ pub(crate) struct Integration {
     #[arg(skip)]
     pub(crate) folder: Option<PathBuf>,
     /// The integrator.
-    #[arg(long, default_value = "rk4", value_parser = values::methods())]
+    #[arg(long, default_value = METHOD, value_parser = values::methods())]
     pub(crate) method: String,
     /// The step size h of a method with a fixed step; default: 1e-3.
     #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
@@ -241,7 +274,7 @@ pub(crate) struct Integration {
     #[arg(long)]
     pub(crate) project: bool,
     /// The time at the end; a run starts at the time of its start, which is 0 by default: `--start t=-8`.
-    #[arg(long, value_name = "T", default_value_t = 10.0, allow_hyphen_values = true, value_parser = finite)]
+    #[arg(long, value_name = "T", default_value_t = UNTIL, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) until: f64,
     /// The gains of the feedback, instead of a projection after each step.
     #[arg(long, value_name = "GAINS", value_parser = gains, allow_hyphen_values = true)]
@@ -393,9 +426,9 @@ pub struct ResumeArguments {
 
 #[derive(Args, Debug)]
 pub struct ListArguments {
-    /// A file with models, instead of the program's own.
-    #[arg(value_name = "FILE.rs")]
-    pub(crate) file: Option<String>,
+    /// A model, or a file with models, instead of all models of the program.
+    #[arg(value_name = "NAME|FILE.rs")]
+    pub(crate) model: Option<String>,
 }
 
 #[derive(Args, Debug)]

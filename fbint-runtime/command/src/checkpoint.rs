@@ -19,6 +19,7 @@ use crate::catalogue::Entry;
 use crate::help::program;
 use crate::job::{Job, code_sha256, sha256};
 use crate::output::{OutputFile, is_record, reason};
+use crate::section::{self, SectionFile};
 
 const FORMAT: u32 = 1;
 /// The version of this program, which a checkpoint holds as `fbint`.
@@ -54,6 +55,9 @@ pub(crate) struct Files {
     /// The panels of the figure, as they were asked for.
     pub(crate) of: Vec<String>,
     pub(crate) animate: Option<PathBuf>,
+    /// The files of sections.
+    #[serde(default)]
+    pub(crate) sections: Vec<SectionFile>,
     /// Whether they replace files that fbint has not written, too.
     pub(crate) force: bool,
 }
@@ -62,7 +66,9 @@ impl Files {
     /// These files by paths that do not depend on the current folder.
     pub(crate) fn absolute(self) -> io::Result<Self> {
         let absolute = |path: Option<PathBuf>| path.map(std::path::absolute).transpose();
-        Ok(Self { out: absolute(self.out)?, plot: absolute(self.plot)?, animate: absolute(self.animate)?, ..self })
+        let Self { out, plot, animate, sections, .. } = self;
+        let (out, plot, animate) = (absolute(out)?, absolute(plot)?, absolute(animate)?);
+        Ok(Self { out, plot, animate, sections: section::absolute(sections)?, ..self })
     }
 }
 

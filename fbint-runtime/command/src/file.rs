@@ -14,6 +14,8 @@ use std::path::Path;
 use std::path::PathBuf;
 
 #[cfg(feature = "text")]
+use fbint_export::declarations_in;
+#[cfg(feature = "text")]
 use fbint_text::{Mistakes, OpenValues};
 
 use crate::arguments::{Integration, Variation};
@@ -42,16 +44,11 @@ impl<'n> InFile<'n> {
     /// The file that a name means, if it is not the name of a model of the program.
     pub(crate) fn named(name: &'n str) -> Option<Self> {
         if name.ends_with(ENDING) {
-            return Some(Self::at(name));
+            return Some(Self { path: name, model: None });
         }
         let colon = name.rfind(':')?;
         let (path, model) = (&name[..colon], &name[colon + 1..]);
         path.ends_with(ENDING).then_some(Self { path, model: Some(model) })
-    }
-
-    /// All of what is in a file.
-    pub(crate) fn at(path: &'n str) -> Self {
-        Self { path, model: None }
     }
 
     /// The model, with its default parameters.
@@ -80,19 +77,28 @@ impl<'n> InFile<'n> {
         }
     }
 
-    /// All models of the file.
+    /// The model that is named, or else all models of the file.
     ///
     /// # Errors
     ///
     /// If the file cannot be read, or is mistaken: then all mistakes, each with its place in the file.
     pub(crate) fn entries(self) -> Result<Vec<Entry>, Box<dyn Error>> {
-        read(Path::new(self.path))
+        let mut entries = read(Path::new(self.path))?;
+        match self.model {
+            Some(_) => Ok(vec![entries.swap_remove(self.place(&entries)?)]),
+            None => Ok(entries),
+        }
     }
 }
 
 /// The file that a model is in, or its name.
 pub(crate) fn model_file(name: &str) -> &str {
     InFile::named(name).map_or(name, |file| file.path)
+}
+
+/// The model in a text that a name means, unless it means the only one.
+pub(crate) fn model_in(name: &str) -> Option<&str> {
+    InFile::named(name).map_or(Some(name), |file| file.model)
 }
 
 /// The model that a name means: its derivation with its programs, which follow from the derivations of the crate if it keeps any, and the
@@ -105,7 +111,9 @@ pub(crate) fn declared(models: &[Entry], name: &str) -> Result<(fbint_text::Mode
         return Ok((programs_of(&entry, None)?, entry));
     };
     let path = Path::new(file.path);
-    let text = fbint_export::declarations_in(&text_of(path)?);
+    let source = text_of(path)?;
+    note_left_out(file.path, &source);
+    let text = declarations_in(&source);
     let mistaken = |mistakes| MistakenText { mistakes, name: file.path.to_owned() };
     let mut models = fbint_text::programs(&text, package_of(path).as_deref()).map_err(mistaken)?;
     let mut entries = of_text(&text, file.path, &mut |line| complain(&line))?;
@@ -167,12 +175,67 @@ pub(crate) fn check_values(arguments: &Integration, vary: &[Variation]) -> Resul
     let is_meant = |name: &str| model.is_none_or(|model| model == lower_case(name));
     let open = OpenValues { is_meant: &is_meant, parameter: &parameter, start: (!has_start).then_some(start) };
     let mistaken = |mistakes| MistakenText { mistakes, name: path.display().to_string() };
-    Ok(fbint_text::check_values(&text, &open).map_err(mistaken)?)
+    Ok(fbint_text::check_values(&declarations_in(&text), &open).map_err(mistaken)?)
 }
 
 #[cfg(not(feature = "text"))]
 pub(crate) fn check_values(_: &Integration, _: &[Variation]) -> Result<(), Box<dyn Error>> {
     Ok(())
+}
+
+/// The text of the file that a name means, if it means one. The path of the file starts from a folder.
+#[cfg(feature = "text")]
+pub(crate) fn text_named(folder: Option<&Path>, name: &str) -> Result<Option<String>, Box<dyn Error>> {
+    let Some(InFile { path, .. }) = InFile::named(name) else { return Ok(None) };
+    let text = text_of(&folder.map_or(PathBuf::from(path), |folder| folder.join(path)))?;
+    note_left_out(path, &text);
+    Ok(Some(text))
+}
+
+/// Says on stderr which code of models is passed over.
+#[cfg(feature = "text")]
+fn note_left_out(path: &str, text: &str) {
+    for line in left_out(text) {
+        complain(&format!("note: {path}: {line}"));
+    }
+}
+
+/// The code of models in a text that is passed over, a line for each model.
+#[cfg(feature = "text")]
+pub fn left_out(text: &str) -> Vec<String> {
+    let line = |(model, functions): (String, Vec<String>)| {
+        format!(
+            "`impl Model for {model}` is passed over with its functions {}: a text has its declaration alone, whose keys `start`, `event`, \
+             `input` and `draw` say such things",
+            functions.join(", ")
+        )
+    };
+    fbint_export::left_out(text).into_iter().map(line).collect()
+}
+
+#[cfg(not(feature = "text"))]
+pub(crate) fn text_named(_: Option<&Path>, _: &str) -> Result<Option<String>, Box<dyn Error>> {
+    Ok(None)
+}
+
+/// The model of a text that a name means, with its default parameters: the name of a model, of a file with one, or of one in a file.
+pub(crate) fn load_text(text: &str, name: &str) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
+    let entries = entries_of(text, model_file(name))?;
+    let index = match InFile::named(name) {
+        Some(file) => file.place(&entries)?,
+        None => nearest::find("model", name, &entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>())?,
+    };
+    Ok((entries[index].load)())
+}
+
+#[cfg(feature = "text")]
+fn entries_of(text: &str, name: &str) -> Result<Vec<Entry>, Box<dyn Error>> {
+    of_text(text, name, &mut |line| complain(&line))
+}
+
+#[cfg(not(feature = "text"))]
+fn entries_of(_: &str, name: &str) -> Result<Vec<Entry>, Box<dyn Error>> {
+    read(Path::new(name))
 }
 
 /// A name for files about a model. A model in a file has its own name, or the file's without folder and ending.
@@ -183,7 +246,7 @@ pub(crate) fn stem(name: &str) -> &str {
 
 #[cfg(feature = "text")]
 fn read(path: &Path) -> Result<Vec<Entry>, Box<dyn Error>> {
-    of_text(&text_of(path)?, &path.display().to_string(), &mut |line| complain(&line))
+    entries_of(&text_of(path)?, &path.display().to_string())
 }
 
 #[cfg(feature = "text")]
@@ -196,7 +259,7 @@ fn text_of(path: &Path) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(bytes).map_err(|_| format!("{name} is not a text: it is not in UTF-8"))?)
 }
 
-/// All models of a text, which mistakes call `name`. After each second of a derivation that begins another task,
+/// All models of a text, which mistakes call `name`. Items that declare no model are passed over, as in a source file of a crate. After each second of a derivation that begins another task,
 /// `say` gets a line that names the task.
 ///
 /// # Errors
@@ -211,7 +274,7 @@ pub fn of_text(text: &str, name: &str, say: &mut dyn FnMut(String)) -> Result<Ve
             say(format!("{name}: still {task} after {seconds} s; Ctrl-C interrupts"));
         }
     };
-    let entries = fbint_text::entries(text, &mut watch);
+    let entries = fbint_text::entries(&declarations_in(text), &mut watch);
     entries.map_err(|mistakes| MistakenText { mistakes, name: name.to_owned() }.into())
 }
 

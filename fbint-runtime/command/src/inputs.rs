@@ -5,14 +5,10 @@ mod table;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
-use std::sync::Arc;
 
 use self::table::{Rows, Table};
-use crate::catalogue::{AnyModel, FlatSignal, Inputs};
+use crate::catalogue::{AnyModel, FlatSignal, Inputs, Law};
 use crate::nearest;
-
-/// An expression in a state and at a time.
-pub(crate) type Law = Arc<dyn Fn(f64, &[f64]) -> f64 + Send + Sync>;
 
 /// Gives a model the inputs that are named, each by a law or the name of a table.
 pub(crate) fn give(
@@ -33,7 +29,10 @@ pub(crate) fn give(
         let place = nearest::find("input", name, names)?;
         let source = match Rows::read(name, source.trim(), folder.unwrap_or(Path::new("")))? {
             Some(rows) => Given::Table(rows),
-            None => Given::Law(law_of(model, name, source.trim())?),
+            None => {
+                let law = source.trim();
+                Given::Law(law_of(model, &format!("--input {name}: `{law}`"), law, &[])?)
+            }
         };
         found.push(names[place]);
         sources.push((place, source));
@@ -45,7 +44,7 @@ pub(crate) fn give(
     }
     model.set_inputs(Inputs::new(found, move || {
         let started = |source: &Given| match source {
-            Given::Law(law) => Source::Law(Arc::clone(law)),
+            Given::Law(law) => Source::Law(law.clone()),
             Given::Table(rows) => Source::Table(Table::of(rows)),
         };
         Box::new(Signals { sources: sources.iter().map(|(place, source)| (*place, started(source))).collect() })
@@ -75,7 +74,7 @@ impl FlatSignal for Signals {
     fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]) {
         for (place, source) in &self.sources {
             inputs[*place] = match source {
-                Source::Law(law) => law(time, state),
+                Source::Law(law) => law.value(time, state),
                 Source::Table(table) => table.at(time),
             };
         }
@@ -103,52 +102,59 @@ impl Signals {
     }
 }
 
+/// Refuses an expression.
 #[cfg(not(feature = "text"))]
-fn law_of(_: &dyn AnyModel, name: &str, law: &str) -> Result<Law, Box<dyn Error>> {
-    Err(format!("--input {name}: the law `{law}` takes a build with the feature `text`; a table is NAME=FILE.csv")
-        .into())
+pub(crate) fn law_of(_: &dyn AnyModel, what: &str, _: &str, _: &[String]) -> Result<Law, Box<dyn Error>> {
+    Err(format!("{what}: an expression takes a build with the feature `text`").into())
 }
 
 #[cfg(feature = "text")]
-use self::expressions::law_of;
+pub(crate) use self::expressions::law_of;
 
 /// Laws are the outputs of a model that does not move, which has the variables that they name.
 #[cfg(feature = "text")]
 mod expressions {
     use std::error::Error;
     use std::fmt::Write as _;
-    use std::sync::Arc;
 
     use fbint_runtime::{StateEntry, StateRole};
 
-    use super::Law;
-    use crate::catalogue::{AnyModel, FlatModel, Given, ListFunction, Source};
+    use crate::catalogue::{AnyModel, FlatModel, Given, Law, ListFunction, Source};
+    use crate::names::groups;
 
-    /// The law of an input that is written in the names of a model.
-    pub(super) fn law_of(model: &dyn AnyModel, name: &str, law: &str) -> Result<Law, Box<dyn Error>> {
-        let (text, entries, has_time) = still_model(model, law);
+    /// An expression in the names of a model, and in those of numbers that follow the entries of the state in what it is evaluated in. The
+    /// message about a mistake begins with `what` it is.
+    pub(crate) fn law_of(
+        model: &dyn AnyModel,
+        what: &str,
+        law: &str,
+        further: &[String],
+    ) -> Result<Law, Box<dyn Error>> {
+        let (text, entries, has_time) = still_model(model, law, further);
         let models = fbint_text::models(&text).map_err(|mistakes| {
             let messages: Vec<String> = mistakes.list().iter().map(|mistake| mistake.in_one_line()).collect();
-            format!("--input {name}: `{law}`: {}", messages.join("; "))
+            format!("{what}: {}", messages.join("; "))
         })?;
         let still = models.into_iter().next().ok_or("a law is one expression")?;
         let (functions, prepared) = (still.functions(), even(still.prepared()));
         if still.facts().output_names.len() != 1 {
-            return Err(format!("--input {name}: `{law}` is not a number").into());
+            return Err(format!("{what} is not a number").into());
         }
-        Ok(Arc::new(move |time, state| {
+        let has_further = entries.iter().any(|entry| *entry >= model.facts().state.len());
+        let law = Law::new(move |time, state| {
             let mut x: Vec<f64> = entries.iter().map(|entry| state[*entry]).collect();
             x.extend(has_time.then_some(time));
             let (x, mut list) = (even(x), [0.0; 2]);
             let given = Given::default().with(Source::State, &x).with(Source::Prepared, &prepared);
             functions.doubles().list(ListFunction::Outputs, &given, &|_| {}, &mut list);
             list[0]
-        }))
+        });
+        Ok(if has_further { law.of_outputs() } else { law })
     }
 
     /// A model that stands still and has the law for its output; which entries of the state it has; and whether it has the time.
-    fn still_model(model: &dyn AnyModel, law: &str) -> (String, Vec<usize>, bool) {
-        let (facts, law) = (model.facts(), with_methods(law));
+    fn still_model(model: &dyn AnyModel, law: &str, further: &[String]) -> (String, Vec<usize>, bool) {
+        let (facts, law) = (model.facts(), with_methods(&with_powers(law)));
         let words: Vec<&str> = law.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
         let (mut state, mut dynamics, mut entries) = (String::new(), String::new(), Vec::new());
         let is_free = |entry: &StateEntry| !matches!(entry.role, StateRole::Time | StateRole::Work);
@@ -165,6 +171,13 @@ mod expressions {
             let _ = write!(state, "{name}{}, ", shape(&names));
             let _ = write!(dynamics, "{name} = 0 * {name}, ");
             entries.extend(own);
+        }
+        let names: Vec<&str> = further.iter().map(String::as_str).collect();
+        for group in groups(&names).iter().filter(|group| words.contains(&group.base)) {
+            let (name, positions) = (group.base, group.array().positions);
+            let _ = write!(state, "{name}{}, ", shape(&group.entries));
+            let _ = write!(dynamics, "{name} = 0 * {name}, ");
+            entries.extend(positions.into_iter().map(|position| facts.state.len() + position));
         }
         if entries.is_empty() {
             (state, dynamics) = ("nothing_moves, ".to_owned(), "nothing_moves = 0 * nothing_moves, ".to_owned());
@@ -221,6 +234,51 @@ mod expressions {
         written + rest
     }
 
+    /// An expression in which `x^2` is `x.powi(2)`, and `x^(1 / 2)` is `x.powf(1 / 2)`. Rust's own `^` binds less than a sum does.
+    fn with_powers(text: &str) -> String {
+        let (mut written, mut rest) = (String::new(), text);
+        while let Some(place) = rest.find('^') {
+            written += rest[..place].trim_end();
+            rest = rest[place + 1..].trim_start();
+            let (exponent, after) = rest.split_at(exponent(rest));
+            let base = written.len() - operand(&written);
+            let inner = exponent.strip_prefix('(').and_then(|inner| inner.strip_suffix(')'));
+            let call = match exponent.parse::<i32>() {
+                Ok(_) => format!("powi({exponent})"),
+                Err(_) => format!("powf({})", with_powers(inner.unwrap_or(exponent))),
+            };
+            let base = written.split_off(base);
+            let _ = write!(written, "({base}).{call}");
+            rest = after;
+        }
+        written + rest
+    }
+
+    /// The length of the operand at the end of a text: a name or a number with brackets, calls and methods, or a parenthesis.
+    fn operand(text: &str) -> usize {
+        let (mut depth, mut length) = (0, 0);
+        for letter in text.chars().rev() {
+            match letter {
+                ')' | ']' => depth += 1,
+                '(' | '[' if depth > 0 => depth -= 1,
+                _ if depth > 0 || letter.is_alphanumeric() || ['_', '.'].contains(&letter) => {}
+                _ => break,
+            }
+            length += letter.len_utf8();
+        }
+        length
+    }
+
+    /// The length of the exponent at the start of a text: a number with its sign, a name, or a parenthesis.
+    fn exponent(text: &str) -> usize {
+        if text.starts_with('(') {
+            return closing(text).map_or(text.len(), |close| close + 1);
+        }
+        let sign = usize::from(text.starts_with('-'));
+        let is_part = |letter: char| letter.is_alphanumeric() || ['_', '.'].contains(&letter);
+        sign + text[sign..].find(|letter| !is_part(letter)).unwrap_or(text.len() - sign)
+    }
+
     /// Where the parenthesis closes with which a text begins.
     fn closing(text: &str) -> Option<usize> {
         let mut depth = 0;
@@ -241,6 +299,21 @@ mod expressions {
             ("", ""),
         ] {
             assert_eq!(with_methods(law), expected);
+        }
+    }
+
+    #[cfg(test)]
+    #[test]
+    fn powers_become_methods() {
+        for (law, expected) in [
+            ("q[0]^2 + p > 3", "(q[0]).powi(2) + p > 3"),
+            ("-x^2 * (a + b)^-1", "-(x).powi(2) * ((a + b)).powi(-1)"),
+            ("q.norm() ^ (n + 1/2)", "(q.norm()).powf(n + 1/2)"),
+            ("sin(x^2)^3", "(sin((x).powi(2))).powi(3)"),
+            ("r[(0, 1)]^0.5", "(r[(0, 1)]).powf(0.5)"),
+            ("^", "().powf()"),
+        ] {
+            assert_eq!(with_powers(law), expected);
         }
     }
 

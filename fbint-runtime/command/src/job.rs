@@ -3,20 +3,24 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
+use std::mem::take;
 use std::path::PathBuf;
 
 use fbint_runtime::Settings;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load_from};
+use crate::catalogue::{AnyModel, Entry, Feedback, Plan, Run, Sample, load_from};
 use crate::condition::Condition;
-use crate::{inputs, nearest};
+use crate::{file, inputs, nearest};
 
 /// A run as records and checkpoints describe it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) model: String,
+    /// The text that declares the model, unless it is one of the program's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
     /// The folder from which the path of its file starts. Records do not have it: equal runs have equal records.
     #[serde(skip)]
     pub(crate) folder: Option<PathBuf>,
@@ -31,12 +35,18 @@ pub(crate) struct Job {
     /// Where the run ends before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) until_event: Option<Condition>,
+    /// The times of the samples, if they are given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) t_eval: Option<Vec<f64>>,
 }
 
 impl Job {
     /// The model with the parameters of this job.
     pub(crate) fn model(&self, models: &[Entry]) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
-        let mut model = load_from(self.folder.as_deref(), models, &self.model)?;
+        let mut model = match &self.text {
+            Some(text) => file::load_text(text, &self.model)?,
+            None => load_from(self.folder.as_deref(), models, &self.model)?,
+        };
         let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
         for (name, value) in &self.parameters {
             model.set_parameter(nearest::find("parameter", name, &names)?, *value);
@@ -57,12 +67,21 @@ impl Job {
 
     /// Whether samples have separate times, and are not at steps.
     pub(crate) fn has_sample_times(&self) -> bool {
-        self.settings.every.is_some_and(|every| every > 0.0)
+        self.t_eval.is_some() || self.settings.every.is_some_and(|every| every > 0.0)
+    }
+
+    /// Leaves the start and the end of a run out of its samples, unless they are among the times that are given.
+    pub(crate) fn keep_asked_for(&self, run: &mut Run) {
+        let Some(times) = &self.t_eval else { return };
+        let has_start = times.first().is_some_and(|time| *time <= self.settings.from);
+        let reached = times.iter().filter(|time| **time <= run.time);
+        let samples = take(&mut run.trajectory).into_iter().skip(usize::from(!has_start));
+        run.trajectory = samples.zip(reached).map(|(sample, &time)| Sample { time, ..sample }).collect();
     }
 
     pub(crate) fn plan(&self, model: &dyn AnyModel) -> Result<Plan, Box<dyn Error>> {
         let until_event = self.until_event.as_ref().map(|condition| condition.of(model)).transpose()?;
-        Ok(Plan { until_event, ..Plan::new(self.settings, self.gains.clone()) })
+        Ok(Plan { until_event, times: self.t_eval.clone(), ..Plan::new(self.settings, self.gains.clone()) })
     }
 }
 

@@ -57,6 +57,7 @@ mod report;
 pub mod request;
 pub mod results;
 mod run;
+mod section;
 mod show;
 mod spread;
 mod start;

@@ -5,16 +5,27 @@ use std::io::{Write, stdout};
 
 use crate::arguments::ListArguments;
 use crate::catalogue::{Entry, printable};
-use crate::file::InFile;
+use crate::file::{InFile, model_file};
 use crate::help::program;
 use crate::names::shapes;
+use crate::nearest;
 
 /// Prints every model with its parameters, its state, its integrals and its inputs.
 pub(crate) fn list(models: &[Entry], arguments: &ListArguments) -> Result<(), Box<dyn Error>> {
-    let in_file = arguments.file.as_deref().map(|file| InFile::at(file).entries()).transpose()?;
-    let (models, prefix) = match (&in_file, &arguments.file) {
-        (Some(entries), Some(file)) => (&entries[..], printable(&format!("{file}:"))),
-        _ => (models, String::new()),
+    let in_file;
+    let (models, prefix) = match &arguments.model {
+        None => (models, String::new()),
+        Some(name) => match InFile::named(name) {
+            Some(file) => {
+                in_file = file.entries()?;
+                (&in_file[..], printable(&format!("{}:", model_file(name))))
+            }
+            None => {
+                let names: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
+                let index = nearest::find("model", name, &names)?;
+                (&models[index..=index], String::new())
+            }
+        },
     };
     let mut out = stdout().lock();
     let program = program();

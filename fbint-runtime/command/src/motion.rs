@@ -217,7 +217,7 @@ impl DrawnRun<'_> {
 
     /// The largest |change| over time of each integral or family of them.
     fn changes(&self) -> Vec<ChangeCurve> {
-        let (names, roundings) = (self.model.integral_names(), self.roundings());
+        let (names, roundings) = (self.model.integral_names(), roundings(self.model, self.samples));
         let change = |group: &NameGroup<'_>| {
             let largest = |values: &[f64]| {
                 let entries = values[group.first..group.first + group.entries.len()].iter();
@@ -225,18 +225,18 @@ impl DrawnRun<'_> {
             };
             let points: Vec<_> = self.samples.iter().map(|sample| (sample.time, largest(&sample.change))).collect();
             let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
-            ChangeCurve { name: group.name(), points, most, rounding: ROUNDINGS * largest(&roundings) }
+            ChangeCurve { name: group.name(), points, most, rounding: largest(&roundings) }
         };
         groups(&names).iter().map(change).collect()
     }
+}
 
-    /// The largest change of each integral by rounding of the state.
-    fn roundings(&self) -> Vec<f64> {
-        let most = |most: Vec<f64>, sample: &Sample| {
-            most.iter().zip(self.model.roundings(&sample.state)).map(|(a, b)| a.max(b)).collect()
-        };
-        self.samples.iter().fold(vec![0.0; self.model.integral_names().len()], most)
-    }
+/// The change up to which each integral is at rounding, along these samples.
+pub(crate) fn roundings(model: &dyn AnyModel, samples: &[Sample]) -> Vec<f64> {
+    let most = |most: Vec<f64>, sample: &Sample| {
+        most.iter().zip(model.roundings(&sample.state)).map(|(a, b)| a.max(ROUNDINGS * b)).collect()
+    };
+    samples.iter().fold(vec![0.0; model.integral_names().len()], most)
 }
 
 const CHANGE: &str = "largest |change|";
@@ -252,7 +252,7 @@ fn evenly(size: usize, most: usize) -> Vec<usize> {
     (0..count).map(|index| index * (size - 1) / (count - 1).max(1)).collect()
 }
 
-fn some_of_charts(charts: Vec<Chart>, most: usize) -> Vec<Chart> {
+pub(crate) fn some_of_charts(charts: Vec<Chart>, most: usize) -> Vec<Chart> {
     let shown = evenly(charts.len(), most);
     charts.into_iter().enumerate().filter(|(index, _)| shown.contains(index)).map(|(_, chart)| chart).collect()
 }

@@ -201,6 +201,12 @@ struct RecordedRun {
     #[serde(flatten)]
     job: Job,
     code_sha256: String,
+    versions: RecordedVersions,
+}
+
+#[derive(Deserialize)]
+struct RecordedVersions {
+    fbint: String,
 }
 
 /// The path of a record, if a name on the command line is one.
@@ -209,7 +215,7 @@ pub(crate) fn named(name: &str) -> Option<&Path> {
     (has_ending(path, "json") && is_record(path)).then_some(path)
 }
 
-/// The job that the record of a run describes, of a model that still has the code that it was run with.
+/// The job that the record of a run describes, of a model that has the code that it was run with. A model from a text comes with the record.
 pub(crate) fn job(models: &[Entry], path: &Path) -> Result<Job, Box<dyn Error>> {
     let name = path.display();
     let text = fs::read_to_string(path)?;
@@ -219,12 +225,19 @@ pub(crate) fn job(models: &[Entry], path: &Path) -> Result<Job, Box<dyn Error>> 
         );
     }
     let recorded = serde_json::from_str(&text).map_err(|error| format!("{name} is not understood: {error}"))?;
-    let RecordedRun { mut job, code_sha256: recorded } = recorded;
+    let RecordedRun { mut job, code_sha256: recorded, versions } = recorded;
     let current = current_dir()?;
     let beside = path.parent().map_or(current.clone(), |folder| current.join(folder));
     job.folder = Some(if beside.join(model_file(&job.model)).exists() { beside } else { current });
     if code_sha256(&*job.model(models)?) != recorded {
-        let model = &job.model;
+        let (model, version) = (&job.model, versions.fbint);
+        if job.text.is_some() {
+            return Err(format!(
+                "fbint {version} has recorded {name}, and this fbint derives other code from its text of `{model}`: repeat it with that \
+                 version, or run the text with its options"
+            )
+            .into());
+        }
         return Err(format!("`{model}` is not what {name} was recorded of: its equations have changed since; name the model, with options").into());
     }
     Ok(job)
@@ -267,6 +280,28 @@ pub(crate) fn of_ensemble(
         EnsembleEnding::Failed(_) => BTreeMap::new(),
     };
     json(&JobRecord { status, message, job, inputs, versions, code_sha256, wall_seconds, result })
+}
+
+/// The record of a run that came to its end, whose [`summary`] is given.
+pub(crate) fn of_summary(job: &Job, model: &dyn AnyModel, summary: &str) -> Result<String, Box<dyn Error>> {
+    let result: Value = serde_json::from_str(summary)?;
+    let (versions, code_sha256) = (Versions::of_this_program(), code_sha256(model));
+    let (inputs, code_sha256) = (open_inputs(model), &*code_sha256);
+    json(&JobRecord {
+        status: "complete",
+        message: None,
+        job,
+        inputs,
+        versions,
+        code_sha256,
+        wall_seconds: None,
+        result: Some(result),
+    })
+}
+
+/// The result of a run, as the record has it.
+pub(crate) fn summary(model: &dyn AnyModel, run: &Run) -> Result<String, Box<dyn Error>> {
+    Ok(serde_json::to_string(&RunSummary::of(model, run))?)
 }
 
 /// Writes a record to a separate file, and does not publish it yet.

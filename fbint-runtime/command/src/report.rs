@@ -47,10 +47,16 @@ fn not_seen(condition: &Condition, model: &dyn AnyModel, run: &Run) -> String {
     let mut text = format!("{condition} was not seen to become true until t = {:?}", run.time);
     if let Ok(crossing) = condition.of(model) {
         let sign = if crossing.is_below { 1.0 } else { -1.0 };
-        let values = run.trajectory.iter().map(|sample| (crossing.value(model, &sample.state), sample.time));
+        let values =
+            run.trajectory.iter().map(|sample| (crossing.value(model, sample.time, &sample.state), sample.time));
         let nearest = values.min_by(|(one, _), (other, _)| (sign * one).total_cmp(&(sign * other)));
         if let Some((value, time)) = nearest {
-            let _ = write!(text, "; its left side is nearest at t = {:?} of all samples, {value:?}", few_digits(time));
+            let _ = write!(
+                text,
+                "; {} is nearest at t = {:?} of all samples, {value:?}",
+                condition.compared(),
+                few_digits(time)
+            );
         }
     }
     text + "\n"

@@ -1,12 +1,12 @@
 //! Runs for other languages: the options of the command `run` by name, and the result as columns of numbers.
 //!
-//! Options are read by the parser of the command line, which is the one place that knows their ranges, defaults and messages. Numbers
-//! come through unchanged, because the shortest text that reads back as a number is what is parsed.
+//! Options have the ranges, defaults and messages of the command line. Numbers come through unchanged, because the shortest text that reads
+//! back as a number is what is parsed.
 
 pub mod ensemble;
+mod options;
 
 use std::error::Error;
-use std::mem::take;
 use std::path::Path;
 
 use clap::{Args, Parser};
@@ -14,24 +14,23 @@ use fbint_runtime::Error::{Failed, SampleMemory, SampleTime};
 use fbint_runtime::Method;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{EnsembleArguments, RunArguments, RunOptions};
+use crate::arguments::{EnsembleArguments, RunArguments};
 use crate::bitmap::Painter;
 use crate::catalogue::{AnyModel, Entry, Observer, Plan, Run, Sample};
 use crate::dense::Dense;
+use crate::file::model_in;
 use crate::job::{Job, in_terms_of_options};
 use crate::names::TIME;
 use crate::output::{OutputFile, Replace, publish, with_ending};
 use crate::panels::panels;
 use crate::pictures::Pictures;
 use crate::report::{doubt, open_inputs, report};
-use crate::{complaint, figure, one_line, run, trajectory};
+use crate::{complaint, figure, one_line, record, run, section, trajectory};
 
 /// A run with everything resolved: equal requests give bit-identical results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Request {
     pub(crate) job: Job,
-    /// The times of the samples, if they are given.
-    times: Option<Vec<f64>>,
     is_dense: bool,
 }
 
@@ -48,6 +47,8 @@ pub struct CompletedRun {
     pub report: String,
     /// Why it is not to be trusted, if constraints were nearly dependent.
     pub doubt: Option<String>,
+    /// What its [record](Request::record) says of the result.
+    pub summary: String,
 }
 
 /// A column of the command's table of a trajectory.
@@ -75,6 +76,15 @@ pub enum Refusal {
     },
 }
 
+/// A text that declares the model of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclaringText {
+    /// The text.
+    pub text: String,
+    /// The name of the model, unless it is the only one.
+    pub model: Option<String>,
+}
+
 /// A run that came to its end, as what is drawn of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Finished<'a> {
@@ -84,14 +94,6 @@ pub struct Finished<'a> {
     pub time: f64,
     /// The number of steps.
     pub steps: u64,
-}
-
-/// The command line of a run.
-#[derive(Parser)]
-#[command(no_binary_name = true)]
-struct RunCommandLine {
-    #[command(flatten)]
-    options: RunOptions,
 }
 
 impl Request {
@@ -106,9 +108,77 @@ impl Request {
         model: &str,
         options: impl IntoIterator<Item = (&'a str, Option<String>)>,
     ) -> Result<Self, String> {
-        let RunCommandLine { options } = parsed(model, options)?;
+        let options = options::of_run(model, options)?;
         let job = run::resolved(models, &options).map_err(|error| told(&error.to_string()))?;
-        Ok(Self { job, times: None, is_dense: false })
+        Ok(Self { job, is_dense: false })
+    }
+
+    /// The run that a record describes, and the text that declares its model, unless the program has it. The model has the code that the
+    /// run was recorded with.
+    ///
+    /// # Errors
+    ///
+    /// If the file is not the record of a run, or its model has changed since.
+    pub fn of_record(models: &[Entry], path: &Path) -> Result<(Self, Option<DeclaringText>), String> {
+        let job = match record::named(&path.to_string_lossy()) {
+            Some(path) => record::job(models, path),
+            None => Err(format!("{} is not the record of a run", path.display()).into()),
+        };
+        let mut job = job.map_err(|error| told(&error.to_string()))?;
+        let text = job.text.take().map(|text| DeclaringText { text, model: model_in(&job.model).map(str::to_owned) });
+        Ok((Self { job, is_dense: false }, text))
+    }
+
+    /// The run of the model of this name.
+    pub fn named(self, model: &str) -> Self {
+        Self { job: Job { model: model.to_owned(), ..self.job }, ..self }
+    }
+
+    /// The record of the run, from the [summary](CompletedRun::summary) of its result. `text` declares its model, unless the program has
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// If the model cannot be loaded.
+    pub fn record(&self, models: &[Entry], text: Option<&str>, summary: &str) -> Result<String, String> {
+        let written = || {
+            let model = self.job.model(models)?;
+            let job = Job { text: text.map(str::to_owned), ..self.job.clone() };
+            record::of_summary(&job, &*model, summary)
+        };
+        written().map_err(|error: Box<dyn Error>| told(&error.to_string()))
+    }
+
+    /// The columns of points of a section, which are times and states.
+    ///
+    /// # Errors
+    ///
+    /// If the model cannot be loaded.
+    pub fn section(&self, models: &[Entry], points: &[(f64, Vec<f64>)]) -> Result<Vec<Column>, String> {
+        let model = self.job.model(models).map_err(|error| told(&error.to_string()))?;
+        let columns = section::names(&*model).into_iter().map(|name| Column { name, values: Vec::new() });
+        let mut columns: Vec<Column> = columns.collect();
+        for (time, state) in points {
+            let sample = Sample { time: *time, state: state.clone(), change: vec![0.0; model.integral_names().len()] };
+            columns
+                .iter_mut()
+                .zip(section::values(&*model, &sample))
+                .for_each(|(column, value)| column.values.push(value));
+        }
+        Ok(columns)
+    }
+
+    /// Writes a record, which [`of_record`](Self::of_record) reads and `fbint run` repeats.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written there.
+    pub fn write_record(record: &str, path: &Path, replace: Replace) -> Result<(), String> {
+        let write = || {
+            let output = OutputFile::at(with_ending("path", path, &["json"])?, replace)?;
+            publish([record::draft(record, &output)?])
+        };
+        write().map_err(|error: Box<dyn Error>| told(&error.to_string()))
     }
 
     /// The run with samples at these times alone, which increase and lie in the run.
@@ -121,13 +191,27 @@ impl Request {
         match self.job.settings.every {
             Some(_) => Err("`t_eval` and `every` exclude one another: give one of them".to_owned()),
             None if times.is_empty() => Err("`t_eval` has no times: give some, or leave it out".to_owned()),
-            None => Ok(Self { times: Some(times), ..self }),
+            None => Ok(Self { job: Job { t_eval: Some(times), ..self.job }, ..self }),
         }
     }
 
     /// The run with its state at every time.
     pub fn dense(self) -> Self {
         Self { is_dense: true, ..self }
+    }
+
+    /// The model, the start and the plan of the run.
+    ///
+    /// # Errors
+    ///
+    /// If the run cannot begin.
+    pub fn begin(&self, models: &[Entry]) -> Result<(Box<dyn AnyModel>, Vec<f64>, Plan), String> {
+        let begin = || {
+            let model = self.job.model(models)?;
+            let (start, plan) = (self.job.start(&*model)?, self.job.plan(&*model)?);
+            Ok((model, start, plan))
+        };
+        begin().map_err(|error: Box<dyn Error>| told(&error.to_string()))
     }
 
     /// Integrates; `observer` sees the run from time to time and may interrupt it.
@@ -139,16 +223,17 @@ impl Request {
         let refused = |error: Box<dyn Error>| Refusal::Refused(told(&error.to_string()));
         let model = self.job.model(models).map_err(refused)?;
         let (start, plan) = (self.job.start(&*model).map_err(refused)?, self.job.plan(&*model).map_err(refused)?);
-        let plan = Plan { times: self.times.clone(), is_dense: self.is_dense, ..plan };
+        let plan = Plan { is_dense: self.is_dense, ..plan };
         match model.run(&start, &plan, None, observer) {
             Ok(mut run) => {
-                self.keep_asked_for(&mut run);
+                self.job.keep_asked_for(&mut run);
                 Ok(CompletedRun {
                     columns: self.columns(&*model, &run.trajectory),
                     dense: Dense::take(&mut run),
                     report: report(&self.job, &*model, &run)
                         + open_inputs(&*model).map_or(String::new(), |note| note + "\n").as_str(),
                     doubt: doubt(&run).map(|doubt| told(&doubt)),
+                    summary: record::summary(&*model, &run).map_err(refused)?,
                     run,
                 })
             }
@@ -231,7 +316,7 @@ impl Request {
     ) -> Result<String, Box<dyn Error>> {
         let model = self.job.model(models)?;
         let Finished { columns, time, steps } = finished;
-        let are_chosen = self.times.is_some() || self.job.has_sample_times();
+        let are_chosen = self.job.has_sample_times();
         let samples = samples(&*model, columns);
         draw(&Pictures { job: &self.job, model: &*model, samples: &samples, are_chosen, time, steps })
     }
@@ -262,21 +347,12 @@ impl Request {
     /// The columns of samples. Times that were given stay as they are.
     fn columns(&self, model: &dyn AnyModel, samples: &[Sample]) -> Vec<Column> {
         let mut columns = columns(model, samples);
-        if self.times.is_some()
+        if self.job.t_eval.is_some()
             && let Some(times) = columns.iter_mut().find(|column| column.name == TIME)
         {
             times.values = samples.iter().map(|sample| sample.time).collect();
         }
         columns
-    }
-
-    /// Leaves the start and the end of a run out of its samples, unless they are among the times that are given.
-    fn keep_asked_for(&self, run: &mut Run) {
-        let Some(times) = &self.times else { return };
-        let has_start = times.first().is_some_and(|time| *time <= self.job.settings.from);
-        let reached = times.iter().filter(|time| **time <= run.time);
-        let samples = take(&mut run.trajectory).into_iter().skip(usize::from(!has_start));
-        run.trajectory = samples.zip(reached).map(|(sample, &time)| Sample { time, ..sample }).collect();
     }
 }
 

@@ -41,8 +41,8 @@ pub(crate) fn run(models: &[Entry], arguments: &RunArguments) -> Result<ExitCode
         Some(record) => repeated(models, record, &arguments.options)?,
         None => resolved(models, &arguments.options)?,
     };
-    let RunArguments { out, plot, of, animate, force, .. } = arguments.clone();
-    let files = Files { out, plot, of, animate, force };
+    let RunArguments { out, plot, of, animate, sections, force, .. } = arguments.clone();
+    let files = Files { out, plot, of, animate, sections, force };
     let outputs = RunOutputs::open(&job, &files, arguments.checkpoint.as_deref())?;
     let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
     let task = Task::new(models, job, files.absolute()?, every, 0.0)?;
@@ -83,29 +83,30 @@ pub(crate) fn resolved(models: &[Entry], options: &RunOptions) -> Result<Job, Bo
 
 /// Refuses a condition that is true at the start, or becomes true as soon as the run begins, unless the start is where it changes.
 fn check_condition(models: &[Entry], job: &Job) -> Result<(), Box<dyn Error>> {
+    let Some(condition) = &job.until_event else { return Ok(()) };
     let model = job.model(models)?;
     let (start, plan) = (job.start(&*model)?, job.plan(&*model)?);
-    let Some(crossing) = &plan.until_event else { return Ok(()) };
+    let crossing = &condition.of(&*model)?;
     if passes_at_start(crossing, job, &*model, &start) {
         return Ok(());
     }
-    let value = crossing.value(&*model, &start);
+    let Settings { method, from, until, .. } = job.settings;
+    let value = crossing.value(&*model, from, &start);
     let begins = || {
-        let Settings { method, from, until, .. } = job.settings;
         let until = (from + method.step().unwrap_or(SOON * (until - from))).min(until);
         let settings = Settings { until, ..job.settings };
         // What is wrong with the run is told by the run.
         let soon = model.run_bare(&start, &Plan { until_event: None, settings, ..plan.clone() });
-        soon.is_ok_and(|state| crossing.is_true(crossing.value(&*model, &state)))
+        soon.is_ok_and(|state| crossing.is_true(crossing.value(&*model, until, &state)))
     };
     let verb = match value {
         _ if crossing.is_true(value) => "is true",
         _ if value == crossing.number && begins() => "becomes true",
         _ => return Ok(()),
     };
-    let name = &crossing.name;
+    let (name, compared) = (&crossing.name, condition.compared());
     Err(format!(
-        "--until-event `{name}` {verb} at the start, where its left side is {value:?}: give a condition that is false there, or another \
+        "--until-event `{name}` {verb} at the start, where {compared} is {value:?}: give a condition that is false there, or another \
          start"
     )
     .into())
@@ -116,8 +117,9 @@ fn check_condition(models: &[Entry], job: &Job) -> Result<(), Box<dyn Error>> {
 pub(crate) fn passes_at_start(crossing: &Crossing, job: &Job, model: &dyn AnyModel, start: &[f64]) -> bool {
     let instant = AT_START * (job.settings.until - job.settings.from);
     let moved: Vec<f64> = start.iter().zip(model.rates(start)).map(|(entry, rate)| entry + SOON * rate).collect();
-    let value = crossing.value(model, start);
-    let rate = (crossing.value(model, &moved) - value) / SOON;
+    let from = job.settings.from;
+    let value = crossing.value(model, from, start);
+    let rate = (crossing.value(model, from + SOON, &moved) - value) / SOON;
     let size = start.iter().fold(crossing.number.abs(), |largest, entry| largest.max(entry.abs()));
     rate != 0.0 && (value - crossing.number).abs() <= instant * rate.abs() + AT_START * size
 }
@@ -155,7 +157,11 @@ pub(crate) fn resume(models: &[Entry], arguments: &ResumeArguments) -> Result<Ex
 
 /// The job that the command line describes, with everything resolved.
 pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>) -> Result<Job, Box<dyn Error>> {
-    let mut model = load_from(arguments.folder.as_deref(), models, &arguments.model)?;
+    let text = file::text_named(arguments.folder.as_deref(), &arguments.model)?;
+    let mut model = match &text {
+        Some(text) => file::load_text(text, &arguments.model)?,
+        None => load_from(arguments.folder.as_deref(), models, &arguments.model)?,
+    };
     set_parameters(&mut *model, &arguments.parameters)?;
     let start = Given::of(&*model, arguments)?.start(&*model, &[]).map_err(in_terms_of_options)?;
     let method = method(arguments)?;
@@ -175,6 +181,7 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
     check_samples(&settings)?;
     Ok(Job {
         model: arguments.model.clone(),
+        text,
         folder: arguments.folder.clone().or_else(|| current_dir().ok()),
         parameters: model.parameters().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         start: named(&model.state_names(), &start),
@@ -182,6 +189,7 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
         settings,
         gains: feedback(&*model, method, arguments.gains.as_ref())?,
         until_event: None,
+        t_eval: None,
     })
 }
 

@@ -23,7 +23,8 @@ use crate::panels::{Panel, panels};
 use crate::pictures::Pictures;
 use crate::progress::Progress;
 use crate::record::{self, Ending};
-use crate::report::report;
+use crate::report::{report, title};
+use crate::section::{self, SectionOutput};
 use crate::table::TableFile;
 use crate::trajectory;
 
@@ -52,6 +53,7 @@ impl Task {
     ) -> Result<Self, Box<dyn Error>> {
         let model = job.model(models)?;
         let panels = panels(&files.of, &trajectory::names(&*model), true)?;
+        section::check(&*model, &files.sections)?;
         Ok(Self { code_sha256: code_sha256(&*model), model, job, files, panels, every, wall_before })
     }
 
@@ -73,7 +75,10 @@ impl Task {
         drop(progress);
         let outcome = match (keeper.failure, outcome) {
             (Some(error), _) => Err(FailedRun { error, samples: Vec::new(), table: None }),
-            (None, Ok(run)) => Ok(run),
+            (None, Ok(mut run)) => {
+                self.job.keep_asked_for(&mut run);
+                Ok(run)
+            }
             (None, Err(error)) => match &error {
                 Failed(failure) => {
                     let samples = model.samples(&failure.trajectory);
@@ -123,6 +128,12 @@ impl Task {
             let record = self.record(&Ending::Complete(run), None)?;
             files.push(trajectory::draft(model, &run.trajectory, &record, out)?);
         }
+        if !outputs.sections.is_empty() {
+            let record = self.record(&Ending::Complete(run), None)?;
+            for section in &outputs.sections {
+                files.push(section.draft(model, run, &title(&self.job), &record)?);
+            }
+        }
         let pictures = Pictures::of(&self.job, model, run);
         if let Some(plot) = &outputs.plot {
             let svg = pictures.figure(&self.panels, &mut |_| ControlFlow::Continue(()))?;
@@ -163,6 +174,9 @@ impl Task {
             if let Some(file) = file {
                 writeln!(out, "{what}: {}", file.path().display())?;
             }
+        }
+        for section in &outputs.sections {
+            writeln!(out, "{}: {}", section.what(), section.output().path().display())?;
         }
         let replaced = if was_there { " (replaced)" } else { "" };
         writeln!(out, "record: {}{replaced}", outputs.record.path().display())
@@ -233,6 +247,7 @@ pub(crate) struct RunOutputs {
     /// The renderer of the figure if it is a PNG.
     painter: Option<Painter>,
     animate: Option<OutputFile>,
+    sections: Vec<SectionOutput>,
     checkpoint: Option<OutputFile>,
     record: OutputFile,
 }
@@ -241,7 +256,9 @@ impl RunOutputs {
     /// Checks before the run starts that all files can be written, that their endings are known, and that no two are one.
     pub(crate) fn open(job: &Job, files: &Files, checkpoint: Option<&Path>) -> Result<Self, Box<dyn Error>> {
         let [out, plot, animate] = [&files.out, &files.plot, &files.animate].map(Option::as_deref);
-        let record = record::beside(&job.model, [out, plot, animate, checkpoint].into_iter().flatten(), "run.json");
+        let given = [out, plot, animate].into_iter().flatten();
+        let given = given.chain(section::paths(&files.sections)).chain(checkpoint);
+        let record = record::beside(&job.model, given, "run.json");
         let plot = plot.map(|path| with_ending("--plot", path, &["svg", "png"])).transpose()?;
         let animate = animate.map(|path| with_ending("--animate", path, &["html"])).transpose()?;
         let replace = Replace::forced(files.force);
@@ -251,6 +268,11 @@ impl RunOutputs {
             plot: open(plot)?,
             painter: plot.map_or(Ok(None), Painter::of)?,
             animate: open(animate)?,
+            sections: files
+                .sections
+                .iter()
+                .map(|section| SectionOutput::open(section, replace))
+                .collect::<Result<_, _>>()?,
             checkpoint: open(checkpoint)?,
             record: OutputFile::at(&record, replace)?,
         };
@@ -266,6 +288,7 @@ impl RunOutputs {
             ("--checkpoint", self.checkpoint.as_ref()),
         ];
         let given = given.into_iter().filter_map(|(name, file)| Some((name, file?)));
-        given.chain([("the record of the run", &self.record)]).collect()
+        let sections = self.sections.iter().map(|section| ("--section", section.output()));
+        given.chain(sections).chain([("the record of the run", &self.record)]).collect()
     }
 }

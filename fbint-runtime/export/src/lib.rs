@@ -19,7 +19,7 @@ use fbint_macros_core::text::Model;
 
 use self::body::Places;
 pub use self::fmu::{Fmu, Version};
-pub use self::source::declarations_in;
+pub use self::source::{declarations_in, left_out};
 
 /// Why a model is not exported.
 #[derive(Debug, thiserror::Error)]

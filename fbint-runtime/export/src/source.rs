@@ -20,6 +20,24 @@ pub fn declarations_in(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
+/// The code of models that a text leaves out, by the names of the models: the functions that `impl Model for NAME { .. }` has.
+pub fn left_out(text: &str) -> Vec<(String, Vec<String>)> {
+    let Ok(tokens) = TokenStream::from_str(text) else { return Vec::new() };
+    items(tokens).iter().filter_map(|item| code_of_model(item)).collect()
+}
+
+/// The name and the functions, if an item is `impl Model for NAME { .. }`, with any path.
+fn code_of_model(item: &[TokenTree]) -> Option<(String, Vec<String>)> {
+    let words: Vec<String> =
+        item.iter().filter(|token| matches!(token, TokenTree::Ident(_))).map(ToString::to_string).collect();
+    let place = words.iter().position(|word| word == "for")?;
+    let is_code = words.first()? == "impl" && words[..place].last()? == "Model";
+    let body: Vec<TokenTree> = group_of(item.last()?, Delimiter::Brace)?.stream().into_iter().collect();
+    let name = |pair: &[TokenTree]| (pair[0].to_string() == "fn").then(|| pair[1].to_string());
+    let functions: Vec<String> = body.windows(2).filter_map(name).collect();
+    (is_code && !functions.is_empty()).then_some((words.get(place + 1)?.clone(), functions))
+}
+
 /// The tokens of each item, which ends with a semicolon, or with a group in braces.
 fn items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     let mut items = vec![Vec::new()];

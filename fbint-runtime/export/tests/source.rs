@@ -1,6 +1,6 @@
 //! Source files of crates.
 
-use fbint_export::declarations_in;
+use fbint_export::{declarations_in, left_out};
 
 #[test]
 fn declarations_keep_their_places() {
@@ -12,4 +12,12 @@ fn declarations_keep_their_places() {
     assert_eq!(found.trim(), declaration.trim());
     assert_eq!(found.find("pub struct"), text.find("pub struct"));
     assert_eq!(declarations_in("struct {"), "struct {");
+}
+
+#[test]
+fn code_of_models_is_named() {
+    let text = "impl fbint_command::Model for One { fn start(&self) -> A { B } fn drawing(&self) {} }\nimpl Model for Two {}\n\
+                impl Display for Three { fn fmt(&self) {} }\nfn main() {}";
+    assert_eq!(left_out(text), [("One".to_owned(), vec!["start".to_owned(), "drawing".to_owned()])]);
+    assert_eq!(left_out("fn {"), []);
 }

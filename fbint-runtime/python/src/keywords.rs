@@ -10,6 +10,7 @@ use crate::entries::{self, Named, number, refused, shaped};
 use crate::trajectory::Run;
 
 /// A keyword.
+#[derive(Clone, Copy)]
 pub(crate) struct Keyword {
     name: &'static str,
     kind: KeywordType,
@@ -136,7 +137,7 @@ impl Keyword {
 }
 
 /// The entries of the state that a dictionary sets, or those at the end of a run.
-fn entries_of_state(name: &str, value: &Bound<'_, PyAny>, state: &[&str]) -> PyResult<Vec<Named>> {
+pub(crate) fn entries_of_state(name: &str, value: &Bound<'_, PyAny>, state: &[&str]) -> PyResult<Vec<Named>> {
     const WHAT: &str = "entry of the state";
     if let Ok(run) = value.cast::<Run>() {
         let known = |(entry, value): (&str, f64)| match nearest::find(WHAT, entry, state) {

@@ -20,9 +20,11 @@ mod ensemble;
 mod entries;
 #[cfg(feature = "export")]
 mod export;
+mod functions;
 mod keywords;
 mod model;
 mod source;
+mod stepper;
 mod stubs;
 #[cfg(feature = "text")]
 mod text;
@@ -40,6 +42,7 @@ use pyo3::types::{PyDict, PyType};
 
 use crate::model::Model;
 use crate::source::{Source, SourceObject};
+use crate::stepper::Stepper;
 use crate::trajectory::{Run, Trajectory};
 
 /// Defines the Python module of these models, each a type that implements [`Model`](fbint_command::Model).
@@ -76,8 +79,21 @@ macro_rules! module {
 }
 
 /// The names that every module has besides its models.
-const COMMON_NAMES: [&str; 9] =
-    ["Model", "Trajectory", "Run", "Event", "RunFailed", "Ensemble", "Statistics", "stubs", "__version__"];
+const COMMON_NAMES: [&str; 13] = [
+    "Model",
+    "Trajectory",
+    "Run",
+    "Event",
+    "RunFailed",
+    "Ensemble",
+    "Statistics",
+    "Linearisation",
+    "Sensitivity",
+    "Stepper",
+    "repeat",
+    "stubs",
+    "__version__",
+];
 
 /// The contents of this library's module.
 struct Contents {
@@ -91,6 +107,8 @@ struct Contents {
     event: Py<PyAny>,
     ensemble: Py<PyAny>,
     statistics: Py<PyAny>,
+    linearisation: Py<PyAny>,
+    sensitivity: Py<PyAny>,
 }
 
 /// A library has one module.
@@ -107,8 +125,10 @@ pub fn fill(module: &Bound<'_, PyModule>, version: &str, models: Vec<Entry>) -> 
     check_names(&models)?;
     let name = importable(&module.name()?.to_string_lossy());
     let run_failed = run_failed(py, &name)?;
-    let [event, ensemble, statistics] = [&EVENT, &ENSEMBLE, &STATISTICS].map(|class| class.made(py, &name));
+    let classes = [&EVENT, &ENSEMBLE, &STATISTICS, &LINEARISATION, &SENSITIVITY].map(|class| class.made(py, &name));
+    let [event, ensemble, statistics, linearisation, sensitivity] = classes;
     let (event, ensemble, statistics) = (event?, ensemble?, statistics?);
+    let (linearisation, sensitivity) = (linearisation?, sensitivity?);
     let models = models.into_iter().map(|entry| Arc::new(Source { entry, text: None })).collect();
     #[cfg(feature = "text")]
     let texts = text::Texts::new(module, &name)?;
@@ -121,10 +141,17 @@ pub fn fill(module: &Bound<'_, PyModule>, version: &str, models: Vec<Entry>) -> 
         event,
         ensemble,
         statistics,
+        linearisation,
+        sensitivity,
     });
 
-    let classes =
-        [py.get_type::<Model>(), py.get_type::<Trajectory>(), py.get_type::<Run>(), py.get_type::<SourceObject>()];
+    let classes = [
+        py.get_type::<Model>(),
+        py.get_type::<Trajectory>(),
+        py.get_type::<Run>(),
+        py.get_type::<Stepper>(),
+        py.get_type::<SourceObject>(),
+    ];
     for class in classes {
         class.setattr("__module__", &name)?;
         module.add(class.name()?, class)?;
@@ -133,12 +160,15 @@ pub fn fill(module: &Bound<'_, PyModule>, version: &str, models: Vec<Entry>) -> 
     module.add(EVENT.name, &contents.event)?;
     module.add(ENSEMBLE.name, &contents.ensemble)?;
     module.add(STATISTICS.name, &contents.statistics)?;
+    module.add(LINEARISATION.name, &contents.linearisation)?;
+    module.add(SENSITIVITY.name, &contents.sensitivity)?;
     module.add("__version__", version)?;
     for source in &contents.models {
         module.add(source.entry.type_name, model::class(py, &name, source, &py.get_type::<PyType>())?)?;
     }
     #[cfg(feature = "text")]
     module.add_function(wrap_pyfunction!(text::declared, module)?)?;
+    module.add_function(wrap_pyfunction!(model::repeat, module)?)?;
     module.add_function(wrap_pyfunction!(stubs::stubs, module)?)
 }
 
@@ -198,6 +228,23 @@ const STATISTICS: NamedTuple = NamedTuple {
                     members: the number of members at each time: those that did not fail and that no event has ended before.\n\
                     mean, variance, min, max: of each quantity of Ensemble.names, of shape (times, names); a variance has n - 1 in \
                     its denominator.",
+};
+
+const LINEARISATION: NamedTuple = NamedTuple {
+    name: "Linearisation",
+    fields: &["A", "B", "C", "D"],
+    documentation: "A linear system next to a state: dx' = A dx + B du, dy = C dx + D du.\n\n\
+                    A: (n, n), the derivatives of the field by the state; B: (n, i), by the inputs.\n\
+                    C: (r, n), the derivatives of the outputs by the state; D: (r, i), by the inputs.",
+};
+
+const SENSITIVITY: NamedTuple = NamedTuple {
+    name: "Sensitivity",
+    fields: &["state", "by_start", "by_parameters"],
+    documentation: "The end of a run, and its derivatives.\n\n\
+                    state: the state at the end, of shape (n,).\n\
+                    by_start: its derivatives by the entries of the start, of shape (n, n).\n\
+                    by_parameters: its derivatives by the parameters, of shape (n, p).",
 };
 
 impl NamedTuple {

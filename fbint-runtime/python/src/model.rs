@@ -4,13 +4,14 @@ use std::ffi::CString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem::take;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fbint_command::catalogue::AnyModel;
+use fbint_command::catalogue::{AnyModel, Entry};
 use fbint_command::names::{base, groups, shapes};
 use fbint_command::progress::Estimate;
-use fbint_command::request::{CompletedRun, Refusal, Request};
+use fbint_command::request::{CompletedRun, DeclaringText, Refusal, Request};
 use fbint_command::typography::MAX_LATEX;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -21,6 +22,7 @@ use crate::entries;
 use crate::export;
 use crate::keywords::{Keyword, Options};
 use crate::source::{ATTRIBUTE, Source, SourceObject};
+use crate::stepper::Stepper;
 use crate::trajectory::{Run, Trajectory};
 use crate::{contents, ensemble, keywords};
 
@@ -33,7 +35,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 #[pyclass(subclass, frozen)]
 pub(crate) struct Model {
     source: Arc<Source>,
-    parameters: Vec<(&'static str, f64)>,
+    pub(crate) parameters: Vec<(&'static str, f64)>,
 }
 
 #[pymethods]
@@ -103,38 +105,45 @@ impl Model {
         until: Option<&Bound<'_, PyAny>>,
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Run>> {
-        let (source, model) = (&self.source, self.source.load());
+        let source = &self.source;
         let Options { of_command: options, t_eval, dense_output } =
-            self.options(&*model, until, keywords, &keywords::OF_RUNS)?;
+            self.options(&*source.load(), until, keywords, &keywords::OF_RUNS)?;
 
-        let mut signals = Signals::new();
-        let outcome = py.detach(|| {
-            let request = Request::new(source.models(), &source.entry.name, options).map_err(Refusal::Refused)?;
+        integrated(py, source, || {
+            let request = Request::new(source.models(), &source.entry.name, options)?;
             let request = if dense_output { request.dense() } else { request };
-            let request = match t_eval {
-                Some(times) => request.sampled_at(times).map_err(Refusal::Refused)?,
-                None => request,
-            };
-            let mut estimate = Estimate::new();
-            let outcome = request.run(source.models(), &mut |moment| {
-                if let Some(left) = estimate.after(moment.fraction()) {
-                    say(&format!("{}: {left}; Ctrl-C interrupts, and max_steps refuses such a run", source.entry.name));
-                }
-                signals.look()
-            });
-            outcome.map(|outcome| (request, outcome))
-        });
-        signals.raise()?;
-        match outcome {
-            Ok((request, outcome)) => finished(py, source, request, outcome),
-            Err(Refusal::Refused(message)) => Err(PyValueError::new_err(message)),
-            Err(Refusal::NoMemory(message)) => Err(PyMemoryError::new_err(message)),
-            Err(Refusal::Failed { message, columns }) => {
-                let error = contents(py)?.run_failed.bind(py).call1((message,))?;
-                error.setattr("trajectory", Py::new(py, Trajectory::new(py, &*model, columns))?)?;
-                Err(PyErr::from_value(error))
+            match t_eval {
+                Some(times) => request.sampled_at(times),
+                None => Ok(request),
             }
+        })
+    }
+
+    /// A run that goes on at each call, for control loops and learning environments: stepper.step(until, thrust=u) holds the inputs that it is
+    /// given, and returns the state.
+    ///
+    /// The arguments are those of run, and start may be an array besides: one state of shape (n,), as field takes it, or k states of shape
+    /// (k, n) for as many runs side by side. Each call is a run that goes on from the state that was reached, with its projections, gains and
+    /// events.
+    #[pyo3(
+        signature = (**keywords),
+        text_signature = "($self, *, method='rk4', step=None, rtol=None, atol=None, max_step=None, max_steps=None, project=False, \
+            gains=None, start=None, guess=None, repair=False, input=None, until_event=None)"
+    )]
+    fn stepper(&self, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Stepper> {
+        let keywords = keywords.map(|keywords| keywords.copy()).transpose()?;
+        let given = keywords.as_ref().map(|keywords| keywords.get_item("start")).transpose()?.flatten();
+        let given = given
+            .filter(|start| !start.is_none() && !start.is_instance_of::<PyDict>() && !start.is_instance_of::<Run>());
+        let model = self.source.load();
+        if let (Some(start), Some(keywords)) = (&given, &keywords) {
+            keywords.set_item("start", first_state(start, &model.state_names())?)?;
         }
+        let Options { of_command, .. } = self.options(&*model, None, keywords.as_ref(), &[keywords::OF_RUNS[0]])?;
+        let source = &self.source;
+        let request = Request::new(source.models(), &source.entry.name, of_command).map_err(PyValueError::new_err)?;
+        let (model, start, plan) = request.begin(source.models()).map_err(PyValueError::new_err)?;
+        Stepper::new(source, (model, plan), start, given.as_ref())
     }
 
     /// Integrates many members of the model, whose parameters, starts or gains vary.
@@ -314,7 +323,7 @@ impl Model {
 
 impl Model {
     /// The model with these parameters.
-    fn model(&self) -> Box<dyn AnyModel> {
+    pub(crate) fn model(&self) -> Box<dyn AnyModel> {
         let mut model = self.source.load();
         for (index, (_, value)) in self.parameters.iter().enumerate() {
             model.set_parameter(index, *value);
@@ -467,12 +476,71 @@ fn signature<'py>(defaults: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> 
     inspect.call_method1("Signature", (parameters,))
 }
 
+/// The run that `request` describes, while other threads run, and until Ctrl-C.
+pub(crate) fn integrated(
+    py: Python<'_>,
+    source: &Arc<Source>,
+    request: impl FnOnce() -> Result<Request, String> + Send,
+) -> PyResult<Py<Run>> {
+    let mut signals = Signals::new();
+    let outcome = py.detach(|| {
+        let request = request().map_err(Refusal::Refused)?;
+        let mut estimate = Estimate::new();
+        let outcome = request.run(source.models(), &mut |moment| {
+            if let Some(left) = estimate.after(moment.fraction()) {
+                say(&format!("{}: {left}; Ctrl-C interrupts, and max_steps refuses such a run", source.entry.name));
+            }
+            signals.look()
+        });
+        outcome.map(|outcome| (request, outcome))
+    });
+    signals.raise()?;
+    match outcome {
+        Ok((request, outcome)) => finished(py, source, request, outcome),
+        Err(Refusal::Refused(message)) => Err(PyValueError::new_err(message)),
+        Err(Refusal::NoMemory(message)) => Err(PyMemoryError::new_err(message)),
+        Err(Refusal::Failed { message, columns }) => {
+            let error = contents(py)?.run_failed.bind(py).call1((message,))?;
+            error.setattr("trajectory", Py::new(py, Trajectory::new(py, &*source.load(), columns))?)?;
+            Err(PyErr::from_value(error))
+        }
+    }
+}
+
+/// Repeats the run of a record, which Run.record or the command has written: the samples have the same bits.
+///
+/// path: the record, such as 'pendulum.run.json'. A model that is declared by a text comes with it, and any other is one of this module.
+#[pyfunction]
+pub(crate) fn repeat(py: Python<'_>, path: PathBuf) -> PyResult<Py<Run>> {
+    let models: Vec<Entry> = contents(py)?.models.iter().map(|source| source.entry.clone()).collect();
+    let (request, declared) = Request::of_record(&models, &path).map_err(PyValueError::new_err)?;
+    let source = match declared {
+        Some(DeclaringText { text, model }) => Source::declared(py, text, model.as_deref())?,
+        None => Source::unpickled(py, (request.model().to_owned(), None))?,
+    };
+    let request = request.named(&source.entry.name);
+    integrated(py, &source, || Ok(request))
+}
+
 fn finished(py: Python<'_>, source: &Arc<Source>, request: Request, outcome: CompletedRun) -> PyResult<Py<Run>> {
     if let Some(doubt) = &outcome.doubt {
         let message = CString::new(doubt.as_str())?;
         PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &message, 1)?;
     }
     Py::new(py, Run::new(py, source, request, outcome))
+}
+
+/// The entries of the first state of an array, by name.
+fn first_state<'py>(x: &Bound<'py, PyAny>, names: &[&str]) -> PyResult<Bound<'py, PyDict>> {
+    let (n, entries) = (names.len(), PyDict::new(x.py()));
+    let fits = |shape: &[usize]| {
+        matches!(shape, [entries] | [_, entries] if *entries == n) && shape.iter().all(|size| *size > 0)
+    };
+    let given = entries::shaped("start", x, &format!("({n},) or (k, {n}), or a dict or a run"), fits)?;
+    for (&place, value) in entries::places(names).iter().zip(&given.values) {
+        entries.set_item(names[place], value)?;
+    }
+    Ok(entries)
 }
 
 /// LaTeX in which MathJax understands the headings, too.

@@ -63,13 +63,21 @@ impl Source {
         (self.entry.name.clone(), self.text.clone())
     }
 
+    /// The source of a model that a text declares, unless it has only one by its name.
+    #[cfg(feature = "text")]
+    pub(crate) fn declared(py: Python<'_>, text: String, name: Option<&str>) -> PyResult<Arc<Self>> {
+        text::source(py, text, name)
+    }
+
+    #[cfg(not(feature = "text"))]
+    pub(crate) fn declared(_: Python<'_>, _: String, _: Option<&str>) -> PyResult<Arc<Self>> {
+        Err(PyTypeError::new_err("this module reads no models from text"))
+    }
+
     /// The source that this was pickled from. A text is read again, unless this process has read it.
     pub(crate) fn unpickled(py: Python<'_>, (name, text): PickledSource) -> PyResult<Arc<Self>> {
         match text {
-            #[cfg(feature = "text")]
-            Some(text) => text::source(py, text, Some(&name)),
-            #[cfg(not(feature = "text"))]
-            Some(_) => Err(PyTypeError::new_err("this module reads no models from text")),
+            Some(text) => Self::declared(py, text, Some(&name)),
             None => {
                 let known = &contents(py)?.models;
                 let source = known.iter().find(|source| source.entry.name == name).map(Arc::clone);

@@ -168,13 +168,13 @@ type RunFields<'py> = (
     u64,
     Option<String>,
     Vec<Occurred>,
-    String,
+    (String, String),
     (String, PickledSource),
     Option<Bound<'py, PyBytes>>,
 );
 
 /// The name of an event, the time, the state, and the state after a reset, in the order in which Python has states.
-type Occurred = (String, f64, Vec<f64>, Option<Vec<f64>>);
+pub(crate) type Occurred = (String, f64, Vec<f64>, Option<Vec<f64>>);
 
 /// A run: its trajectory, and what happened to the integrals. print(run) shows what the command prints.
 ///
@@ -196,6 +196,8 @@ pub(crate) struct Run {
     ended_by: Option<String>,
     events: Vec<Occurred>,
     report: String,
+    /// What its record says of the result.
+    summary: String,
     request: Request,
     source: Arc<Source>,
     dense: Option<Dense>,
@@ -220,6 +222,43 @@ impl Run {
             contents(py)?.event.bind(py).call1((name, time, state(before)?, after))
         };
         PyTuple::new(py, self.events.iter().map(event).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The points of a section, or of any event that the model declares: the time, the state before any reset, and the outputs.
+    ///
+    /// name: the name of the section, as Event.name has it.
+    ///
+    /// The points are a Trajectory: section('top').q has the shape (points, n).
+    fn section(&self, py: Python<'_>, name: &str) -> PyResult<Trajectory> {
+        let model = self.source.load();
+        let names: Vec<&str> = model.facts().events.iter().map(|event| event.name).collect();
+        if names.is_empty() {
+            return Err(PyValueError::new_err("the model declares no sections and no events: add `section(..)` to it"));
+        }
+        nearest::find("event or section", name, &names).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let places = entries::places(&model.state_names());
+        let points = self.events.iter().filter(|event| event.0 == name).map(|(_, time, ordered, _)| {
+            let mut state = vec![0.0; places.len()];
+            places.iter().zip(ordered).for_each(|(&place, &value)| state[place] = value);
+            (*time, state)
+        });
+        let columns = self.request.section(self.source.models(), &points.collect::<Vec<_>>());
+        Ok(Trajectory::new(py, &*model, columns.map_err(PyValueError::new_err)?))
+    }
+
+    /// The record of the run, as JSON: the model, with its text if it is declared by one, the parameters, the start, all options, the
+    /// versions, and the result.
+    ///
+    /// path: a file for it, which ends in .json: repeat(path) and `fbint run FILE` repeat the run.
+    /// force: whether it replaces a file that fbint has not written, too.
+    #[pyo3(signature = (path=None, *, force=false))]
+    fn record(&self, path: Option<PathBuf>, force: bool) -> PyResult<String> {
+        let text = self.source.text.as_deref();
+        let record = self.request.record(self.source.models(), text, &self.summary).map_err(PyValueError::new_err)?;
+        if let Some(path) = path {
+            Request::write_record(&record, &path, Replace::forced(force)).map_err(PyValueError::new_err)?;
+        }
+        Ok(record)
     }
 
     /// The states at times, in the order in which Model.field takes them.
@@ -280,24 +319,26 @@ impl Run {
 
     /// For pickle and copy.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Pickled<'py>, RunFields<'py>))> {
-        let Self { drift, end, steps, evaluations, ended_by, events, report, request, source, dense } = slf.get();
+        let Self { drift, end, steps, evaluations, ended_by, events, report, summary, request, source, dense } =
+            slf.get();
         let request = (request.written().map_err(PyValueError::new_err)?, source.pickled());
         let dense = dense.as_ref().map(Dense::to_bytes).transpose().map_err(PyValueError::new_err)?;
         let dense = dense.map(|bytes| PyBytes::new(slf.py(), &bytes));
-        let (drift, ended_by, events, report) = (drift.clone(), ended_by.clone(), events.clone(), report.clone());
-        let record = (drift, end.clone(), *steps, *evaluations, ended_by, events, report, request, dense);
+        let (drift, ended_by, events) = (drift.clone(), ended_by.clone(), events.clone());
+        let words = (report.clone(), summary.clone());
+        let record = (drift, end.clone(), *steps, *evaluations, ended_by, events, words, request, dense);
         Ok((slf.getattr("_unpickled")?, (slf.as_super().get().pickled(slf.py())?, record)))
     }
 
     #[staticmethod]
     #[pyo3(name = "_unpickled")]
     fn unpickled(py: Python<'_>, pickled: Pickled<'_>, record: RunFields<'_>) -> PyResult<Py<Self>> {
-        let (drift, end, steps, evaluations, ended_by, events, report, (request, source), dense) = record;
+        let (drift, end, steps, evaluations, ended_by, events, (report, summary), (request, source), dense) = record;
         let source = Source::unpickled(py, source)?;
         let request = Request::read(&request).map_err(PyValueError::new_err)?;
         let dense =
             dense.map(|bytes| Dense::from_bytes(bytes.as_bytes())).transpose().map_err(PyValueError::new_err)?;
-        let run = Self { drift, end, steps, evaluations, ended_by, events, report, request, source, dense };
+        let run = Self { drift, end, steps, evaluations, ended_by, events, report, summary, request, source, dense };
         Py::new(py, PyClassInitializer::from(Trajectory::unpickled(py, pickled)?).add_subclass(run))
     }
 }
@@ -329,7 +370,7 @@ impl Run {
         outcome: CompletedRun,
     ) -> PyClassInitializer<Self> {
         let model = source.load();
-        let CompletedRun { run, columns, dense, report, .. } = outcome;
+        let CompletedRun { run, columns, dense, report, summary, .. } = outcome;
         let drift = run.drift.iter().map(|integral| (integral.name.to_owned(), integral.max)).collect();
         let (steps, evaluations, ended_by) = (run.steps, run.evaluations, run.ended_by);
         let places = entries::places(&model.state_names());
@@ -337,7 +378,7 @@ impl Run {
         let event = |of: &Occurrence| (of.name.clone(), of.time, state(&of.state), of.reset.as_ref().map(state));
         let events = run.events.iter().map(event).collect();
         let (end, source) = ((run.time, run.state), Arc::clone(source));
-        let run = Self { drift, end, steps, evaluations, ended_by, events, report, request, source, dense };
+        let run = Self { drift, end, steps, evaluations, ended_by, events, report, summary, request, source, dense };
         PyClassInitializer::from(Trajectory::new(py, &*model, columns)).add_subclass(run)
     }
 }

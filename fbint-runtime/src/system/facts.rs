@@ -240,7 +240,7 @@ pub struct DeclaredShape {
 /// The sort of a shape of a declared drawing. Points have two or three entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeKind {
-    /// A line from one point to another.
+    /// A line through points.
     Rod,
     /// A fixed point.
     Pivot,
@@ -250,8 +250,22 @@ pub enum ShapeKind {
     Trace,
     /// A line from one point to another that is drawn as a coil.
     Spring,
-    /// A circle about a point, with a radius.
+    /// An arrow from one point to another.
+    Arrow,
+    /// A thin line through points.
+    Guide,
+    /// A flat face with these corners, filled.
+    Face,
+    /// A thin circle about a point, with a radius, and in space with an axis.
     Circle,
+    /// A circle like a rod.
+    Hoop,
+    /// A circle, filled.
+    Disk,
+    /// A box with a centre, a rotation and sides: in the plane an angle and two sides, in space a matrix, column by column, and three.
+    Body,
+    /// The axes of a frame, with its origin, its rotation and the length of the arrows.
+    Frame,
 }
 
 /// An integral of a system.

@@ -1,5 +1,7 @@
 //! The mass matrix and the inverse dynamics of Lagrangian systems.
 
+use derive_where::derive_where;
+
 use crate::numbers::entries::{Entries, Entry};
 use crate::numbers::scalar::Scalar;
 use crate::system::traits::{FeedbackSystem, Vector};
@@ -28,4 +30,30 @@ pub trait LagrangianSystem: FeedbackSystem {
         x: &Vector<Self, T>,
         accelerations: &Self::Velocities<T>,
     ) -> Self::Velocities<T>;
+}
+
+/// The functions of a [`LagrangianSystem`] on slices, for programs that find out at run time whether a system has them.
+#[doc(hidden)]
+#[derive_where(Clone, Copy)]
+pub struct LagrangianFunctions<S: FeedbackSystem> {
+    /// [`LagrangianSystem::mass_matrix`], row by row.
+    pub mass_matrix: fn(&S::Prepared<f64>, &Vector<S>, &mut [f64]),
+    /// [`LagrangianSystem::inverse_dynamics`] for accelerations.
+    pub inverse_dynamics: fn(&S::Prepared<f64>, &Vector<S>, &[f64], &mut [f64]),
+}
+
+impl<S: LagrangianSystem> LagrangianFunctions<S> {
+    /// The functions of this system.
+    pub const OF_SYSTEM: Self = Self {
+        mass_matrix: |system, x, list| {
+            let rows = S::mass_matrix(system, x);
+            let entries = rows.as_ref().iter().flat_map(|row| row.as_ref().iter().copied());
+            list.iter_mut().zip(entries).for_each(|(place, entry)| *place = entry);
+        },
+        inverse_dynamics: |system, x, accelerations, list| {
+            let given = Entries::from_fn(|i| accelerations.get(i).copied().unwrap_or(0.0));
+            let forces = S::inverse_dynamics(system, x, &given);
+            list.iter_mut().zip(forces.as_ref()).for_each(|(place, force)| *place = *force);
+        },
+    };
 }

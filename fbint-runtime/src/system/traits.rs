@@ -11,6 +11,7 @@ use derive_where::derive_where;
 use crate::numbers::entries::{Entries, Entry};
 use crate::numbers::scalar::Scalar;
 use crate::system::facts::{DeclaredEvent, SystemFacts};
+use crate::system::lagrangian::LagrangianFunctions;
 use crate::system::taylor::{NOT_GENERATED, TaylorFunctions};
 
 /// A flat state of the system `S`: an array with an entry for each of [`SystemFacts::state`].
@@ -122,6 +123,10 @@ pub trait GeneratedSystem: FeedbackSystem {
     /// The functions for the discrete Hamel integrator, if the system has one.
     #[doc(hidden)]
     const HAMEL_FUNCTIONS: Option<HamelFunctions<Self>> = None;
+
+    /// The functions of a [`LagrangianSystem`](crate::LagrangianSystem), if it is one.
+    #[doc(hidden)]
+    const LAGRANGIAN_FUNCTIONS: Option<LagrangianFunctions<Self>> = None;
 
     /// The prepared system with these numbers: those that depend on parameters alone, then the inputs.
     #[doc(hidden)]

@@ -405,6 +405,7 @@ impl Layout {
             Input::Noise(integral) | Input::Target(integral) => (Source::Second, integral.place()),
             Input::Order(place) => (Source::First, place),
             Input::Initial(place) => (Source::Second, place),
+            Input::Acceleration(place) => (Source::First, place),
             _ => return None,
         })
     }

@@ -38,7 +38,8 @@ pub(crate) fn facts(model: Model) -> SystemFacts {
         prepared_numbers: model.programs.prepare.outputs.len(),
         kinetic_energy: kinetic_energy(model.findings.kinetic_energy),
         has_hamel_steps: model.has_hamel_steps(),
-        has_jacobian: model.derivatives,
+        // Without the key it is taken by dual numbers.
+        has_jacobian: true,
         vector_field_operations: operations[0],
         feedback_field_operations: operations[1],
         undeclared: list(model.undeclared.into_iter().map(kept)),
@@ -89,7 +90,14 @@ fn shape(shape: &DrawnShape) -> DeclaredShape {
         text::ShapeKind::Point => ShapeKind::Point,
         text::ShapeKind::Trace => ShapeKind::Trace,
         text::ShapeKind::Spring => ShapeKind::Spring,
+        text::ShapeKind::Arrow => ShapeKind::Arrow,
+        text::ShapeKind::Guide => ShapeKind::Guide,
+        text::ShapeKind::Face => ShapeKind::Face,
         text::ShapeKind::Circle => ShapeKind::Circle,
+        text::ShapeKind::Hoop => ShapeKind::Hoop,
+        text::ShapeKind::Disk => ShapeKind::Disk,
+        text::ShapeKind::Body => ShapeKind::Body,
+        text::ShapeKind::Frame => ShapeKind::Frame,
     };
     DeclaredShape { kind, arguments: list(shape.arguments.iter().map(|entries| [entries.start, entries.len()])) }
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use fbint_catalogue::{ListFunction, MatrixFunction};
+use fbint_macros_core::derivation::Role;
 use fbint_macros_core::program::{
-    FEEDBACK_FIELD, FEEDBACK_FIELD_DERIVATIVES, GeneratedFunction, INTEGRALS, JACOBIAN, LAW, LAW_JACOBIAN,
-    MOMENTUM_RATES, MOMENTUM_RATES_JACOBIAN, MOMENTUM_STATE, MOMENTUM_STATE_JACOBIAN, MULTIPLIERS, OUTPUTS,
-    POTENTIAL_GRADIENT, PROJECTION, Program, REACTION_FIELD, SQUARED_GRADIENTS, SWITCHES, VECTOR_FIELD,
-    VECTOR_FIELD_DERIVATIVES,
+    FEEDBACK_FIELD, FEEDBACK_FIELD_DERIVATIVES, GeneratedFunction, INTEGRALS, INVERSE_DYNAMICS, JACOBIAN, LAW,
+    LAW_JACOBIAN, MASS_MATRIX, MOMENTUM_RATES, MOMENTUM_RATES_JACOBIAN, MOMENTUM_STATE, MOMENTUM_STATE_JACOBIAN,
+    MULTIPLIERS, OUTPUTS, POTENTIAL_GRADIENT, PROJECTION, Program, REACTION_FIELD, SQUARED_GRADIENTS, SWITCHES, Trait,
+    VECTOR_FIELD, VECTOR_FIELD_DERIVATIVES,
 };
 use fbint_macros_core::text::{Mistake, Model};
 use fbint_runtime::SystemFacts;
@@ -43,6 +44,7 @@ pub(crate) struct ModelFunctions {
     /// The Jacobian of the field, and of the field with feedback, by the state and the inputs.
     pub(crate) jacobians: Option<[Code; 2]>,
     hamel: Option<HamelFunctions>,
+    lagrangian: Option<LagrangianFunctions>,
     pub(crate) series: TextSeries,
     /// The laws of inputs, and their derivatives by the state.
     laws: Option<[Code; 2]>,
@@ -56,6 +58,13 @@ struct HamelFunctions {
     momentum_rates: Code,
     momentum_state_jacobian: Code,
     momentum_rates_jacobian: Code,
+}
+
+/// The functions of a Lagrangian system.
+#[derive(Debug)]
+struct LagrangianFunctions {
+    mass_matrix: Code,
+    inverse_dynamics: Code,
 }
 
 impl ModelFunctions {
@@ -84,6 +93,7 @@ impl ModelFunctions {
             reaction_field: writer.function(&REACTION_FIELD)?,
             jacobians: writer.jacobians()?,
             hamel: writer.hamel()?,
+            lagrangian: writer.lagrangian()?,
             series: TextSeries::new(&model.programs, &writer.layout),
             laws: writer.laws()?,
             switches: (!model.switches.is_empty()).then(|| writer.function(&SWITCHES)).transpose()?,
@@ -112,6 +122,7 @@ impl ModelFunctions {
             ListFunction::Law => &self.laws.as_ref()?[0],
             ListFunction::Switches => self.switches.as_ref()?,
             ListFunction::MomentumRates => &self.hamel.as_ref()?.momentum_rates,
+            ListFunction::InverseDynamics => &self.lagrangian.as_ref()?.inverse_dynamics,
         })
     }
 
@@ -123,6 +134,7 @@ impl ModelFunctions {
             MatrixFunction::MomentumStateJacobian => &self.hamel.as_ref()?.momentum_state_jacobian,
             MatrixFunction::LawJacobian => &self.laws.as_ref()?[1],
             MatrixFunction::MomentumRatesJacobian => &self.hamel.as_ref()?.momentum_rates_jacobian,
+            MatrixFunction::MassMatrix => &self.lagrangian.as_ref()?.mass_matrix,
         })
     }
 }
@@ -181,6 +193,18 @@ impl CodeWriter<'_> {
             return Ok(None);
         }
         Ok(Some([self.function(&LAW)?, self.square(&LAW_JACOBIAN)?]))
+    }
+
+    fn lagrangian(&self) -> Result<Option<LagrangianFunctions>, Mistake> {
+        let model = self.model;
+        if !model.programs.functions().any(|(function, _)| function.owner == Trait::Lagrangian) {
+            return Ok(None);
+        }
+        let velocities = model.derivation.symbols.with(|role| role == Role::Velocity).len();
+        Ok(Some(LagrangianFunctions {
+            mass_matrix: self.matrix(&model.programs[&MASS_MATRIX], Columns::all(velocities))?,
+            inverse_dynamics: self.function(&INVERSE_DYNAMICS)?,
+        }))
     }
 
     fn hamel(&self) -> Result<Option<HamelFunctions>, Mistake> {

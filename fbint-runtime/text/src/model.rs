@@ -46,6 +46,16 @@ impl FlatModel for TextModel {
         of_parameters(&self.functions.prepare, &self.parameters, &[], self.facts().prepared_numbers)
     }
 
+    fn prepared_slopes(&self, parameter: usize) -> Option<Vec<f64>> {
+        let slope = |index: usize| if index == parameter { 1.0 } else { 0.0 };
+        let parameters = self.parameters.iter().enumerate().map(|(index, &value)| Dual { value, slope: slope(index) });
+        let parameters: Vec<Dual> = parameters.collect();
+        let mut numbers = vec![Dual::from_f64(0.0); self.facts().prepared_numbers];
+        let given = Given::default().with(Source::Prepared, &parameters);
+        self.functions.prepare.evaluate(&given, &|_, _| {}, Destination::List(&mut numbers));
+        Some(numbers.iter().map(|number| number.slope).collect())
+    }
+
     fn start(&self) -> Result<Vec<f64>, Error> {
         let SystemFacts { name: model, state, .. } = *self.facts();
         let start = self.functions.start.as_ref().ok_or(Error::NoStart { model })?;
@@ -126,8 +136,10 @@ impl Functions<f64> for ModelFunctions {
     }
 
     fn jacobian(&self, given: &Given<'_, f64>, with_feedback: bool, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
-        let Some(jacobians) = &self.jacobians else { return false };
-        each(&jacobians[usize::from(with_feedback)], given, add);
+        match &self.jacobians {
+            Some(jacobians) => each(&jacobians[usize::from(with_feedback)], given, add),
+            None => dual_jacobian(self, given, with_feedback, add),
+        }
         true
     }
 }
@@ -162,7 +174,7 @@ fn each(code: &Code, given: &Given<'_, f64>, add: &mut dyn FnMut(usize, usize, f
 
 /// Interpreted: machine code is of single numbers.
 macro_rules! interpreted {
-    ($([$($parameter:tt)*] $number:ty,)*) => {$(
+    ($([$($parameter:tt)*] $number:ty, $jacobian:ident;)*) => {$(
         impl<$($parameter)*> Functions<$number> for ModelFunctions {
             fn list(
                 &self,
@@ -194,8 +206,10 @@ macro_rules! interpreted {
                 with_feedback: bool,
                 add: &mut dyn FnMut(usize, usize, $number),
             ) -> bool {
-                let Some(jacobians) = &self.jacobians else { return false };
-                interpreted_entries(&jacobians[usize::from(with_feedback)], given, add);
+                match &self.jacobians {
+                    Some(jacobians) => interpreted_entries(&jacobians[usize::from(with_feedback)], given, add),
+                    None => $jacobian(self, given, with_feedback, add),
+                }
                 true
             }
         }
@@ -203,9 +217,84 @@ macro_rules! interpreted {
 }
 
 interpreted! {
-    [const V: usize] Lanes<V>,
-    [] Dual,
+    [const V: usize] Lanes<V>, jacobian_of_lanes;
+    [] Dual, no_jacobian;
 }
+
+/// The Jacobian of the field, or of the field with feedback, of a model without the key `derivatives`: by dual numbers, a column at a time.
+fn dual_jacobian(
+    functions: &ModelFunctions,
+    given: &Given<'_, f64>,
+    with_feedback: bool,
+    add: &mut dyn FnMut(usize, usize, f64),
+) {
+    let (states, inputs) = (functions.facts.state.len(), functions.facts.input_names.len());
+    let integrals = functions.facts.integrals.len();
+    let mut normalisation = vec![0.0; 3 * integrals];
+    if with_feedback {
+        Functions::<f64>::matrix(functions, MatrixFunction::Normalisation, given, &mut normalisation, 3);
+    }
+    let constant = |source: Source| given[source].iter().map(|&number| Dual::from_f64(number)).collect::<Vec<_>>();
+    let (gains, targets) = (constant(Source::First), constant(Source::Second));
+    // y = K (F - F_target), in the normalised form in which the field hands F over.
+    let law = |forms: &mut [Dual]| {
+        for (integral, form) in forms.iter_mut().enumerate() {
+            let [factor, scale, offset] = [0, 1, 2].map(|column| Dual::from_f64(normalisation[3 * integral + column]));
+            *form = factor * gains[integral] * (scale * (*form + offset) - targets[integral]);
+        }
+    };
+    let function = if with_feedback { ListFunction::FeedbackField } else { ListFunction::VectorField };
+    let (mut state, prepared, mut input) =
+        (constant(Source::State), constant(Source::Prepared), constant(Source::Inputs));
+    let mut rates = vec![Dual::from_f64(0.0); states.next_multiple_of(2)];
+    for column in 0..states + inputs {
+        let place = |state: &mut [Dual], input: &mut [Dual], slope: f64| match column.checked_sub(states) {
+            None => state[column].slope = slope,
+            Some(entry) => input[entry].slope = slope,
+        };
+        place(&mut state, &mut input, 1.0);
+        let given =
+            Given::default().with(Source::State, &state).with(Source::Prepared, &prepared).with(Source::Inputs, &input);
+        Functions::<Dual>::list(functions, function, &given, &law, &mut rates);
+        place(&mut state, &mut input, 0.0);
+        let slopes = rates.iter().take(states).map(|rate| rate.slope).enumerate();
+        slopes.filter(|(_, slope)| *slope != 0.0).for_each(|(row, slope)| add(row, column, slope));
+    }
+}
+
+/// The same in lanes, one lane after the other.
+fn jacobian_of_lanes<const V: usize>(
+    functions: &ModelFunctions,
+    given: &Given<'_, Lanes<V>>,
+    with_feedback: bool,
+    add: &mut dyn FnMut(usize, usize, Lanes<V>),
+) {
+    let columns = functions.facts.state.len() + functions.facts.input_names.len();
+    let of_lane = |lane: usize| {
+        let lists = given.lists().map(|list| list.iter().map(|numbers| numbers.lane(lane)).collect::<Vec<f64>>());
+        let [state, prepared, inputs, first, second] = &lists;
+        let given = Given::default()
+            .with(Source::State, state)
+            .with(Source::Prepared, prepared)
+            .with(Source::Inputs, inputs)
+            .with(Source::First, first)
+            .with(Source::Second, second);
+        let mut matrix = vec![0.0; functions.facts.state.len() * columns];
+        dual_jacobian(functions, &given, with_feedback, &mut |row, column, entry| {
+            matrix[row * columns + column] = entry
+        });
+        matrix
+    };
+    let lanes: Vec<Vec<f64>> = (0..Lanes::<V>::COUNT).map(of_lane).collect();
+    for place in 0..functions.facts.state.len() * columns {
+        if lanes.iter().any(|lane| lane[place] != 0.0) {
+            add(place / columns, place % columns, Lanes::from_lanes(&|lane| lanes[lane][place]));
+        }
+    }
+}
+
+/// Nothing integrates dual numbers by a method that takes a Jacobian.
+fn no_jacobian(_: &ModelFunctions, _: &Given<'_, Dual>, _: bool, _: &mut dyn FnMut(usize, usize, Dual)) {}
 
 /// Puts the numbers that a program without a law gives into a list that is long enough for machine code, whose number of results is even.
 pub(crate) fn numbers(code: &Code, given: &Given<'_, f64>, list: &mut [f64]) {

@@ -664,7 +664,7 @@ fn conditions_that_are_wrong_are_refused() -> Outcome {
         &["unknown entry of the state or output `q[7]`, did you mean `q[", "known: q[0], q[1], p[0]"],
     );
     for condition in ["q[0]", "q[0] = 0", "q[0] <= 0", "< 0", "", "q[0] < 0 < 1"] {
-        refused(&run(condition)?, &["--until-event", "NAME < NUMBER"]);
+        refused(&run(condition)?, &["--until-event", "one comparison by < or >"]);
     }
     refused(&run("q[0] < inf")?, &["`inf` is not finite"]);
     refused(&run("q[0] > 0.5")?, &["--until-event `q[0] > 0.5` is true at the start, where its left side is 1.0"]);

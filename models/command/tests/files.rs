@@ -88,16 +88,15 @@ fn every_command_takes_a_file() -> Outcome {
 }
 
 #[test]
-fn a_run_of_a_file_is_resumed_unless_the_file_has_changed() -> Outcome {
+fn a_run_of_a_file_is_resumed_with_the_text_that_it_began_with() -> Outcome {
     let folder = folder_with(&[("pendulum.rs", PENDULUM)])?;
     let begun = ["run", "pendulum.rs", "--until", "2", "--every", "0.5", "--out", "resumed.csv", "--checkpoint", "c"];
     printed(&folder, &begun)?;
     printed(&folder, &["run", "pendulum.rs", "--until", "4", "--every", "0.5", "--out", "whole.csv"])?;
+    fs::write(folder.path().join("pendulum.rs"), PENDULUM.replace("m * g * q[1]", "2 * m * g * q[1]"))?;
     printed(&folder, &["resume", "c", "--until", "4"])?;
     let [resumed, whole] = ["resumed.csv", "whole.csv"].map(|name| fs::read(folder.path().join(name)));
     assert!(resumed? == whole?);
-    fs::write(folder.path().join("pendulum.rs"), PENDULUM.replace("m * g * q[1]", "2 * m * g * q[1]"))?;
-    refused(&fbint(&folder, &["resume", "c", "--until", "5"])?, &["`pendulum.rs`", "run again"]);
     Ok(())
 }
 
@@ -276,8 +275,15 @@ fn a_record_repeats_its_run() -> Outcome {
     refused(&fbint(&folder, &["show", "a.run.json"])?, &["a record and not a model", "run a.run.json"]);
     printed(&folder, &["ensemble", "pendulum.rs", "--members", "2", "--until", "0.1"])?;
     refused(&fbint(&folder, &["run", "pendulum.ensemble.json"])?, &["the record of an ensemble"]);
+    // The record has the text, and needs no file.
+    assert_eq!(json_in(&folder, "a.run.json")?["text"], PENDULUM);
     fs::write(folder.path().join("pendulum.rs"), PENDULUM.replace("m * g * q[1]", "2 * m * g * q[1]"))?;
-    refused(&fbint(&folder, &["run", "a.run.json"])?, &["`pendulum.rs`", "have changed"]);
+    printed(&folder, &["run", "a.run.json", "--out", "c.csv"])?;
+    let [a, c] = ["a.csv", "c.csv"].map(|name| fs::read(folder.path().join(name)));
+    assert!(a? == c?);
+    let record = fs::read_to_string(folder.path().join("a.run.json"))?;
+    fs::write(folder.path().join("other.run.json"), record.replace("m * g * q[1]", "2 * m * g * q[1]"))?;
+    refused(&fbint(&folder, &["run", "other.run.json"])?, &["derives other code", "repeat it with that version"]);
     Ok(())
 }
 
@@ -357,5 +363,123 @@ fn files_may_have_names_that_are_not_in_utf_8() -> Outcome {
 
     fs::copy(folder.path().join("pendulum.rs"), folder.path().join(model))?;
     refused(&run(model)?, &["UTF-8"]);
+    Ok(())
+}
+
+const SWING: &str = "\
+use fbint_runtime::feedback_system;
+
+#[feedback_system(
+    coordinates(q: [2]), momenta(p: [2]),
+    hamiltonian = p.norm_squared() / 2 + g * q[1],
+    constraint(length = q.norm_squared() - l.powi(2)),
+    section(bottom = q[0], rising),
+    output(height = q[1] + l),
+    default(g = 9.81, l = 1), start(q = vector![l, 0], p = vector![0, 0]),
+)]
+pub struct Swing { pub g: f64, pub l: f64 }
+
+impl fbint_command::Model for Swing {
+    fn drawing(&self, _: &SwingState) -> Drawing { Drawing::new() }
+}
+
+fn main() { fbint_command::main![Swing]; }
+";
+
+/// Other items are passed over, and what a run lacks without them is said.
+#[test]
+fn a_source_file_of_a_crate_is_a_text() -> Outcome {
+    let folder = tempdir()?;
+    fs::create_dir(folder.path().join("src"))?;
+    fs::write(folder.path().join("src/main.rs"), SWING)?;
+    let output = fbint(&folder, &["run", "src/main.rs:swing", "--until", "1"])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let notes = String::from_utf8(output.stderr)?;
+    assert!(notes.contains("`impl Model for Swing` is passed over with its functions drawing"), "{notes}");
+    assert!(printed(&folder, &["list", "src/main.rs:swing"])?.starts_with("swing\n"));
+    let plain = SWING.split("impl fbint_command").next().unwrap_or_default();
+    fs::write(folder.path().join("plain.rs"), plain)?;
+    let [text, source] = [("plain.rs", "a.csv"), ("src/main.rs", "b.csv")].map(|(model, table)| {
+        printed(&folder, &["run", model, "--until", "1", "--out", table])?;
+        Ok::<_, Box<dyn Error>>(fs::read(folder.path().join(table))?)
+    });
+    assert!(text? == source?);
+    // A method that takes derivatives needs no key in a text.
+    printed(&folder, &["run", "plain.rs", "--until", "1", "--method", "rodas5p"])?;
+    Ok(())
+}
+
+#[test]
+fn sections_are_tables_and_pictures() -> Outcome {
+    let folder = folder_with(&[("swing.rs", SWING)])?;
+    let files = ["--section", "bottom=bottom.csv", "--section", "bottom=bottom.svg"];
+    let run = ["run", "swing.rs", "--method", "dop853", "--rtol", "1e-12", "--until", "20"];
+    let text = printed(&folder, &[&run[..], &files].concat())?;
+    assert!(text.contains("section `bottom`: bottom.csv") && text.contains("record: bottom.run.json"), "{text}");
+    let table = fs::read_to_string(folder.path().join("bottom.csv"))?;
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some("occurrence,t,q[0],q[1],p[0],p[1],height"));
+    let rows: Vec<Vec<f64>> = lines.map(|line| line.split(',').flat_map(str::parse).collect()).collect();
+    // It is let go at the side, on the right: 3/4 of the period 4 K(1 / sqrt 2) / sqrt g, and then once a period.
+    let period = 7.416_298_709_205_487 / 9.81_f64.sqrt();
+    assert_eq!(rows.len(), 8);
+    for (number, row) in rows.iter().enumerate() {
+        let exact = (number as f64 + 0.75) * period;
+        assert!(row[0] == (number + 1) as f64 && (row[1] - exact).abs() < 1e-9, "{row:?}");
+        assert!(
+            row[2].abs() < 1e-10 && (row[4] - (2.0_f64 * 9.81).sqrt()).abs() < 1e-9 && row[6].abs() < 1e-10,
+            "{row:?}"
+        );
+    }
+    let picture = fs::read_to_string(folder.path().join("bottom.svg"))?;
+    assert!(picture.contains("section bottom: 8 points"), "{picture}");
+    // They replace themselves.
+    printed(&folder, &[&run[..], &files].concat())?;
+    let refusals: [(&str, &[&str]); 4] = [
+        ("botom=a.csv", &["unknown event or section `botom`", "did you mean `bottom`"]),
+        ("bottom", &["expected NAME=FILE"]),
+        ("bottom=a.txt", &["--section", ".csv"]),
+        ("bottom=swing.rs", &["--section"]),
+    ];
+    for (section, words) in refusals {
+        refused(&fbint(&folder, &["run", "swing.rs", "--section", section])?, words);
+    }
+    refused(
+        &fbint(&folder, &["run", "kepler", "--section", "top=a.csv"])?,
+        &["declares no events and no sections", "section(top = ..)"],
+    );
+    Ok(())
+}
+
+/// Either side is an expression of the state, the time, the parameters and the outputs.
+#[test]
+fn a_run_ends_where_expressions_compare() -> Outcome {
+    let folder = folder_with(&[("swing.rs", SWING)])?;
+    let end = |condition: &str| -> Result<(f64, [f64; 4]), Box<dyn Error>> {
+        let run = ["run", "swing.rs", "--method", "dop853", "--rtol", "1e-12", "--until", "5", "-p", "l=2"];
+        printed(&folder, &[&run[..], &["--until-event", condition]].concat())?;
+        let record = json_in(&folder, "swing.run.json")?;
+        assert_eq!(record["status"], "complete");
+        assert_eq!(record["ended_by"], record["until_event"], "{condition}");
+        let number = |value: &serde_json::Value| value.as_f64().unwrap_or(f64::NAN);
+        let state = ["q[0]", "q[1]", "p[0]", "p[1]"].map(|entry| number(&record["state"][entry]));
+        Ok((number(&record["time"]), state))
+    };
+    let (_, q) = end("q[0]^2 + p[1] < -2")?;
+    assert!((q[0].powi(2) + q[3] + 2.0).abs() < 1e-9, "{q:?}");
+    let (_, q) = end("q[1] < -l * sin(1)")?;
+    assert!((q[1] + 2.0 * 1.0_f64.sin()).abs() < 1e-9, "{q:?}");
+    let (t, q) = end("t - 1 > q[0] / l")?;
+    assert!((t - 1.0 - q[0] / 2.0).abs() < 1e-9, "{q:?}");
+    let (_, q) = end("height < l / 2")?;
+    assert!((q[1] + 1.0).abs() < 1e-9, "{q:?}");
+    let refusals: [(&str, &[&str]); 3] = [
+        ("q[0] < 2 * k", &["--until-event `q[0] < 2 * k`", "unknown name `k`"]),
+        ("q < 2 * l", &["--until-event `q < 2 * l`"]),
+        ("height + l > 0", &["is true at the start, where its left side is 2.0"]),
+    ];
+    for (condition, words) in refusals {
+        refused(&fbint(&folder, &["run", "swing.rs", "--until-event", condition])?, words);
+    }
     Ok(())
 }

@@ -12,6 +12,10 @@ use fbint_runtime::feedback_system;
     velocity_constraint(rise = vz - y * vx + x * vy),
     invariant(speed_x = vx, speed_y = vy),
     default(m = 1),
+    draw(
+        guide(vector![x, y, 0], vector![x, y, z]), pivot(vector![0, 0, 0]), point(vector![x, y, z]), trace(vector![x, y, z]),
+        trace(vector![x, y, 0]), guide(vector![0, 0, 0], vector![x, y, 0]),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeisenbergSystem {

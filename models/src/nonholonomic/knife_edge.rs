@@ -14,6 +14,12 @@ use fbint_runtime::feedback_system;
     invariant(turning = omega),
     output(side_force = multiplier(edge)),
     default(m = 1, j = 1, g = 1, slope = 0.5),
+    define(
+        // The plane as seen from above, with what is downhill below.
+        contact = vector![y, -x],
+        half = 0.1 * (j / m).sqrt() * vector![phi.sin(), -phi.cos()],
+    ),
+    draw(rod(contact - half, contact + half), trace(contact), point(contact + half)),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnifeEdge {

@@ -13,6 +13,10 @@ use fbint_runtime::feedback_system;
     velocity_constraint(contact = vz - y * vx),
     invariant(energy_of_y = (vy.powi(2) + k * y.powi(2)) / 2),
     default(k = 1),
+    draw(
+        guide(vector![x, y, 0], vector![x, y, z]), pivot(vector![0, 0, 0]), point(vector![x, y, z]), trace(vector![x, y, z]),
+        trace(vector![x, y, 0]), spring(vector![0, 0, 0], vector![x, y, 0]),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct NonholonomicOscillator {

@@ -9,7 +9,16 @@ use fbint_runtime::feedback_system;
 #[feedback_system(
     coordinates(x, y, theta, phi),
     velocities(vx, vy, turn, steer),
-    define(heading = theta + phi),
+    define(
+        heading = theta + phi,
+        seat_at = vector![x, y],
+        hinge = seat_at + d1 * vector![theta.cos(), theta.sin()],
+        arm_at = hinge + d2 * vector![heading.cos(), heading.sin()],
+        seat_axle = 0.35 * d1 * vector![-theta.sin(), theta.cos()],
+        arm_axle = 0.35 * d1 * vector![-heading.sin(), heading.cos()],
+        seat_wheel = 0.15 * d1 * vector![theta.cos(), theta.sin()],
+        arm_wheel = 0.15 * d1 * vector![heading.cos(), heading.sin()],
+    ),
     lagrangian = m * (vx.powi(2) + vy.powi(2)) / 2 + i1 * turn.powi(2) / 2 + i2 * (turn + steer).powi(2) / 2,
     velocity_constraint(
         seat = theta.cos() * vy - theta.sin() * vx,
@@ -17,6 +26,15 @@ use fbint_runtime::feedback_system;
     ),
     output(seat_force = multiplier(seat), arm_force = multiplier(arm)),
     default(m = 1, i1 = 1, i2 = 0.5, d1 = 1, d2 = 0.5),
+    draw(
+        rod(seat_at, hinge, arm_at), guide(seat_at - seat_axle, seat_at + seat_axle),
+        rod(seat_at - seat_axle - seat_wheel, seat_at - seat_axle + seat_wheel),
+        rod(seat_at + seat_axle - seat_wheel, seat_at + seat_axle + seat_wheel),
+        guide(arm_at - arm_axle, arm_at + arm_axle),
+        rod(arm_at - arm_axle - arm_wheel, arm_at - arm_axle + arm_wheel),
+        rod(arm_at + arm_axle - arm_wheel, arm_at + arm_axle + arm_wheel),
+        point(hinge), trace(seat_at), trace(arm_at),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RollerRacer {

@@ -19,6 +19,15 @@ use fbint_runtime::feedback_system;
     ),
     output(grip = (multiplier(slip_x).powi(2) + multiplier(slip_y).powi(2)).sqrt()),
     default(m = 2, i = 0.25, j = 0.125, radius = 0.5),
+    define(
+        contact = vector![x, y, 0],
+        centre = vector![x, y, radius],
+        // The end of a spoke.
+        rim = centre + radius * vector![psi.sin() * phi.cos(), psi.sin() * phi.sin(), psi.cos()],
+    ),
+    draw(
+        disk(centre, radius, vector![phi.sin(), -phi.cos(), 0]), rod(centre, rim), point(rim), trace(contact), trace(rim),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RollingDisk {

@@ -16,6 +16,20 @@ use nalgebra::{Matrix3, Vector3, vector};
     velocity_constraint(twist = axis.dot(&omega)),
     output(torque = multiplier(twist)),
     default(inertia = matrix![3, 0, 0.4; 0, 2, 0.3; 0.4, 0.3, 1.5], axis = vector![0, 0, 1]),
+    define(
+        // The moment about an axis is a mass times the sum of the squares of the other two sides; the longest side is 1.4.
+        moments = vector![inertia[(0, 0)], inertia[(1, 1)], inertia[(2, 2)]],
+        all = moments[0] + moments[1] + moments[2],
+        squares = vector![
+            (all / 2 - moments[0]).max(0.02 * all), (all / 2 - moments[1]).max(0.02 * all), (all / 2 - moments[2]).max(0.02 * all)
+        ],
+        largest = squares[0].max(squares[1]).max(squares[2]),
+        sides = 1.4 * vector![(squares[0] / largest).sqrt(), (squares[1] / largest).sqrt(), (squares[2] / largest).sqrt()],
+        hinge = 1.2 * r * axis / axis.norm(),
+    ),
+    draw(
+        body(vector![0, 0, 0], r, sides), frame(vector![0, 0, 0], r, 1.2), guide(-hinge, hinge), arrow(vector![0, 0, 0], r * omega), trace(r * omega),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct SuslovProblem {

@@ -11,8 +11,8 @@ use super::value::ShapedExpression;
 use crate::derivation::Role;
 use crate::expression::{Expression, Symbol};
 use crate::syntax::{
-    Crossing, EventDeclaration, NamedExpression, Shape, ShapeDeclaration, ShapeKind, Variable, did_you_mean, peel,
-    plain,
+    Crossing, EventDeclaration, NamedExpression, Shape, ShapeArgument, ShapeDeclaration, ShapeKind, Variable,
+    did_you_mean, peel, plain,
 };
 
 /// The events and the drawing of a model.
@@ -123,20 +123,23 @@ impl Scenery {
     ) -> Reported<()> {
         let mut values = Vec::new();
         let mut points: Option<Shape> = None;
-        for (written, argument) in arguments.iter().zip(kind.arguments()) {
+        for (index, written) in arguments.iter().enumerate() {
             let value = scope.evaluate(written)?;
             refuse_foreign(scope, written, &value, &format!("this `{word}`"))?;
-            let (shape, is_length) = (value.shape(), *argument == "radius");
-            let fits = match shape {
-                Shape::Scalar => is_length,
-                Shape::Vector(2 | 3) => !is_length,
-                _ => false,
+            let (shape, (argument, sort)) = (value.shape(), kind.argument(index));
+            let (fits, expected) = match sort {
+                ShapeArgument::Length => (shape == Shape::Scalar, "a number"),
+                ShapeArgument::Axis => (shape == Shape::Vector(3), "a vector of 3"),
+                ShapeArgument::Rotation => {
+                    let is_matrix = shape == Shape::Matrix { rows: 3, columns: 3 };
+                    (is_matrix || shape == Shape::Scalar, "an angle, or a matrix of 3 rows and columns")
+                }
+                ShapeArgument::Point => (matches!(shape, Shape::Vector(2 | 3)), "a point, a vector of 2 or 3"),
             };
             if !fits {
-                let expected = if is_length { "a number" } else { "a point, a vector of 2 or 3" };
                 return scope.fail(written, format!("the {argument} of a `{word}` is {expected}, and this is {shape}"));
             }
-            if !is_length && points.replace(shape).is_some_and(|before| before != shape) {
+            if sort == ShapeArgument::Point && points.replace(shape).is_some_and(|before| before != shape) {
                 return scope.fail(written, format!("the points of a `{word}` have the same number of entries"));
             }
             values.push(every(value.into_entries().iter().map(|entry| scope.settled(entry)))?);

@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue};
 
 use super::body::Writer;
-use super::hamel::hamel_functions;
+use super::hamel::{hamel_functions, lagrangian_functions};
 use super::{CompiledModel, GeneratedFunctions, local, numbers};
 use crate::derivation::table::Id;
 use crate::derivation::{Conservation, Derivation, Findings, IntegralId, Kind, Role};
@@ -48,10 +48,12 @@ pub(super) fn generated_system(writer: &Writer<'_>, functions: &GeneratedFunctio
         Some(model) => facts(writer, model, &functions.source(writer)),
         None => quote!(#runtime::SystemFacts::EMPTY),
     };
-    let (hamel_functions, numbers) = (hamel_functions(writer), numbers(writer));
+    let (hamel_functions, lagrangian_functions) = (hamel_functions(writer), lagrangian_functions(writer));
+    let numbers = numbers(writer);
     let items = quote! {
         const FACTS: #runtime::SystemFacts = #facts;
         #hamel_functions
+        #lagrangian_functions
         #numbers
     };
     writer.implementation(&quote!(#runtime::GeneratedSystem), &items)

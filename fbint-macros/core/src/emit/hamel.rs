@@ -21,6 +21,16 @@ pub(super) fn lagrangian(writer: &Writer<'_>) -> Option<TokenStream> {
     writer.functions(Trait::Lagrangian, &quote!(type Velocities<T: #runtime::Entry> = #velocities;))
 }
 
+/// The functions of a Lagrangian system as a constant, for programs that find out at run time whether a system has them.
+pub(super) fn lagrangian_functions(writer: &Writer<'_>) -> Option<TokenStream> {
+    let runtime = writer.runtime;
+    let functions = quote! {
+        const LAGRANGIAN_FUNCTIONS: ::core::option::Option<#runtime::LagrangianFunctions<Self>> =
+            ::core::option::Option::Some(#runtime::LagrangianFunctions::OF_SYSTEM);
+    };
+    writer.has(Trait::Lagrangian).then_some(functions)
+}
+
 /// The implementation of `HamelSystem`.
 ///
 /// ```text

@@ -60,8 +60,8 @@ macro_rules! shapes {
                 match self { $(Self::$kind => $word,)* }
             }
 
-            /// The names of its arguments: a `radius` is a number, and every other one a point.
-            pub fn arguments(self) -> &'static [&'static str] {
+            /// The names of its arguments, one of which may be left out, or may be followed by more of its sort.
+            fn arguments(self) -> &'static [&'static str] {
                 match self { $(Self::$kind => &[$($argument),*],)* }
             }
         }
@@ -69,8 +69,8 @@ macro_rules! shapes {
 }
 
 shapes! {
-    /// A line between two points.
-    Rod: "rod", ["from", "to"];
+    /// A line through points.
+    Rod: "rod", ["from", "to", ".."];
     /// A fixed point.
     Pivot: "pivot", ["place"];
     /// A moving point.
@@ -79,8 +79,35 @@ shapes! {
     Trace: "trace", ["place"];
     /// A coil between two points.
     Spring: "spring", ["from", "to"];
-    /// A circle about a point.
-    Circle: "circle", ["centre", "radius"];
+    /// An arrow between two points.
+    Arrow: "arrow", ["from", "to"];
+    /// A thin line through points, for what only guides the eye.
+    Guide: "guide", ["from", "to", ".."];
+    /// A flat face, filled.
+    Face: "face", ["corner", "corner", "corner", ".."];
+    /// A thin circle about a point, in space about an axis.
+    Circle: "circle", ["centre", "radius", "[axis]"];
+    /// A circle like a rod.
+    Hoop: "hoop", ["centre", "radius", "[axis]"];
+    /// A circle, filled.
+    Disk: "disk", ["centre", "radius", "[axis]"];
+    /// A box, or a rectangle in the plane, turned by a matrix or an angle.
+    Body: "body", ["centre", "rotation", "sides"];
+    /// The axes of a frame as arrows.
+    Frame: "frame", ["origin", "rotation", "length"];
+}
+
+/// The sort of an argument of a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShapeArgument {
+    /// A vector of 2 or 3, as many as the other points of the shape have.
+    Point,
+    /// A number.
+    Length,
+    /// A vector of 3.
+    Axis,
+    /// An angle, or a matrix of 3 rows and columns.
+    Rotation,
 }
 
 impl EventDeclaration {
@@ -91,6 +118,26 @@ impl EventDeclaration {
 }
 
 impl ShapeKind {
+    /// The name and the sort of the argument at an index.
+    pub fn argument(self, index: usize) -> (&'static str, ShapeArgument) {
+        let named = || self.arguments().iter().filter(|name| **name != "..");
+        let name = named().nth(index).or(named().last()).map_or("place", |name| name.trim_matches(['[', ']']));
+        let sort = match name {
+            "radius" | "length" => ShapeArgument::Length,
+            "axis" => ShapeArgument::Axis,
+            "rotation" => ShapeArgument::Rotation,
+            _ => ShapeArgument::Point,
+        };
+        (name, sort)
+    }
+
+    /// The least and the largest number of its arguments.
+    fn counts(self) -> [usize; 2] {
+        let names = self.arguments();
+        let least = names.iter().filter(|name| **name != ".." && !name.starts_with('[')).count();
+        [least, if names.contains(&"..") { usize::MAX } else { names.len() }]
+    }
+
     /// Its notation.
     fn usage(self) -> String {
         format!("{}({})", self.word(), self.arguments().join(", "))
@@ -194,8 +241,13 @@ impl AttributeReader<'_> {
         let family = index.map(|index| family(key, word, index)).transpose();
         let family = self.errors.reported(family)?;
         let written = self.entries(arguments.stream());
-        let (count, expected) = (written.len(), kind.arguments().len());
-        if count != expected {
+        let (count, [least, most]) = (written.len(), kind.counts());
+        if !(least..=most).contains(&count) {
+            let expected = match most {
+                usize::MAX => format!("{least} or more"),
+                most if most > least => format!("{least} or {most}"),
+                _ => least.to_string(),
+            };
             let message = format!("`{word}` takes {expected}, and there are {count}: `{}`", kind.usage());
             self.spoil(key, word.span(), message);
             return None;

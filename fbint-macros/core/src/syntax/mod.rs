@@ -25,7 +25,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, Ident, Lit};
 
-pub use self::events::{Crossing, EventDeclaration, ShapeDeclaration, ShapeKind};
+pub use self::events::{Crossing, EventDeclaration, ShapeArgument, ShapeDeclaration, ShapeKind};
 pub use self::key::{AttributeKey, Declaration};
 pub(crate) use self::system::add_work;
 use crate::syntax::diagnostics::Errors;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{Animation, Drawing, Position};
 use crate::catalogue::{AnyModel, DrawnShape, Sample};
+use crate::motion::roundings;
 use crate::names::{NameGroup, groups};
 use crate::trajectory::few_digits;
 
@@ -46,6 +47,8 @@ enum FrameShape {
 struct Changes {
     name: String,
     changes: Vec<f64>,
+    /// Whether they are no larger than by rounding of the state.
+    rounding: bool,
 }
 
 impl<'a> Film<'a> {
@@ -72,7 +75,7 @@ impl<'a> Film<'a> {
             bounds,
             samples: run.samples.len(),
             sampled: chosen.iter().map(|sample| sample.time).collect(),
-            integrals: changes(&run.model.integral_names(), &windows),
+            integrals: changes(&run.model.integral_names(), &windows, &roundings(run.model, run.samples)),
         })
     }
 }
@@ -135,15 +138,20 @@ fn hermite([from, to]: [&[f64]; 2], rates: &[Vec<f64>; 2], length: f64, part: f6
 }
 
 /// The largest |change| in each window, of each group of integrals, to three digits.
-fn changes(names: &[&str], windows: &[&[Sample]]) -> Vec<Changes> {
+fn changes(names: &[&str], windows: &[&[Sample]], roundings: &[f64]) -> Vec<Changes> {
     let largest = |entries: Range<usize>, window: &[Sample]| {
         let changes = window.iter().flat_map(|sample| &sample.change[entries.clone()]);
         changes.fold(0.0, |largest: f64, change| largest.max(change.abs()))
     };
     let of_group = |group: &NameGroup<'_>| {
         let entries = group.first..group.first + group.entries.len();
-        let changes = windows.iter().map(|window| with_digits(largest(entries.clone(), window), 3)).collect();
-        Changes { name: group.name(), changes }
+        let rounding = roundings[entries.clone()].iter().copied().fold(0.0, f64::max);
+        let all: Vec<f64> = windows.iter().map(|window| largest(entries.clone(), window)).collect();
+        Changes {
+            name: group.name(),
+            rounding: all.iter().all(|change| *change <= rounding),
+            changes: all.into_iter().map(|change| with_digits(change, 3)).collect(),
+        }
     };
     groups(names).iter().map(of_group).collect()
 }

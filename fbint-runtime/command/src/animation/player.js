@@ -142,6 +142,21 @@ function raised(exponent) {
   return [...String(exponent)].map((digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])).join("");
 }
 
+/** The lines: a change that is larger than rounding has a line to itself, and all others share a grey one. */
+const lines = (() => {
+  const moved = film.integrals.filter(({ changes }) => changes.some((change) => change > 0));
+  const own = moved.filter(({ rounding }) => !rounding);
+  const small = moved.filter(({ rounding }) => rounding);
+  const lines = own.map(({ name, changes }, which) => ({ name, changes, style: stroke(which) }));
+  if (small.length > 0) {
+    const changes = film.sampled.map((_, index) => small.reduce((most, one) => Math.max(most, one.changes[index]), 0));
+    const most = changes.reduce((a, b) => Math.max(a, b)).toExponential(0);
+    const name = `at rounding, up to ${most}: ${small.map(({ name }) => name).join(", ")}`;
+    lines.push({ name, changes, style: "stroke: var(--soft)" });
+  }
+  return lines;
+})();
+
 function drawChart() {
   const { width, height } = $("chart").getBoundingClientRect();
   Object.assign(chart, { width, bottom: height - 34 });
@@ -165,11 +180,11 @@ function drawChart() {
       `<text x="${at}" y="${chart.bottom + 15}" text-anchor="middle">${Number((number * tick).toPrecision(6))}</text>`);
   }
   parts.push(`<text x="${chart.x((start + end) / 2)}" y="${chart.bottom + 30}" text-anchor="middle">time t, in the units of the parameters</text>`);
-  film.integrals.forEach(({ changes }, which) => {
+  for (const { changes, style } of lines) {
     const points = changes.map((change, index) => [chart.x(film.sampled[index]), change > 0 ? y(Math.log10(change)) : null]);
     const line = list(points.filter(([, at]) => at !== null));
-    parts.push(`<polyline class="line" points="${line}" style="${stroke(which)}"/>`);
-  });
+    parts.push(`<polyline class="line" points="${line}" style="${style}"/>`);
+  }
   $("chart").setAttribute("viewBox", `0 0 ${width} ${height}`);
   $("chart").innerHTML = `${parts.join("")}<path id="cursor" class="cursor"/>`;
 }
@@ -179,12 +194,18 @@ function stroke(which) {
   return `stroke: var(--c${which % 9})${which < 9 ? "" : "; stroke-dasharray: 5 3"}`;
 }
 
-film.integrals.forEach(({ name, changes }, which) => {
+for (const { name, style } of lines) {
   const item = document.createElement("li");
-  item.innerHTML = `<svg viewBox="0 0 22 8" aria-hidden="true"><path class="line" d="M0 4H22" style="${stroke(which)}"/></svg>`;
-  item.append(changes.every((change) => change === 0) ? `${name} (0 throughout)` : name);
+  item.innerHTML = `<svg viewBox="0 0 22 8" aria-hidden="true"><path class="line" d="M0 4H22" style="${style}"/></svg>`;
+  item.append(name);
   $("legend").append(item);
-});
+}
+const still = film.integrals.filter(({ changes }) => changes.every((change) => change === 0));
+if (still.length > 0) {
+  const item = document.createElement("li");
+  item.append(`0 throughout: ${still.map(({ name }) => name).join(", ")}`);
+  $("legend").append(item);
+}
 if (film.integrals.length === 0) $("legend").textContent = "The model has no integrals.";
 
 // Words.

@@ -7,6 +7,7 @@ use fbint_runtime::Method;
 use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
+use crate::section::SectionFile;
 
 /// Squares of larger gains overflow in products.
 const GREATEST_GAIN: f64 = 1e150;
@@ -58,11 +59,20 @@ pub(crate) enum Distribution {
 }
 
 /// The names of the methods.
-pub(super) fn methods() -> PossibleValuesParser {
+pub(crate) fn methods() -> PossibleValuesParser {
     Method::all(f64::NAN, (f64::NAN, None)).map(|method| PossibleValue::new(method.key()).help(method.summary())).into()
 }
 
-pub(super) fn gains(text: &str) -> Result<GainsArgument, String> {
+/// The name of a method.
+pub(crate) fn method(text: &str) -> Result<String, String> {
+    if Method::all(f64::NAN, (f64::NAN, None)).map(Method::key).contains(&text) {
+        Ok(text.to_owned())
+    } else {
+        Err("there is no such method".to_owned())
+    }
+}
+
+pub(crate) fn gains(text: &str) -> Result<GainsArgument, String> {
     match text {
         "none" => Ok(GainsArgument::None),
         "bae-chang" => Ok(GainsArgument::BaeChang),
@@ -83,18 +93,28 @@ fn gain(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(super) fn condition(text: &str) -> Result<Condition, String> {
+pub(crate) fn condition(text: &str) -> Result<Condition, String> {
     Condition::try_from(text.to_owned())
 }
 
-pub(super) fn assignment(text: &str) -> Result<Assignment, String> {
+pub(crate) fn assignment(text: &str) -> Result<Assignment, String> {
     let (name, values) = text.split_once('=').ok_or("expected NAME=VALUE, as in `m=2`")?;
     let values = values.split(',').map(number).collect::<Result<_, _>>()?;
     Ok(Assignment { name: name.trim().to_owned(), values })
 }
 
+/// A section, and the file for it.
+pub(crate) fn section(text: &str) -> Result<SectionFile, String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.trim().is_empty() && !file.trim().is_empty() => {
+            Ok(SectionFile { name: name.trim().to_owned(), file: file.trim().into() })
+        }
+        _ => Err("expected NAME=FILE, as in top=top.csv or top=top.svg".to_owned()),
+    }
+}
+
 /// An input, and the law or the table that gives it.
-pub(super) fn input(text: &str) -> Result<(String, String), String> {
+pub(crate) fn input(text: &str) -> Result<(String, String), String> {
     let expected = "expected NAME=LAW or NAME=FILE.csv, as in thrust='2*sin(3*t)'";
     let (name, source) = text.split_once('=').ok_or(expected)?;
     let (name, source) = (name.trim(), source.trim());
@@ -105,7 +125,7 @@ pub(super) fn input(text: &str) -> Result<(String, String), String> {
     }
 }
 
-pub(super) fn variation(text: &str) -> Result<Variation, String> {
+pub(crate) fn variation(text: &str) -> Result<Variation, String> {
     let expected = "expected NAME=normal:MEAN,DEVIATION, NAME=uniform:FROM,TO or NAME=linspace:FROM,TO";
     let (name, distribution) = text.split_once('=').ok_or(expected)?;
     let (kind, numbers) = distribution.split_once(':').ok_or(expected)?;
@@ -127,42 +147,42 @@ pub(super) fn variation(text: &str) -> Result<Variation, String> {
 }
 
 /// The time between two samples, or 0.
-pub(super) fn interval(text: &str) -> Result<f64, String> {
+pub(crate) fn interval(text: &str) -> Result<f64, String> {
     if number(text)? == 0.0 { Ok(0.0) } else { positive(text) }
 }
 
-pub(super) fn steps(text: &str) -> Result<u64, String> {
+pub(crate) fn steps(text: &str) -> Result<u64, String> {
     let steps = text.trim().parse().ok().filter(|steps| *steps > 0);
     steps.ok_or_else(|| "it must be a whole number from 1 on".to_owned())
 }
 
 /// A number that is positive and finite.
-pub(super) fn positive(text: &str) -> Result<f64, String> {
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
     let number = number(text)?;
     let is_positive = number > 0.0 && number.is_finite();
     if is_positive { Ok(number) } else { Err(format!("`{text}` is not positive and finite")) }
 }
 
-pub(super) fn finite(text: &str) -> Result<f64, String> {
+pub(crate) fn finite(text: &str) -> Result<f64, String> {
     let number = number(text)?;
     if number.is_finite() { Ok(number) } else { Err(format!("`{text}` is not finite")) }
 }
 
-pub(super) fn members(text: &str) -> Result<u32, String> {
+pub(crate) fn members(text: &str) -> Result<u32, String> {
     let members = text.trim().parse().ok().filter(|members| (1..=MOST_MEMBERS).contains(members));
     members.ok_or_else(|| format!("it must be a whole number from 1 to {MOST_MEMBERS}"))
 }
 
-pub(super) fn threads(text: &str) -> Result<u16, String> {
+pub(crate) fn threads(text: &str) -> Result<u16, String> {
     let threads = text.trim().parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
     threads.ok_or_else(|| format!("it must be a whole number from 1 to {MOST_THREADS}"))
 }
 
-pub(super) fn seed(text: &str) -> Result<u64, String> {
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
     text.trim().parse().map_err(|_| format!("it must be a whole number from 0 to {}", u64::MAX))
 }
 
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let seconds = number(text)?;
     if seconds >= 0.0 && seconds.is_finite() { Ok(seconds) } else { Err("it must be 0 or more, and finite".to_owned()) }
 }

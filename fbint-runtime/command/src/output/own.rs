@@ -115,7 +115,7 @@ fn is_table(head: &[u8], header: Option<&str>) -> bool {
     let names: Vec<&str> = names.iter().collect();
     let is_of_fbint = |name: &&str| ["d(", "mean(", "drawn("].iter().any(|begin| name.starts_with(begin));
     match names[..] {
-        ["member", "t", ..] | ["member", .., "error"] => true,
+        ["member" | "occurrence", "t", ..] | ["member", .., "error"] => true,
         ["t" | "member", ..] => names.iter().any(is_of_fbint),
         _ => false,
     }

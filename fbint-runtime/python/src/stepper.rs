@@ -1,0 +1,314 @@
+//! Steps from Python: a run that goes on at each call, with inputs that the caller chooses.
+
+use std::sync::Arc;
+
+use fbint_command::catalogue::{AnyModel, FlatSignal, Inputs, Plan};
+use fbint_command::runtime::Settings;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::arrays::{array, frozen};
+use crate::contents;
+use crate::entries;
+use crate::source::Source;
+use crate::trajectory::Occurred;
+
+/// A run, or many side by side, that goes on at each call of step. Make it with Model.stepper.
+///
+/// state is an array of shape (n,), or (k, n) for k runs, in the order of Model.start(); t is the time, of shape () or (k,).
+#[pyclass(unsendable)]
+pub(crate) struct Stepper {
+    source: Arc<Source>,
+    model: Box<dyn AnyModel>,
+    plan: Plan,
+    /// Whether there is one run, whose arrays have no axis for runs.
+    is_single: bool,
+    runs: Vec<SteppedRun>,
+    /// The place of each entry of the state as Python has it.
+    places: Vec<usize>,
+}
+
+/// One of the runs.
+struct SteppedRun {
+    time: f64,
+    state: Vec<f64>,
+    /// The inputs that are given, by their places.
+    inputs: Vec<(usize, f64)>,
+    /// The name of the event that has ended it.
+    ended_by: Option<String>,
+    /// The occurrences of events in the last call: the name, the time, the state, and the state after a reset.
+    events: Vec<Occurred>,
+}
+
+/// Inputs that hold for a call.
+struct Held(Vec<(usize, f64)>);
+
+impl FlatSignal for Held {
+    fn at(&self, _: f64, _: &[f64], inputs: &mut [f64]) {
+        self.0.iter().for_each(|&(place, value)| inputs[place] = value);
+    }
+
+    fn hold(&self, _: f64) -> f64 {
+        f64::INFINITY
+    }
+
+    fn range(&self) -> [f64; 2] {
+        [f64::NEG_INFINITY, f64::INFINITY]
+    }
+
+    fn copied(&self) -> Box<dyn FlatSignal> {
+        Box::new(Self(self.0.clone()))
+    }
+}
+
+#[pymethods]
+impl Stepper {
+    /// Goes on until a time, or by one step, and returns the state.
+    ///
+    /// until: the time; without it one step of the method's size.
+    /// inputs: the inputs by name, which hold during the call: a number, or for a vector an array; of several runs also an array with a
+    ///     row for each. An input that is not given holds its last value, or is what the model gives.
+    ///
+    /// An event that ends the run leaves t before until, and ended_by has its name; further calls change nothing. A step that fails raises
+    /// RunFailed.
+    #[pyo3(signature = (until=None, **inputs))]
+    fn step<'py>(
+        &mut self,
+        py: Python<'py>,
+        until: Option<f64>,
+        inputs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(inputs) = inputs {
+            self.take(inputs)?;
+        }
+        for index in 0..self.runs.len() {
+            self.advance(py, index, until)?;
+        }
+        self.state(py)
+    }
+
+    /// The state, of shape (n,) or (k, n), in the order in which Model.field takes it.
+    #[getter]
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let entries = self.runs.iter().flat_map(|run| self.places.iter().map(move |&place| run.state[place]));
+        let (values, n): (Vec<f64>, _) = (entries.collect(), self.places.len());
+        if self.is_single { array(py, &values, &[n]) } else { array(py, &values, &[self.runs.len(), n]) }
+    }
+
+    /// Replaces the state, of shape (n,) or (k, n); runs that an event has ended go on from it.
+    #[setter]
+    fn set_state(&mut self, x: &Bound<'_, PyAny>) -> PyResult<()> {
+        let rows = states(x, &self.places, (!self.is_single).then_some(self.runs.len()))?;
+        let clock = self.model.facts().clock;
+        for (run, state) in self.runs.iter_mut().zip(rows) {
+            let time = clock.map_or(run.time, |clock| state[clock]);
+            (run.time, run.state, run.ended_by) = (time, state, None);
+            run.events.clear();
+        }
+        Ok(())
+    }
+
+    /// The time, or the time of each run.
+    #[getter]
+    fn t<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if self.is_single {
+            return Ok(self.runs[0].time.into_pyobject(py)?.into_any());
+        }
+        let times: Vec<f64> = self.runs.iter().map(|run| run.time).collect();
+        array(py, &times, &[times.len()])
+    }
+
+    /// The entries of the state by the names of its variables.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let names = self.model.state_names();
+        let written = |run: &SteppedRun| entries::written(py, &names, &run.state)?.as_any().get_item(name);
+        match &*self.runs {
+            [run] if self.is_single => written(run),
+            runs => {
+                let rows = runs.iter().map(written).collect::<PyResult<Vec<_>>>()?;
+                py.import("numpy")?.call_method1("stack", (rows,))
+            }
+        }
+    }
+
+    /// The name of the event that has ended the run, or of each run, else None.
+    #[getter]
+    fn ended_by<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let ends: Vec<Option<&str>> = self.runs.iter().map(|run| run.ended_by.as_deref()).collect();
+        match &*ends {
+            [end] if self.is_single => Ok(end.into_pyobject(py)?.into_any()),
+            _ => Ok(PyTuple::new(py, &ends)?.into_any()),
+        }
+    }
+
+    /// What occurred during the last call, in the order of time: Event tuples, or a tuple of them for each run.
+    #[getter]
+    fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let ordered = |state: &Vec<f64>| {
+            let entries: Vec<f64> = self.places.iter().map(|&place| state[place]).collect();
+            frozen(py, &entries, &[])
+        };
+        let of_run = |run: &SteppedRun| {
+            let event = |(name, time, state, reset): &Occurred| {
+                let reset = reset.as_ref().map(ordered).transpose()?;
+                contents(py)?.event.bind(py).call1((name, time, ordered(state)?, reset))
+            };
+            PyTuple::new(py, run.events.iter().map(event).collect::<PyResult<Vec<_>>>()?)
+        };
+        if self.is_single {
+            return of_run(&self.runs[0]);
+        }
+        PyTuple::new(py, self.runs.iter().map(of_run).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn __repr__(&self) -> String {
+        let (model, count) = (self.source.entry.type_name, self.runs.len());
+        match &*self.runs {
+            [run] if self.is_single => format!("<Stepper of {model} at t = {:?}>", run.time),
+            _ => format!("<Stepper of {model}, {count} runs>"),
+        }
+    }
+}
+
+impl Stepper {
+    /// A stepper of runs from these states of a model, which `plan` describes but for times.
+    pub(crate) fn new(
+        source: &Arc<Source>,
+        (model, plan): (Box<dyn AnyModel>, Plan),
+        start: Vec<f64>,
+        given: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let places = entries::places(&model.state_names());
+        let (is_single, starts) = match given {
+            None => (true, vec![start]),
+            Some(x) => {
+                let shape: Vec<usize> = x.py().import("numpy")?.call_method1("shape", (x,))?.extract()?;
+                let runs = if let [runs, _] = shape[..] { Some(runs) } else { None };
+                (runs.is_none(), states(x, &places, runs)?)
+            }
+        };
+        let (clock, from) = (model.facts().clock, plan.settings.from);
+        let run = |state: Vec<f64>| SteppedRun {
+            time: clock.map_or(from, |clock| state[clock]),
+            state,
+            inputs: Vec::new(),
+            ended_by: None,
+            events: Vec::new(),
+        };
+        let runs = starts.into_iter().map(run).collect();
+        Ok(Self { source: Arc::clone(source), model, plan, is_single, runs, places })
+    }
+
+    /// Takes inputs by name for the runs.
+    fn take(&mut self, inputs: &Bound<'_, PyDict>) -> PyResult<()> {
+        let names = self.model.facts().input_names;
+        let count = self.runs.len();
+        for (name, value) in inputs {
+            let name: String = name.extract()?;
+            let positions = match names.iter().position(|own| *own == name) {
+                Some(position) => vec![position],
+                None => fbint_command::names::groups(names)
+                    .into_iter()
+                    .find(|group| group.base == name)
+                    .map(|group| group.array().positions)
+                    .ok_or_else(|| unknown(&name, names))?,
+            };
+            let size = positions.len();
+            let fits = |shape: &[usize]| match shape {
+                [] => size == 1,
+                [one] => *one == size || (size == 1 && *one == count),
+                [rows, columns] => *rows == count && *columns == size,
+                _ => false,
+            };
+            let shape = if self.is_single { format!("({size},)") } else { format!("({size},) or ({count}, {size})") };
+            let given = if value.is_instance_of::<pyo3::types::PyFloat>() {
+                crate::arrays::Numbers { shape: Vec::new(), values: vec![value.extract()?] }
+            } else {
+                entries::shaped(&name, &value, &shape, fits)?
+            };
+            let is_for_all = given.values.len() == size;
+            for (index, run) in self.runs.iter_mut().enumerate() {
+                let row = if is_for_all { 0 } else { index * size };
+                for (&position, value) in positions.iter().zip(&given.values[row..]) {
+                    match run.inputs.iter_mut().find(|(place, _)| *place == position) {
+                        Some(known) => known.1 = *value,
+                        None => run.inputs.push((position, *value)),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings a run to a time.
+    fn advance(&mut self, py: Python<'_>, index: usize, until: Option<f64>) -> PyResult<()> {
+        let Self { model, plan, runs, .. } = self;
+        let run = &mut runs[index];
+        run.events.clear();
+        if run.ended_by.is_some() {
+            return Ok(());
+        }
+        let from = run.time;
+        let until = match (until, plan.settings.method.step()) {
+            (Some(until), _) => until,
+            (None, Some(h)) => from + h,
+            (None, None) => {
+                let message = "the method chooses its steps: give `until`, the time until which to go";
+                return Err(PyTypeError::new_err(message));
+            }
+        };
+        if until <= from || until.is_nan() {
+            return Err(PyValueError::new_err(format!("`until` is {until:?}, and the run has come to t = {from:?}")));
+        }
+        if !run.inputs.is_empty() {
+            let (names, held) = (model.facts().input_names, run.inputs.clone());
+            let given = held.iter().map(|(place, _)| names[*place]).collect();
+            model.set_inputs(Inputs::new(given, move || Box::new(Held(held.clone()))));
+        }
+        let settings = Settings { from, until, every: Some(until - from), ..plan.settings };
+        let plan = Plan { settings, ..plan.clone() };
+        let mut signals = crate::model::Signals::new();
+        let outcome = model.run(&run.state, &plan, None, &mut |_| signals.look());
+        signals.raise()?;
+        match outcome {
+            Ok(end) => {
+                (run.time, run.state, run.ended_by) = (end.time, end.state, end.ended_by);
+                run.events = end.events.into_iter().map(|of| (of.name, of.time, of.state, of.reset)).collect();
+                Ok(())
+            }
+            Err(fbint_command::runtime::Error::Failed(failure)) => {
+                let message = fbint_command::runtime::Error::Failed(failure).to_string();
+                Err(PyErr::from_value(contents(py)?.run_failed.bind(py).call1((message,))?))
+            }
+            Err(error) => Err(PyValueError::new_err(error.to_string())),
+        }
+    }
+}
+
+/// The states of an array of shape (n,), or with as many rows as there are runs.
+fn states(x: &Bound<'_, PyAny>, places: &[usize], runs: Option<usize>) -> PyResult<Vec<Vec<f64>>> {
+    let n = places.len();
+    let shape = runs.map_or(format!("({n},)"), |runs| format!("({runs}, {n})"));
+    let fits = |given: &[usize]| match runs {
+        Some(runs) => given == [runs, n],
+        None => given == [n],
+    };
+    let given = entries::shaped("state", x, &shape, fits)?;
+    let state = |row: &[f64]| {
+        let mut state = vec![0.0; n];
+        places.iter().zip(row).for_each(|(&place, &value)| state[place] = value);
+        state
+    };
+    Ok(given.values.chunks(n.max(1)).map(state).collect())
+}
+
+fn unknown(name: &str, names: &[&str]) -> PyErr {
+    if names.is_empty() {
+        return PyTypeError::new_err(format!("the model has no inputs, and `{name}` is given"));
+    }
+    match fbint_command::nearest::find("input", name, names) {
+        Ok(_) => PyTypeError::new_err(format!("`{name}` is not an input")),
+        Err(error) => PyTypeError::new_err(error.to_string()),
+    }
+}

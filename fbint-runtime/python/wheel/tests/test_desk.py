@@ -1,0 +1,271 @@
+"""What a user of models from text does at the desk: steps, linear systems, derivatives, records."""
+
+import json
+import math
+import os
+import subprocess
+
+import fbint
+import numpy
+import pytest
+
+CART = """
+/// A pole on a cart with a motor.
+#[feedback_system(
+    coordinates(x, angle), velocities(v, omega), input(thrust),
+    define(tip = vector![v + l * omega * angle.cos(), -l * omega * angle.sin()]),
+    lagrangian = cart * v.powi(2) / 2 + m * tip.norm_squared() / 2 - m * g * l * angle.cos(),
+    force(v = thrust), output(height = l * angle.cos(), power = thrust * v),
+    event(fallen = angle.powi(2) - 1, rising, terminal),
+    default(cart = 1, m = 0.1, l = 0.5, g = 9.81), start(x = 0, angle = 0.2, v = 0, omega = 0),
+)]
+struct CartPole { cart: f64, m: f64, l: f64, g: f64 }
+"""
+
+PENDULUM = """
+#[feedback_system(
+    coordinates(q: [2]), momenta(p: [2]),
+    hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+    constraint(length = q.norm_squared() - l.powi(2)),
+    section(bottom = q[0], rising),
+    default(m = 1, g = 9.81, l = 1), start(q = vector![l, 0], p = vector![0, 0]),
+)]
+struct Pendulum { m: f64, g: f64, l: f64 }
+"""
+
+BALL = """
+#[feedback_system(
+    coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + g * q,
+    event(floor = q, falling, reset(p = -p)), default(g = 8), start(q = 1, p = 0),
+)]
+struct Ball { g: f64 }
+"""
+
+
+def test_a_stepper_goes_on_as_a_run_does():
+    pendulum = fbint.model(PENDULUM)()
+    for method in ["rk4", "dop853", "gauss4"]:
+        stepper = pendulum.stepper(method=method)
+        for time in [0.5, 0.75, 1.0]:
+            stepper.step(time)
+        run = pendulum.run(until=1.0, method=method)
+        assert stepper.t == 1.0
+        numpy.testing.assert_allclose(stepper.state, [*run.q[-1], *run.p[-1]], atol=1e-8)
+        numpy.testing.assert_array_equal(stepper["q"], stepper.state[:2])
+        assert abs(numpy.hypot(*stepper["q"]) - 1) < 1e-13, "the constraint holds"
+    one = pendulum.stepper(step=0.01)
+    one.step()
+    assert math.isclose(one.t, 0.01)
+
+
+def test_a_controller_holds_the_pole_and_a_fall_ends_the_run():
+    system = fbint.model(CART)()
+    stepper = system.stepper(step=1e-2)
+    for _ in range(1000):
+        x, angle, v, omega, *_ = stepper.state
+        stepper.step(thrust=30 * angle + 5 * omega + 2 * x + 3 * v)
+    assert abs(stepper["angle"]) < 1e-3 and stepper.ended_by is None
+    falling = system.stepper(step=1e-3)
+    falling.step(until=5.0, thrust=0.0)
+    assert falling.ended_by == "fallen" and abs(abs(falling["angle"]) - 1) < 1e-9 and falling.t < 5
+    assert [event.name for event in falling.events] == ["fallen"]
+    before = falling.t
+    falling.step(until=6.0)
+    assert falling.t == before, "a run that has ended stays"
+    falling.state = numpy.zeros(6)
+    falling.step(until=1.0)
+    assert falling.ended_by is None and falling.t == 1.0
+
+
+def test_many_runs_go_side_by_side():
+    system = fbint.model(CART)()
+    starts = numpy.zeros((3, 6))
+    thrusts = numpy.array([-1.0, 0.0, 2.0])
+    many = system.stepper(start=starts)
+    states = many.step(until=0.2, thrust=thrusts)
+    assert states.shape == (3, 6) and many.t.shape == (3,) and many.ended_by == (None, None, None)
+    for start, thrust, state in zip(starts, thrusts, states):
+        alone = system.stepper(start=start)
+        numpy.testing.assert_array_equal(alone.step(until=0.2, thrust=thrust), state)
+        by_law = system.run(until=0.2, start={"angle": 0.0}, input={"thrust": float(thrust)})
+        numpy.testing.assert_allclose(by_law.x[-1], state[0], atol=1e-12)
+    assert many["angle"].shape == (3,)
+
+
+def test_steps_meet_events():
+    ball = fbint.model(BALL)()
+    stepper = ball.stepper(method="dop853")
+    stepper.step(until=0.75)
+    (event,) = stepper.events
+    assert event.name == "floor" and abs(event.t - 0.5) < 1e-12 and event.reset[1] == -event.state[1]
+    # It bounces at 0.5 with speed 4.
+    numpy.testing.assert_allclose(stepper.state, [4 * 0.25 - 4 * 0.25**2, 4 - 8 * 0.25], atol=1e-9)
+    stepper.step(until=0.8)
+    assert stepper.events == ()
+
+
+def test_mistakes_of_steps_name_the_remedy():
+    system = fbint.model(CART)()
+    stepper = system.stepper(method="dop853")
+    with pytest.raises(TypeError, match="give `until`"):
+        stepper.step()
+    with pytest.raises(TypeError, match="did you mean `thrust`"):
+        stepper.step(1.0, thurst=1.0)
+    stepper.step(0.25)
+    with pytest.raises(ValueError, match="has come to t = 0.25"):
+        stepper.step(0.125)
+    with pytest.raises(ValueError, match=r"shape \(1,\)"):
+        stepper.step(0.5, thrust=[1.0, 2.0])
+    with pytest.raises(ValueError, match="shape"):
+        system.stepper(start=numpy.zeros(5))
+
+
+def test_linear_systems_agree_with_differences():
+    system = fbint.model(CART)(cart=2.0)
+    x = numpy.array([0.1, 0.3, -0.2, 0.5, 0.0, 0.0])
+    A, B, C, D = system.linearise(x, {"thrust": 0.7})
+    assert (A.shape, B.shape, C.shape, D.shape) == ((6, 6), (6, 1), (2, 6), (2, 1))
+
+    def field(x, thrust):
+        end = fbint.model(CART.replace("input(thrust)", f"input(thrust = {thrust!r})"))(cart=2.0)
+        return end.field(x), end.outputs(x)
+
+    h = 1e-6
+    for entry in range(6):
+        step = h * numpy.eye(6)[entry]
+        (up, up_out), (down, down_out) = field(x + step, 0.7), field(x - step, 0.7)
+        numpy.testing.assert_allclose(A[:, entry], (up - down) / (2 * h), atol=1e-8)
+        numpy.testing.assert_allclose(C[:, entry], (up_out - down_out) / (2 * h), atol=1e-8)
+    (up, up_out), (down, down_out) = field(x, 0.7 + h), field(x, 0.7 - h)
+    numpy.testing.assert_allclose(B[:, 0], (up - down) / (2 * h), atol=1e-8)
+    numpy.testing.assert_allclose(D[:, 0], (up_out - down_out) / (2 * h), atol=1e-8)
+    many = system.linearise(numpy.stack([x, 2 * x]), {"thrust": 0.7})
+    numpy.testing.assert_array_equal(many.A[0], A)
+
+
+def test_mass_matrix_and_inverse_dynamics():
+    system = fbint.model(CART)()
+    angle, omega = 0.3, 0.5
+    x = numpy.array([0.1, angle, -0.2, omega, 0.0, 0.0])
+    m, l, g = 0.1, 0.5, 9.81
+    mass = numpy.array([[1 + m, m * l * math.cos(angle)], [m * l * math.cos(angle), m * l**2]])
+    numpy.testing.assert_allclose(system.mass_matrix(x), mass, rtol=1e-14)
+    assert system.mass_matrix(numpy.stack([x, x])).shape == (2, 2, 2)
+    a = numpy.array([0.4, -1.5])
+    bias = numpy.array([-m * l * omega**2 * math.sin(angle), -m * g * l * math.sin(angle)])
+    numpy.testing.assert_allclose(system.inverse_dynamics(x, a), mass @ a + bias, rtol=1e-13)
+    # The declared thrust acts besides.
+    numpy.testing.assert_allclose(
+        system.inverse_dynamics(x, a, {"thrust": 2.0}), mass @ a + bias - [2.0, 0.0], rtol=1e-13
+    )
+    with pytest.raises(ValueError, match="`velocities` and a `lagrangian`"):
+        fbint.model(PENDULUM)().mass_matrix(numpy.zeros(4))
+
+
+def test_multipliers_are_reactions():
+    pendulum = fbint.model(PENDULUM)(l=2.0)
+    q, p = numpy.array([0.0, -2.0]), numpy.array([3.0, 0.0])
+    multipliers = pendulum.multipliers(numpy.concatenate([q, p]))
+    # At the bottom the rod carries the weight and the centripetal force: -2 l c = m g + m v^2 / l.
+    numpy.testing.assert_allclose(-2 * 2.0 * multipliers[0], 9.81 + 9 / 2, rtol=1e-13)
+    assert multipliers.shape == (3,) and (multipliers[2] == 0).all()
+
+
+def test_states_are_projected():
+    pendulum = fbint.model(PENDULUM)()
+    x = pendulum.project(numpy.array([[0.6, -0.9, 0.1, 0.2], [1.0, 0.1, 0.0, 1.0]]))
+    numpy.testing.assert_allclose(pendulum.integrals(x)[:, :2], 0, atol=1e-13)
+    held = pendulum.project(numpy.array([0.6, -0.9, 0.1, 0.2]), held=["q[0]"])
+    assert held[0] == 0.6
+    with pytest.raises(ValueError, match="length"):
+        pendulum.project(numpy.array([1.6, -0.9, 0.1, 0.2]), held=["q[0]"])
+
+
+def test_derivatives_of_fields_and_runs_agree_with_differences():
+    Pendulum = fbint.model(PENDULUM)
+    pendulum = Pendulum(l=1.5)
+    x = numpy.array([0.9, -1.2, 0.4, 0.3])
+    by = pendulum.field_by_parameters(x)
+    h = 1e-6
+    for index, name in enumerate(["m", "g", "l"]):
+        values = dict(pendulum.parameters)
+        up, down = [Pendulum(**{**values, name: values[name] + side}).field(x) for side in (h, -h)]
+        numpy.testing.assert_allclose(by[:, index], (up - down) / (2 * h), atol=1e-8)
+    start = {"q": [0.9, -1.2], "p": [0.4, 0.3]}
+    end, by_start, by_parameters = pendulum.sensitivity(1.0, step=0.01, start=start)
+    plain = pendulum.run(until=1.0, step=0.01, start=start, gains="none")
+    numpy.testing.assert_allclose(end, [*plain.q[-1], *plain.p[-1]], atol=1e-12)
+    # Along the circle: a turn of the start, and the momentum along it.
+    turn = numpy.array([1.2, 0.9, -0.3, 0.4])
+    ends = []
+    for side in (1, -1):
+        c, s = math.cos(side * h), math.sin(side * h)
+        turned = {name: [c * v[0] - s * v[1], s * v[0] + c * v[1]] for name, v in start.items()}
+        run = pendulum.run(until=1.0, step=0.01, start=turned, gains="none")
+        ends.append(numpy.array([*run.q[-1], *run.p[-1]]))
+    numpy.testing.assert_allclose(by_start @ turn, (ends[0] - ends[1]) / (2 * h), atol=1e-7)
+    gs = [Pendulum(l=1.5, g=9.81 + side * h).run(until=1.0, step=0.01, start=start, gains="none") for side in (1, -1)]
+    difference = numpy.array([*(gs[0].q[-1] - gs[1].q[-1]), *(gs[0].p[-1] - gs[1].p[-1])]) / (2 * h)
+    numpy.testing.assert_allclose(by_parameters[:, 1], difference, atol=1e-7)
+
+
+def test_rodas5p_needs_no_key_in_texts():
+    pendulum = fbint.model(PENDULUM)()
+    stiff = pendulum.run(until=2.0, method="rodas5p", rtol=1e-8)
+    exact = pendulum.run(until=2.0, method="dop853", rtol=1e-12)
+    numpy.testing.assert_allclose(stiff.q[-1], exact.q[-1], atol=1e-5)
+    with_key = fbint.model(PENDULUM.replace("section(", "derivatives, section("))()
+    other = with_key.run(until=2.0, method="rodas5p", rtol=1e-8)
+    numpy.testing.assert_allclose(stiff.q[-1], other.q[-1], atol=1e-11)
+    feedback = [model.run(until=1.0, method="rodas5p", gains=5.0).q[-1] for model in (pendulum, with_key)]
+    numpy.testing.assert_allclose(*feedback, atol=1e-11)
+    ensembles = [
+        model.ensemble(until=0.5, members=9, method="rodas5p", vary={"g": ("linspace", 9, 10)}).ends
+        for model in (pendulum, with_key)
+    ]
+    numpy.testing.assert_allclose(*ensembles, atol=1e-10)
+
+
+def test_a_section_is_a_trajectory():
+    run = fbint.model(PENDULUM)().run(until=10.0, method="dop853")
+    section = run.section("bottom")
+    assert section.q.shape == (4, 2) and "d(energy)" not in section.keys()
+    numpy.testing.assert_allclose(section.q[:, 0], 0, atol=1e-9)
+    numpy.testing.assert_allclose(section.t, [event.t for event in run.events])
+    with pytest.raises(ValueError, match="did you mean `bottom`"):
+        run.section("botom")
+
+
+def test_records_repeat_runs(tmp_path):
+    pendulum = fbint.model(PENDULUM)(l=2.0)
+    options = [
+        dict(until=2.0, method="dop853", start={"q": [0.0, -2.0], "p": [1.0, 0.0]}),
+        dict(until=1.0, t_eval=[0.1, 0.55], gains=1.0, step=0.01),
+        dict(until=5.0, until_event="q[1] < -l + 0.5"),
+    ]
+    for index, chosen in enumerate(options):
+        run = pendulum.run(**chosen)
+        path = tmp_path / f"{index}.run.json"
+        record = json.loads(run.record(path))
+        assert record["text"] == PENDULUM and record["parameters"]["l"] == 2.0 and record["versions"]["fbint"]
+        again = fbint.repeat(path)
+        assert str(again) == str(run) and again.drift == run.drift
+        for name in run.keys():
+            assert run[name].tobytes() == again[name].tobytes(), name
+        assert again.record() == run.record()
+    with pytest.raises(ValueError, match="is not the record of a run"):
+        fbint.repeat(tmp_path / "none.json")
+    path.write_text(path.read_text().replace(json.loads(path.read_text())["code_sha256"], "0" * 64))
+    with pytest.raises(ValueError, match="derives other code"):
+        fbint.repeat(path)
+
+
+@pytest.mark.skipif("FBINT_PROGRAM" not in os.environ, reason="the command was not built")
+def test_the_command_repeats_records_of_python(tmp_path):
+    run = fbint.model(PENDULUM)().run(until=2.0, method="dop853", t_eval=[0.5, 1.0, 1.5])
+    run.record(tmp_path / "run.json")
+    command = [os.environ["FBINT_PROGRAM"], "run", "run.json", "--out", "again.csv"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    table = numpy.genfromtxt(tmp_path / "again.csv", delimiter=",", names=True, deletechars="")
+    for name in run.keys():
+        numpy.testing.assert_array_equal(table[name], run[name])
