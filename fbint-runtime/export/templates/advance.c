@@ -165,6 +165,7 @@ static void model_state_within(const model_span *span, real h, model_run *run, r
     *run = *span->begun;
     memcpy(x, span->start, MODEL_STATES * sizeof *x);
     run->has_left_out += span->step(run, x, h, span->from + h);
+    model_follow_laws(&run->system, x);
 }
 
 static real model_value_within(const model_span *span, int event, real h)
@@ -227,7 +228,7 @@ static void model_meet(model_run *run, model_span *span, real *x, int *met)
     real values[@event_room@], at[@state_room@];
     model_run there;
     int event;
-    model_events(&run->system, x, values);
+    model_events_under_laws(run, x, values);
     for (event = 0; event < MODEL_EVENTS; ++event) {
         real before = span->begun->sides[event], low = R(0.0), h;
         met[event] = 0;
@@ -266,8 +267,8 @@ static void model_trend(model_run *run, const real *x, real *values, real *chang
     model_follow_laws(&run->system, x);
     model_vector_field(&run->system, x, rates);
     model_add(point, x, FBINT_ROOT, rates);
-    model_events(&run->system, x, values);
-    model_events(&run->system, point, changes);
+    model_events_under_laws(run, point, changes);
+    model_events_under_laws(run, x, values);
     for (event = 0; event < MODEL_EVENTS; ++event) {
         changes[event] -= values[event];
     }

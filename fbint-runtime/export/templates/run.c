@@ -188,12 +188,21 @@ static void model_keep(model_run *run, const real *x)
     }
 }
 
+#if @events@
+/* The event functions at x, with the inputs that follow laws as they are there. */
+static void model_events_under_laws(model_run *run, const real *x, real *values)
+{
+    model_follow_laws(&run->system, x);
+    model_events(&run->system, x, values);
+}
+#endif
+
 static void model_begin(model_run *run, const model_system *system, const real *x)
 {
     memset(run, 0, sizeof *run);
     run->system = *system;
 #if @events@
-    model_events(&run->system, x, run->sides);
+    model_events_under_laws(run, x, run->sides);
 #else
     (void)x;
 #endif

@@ -353,7 +353,7 @@ pub(crate) const BALL: &str = "
     coordinates(q), momenta(p), hamiltonian = p.powi(2) / (2 * m) + m * g * q,
     input(u = -k * q), force(p = u), output(height = q), default(m = 1, g = 9.81, k = 0.5), start(q = 1, p = 0),
     event(floor = q, falling, when = p < 0, reset(p = -0.9 * p), count = 5),
-    section(top = p),
+    section(top = p, low = u + 0.2),
 )]
 struct Ball { m: f64, g: f64, k: f64 }";
 
