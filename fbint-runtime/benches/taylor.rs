@@ -143,7 +143,7 @@ fn members<S: FeedbackSystem + Sync>(name: &str, system: &S, start: Vector<S>, u
         let run = Ensemble::new(system, starts.clone()).without_feedback().run_with(black_box(&settings))?;
         let end: Vec<f64> = match run.ends().first() {
             Some(Ok(end)) => {
-                let state: Vector<S> = end.state.clone().into();
+                let state: Vector<S> = end.state;
                 state.as_ref().to_vec()
             }
             _ => Vec::new(),

@@ -425,7 +425,7 @@ fn assert_members_are_simulations<S: FeedbackSystem + Sync>(
                 let (a, b) = (run.trajectory(member).unwrap(), alone.trajectory());
                 assert_eq!(a.len(), b.len());
                 for (a, b) in a.iter().zip(b) {
-                    let (x, y): (S::Vector<f64>, S::Vector<f64>) = (a.state.clone().into(), b.state.clone().into());
+                    let (x, y): (S::Vector<f64>, S::Vector<f64>) = (a.state, b.state);
                     let bits = |x: &S::Vector<f64>| x.as_ref().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
                     assert_eq!((a.time, bits(&x)), (b.time, bits(&y)), "{projection:?} {tolerance} {member}");
                 }

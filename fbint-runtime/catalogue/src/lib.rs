@@ -344,10 +344,13 @@ pub enum Quantity {
     Expression(Law),
 }
 
+/// A function of the time and the entries of the state.
+type OfState = dyn Fn(f64, &[f64]) -> f64 + Send + Sync;
+
 /// An expression of the time and the entries of the state, followed by the outputs if it names any.
 #[derive(Clone)]
 pub struct Law {
-    function: Arc<dyn Fn(f64, &[f64]) -> f64 + Send + Sync>,
+    function: Arc<OfState>,
     has_outputs: bool,
 }
 

@@ -175,7 +175,7 @@ mod expressions {
         let names: Vec<&str> = further.iter().map(String::as_str).collect();
         for group in groups(&names).iter().filter(|group| words.contains(&group.base)) {
             let (name, positions) = (group.base, group.array().positions);
-            let _ = write!(state, "{name}{}, ", shape(&group.entries));
+            let _ = write!(state, "{name}{}, ", shape(group.entries));
             let _ = write!(dynamics, "{name} = 0 * {name}, ");
             entries.extend(positions.into_iter().map(|position| facts.state.len() + position));
         }

@@ -34,6 +34,9 @@ pub struct Request {
     is_dense: bool,
 }
 
+/// The model, the start and the plan of a run.
+type Begun = (Box<dyn AnyModel>, Vec<f64>, Plan);
+
 /// A run that came to its end.
 #[derive(Clone, Debug)]
 pub struct CompletedRun {
@@ -205,7 +208,7 @@ impl Request {
     /// # Errors
     ///
     /// If the run cannot begin.
-    pub fn begin(&self, models: &[Entry]) -> Result<(Box<dyn AnyModel>, Vec<f64>, Plan), String> {
+    pub fn begin(&self, models: &[Entry]) -> Result<Begun, String> {
         let begin = || {
             let model = self.job.model(models)?;
             let (start, plan) = (self.job.start(&*model)?, self.job.plan(&*model)?);

@@ -32,6 +32,9 @@ pub trait LagrangianSystem: FeedbackSystem {
     ) -> Self::Velocities<T>;
 }
 
+/// Puts what follows from a state and accelerations into a list.
+type OfAccelerations<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>, &[f64], &mut [f64]);
+
 /// The functions of a [`LagrangianSystem`] on slices, for programs that find out at run time whether a system has them.
 #[doc(hidden)]
 #[derive_where(Clone, Copy)]
@@ -39,7 +42,7 @@ pub struct LagrangianFunctions<S: FeedbackSystem> {
     /// [`LagrangianSystem::mass_matrix`], row by row.
     pub mass_matrix: fn(&S::Prepared<f64>, &Vector<S>, &mut [f64]),
     /// [`LagrangianSystem::inverse_dynamics`] for accelerations.
-    pub inverse_dynamics: fn(&S::Prepared<f64>, &Vector<S>, &[f64], &mut [f64]),
+    pub inverse_dynamics: OfAccelerations<S>,
 }
 
 impl<S: LagrangianSystem> LagrangianFunctions<S> {

@@ -96,6 +96,9 @@ pub trait TaylorTangents: TaylorSystem + DifferentiableSystem {
     );
 }
 
+/// Expands the solution from the parameters of the field, into coefficients, with memory.
+type ExpandPrepared<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &[f64], &mut [f64], &mut [FourLanes]);
+
 /// [`TaylorSystem`] as data, for runs, whose methods are chosen at run time.
 #[doc(hidden)]
 #[derive_where(Clone, Copy, Debug)]
@@ -107,7 +110,7 @@ pub struct TaylorFunctions<S: FeedbackSystem> {
     /// [`TaylorSystem::WATCHED`].
     pub watched: usize,
     /// [`TaylorSystem::taylor_coefficients`] with all coefficients in one list.
-    pub expand: fn(&S::Prepared<f64>, &[f64], &mut [f64], &mut [FourLanes]),
+    pub expand: ExpandPrepared<S>,
 }
 
 /// The rows of the orders before an order n, for sums over j = 1 .. n - 1 of what row j has times what row n - j has.

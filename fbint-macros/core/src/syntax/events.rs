@@ -121,7 +121,7 @@ impl ShapeKind {
     /// The name and the sort of the argument at an index.
     pub fn argument(self, index: usize) -> (&'static str, ShapeArgument) {
         let named = || self.arguments().iter().filter(|name| **name != "..");
-        let name = named().nth(index).or(named().last()).map_or("place", |name| name.trim_matches(['[', ']']));
+        let name = named().nth(index).or(named().next_back()).map_or("place", |name| name.trim_matches(['[', ']']));
         let sort = match name {
             "radius" | "length" => ShapeArgument::Length,
             "axis" => ShapeArgument::Axis,
