@@ -11,6 +11,7 @@
 //!     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
 //!     constraint(length = q.norm_squared() - l.powi(2)),
 //!     default(m = 1, g = 1, l = 1),
+//!     draw(rod(vector![0, 0], q), pivot(vector![0, 0]), point(q), trace(q)),
 //! )]
 //! pub struct PlanarPendulum { pub m: f64, pub g: f64, pub l: f64 }
 //! ```

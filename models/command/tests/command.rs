@@ -582,9 +582,7 @@ fn every_example_of_the_help_runs() -> Outcome {
     // A run has to write the checkpoint that another example resumes.
     examples.sort_by_key(|example| example.starts_with("resume"));
     for example in &examples {
-        // What is in quotes has no spaces in it.
-        let unquoted = |word| str::trim_matches(word, '\'');
-        let mut arguments: Vec<&str> = example.split_whitespace().map(unquoted).collect();
+        let mut arguments: Vec<&str> = words(example).collect();
         // Shorter, for they take minutes without optimisation.
         match arguments[..] {
             ["work-precision" | "gallery", ..] => match arguments.iter().position(|argument| *argument == "--until") {
@@ -600,6 +598,14 @@ fn every_example_of_the_help_runs() -> Outcome {
         assert!(complaint.is_empty() && !output.stdout.is_empty(), "fbint {example}: {complaint}");
     }
     Ok(())
+}
+
+/// The words of a command line: what is in quotes is one.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split('\'').enumerate().flat_map(|(place, part)| match place % 2 {
+        0 => part.split_whitespace().collect(),
+        _ => vec![part],
+    })
 }
 
 fn examples_of(page: &str) -> impl Iterator<Item = String> + '_ {
