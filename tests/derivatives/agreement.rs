@@ -130,6 +130,8 @@ impl<'a> Place<'a> {
             Input::Target(integral) => of(self.symbols + self.states + integral.place()),
             Input::Noise(integral) => T::from_f64(self.noise[integral.place()]),
             Input::Gain(integral) => T::from_f64(self.gains[integral.place()]),
+            // No side is held.
+            Input::Side(_) => T::from_f64(0.0),
             other => panic!("{other:?} is not for functions"),
         }
     }

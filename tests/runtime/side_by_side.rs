@@ -151,7 +151,7 @@ fn cause(error: &Error) -> &'static str {
 /// Orbits, and among them falls into the centre, near collisions, and starts that are refused or overflow.
 fn orbits() -> Vec<[f64; 6]> {
     let orbit = |member: usize| match member % 10 {
-        3 => [1.0 + share(member), 0.0, 0.0, 0.0, 0.0, 0.0],
+        3 => [0.3 + share(member), 0.0, 0.0, 0.0, 0.0, 0.0],
         5 => Kepler::start(0.9 + 0.09 * share(member)),
         7 => [1.0, 0.0, 0.0, 1e150, 1.0, 0.0],
         8 => [1.0, 0.0, 0.0, 0.0, f64::NAN, 0.0],

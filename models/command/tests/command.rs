@@ -578,11 +578,12 @@ fn every_example_of_the_help_runs() -> Outcome {
     // How they are refused without the feature is another test.
     examples.retain(|example| cfg!(feature = "png") || !example.contains("png"));
     examples.retain(|example| cfg!(feature = "parquet") || !example.contains("parquet"));
-    fs::write(folder.path().join("pendulum.rs"), PENDULUM)?;
+    fs::write(folder.path().join("pendulum.rs"), PENDULUM.replace("default(", "section(top = p[1]), default("))?;
     // A run has to write the checkpoint that another example resumes.
     examples.sort_by_key(|example| example.starts_with("resume"));
     for example in &examples {
-        let mut arguments: Vec<&str> = words(example).collect();
+        let words = words(example);
+        let mut arguments: Vec<&str> = words.iter().map(String::as_str).collect();
         // Shorter, for they take minutes without optimisation.
         match arguments[..] {
             ["work-precision" | "gallery", ..] => match arguments.iter().position(|argument| *argument == "--until") {
@@ -600,12 +601,14 @@ fn every_example_of_the_help_runs() -> Outcome {
     Ok(())
 }
 
-/// The words of a command line: what is in quotes is one.
-fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split('\'').enumerate().flat_map(|(place, part)| match place % 2 {
-        0 => part.split_whitespace().collect(),
-        _ => vec![part],
-    })
+/// The words of a command line; in quotes, spaces belong to a word.
+fn words(line: &str) -> Vec<String> {
+    let mut is_quoted = false;
+    let words = line.split(|letter: char| {
+        is_quoted ^= letter == '\'';
+        letter.is_whitespace() && !is_quoted
+    });
+    words.filter(|word| !word.is_empty()).map(|word| word.replace('\'', "")).collect()
 }
 
 fn examples_of(page: &str) -> impl Iterator<Item = String> + '_ {

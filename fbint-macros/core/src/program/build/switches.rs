@@ -4,6 +4,9 @@
 //! programs compute `sign(a + s)` with a number s of the prepared model, its side: 0 by default, and infinite while a run holds the side on
 //! which a step began. `abs(a)` is `sign(a + s) a`. Under a root or a logarithm, which have no values beyond, no side is held. Runs look for
 //! the zeros of a as they look for events.
+//!
+//! A function that an integral contains, too, is no switch: beyond its zero, a step on a held side would leave the integral's level set, and
+//! the projection would bend it.
 
 use std::collections::HashSet;
 
@@ -49,13 +52,14 @@ pub(super) fn argument(part: &Expression) -> Option<&Expression> {
 
 /// The switches of the field and of the laws of inputs that vary with the state or the inputs. Those inside of others come first.
 pub fn switches(derivation: &Derivation) -> Vec<Switch> {
-    let (mut all, mut seen, mut under_roots) = (Vec::new(), HashSet::new(), HashSet::new());
+    let mut seen = of_integrals(derivation);
+    let (mut all, mut under_roots) = (Vec::new(), HashSet::new());
     for root in expressions(derivation) {
         // Parts come after what contains them.
         let parts: Vec<&Expression> = root.nodes().collect();
         for part in parts.into_iter().rev() {
             if let Some(argument) = argument(part)
-                && seen.insert(part.identity())
+                && seen.insert(argument.identity())
             {
                 add(&mut all, argument, &derivation.symbols);
             }
@@ -64,6 +68,12 @@ pub fn switches(derivation: &Derivation) -> Vec<Switch> {
     }
     all.iter_mut().for_each(|switch| switch.is_held = !under_roots.contains(&switch.argument.identity()));
     all
+}
+
+/// The arguments of functions that switch in integrals.
+fn of_integrals(derivation: &Derivation) -> HashSet<Identity> {
+    let parts = derivation.integrals.rows().flat_map(|integral| integral.value.nodes());
+    parts.filter_map(argument).map(Expression::identity).collect()
 }
 
 /// The arguments of what switches under a root, a logarithm or a power.
