@@ -356,6 +356,8 @@ pub fn run(
         Input::Prepared(index) => prepared[index],
         Input::Variance(state) => variance(state.place()),
         Input::Noise(_) => NOISE,
+        // No side is held.
+        Input::Side(_) => 0.0,
         Input::Acceleration(place) => 0.3 - place as f64,
         _ => f64::NAN,
     };
