@@ -1,6 +1,6 @@
-//! What a model is at a state: its functions, and their derivatives by the state, the inputs and the parameters.
+//! A model at a state: its functions, and their derivatives by the state, the inputs and the parameters.
 //!
-//! Derivatives are those of dual numbers, exact to rounding. What depends on parameters alone is computed once for a model, so that a
+//! Dual numbers differentiate, exactly to rounding. Numbers that depend on parameters alone are computed once for a model, so that a
 //! derivative by a parameter has the derivative of that inside.
 
 use std::array;
@@ -20,7 +20,7 @@ pub struct Evaluation<'m> {
     inputs: Option<Vec<f64>>,
 }
 
-/// What a derivative is taken by.
+/// The variables by which a function is differentiated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
     /// An entry of the state.

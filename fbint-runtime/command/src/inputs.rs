@@ -122,7 +122,7 @@ mod expressions {
     use crate::catalogue::{AnyModel, FlatModel, Given, Law, ListFunction, Source};
     use crate::names::groups;
 
-    /// An expression in the names of a model, and in those of numbers that follow the entries of the state in what it is evaluated in. The
+    /// An expression in the names of a model and of numbers that follow the entries of the state in what it is evaluated in. The
     /// message about a mistake begins with `what` it is.
     pub(crate) fn law_of(
         model: &dyn AnyModel,

@@ -60,7 +60,7 @@ impl SectionOutput {
         }
     }
 
-    /// What it is, in the words of a report.
+    /// A description for a report.
     pub(crate) fn what(&self) -> String {
         format!("section `{}`", self.name)
     }

@@ -175,7 +175,7 @@ impl Model {
     /// start: as for run.
     /// inputs: the inputs by name, which are constant; by default those that the model gives itself.
     ///
-    /// Returns a Sensitivity: the state of shape (n,), by_start (n, n) and by_parameters (n, p). The derivatives are those of the steps, to
+    /// Returns a Sensitivity: the state of shape (n,), by_start (n, n) and by_parameters (n, p). It differentiates the steps, to
     /// rounding; states are not projected. The start does not follow the parameters.
     #[pyo3(signature = (until=10.0, *, method="rk4", step=1e-3, start=None, inputs=None))]
     fn sensitivity<'py>(

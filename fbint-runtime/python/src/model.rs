@@ -119,10 +119,10 @@ impl Model {
         })
     }
 
-    /// A run that goes on at each call, for control loops and learning environments: stepper.step(until, thrust=u) holds the inputs that it is
+    /// A run that continues at each call, for control loops and learning environments: stepper.step(until, thrust=u) holds the inputs that it is
     /// given, and returns the state.
     ///
-    /// The arguments are those of run, and start may be an array besides: one state of shape (n,), as field takes it, or k states of shape
+    /// It takes the arguments of run, and start may be an array besides: one state of shape (n,), as field takes it, or k states of shape
     /// (k, n) for as many runs side by side. Each call is a run that goes on from the state that was reached, with its projections, gains and
     /// events.
     #[pyo3(

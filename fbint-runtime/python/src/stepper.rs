@@ -1,4 +1,4 @@
-//! Steps from Python: a run that goes on at each call, with inputs that the caller chooses.
+//! Steps from Python: a run that continues at each call, with inputs that the caller chooses.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::entries;
 use crate::source::Source;
 use crate::trajectory::Occurred;
 
-/// A run, or many side by side, that goes on at each call of step. Make it with Model.stepper.
+/// A run, or many side by side, that continues at each call of step. Make it with Model.stepper.
 ///
 /// state is an array of shape (n,), or (k, n) for k runs, in the order of Model.start(); t is the time, of shape () or (k,).
 #[pyclass(unsendable)]
@@ -64,7 +64,7 @@ impl FlatSignal for Held {
 
 #[pymethods]
 impl Stepper {
-    /// Goes on until a time, or by one step, and returns the state.
+    /// Continues until a time, or by one step, and returns the state.
     ///
     /// until: the time; without it one step of the method's size.
     /// inputs: the inputs by name, which hold during the call: a number, or for a vector an array; of several runs also an array with a
@@ -142,7 +142,7 @@ impl Stepper {
         }
     }
 
-    /// What occurred during the last call, in the order of time: Event tuples, or a tuple of them for each run.
+    /// The events of the last call, in the order of time: Event tuples, or a tuple of them for each run.
     #[getter]
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let ordered = |state: &Vec<f64>| {

@@ -196,7 +196,7 @@ pub(crate) struct Run {
     ended_by: Option<String>,
     events: Vec<Occurred>,
     report: String,
-    /// What its record says of the result.
+    /// The result as its record has it.
     summary: String,
     request: Request,
     source: Arc<Source>,

@@ -20,7 +20,7 @@ use crate::stages::series_step::{StepRule, carried, change, is_too_short};
 use crate::stages::step_size::StepLimits;
 use crate::system::{FeedbackSystem, SystemFacts, Vector};
 
-/// The most numbers that an order of a field may take for members to go side by side: those of more do not stay in the cache, and take lanes
+/// The most numbers that an order of a field may take for members to go side by side: longer orders do not stay in the cache, and take lanes
 /// for the sums of one member.
 const MOST_COLUMNS: usize = 24;
 

@@ -10,7 +10,7 @@ use crate::system::{DeclaredEvent, FeedbackSystem, SystemFacts};
 /// Puts what events are made of in a state into a list.
 pub(super) type Evaluate<'a> = Box<dyn Fn(&[f64], &mut [f64]) + 'a>;
 
-/// What all events are made of. A run looks at one event after the other in each state, so that the last state is remembered.
+/// The functions of all events. A run looks at one event after the other in each state, so that the last state is remembered.
 struct Values<'a> {
     evaluate: Evaluate<'a>,
     last: RefCell<Evaluated>,

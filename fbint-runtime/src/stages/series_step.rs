@@ -59,7 +59,7 @@ impl<V: Entries<f64>> StepRule<V> {
         })
     }
 
-    /// Lets sizes fade, and be those of the state where that is larger, unless they are given.
+    /// Lets sizes fade, but not below the size of the state, unless they are given.
     pub(crate) fn remember(&mut self, state: &V) {
         if self.are_sizes_given {
             return;

@@ -15,7 +15,7 @@ use crate::model::numbers;
 #[derive(Debug)]
 pub(crate) struct TextSeries {
     field: Program,
-    /// What declared events are of.
+    /// The functions of declared events.
     events: Program,
     prepare: Program,
     layout: Arc<Layout>,

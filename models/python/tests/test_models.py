@@ -33,7 +33,7 @@ def test_a_run_takes_the_options_of_the_command(command):
     """All that do not name files, with the same defaults; parameters are those of the model. Two keywords are of Python alone."""
     page = command.succeeds("run", "--help").split("Examples:")[0]
     options = dict(re.findall(r"^ +(?:-\w, )?--([a-z-]+)(.*(?:\n(?! +(?:-\w, )?--).*)*)", page, re.MULTILINE))
-    for file in ["out", "plot", "of", "animate", "checkpoint", "checkpoint-every", "parameter", "help", "force"]:
+    for file in ["out", "plot", "of", "animate", "checkpoint", "checkpoint-every", "parameter", "help", "force", "section"]:
         del options[file]
     keywords = dict(inspect.signature(fbint_models.Model.run).parameters)
     del keywords["self"]

@@ -140,7 +140,7 @@ struct Table<'a> {
     writer: &'a Writer<'a>,
     series: &'a TaylorSeries,
     host: Host,
-    /// What is stored in a row, and 0 of it.
+    /// A row in memory, and its 0.
     zero: TokenStream,
     /// The number of those in a row: there are no chunks of nothing.
     columns: usize,
@@ -249,7 +249,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Names for the parts of a row of coefficients: the state's, and those of a direction.
+    /// Names for the parts of a row of coefficients: the state's, and a direction's.
     fn opened(&self, x: &Ident, row: &Ident) -> TokenStream {
         if self.has_direction() {
             let along = own("directions");

@@ -52,14 +52,15 @@ pub(super) fn argument(part: &Expression) -> Option<&Expression> {
 
 /// The switches of the field and of the laws of inputs that vary with the state or the inputs. Those inside of others come first.
 pub fn switches(derivation: &Derivation) -> Vec<Switch> {
-    let mut seen = of_integrals(derivation);
-    let (mut all, mut under_roots) = (Vec::new(), HashSet::new());
+    let (mut all, mut seen, mut under_roots) = (Vec::new(), HashSet::new(), HashSet::new());
+    let of_integrals = of_integrals(derivation);
     for root in expressions(derivation) {
         // Parts come after what contains them.
         let parts: Vec<&Expression> = root.nodes().collect();
         for part in parts.into_iter().rev() {
             if let Some(argument) = argument(part)
                 && seen.insert(argument.identity())
+                && place(&of_integrals, argument).is_none()
             {
                 add(&mut all, argument, &derivation.symbols);
             }
@@ -71,9 +72,10 @@ pub fn switches(derivation: &Derivation) -> Vec<Switch> {
 }
 
 /// The arguments of functions that switch in integrals.
-fn of_integrals(derivation: &Derivation) -> HashSet<Identity> {
+fn of_integrals(derivation: &Derivation) -> Vec<Switch> {
     let parts = derivation.integrals.rows().flat_map(|integral| integral.value.nodes());
-    parts.filter_map(argument).map(Expression::identity).collect()
+    let arguments = parts.filter_map(argument);
+    arguments.map(|argument| Switch { argument: argument.clone(), is_held: false }).collect()
 }
 
 /// The arguments of what switches under a root, a logarithm or a power.

@@ -29,7 +29,7 @@ pub(super) struct Power {
     pub(super) exponent: f64,
 }
 
-/// A series under way. Values are those of the program that begins it, which has all functions that rules need.
+/// A series under way. Its values belong to the program that begins it, which has all functions that rules need.
 #[derive(Default)]
 pub(super) struct Expansion {
     pub(super) begin: Builder,

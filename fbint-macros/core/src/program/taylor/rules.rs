@@ -1,4 +1,4 @@
-//! The rules by which the coefficients of a value follow from those of what it is computed from.
+//! The rules by which the coefficients of a value follow from the coefficients of its operands.
 
 use super::companions::{Companion, companion, logarithm_of_power, radius};
 use super::expansion::{Expansion, Form};
