@@ -122,7 +122,9 @@ fn ctrl_c_keeps_the_members_that_are_done() -> Outcome {
         "interrupted with {done} of 10000000 members done, which the files have; with --checkpoint FOLDER such an ensemble can be \
          resumed\n"
     );
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(130), line.into()));
+    // A slow machine says before how long the run takes.
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(130) && complaint.ends_with(&line), "{complaint}");
     assert_eq!(names_in(&folder)?, ["a.csv", "a.ensemble.json", "a.svg", "e.csv", "s.csv"]);
     assert_eq!((&record["status"], &record["failed"]), (&json!("interrupted"), &json!(0)));
     assert!(fs::read_to_string(folder.path().join("a.svg"))?.contains(&format!("{done} of 10000000 members")));
