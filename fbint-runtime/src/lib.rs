@@ -137,7 +137,6 @@ pub use method::integrator::Integrator;
 #[cfg(feature = "std")]
 pub use method::settings::{GaussStages, Method, Settings};
 pub use nalgebra;
-#[cfg(feature = "std")]
 #[doc(hidden)]
 pub use numbers::dual::Dual;
 pub use numbers::entries::{Entries, Entry};

@@ -2,7 +2,6 @@
 
 #[cfg(feature = "std")]
 pub(crate) mod blocks;
-#[cfg(feature = "std")]
 pub(crate) mod dual;
 pub(crate) mod entries;
 pub(crate) mod four;

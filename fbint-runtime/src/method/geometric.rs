@@ -58,6 +58,7 @@ impl Map {
     }
 
     /// Whether the type of a system is enough to tell that there is an obstacle.
+    #[cfg(feature = "std")]
     const fn is_known_to_fail<S: FeedbackSystem>(self) -> bool {
         matches!(S::KNOWN_FACTS, Some(facts) if self.obstacle(facts).is_some())
     }
@@ -92,9 +93,11 @@ impl<S: FeedbackSystem> Rattle<S> {
     }
 
     /// Whether it is known of the type that it is not applicable.
+    #[cfg(feature = "std")]
     pub(crate) const IS_EXCLUDED: bool = Map::Rattle.is_known_to_fail::<S>();
 
     /// Why it is not applicable.
+    #[cfg(feature = "std")]
     pub(crate) fn refusal(facts: &SystemFacts) -> Error {
         Map::Rattle.refusal(facts)
     }
@@ -164,9 +167,11 @@ impl<S: FeedbackSystem> StormerVerlet<S> {
     }
 
     /// Whether it is known of the type that it is not applicable.
+    #[cfg(feature = "std")]
     pub(crate) const IS_EXCLUDED: bool = Map::StormerVerlet.is_known_to_fail::<S>();
 
     /// Why it is not applicable.
+    #[cfg(feature = "std")]
     pub(crate) fn refusal(facts: &SystemFacts) -> Error {
         Map::StormerVerlet.refusal(facts)
     }
