@@ -303,7 +303,7 @@ pub struct Plan {
     pub times: Option<Vec<f64>>,
     /// Whether the steps are kept as polynomials in time.
     pub is_dense: bool,
-    /// Which of the model's own maps makes the steps of [`Method::OneStep`](fbint_runtime::Method::OneStep).
+    /// Which of the model's own maps makes the steps of [`Method::OneStep`].
     pub map: Option<Scheme>,
 }
 
