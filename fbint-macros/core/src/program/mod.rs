@@ -10,7 +10,9 @@
 //! The time of a step depends on the number of operations, on their order, on where inputs are bound, and on inlining. The rules: values
 //! are computed when they are first needed, one `let` for each instruction; inputs are bound where they are first read; divisions are early
 //! and shared; signs and constants are fused into other operations; a field of up to 256 operations is inlined into every method, and a
-//! function of more than 2048 is never inlined. BENCHMARKS.md has the measurements behind them, below "Layout of the generated code".
+//! function of more than 2048 is never inlined. Measured on the four-bar and on chains: a sixth to a third of their instructions store or
+//! reload, and this order saves 2 to 5 % of the time against the order of derivation; a pivot waits 13 cycles for a division; DOP853 takes
+//! 37 ns an evaluation with the four-bar's field inlined, and 56 ns with results that pass through memory.
 
 mod assemble;
 mod build;
