@@ -19,7 +19,6 @@ pub(crate) mod event;
 
 mod event_search;
 mod flat;
-mod flat_steps;
 mod polynomial;
 mod record;
 mod run;
@@ -70,7 +69,7 @@ use crate::field::gains::Gains;
 use crate::field::policy::GainPolicy;
 use crate::field::{Driver, Field, PlainField, TakesInput};
 use crate::hold::consistent_start::{Parameters, check_start, projected_start};
-use crate::hold::projection::{Hold, Projection, Projector};
+use crate::hold::projection::{Hold, Lander, Projection, Projector};
 use crate::method::advance::{Advance, Explicit, Geometric};
 use crate::method::gauss::{Coefficients, GaussMethod};
 use crate::method::geometric::{OneStep, Rattle, StormerVerlet};
@@ -550,7 +549,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let Self { setup, field } = self;
         let mut field = field?;
         let span = Span::new(setup.time, until)?;
-        check_driving(setup.system, field.driver(), &setup.start, span)?;
+        check_driving(setup.system.facts(), field.driver(), setup.start.as_ref(), span)?;
         let (samples, is_audited, control) = (setup.samples.clone(), setup.is_audited, setup.control(span)?);
         let projection = method.projection(setup.system.facts(), setup.hold);
         let (of, given, mut kept) = (setup.system, setup.start, setup.is_dense.then(Vec::new));
@@ -575,9 +574,9 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
             let append = |state: &mut Vec<f64>| append::<S, F>(facts, &field, &sides, state);
             let interval = if is_audited { stepping.stability_interval() } else { f64::INFINITY };
             let pace = Pace::new(schedule.as_ref(), field.driver(), interval);
-            let projector =
-                projection.map(|projection| Projector::new(of, &start, from_slice(run.targets()), projection));
-            let ends = StepEnds::new(of, projector, &mut kept);
+            let lander = projection
+                .map(|projection| Lander::new(Projector::new(of, &start, from_slice(run.targets()), projection)));
+            let ends = StepEnds { facts, lander, kept: &mut kept };
             let mut stepper = stepping.stepper(of, &field, start, &control, ends)?;
             let segment = run.follow(&mut *stepper, &pace, &append);
             drop(stepper);
@@ -618,21 +617,21 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let Self { setup, field } = self;
         let mut field = field?;
         let span = Span::new(setup.time, settings.until)?;
-        check_driving(setup.system, field.driver(), &setup.start, span)?;
+        check_driving(setup.system.facts(), field.driver(), setup.start.as_ref(), span)?;
         let control = setup.control(span)?;
         let projection = settings.method.projection(setup.system.facts(), setup.hold);
         let (start, targets) = setup.start_of_run(projection)?;
         if projection.is_some() {
             field.start_at(&start);
         }
-        let projector = projection.map(|of| Projector::new(setup.system, &start, targets, of));
+        let lander = projection.map(|of| Lander::new(Projector::new(setup.system, &start, targets, of)));
         let (stepping, mut kept) = (settings.method.stepping(), None);
         let parameter = |index: usize| setup.system.parameter(index);
         let facts = setup.system.facts();
         let parameters = Parameters { names: facts.parameter_names, value: &parameter };
         let schedule = Schedule::of_method(settings.method, span, None, control.given, facts)?;
         let pace = Pace::new(schedule.as_ref(), field.driver(), f64::INFINITY);
-        let ends = StepEnds::new(setup.system, projector, &mut kept);
+        let ends = StepEnds { facts, lander, kept: &mut kept };
         let mut stepper = stepping.stepper(setup.system, &field, start, &control, ends)?;
         follow_alone(facts.state, &parameters, &mut *stepper, &pace, span)?;
         Ok(from_slice::<Vector<S>>(stepper.end().1).into())
@@ -708,9 +707,9 @@ impl Stepping {
         field: &'s F,
         start: Vector<S>,
         control: &StepControl<'s, Vector<S>>,
-        ends: StepEnds<'s, S>,
+        ends: StepEnds<'s, Lander<S>>,
     ) -> Result<Box<dyn Stepper + 's>, Error> {
-        let fixed: Box<dyn Advance<S> + 's> = match self {
+        let fixed: Box<dyn Advance<Lander<S>> + 's> = match self {
             // The steps that take least time are not called through another pointer.
             Self::Fixed { method, .. } => {
                 return Ok(Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends)));
@@ -751,7 +750,7 @@ impl ErrorControl {
         start: Vector<S>,
         (rtol, atol): (f64, Option<f64>),
         control: &StepControl<'s, Vector<S>>,
-        ends: StepEnds<'s, S>,
+        ends: StepEnds<'s, Lander<S>>,
     ) -> Result<Box<dyn Stepper + 's>, Error> {
         let tolerance = Tolerance::new(rtol, atol)?;
         Ok(match self {
@@ -774,7 +773,7 @@ impl GeometricMap {
         system: &S,
         start: &Vector<S>,
         given: Option<&'m dyn OneStep<Vector<S>>>,
-    ) -> Result<Box<dyn Advance<S> + 'm>, Error> {
+    ) -> Result<Box<dyn Advance<Lander<S>> + 'm>, Error> {
         // Constant conditions, so that steps are compiled for systems that can have them alone.
         let facts = system.facts();
         let map: Box<dyn OneStep<Vector<S>> + 'm> = match self {
@@ -797,14 +796,13 @@ impl GeometricMap {
 }
 
 /// Refuses a run that begins at another time than its start has, or goes beyond the times at which its inputs are known.
-pub(crate) fn check_driving<S: FeedbackSystem>(
-    system: &S,
+pub(crate) fn check_driving(
+    facts: &SystemFacts,
     driver: Option<&dyn Driver>,
-    start: &Vector<S>,
+    start: &[f64],
     span: Span,
 ) -> Result<(), Error> {
     let Span { from, until } = span;
-    let facts = system.facts();
     if let Some(index) = facts.clock.filter(|index| start[*index] != from) {
         return Err(Error::OtherTime { name: facts.state[index].name, time: start[index], from });
     }

@@ -26,7 +26,7 @@ impl<S: FeedbackSystem> AssignedMember<S> {
         // In the order in which a simulation refuses them.
         let mut targets = check_start(system, &start)?;
         let field = fields.assign(lane, system, &start, member)?;
-        check_driving(system, None, &start, Span::new(settings.from, settings.until)?)?;
+        check_driving(system.facts(), None, start.as_ref(), Span::new(settings.from, settings.until)?)?;
         if settings.projection.is_some() {
             (start, targets) = projected_start(system, &start)?;
             field.start_at(&start);

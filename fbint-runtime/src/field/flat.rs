@@ -176,6 +176,13 @@ impl<'a> FlatField<'a> {
         }
     }
 
+    /// f(x).
+    pub(crate) fn rates(&self, x: &Blocks) -> Blocks {
+        let mut rates = Blocks::zeros(x.len());
+        self.value(x.all(), rates.all_mut());
+        rates
+    }
+
     /// Puts the inputs in a state into a list; inputs of a signal that are not numbers are remembered.
     fn put_inputs(&self, x: &[f64], inputs: &mut Blocks) {
         let facts = self.system.facts();

@@ -38,6 +38,8 @@
 
 #[cfg(feature = "std")]
 pub(crate) mod flat;
+#[cfg(feature = "std")]
+mod land;
 mod landing;
 
 use core::cell::Cell;
@@ -45,6 +47,8 @@ use core::num::NonZeroU32;
 
 use derive_where::derive_where;
 
+#[cfg(feature = "std")]
+pub(crate) use self::land::{Land, Landed, Lander, LandingMemory};
 use self::landing::DoubtfulStep;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::landing::{LEFT, ROUNDING};

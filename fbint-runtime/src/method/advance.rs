@@ -2,31 +2,24 @@
 
 use crate::error::failure::StepFailure;
 use crate::field::Field;
-use crate::hold::projection::{Landing, Projector};
+use crate::hold::projection::{Land, Lander};
 use crate::method::geometric::OneStep;
 use crate::method::settings::FixedStep;
-use crate::numbers::linear::filled;
 use crate::system::{FeedbackSystem, PreparedSystem, Vector};
 
 /// A stepper with steps of a fixed size.
-pub(crate) trait Advance<S: FeedbackSystem> {
+pub(crate) trait Advance<L: Land> {
     /// Makes a step.
-    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure>;
+    fn step(&mut self, x: &mut L::State, h: f64) -> Result<(), StepFailure>;
     /// Makes a step that no other follows.
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+    fn step_alone(&mut self, x: &mut L::State, h: f64) -> Result<(), StepFailure> {
         self.step(x, h)
     }
     /// Makes a step to a time, and projects its end. A method that estimates no error lets every entry count alike.
-    fn projected_step(
-        &mut self,
-        (projector, landing): (&mut Projector<S>, &mut Landing<S>),
-        x: &mut Vector<S>,
-        h: f64,
-        _time: f64,
-    ) -> Result<(), StepFailure> {
-        let begin = *x;
+    fn projected_step(&mut self, lander: &mut L, x: &mut L::State, h: f64, _time: f64) -> Result<(), StepFailure> {
+        let begin = x.clone();
         self.step(x, h)?;
-        projector.land(&begin, &filled(1.0), h, x, landing);
+        lander.land_alike(&begin, h, x);
         Ok(())
     }
     /// Whether a projected step begins with the derivative with which the one before it has ended.
@@ -34,15 +27,15 @@ pub(crate) trait Advance<S: FeedbackSystem> {
         false
     }
     /// The field.
-    fn rates(&self, x: &Vector<S>) -> Vector<S>;
+    fn rates(&self, x: &L::State) -> L::State;
     /// The state after a fraction of the last step, which began at `begin`, on a polynomial that took no evaluation, if there is one.
-    fn between(&self, _begin: &Vector<S>, _fraction: f64) -> Option<Vector<S>> {
+    fn between(&self, _begin: &L::State, _fraction: f64) -> Option<L::State> {
         None
     }
     /// The number of evaluations of the field in the last step.
     fn evaluations(&self) -> u64;
     /// The largest rate of decay of the feedback.
-    fn decay_rate(&self, _x: &Vector<S>) -> f64 {
+    fn decay_rate(&self, _x: &L::State) -> f64 {
         0.0
     }
     /// Forgets what is known of the field, because inputs have jumped.
@@ -52,38 +45,32 @@ pub(crate) trait Advance<S: FeedbackSystem> {
         None
     }
     /// Carries what was carried to this state, or what a start there would.
-    fn carry(&mut self, _x: &Vector<S>, _carried: Option<&[Vec<f64>]>) {}
+    fn carry(&mut self, _x: &L::State, _carried: Option<&[Vec<f64>]>) {}
 }
 
 /// A method that is known only at run time.
-impl<S: FeedbackSystem> Advance<S> for Box<dyn Advance<S> + '_> {
-    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+impl<L: Land> Advance<L> for Box<dyn Advance<L> + '_> {
+    fn step(&mut self, x: &mut L::State, h: f64) -> Result<(), StepFailure> {
         (**self).step(x, h)
     }
 
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+    fn step_alone(&mut self, x: &mut L::State, h: f64) -> Result<(), StepFailure> {
         (**self).step_alone(x, h)
     }
 
-    fn projected_step(
-        &mut self,
-        projection: (&mut Projector<S>, &mut Landing<S>),
-        x: &mut Vector<S>,
-        h: f64,
-        time: f64,
-    ) -> Result<(), StepFailure> {
-        (**self).projected_step(projection, x, h, time)
+    fn projected_step(&mut self, lander: &mut L, x: &mut L::State, h: f64, time: f64) -> Result<(), StepFailure> {
+        (**self).projected_step(lander, x, h, time)
     }
 
     fn keeps_derivative(&self) -> bool {
         (**self).keeps_derivative()
     }
 
-    fn rates(&self, x: &Vector<S>) -> Vector<S> {
+    fn rates(&self, x: &L::State) -> L::State {
         (**self).rates(x)
     }
 
-    fn between(&self, begin: &Vector<S>, fraction: f64) -> Option<Vector<S>> {
+    fn between(&self, begin: &L::State, fraction: f64) -> Option<L::State> {
         (**self).between(begin, fraction)
     }
 
@@ -91,7 +78,7 @@ impl<S: FeedbackSystem> Advance<S> for Box<dyn Advance<S> + '_> {
         (**self).evaluations()
     }
 
-    fn decay_rate(&self, x: &Vector<S>) -> f64 {
+    fn decay_rate(&self, x: &L::State) -> f64 {
         (**self).decay_rate(x)
     }
 
@@ -103,7 +90,7 @@ impl<S: FeedbackSystem> Advance<S> for Box<dyn Advance<S> + '_> {
         (**self).carried()
     }
 
-    fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {
+    fn carry(&mut self, x: &L::State, carried: Option<&[Vec<f64>]>) {
         (**self).carry(x, carried);
     }
 }
@@ -114,7 +101,7 @@ pub(crate) struct Explicit<'f, F> {
     pub(crate) field: &'f F,
 }
 
-impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for Explicit<'_, F> {
+impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<Lander<S>> for Explicit<'_, F> {
     fn keeps_derivative(&self) -> bool {
         true
     }
@@ -126,7 +113,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for Explicit<'_
 
     fn projected_step(
         &mut self,
-        (projector, landing): (&mut Projector<S>, &mut Landing<S>),
+        Lander { projector, landing }: &mut Lander<S>,
         x: &mut Vector<S>,
         h: f64,
         time: f64,
@@ -154,7 +141,7 @@ pub(crate) struct Geometric<'m, S: FeedbackSystem> {
     pub(crate) system: S::Prepared<f64>,
 }
 
-impl<S: FeedbackSystem> Advance<S> for Geometric<'_, S> {
+impl<S: FeedbackSystem> Advance<Lander<S>> for Geometric<'_, S> {
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         self.map.step(x, h);
         Ok(())

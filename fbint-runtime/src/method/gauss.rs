@@ -17,6 +17,7 @@ pub(crate) use self::coefficients::Coefficients;
 pub(crate) use self::collocation::Collocation;
 use crate::error::failure::StepFailure;
 use crate::field::{Field, StageRates};
+use crate::hold::projection::Lander;
 use crate::method::advance::Advance;
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::from_slice;
@@ -64,7 +65,7 @@ fn one_by_one<F: Field>(field: &F, stages: &[f64], rates: &mut [f64], count: usi
     }
 }
 
-impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for GaussMethod<'_, F> {
+impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<Lander<S>> for GaussMethod<'_, F> {
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         self.collocation.step(&*self.rates, own_mut(self.field, x), h)
     }

@@ -15,6 +15,8 @@ use derive_where::derive_where;
 use crate::error::Error;
 use crate::error::failure::{StepError, StepFailure};
 #[cfg(feature = "std")]
+use crate::hold::projection::Lander;
+#[cfg(feature = "std")]
 use crate::method::advance::Advance;
 use crate::numbers::entries::Entries;
 #[cfg(feature = "std")]
@@ -270,7 +272,7 @@ impl<S: FeedbackSystem> HamelMethod<S> {
 }
 
 #[cfg(feature = "std")]
-impl<S: FeedbackSystem> Advance<S> for HamelMethod<S> {
+impl<S: FeedbackSystem> Advance<Lander<S>> for HamelMethod<S> {
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         // What is carried belongs to the end of the last step: a projection makes it another state.
         let own = if *x == self.end { self.carried } else { self.anew(x) };

@@ -13,7 +13,9 @@ use derive_where::derive_where;
 
 use crate::error::Error;
 use crate::error::failure::{StepError, StepFailure};
-use crate::field::{ALWAYS, Field};
+use crate::field::{ALWAYS, Driver, Field};
+#[cfg(feature = "std")]
+use crate::hold::projection::{Land, Lander};
 use crate::hold::projection::{Landing, Projected, Projector};
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::{difference, filled, is_finite, not_finite, sum};
@@ -70,30 +72,79 @@ pub struct Integrator<'f, F: Field + ?Sized, const STAGES: usize> {
     scale: ErrorScale<F::Vector>,
     /// The scale of the error where the last attempt ended.
     reached: ErrorScale<F::Vector>,
-    max_steps: u64,
-    limits: StepLimits,
-    time: f64,
+    progress: Progress,
     state: F::Vector,
-    previous_time: f64,
     previous_state: F::Vector,
     /// The stages of the last step. Stage `last` is f(state) where `knows_derivative`.
     #[derive_where(skip)]
     stages: [F::Vector; STAGES],
-    knows_derivative: bool,
-    /// When a step has to end at the latest, because inputs of the field jump.
-    jump: f64,
     /// The error of the last step, as the method estimates it.
     error: F::Vector,
     /// The matrix of the steps of an implicit method.
     #[cfg(feature = "std")]
     matrix: StepMatrix,
+}
+
+/// Where an integration under error control is, besides its state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Progress {
+    pub(crate) time: f64,
+    /// Where the last step began.
+    pub(crate) previous_time: f64,
+    pub(crate) max_steps: u64,
+    pub(crate) limits: StepLimits,
+    /// Whether f at the state is the last stage of the last step.
+    pub(crate) knows_derivative: bool,
+    /// When a step has to end at the latest, because inputs of the field jump.
+    pub(crate) jump: f64,
     /// The size of the next step, unless none was made yet.
-    size: Option<f64>,
+    pub(crate) size: Option<f64>,
     /// The natural logarithm of the last step's error, where the next step depends on it.
-    last_log_error: f64,
-    steps: u64,
-    rejected: u64,
-    evaluations: u64,
+    pub(crate) last_log_error: f64,
+    pub(crate) steps: u64,
+    pub(crate) rejected: u64,
+    pub(crate) evaluations: u64,
+}
+
+impl Progress {
+    /// Nothing, at a time.
+    pub(crate) fn at(time: f64) -> Self {
+        Self {
+            time,
+            previous_time: time,
+            max_steps: MAX_STEPS,
+            limits: StepLimits::NONE,
+            knows_derivative: false,
+            jump: f64::INFINITY,
+            size: None,
+            last_log_error: LEAST_LOG_ERROR,
+            steps: 0,
+            rejected: 0,
+            evaluations: 0,
+        }
+    }
+
+    /// Whether inputs of the field jump where the next step begins.
+    pub(crate) fn is_at_jump(&self) -> bool {
+        self.time >= self.jump
+    }
+
+    /// A size within the limits, of a step after one that moved nothing, or another one.
+    fn limited(&self, size: f64, rests: bool) -> f64 {
+        let at_rest = self.limits.at_rest.filter(|_| rests);
+        size.min(at_rest.unwrap_or(f64::INFINITY)).min(self.limits.most)
+    }
+
+    /// Refuses another attempt after too many or when it would be too short, which has a reason when others were rejected.
+    fn check(&self, size: f64, shrinking: Option<StepFailure>) -> Result<(), StepFailure> {
+        if self.steps + self.rejected >= self.max_steps {
+            return Err(StepFailure::TooManySteps { limit: self.max_steps });
+        }
+        if 0.1 * size <= self.time.abs() * f64::EPSILON || size < f64::MIN_POSITIVE {
+            return Err(shrinking.unwrap_or(StepFailure::Underflow));
+        }
+        Ok(())
+    }
 }
 
 /// Moves the end of a step, given its start, the estimate of its error and its size. It is called through a pointer, once a step, so that steps are
@@ -138,9 +189,6 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         9 => &rodas5p::RODAS5P,
         _ => &DOP853_PAIR,
     };
-    /// Known when a step is compiled: what is not called is not even made.
-    const IS_IMPLICIT: bool = Self::PAIR.is_implicit();
-
     pub(crate) fn new(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {
         let scale = ErrorScale::new(&tolerance, &start, |entry| field.continues_variable(entry));
         Self {
@@ -149,29 +197,19 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             dimension: field.dimension(),
             scale,
             reached: scale,
-            max_steps: MAX_STEPS,
-            limits: StepLimits::NONE,
-            time: 0.0,
+            progress: Progress::at(0.0),
             state: start,
-            previous_time: 0.0,
             previous_state: start,
             stages: [filled(0.0); STAGES],
-            knows_derivative: false,
-            jump: f64::INFINITY,
             error: filled(0.0),
             #[cfg(feature = "std")]
             matrix: StepMatrix::default(),
-            size: None,
-            last_log_error: LEAST_LOG_ERROR,
-            steps: 0,
-            rejected: 0,
-            evaluations: 0,
         }
     }
 
     /// This integration from another time than 0.
     pub fn from_time(mut self, time: f64) -> Self {
-        (self.time, self.previous_time) = (time, time);
+        (self.progress.time, self.progress.previous_time) = (time, time);
         self
     }
 
@@ -188,7 +226,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
 
     /// This integration with another limit to the number of steps, accepted and rejected, which is ten million by default.
     pub fn with_max_steps(mut self, limit: u64) -> Self {
-        self.max_steps = limit;
+        self.progress.max_steps = limit;
         self
     }
 
@@ -203,13 +241,13 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     }
 
     pub(crate) fn with_limits(mut self, limits: StepLimits) -> Self {
-        self.limits = limits;
+        self.progress.limits = limits;
         self
     }
 
     /// The time that was reached.
     pub fn time(&self) -> f64 {
-        self.time
+        self.progress.time
     }
 
     /// The state at that time.
@@ -219,17 +257,17 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
 
     /// The number of steps that were accepted.
     pub fn steps(&self) -> u64 {
-        self.steps
+        self.progress.steps
     }
 
     /// The number of steps that were tried and rejected.
     pub fn rejected(&self) -> u64 {
-        self.rejected
+        self.progress.rejected
     }
 
     /// The number of evaluations of the field.
     pub fn evaluations(&self) -> u64 {
-        self.evaluations
+        self.progress.evaluations
     }
 
     /// Steps until the time is exactly `until`, forwards or backwards.
@@ -238,7 +276,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     ///
     /// The errors of [`step`](Self::step). The integrator is then at the end of the last step that succeeded.
     pub fn advance_to(&mut self, until: f64) -> Result<(), StepError<F::Vector>> {
-        while self.time != until {
+        while self.progress.time != until {
             self.step(until)?;
         }
         Ok(())
@@ -253,7 +291,7 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// If `until` is NaN, if the limit to the number of steps is reached, if no step is short enough to meet the tolerance, or
     /// if the field or the state is not finite however short the step. The integrator stays where it was.
     pub fn step(&mut self, until: f64) -> Result<(), StepError<F::Vector>> {
-        self.step_and(until, &mut |_, _, _, _| ())
+        self.step_and(until, &mut |_, _, _, _| ()).map_err(|reason| self.failed(reason))
     }
 
     /// Makes one step as [`step`](Self::step) does, and projects where it ends, unless that is out of proportion to the error of the
@@ -289,95 +327,11 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     where
         F: Field<Vector = Vector<S>>,
     {
-        if self.is_at_jump() {
+        if self.progress.is_at_jump() {
             projector.begin_anew();
         }
         self.step_and(until, &mut |begin, error, h, end| projector.land(begin, error, h, end, landing))
-    }
-
-    /// The tolerance of entry `i` of the state, atol_i + rtol |x_i|.
-    #[cfg(feature = "std")]
-    pub(crate) fn tolerance(&self, i: usize) -> f64 {
-        self.scale.tolerance(&self.state, i)
-    }
-
-    /// Makes one step as [`step`](Self::step) does, and projects where it ends.
-    fn step_and(&mut self, until: f64, project: &mut EndProjection<'_, F::Vector>) -> Result<(), StepError<F::Vector>> {
-        if until.is_nan() {
-            return Err(self.failed(StepFailure::End));
-        }
-        let remaining = (until - self.time).abs();
-        if remaining == 0.0 {
-            return Ok(());
-        }
-        let until = self.before_jump(until)?;
-        let remaining = (until - self.time).abs();
-        let direction = (until - self.time).signum();
-        // The first stage is f(state): of the step before, or for a first size, or else left to the first attempt.
-        let mut first = 0;
-        if self.knows_derivative || self.size.is_none() || Self::IS_IMPLICIT {
-            self.stages[0] = self.derivative();
-            first = 1;
-        }
-        let mut proposed = match self.size {
-            Some(size) => size,
-            None => {
-                let (x, rates, field, scale) = (self.state, self.stages[0], self.field, self.scale);
-                let step_start = StepStart { time: self.time, x: &x, rates: &rates, order: Self::PAIR.control.order };
-                let size = step_start.first_size_on(field, &scale, direction, remaining, |x| self.evaluate(x));
-                size.min(self.limits.at_rest.unwrap_or(f64::INFINITY)).min(self.limits.most)
-            }
-        };
-        self.knows_derivative = false;
-        #[cfg(feature = "std")]
-        if const { Self::IS_IMPLICIT } {
-            self.linearise()?;
-        }
-        let mut shrinking = None;
-        loop {
-            self.check(proposed, shrinking)?;
-            // A slight overshoot is harmless; a slight undershoot would cost one more tiny step.
-            let is_shortened = 1.01 * proposed >= remaining && remaining <= self.limits.most;
-            let size = if is_shortened { remaining } else { proposed };
-            let (mut next, error) = self.attempt(direction * size, first);
-            if error <= 1.0 && is_finite(&next) {
-                project(&self.state, &self.error, size, &mut next);
-                let time = if is_shortened { until } else { self.time + direction * size };
-                let grown = size * Self::PAIR.control.growth(error, &mut self.last_log_error);
-                let grown = match shrinking {
-                    Some(_) => grown.min(size),
-                    None if is_shortened => grown.max(proposed),
-                    None => grown,
-                };
-                let at_rest = self.limits.at_rest.filter(|_| self.rests_until(&next));
-                self.size = Some(grown.min(at_rest.unwrap_or(f64::INFINITY)).min(self.limits.most));
-                self.accept(time, next);
-                return Ok(());
-            }
-            if let Some(entry) = not_finite(&self.state).or(not_finite(&self.stages[0])) {
-                return Err(self.failed(StepFailure::NotFinite { entry }));
-            }
-            let error = if is_finite(&next) { error } else { f64::INFINITY };
-            self.rejected += 1;
-            if shrinking.is_some() {
-                self.look_closer(&next, size);
-            }
-            shrinking = Some(self.rejection(&next, error));
-            proposed = size * Self::PAIR.control.shrinkage(error);
-            first = 1;
-        }
-    }
-
-    /// Where a step towards `until` ends at the latest. Beyond a jump of the inputs, what is known of the field holds no more. A table is
-    /// read forwards alone.
-    fn before_jump(&mut self, until: f64) -> Result<f64, StepError<F::Vector>> {
-        let Some(driver) = self.field.driver() else { return Ok(until) };
-        if until < self.time && driver.range() != ALWAYS {
-            return Err(self.failed(StepFailure::Backwards));
-        }
-        self.knows_derivative &= !self.is_at_jump();
-        self.jump = driver.hold(self.time);
-        Ok(if self.time < until { until.min(self.jump) } else { until })
+            .map_err(|reason| self.failed(reason))
     }
 
     /// The last step as a polynomial in time, which is of order 4 for Dormand and Prince 5(4) and Rodas5P and 7 for DOP853.
@@ -385,14 +339,15 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// This costs nothing with Rodas5P, three evaluations with DOP853, and for both explicit methods the one at the end of the step,
     /// which the next step need not repeat. Before the first step, and after one that failed, it is a constant.
     pub fn dense_output(&mut self) -> DenseOutput<F::Vector> {
-        let (time, h, start) = (self.previous_time, self.time - self.previous_time, self.previous_state);
+        let Progress { time: end, previous_time: time, .. } = self.progress;
+        let (h, start) = (end - time, self.previous_state);
         if h == 0.0 {
             return DenseOutput::constant(time, start);
         }
-        if const { !Self::IS_IMPLICIT } {
+        if const { !<Self as Attempts>::IS_IMPLICIT } {
             let last = Self::PAIR.last;
             self.stages[last] = self.derivative();
-            self.knows_derivative = true;
+            self.progress.knows_derivative = true;
             for i in last + 1..STAGES {
                 self.stages[i] = self.evaluate(&advanced(&start, h, &self.stages[..i], &Self::PAIR.a[i]));
             }
@@ -402,32 +357,101 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
 
     /// f at the state.
     fn derivative(&mut self) -> F::Vector {
-        if self.knows_derivative { self.stages[Self::PAIR.last] } else { self.evaluate(&self.state.clone()) }
+        if self.progress.knows_derivative { self.stages[Self::PAIR.last] } else { self.evaluate(&self.state.clone()) }
     }
 
     /// One evaluation between steps. Those in steps are inlined, these are not worth another copy of the field.
     #[inline(never)]
     fn evaluate(&mut self, x: &F::Vector) -> F::Vector {
-        self.evaluations += 1;
+        self.progress.evaluations += 1;
         self.field.value(x)
     }
 
-    /// Refuses another attempt after too many or when it would be too short, which has a reason when others were rejected.
-    fn check(&mut self, size: f64, shrinking: Option<StepFailure>) -> Result<(), StepError<F::Vector>> {
-        if self.steps + self.rejected >= self.max_steps {
-            return Err(self.failed(StepFailure::TooManySteps { limit: self.max_steps }));
-        }
-        if 0.1 * size <= self.time.abs() * f64::EPSILON || size < f64::MIN_POSITIVE {
-            return Err(self.failed(shrinking.unwrap_or(StepFailure::Underflow)));
-        }
-        Ok(())
+    /// The weights of the errors of a step of size h to a state.
+    #[inline]
+    fn weights(&mut self, next: &F::Vector, h: f64) -> F::Vector {
+        self.reached = self.scale.reaching(next, |entry| self.field.continues_variable(entry));
+        self.reached.weights(&self.state, next, h)
     }
 
-    /// The state after a step of size h and the error of that step, which is NaN where a stage is. The stages before the `first` are known.
+    /// An [`attempt`](Self::attempt) by a Rosenbrock method, which has as many stages as Rodas5P.
+    #[cfg(feature = "std")]
+    fn attempt_implicit(&mut self, h: f64) -> (F::Vector, f64) {
+        self.matrix.factorise(h);
+        let Some(stages) = self.stages.first_chunk_mut() else { return (self.state, f64::INFINITY) };
+        if self.matrix.is_singular() {
+            return (self.state, f64::INFINITY);
+        }
+        let next = rodas5p::stages(&self.matrix, &self.state, h, stages, |x| {
+            self.progress.evaluations += 1;
+            self.field.value(x)
+        });
+        let weights = self.weights(&next, h);
+        let error;
+        (self.error, error) = Self::PAIR.error(&self.stages, h, &weights, self.dimension);
+        (next, error)
+    }
+
+    fn failed(&mut self, reason: StepFailure) -> StepError<F::Vector> {
+        (self.progress.previous_time, self.previous_state) = (self.progress.time, self.state);
+        StepError { reason, time: self.progress.time, state: self.state }
+    }
+}
+
+impl<F: Field + ?Sized, const STAGES: usize> Attempts for Integrator<'_, F, STAGES> {
+    type State = F::Vector;
+    const IS_IMPLICIT: bool = Self::PAIR.is_implicit();
+
+    #[inline(always)]
+    fn pair(&self) -> &'static Pair {
+        Self::PAIR
+    }
+
+    fn driver(&self) -> Option<&dyn Driver> {
+        self.field.driver()
+    }
+
+    #[inline(always)]
+    fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    #[inline(always)]
+    fn progress_mut(&mut self) -> &mut Progress {
+        &mut self.progress
+    }
+
+    #[inline(always)]
+    fn begin_and_error(&self) -> [&F::Vector; 2] {
+        [&self.state, &self.error]
+    }
+
+    fn find_derivative(&mut self) {
+        self.stages[0] = self.derivative();
+    }
+
+    fn first_size(&mut self, direction: f64, remaining: f64) -> f64 {
+        let (x, rates, field, scale) = (self.state, self.stages[0], self.field, self.scale);
+        let time = self.progress.time;
+        let step_start = StepStart { time, x: &x, rates: &rates, order: Self::PAIR.control.order };
+        step_start.first_size_on(field, &scale, direction, remaining, |x| self.evaluate(x))
+    }
+
+    #[cfg(feature = "std")]
+    fn linearise(&mut self) -> Result<(), StepFailure> {
+        let is_defined = is_finite(&self.state) && is_finite(&self.stages[0]);
+        self.matrix.linearise(|add| self.field.jacobian(&self.state, add));
+        match self.matrix.not_finite() {
+            // Else the attempts say what is not finite.
+            Some(entry) if is_defined => Err(StepFailure::Jacobian { entry }),
+            _ => Ok(()),
+        }
+    }
+
     #[inline(never)]
     fn attempt(&mut self, h: f64, first: usize) -> (F::Vector, f64) {
         #[cfg(feature = "std")]
-        if const { Self::IS_IMPLICIT } {
+        if const { <Self as Attempts>::IS_IMPLICIT } {
             return self.attempt_implicit(h);
         }
         let pair = Self::PAIR;
@@ -448,67 +472,36 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
             )*};
         }
         stage!(0 1 2 3 4 5 6 7 8 9 10 11 12);
-        self.evaluations += (end - first) as u64;
+        self.progress.evaluations += (end - first) as u64;
         let weights = self.weights(&next, h);
         let error;
         (self.error, error) = pair.error(&self.stages, h, &weights, self.dimension);
         (next, error)
     }
 
-    /// The weights of the errors of a step of size h to a state.
-    #[inline]
-    fn weights(&mut self, next: &F::Vector, h: f64) -> F::Vector {
-        self.reached = self.scale.reaching(next, |entry| self.field.continues_variable(entry));
-        self.reached.weights(&self.state, next, h)
+    #[inline(always)]
+    fn not_finite_at(next: &F::Vector) -> Option<usize> {
+        not_finite(next)
     }
 
-    /// Measures the rounding of the rates, below which errors say nothing, and the sizes of variables that are 0, after attempts that became
-    /// shorter without becoming better, the last one of size `h` to `next`.
+    fn not_finite(&self) -> Option<usize> {
+        not_finite(&self.state).or(not_finite(&self.stages[0]))
+    }
+
     #[cold]
     fn look_closer(&mut self, next: &F::Vector, h: f64) {
-        let (clock, attempts) = (self.field.clock(), self.steps + self.rejected);
+        let (clock, attempts) = (self.field.clock(), self.progress.steps + self.progress.rejected);
         if self.scale.by_size().is_none() {
             return;
         }
         let (state, at_state, field) = (self.state, self.stages[0], self.field);
         let near = self.evaluate(&nudged(&state, clock, attempts));
         if let Some(sizes) = self.scale.sizes_mut() {
-            let (continues, at_rest) = (|entry| field.continues_variable(entry), self.limits.at_rest);
+            let (continues, at_rest) = (|entry| field.continues_variable(entry), self.progress.limits.at_rest);
             sizes.look_closer(&near, [&state, &at_state, next], h, continues, (clock, at_rest));
         }
     }
 
-    /// Takes the Jacobian at the state for all attempts at the next step.
-    #[cfg(feature = "std")]
-    fn linearise(&mut self) -> Result<(), StepError<F::Vector>> {
-        let is_defined = is_finite(&self.state) && is_finite(&self.stages[0]);
-        self.matrix.linearise(|add| self.field.jacobian(&self.state, add));
-        match self.matrix.not_finite() {
-            // Else the attempts say what is not finite.
-            Some(entry) if is_defined => Err(self.failed(StepFailure::Jacobian { entry })),
-            _ => Ok(()),
-        }
-    }
-
-    /// An [`attempt`](Self::attempt) by a Rosenbrock method, which has as many stages as Rodas5P.
-    #[cfg(feature = "std")]
-    fn attempt_implicit(&mut self, h: f64) -> (F::Vector, f64) {
-        self.matrix.factorise(h);
-        let Some(stages) = self.stages.first_chunk_mut() else { return (self.state, f64::INFINITY) };
-        if self.matrix.is_singular() {
-            return (self.state, f64::INFINITY);
-        }
-        let next = rodas5p::stages(&self.matrix, &self.state, h, stages, |x| {
-            self.evaluations += 1;
-            self.field.value(x)
-        });
-        let weights = self.weights(&next, h);
-        let error;
-        (self.error, error) = Self::PAIR.error(&self.stages, h, &weights, self.dimension);
-        (next, error)
-    }
-
-    /// Why an attempt failed, which becomes the reason of a failure if all shorter ones fail, too.
     #[cold]
     fn rejection(&self, next: &F::Vector, error: f64) -> StepFailure {
         #[cfg(feature = "std")]
@@ -522,9 +515,8 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         }
     }
 
-    /// Whether the step from the state to this one moves nothing but the time.
     #[cold]
-    fn rests_until(&self, next: &F::Vector) -> bool {
+    fn rests_until(&mut self, next: &F::Vector) -> bool {
         let mut change = difference(next, &self.state);
         let clock = self.field.clock().and_then(|clock| change.as_mut().get_mut(clock));
         clock.into_iter().for_each(|time| *time = 0.0);
@@ -532,73 +524,195 @@ impl<'f, F: Field + ?Sized, const STAGES: usize> Integrator<'f, F, STAGES> {
         norm(change.as_ref(), weights.as_ref(), self.dimension) <= REST
     }
 
-    fn accept(&mut self, time: f64, state: F::Vector) {
-        (self.previous_time, self.previous_state) = (self.time, self.state);
-        (self.time, self.state) = (time, state);
+    fn accept(&mut self, next: F::Vector) {
+        (self.previous_state, self.state) = (self.state, next);
         if let Some(clock) = self.field.clock() {
-            self.state[clock] = time;
+            self.state[clock] = self.progress.time;
         }
         self.scale = self.reached;
-        self.knows_derivative = matches!(Self::PAIR.error, ErrorEstimate::Embedded(_));
-        self.steps += 1;
-    }
-
-    /// Whether inputs of the field jump where the next step begins.
-    pub(crate) fn is_at_jump(&self) -> bool {
-        self.time >= self.jump
-    }
-
-    /// All that the next steps depend on.
-    #[cfg(feature = "std")]
-    pub(crate) fn resumption(&self) -> Resumption<F::Vector> {
-        Resumption {
-            time: self.time,
-            state: self.state,
-            derivative: (self.knows_derivative && !self.is_at_jump()).then(|| self.stages[Self::PAIR.last]),
-            size: self.size,
-            last_log_error: self.last_log_error,
-            steps: self.steps,
-            rejected: self.rejected,
-            evaluations: self.evaluations,
-            sizes: self.scale.by_size().map(|(_, sizes)| *sizes),
-        }
-    }
-
-    /// Resumes from where another integrator of this field, method and tolerance was.
-    #[cfg(feature = "std")]
-    pub(crate) fn resume(&mut self, from: Resumption<F::Vector>) {
-        (self.time, self.state) = (from.time, from.state);
-        (self.previous_time, self.previous_state) = (from.time, from.state);
-        self.knows_derivative = from.derivative.is_some();
-        self.stages[Self::PAIR.last] = from.derivative.unwrap_or(filled(0.0));
-        self.jump = f64::INFINITY;
-        (self.size, self.last_log_error) = (from.size, from.last_log_error);
-        if let (Some(sizes), Some(from)) = (self.scale.sizes_mut(), from.sizes) {
-            *sizes = from;
-        }
-        (self.steps, self.rejected, self.evaluations) = (from.steps, from.rejected, from.evaluations);
-    }
-
-    fn failed(&mut self, reason: StepFailure) -> StepError<F::Vector> {
-        (self.previous_time, self.previous_state) = (self.time, self.state);
-        StepError { reason, time: self.time, state: self.state }
     }
 }
 
-/// All that the next steps of an integrator depend on.
+/// What error control asks of steps, whatever their states are stored in.
+pub(crate) trait Attempts {
+    /// A state.
+    type State;
+    /// Known when a step is compiled: what is not called is not even made.
+    const IS_IMPLICIT: bool;
+
+    /// The method.
+    fn pair(&self) -> &'static Pair;
+    /// The source of the inputs of the field.
+    fn driver(&self) -> Option<&dyn Driver>;
+    fn progress(&self) -> &Progress;
+    fn progress_mut(&mut self) -> &mut Progress;
+    /// The state, and the error of the last attempt.
+    fn begin_and_error(&self) -> [&Self::State; 2];
+    /// Puts f at the state into the first stage.
+    fn find_derivative(&mut self);
+    /// The size of the first step, given the first stage.
+    fn first_size(&mut self, direction: f64, remaining: f64) -> f64;
+    /// Takes the Jacobian at the state for all attempts at the next step.
+    fn linearise(&mut self) -> Result<(), StepFailure> {
+        Ok(())
+    }
+    /// The state after a step of size h and the error of that step, which is NaN where a stage is. The stages before the `first` are known.
+    fn attempt(&mut self, h: f64, first: usize) -> (Self::State, f64);
+    /// The first entry of a state that is not finite.
+    fn not_finite_at(next: &Self::State) -> Option<usize>;
+    /// The first entry of the state, or of f there, that is not finite.
+    fn not_finite(&self) -> Option<usize>;
+    /// Measures the rounding of the rates, below which errors say nothing, and the sizes of variables that are 0, after attempts that became
+    /// shorter without becoming better, the last one of size `h` to `next`.
+    fn look_closer(&mut self, next: &Self::State, h: f64);
+    /// Why an attempt failed, which becomes the reason of a failure if all shorter ones fail, too.
+    fn rejection(&self, next: &Self::State, error: f64) -> StepFailure;
+    /// Whether the step from the state to this one moves nothing but the time.
+    fn rests_until(&mut self, next: &Self::State) -> bool;
+    /// Takes the state at the time that was reached.
+    fn accept(&mut self, next: Self::State);
+
+    /// Makes one step towards `until`, and projects where it ends.
+    fn step_and(&mut self, until: f64, project: &mut EndProjection<'_, Self::State>) -> Result<(), StepFailure> {
+        if until.is_nan() {
+            return Err(StepFailure::End);
+        }
+        let remaining = (until - self.progress().time).abs();
+        if remaining == 0.0 {
+            return Ok(());
+        }
+        let until = self.before_jump(until)?;
+        let Progress { time: begin, limits, size, knows_derivative, .. } = *self.progress();
+        let remaining = (until - begin).abs();
+        let direction = (until - begin).signum();
+        // The first stage is f(state): of the step before, or for a first size, or else left to the first attempt.
+        let mut first = 0;
+        if knows_derivative || size.is_none() || Self::IS_IMPLICIT {
+            self.find_derivative();
+            first = 1;
+        }
+        let mut proposed = match size {
+            Some(size) => size,
+            None => {
+                let size = self.first_size(direction, remaining);
+                self.progress().limited(size, true)
+            }
+        };
+        self.progress_mut().knows_derivative = false;
+        if const { Self::IS_IMPLICIT } {
+            self.linearise()?;
+        }
+        let Pair { control, error, .. } = self.pair();
+        let knows_end = matches!(error, ErrorEstimate::Embedded(_));
+        let mut shrinking = None;
+        loop {
+            self.progress().check(proposed, shrinking)?;
+            // A slight overshoot is harmless; a slight undershoot would cost one more tiny step.
+            let is_shortened = 1.01 * proposed >= remaining && remaining <= limits.most;
+            let size = if is_shortened { remaining } else { proposed };
+            let (mut next, error) = self.attempt(direction * size, first);
+            let is_finite = Self::not_finite_at(&next).is_none();
+            if error <= 1.0 && is_finite {
+                let [state, error_of_step] = self.begin_and_error();
+                project(state, error_of_step, size, &mut next);
+                let grown = size * control.growth(error, &mut self.progress_mut().last_log_error);
+                let grown = match shrinking {
+                    Some(_) => grown.min(size),
+                    None if is_shortened => grown.max(proposed),
+                    None => grown,
+                };
+                let rests = limits.at_rest.is_some() && self.rests_until(&next);
+                let progress = self.progress_mut();
+                progress.size = Some(progress.limited(grown, rests));
+                progress.previous_time = begin;
+                progress.time = if is_shortened { until } else { begin + direction * size };
+                progress.knows_derivative = knows_end;
+                progress.steps += 1;
+                self.accept(next);
+                return Ok(());
+            }
+            if let Some(entry) = self.not_finite() {
+                return Err(StepFailure::NotFinite { entry });
+            }
+            let error = if is_finite { error } else { f64::INFINITY };
+            self.progress_mut().rejected += 1;
+            if shrinking.is_some() {
+                self.look_closer(&next, size);
+            }
+            shrinking = Some(self.rejection(&next, error));
+            proposed = size * control.shrinkage(error);
+            first = 1;
+        }
+    }
+
+    /// Where a step towards `until` ends at the latest. Beyond a jump of the inputs, what is known of the field holds no more. A table is
+    /// read forwards alone.
+    fn before_jump(&mut self, until: f64) -> Result<f64, StepFailure> {
+        let time = self.progress().time;
+        let Some(driver) = self.driver() else { return Ok(until) };
+        if until < time && driver.range() != ALWAYS {
+            return Err(StepFailure::Backwards);
+        }
+        let jump = driver.hold(time);
+        let progress = self.progress_mut();
+        progress.knows_derivative &= !progress.is_at_jump();
+        progress.jump = jump;
+        Ok(if time < until { until.min(jump) } else { until })
+    }
+}
+
+/// Steps under error control whose ends are projected, with all that the next steps depend on.
 #[cfg(feature = "std")]
-pub(crate) struct Resumption<V> {
-    pub(crate) time: f64,
-    pub(crate) state: V,
-    /// The field at the state, where it is known.
-    pub(crate) derivative: Option<V>,
-    pub(crate) size: Option<f64>,
-    pub(crate) last_log_error: f64,
-    pub(crate) steps: u64,
-    pub(crate) rejected: u64,
-    pub(crate) evaluations: u64,
-    /// The sizes from which absolute tolerances follow, where none are given.
-    pub(crate) sizes: Option<Sizes<V>>,
+pub(crate) trait Controlled<L: Land>: Attempts<State = L::State> {
+    /// Makes one step as [`Attempts::step_and`] does, and projects where it ends if states are projected.
+    fn step_and_land(&mut self, until: f64, lander: Option<&mut L>) -> Result<(), StepFailure>;
+    /// The last step as a polynomial.
+    fn polynomial(&mut self) -> L::Polynomial;
+    /// The tolerance of an entry of the state, atol_i + rtol |x_i|.
+    fn tolerance(&self, entry: usize) -> f64;
+    /// The last stage of the last step.
+    fn last_rates(&self) -> L::State;
+    /// The sizes from which absolute tolerances follow, where none are given, and the roundings of rates.
+    fn sizes(&self) -> Option<[L::State; 2]>;
+    /// Takes a state, the last stage of a step that ended there, and sizes.
+    fn take(&mut self, state: L::State, last_rates: Option<L::State>, sizes: Option<[L::State; 2]>);
+}
+
+#[cfg(feature = "std")]
+impl<S: FeedbackSystem, F: Field<Vector = Vector<S>> + ?Sized, const STAGES: usize> Controlled<Lander<S>>
+    for Integrator<'_, F, STAGES>
+{
+    fn step_and_land(&mut self, until: f64, lander: Option<&mut Lander<S>>) -> Result<(), StepFailure> {
+        let step = match lander {
+            Some(Lander { projector, landing }) => self.landing_step(until, projector, landing),
+            None => self.step(until),
+        };
+        step.map_err(|error| error.reason)
+    }
+
+    fn polynomial(&mut self) -> DenseOutput<Vector<S>> {
+        self.dense_output()
+    }
+
+    fn tolerance(&self, entry: usize) -> f64 {
+        self.scale.tolerance(&self.state, entry)
+    }
+
+    fn last_rates(&self) -> Vector<S> {
+        self.stages[Self::PAIR.last]
+    }
+
+    fn sizes(&self) -> Option<[Vector<S>; 2]> {
+        self.scale.by_size().map(|(_, Sizes { largest, roundings })| [*largest, *roundings])
+    }
+
+    fn take(&mut self, state: Vector<S>, last_rates: Option<Vector<S>>, sizes: Option<[Vector<S>; 2]>) {
+        (self.state, self.previous_state) = (state, state);
+        self.stages[Self::PAIR.last] = last_rates.unwrap_or(filled(0.0));
+        if let (Some(own), Some([largest, roundings])) = (self.scale.sizes_mut(), sizes) {
+            *own = Sizes { largest, roundings };
+        }
+    }
 }
 
 /// Where an integration of x' = f(x) by a method of some order begins.

@@ -3,20 +3,21 @@
 use std::ops::ControlFlow;
 
 use super::declared::{Evaluate, events_of};
-use super::flat_steps::{FlatControlledSteps, FlatEnds, FlatFixedSteps, FlatMethod};
 use super::run_loop::{Pace, RunInputs, RunLoop, Segment};
 use super::snapshot::Origin;
-use super::stepper::Stepper;
-use super::{BoxedObserver, FlatRun, GivenLimits, Moment, SampleTimes, Schedule, Snapshot, Span};
+use super::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
+use super::{BoxedObserver, FlatRun, GivenLimits, Moment, SampleTimes, Schedule, Snapshot, Span, check_driving};
 use crate::error::Error;
 use crate::field::Driver;
 use crate::field::flat::{FlatField, FlatGains, FlatSignal};
 use crate::hold::consistent_start::{Parameters, check_flat_start, find_start, flat_projected_start, flat_targets};
 use crate::hold::projection::Hold;
 use crate::hold::projection::flat::FlatProjector;
-use crate::method::flat::{FlatControl, FlatIntegrator};
+use crate::method::flat::{FlatExplicit, FlatGiven, FlatIntegrator};
 use crate::method::geometric::OneStep;
+use crate::method::integrator::Progress;
 use crate::method::settings::{ErrorControl, GeometricMap, Method, Settings, Stepping};
+use crate::numbers::blocks::Blocks;
 use crate::simulation::event::Event;
 use crate::stages::tableau::{DOP853_PAIR, DORMAND_PRINCE_PAIR};
 use crate::stages::tolerance::Tolerance;
@@ -138,12 +139,12 @@ impl<'a> FlatSimulation<'a> {
         let mut field = FlatField::new(system, &self.gains, self.signal, &self.start)?;
         let time = facts.clock.map_or(0.0, |clock| self.start[clock]);
         let span = Span::new(if from == 0.0 { time } else { from }, until)?;
-        check_flat_driving(system, field.driver(), &self.start, span)?;
+        check_driving(facts, field.driver(), &self.start, span)?;
         let projection = method.projection(facts, Hold::Chosen(None).unless(projection));
         let samples = every.map(SampleTimes::every).or(self.samples);
         let given = GivenLimits { max_step, max_steps };
         let limits = given.of_run(span, facts)?;
-        let control = FlatControl { time: span.from, scales: None, limits, max_steps: given.max_steps() };
+        let progress = Progress { limits, max_steps: given.max_steps(), ..Progress::at(span.from) };
         let start = match projection {
             Some(_) => flat_projected_start(system, &self.start)?,
             None => self.start.clone(),
@@ -176,16 +177,20 @@ impl<'a> FlatSimulation<'a> {
             start.iter().for_each(|start| field.start_at(start));
             let start = start.unwrap_or_else(|| self.start.clone());
             let pace = Pace::new(schedule.as_ref(), field.driver(), interval);
-            let projector = projection.map(|of| FlatProjector::new(system, &start, run.targets(), of));
-            let ends = FlatEnds { projector, kept: &mut kept };
-            let mut stepper = stepping.flat_stepper(&field, method, &start, &control, self.map, ends)?;
+            let lander = projection.map(|of| FlatProjector::new(system, &start, run.targets(), of));
+            let ends = StepEnds { facts, lander, kept: &mut kept };
+            let mut stepper = stepping.flat_stepper(&field, method, &start, progress, self.map, ends)?;
             let append = |state: &mut Vec<f64>| field.append_inputs(state);
             let segment = run.follow(&mut *stepper, &pace, &append);
             drop(stepper);
             match segment {
                 Ok(Segment::Ended(ended)) => {
                     let run = run.end(ended)?;
-                    return Ok(FlatRun { projection, dense_output: kept.unwrap_or_default(), ..run });
+                    return Ok(FlatRun {
+                        projection,
+                        dense_output: kept.into_iter().flatten().flatten().collect(),
+                        ..run
+                    });
                 }
                 Ok(Segment::Reset) => {}
                 Err(error) => return Err(error.blaming(field.driver().and_then(Driver::undefined))),
@@ -226,23 +231,6 @@ pub fn consistent_flat_start(
     Ok(x)
 }
 
-/// Refuses a run that begins at another time than its start has, or goes beyond the times at which its inputs are known.
-fn check_flat_driving(
-    system: &dyn FlatSystem,
-    driver: Option<&dyn Driver>,
-    start: &[f64],
-    span: Span,
-) -> Result<(), Error> {
-    let (Span { from, until }, facts) = (span, system.facts());
-    if let Some(index) = facts.clock.filter(|index| start[*index] != from) {
-        return Err(Error::OtherTime { name: facts.state[index].name, time: start[index], from });
-    }
-    match driver.map(Driver::range) {
-        Some([first, last]) if from < first || until > last => Err(Error::InputRange { first, last, from, until }),
-        _ => Ok(()),
-    }
-}
-
 impl Stepping {
     /// The stepper on slices.
     fn flat_stepper<'s, 'k>(
@@ -250,17 +238,17 @@ impl Stepping {
         field: &'s FlatField<'s>,
         of: Method,
         start: &[f64],
-        control: &FlatControl<'_>,
+        progress: Progress,
         map: Option<&'s dyn OneStep<[f64]>>,
-        ends: FlatEnds<'s, 'k>,
+        ends: StepEnds<'k, FlatProjector<'s>>,
     ) -> Result<Box<dyn Stepper + 'k>, Error>
     where
         's: 'k,
     {
-        let (facts, time) = (field.facts(), control.time);
-        match self {
+        let (facts, time, state) = (field.facts(), progress.time, Blocks::of(start));
+        Ok(match self {
             Self::Fixed { method, .. } => {
-                Ok(Box::new(FlatFixedSteps::new(FlatMethod::Explicit(method), field, time, start, ends)))
+                Box::new(FixedSteps::new(FlatExplicit::new(method, field), time, state, ends))
             }
             Self::Geometric { map: GeometricMap::Given, .. } => {
                 let map = map.ok_or(Error::NotApplicable {
@@ -268,26 +256,26 @@ impl Stepping {
                     system: facts.name,
                     reason: "no map was given: give one, or choose another method",
                 })?;
-                Ok(Box::new(FlatFixedSteps::new(FlatMethod::Given(map), field, time, start, ends)))
+                Box::new(FixedSteps::new(FlatGiven { map, field }, time, state, ends))
             }
             Self::Controlled { method, tolerances: (rtol, atol) } => {
                 let tolerance = Tolerance::new(rtol, atol)?;
-                Ok(match method {
+                match method {
                     ErrorControl::DormandPrince => {
-                        let steps = FlatIntegrator::<7>::new(field, &DORMAND_PRINCE_PAIR, start, &tolerance, control)?;
-                        Box::new(FlatControlledSteps::new(steps, facts.clock, ends))
+                        let steps = FlatIntegrator::<7>::new(field, &DORMAND_PRINCE_PAIR, start, &tolerance, progress);
+                        Box::new(ControlledSteps::new(steps, ends))
                     }
                     ErrorControl::Dop853 => {
-                        let steps = FlatIntegrator::<16>::new(field, &DOP853_PAIR, start, &tolerance, control)?;
-                        Box::new(FlatControlledSteps::new(steps, facts.clock, ends))
+                        let steps = FlatIntegrator::<16>::new(field, &DOP853_PAIR, start, &tolerance, progress);
+                        Box::new(ControlledSteps::new(steps, ends))
                     }
-                })
+                }
             }
             Self::Gauss { .. } | Self::Geometric { .. } | Self::Rodas5P { .. } | Self::Taylor { .. } => {
                 let reason = "it is made for states of at most 192 entries and 72 integrals: choose an explicit method, such as \
                               `dop853`, or declare the model in a crate";
-                Err(Error::NotApplicable { method: of.name(), system: facts.name, reason })
+                return Err(Error::NotApplicable { method: of.name(), system: facts.name, reason });
             }
-        }
+        })
     }
 }

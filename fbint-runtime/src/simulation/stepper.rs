@@ -3,16 +3,13 @@
 //! A run calls a [`Stepper`] once for each step, through a pointer, and knows states as slices, so that everything around steps is
 //! compiled once with this crate. Within a step the method and the system are known, and the field is inlined.
 
+use std::mem;
+
 use crate::error::failure::StepFailure;
-use crate::field::Field;
-use crate::hold::projection::{Landing, Omission, Projector};
+use crate::hold::projection::{Land, Landed, LandingMemory};
 use crate::method::advance::Advance;
-use crate::method::integrator::{Integrator, Resumption};
-use crate::numbers::linear::{filled, from_slice};
-use crate::stages::dense_output::DenseOutput;
-use crate::stages::tolerance::Sizes;
+use crate::method::integrator::{Controlled, Progress};
 use crate::system::SystemFacts;
-use crate::system::{FeedbackSystem, Vector};
 
 /// An integration under way, which makes one step at a time. States are flat.
 pub(crate) trait Stepper {
@@ -87,144 +84,109 @@ pub(crate) struct Control {
     pub(crate) sizes: Option<[Vec<f64>; 2]>,
 }
 
-/// Where a step ended, and how that end was projected: see [`Landing`].
-#[derive(Clone, Copy)]
-pub(crate) struct Landed<'s> {
-    pub(crate) end: &'s [f64],
-    pub(crate) variances: &'s [f64],
-    pub(crate) violation: &'s [f64],
-    pub(crate) correction: &'s [f64],
-    pub(crate) left_out: Option<Omission>,
-    /// Where the integrals are held from there.
-    pub(crate) targets: &'s [f64],
-    /// F - F_target after the projection.
-    pub(crate) left: &'s [f64],
-}
-
-/// Steps that were kept, as polynomials in time.
-pub(crate) type KeptSteps<V> = Option<Vec<DenseOutput<V>>>;
-
-/// The data that all steppers of a system share.
-pub(crate) struct StepEnds<'k, S: FeedbackSystem> {
-    /// The facts of the system.
-    facts: &'static SystemFacts,
+/// The data that all steppers share.
+pub(crate) struct StepEnds<'k, L: Land> {
+    pub(super) facts: &'static SystemFacts,
     /// If the state is projected after every step.
-    pub(super) projector: Option<Projector<S>>,
-    /// The end of the last step if it was projected.
-    pub(super) landing: Landing<S>,
-    pub(super) kept: &'k mut KeptSteps<Vector<S>>,
+    pub(super) lander: Option<L>,
+    /// The steps as polynomials in time, if they are kept.
+    pub(super) kept: &'k mut Option<Vec<L::Polynomial>>,
 }
 
-impl<'k, S: FeedbackSystem> StepEnds<'k, S> {
-    pub(crate) fn new(system: &S, projector: Option<Projector<S>>, kept: &'k mut KeptSteps<Vector<S>>) -> Self {
-        Self { facts: system.facts(), projector, landing: Landing::nothing(), kept }
-    }
-
+impl<L: Land> StepEnds<'_, L> {
     #[inline(always)]
-    pub(super) fn facts(&self) -> &'static SystemFacts {
-        self.facts.known::<S>()
+    pub(super) fn entries<'x>(&self, x: &'x L::State) -> &'x [f64] {
+        L::entries(self.facts, x)
     }
 
     pub(super) fn landed(&self) -> Option<Landed<'_>> {
-        let [targets, _] = self.projector.as_ref()?.onto();
-        let Landing { end, variances, projected, left } = &self.landing;
-        let facts = self.facts();
-        Some(Landed {
-            end: facts.of_state::<S, _>(end),
-            variances: facts.of_state::<S, _>(variances),
-            violation: facts.of_integrals::<S, _>(&projected.violation),
-            correction: facts.of_state::<S, _>(&projected.correction),
-            left_out: projected.left_out,
-            targets: facts.of_integrals::<S, _>(targets),
-            left: facts.of_integrals::<S, _>(left),
-        })
+        self.lander.as_ref().map(L::landed)
     }
 
     pub(super) fn project_within(&self, time: f64, x: &mut [f64]) {
-        let mut state: Vector<S> = from_slice(x);
-        let facts = self.facts();
-        facts.set_clock(&mut state, time);
-        if let Some(projector) = &self.projector {
-            projector.project_within(&mut state);
+        let mut state = L::state(x);
+        L::set_clock(self.facts, &mut state, time);
+        if let Some(lander) = &self.lander {
+            lander.project_within(&mut state);
         }
-        x.copy_from_slice(facts.of_state::<S, _>(&state));
+        x.copy_from_slice(self.entries(&state));
+    }
+
+    /// Puts the state on a polynomial at a time into `x`.
+    fn put_at(&self, polynomial: &L::Polynomial, time: f64, x: &mut [f64]) {
+        x.copy_from_slice(self.entries(&L::at(polynomial, time)));
+    }
+
+    /// Sets the time in the entries of a state.
+    fn set_clock(&self, x: &mut [f64], time: f64) {
+        self.facts.clock.into_iter().for_each(|clock| x[clock] = time);
     }
 
     pub(super) fn begin_anew(&mut self) {
-        self.projector.iter_mut().for_each(Projector::begin_anew);
+        self.lander.iter_mut().for_each(L::begin_anew);
     }
 
     /// The memory that projections need.
     pub(super) fn memory(&self) -> Memory {
-        let Some(projector) = &self.projector else { return Memory::default() };
-        let ((mean, derivative), [targets, noise], facts) = (projector.memory(), projector.onto(), self.facts());
-        Memory {
-            mean: Some(facts.of_state::<S, _>(mean).to_vec()),
-            derivative: derivative.map(|derivative| facts.of_state::<S, _>(derivative).to_vec()),
-            held: Some([facts.of_integrals::<S, _>(targets).to_vec(), facts.of_integrals::<S, _>(noise).to_vec()]),
-            ..Memory::default()
-        }
+        let Some(lander) = &self.lander else { return Memory::default() };
+        let LandingMemory { mean, derivative, held } = lander.memory();
+        Memory { mean: Some(mean), derivative, held: Some(held), ..Memory::default() }
     }
 
-    /// Remembers the errors of earlier steps, and f at the end of the last one.
-    pub(super) fn resume(&mut self, memory: &Memory, derivative: Option<Vector<S>>) {
-        let Some(projector) = &mut self.projector else { return };
-        projector.remember(memory.mean.as_deref().map_or(filled(0.0), from_slice), derivative);
-        if let Some([targets, noise]) = &memory.held {
-            projector.hold([from_slice(targets), from_slice(noise)]);
-        }
+    /// Remembers the errors of earlier steps, and f at the end of the last one if the next step begins with it.
+    pub(super) fn resume(&mut self, memory: &Memory, derivative: Option<&[f64]>) {
+        let lander = self.lander.iter_mut();
+        lander.for_each(|lander| lander.resume(memory.mean.as_deref(), derivative, memory.held.as_ref()));
     }
 }
 
 /// Steps of a fixed size.
-pub(crate) struct FixedSteps<'k, S: FeedbackSystem, A> {
+pub(crate) struct FixedSteps<'k, L: Land, A> {
     method: A,
     from: f64,
-    begin: Vector<S>,
+    begin: L::State,
     time: f64,
-    state: Vector<S>,
+    state: L::State,
     steps: u64,
     evaluations: u64,
     /// The last step as a cubic polynomial, and the field where it ended, if anybody needed them.
-    cubic: Option<DenseOutput<Vector<S>>>,
-    end_rates: Option<Vector<S>>,
-    ends: StepEnds<'k, S>,
+    cubic: Option<L::Polynomial>,
+    end_rates: Option<L::State>,
+    ends: StepEnds<'k, L>,
 }
 
-impl<'k, S: FeedbackSystem, A: Advance<S>> FixedSteps<'k, S, A> {
-    pub(crate) fn new(method: A, time: f64, state: Vector<S>, ends: StepEnds<'k, S>) -> Self {
-        let (cubic, end_rates) = (None, None);
-        Self { method, from: time, begin: state, time, state, steps: 0, evaluations: 0, cubic, end_rates, ends }
+impl<'k, L: Land, A: Advance<L>> FixedSteps<'k, L, A> {
+    pub(crate) fn new(method: A, time: f64, state: L::State, ends: StepEnds<'k, L>) -> Self {
+        let (cubic, end_rates, begin) = (None, None, state.clone());
+        Self { method, from: time, begin, time, state, steps: 0, evaluations: 0, cubic, end_rates, ends }
     }
 
     /// The last step as a cubic polynomial. It takes one evaluation where the step before has had one, too.
-    fn cubic(&mut self, begin_rates: Option<Vector<S>>) -> DenseOutput<Vector<S>> {
-        let begin_rates = begin_rates.unwrap_or_else(|| {
+    fn cubic(&mut self) -> L::Polynomial {
+        let begin_rates = self.end_rates.take().unwrap_or_else(|| {
             self.evaluations += 1;
             self.method.rates(&self.begin)
         });
-        let end_rates = self.method.rates(&self.state);
+        let end_rates = self.end_rates.insert(self.method.rates(&self.state));
         self.evaluations += 1;
-        self.end_rates = Some(end_rates);
-        DenseOutput::cubic(self.from, self.time - self.from, [self.begin, self.state], &[begin_rates, end_rates])
+        L::cubic(self.from, self.time - self.from, [&self.begin, &self.state], [&begin_rates, end_rates])
     }
 }
 
-impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
+impl<L: Land, A: Advance<L>> Stepper for FixedSteps<'_, L, A> {
     fn step(&mut self, until: f64, h: f64) -> Result<(), StepFailure> {
-        let mut x = self.state;
-        let StepEnds { projector, landing, .. } = &mut self.ends;
-        match projector {
-            Some(projector) => {
-                let begins_anew = self.method.keeps_derivative() && projector.memory().1.is_none();
-                self.method.projected_step((projector, landing), &mut x, h, until)?;
+        let mut x = self.state.clone();
+        match &mut self.ends.lander {
+            Some(lander) => {
+                let begins_anew = self.method.keeps_derivative() && !lander.knows_derivative();
+                self.method.projected_step(lander, &mut x, h, until)?;
                 self.evaluations += u64::from(begins_anew);
             }
             None => self.method.step(&mut x, h)?,
         }
-        self.ends.facts().set_clock(&mut x, until);
-        (self.from, self.begin) = (self.time, self.state);
-        (self.time, self.state) = (until, x);
+        L::set_clock(self.ends.facts, &mut x, until);
+        (self.from, self.time) = (self.time, until);
+        self.begin = mem::replace(&mut self.state, x);
         self.steps += 1;
         self.evaluations += self.method.evaluations();
         self.cubic = None;
@@ -232,7 +194,7 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
     }
 
     fn end(&self) -> (f64, &[f64]) {
-        (self.time, self.ends.facts().of_state::<S, _>(&self.state))
+        (self.time, self.ends.entries(&self.state))
     }
 
     fn steps(&self) -> u64 {
@@ -252,27 +214,22 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
     }
 
     fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure> {
-        let mut state = self.begin;
+        let mut state = self.begin.clone();
         self.method.step_alone(&mut state, time - self.from)?;
         self.evaluations += self.method.evaluations();
-        x.copy_from_slice(self.ends.facts().of_state::<S, _>(&state));
+        x.copy_from_slice(self.ends.entries(&state));
         Ok(())
     }
 
     fn sketch(&mut self, time: f64, x: &mut [f64]) {
         let fraction = (time - self.from) / (self.time - self.from);
-        let mut state = match (self.method.between(&self.begin, fraction), self.cubic) {
-            (Some(state), _) => state,
-            (None, Some(cubic)) => cubic.at(time),
-            (None, None) => {
-                let begin_rates = self.end_rates.take();
-                let cubic = self.cubic(begin_rates);
-                self.cubic.insert(cubic).at(time)
-            }
-        };
-        let facts = self.ends.facts();
-        facts.set_clock(&mut state, time);
-        x.copy_from_slice(facts.of_state::<S, _>(&state));
+        if let Some(state) = self.method.between(&self.begin, fraction) {
+            x.copy_from_slice(self.ends.entries(&state));
+        } else {
+            let cubic = self.cubic.take().unwrap_or_else(|| self.cubic());
+            self.ends.put_at(self.cubic.insert(cubic), time, x);
+        }
+        self.ends.set_clock(x, time);
     }
 
     fn project_within(&self, time: f64, x: &mut [f64]) {
@@ -281,10 +238,9 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
 
     fn keep(&mut self, stop: Option<(f64, &[f64])>) {
         if let Some(kept) = self.ends.kept {
-            let (time, end) = stop.map_or((self.time, self.state), |(time, end)| (time, from_slice(end)));
-            let ends = [self.begin, end];
-            let rates = [self.method.rates(&ends[0]), self.method.rates(&ends[1])];
-            kept.push(DenseOutput::cubic(self.from, time - self.from, ends, &rates));
+            let (time, end) = stop.map_or_else(|| (self.time, self.state.clone()), |(time, end)| (time, L::state(end)));
+            let rates = [self.method.rates(&self.begin), self.method.rates(&end)];
+            kept.push(L::cubic(self.from, time - self.from, [&self.begin, &end], rates.each_ref()));
             self.evaluations += 2;
         }
     }
@@ -301,62 +257,55 @@ impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
 
     fn memory(&self) -> Memory {
         let (steps, evaluations) = (self.steps, self.evaluations);
-        let end_rates = self.end_rates.map(|rates| self.ends.facts().of_state::<S, _>(&rates).to_vec());
+        let end_rates = self.end_rates.as_ref().map(|rates| self.ends.entries(rates).to_vec());
         Memory { steps, evaluations, end_rates, carried: self.method.carried(), ..self.ends.memory() }
     }
 
     fn resume(&mut self, time: f64, state: &[f64], memory: &Memory) {
-        (self.time, self.state) = (time, from_slice(state));
+        (self.time, self.state) = (time, L::state(state));
         (self.steps, self.evaluations) = (memory.steps, memory.evaluations);
-        self.end_rates = memory.end_rates.as_deref().map(from_slice);
+        self.end_rates = memory.end_rates.as_deref().map(L::state);
         self.method.carry(&self.state, memory.carried.as_deref());
-        self.ends.resume(memory, memory.derivative.as_deref().map(from_slice));
+        self.ends.resume(memory, memory.derivative.as_deref());
     }
 }
 
 /// Steps under error control.
-pub(crate) struct ControlledSteps<'f, 'k, S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> {
-    integrator: Integrator<'f, F, STAGES>,
+pub(crate) struct ControlledSteps<'k, L: Land, I> {
+    integrator: I,
     /// The last step as a polynomial, if anybody needed it.
-    dense_output: Option<DenseOutput<Vector<S>>>,
-    ends: StepEnds<'k, S>,
+    dense_output: Option<L::Polynomial>,
+    ends: StepEnds<'k, L>,
 }
 
-impl<'f, 'k, S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize>
-    ControlledSteps<'f, 'k, S, F, STAGES>
-{
-    pub(crate) fn new(integrator: Integrator<'f, F, STAGES>, ends: StepEnds<'k, S>) -> Self {
+impl<'k, L: Land, I: Controlled<L>> ControlledSteps<'k, L, I> {
+    pub(crate) fn new(integrator: I, ends: StepEnds<'k, L>) -> Self {
         Self { integrator, dense_output: None, ends }
     }
 
-    fn dense_output(&mut self) -> &DenseOutput<Vector<S>> {
-        self.dense_output.get_or_insert_with(|| self.integrator.dense_output())
+    fn put_at(&mut self, time: f64, x: &mut [f64]) {
+        let polynomial = self.dense_output.get_or_insert_with(|| self.integrator.polynomial());
+        self.ends.put_at(polynomial, time, x);
     }
 }
 
-impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepper
-    for ControlledSteps<'_, '_, S, F, STAGES>
-{
+impl<L: Land, I: Controlled<L>> Stepper for ControlledSteps<'_, L, I> {
     fn step(&mut self, until: f64, _h: f64) -> Result<(), StepFailure> {
         self.dense_output = None;
-        let StepEnds { projector, landing, .. } = &mut self.ends;
-        let step = match projector {
-            Some(projector) => self.integrator.landing_step(until, projector, landing),
-            None => self.integrator.step(until),
-        };
-        step.map_err(|error| error.reason)
+        self.integrator.step_and_land(until, self.ends.lander.as_mut())
     }
 
     fn end(&self) -> (f64, &[f64]) {
-        (self.integrator.time(), self.ends.facts().of_state::<S, _>(self.integrator.state()))
+        let [state, _] = self.integrator.begin_and_error();
+        (self.integrator.progress().time, self.ends.entries(state))
     }
 
     fn steps(&self) -> u64 {
-        self.integrator.steps()
+        self.integrator.progress().steps
     }
 
     fn evaluations(&self) -> u64 {
-        self.integrator.evaluations()
+        self.integrator.progress().evaluations
     }
 
     fn landed(&self) -> Option<Landed<'_>> {
@@ -368,16 +317,13 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
     }
 
     fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure> {
-        let state = self.dense_output().at(time);
-        x.copy_from_slice(self.ends.facts().of_state::<S, _>(&state));
+        self.put_at(time, x);
         Ok(())
     }
 
     fn sketch(&mut self, time: f64, x: &mut [f64]) {
-        let mut state = self.dense_output().at(time);
-        let facts = self.ends.facts();
-        facts.set_clock(&mut state, time);
-        x.copy_from_slice(facts.of_state::<S, _>(&state));
+        self.put_at(time, x);
+        self.ends.set_clock(x, time);
     }
 
     fn project_within(&self, time: f64, x: &mut [f64]) {
@@ -385,9 +331,9 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
     }
 
     fn keep(&mut self, _stop: Option<(f64, &[f64])>) {
-        if self.ends.kept.is_some() {
-            let step = *self.dense_output();
-            self.ends.kept.iter_mut().for_each(|kept| kept.push(step));
+        if let Some(kept) = self.ends.kept {
+            let step = self.dense_output.get_or_insert_with(|| self.integrator.polynomial());
+            kept.push(step.clone());
         }
     }
 
@@ -399,16 +345,16 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
     }
 
     fn memory(&self) -> Memory {
-        let Resumption { derivative, size, last_log_error, steps, rejected, evaluations, sizes, .. } =
-            self.integrator.resumption();
-        let (memory, facts) = (self.ends.memory(), self.ends.facts());
-        let own = |vector| facts.of_state::<S, _>(&vector).to_vec();
-        let sizes = sizes.map(|Sizes { largest, roundings }| [own(largest), own(roundings)]);
+        let progress = self.integrator.progress();
+        let Progress { size, last_log_error, steps, rejected, evaluations, .. } = *progress;
+        let (memory, is_at_jump) = (self.ends.memory(), progress.is_at_jump());
+        let own = |state: L::State| self.ends.entries(&state).to_vec();
+        let sizes = self.integrator.sizes().map(|sizes| sizes.map(own));
         Memory {
             steps,
             evaluations,
-            derivative: derivative.map(|derivative| self.ends.facts().of_state::<S, _>(&derivative).to_vec()),
-            mean: memory.mean.filter(|_| !self.integrator.is_at_jump()),
+            derivative: (progress.knows_derivative && !is_at_jump).then(|| own(self.integrator.last_rates())),
+            mean: memory.mean.filter(|_| !is_at_jump),
             control: Some(Control { size, last_log_error, rejected, sizes }),
             ..memory
         }
@@ -417,23 +363,21 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepp
     fn resume(&mut self, time: f64, state: &[f64], memory: &Memory) {
         // A run refuses a memory without it.
         let Some(Control { size, last_log_error, rejected, sizes }) = &memory.control else { return };
-        let Memory { steps, evaluations, .. } = *memory;
-        let (state, derivative) = (from_slice(state), memory.derivative.as_deref().map(from_slice));
-        let (size, last_log_error, rejected) = (*size, *last_log_error, *rejected);
-        let sizes = sizes
-            .as_ref()
-            .map(|[largest, roundings]| Sizes { largest: from_slice(largest), roundings: from_slice(roundings) });
-        self.integrator.resume(Resumption {
-            time,
-            state,
-            derivative,
-            size,
-            last_log_error,
-            steps,
-            rejected,
-            evaluations,
-            sizes,
-        });
+        let derivative = memory.derivative.as_deref().map(L::state);
+        let Progress { max_steps, limits, .. } = *self.integrator.progress();
+        *self.integrator.progress_mut() = Progress {
+            max_steps,
+            limits,
+            knows_derivative: derivative.is_some(),
+            size: *size,
+            last_log_error: *last_log_error,
+            steps: memory.steps,
+            rejected: *rejected,
+            evaluations: memory.evaluations,
+            ..Progress::at(time)
+        };
+        let sizes = sizes.as_ref().map(|sizes| sizes.each_ref().map(|of| L::state(of)));
+        self.integrator.take(L::state(state), derivative, sizes);
         self.ends.resume(memory, None);
     }
 }

@@ -9,10 +9,11 @@
 //! as long as the difference of two of them.
 
 use super::polynomial::first_change;
-use super::stepper::{Control, Landed, Memory, StepEnds, Stepper};
+use super::stepper::{Control, Memory, StepEnds, Stepper};
 use crate::error::Error;
 use crate::error::failure::StepFailure;
 use crate::field::{Driver, Field};
+use crate::hold::projection::{Landed, Lander};
 use crate::numbers::entries::Entries;
 use crate::numbers::four::FourLanes;
 use crate::numbers::linear::{filled, from_slice, not_finite};
@@ -42,7 +43,7 @@ pub(crate) struct TaylorSteps<'f, 'k, S: FeedbackSystem> {
     /// The part of the state that rounding has taken.
     carry: Vector<S>,
     steps: u64,
-    ends: StepEnds<'k, S>,
+    ends: StepEnds<'k, Lander<S>>,
 }
 
 impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
@@ -55,11 +56,11 @@ impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
         tolerance: f64,
         scales: Option<Vector<S>>,
         (time, limits, max_steps): (f64, StepLimits, u64),
-        ends: StepEnds<'k, S>,
+        ends: StepEnds<'k, Lander<S>>,
     ) -> Result<Self, Error> {
-        let mut rule = StepRule::new(ends.facts(), tolerance, scales, limits)?;
+        let mut rule = StepRule::new(ends.facts, tolerance, scales, limits)?;
         rule.remember(&start);
-        let series = field.series().map_err(|reason| without_series(ends.facts(), reason))?;
+        let series = field.series().map_err(|reason| without_series(ends.facts, reason))?;
         let order = rule.order;
         Ok(Self {
             // What is watched has the coefficient of the last order, too.
@@ -153,20 +154,19 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
         let until = until.min(self.jump);
         self.expand();
         let (end, h) = self.end_of_step(until)?;
-        let (begin, clock) = (self.state, self.ends.facts().clock);
+        let (begin, clock) = (self.state, self.ends.facts.clock);
         let change = change(self.rule.order, |n| &self.coefficients[n], h);
         let mut carry = self.carry;
         let mut next = carried(&begin, &change, &mut carry, clock);
         if let Some(entry) = not_finite(&next) {
             return Err(StepFailure::NotFinite { entry });
         }
-        let StepEnds { projector, landing, .. } = &mut self.ends;
-        if let (Some(projector), Some(last)) = (projector, self.coefficients.last()) {
+        if let (Some(Lander { projector, landing }), Some(last)) = (&mut self.ends.lander, self.coefficients.last()) {
             let power = Scalar::powi(h, self.rule.order as i32);
             let error = Entries::from_fn(|i| last[i] * power);
             projector.land(&begin, &error, h, &mut next, landing);
         }
-        self.ends.facts().set_clock(&mut next, end);
+        self.ends.facts.set_clock(&mut next, end);
         (self.from, self.time, self.state, self.carry) = (self.time, end, next, carry);
         self.steps += 1;
         self.rule.remember(&self.state);
@@ -174,7 +174,7 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
     }
 
     fn end(&self) -> (f64, &[f64]) {
-        (self.time, self.ends.facts().of_state::<S, _>(&self.state))
+        (self.time, self.ends.facts.of_state::<S, _>(&self.state))
     }
 
     fn steps(&self) -> u64 {
@@ -195,12 +195,12 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
     }
 
     fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure> {
-        x.copy_from_slice(self.ends.facts().of_state::<S, _>(&self.at(time)));
+        x.copy_from_slice(self.ends.facts.of_state::<S, _>(&self.at(time)));
         Ok(())
     }
 
     fn sketch(&mut self, time: f64, x: &mut [f64]) {
-        let (mut state, facts) = (self.at(time), self.ends.facts());
+        let (mut state, facts) = (self.at(time), self.ends.facts);
         facts.set_clock(&mut state, time);
         x.copy_from_slice(facts.of_state::<S, _>(&state));
     }
@@ -233,7 +233,7 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
     }
 
     fn memory(&self) -> Memory {
-        let facts = self.ends.facts();
+        let facts = self.ends.facts;
         let own = |vector| facts.of_state::<S, _>(vector).to_vec();
         let sizes = Some([own(&self.rule.sizes), own(&self.carry)]);
         let control = Some(Control { size: None, last_log_error: 0.0, rejected: 0, sizes });

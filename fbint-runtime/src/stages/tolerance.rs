@@ -356,29 +356,13 @@ pub(crate) struct FlatScale {
 
 #[cfg(feature = "std")]
 impl FlatScale {
-    /// The scale of a run from a start, with the typical sizes of its entries if they are given.
-    pub(crate) fn new(
-        tolerance: &Tolerance,
-        start: &Blocks,
-        scales: Option<&[f64]>,
-        continues: impl Fn(usize) -> bool,
-    ) -> Result<Self, Error> {
+    /// The scale of a run from a start.
+    pub(crate) fn new(tolerance: &Tolerance, start: &Blocks, continues: impl Fn(usize) -> bool) -> Self {
         let Tolerance { rtol, atol } = *tolerance;
-        if let Some(scales) = scales {
-            let mut given = Blocks::of(scales);
-            for scale in given.own_mut() {
-                *scale = atol.unwrap_or(rtol) * positive("the scale of an entry", *scale)?;
-            }
-            return Ok(Self { rtol, atol: given, roundings: None });
-        }
-        Ok(match atol {
+        match atol {
             Some(atol) => Self { rtol, atol: Blocks::from_fn(start.len(), |_| atol), roundings: None },
-            None => {
-                let mut sizes = start.clone();
-                spread_largest(sizes.own_mut(), continues);
-                Self { rtol, atol: sizes, roundings: Some(Blocks::zeros(start.len())) }
-            }
-        })
+            None => Self { rtol, atol: flat_largest(start, continues), roundings: Some(Blocks::zeros(start.len())) },
+        }
     }
 
     /// The relative tolerance, and the sizes where these make the absolute ones.
@@ -387,9 +371,9 @@ impl FlatScale {
     }
 
     /// Takes sizes and roundings, where sizes make the absolute tolerances.
-    pub(crate) fn set_sizes(&mut self, [sizes, roundings]: [&[f64]; 2]) {
+    pub(crate) fn set_sizes(&mut self, [sizes, roundings]: [Blocks; 2]) {
         if self.roundings.is_some() {
-            (self.atol, self.roundings) = (Blocks::of(sizes), Some(Blocks::of(roundings)));
+            (self.atol, self.roundings) = (sizes, Some(roundings));
         }
     }
 

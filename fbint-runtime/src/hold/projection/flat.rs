@@ -7,13 +7,15 @@ use super::landing::{
     LEAST_PART, LeftOutReason, MOST, MOST_DAMPED, Move, Omission, ROUNDING, USUAL, comes_closer, find_jumps, furthest,
     worst,
 };
-use super::{LAST, Projection, SPIKE, mean_with, with_spikes};
+use super::{LAST, Land, Landed, LandingMemory, Projection, SPIKE, mean_with, with_spikes};
 use crate::hold::consistent_start::{flat_targets, onto_flat_constraints};
 use crate::hold::rounding::{UNBOUNDED, squares_of_field, squares_of_rounding};
-use crate::numbers::blocks::{Block, Blocks};
+use crate::numbers::blocks::{Block, Blocks, LENGTH};
 use crate::numbers::larger::Larger;
 use crate::numbers::linear::{difference, not_finite};
 use crate::numbers::scalar::Scalar;
+use crate::stages::dense_output::DenseOutput;
+use crate::system::SystemFacts;
 use crate::system::dynamical_system::FlatSystem;
 
 /// The steps of a run of a system on slices that projects the state after each.
@@ -29,11 +31,11 @@ pub(crate) struct FlatProjector<'s> {
     /// The part of the rounding of the field in the square of an error, in a step of size 1.
     entries_by_field: Blocks,
     /// The running mean of e^2, 0 before the first step.
-    pub(crate) mean: Blocks,
+    mean: Blocks,
     /// f where the last step ended, before its end was projected.
     pub(crate) derivative: Option<Blocks>,
     /// The end of the last step.
-    pub(crate) landing: FlatLanding,
+    landing: FlatLanding,
     /// Memory for R in a step, and for squares of errors.
     noise_in_step: Blocks,
     squares: Blocks,
@@ -41,20 +43,20 @@ pub(crate) struct FlatProjector<'s> {
 
 /// The end of a step and its projection: see [`Landing`](super::Landing).
 #[derive(Clone, Debug)]
-pub(crate) struct FlatLanding {
-    pub(crate) end: Blocks,
-    pub(crate) variances: Blocks,
-    pub(crate) found: Found,
+struct FlatLanding {
+    end: Blocks,
+    variances: Blocks,
+    found: Found,
     /// F - F_target after the projection.
-    pub(crate) left: Blocks,
+    left: Blocks,
 }
 
 /// The findings of a projection: see [`Projected`](super::Projected).
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
-    pub(crate) violation: Blocks,
-    pub(crate) correction: Blocks,
-    pub(crate) left_out: Option<Omission>,
+struct Found {
+    violation: Blocks,
+    correction: Blocks,
+    left_out: Option<Omission>,
 }
 
 impl Found {
@@ -119,22 +121,6 @@ impl<'s> FlatProjector<'s> {
         }
     }
 
-    /// F_target, and R but for what the field adds to it.
-    pub(crate) fn onto(&self) -> [&Blocks; 2] {
-        [&self.targets, &self.noise]
-    }
-
-    /// Holds the integrals at these targets, with this R.
-    pub(crate) fn hold(&mut self, [targets, noise]: [&[f64]; 2]) {
-        (self.targets, self.noise) = (Blocks::of(targets), Blocks::of(noise));
-    }
-
-    /// Forgets the steps so far, where the field jumps.
-    pub(crate) fn begin_anew(&mut self) {
-        self.mean = Blocks::zeros(self.mean.len());
-        self.derivative = None;
-    }
-
     /// Moves the end of a step of size `h` to `time`, by errors like the ones of earlier steps; `derivative` puts f there into a list.
     pub(crate) fn land_fixed(
         &mut self,
@@ -189,15 +175,6 @@ impl<'s> FlatProjector<'s> {
         if !(is_held && self.is_within(MOST)) {
             let variances = self.landing.variances.clone();
             self.settle(begin, &variances, &variances, h, x);
-        }
-    }
-
-    /// Projects a state within the last step in the metric after it, if that is in proportion and brings the integrals closer.
-    pub(crate) fn project_within(&self, x: &mut Blocks) {
-        let noise = self.noise_of(0.0);
-        let held = self.held(&self.mean, &noise, x);
-        if self.furthest(&held).is_in_proportion() && held.is_closer(&noise) {
-            *x = held.state;
         }
     }
 
@@ -451,6 +428,84 @@ impl<'s> FlatProjector<'s> {
     fn furthest(&self, settled: &Settled) -> Move {
         let Settled { state, found, variances, .. } = settled;
         furthest(self.system.facts().state, found.correction.own(), variances.own(), state.own())
+    }
+}
+
+impl Land for FlatProjector<'_> {
+    type State = Blocks;
+    /// Each entry.
+    type Polynomial = Vec<DenseOutput<[f64; 1]>>;
+
+    fn state(entries: &[f64]) -> Blocks {
+        Blocks::of(entries)
+    }
+
+    fn entries<'x>(_facts: &'static SystemFacts, x: &'x Blocks) -> &'x [f64] {
+        x.own()
+    }
+
+    fn set_clock(facts: &'static SystemFacts, x: &mut Blocks, time: f64) {
+        facts.clock.into_iter().for_each(|clock| x.own_mut()[clock] = time);
+    }
+
+    fn cubic(time: f64, h: f64, [start, end]: [&Blocks; 2], rates: [&Blocks; 2]) -> Self::Polynomial {
+        let polynomial = |i: usize| DenseOutput::cubic(time, h, [[start[i]], [end[i]]], &rates.map(|rates| [rates[i]]));
+        (0..end.len()).map(polynomial).collect()
+    }
+
+    fn at(polynomial: &Self::Polynomial, time: f64) -> Blocks {
+        Blocks::from_fn(polynomial.len(), |i| polynomial[i].at(time)[0])
+    }
+
+    fn land_alike(&mut self, begin: &Blocks, h: f64, x: &mut Blocks) {
+        self.land(begin, &|_| [1.0; LENGTH], h, x);
+    }
+
+    fn project_within(&self, x: &mut Blocks) {
+        let noise = self.noise_of(0.0);
+        let held = self.held(&self.mean, &noise, x);
+        if self.furthest(&held).is_in_proportion() && held.is_closer(&noise) {
+            *x = held.state;
+        }
+    }
+
+    fn begin_anew(&mut self) {
+        self.mean = Blocks::zeros(self.mean.len());
+        self.derivative = None;
+    }
+
+    fn landed(&self) -> Landed<'_> {
+        let FlatLanding { end, variances, found, left } = &self.landing;
+        Landed {
+            end: end.own(),
+            variances: variances.own(),
+            violation: found.violation.own(),
+            correction: found.correction.own(),
+            left_out: found.left_out,
+            targets: self.targets.own(),
+            left: left.own(),
+        }
+    }
+
+    fn memory(&self) -> LandingMemory {
+        let own = |of: &Blocks| of.own().to_vec();
+        LandingMemory {
+            mean: own(&self.mean),
+            derivative: self.derivative.as_ref().map(own),
+            held: [&self.targets, &self.noise].map(own),
+        }
+    }
+
+    fn resume(&mut self, mean: Option<&[f64]>, derivative: Option<&[f64]>, held: Option<&[Vec<f64>; 2]>) {
+        self.mean = mean.map_or_else(|| Blocks::zeros(self.mean.len()), Blocks::of);
+        self.derivative = derivative.map(Blocks::of);
+        if let Some([targets, noise]) = held {
+            (self.targets, self.noise) = (Blocks::of(targets), Blocks::of(noise));
+        }
+    }
+
+    fn knows_derivative(&self) -> bool {
+        self.derivative.is_some()
     }
 }
 
