@@ -110,6 +110,18 @@ impl DynamicalSystem for FlatPrepared {
         self.list_at(ListFunction::Outputs, x, values);
     }
 
+    fn projection_at(
+        &self,
+        x: &[f64],
+        [variances, noise]: [&[f64]; 2],
+        law: &dyn Fn(&mut [f64]),
+        correction: &mut [f64],
+    ) {
+        let (x, variances, noise) = (even(x), even(variances), even(noise));
+        let given = self.given(&x, &self.inputs).with(Source::First, &variances).with(Source::Second, &noise);
+        self.list(ListFunction::Projection, &given, law, correction);
+    }
+
     fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>)) {
         with_allocated(self.facts, work);
     }
@@ -122,17 +134,6 @@ impl FlatSystem for FlatPrepared {
 
     fn feedback_field_with(&self, x: &[f64], inputs: &[f64], law: &dyn Fn(&mut [f64]), rates: &mut [f64]) {
         self.list(ListFunction::FeedbackField, &self.given(x, inputs), law, rates);
-    }
-
-    fn projection_at(
-        &self,
-        x: &[f64],
-        [variances, noise]: [&[f64]; 2],
-        law: &dyn Fn(&mut [f64]),
-        correction: &mut [f64],
-    ) {
-        let given = self.given(x, &self.inputs).with(Source::First, variances).with(Source::Second, noise);
-        self.list(ListFunction::Projection, &given, law, correction);
     }
 
     fn laws_at(&self, x: &[f64], inputs: &mut [f64]) {

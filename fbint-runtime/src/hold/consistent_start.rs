@@ -12,13 +12,13 @@ mod constraint_set;
 #[cfg(feature = "std")]
 pub use self::constraint_set::StartMove;
 pub(crate) use self::constraint_set::{
-    Parameters, check_distinct, check_start, onto_constraints, size_of_variable, targets,
+    Parameters, check_distinct, check_start, go_onto_constraints, put_targets, size_of_variable, targets,
 };
 use self::constraint_set::{check, check_finite, go_shortest, scaled_constraints, square_of_distances};
 #[cfg(feature = "std")]
 pub(crate) use self::constraint_set::{
-    check_flat_distinct, check_flat_start, flat_projected_start, flat_targets, onto_flat_constraints, projected_start,
-    scales, undetermined_reactions,
+    check_flat_distinct, check_flat_start, flat_targets, project_start, projected_start, scales,
+    undetermined_reactions,
 };
 use crate::error::{Error, GivenName};
 use crate::numbers::entries::Entries;

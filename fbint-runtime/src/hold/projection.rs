@@ -41,6 +41,7 @@ pub(crate) mod flat;
 #[cfg(feature = "std")]
 mod land;
 mod landing;
+mod settle;
 
 use core::cell::Cell;
 use core::num::NonZeroU32;
@@ -54,6 +55,8 @@ use self::landing::DoubtfulStep;
 pub(crate) use self::landing::{LEFT, ROUNDING};
 pub(crate) use self::landing::{Landing, MOST, USUAL};
 pub use self::landing::{LeftOutReason, Omission};
+#[cfg(feature = "std")]
+use self::settle::Onto;
 #[cfg(feature = "std")]
 pub(crate) use self::landing::{Move, furthest, is_within};
 use crate::hold::rounding::{Rounding, UNBOUNDED};
@@ -547,11 +550,15 @@ impl<S: FeedbackSystem> Projector<S> {
     /// remembers nothing of that.
     #[cfg(feature = "std")]
     pub(crate) fn project_within(&self, x: &mut Vector<S>) {
-        let noise = self.noise(0.0);
-        let held = self.held(&self.mean, &noise, x);
-        if self.furthest(&held).is_in_proportion() && held.is_closer(&noise) {
-            *x = held.state;
-        }
+        let (noise, facts) = (self.noise(0.0), self.facts());
+        let onto = Onto {
+            system: &self.system,
+            iterations: self.projection.iterations,
+            targets: facts.of_integrals::<S, _>(&self.targets),
+            variances: facts.of_state::<S, _>(&self.mean),
+            noise: facts.of_integrals::<S, _>(&noise),
+        };
+        onto.project_within(facts.of_state_mut::<S, _>(x));
     }
 }
 

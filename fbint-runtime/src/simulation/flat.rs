@@ -10,7 +10,7 @@ use super::{BoxedObserver, FlatRun, GivenLimits, Moment, SampleTimes, Schedule, 
 use crate::error::Error;
 use crate::field::Driver;
 use crate::field::flat::{FlatField, FlatGains, FlatSignal};
-use crate::hold::consistent_start::{Parameters, check_flat_start, find_start, flat_projected_start, flat_targets};
+use crate::hold::consistent_start::{Parameters, check_flat_start, find_start, flat_targets, project_start};
 use crate::hold::projection::Hold;
 use crate::hold::projection::flat::FlatProjector;
 use crate::method::flat::{FlatExplicit, FlatGiven, FlatIntegrator};
@@ -145,10 +145,10 @@ impl<'a> FlatSimulation<'a> {
         let given = GivenLimits { max_step, max_steps };
         let limits = given.of_run(span, facts)?;
         let progress = Progress { limits, max_steps: given.max_steps(), ..Progress::at(span.from) };
-        let start = match projection {
-            Some(_) => flat_projected_start(system, &self.start)?,
-            None => self.start.clone(),
-        };
+        let mut start = self.start.clone();
+        if projection.is_some() {
+            project_start(system, &mut start)?;
+        }
         let value = |index: usize| self.parameters.get(index).copied();
         let parameters = of_values(system, &value);
         let origin = Origin::of(&parameters, method, projection.is_some(), field.decay_rate(&self.start));

@@ -9,7 +9,7 @@ use std::vec::Vec;
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::{filled, from_slice};
 use crate::system::facts::SystemFacts;
-use crate::system::traits::{FeedbackSystem, Integrals, PreparedSystem, Vector};
+use crate::system::traits::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// A system whose parameters, and inputs if it has any, are fixed. States are flat, with an entry for each of [`SystemFacts::state`].
 pub trait DynamicalSystem {
@@ -23,8 +23,21 @@ pub trait DynamicalSystem {
     fn jacobian_at(&self, x: &[f64], rows: &mut [f64]);
     /// Puts the declared outputs into `values`.
     fn outputs_at(&self, x: &[f64], values: &mut [f64]);
+    /// Puts [`PreparedSystem::projection`] for these variances and this noise into `correction`, where the law gives y from the
+    /// integrals.
+    fn projection_at(&self, x: &[f64], of: [&[f64]; 2], law: &dyn Fn(&mut [f64]), correction: &mut [f64]);
     /// Calls `work` once, with memory.
     fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>));
+}
+
+/// A law on slices.
+struct FlatLaw<'l>(&'l dyn Fn(&mut [f64]));
+
+impl<S: FeedbackSystem> FeedbackLaw<S, f64> for FlatLaw<'_> {
+    fn weigh(&self, mut integrals: Integrals<S>) -> Integrals<S> {
+        (self.0)(integrals.as_mut());
+        integrals
+    }
 }
 
 impl<P: PreparedSystem<f64>> DynamicalSystem for P {
@@ -53,6 +66,18 @@ impl<P: PreparedSystem<f64>> DynamicalSystem for P {
         values.copy_from_slice(&self.outputs(&from_slice(x)).as_ref()[..values.len()]);
     }
 
+    fn projection_at(
+        &self,
+        x: &[f64],
+        [variances, noise]: [&[f64]; 2],
+        law: &dyn Fn(&mut [f64]),
+        correction: &mut [f64],
+    ) {
+        let (x, variances, noise) = (from_slice(x), from_slice(variances), from_slice(noise));
+        let projection = self.projection(&x, &variances, &noise, &FlatLaw(law));
+        correction.copy_from_slice(PreparedSystem::facts(self).of_state::<P::System, _>(&projection));
+    }
+
     fn with_scratch(&self, work: &mut dyn FnMut(Scratch<'_>)) {
         let facts = PreparedSystem::facts(self);
         // A type for systems of several sizes has vectors for the largest, which would fill the stack of a thread.
@@ -74,9 +99,6 @@ pub trait FlatSystem: DynamicalSystem + Sync {
     /// Puts X(x) - DF^T y with these inputs into `rates`, where the law gives y from the normalised forms of the integrals, as
     /// [`FeedbackLaw::weigh_normalised`](crate::FeedbackLaw::weigh_normalised) does.
     fn feedback_field_with(&self, x: &[f64], inputs: &[f64], law: &dyn Fn(&mut [f64]), rates: &mut [f64]);
-    /// Puts [`PreparedSystem::projection`](crate::PreparedSystem::projection) for these variances and this noise into `correction`, where
-    /// the law gives y from the integrals.
-    fn projection_at(&self, x: &[f64], of: [&[f64]; 2], law: &dyn Fn(&mut [f64]), correction: &mut [f64]);
     /// Puts the inputs that follow from laws in a state into `inputs`.
     fn laws_at(&self, x: &[f64], inputs: &mut [f64]);
     /// [`PreparedSystem::zero_targets`](crate::PreparedSystem::zero_targets).

@@ -437,6 +437,15 @@ impl SystemFacts {
     pub(crate) fn of_integrals<'v, S: FeedbackSystem, T: Entry>(&self, values: &'v Integrals<S, T>) -> &'v [T] {
         if const { S::KNOWN_FACTS.is_some() } { values.as_ref() } else { first(values.as_ref(), self.integrals.len()) }
     }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn of_integrals_mut<'v, S: FeedbackSystem, T: Entry>(
+        &self,
+        values: &'v mut Integrals<S, T>,
+    ) -> &'v mut [T] {
+        if const { S::KNOWN_FACTS.is_some() } { values.as_mut() } else { first_mut(values.as_mut(), self.integrals.len()) }
+    }
 }
 
 /// The first entries of a slice. Not inlined, which keeps compilation short.

@@ -244,32 +244,37 @@ impl ConstraintClass {
     }
 }
 
-/// The state on the constraint set that is nearest to `x` in units of the sizes of its variables, to first order: positions first, then
-/// rates, with nothing held. `x` itself where every violation is rounding, `None` where the set is not reached.
-pub(crate) fn onto_constraints<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Option<Vector<S>> {
-    let (facts, mut state, mut is_reached) = (PreparedSystem::facts(system), *x, false);
-    system.with_scratch(&mut |scratch| {
-        is_reached = go_onto_constraints(system, facts.of_state_mut::<S, _>(&mut state), scratch)
-    });
-    is_reached.then_some(state)
-}
-
-/// The iteration on slices; returns whether it reaches the set.
-fn go_onto_constraints(system: &dyn DynamicalSystem, x: &mut [f64], mut scratch: Scratch<'_>) -> bool {
+/// Moves `x` to the state on the constraint set that is nearest in units of the sizes of its variables, to first order: positions first,
+/// then rates, with nothing held. It stays where every violation is rounding. Returns whether the set is reached.
+pub(crate) fn go_onto_constraints(system: &dyn DynamicalSystem, x: &mut [f64]) -> bool {
     let classes = [ConstraintClass::Positions, ConstraintClass::Rates, ConstraintClass::Others];
-    classes.iter().for_each(|class| class.satisfy(system, x, scratch.rest()));
-    classes.iter().all(|class| class.largest_violation(system, x, scratch.rest()) <= TOLERANCE)
+    let mut is_reached = false;
+    system.with_scratch(&mut |mut scratch| {
+        classes.iter().for_each(|class| class.satisfy(system, x, scratch.rest()));
+        is_reached = classes.iter().all(|class| class.largest_violation(system, x, scratch.rest()) <= TOLERANCE);
+    });
+    is_reached
 }
 
-/// An accepted start of a run that projects states, on the constraint set, and the targets that it sets there.
+/// Moves an accepted start of a run that projects states onto the constraint set, if that is reached.
+#[cfg(feature = "std")]
+pub(crate) fn project_start(system: &dyn DynamicalSystem, start: &mut [f64]) -> Result<(), Error> {
+    check_distinct_at(system, start, true)?;
+    let given = start.to_vec();
+    if !go_onto_constraints(system, start) {
+        start.copy_from_slice(&given);
+    }
+    Ok(())
+}
+
+/// [`project_start`], and the targets that a run sets there.
 #[cfg(feature = "std")]
 pub(crate) fn projected_start<S: FeedbackSystem>(
     system: &S,
     start: &Vector<S>,
 ) -> Result<(Vector<S>, Integrals<S>), Error> {
-    let system = system.prepare();
-    check_distinct::<S>(&system, start, true)?;
-    let start = onto_constraints::<S>(&system, start).unwrap_or(*start);
+    let (facts, system, mut start) = (system.facts(), system.prepare(), *start);
+    project_start(&system, facts.of_state_mut::<S, _>(&mut start))?;
     Ok((start, targets::<S, f64>(&system, &start)))
 }
 
@@ -291,29 +296,18 @@ pub(crate) fn check_flat_distinct(system: &dyn DynamicalSystem, start: &[f64]) -
     check_distinct_at(system, start, false)
 }
 
-/// [`projected_start`] on slices, without the targets.
-#[cfg(feature = "std")]
-pub(crate) fn flat_projected_start(system: &dyn DynamicalSystem, start: &[f64]) -> Result<Vec<f64>, Error> {
-    check_distinct_at(system, start, true)?;
-    Ok(onto_flat_constraints(system, start).unwrap_or_else(|| start.to_vec()))
-}
-
-/// [`onto_constraints`] on slices.
-#[cfg(feature = "std")]
-pub(crate) fn onto_flat_constraints(system: &dyn DynamicalSystem, x: &[f64]) -> Option<Vec<f64>> {
-    let (mut state, mut is_reached) = (x.to_vec(), false);
-    system.with_scratch(&mut |scratch| is_reached = go_onto_constraints(system, &mut state, scratch));
-    is_reached.then_some(state)
+/// Puts the [`targets`] of a run into a list.
+pub(crate) fn put_targets(system: &dyn DynamicalSystem, start: &[f64], targets: &mut [f64]) {
+    system.integrals_at(start, targets);
+    let constraints = targets.iter_mut().zip(system.facts().integrals);
+    constraints.filter(|(_, integral)| integral.kind.is_constraint()).for_each(|(target, _)| *target = 0.0);
 }
 
 /// [`targets`] on slices.
 #[cfg(feature = "std")]
 pub(crate) fn flat_targets(system: &dyn DynamicalSystem, start: &[f64]) -> Vec<f64> {
-    let integrals = system.facts().integrals;
-    let mut targets = vec![0.0; integrals.len()];
-    system.integrals_at(start, &mut targets);
-    let constraints = targets.iter_mut().zip(integrals).filter(|(_, integral)| integral.kind.is_constraint());
-    constraints.for_each(|(target, _)| *target = 0.0);
+    let mut targets = vec![0.0; system.facts().integrals.len()];
+    put_targets(system, start, &mut targets);
     targets
 }
 

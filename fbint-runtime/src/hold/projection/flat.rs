@@ -1,18 +1,12 @@
 //! The projection after each step of a system on slices of any length: the work of [`Projector`](super::Projector), in lists.
 
-use core::cell::RefCell;
-use core::num::NonZeroU32;
-
-use super::landing::{
-    LEAST_PART, LeftOutReason, MOST, MOST_DAMPED, Move, Omission, ROUNDING, USUAL, comes_closer, find_jumps, furthest,
-    worst,
-};
+use super::landing::{MOST, Omission, USUAL};
+use super::settle::{Doubt, Level, Onto, Projection as Projected};
 use super::{LAST, Land, Landed, LandingMemory, Projection, SPIKE, mean_with, with_spikes};
-use crate::hold::consistent_start::{flat_targets, onto_flat_constraints};
-use crate::hold::rounding::{UNBOUNDED, squares_of_field, squares_of_rounding};
+use crate::hold::rounding::{squares_of_field, squares_of_rounding};
 use crate::numbers::blocks::{Block, Blocks, LENGTH};
 use crate::numbers::larger::Larger;
-use crate::numbers::linear::{difference, not_finite};
+use crate::numbers::linear::not_finite;
 use crate::numbers::scalar::Scalar;
 use crate::stages::dense_output::DenseOutput;
 use crate::system::SystemFacts;
@@ -42,56 +36,14 @@ pub(crate) struct FlatProjector<'s> {
 }
 
 /// The end of a step and its projection: see [`Landing`](super::Landing).
-#[derive(Clone, Debug)]
 struct FlatLanding {
     end: Blocks,
     variances: Blocks,
-    found: Found,
-    /// F - F_target after the projection.
-    left: Blocks,
-}
-
-/// The findings of a projection: see [`Projected`](super::Projected).
-#[derive(Clone, Debug)]
-struct Found {
     violation: Blocks,
     correction: Blocks,
     left_out: Option<Omission>,
-}
-
-impl Found {
-    fn nothing(system: &dyn FlatSystem) -> Self {
-        let facts = system.facts();
-        let (violation, correction) = (Blocks::zeros(facts.integrals.len()), Blocks::zeros(facts.state.len()));
-        Self { violation, correction, left_out: None }
-    }
-}
-
-/// The end of a step, and the level at which the integrals are held from there.
-#[derive(Clone)]
-struct Settled {
-    state: Blocks,
-    targets: Blocks,
-    noise: Blocks,
-    found: Found,
-    variances: Blocks,
+    /// F - F_target after the projection.
     left: Blocks,
-}
-
-impl Settled {
-    fn is_closer(&self, noise: &Blocks) -> bool {
-        is_closer(&self.found.violation, &self.left, noise)
-    }
-}
-
-/// Whether a projection has left a tenth of each violation at most, or rounding.
-fn is_closer(found: &Blocks, left: &Blocks, noise: &Blocks) -> bool {
-    (0..found.len()).all(|i| comes_closer(found[i], left[i], noise[i]))
-}
-
-/// Whether every violation is rounding.
-fn is_rounding(found: &Blocks, noise: &Blocks) -> bool {
-    (0..found.len()).all(|i| found[i] * found[i] <= ROUNDING * noise[i])
 }
 
 impl<'s> FlatProjector<'s> {
@@ -102,9 +54,15 @@ impl<'s> FlatProjector<'s> {
             (Blocks::of(targets), Blocks::zeros(targets.len()), zeros.clone());
         squares_of_field(system, start, entries_by_field.own_mut(), noise_by_field.own_mut());
         squares_of_rounding(system, start, noise.own_mut());
-        let found = Found::nothing(system);
-        let landing =
-            FlatLanding { end: zeros.clone(), variances: zeros.clone(), left: found.violation.clone(), found };
+        let violation = Blocks::zeros(targets.len());
+        let landing = FlatLanding {
+            end: zeros.clone(),
+            variances: zeros.clone(),
+            left: violation.clone(),
+            violation,
+            correction: zeros.clone(),
+            left_out: None,
+        };
         Self {
             fixed: facts.state.iter().map(|entry| projection.fixed_variance(entry.role)).collect(),
             targets: Blocks::of(targets),
@@ -208,226 +166,55 @@ impl<'s> FlatProjector<'s> {
 
     /// Projects `x` by the variances of the landing, and records what that did; says whether the integrals come closer.
     fn move_landing(&mut self, x: &mut Blocks) -> bool {
-        let mut found = self.landing.found.clone();
-        found.left_out = None;
-        self.move_back(&self.landing.variances, &self.noise_in_step, x, &mut found);
-        let (left, is_held) = self.look(&self.noise_in_step, &self.landing.end, x, &mut found);
-        (self.landing.found, self.landing.left) = (found, left);
-        is_held
-    }
-
-    /// Moves `x` back by the iterations that were chosen, with this S and R.
-    fn move_back(&self, variances: &Blocks, noise: &Blocks, x: &mut Blocks, found: &mut Found) {
-        self.iterate(variances, noise, x, found);
-        if self.projection.iterations == NonZeroU32::MIN {
-            return;
-        }
-        let (mut further, mut sum) = (found.clone(), Blocks::zeros(x.len()));
-        for _ in 1..self.projection.iterations.get() {
-            self.iterate(variances, noise, x, &mut further);
-            let more = sum.own_mut().iter_mut().zip(further.correction.own());
-            more.for_each(|(sum, more)| *sum += more);
-        }
-        let all = found.correction.own_mut().iter_mut().zip(sum.own());
-        all.for_each(|(correction, further)| *correction += further);
-    }
-
-    fn iterate(&self, variances: &Blocks, noise: &Blocks, x: &mut Blocks, found: &mut Found) {
-        self.correct(variances, noise, x, found);
-        for (x, correction) in x.blocks_mut().iter_mut().zip(found.correction.blocks()) {
-            *x = difference(x, correction);
-        }
-    }
-
-    /// One iteration from `x`: what it finds, and what is to be subtracted.
-    fn correct(&self, variances: &Blocks, noise: &Blocks, x: &Blocks, found: &mut Found) {
-        let violation = RefCell::new(&mut found.violation);
-        let weigh = |integrals: &mut [f64]| {
-            for (integral, target) in integrals.iter_mut().zip(self.targets.own()) {
-                *integral -= target;
-            }
-            let mut violation = violation.borrow_mut();
-            let count = violation.len().min(integrals.len());
-            violation.own_mut()[..count].copy_from_slice(&integrals[..count]);
+        let Self { landing, targets, noise_in_step, .. } = self;
+        let FlatLanding { end, variances, violation, correction, left, left_out } = landing;
+        let onto = Onto {
+            system: self.system,
+            iterations: self.projection.iterations,
+            targets: targets.own(),
+            variances: variances.all(),
+            noise: noise_in_step.all(),
         };
-        self.system.projection_at(x.all(), [variances.all(), noise.all()], &weigh, found.correction.all_mut());
-    }
-
-    /// The violations that a projection has left, and whether that is a tenth, or rounding. Where all that there was is rounding, the end
-    /// stays where it is.
-    fn look(&self, noise: &Blocks, end: &Blocks, x: &mut Blocks, found: &mut Found) -> (Blocks, bool) {
-        if is_rounding(&found.violation, noise) {
-            x.copy(end);
-            found.correction.own_mut().fill(0.0);
-            return (found.violation.clone(), true);
-        }
-        let left = self.violation(&self.targets, x);
-        let is_held = is_closer(&found.violation, &left, noise);
-        (left, is_held)
-    }
-
-    /// F - F_target.
-    fn violation(&self, targets: &Blocks, x: &Blocks) -> Blocks {
-        let mut violation = Blocks::zeros(targets.len());
-        self.system.integrals_at(x.own(), violation.own_mut());
-        violation.own_mut().iter_mut().zip(targets.own()).for_each(|(value, target)| *value -= target);
-        violation
+        *left_out = None;
+        let mut to = Projected {
+            state: x.all_mut(),
+            violation: violation.own_mut(),
+            left: left.own_mut(),
+            correction: correction.all_mut(),
+        };
+        onto.project(end.all(), &mut to);
+        onto.brings_closer(&to)
     }
 
     /// Whether the square of what the landing moved an entry by is at most `most` times its variance, for every entry.
     fn is_within(&self, most: f64) -> bool {
-        let FlatLanding { found, variances, .. } = &self.landing;
-        let moved = found.correction.own().iter().zip(variances.own());
+        let FlatLanding { correction, variances, .. } = &self.landing;
+        let moved = correction.own().iter().zip(variances.own());
         moved.fold(true, |all, (correction, variance)| all & (correction * correction <= most * variance))
     }
 
     /// Puts `x` where a step ends about whose projection there is a doubt, and holds the integrals where they can be held from there.
     #[cold]
     fn settle(&mut self, begin: &Blocks, variances: &Blocks, switching: &Blocks, h: f64, x: &mut Blocks) {
-        let end = self.landing.end.clone();
-        let Settled { state, targets, noise, found, variances, left } =
-            self.settled(begin, &end, variances, switching, h);
-        (*x, self.targets, self.noise) = (state, targets, noise);
-        self.landing = FlatLanding { end, variances, found, left };
-    }
-
-    /// See the method of this name of [`Projector`](super::Projector).
-    fn settled(&mut self, begin: &Blocks, end: &Blocks, variances: &Blocks, switching: &Blocks, h: f64) -> Settled {
-        let noise = self.noise_of(h);
-        let as_held = self.held(variances, &noise, end);
-        if self.furthest(&as_held).is_usual() && as_held.is_closer(&noise) {
-            return as_held;
-        }
-        // Terms, and with them their rounding, may have grown since the start.
-        let own = self.rounding_at(end, &self.targets);
-        let before = self.noise.clone();
-        self.noise =
-            Blocks::from_fn(
-                own.len(),
-                |i| {
-                    if own[i] < UNBOUNDED { Larger::larger(own[i], before[i]) } else { before[i] }
-                },
-            );
-        let noise = self.noise_of(h);
-        let as_held = self.held(switching, &noise, end);
-        let is_in_proportion = self.furthest(&as_held).is_in_proportion();
-        if is_in_proportion && as_held.is_closer(&noise) {
-            return as_held;
-        }
-        if not_finite(end.own()).is_some() {
-            return Settled { state: end.clone(), found: Found::nothing(self.system), ..as_held };
-        }
-        let damped = is_in_proportion.then(|| self.damped(&as_held, &noise, end)).flatten();
-        let without_some = || {
-            let mut jumped = vec![false; self.targets.len()];
-            find_jumps(self.system, begin.own(), end.own(), &mut jumped);
-            let jumped = self.without(&jumped, LeftOutReason::Jump, &as_held, &noise, end);
-            let is_far = || {
-                let far = self.not_closer(&as_held, &noise);
-                self.without(&far, LeftOutReason::NotCloser, &as_held, &noise, end)
-            };
-            jumped.or_else(|| is_in_proportion.then(is_far).flatten())
+        let FlatLanding { end, variances: of_landing, violation, correction, left, left_out } = &mut self.landing;
+        let doubt = Doubt {
+            system: self.system,
+            iterations: self.projection.iterations,
+            begin: begin.own(),
+            end: end.own(),
+            variances: variances.own(),
+            switching: switching.own(),
+            noise_by_field: self.noise_by_field.own(),
+            h,
         };
-        damped.or_else(without_some).unwrap_or_else(|| self.on_constraints(&as_held, is_in_proportion, &noise, end))
-    }
-
-    fn rounding_at(&self, x: &Blocks, targets: &Blocks) -> Blocks {
-        let mut noise = targets.clone();
-        squares_of_rounding(self.system, x.own(), noise.own_mut());
-        noise
-    }
-
-    /// The end of a step, projected with this S and R whatever comes of it.
-    fn held(&self, variances: &Blocks, noise: &Blocks, end: &Blocks) -> Settled {
-        let (mut state, mut found) = (end.clone(), Found::nothing(self.system));
-        self.move_back(variances, noise, &mut state, &mut found);
-        let (left, _) = self.look(noise, end, &mut state, &mut found);
-        let (targets, noise, variances) = (self.targets.clone(), self.noise.clone(), variances.clone());
-        Settled { state, targets, noise, found, variances, left }
-    }
-
-    /// The end of a step after damped Gauss-Newton steps, if they bring every integral closer in proportion.
-    fn damped(&self, as_held: &Settled, noise: &Blocks, end: &Blocks) -> Option<Settled> {
-        let distance = |left: &Blocks| -> f64 { (0..left.len()).map(|i| left[i] * left[i] / noise[i]).sum() };
-        let (mut state, mut left) = (end.clone(), as_held.found.violation.clone());
-        let mut way = as_held.found.clone();
-        for _ in 0..MOST_DAMPED {
-            self.correct(&as_held.variances, noise, &state, &mut way);
-            let here = distance(&left);
-            let parts =
-                core::iter::successors(Some(1.0), |part| Some(0.5 * part)).take_while(|part| *part >= LEAST_PART);
-            let mut ends = parts.map(|part| {
-                let next = Blocks::from_fn(state.len(), |i| state[i] - part * way.correction[i]);
-                let left = self.violation(&self.targets, &next);
-                (next, left)
-            });
-            let Some(closer) = ends.find(|(_, left)| distance(left) < here) else { break };
-            (state, left) = closer;
-        }
-        let correction = Blocks::from_fn(end.len(), |i| end[i] - state[i]);
-        let found = Found { correction, ..as_held.found.clone() };
-        let damped = Settled { state, found, left, ..as_held.clone() };
-        (damped.is_closer(noise) && self.furthest(&damped).is_in_proportion()).then_some(damped)
-    }
-
-    /// The energies and invariants that a projection does not bring closer, if constraints come closer.
-    fn not_closer(&self, settled: &Settled, noise: &Blocks) -> Vec<bool> {
-        let found = &settled.found.violation;
-        let is_far = |i: usize| !comes_closer(found[i], settled.left[i], noise[i]);
-        let integrals = self.system.facts().integrals.iter().enumerate();
-        let are_some_constraints = integrals.clone().any(|(i, of)| is_far(i) && of.kind.is_constraint());
-        integrals.map(|(i, _)| is_far(i) && !are_some_constraints).collect()
-    }
-
-    /// The end of a step, projected onto all but some integrals, which are held where they are there, if that is in proportion and brings
-    /// the others closer.
-    fn without(
-        &self,
-        some: &[bool],
-        reason: LeftOutReason,
-        as_held: &Settled,
-        noise: &Blocks,
-        end: &Blocks,
-    ) -> Option<Settled> {
-        let integral = some.iter().position(|is_left_out| *is_left_out)?;
-        let noise = Blocks::from_fn(noise.len(), |i| if some[i] { UNBOUNDED } else { noise[i] });
-        let mut settled = self.held(&as_held.variances, &noise, end);
-        if !(self.furthest(&settled).is_in_proportion() && settled.is_closer(&noise)) {
-            return None;
-        }
-        let violation = &settled.found.violation;
-        let target = |i: usize| self.targets[i] + if some[i] { violation[i] } else { 0.0 };
-        settled.targets = Blocks::from_fn(self.targets.len(), target);
-        settled.left = self.violation(&settled.targets, &settled.state);
-        settled.found.left_out = Some(Omission { integral, reason });
-        Some(settled)
-    }
-
-    /// The end of a step on the constraint set, where energies and invariants are held at the level that they have there.
-    fn on_constraints(&self, as_held: &Settled, is_in_proportion: bool, noise: &Blocks, end: &Blocks) -> Settled {
-        let state = onto_flat_constraints(self.system, end.own()).map_or_else(|| end.clone(), |x| Blocks::of(&x));
-        let targets = Blocks::of(&flat_targets(self.system, state.own()));
-        let own = self.rounding_at(&state, &targets);
-        let own = Blocks::from_fn(own.len(), |i| if self.noise[i] >= UNBOUNDED { UNBOUNDED } else { own[i] });
-        let worst = worst(self.system, [self.targets.own(), noise.own()], as_held.variances.own(), end.own());
-        let not_closer = self.not_closer(as_held, noise);
-        let integral = not_closer.iter().position(|is_far| *is_far).unwrap_or(worst.integral);
-        let reason = match worst.reason {
-            LeftOutReason::OutOfProportion if is_in_proportion => {
-                Omission { integral, reason: LeftOutReason::NotCloser }
-            }
-            _ => worst,
+        let mut level = Level { targets: self.targets.own_mut(), noise: self.noise.own_mut() };
+        let mut to = Projected {
+            state: x.own_mut(),
+            violation: violation.own_mut(),
+            left: left.own_mut(),
+            correction: correction.own_mut(),
         };
-        let correction = Blocks::from_fn(end.len(), |i| end[i] - state[i]);
-        let left = self.violation(&targets, &state);
-        let found = Found { correction, left_out: Some(reason), violation: as_held.found.violation.clone() };
-        Settled { state, targets, noise: own, found, left, variances: as_held.variances.clone() }
-    }
-
-    /// The entry that the projection of the end of a step moved furthest.
-    fn furthest(&self, settled: &Settled) -> Move {
-        let Settled { state, found, variances, .. } = settled;
-        furthest(self.system.facts().state, found.correction.own(), variances.own(), state.own())
+        *left_out = doubt.settle(&mut level, of_landing.own_mut(), &mut to);
     }
 }
 
@@ -462,11 +249,14 @@ impl Land for FlatProjector<'_> {
     }
 
     fn project_within(&self, x: &mut Blocks) {
-        let noise = self.noise_of(0.0);
-        let held = self.held(&self.mean, &noise, x);
-        if self.furthest(&held).is_in_proportion() && held.is_closer(&noise) {
-            *x = held.state;
-        }
+        let onto = Onto {
+            system: self.system,
+            iterations: self.projection.iterations,
+            targets: self.targets.own(),
+            variances: self.mean.own(),
+            noise: self.noise.own(),
+        };
+        onto.project_within(x.own_mut());
     }
 
     fn begin_anew(&mut self) {
@@ -475,13 +265,13 @@ impl Land for FlatProjector<'_> {
     }
 
     fn landed(&self) -> Landed<'_> {
-        let FlatLanding { end, variances, found, left } = &self.landing;
+        let FlatLanding { end, variances, violation, correction, left_out, left } = &self.landing;
         Landed {
             end: end.own(),
             variances: variances.own(),
-            violation: found.violation.own(),
-            correction: found.correction.own(),
-            left_out: found.left_out,
+            violation: violation.own(),
+            correction: correction.own(),
+            left_out: *left_out,
             targets: self.targets.own(),
             left: left.own(),
         }

@@ -13,12 +13,12 @@
 
 use derive_where::derive_where;
 
+use super::settle::{Doubt, Level, Projection};
 use super::{Projected, Projector};
-use crate::hold::consistent_start::{onto_constraints, size_of_variable, targets};
-use crate::hold::rounding::{Rounding, UNBOUNDED};
+use crate::hold::consistent_start::size_of_variable;
 use crate::numbers::entries::Entries;
 use crate::numbers::larger::Larger;
-use crate::numbers::linear::{difference, filled, is_finite};
+use crate::numbers::linear::{difference, filled};
 use crate::numbers::scalar::Scalar;
 use crate::system::dynamical_system::DynamicalSystem;
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
@@ -138,183 +138,55 @@ impl<S: FeedbackSystem> Projector<S> {
     /// Puts `x` where a step ends, and holds the integrals where they can be held from there.
     #[inline(always)]
     pub(super) fn settle(&mut self, begin: &Vector<S>, doubt: DoubtfulStep<S>, x: &mut Vector<S>) -> Landing<S> {
-        let (projected, variances, left);
-        Settled { state: *x, targets: self.targets, noise: self.rounding.integrals, projected, variances, left } =
+        let landing;
+        Settled { state: *x, targets: self.targets, noise: self.rounding.integrals, landing } =
             self.settled(*begin, doubt);
-        Landing { end: doubt.end, variances, projected, left }
+        landing
     }
 
-    /// Where a step ends about whose projection there is a doubt: projected, if that is usual after all, or in proportion to what the
-    /// step errs by if forces switch within it, and brings the integrals closer, damped where that is needed; else projected onto all but
-    /// the integrals that have jumped, or do not come closer, if that is in proportion; else on the constraint set.
+    /// Where a step ends about whose projection there is a doubt: see [`Doubt::settle`].
     ///
     /// Everything is passed by value. If a function that is not inlined had the address of the projector or of the state, both would be
     /// stored and loaded again in every step, even without a doubt.
     #[cold]
     #[inline(never)]
-    fn settled(mut self, begin: Vector<S>, doubt: DoubtfulStep<S>) -> Settled<S> {
-        let DoubtfulStep { end, variances, switching, noise, h } = doubt;
-        let as_held = self.held(&variances, &noise, &end);
-        if self.furthest(&as_held).is_usual() && as_held.is_closer(&noise) {
-            return as_held;
-        }
-        // Terms, and with them their rounding, may have grown since the start.
-        let own = Rounding::<S>::of_integrals(&self.system, &end, &self.targets);
-        let before = self.rounding.integrals;
-        self.rounding.integrals =
-            Entries::from_fn(|i| if own[i] < UNBOUNDED { own[i].larger(before[i]) } else { before[i] });
-        let noise = self.noise(h);
-        let as_held = self.held(&switching, &noise, &end);
-        let is_in_proportion = self.furthest(&as_held).is_in_proportion();
-        if is_in_proportion && as_held.is_closer(&noise) {
-            return as_held;
-        }
-        if !is_finite(&end) {
-            return Settled { state: end, projected: Projected::nothing(), ..as_held };
-        }
-        let damped = is_in_proportion.then(|| self.damped(&as_held, &noise, &end)).flatten();
-        let without_some = || {
-            let jumped = self.without(&self.jumped(&begin, &end), LeftOutReason::Jump, &as_held, &noise, &end);
-            let is_far =
-                || self.without(&self.not_closer(&as_held, &noise), LeftOutReason::NotCloser, &as_held, &noise, &end);
-            jumped.or_else(|| is_in_proportion.then(is_far).flatten())
+    fn settled(self, begin: Vector<S>, doubt: DoubtfulStep<S>) -> Settled<S> {
+        let (DoubtfulStep { end, variances, switching, h, .. }, facts) = (doubt, self.facts());
+        let (mut state, mut targets, mut noise) = (end, self.targets, self.rounding.integrals);
+        let mut landing = Landing { end, variances, ..Landing::nothing() };
+        let Projected { violation, correction, left_out } = &mut landing.projected;
+        let doubt = Doubt {
+            system: &self.system,
+            iterations: self.projection.iterations,
+            begin: facts.of_state::<S, _>(&begin),
+            end: facts.of_state::<S, _>(&end),
+            variances: facts.of_state::<S, _>(&variances),
+            switching: facts.of_state::<S, _>(&switching),
+            noise_by_field: facts.of_integrals::<S, _>(&self.rounding.integrals_by_field),
+            h,
         };
-        damped.or_else(without_some).unwrap_or_else(|| self.on_constraints(&as_held, is_in_proportion, &noise, &end))
-    }
-
-    /// The end of a step, projected with this S and R whatever comes of it.
-    pub(super) fn held(&self, variances: &Vector<S>, noise: &Integrals<S>, end: &Vector<S>) -> Settled<S> {
-        let mut state = *end;
-        let mut projected = self.move_back(variances, noise, &mut state);
-        let (left, _) = self.look(noise, end, &mut state, &mut projected);
-        let (targets, noise) = (self.targets, self.rounding.integrals);
-        Settled { state, targets, noise, projected, variances: *variances, left }
-    }
-
-    /// The end of a step after Gauss-Newton steps, as many as lead closer to the targets, each a part of what the linearised equations say
-    /// for as long as the whole leads further away. `None` if they do not bring every integral closer, or are not in proportion.
-    fn damped(&self, as_held: &Settled<S>, noise: &Integrals<S>, end: &Vector<S>) -> Option<Settled<S>> {
-        let found = as_held.projected.violation;
-        let distance =
-            |left: &Integrals<S>| -> f64 { (0..Integrals::<S>::LEN).map(|i| left[i] * left[i] / noise[i]).sum() };
-        let (mut state, mut left) = (*end, found);
-        for _ in 0..MOST_DAMPED {
-            let way = self.correction(&as_held.variances, noise, &state).correction;
-            let here = distance(&left);
-            let parts =
-                core::iter::successors(Some(1.0), |part| Some(0.5 * part)).take_while(|part| *part >= LEAST_PART);
-            let mut ends = parts.map(|part| {
-                let next = Entries::from_fn(|i| state[i] - part * way[i]);
-                (next, self.violation(&next))
-            });
-            let Some(closer) = ends.find(|(_, left)| distance(left) < here) else { break };
-            (state, left) = closer;
-        }
-        let projected = Projected { correction: difference(end, &state), ..as_held.projected };
-        let damped = Settled { state, projected, left, ..*as_held };
-        (damped.is_closer(noise) && self.furthest(&damped).is_in_proportion()).then_some(damped)
-    }
-
-    /// The energies and invariants that jump in a step.
-    fn jumped(&self, begin: &Vector<S>, end: &Vector<S>) -> Integrals<S, bool> {
-        let mut jumped: Integrals<S, bool> = Entries::from_fn(|_| false);
-        let facts = self.facts();
-        find_jumps(&self.system, facts.of_state::<S, _>(begin), facts.of_state::<S, _>(end), jumped.as_mut());
-        jumped
-    }
-
-    /// The energies and invariants that a projection does not bring closer, if constraints come closer.
-    fn not_closer(&self, settled: &Settled<S>, noise: &Integrals<S>) -> Integrals<S, bool> {
-        let (found, integrals) = (&settled.projected.violation, self.facts().integrals);
-        let is_far = |i: usize| !comes_closer(found[i], settled.left[i], noise[i]);
-        let is_constraint = |i: usize| integrals.get(i).is_some_and(|integral| integral.kind.is_constraint());
-        let are_some_constraints = (0..Integrals::<S>::LEN).any(|i| is_far(i) && is_constraint(i));
-        Entries::from_fn(|i| is_far(i) && !are_some_constraints)
-    }
-
-    /// The end of a step, projected onto all but some integrals, which are held where they are there; if there are some, and if that is in
-    /// proportion and brings the others closer.
-    fn without(
-        &self,
-        some: &Integrals<S, bool>,
-        reason: LeftOutReason,
-        as_held: &Settled<S>,
-        noise: &Integrals<S>,
-        end: &Vector<S>,
-    ) -> Option<Settled<S>> {
-        let integral = (0..Integrals::<S>::LEN).find(|&i| some[i])?;
-        let noise = Entries::from_fn(|i| if some[i] { UNBOUNDED } else { noise[i] });
-        let found = self.held(&as_held.variances, &noise, end);
-        if !(self.furthest(&found).is_in_proportion() && found.is_closer(&noise)) {
-            return None;
-        }
-        let violation = &found.projected.violation;
-        let targets = Entries::from_fn(|i| self.targets[i] + if some[i] { violation[i] } else { 0.0 });
-        let projected = Projected { left_out: Some(Omission { integral, reason }), ..found.projected };
-        let left = Self { targets, ..*self }.violation(&found.state);
-        Some(Settled { targets, projected, left, ..found })
-    }
-
-    /// The end of a step on the constraint set, where energies and invariants are held at the level that they have there.
-    fn on_constraints(
-        &self,
-        as_held: &Settled<S>,
-        is_in_proportion: bool,
-        noise: &Integrals<S>,
-        end: &Vector<S>,
-    ) -> Settled<S> {
-        let facts = self.facts();
-        let state = onto_constraints::<S>(&self.system, end).unwrap_or(*end);
-        let targets = targets::<S, f64>(&self.system, &state);
-        let own = Rounding::<S>::of_integrals(&self.system, &state, &targets);
-        let has_no_say = |i: usize| self.rounding.integrals[i] >= UNBOUNDED;
-        let own = Entries::from_fn(|i| if has_no_say(i) { UNBOUNDED } else { own[i] });
-        let held = [self.targets.as_ref(), noise.as_ref()];
-        let worst = worst(&self.system, held, facts.of_state::<S, _>(&as_held.variances), facts.of_state::<S, _>(end));
-        let not_closer = self.not_closer(as_held, noise);
-        let integral = (0..Integrals::<S>::LEN).find(|&i| not_closer[i]).unwrap_or(worst.integral);
-        let reason = match worst.reason {
-            LeftOutReason::OutOfProportion if is_in_proportion => {
-                Omission { integral, reason: LeftOutReason::NotCloser }
-            }
-            _ => worst,
+        let mut level = Level {
+            targets: facts.of_integrals_mut::<S, _>(&mut targets),
+            noise: facts.of_integrals_mut::<S, _>(&mut noise),
         };
-        let (correction, left_out) = (difference(end, &state), Some(reason));
-        let left = Self { targets, ..*self }.violation(&state);
-        let projected = Projected { correction, left_out, ..as_held.projected };
-        Settled { state, targets, noise: own, projected, left, variances: as_held.variances }
-    }
-
-    /// The entry that the projection of the end of a step moved furthest.
-    pub(super) fn furthest(&self, settled: &Settled<S>) -> Move {
-        let Settled { state, projected, variances, .. } = settled;
-        let facts = self.facts();
-        furthest(
-            facts.state,
-            facts.of_state::<S, _>(&projected.correction),
-            facts.of_state::<S, _>(variances),
-            facts.of_state::<S, _>(state),
-        )
+        let mut projected = Projection {
+            state: facts.of_state_mut::<S, _>(&mut state),
+            violation: facts.of_integrals_mut::<S, _>(violation),
+            left: facts.of_integrals_mut::<S, _>(&mut landing.left),
+            correction: facts.of_state_mut::<S, _>(correction),
+        };
+        let variances = facts.of_state_mut::<S, _>(&mut landing.variances);
+        *left_out = doubt.settle(&mut level, variances, &mut projected);
+        Settled { state, targets, noise, landing }
     }
 }
 
 /// The end of a step, and the level at which the integrals are held from there.
-#[derive_where(Clone, Copy)]
-pub(super) struct Settled<S: FeedbackSystem> {
-    pub(super) state: Vector<S>,
+struct Settled<S: FeedbackSystem> {
+    state: Vector<S>,
     targets: Integrals<S>,
     noise: Integrals<S>,
-    projected: Projected<S>,
-    /// The diagonal of S in the projection.
-    variances: Vector<S>,
-    /// F - F_target after the projection.
-    left: Integrals<S>,
-}
-
-impl<S: FeedbackSystem> Settled<S> {
-    pub(super) fn is_closer(&self, noise: &Integrals<S>) -> bool {
-        is_closer::<S>(&self.projected.violation, &self.left, noise)
-    }
+    landing: Landing<S>,
 }
 
 /// Whether a projection has left a tenth of each violation at most, or rounding.
@@ -430,7 +302,7 @@ pub(super) fn worst(
 }
 
 /// Finds the energies and invariants that change over a step by more than their gradients at both of its ends explain.
-pub(super) fn find_jumps(system: &dyn DynamicalSystem, begin: &[f64], end: &[f64], jumped: &mut [bool]) {
+pub(super) fn find_jumps(system: &dyn DynamicalSystem, begin: &[f64], end: &[f64], found: &mut dyn FnMut(usize)) {
     system.with_scratch(&mut |mut scratch| {
         let (before, after) = (scratch.values(), scratch.values());
         let (slopes_before, slopes_after) = (scratch.rows(), scratch.rows());
@@ -438,12 +310,14 @@ pub(super) fn find_jumps(system: &dyn DynamicalSystem, begin: &[f64], end: &[f64
         system.integrals_at(end, after);
         system.jacobian_at(begin, slopes_before);
         system.jacobian_at(end, slopes_after);
-        for (i, (jumped, integral)) in jumped.iter_mut().zip(system.facts().integrals).enumerate() {
+        for (i, integral) in system.facts().integrals.iter().enumerate() {
             let [before_row, after_row] =
                 [&*slopes_before, &*slopes_after].map(|rows| &rows[i * end.len()..][..end.len()]);
             let slope = |j: usize| before_row[j].abs() + after_row[j].abs();
             let explained: f64 = (0..end.len()).map(|j| slope(j) * (end[j] - begin[j]).abs()).sum();
-            *jumped = !integral.kind.is_constraint() && (after[i] - before[i]).abs() > JUMP * explained;
+            if !integral.kind.is_constraint() && (after[i] - before[i]).abs() > JUMP * explained {
+                found(i);
+            }
         }
     });
 }
