@@ -151,7 +151,7 @@ pub use simulation::drift::{Drift, IntegralDrift, LeftOut};
 pub use simulation::event::Event;
 #[cfg(feature = "std")]
 #[doc(hidden)]
-pub use simulation::{FlatRun, FlatSamples, FlatSimulation, PastOccurrence, SampleRow, consistent_flat_start};
+pub use simulation::{Course, FlatRun, FlatSamples, FlatSimulation, PastOccurrence, SampleRow, consistent_flat_start};
 #[cfg(feature = "std")]
 pub use simulation::{
     IntegralJump, LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot,

@@ -17,6 +17,7 @@ pub(crate) mod drift;
 #[cfg(feature = "std")]
 pub(crate) mod event;
 
+mod course;
 mod event_search;
 mod flat;
 mod polynomial;
@@ -37,6 +38,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
+#[doc(hidden)]
+pub use self::course::Course;
 use self::declared::declared_events;
 #[doc(hidden)]
 pub use self::flat::{FlatSimulation, consistent_flat_start};
@@ -47,7 +50,7 @@ pub use self::run::FlatRun;
 pub use self::run::{IntegralJump, LargestProjection, Occurrence, Run};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::run_loop::check_stability;
-use self::run_loop::{BoxedObserver, Pace, RunInputs, RunLoop, Segment, follow_alone};
+use self::run_loop::{Pace, RunInputs, RunLoop, Segment, follow_alone};
 use self::sampled::LawSamples;
 pub use self::samples::{FlatSamples, Sample, SampleRow};
 pub(crate) use self::sampling::SampleTimes;
@@ -110,18 +113,12 @@ struct Setup<'a, S: FeedbackSystem> {
     time: f64,
     start: Vector<S>,
     targets: Integrals<S>,
-    /// When it is sampled, unless at the default times.
-    samples: Option<SampleTimes>,
     hold: Hold,
     scales: Option<Vector<S>>,
     max_step: Option<f64>,
     max_steps: Option<u64>,
     map: Option<&'a dyn OneStep<Vector<S>>>,
-    is_audited: bool,
-    is_dense: bool,
-    observer: BoxedObserver<'a>,
-    events: Vec<Event<'a, Vec<f64>>>,
-    from: Option<Snapshot>,
+    course: Course<'a>,
 }
 
 impl<'a, S: FeedbackSystem> Simulation<'a, S> {
@@ -147,17 +144,12 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
             time: system.facts().time_in(&start),
             start,
             targets,
-            samples: None,
             hold: Hold::ByDefault,
             scales: None,
             max_step: None,
             max_steps: None,
             map: None,
-            is_audited: true,
-            is_dense: false,
-            observer: Box::new(|_| ControlFlow::Continue(())),
-            events: declared_events(system),
-            from: None,
+            course: Course::new(declared_events(system)),
         };
         Ok(Self { setup, field: Ok(PlainField::new(system)) })
     }
@@ -208,13 +200,13 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// samples are steps, all of them up to 2000 or, beyond, every second, fourth and so on. The start and the end are always sampled.
     /// The drift is recorded at every step, whatever this is. [`record_steps`](Self::record_steps) samples every step.
     pub fn record_every(mut self, interval: f64) -> Self {
-        self.setup.samples = Some(SampleTimes::Every(interval));
+        self.setup.course.samples = Some(SampleTimes::Every(interval));
         self
     }
 
     /// A sample at the end of every step, by any method and however many there are.
     pub fn record_steps(mut self) -> Self {
-        self.setup.samples = Some(SampleTimes::EveryStep);
+        self.setup.course.samples = Some(SampleTimes::EveryStep);
         self
     }
 
@@ -237,7 +229,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
     pub fn record_at(mut self, times: impl Into<Vec<f64>>) -> Self {
-        self.setup.samples = Some(SampleTimes::At(times.into()));
+        self.setup.course.samples = Some(SampleTimes::At(times.into()));
         self
     }
 
@@ -260,7 +252,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
     pub fn dense(mut self) -> Self {
-        self.setup.is_dense = true;
+        self.setup.course.is_dense = true;
         self
     }
 
@@ -327,7 +319,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
 
     /// Makes the run even where the gains are too large for the step, to show the consequences.
     pub fn unaudited(mut self) -> Self {
-        self.setup.is_audited = false;
+        self.setup.course.is_audited = false;
         self
     }
 
@@ -378,10 +370,17 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
         self.event_on_entries(event.flat::<Vector<S>>(dimension))
     }
 
+    /// With another course.
+    #[doc(hidden)]
+    pub fn course(mut self, change: impl FnOnce(Course<'a>) -> Course<'a>) -> Self {
+        self.setup.course = change(self.setup.course);
+        self
+    }
+
     /// Looks for an [`event`](Self::event) on the entries of the state.
     #[doc(hidden)]
     pub fn event_on_entries(mut self, event: Event<'a, Vec<f64>>) -> Self {
-        self.setup.events.push(event);
+        self.setup.course.events.push(event);
         self
     }
 
@@ -416,7 +415,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
     pub fn watched(mut self, watch: impl FnMut(&Moment<'_>) -> ControlFlow<()> + 'a) -> Self {
-        self.setup.observer = Box::new(watch);
+        self.setup.course.observer = Box::new(watch);
         self
     }
 
@@ -424,7 +423,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// The result is bit-identical to the result of the uninterrupted run. A later end is not another run, as long as all steps of a fixed
     /// size before the snapshot were of that size; nor are inputs, which are not compared.
     pub fn from_snapshot(mut self, snapshot: Snapshot) -> Self {
-        self.setup.from = Some(snapshot);
+        self.setup.course.from = Some(snapshot);
         self
     }
 
@@ -550,16 +549,16 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let mut field = field?;
         let span = Span::new(setup.time, until)?;
         check_driving(setup.system.facts(), field.driver(), setup.start.as_ref(), span)?;
-        let (samples, is_audited, control) = (setup.samples.clone(), setup.is_audited, setup.control(span)?);
+        let Course { is_audited, is_dense, .. } = setup.course;
+        let (interval, control) = (setup.course.interval(), setup.control(span)?);
         let projection = method.projection(setup.system.facts(), setup.hold);
-        let (of, given, mut kept) = (setup.system, setup.start, setup.is_dense.then(Vec::new));
+        let (of, given, mut kept) = (setup.system, setup.start, is_dense.then(Vec::new));
         let (system, parameter) = (of.prepare(), |index: usize| of.parameter(index));
         let parameters = Parameters { names: of.facts().parameter_names, value: &parameter };
         let origin = Origin::of(&parameters, method, projection.is_some(), field.decay_rate(&given));
         let mut run = setup.run_loop(&system, parameters, span, projection, origin, field.driver().is_some())?;
         let stepping = method.stepping();
-        let interval = samples.as_ref().map_or(Ok(None), SampleTimes::interval)?;
-        let schedule = Schedule::of_method(method, span, interval, control.given, of.facts())?;
+        let schedule = Schedule::of_method(method, span, interval?, control.given, of.facts())?;
         loop {
             let start = run.new_start().map(from_slice);
             start.iter().for_each(|start| field.start_at(start));
@@ -610,7 +609,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     ///
     /// If the gains, the method or the end are out of range, or if no further step can be made.
     pub fn final_state(mut self, settings: &Settings) -> Result<S::State, Error> {
-        if !self.setup.events.is_empty() || self.facts().has_switches() || self.facts().law_delay.is_some() {
+        if !self.setup.course.events.is_empty() || self.facts().has_switches() || self.facts().law_delay.is_some() {
             return self.run_flat(settings).map(|run| from_slice::<Vector<S>>(&run.state).into());
         }
         self.setup.apply(settings);
@@ -649,7 +648,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
         if from != 0.0 {
             self.time = from;
         }
-        self.samples = every.map(SampleTimes::every).or(self.samples.take());
+        self.course.sample_every(every);
         (self.max_step, self.max_steps) = (max_step.or(self.max_step), max_steps.or(self.max_steps));
     }
 
@@ -689,11 +688,8 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
             start: facts.of_state::<S, _>(&start).to_vec(),
             targets: facts.of_integrals::<S, _>(&targets).to_vec(),
             is_projected: projection.is_some(),
-            samples: self.samples,
             laws: if is_driven { None } else { LawSamples::of(self.system, self.time)? },
-            observer: self.observer,
-            events: self.events,
-            from: self.from,
+            course: self.course,
             origin,
         })
     }

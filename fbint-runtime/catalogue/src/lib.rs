@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::{error, fmt};
 
 use fbint_runtime::{
-    DenseOutput, Dependence, DynamicalSystem, Error, Event, GeneratedSystem, IntegralDrift, IntegralJump,
+    Course, DenseOutput, Dependence, DynamicalSystem, Error, Event, GeneratedSystem, IntegralDrift, IntegralJump,
     LargestProjection, Method, Moment, Projection, Settings, Snapshot, StartMove, StateEntry, StateRole, SystemFacts,
 };
 use serde::{Deserialize, Serialize};
@@ -415,6 +415,30 @@ impl Plan {
     /// A run with these settings and gains, which are refused if they are too large for the step.
     pub const fn new(settings: Settings, feedback: Feedback) -> Self {
         Self { settings, feedback, is_audited: true, until_event: None, times: None, is_dense: false, map: None }
+    }
+
+    /// The course of a run with this plan, until an event.
+    fn shape<'a>(
+        &self,
+        course: Course<'a>,
+        from: Option<Snapshot>,
+        observer: &'a mut Observer<'_>,
+        until: Option<Event<'a, Vec<f64>>>,
+    ) -> Course<'a> {
+        let mut course = course.watched(observer);
+        if let Some(snapshot) = from {
+            course = course.from_snapshot(snapshot);
+        }
+        if !self.is_audited {
+            course = course.unaudited();
+        }
+        if let Some(times) = &self.times {
+            course = course.record_at(times.clone());
+        }
+        if self.is_dense {
+            course = course.dense();
+        }
+        until.into_iter().fold(course, Course::event)
     }
 
     /// The gains of members in lanes; `None` if members have several kinds, or one that lanes do not have.

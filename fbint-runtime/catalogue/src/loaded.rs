@@ -158,21 +158,9 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
         observer: &mut Observer<'_>,
     ) -> Result<Run, Error> {
         let map = self.map(plan);
-        let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_ref()).watched(observer);
-        let simulation = match from {
-            Some(snapshot) => simulation.from_snapshot(snapshot),
-            None => simulation,
-        };
-        let simulation = if plan.is_audited { simulation } else { simulation.unaudited() };
-        let simulation = match &plan.times {
-            Some(times) => simulation.record_at(times.as_slice()),
-            None => simulation,
-        };
-        let simulation = if plan.is_dense { simulation.dense() } else { simulation };
-        let simulation = match &plan.until_event {
-            Some(crossing) => simulation.event_on_entries(self.event(crossing)),
-            None => simulation,
-        };
+        let until = plan.until_event.as_ref().map(|crossing| self.event(crossing));
+        let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_ref());
+        let simulation = simulation.course(|course| plan.shape(course, from, observer, until));
         Ok(simulation.run_flat(&plan.settings)?.into())
     }
 

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    DynamicalSystem, Error, Event, FlatGains, FlatSimulation, Settings, ShowMember, Snapshot, SystemFacts, Watch,
-    consistent_flat_start, run_flat_ensemble,
+    Course, DynamicalSystem, Error, Event, FlatGains, FlatSimulation, Settings, ShowMember, Snapshot, SystemFacts,
+    Watch, consistent_flat_start, run_flat_ensemble,
 };
 
 use super::{
@@ -91,9 +91,7 @@ impl<'m> Ingredients<'m> {
         if !facts.events.is_empty() {
             simulation = simulation.declared_events(|state, inputs| self.model.events_at(state, inputs));
         }
-        for event in self.model.events() {
-            simulation = simulation.event(event);
-        }
+        simulation = simulation.course(|course| self.model.events().into_iter().fold(course, Course::event));
         Ok(match &self.signal {
             Some(signal) => simulation.input(&**signal),
             None => simulation,
@@ -163,25 +161,12 @@ impl AnyModel for Long {
     ) -> Result<Run, Error> {
         let map = plan.map.and_then(|scheme| self.model.geometric_method(scheme));
         let ingredients = self.ingredients();
-        let mut simulation = ingredients.simulation(start, &plan.feedback)?.watched(observer);
+        let until = plan.until_event.as_ref().map(|crossing| self.event(crossing));
+        let mut simulation = ingredients.simulation(start, &plan.feedback)?;
         if let Some(map) = &map {
             simulation = simulation.one_step(&**map);
         }
-        if let Some(snapshot) = from {
-            simulation = simulation.from_snapshot(snapshot);
-        }
-        if !plan.is_audited {
-            simulation = simulation.unaudited();
-        }
-        if let Some(times) = &plan.times {
-            simulation = simulation.record_at(times.clone());
-        }
-        if plan.is_dense {
-            simulation = simulation.dense();
-        }
-        if let Some(crossing) = &plan.until_event {
-            simulation = simulation.event(self.event(crossing));
-        }
+        let simulation = simulation.course(|course| plan.shape(course, from, observer, until));
         Ok(simulation.run(&plan.settings)?.into())
     }
 
@@ -196,8 +181,8 @@ impl AnyModel for Long {
 
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error> {
         let ingredients = self.ingredients();
-        let simulation = ingredients.simulation(start, &Feedback::None)?.watched(observer).one_step(steps);
-        Ok(simulation.run(&steps.settings())?.into())
+        let simulation = ingredients.simulation(start, &Feedback::None)?.one_step(steps);
+        Ok(simulation.course(|course| course.watched(observer)).run(&steps.settings())?.into())
     }
 
     fn run_ensemble(
@@ -219,7 +204,7 @@ impl AnyModel for Long {
             let gain = gain.map(Feedback::Uniform);
             let ingredients = Ingredients::of(&*models[member], inputs);
             let simulation = ingredients.simulation(start, gain.as_ref().unwrap_or(&plan.feedback))?;
-            simulation.watched(watch).run(settings)
+            simulation.course(|course| course.watched(watch)).run(settings)
         };
         let run = run_flat_ensemble(facts, (members.len(), time), &plan.settings, progress, show, &run)?;
         Ok(run.into())

@@ -17,8 +17,7 @@ pub(crate) use self::constraint_set::{
 use self::constraint_set::{check, check_finite, go_shortest, scaled_constraints, square_of_distances};
 #[cfg(feature = "std")]
 pub(crate) use self::constraint_set::{
-    check_flat_distinct, check_flat_start, flat_targets, project_start, projected_start, scales,
-    undetermined_reactions,
+    check_flat_distinct, check_flat_start, flat_targets, project_start, projected_start, scales, undetermined_reactions,
 };
 use crate::error::{Error, GivenName};
 use crate::numbers::entries::Entries;

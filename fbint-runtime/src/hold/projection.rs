@@ -56,9 +56,9 @@ pub(crate) use self::landing::{LEFT, ROUNDING};
 pub(crate) use self::landing::{Landing, MOST, USUAL};
 pub use self::landing::{LeftOutReason, Omission};
 #[cfg(feature = "std")]
-use self::settle::Onto;
-#[cfg(feature = "std")]
 pub(crate) use self::landing::{Move, furthest, is_within};
+#[cfg(feature = "std")]
+use self::settle::Onto;
 use crate::hold::rounding::{Rounding, UNBOUNDED};
 use crate::numbers::entries::Entries;
 use crate::numbers::larger::Larger;

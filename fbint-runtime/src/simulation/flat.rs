@@ -1,12 +1,10 @@
 //! A run of a system on slices, whatever its length is.
 
-use std::ops::ControlFlow;
-
 use super::declared::{Evaluate, events_of};
 use super::run_loop::{Pace, RunInputs, RunLoop, Segment};
 use super::snapshot::Origin;
 use super::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
-use super::{BoxedObserver, FlatRun, GivenLimits, Moment, SampleTimes, Schedule, Snapshot, Span, check_driving};
+use super::{Course, FlatRun, GivenLimits, Schedule, Span, check_driving};
 use crate::error::Error;
 use crate::field::Driver;
 use crate::field::flat::{FlatField, FlatGains, FlatSignal};
@@ -18,7 +16,6 @@ use crate::method::geometric::OneStep;
 use crate::method::integrator::Progress;
 use crate::method::settings::{ErrorControl, GeometricMap, Method, Settings, Stepping};
 use crate::numbers::blocks::Blocks;
-use crate::simulation::event::Event;
 use crate::stages::tableau::{DOP853_PAIR, DORMAND_PRINCE_PAIR};
 use crate::stages::tolerance::Tolerance;
 use crate::system::dynamical_system::FlatSystem;
@@ -32,12 +29,7 @@ pub struct FlatSimulation<'a> {
     gains: FlatGains,
     signal: Option<&'a dyn FlatSignal>,
     map: Option<&'a dyn OneStep<[f64]>>,
-    samples: Option<SampleTimes>,
-    is_audited: bool,
-    is_dense: bool,
-    observer: BoxedObserver<'a>,
-    events: Vec<Event<'a, Vec<f64>>>,
-    from: Option<Snapshot>,
+    course: Course<'a>,
 }
 
 impl<'a> FlatSimulation<'a> {
@@ -50,20 +42,8 @@ impl<'a> FlatSimulation<'a> {
         let mut start = start.to_vec();
         start.resize(system.facts().state.len(), f64::NAN);
         check_flat_start(system, &of_values(system, &|index| parameters.get(index).copied()), &start)?;
-        Ok(Self {
-            system,
-            parameters,
-            start,
-            gains: FlatGains::None,
-            signal: None,
-            map: None,
-            samples: None,
-            is_audited: true,
-            is_dense: false,
-            observer: Box::new(|_| ControlFlow::Continue(())),
-            events: Vec::new(),
-            from: None,
-        })
+        let course = Course::new(Vec::new());
+        Ok(Self { system, parameters, start, gains: FlatGains::None, signal: None, map: None, course })
     }
 
     /// With these gains.
@@ -81,19 +61,9 @@ impl<'a> FlatSimulation<'a> {
         Self { map: Some(map), ..self }
     }
 
-    /// With samples at these times.
-    pub fn record_at(self, times: Vec<f64>) -> Self {
-        Self { samples: Some(SampleTimes::At(times)), ..self }
-    }
-
-    /// Also where gains are too large for the step.
-    pub fn unaudited(self) -> Self {
-        Self { is_audited: false, ..self }
-    }
-
-    /// With every step as a polynomial in time.
-    pub fn dense(self) -> Self {
-        Self { is_dense: true, ..self }
+    /// With another course.
+    pub fn course(self, change: impl FnOnce(Course<'a>) -> Course<'a>) -> Self {
+        Self { course: change(self.course), ..self }
     }
 
     /// With the events that are declared, whose functions are put into a list, given the state and the inputs.
@@ -103,24 +73,8 @@ impl<'a> FlatSimulation<'a> {
             let (own, inputs) = state.split_at(facts.state.len());
             list.copy_from_slice(&values(own, inputs));
         });
-        self.events.extend(events_of(facts, evaluate));
+        self.course.events.extend(events_of(facts, evaluate));
         self
-    }
-
-    /// With a further event.
-    pub fn event(mut self, event: Event<'a, Vec<f64>>) -> Self {
-        self.events.push(event);
-        self
-    }
-
-    /// Shown to a function that may interrupt it.
-    pub fn watched(self, watch: impl FnMut(&Moment<'_>) -> ControlFlow<()> + 'a) -> Self {
-        Self { observer: Box::new(watch), ..self }
-    }
-
-    /// Resumed from a snapshot.
-    pub fn from_snapshot(self, snapshot: Snapshot) -> Self {
-        Self { from: Some(snapshot), ..self }
     }
 
     /// Makes the run.
@@ -128,7 +82,7 @@ impl<'a> FlatSimulation<'a> {
     /// # Errors
     ///
     /// See [`Simulation::run`](crate::Simulation::run); [`Error::NotApplicable`] for methods that need vectors of a fixed length.
-    pub fn run(self, settings: &Settings) -> Result<FlatRun, Error> {
+    pub fn run(mut self, settings: &Settings) -> Result<FlatRun, Error> {
         let Settings { method, from, until, every, projection, max_step, max_steps } = *settings;
         let (system, facts) = (self.system, self.system.facts());
         if facts.has_switches() || facts.law_delay.is_some() {
@@ -141,7 +95,7 @@ impl<'a> FlatSimulation<'a> {
         let span = Span::new(if from == 0.0 { time } else { from }, until)?;
         check_driving(facts, field.driver(), &self.start, span)?;
         let projection = method.projection(facts, Hold::Chosen(None).unless(projection));
-        let samples = every.map(SampleTimes::every).or(self.samples);
+        self.course.sample_every(every);
         let given = GivenLimits { max_step, max_steps };
         let limits = given.of_run(span, facts)?;
         let progress = Progress { limits, max_steps: given.max_steps(), ..Progress::at(span.from) };
@@ -152,7 +106,8 @@ impl<'a> FlatSimulation<'a> {
         let value = |index: usize| self.parameters.get(index).copied();
         let parameters = of_values(system, &value);
         let origin = Origin::of(&parameters, method, projection.is_some(), field.decay_rate(&self.start));
-        let interval = samples.as_ref().map_or(Ok(None), SampleTimes::interval)?;
+        let Course { is_audited, is_dense, .. } = self.course;
+        let interval = self.course.interval();
         let mut run = RunLoop::new(RunInputs {
             system,
             parameters,
@@ -161,17 +116,14 @@ impl<'a> FlatSimulation<'a> {
             targets: flat_targets(system, &start),
             start,
             is_projected: projection.is_some(),
-            samples,
             laws: None,
-            observer: self.observer,
-            events: self.events,
-            from: self.from,
+            course: self.course,
             origin,
         })?;
         let stepping = method.stepping();
-        let schedule = Schedule::of_method(method, span, interval, given, facts)?;
-        let interval = if self.is_audited { stepping.stability_interval() } else { f64::INFINITY };
-        let mut kept = self.is_dense.then(Vec::new);
+        let schedule = Schedule::of_method(method, span, interval?, given, facts)?;
+        let interval = if is_audited { stepping.stability_interval() } else { f64::INFINITY };
+        let mut kept = is_dense.then(Vec::new);
         loop {
             let start = run.new_start().map(<[f64]>::to_vec);
             start.iter().for_each(|start| field.start_at(start));

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::course::Course;
 use super::event_search::{Detail, EventSearch, Stop, Stretch};
 use super::record::{FlatSample, Record};
 use super::run::FlatRun;
@@ -16,7 +17,6 @@ use crate::error::failure::{Cause, Failure};
 use crate::field::Driver;
 use crate::field::sides::Side;
 use crate::hold::consistent_start::Parameters;
-use crate::simulation::event::Event;
 use crate::stages::step_size::LEAST_LOG_ERROR;
 use crate::system::StateEntry;
 use crate::system::dynamical_system::DynamicalSystem;
@@ -63,11 +63,8 @@ pub(super) struct RunInputs<'a> {
     pub(super) start: Vec<f64>,
     pub(super) targets: Vec<f64>,
     pub(super) is_projected: bool,
-    pub(super) samples: Option<SampleTimes>,
     pub(super) laws: Option<LawSamples>,
-    pub(super) observer: BoxedObserver<'a>,
-    pub(super) events: Vec<Event<'a, Vec<f64>>>,
-    pub(super) from: Option<Snapshot>,
+    pub(super) course: Course<'a>,
     pub(super) origin: Origin,
 }
 
@@ -112,21 +109,8 @@ pub(crate) fn check_stability(time: f64, h: f64, rate: f64, interval: f64) -> Re
 
 impl<'a> RunLoop<'a> {
     pub(super) fn new(inputs: RunInputs<'a>) -> Result<Self, Error> {
-        let RunInputs {
-            system,
-            parameters,
-            span,
-            given,
-            start,
-            targets,
-            is_projected,
-            samples,
-            laws,
-            observer,
-            events,
-            from,
-            origin,
-        } = inputs;
+        let RunInputs { system, parameters, span, given, start, targets, is_projected, laws, course, origin } = inputs;
+        let Course { samples, observer, events, from, .. } = course;
         let mut record = Record::new(system, parameters.extremes(), span.from, &start, &targets)?;
         if is_projected {
             record.moved_from(&given);

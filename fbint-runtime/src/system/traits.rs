@@ -444,7 +444,11 @@ impl SystemFacts {
         &self,
         values: &'v mut Integrals<S, T>,
     ) -> &'v mut [T] {
-        if const { S::KNOWN_FACTS.is_some() } { values.as_mut() } else { first_mut(values.as_mut(), self.integrals.len()) }
+        if const { S::KNOWN_FACTS.is_some() } {
+            values.as_mut()
+        } else {
+            first_mut(values.as_mut(), self.integrals.len())
+        }
     }
 }
 
