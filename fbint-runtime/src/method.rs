@@ -4,6 +4,7 @@
 pub(crate) mod advance;
 #[cfg(feature = "differential-equations")]
 pub(crate) mod differential_equations;
+pub(crate) mod error_control;
 #[cfg(feature = "std")]
 pub(crate) mod flat;
 #[cfg(feature = "std")]

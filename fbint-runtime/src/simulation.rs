@@ -31,6 +31,7 @@ mod schedule;
 mod sign_changes;
 mod snapshot;
 mod stepper;
+mod steppers;
 mod switching;
 mod taylor_steps;
 
@@ -56,14 +57,14 @@ pub use self::samples::{FlatSamples, Sample, SampleRow};
 pub(crate) use self::sampling::SampleTimes;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::sampling::Sampling;
-pub(crate) use self::schedule::{GivenLimits, Schedule, Span};
+pub(crate) use self::schedule::{GivenLimits, Schedule, Span, check_driving};
 use self::snapshot::Origin;
 #[doc(hidden)]
 pub use self::snapshot::PastOccurrence;
 pub use self::snapshot::{Moment, Snapshot};
-use self::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
+use self::stepper::StepEnds;
+use self::steppers::StepControl;
 use self::switching::{Switched, append};
-use self::taylor_steps::TaylorSteps;
 pub(crate) use self::taylor_steps::without_series;
 use crate::error::Error;
 use crate::field::driver::{Driven, Signal};
@@ -73,22 +74,14 @@ use crate::field::policy::GainPolicy;
 use crate::field::{Driver, Field, PlainField, TakesInput};
 use crate::hold::consistent_start::{Parameters, check_start, projected_start};
 use crate::hold::projection::{Hold, Lander, Projection, Projector};
-use crate::method::advance::{Advance, Explicit, Geometric};
-use crate::method::gauss::{Coefficients, GaussMethod};
-use crate::method::geometric::{OneStep, Rattle, StormerVerlet};
-use crate::method::hamel::{self, HamelMethod};
-use crate::method::integrator::Integrator;
-use crate::method::settings::{ErrorControl, GeometricMap, Method, Settings, Stepping};
-use crate::numbers::entries::Entries;
+use crate::method::geometric::OneStep;
+use crate::method::settings::{Method, Settings};
 use crate::numbers::linear::from_slice;
 use crate::numbers::sealed::Sealed;
 use crate::simulation::event::Event;
 use crate::stages::dense_output::DenseOutput;
-use crate::stages::step_size::StepLimits;
-use crate::stages::tolerance::Tolerance;
 use crate::system::SystemFacts;
 use crate::system::dynamical_system::DynamicalSystem;
-use crate::system::taylor::NOT_GENERATED;
 use crate::system::{DrivenSystem, FeedbackSystem, Integrals, Vector};
 
 /// A field that other gains may replace: one without inputs, which they would forget.
@@ -692,142 +685,6 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
             course: self.course,
             origin,
         })
-    }
-}
-
-impl Stepping {
-    /// The stepper.
-    fn stepper<'s, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
-        self,
-        system: &S,
-        field: &'s F,
-        start: Vector<S>,
-        control: &StepControl<'s, Vector<S>>,
-        ends: StepEnds<'s, Lander<S>>,
-    ) -> Result<Box<dyn Stepper + 's>, Error> {
-        let fixed: Box<dyn Advance<Lander<S>> + 's> = match self {
-            // The steps that take least time are not called through another pointer.
-            Self::Fixed { method, .. } => {
-                return Ok(Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends)));
-            }
-            Self::Gauss { stages, h } => Box::new(GaussMethod::new(field, Coefficients::of_stages(stages), h, &start)),
-            Self::Geometric { map, .. } => map.steps(system, &start, control.map)?,
-            Self::Controlled { method, tolerances } => return method.stepper(field, start, tolerances, control, ends),
-            Self::Taylor { tolerance } => {
-                // A constant, so that the steps are compiled for systems that can have them alone.
-                if const { !S::MAY_HAVE_SERIES } {
-                    return Err(without_series(system.facts(), NOT_GENERATED));
-                }
-                let limits = (control.time, control.limits, control.given.max_steps());
-                let steps = TaylorSteps::new(field, start, tolerance, control.scales, limits, ends)?;
-                return Ok(Box::new(steps));
-            }
-            Self::Rodas5P { tolerances: (rtol, atol) } => {
-                // The first condition is a constant, so that the steps are compiled for systems that can have them alone.
-                if const { matches!(S::KNOWN_FACTS, Some(facts) if !facts.has_jacobian) }
-                    || !system.facts().has_jacobian
-                {
-                    let reason = "its derivatives are not generated; declare it with the key `derivatives`";
-                    return Err(Error::NotApplicable { method: "Rodas5P", system: system.facts().name, reason });
-                }
-                let integrator = control.set(Integrator::rodas5p(field, start, Tolerance::new(rtol, atol)?)?)?;
-                return Ok(Box::new(ControlledSteps::new(integrator, ends)));
-            }
-        };
-        Ok(Box::new(FixedSteps::new(fixed, control.time, start, ends)))
-    }
-}
-
-impl ErrorControl {
-    /// The stepper.
-    fn stepper<'s, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
-        self,
-        field: &'s F,
-        start: Vector<S>,
-        (rtol, atol): (f64, Option<f64>),
-        control: &StepControl<'s, Vector<S>>,
-        ends: StepEnds<'s, Lander<S>>,
-    ) -> Result<Box<dyn Stepper + 's>, Error> {
-        let tolerance = Tolerance::new(rtol, atol)?;
-        Ok(match self {
-            Self::DormandPrince => {
-                let integrator = control.set(Integrator::dormand_prince(field, start, tolerance))?;
-                Box::new(ControlledSteps::new(integrator, ends))
-            }
-            Self::Dop853 => {
-                let integrator = control.set(Integrator::dop853(field, start, tolerance))?;
-                Box::new(ControlledSteps::new(integrator, ends))
-            }
-        })
-    }
-}
-
-impl GeometricMap {
-    /// The stepper.
-    fn steps<'m, S: FeedbackSystem>(
-        self,
-        system: &S,
-        start: &Vector<S>,
-        given: Option<&'m dyn OneStep<Vector<S>>>,
-    ) -> Result<Box<dyn Advance<Lander<S>> + 'm>, Error> {
-        // Constant conditions, so that steps are compiled for systems that can have them alone.
-        let facts = system.facts();
-        let map: Box<dyn OneStep<Vector<S>> + 'm> = match self {
-            Self::DiscreteHamel if const { matches!(S::KNOWN_FACTS, Some(facts) if !facts.has_hamel_steps) } => {
-                return Err(hamel::refusal(facts));
-            }
-            Self::Rattle if Rattle::<S>::IS_EXCLUDED => return Err(Rattle::<S>::refusal(facts)),
-            Self::StormerVerlet if StormerVerlet::<S>::IS_EXCLUDED => return Err(StormerVerlet::<S>::refusal(facts)),
-            Self::DiscreteHamel => return Ok(Box::new(HamelMethod::new(system, start)?)),
-            Self::Rattle => Box::new(Rattle::new(system)?),
-            Self::StormerVerlet => Box::new(StormerVerlet::new(system)?),
-            Self::Given => Box::new(given.ok_or(Error::NotApplicable {
-                method: "the given map",
-                system: facts.name,
-                reason: "no map was given: give one by `Simulation::one_step`, or choose another method",
-            })?),
-        };
-        Ok(Box::new(Geometric { map, system: system.prepare() }))
-    }
-}
-
-/// Refuses a run that begins at another time than its start has, or goes beyond the times at which its inputs are known.
-pub(crate) fn check_driving(
-    facts: &SystemFacts,
-    driver: Option<&dyn Driver>,
-    start: &[f64],
-    span: Span,
-) -> Result<(), Error> {
-    let Span { from, until } = span;
-    if let Some(index) = facts.clock.filter(|index| start[*index] != from) {
-        return Err(Error::OtherTime { name: facts.state[index].name, time: start[index], from });
-    }
-    match driver.map(Driver::range) {
-        Some([first, last]) if from < first || until > last => Err(Error::InputRange { first, last, from, until }),
-        _ => Ok(()),
-    }
-}
-
-/// The settings of a method that a simulation changes.
-struct StepControl<'m, V> {
-    time: f64,
-    scales: Option<V>,
-    given: GivenLimits,
-    limits: StepLimits,
-    map: Option<&'m dyn OneStep<V>>,
-}
-
-impl<V: Entries<f64>> StepControl<'_, V> {
-    fn set<'f, F: Field<Vector = V>, const STAGES: usize>(
-        &self,
-        integrator: Integrator<'f, F, STAGES>,
-    ) -> Result<Integrator<'f, F, STAGES>, Error> {
-        let integrator = integrator.from_time(self.time).with_limits(self.limits);
-        let integrator = integrator.with_max_steps(self.given.max_steps());
-        match &self.scales {
-            Some(scales) => integrator.with_scales(scales),
-            None => Ok(integrator),
-        }
     }
 }
 

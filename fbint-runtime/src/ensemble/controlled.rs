@@ -12,7 +12,7 @@ use super::members::{Numbers, is_finite};
 use super::projected::LaneProjection;
 use crate::error::Error;
 use crate::hold::projection::Projection;
-use crate::method::integrator::StepStart;
+use crate::method::error_control::StepStart;
 use crate::numbers::entries::Entries;
 use crate::numbers::lanes::{Lanes, Mask};
 use crate::numbers::larger::Larger;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, positive};
 use crate::field::Driver;
-use crate::method::integrator::MAX_STEPS;
+use crate::method::error_control::MAX_STEPS;
 use crate::method::settings::Method;
 use crate::stages::step_size::StepLimits;
 use crate::system::SystemFacts;
@@ -41,6 +41,23 @@ impl Span {
 
     pub(crate) fn length(self) -> f64 {
         self.until - self.from
+    }
+}
+
+/// Refuses a run that begins at another time than its start has, or goes beyond the times at which its inputs are known.
+pub(crate) fn check_driving(
+    facts: &SystemFacts,
+    driver: Option<&dyn Driver>,
+    start: &[f64],
+    span: Span,
+) -> Result<(), Error> {
+    let Span { from, until } = span;
+    if let Some(index) = facts.clock.filter(|index| start[*index] != from) {
+        return Err(Error::OtherTime { name: facts.state[index].name, time: start[index], from });
+    }
+    match driver.map(Driver::range) {
+        Some([first, last]) if from < first || until > last => Err(Error::InputRange { first, last, from, until }),
+        _ => Ok(()),
     }
 }
 

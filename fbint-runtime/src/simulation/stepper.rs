@@ -8,7 +8,7 @@ use std::mem;
 use crate::error::failure::StepFailure;
 use crate::hold::projection::{Land, Landed, LandingMemory};
 use crate::method::advance::Advance;
-use crate::method::integrator::{Controlled, Progress};
+use crate::method::error_control::{Controlled, Progress};
 use crate::system::SystemFacts;
 
 /// An integration under way, which makes one step at a time. States are flat.

@@ -1,0 +1,138 @@
+//! The stepper of each method.
+
+use super::schedule::GivenLimits;
+use super::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
+use super::taylor_steps::{TaylorSteps, without_series};
+use crate::error::Error;
+use crate::field::Field;
+use crate::hold::projection::Lander;
+use crate::method::advance::{Advance, Explicit, Geometric};
+use crate::method::gauss::{Coefficients, GaussMethod};
+use crate::method::geometric::{OneStep, Rattle, StormerVerlet};
+use crate::method::hamel::{self, HamelMethod};
+use crate::method::integrator::Integrator;
+use crate::method::settings::{ErrorControl, GeometricMap, Stepping};
+use crate::numbers::entries::Entries;
+use crate::stages::step_size::StepLimits;
+use crate::stages::tolerance::Tolerance;
+use crate::system::taylor::NOT_GENERATED;
+use crate::system::{FeedbackSystem, Vector};
+
+/// The settings of a method that a simulation changes.
+pub(super) struct StepControl<'m, V> {
+    pub(super) time: f64,
+    pub(super) scales: Option<V>,
+    pub(super) given: GivenLimits,
+    pub(super) limits: StepLimits,
+    pub(super) map: Option<&'m dyn OneStep<V>>,
+}
+
+impl<V: Entries<f64>> StepControl<'_, V> {
+    fn set<'f, F: Field<Vector = V>, const STAGES: usize>(
+        &self,
+        integrator: Integrator<'f, F, STAGES>,
+    ) -> Result<Integrator<'f, F, STAGES>, Error> {
+        let integrator = integrator.from_time(self.time).with_limits(self.limits);
+        let integrator = integrator.with_max_steps(self.given.max_steps());
+        match &self.scales {
+            Some(scales) => integrator.with_scales(scales),
+            None => Ok(integrator),
+        }
+    }
+}
+
+impl Stepping {
+    /// The stepper.
+    pub(super) fn stepper<'s, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
+        self,
+        system: &S,
+        field: &'s F,
+        start: Vector<S>,
+        control: &StepControl<'s, Vector<S>>,
+        ends: StepEnds<'s, Lander<S>>,
+    ) -> Result<Box<dyn Stepper + 's>, Error> {
+        let fixed: Box<dyn Advance<Lander<S>> + 's> = match self {
+            // The steps that take least time are not called through another pointer.
+            Self::Fixed { method, .. } => {
+                return Ok(Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends)));
+            }
+            Self::Gauss { stages, h } => Box::new(GaussMethod::new(field, Coefficients::of_stages(stages), h, &start)),
+            Self::Geometric { map, .. } => map.steps(system, &start, control.map)?,
+            Self::Controlled { method, tolerances } => return method.stepper(field, start, tolerances, control, ends),
+            Self::Taylor { tolerance } => {
+                // A constant, so that the steps are compiled for systems that can have them alone.
+                if const { !S::MAY_HAVE_SERIES } {
+                    return Err(without_series(system.facts(), NOT_GENERATED));
+                }
+                let limits = (control.time, control.limits, control.given.max_steps());
+                let steps = TaylorSteps::new(field, start, tolerance, control.scales, limits, ends)?;
+                return Ok(Box::new(steps));
+            }
+            Self::Rodas5P { tolerances: (rtol, atol) } => {
+                // The first condition is a constant, so that the steps are compiled for systems that can have them alone.
+                if const { matches!(S::KNOWN_FACTS, Some(facts) if !facts.has_jacobian) }
+                    || !system.facts().has_jacobian
+                {
+                    let reason = "its derivatives are not generated; declare it with the key `derivatives`";
+                    return Err(Error::NotApplicable { method: "Rodas5P", system: system.facts().name, reason });
+                }
+                let integrator = control.set(Integrator::rodas5p(field, start, Tolerance::new(rtol, atol)?)?)?;
+                return Ok(Box::new(ControlledSteps::new(integrator, ends)));
+            }
+        };
+        Ok(Box::new(FixedSteps::new(fixed, control.time, start, ends)))
+    }
+}
+
+impl ErrorControl {
+    /// The stepper.
+    fn stepper<'s, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
+        self,
+        field: &'s F,
+        start: Vector<S>,
+        (rtol, atol): (f64, Option<f64>),
+        control: &StepControl<'s, Vector<S>>,
+        ends: StepEnds<'s, Lander<S>>,
+    ) -> Result<Box<dyn Stepper + 's>, Error> {
+        let tolerance = Tolerance::new(rtol, atol)?;
+        Ok(match self {
+            Self::DormandPrince => {
+                let integrator = control.set(Integrator::dormand_prince(field, start, tolerance))?;
+                Box::new(ControlledSteps::new(integrator, ends))
+            }
+            Self::Dop853 => {
+                let integrator = control.set(Integrator::dop853(field, start, tolerance))?;
+                Box::new(ControlledSteps::new(integrator, ends))
+            }
+        })
+    }
+}
+
+impl GeometricMap {
+    /// The stepper.
+    fn steps<'m, S: FeedbackSystem>(
+        self,
+        system: &S,
+        start: &Vector<S>,
+        given: Option<&'m dyn OneStep<Vector<S>>>,
+    ) -> Result<Box<dyn Advance<Lander<S>> + 'm>, Error> {
+        // Constant conditions, so that steps are compiled for systems that can have them alone.
+        let facts = system.facts();
+        let map: Box<dyn OneStep<Vector<S>> + 'm> = match self {
+            Self::DiscreteHamel if const { matches!(S::KNOWN_FACTS, Some(facts) if !facts.has_hamel_steps) } => {
+                return Err(hamel::refusal(facts));
+            }
+            Self::Rattle if Rattle::<S>::IS_EXCLUDED => return Err(Rattle::<S>::refusal(facts)),
+            Self::StormerVerlet if StormerVerlet::<S>::IS_EXCLUDED => return Err(StormerVerlet::<S>::refusal(facts)),
+            Self::DiscreteHamel => return Ok(Box::new(HamelMethod::new(system, start)?)),
+            Self::Rattle => Box::new(Rattle::new(system)?),
+            Self::StormerVerlet => Box::new(StormerVerlet::new(system)?),
+            Self::Given => Box::new(given.ok_or(Error::NotApplicable {
+                method: "the given map",
+                system: facts.name,
+                reason: "no map was given: give one by `Simulation::one_step`, or choose another method",
+            })?),
+        };
+        Ok(Box::new(Geometric { map, system: system.prepare() }))
+    }
+}
