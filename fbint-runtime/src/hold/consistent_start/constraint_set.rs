@@ -16,7 +16,9 @@ use crate::numbers::entries::Entries;
 use crate::numbers::linear::{add, inner, largest, not_finite, orthonormalise, shortest};
 use crate::numbers::scalar::Scalar;
 use crate::system::dynamical_system::{DynamicalSystem, Scratch};
-use crate::system::{FeedbackSystem, Integral, IntegralKind, Integrals, PreparedSystem, StateEntry, StateRole, Vector};
+use crate::system::{
+    FeedbackSystem, Integral, IntegralKind, Integrals, PreparedSystem, StateEntry, StateRole, SystemFacts, Vector,
+};
 
 const TOLERANCE: f64 = 1e-8;
 /// The tolerance for a state in single precision.
@@ -232,7 +234,7 @@ impl ConstraintClass {
     fn step(self, system: &dyn DynamicalSystem, x: &mut [f64], mut scratch: Scratch<'_>) {
         let (sizes, way, violations, rows) = (scratch.state(), scratch.state(), scratch.values(), scratch.rows());
         sizes_of_variables(system, x, sizes, rows);
-        scaled_rows(system, x, sizes, rows, scratch.rest());
+        scale_rows(system, x, sizes, rows, scratch.rest());
         for (row, integral) in rows.chunks_exact_mut(x.len()).zip(system.facts().integrals) {
             let others = row.iter_mut().zip(system.facts().state);
             let others = others.filter(|(_, entry)| !(self.has(integral.kind) && self.moves(entry.role)));
@@ -392,7 +394,7 @@ fn way_back(
 ) {
     let (rows, sizes) = (scratch.rows(), scratch.state());
     sizes_of(system, x, sizes, rows);
-    scaled_rows(system, x, sizes, rows, scratch.rest());
+    scale_rows(system, x, sizes, rows, scratch.rest());
     scaled_constraints(system, x, multipliers, scratch.rest());
     go_shortest(rows, INDISTINCT, way, multipliers, scratch);
 }
@@ -437,8 +439,8 @@ fn indistinct_constraints(
         *entry = start[j] - way[j] * sizes[j];
     }
     let sizes_there = way;
-    sizes_of(system, on_the_set, sizes_there, rows);
-    scaled_rows(system, on_the_set, sizes_there, scaled, scratch.rest());
+    sizes_of(system, on_the_set, sizes_there, scaled);
+    scale_rows(system, on_the_set, sizes_there, scaled, scratch.rest());
     for (row, scaled) in rows.chunks_exact_mut(start.len()).zip(scaled.chunks_exact(start.len())) {
         row.iter_mut().zip(scaled.iter().zip(&*sizes)).for_each(|(entry, (scaled, size))| *entry = scaled / size);
     }
@@ -539,7 +541,7 @@ fn implied(system: &dyn DynamicalSystem, x: &[f64], redundant: usize, mut scratc
     sizes_of(system, x, sizes, rows);
     // At the origin there are no sizes.
     sizes.iter_mut().filter(|size| **size == 0.0).for_each(|size| *size = 1.0);
-    scaled_rows(system, x, sizes, rows, scratch);
+    scale_rows(system, x, sizes, rows, scratch);
     let (integrals, width, last) = (system.facts().integrals, x.len(), shares.len() - 1);
     redundant_constraints(system).filter(|i| *i != redundant).for_each(|i| rows[i * width..][..width].fill(0.0));
     // The redundant one changes places with the last.
@@ -569,12 +571,11 @@ fn implied(system: &dyn DynamicalSystem, x: &[f64], redundant: usize, mut scratc
     Dependence::among(integrals, 0.0, left, places.filter(|(i, _)| is_held(i)))
 }
 
-/// Puts the gradients of the constraints in units of their scales, by entries of the state in units of these sizes, into `rows`; 0 for
-/// other integrals.
-fn scaled_rows(system: &dyn DynamicalSystem, x: &[f64], sizes: &[f64], rows: &mut [f64], mut scratch: Scratch<'_>) {
+/// Puts the gradients of the constraints, which `rows` has among those of all integrals, in units of their scales, by entries of the state
+/// in units of these sizes; 0 for other integrals.
+fn scale_rows(system: &dyn DynamicalSystem, x: &[f64], sizes: &[f64], rows: &mut [f64], mut scratch: Scratch<'_>) {
     let scales = scratch.values();
-    own_scales(system, x, scales, scratch);
-    system.jacobian_at(x, rows);
+    own_scales_by(system, x, rows, scales, scratch);
     let rows = rows.chunks_exact_mut(x.len()).zip(system.facts().integrals);
     for ((row, integral), scale) in rows.zip(scales) {
         let is_constraint = integral.kind.is_constraint();
@@ -583,37 +584,69 @@ fn scaled_rows(system: &dyn DynamicalSystem, x: &[f64], sizes: &[f64], rows: &mu
     }
 }
 
-/// Puts the size of each entry of a state into `sizes`, and the gradients of all integrals into `rows`. Entries near 0 get a small part of
-/// the largest size of their kind: positions and momenta have different units.
+/// Puts the size of each entry of a state into `sizes`, and the gradients of all integrals into `rows`.
 fn sizes_of(system: &dyn DynamicalSystem, x: &[f64], sizes: &mut [f64], rows: &mut [f64]) {
     system.jacobian_at(x, rows);
-    let state = system.facts().state;
-    let of_rates = possible_rates(system, x, rows);
-    for ((size, value), entry) in sizes.iter_mut().zip(x).zip(state) {
+    sizes_by(system.facts(), x, rows, sizes);
+}
+
+/// The sizes, given the gradients. Entries near 0 get a small part of the largest size of their kind: positions and momenta have different
+/// units.
+fn sizes_by(facts: &SystemFacts, x: &[f64], rows: &[f64], sizes: &mut [f64]) {
+    let largest = LargestAlike::in_state(facts.state, x);
+    let of_rates = possible_rates(facts, x, rows, &largest);
+    for ((size, value), entry) in sizes.iter_mut().zip(x).zip(facts.state) {
         let possible = if ConstraintClass::Rates.moves(entry.role) { of_rates } else { 1.0 };
-        *size = value.abs().max(possible * SMALLEST_ENTRY * largest_alike(state, x, entry.role));
+        *size = value.abs().max(possible * SMALLEST_ENTRY * largest.of(entry.role));
     }
 }
 
-/// The largest entry of a state that may have the unit of this role, or of all entries where those are 0.
-fn largest_alike(state: &[StateEntry], x: &[f64], role: StateRole) -> f64 {
-    let classes = [ConstraintClass::Positions, ConstraintClass::Rates];
-    let is_alike =
-        |other: StateRole| other == role || classes.iter().any(|class| class.moves(role) && class.moves(other));
-    let alike = x.iter().zip(state).filter(|(_, entry)| is_alike(entry.role));
-    let largest_alike = alike.fold(0.0, |largest: f64, (value, _)| largest.max(value.abs()));
-    if largest_alike > 0.0 { largest_alike } else { largest(x) }
+/// The largest entries of a state among those that may have the same unit.
+#[derive(Clone, Copy, Default)]
+struct LargestAlike {
+    positions: f64,
+    rates: f64,
+    variables: f64,
+    time: f64,
+    work: f64,
+}
+
+impl LargestAlike {
+    fn in_state(state: &[StateEntry], x: &[f64]) -> Self {
+        let mut found = Self::default();
+        for (value, entry) in x.iter().zip(state) {
+            let largest = found.place(entry.role);
+            *largest = largest.max(value.abs());
+        }
+        found
+    }
+
+    fn place(&mut self, role: StateRole) -> &mut f64 {
+        match role {
+            StateRole::Coordinate { .. } | StateRole::Position => &mut self.positions,
+            StateRole::Momentum { .. } | StateRole::Velocity => &mut self.rates,
+            StateRole::Variable => &mut self.variables,
+            StateRole::Time => &mut self.time,
+            StateRole::Work => &mut self.work,
+        }
+    }
+
+    /// The largest entry that may have the unit of this role, or the largest of all where those are 0.
+    fn of(mut self, role: StateRole) -> f64 {
+        let alike = *self.place(role);
+        let Self { positions, rates, variables, time, work } = self;
+        if alike > 0.0 { alike } else { largest(&[positions, rates, variables, time, work]) }
+    }
 }
 
 /// How many times as large momenta and velocities would be if all terms of the energy were kinetic: where a system is at rest but for
 /// rounding, that rounding is not their size.
-fn possible_rates(system: &dyn DynamicalSystem, x: &[f64], rows: &[f64]) -> f64 {
-    let facts = system.facts();
+fn possible_rates(facts: &SystemFacts, x: &[f64], rows: &[f64], largest: &LargestAlike) -> f64 {
     let energy = facts.integrals.iter().position(|integral| integral.kind == IntegralKind::Energy);
     let Some(gradient) = energy.and_then(|energy| rows.chunks_exact(x.len()).nth(energy)) else { return 1.0 };
     let (mut kinetic, mut others) = (0.0, 0.0);
     let first = facts.state.iter().find(|entry| ConstraintClass::Positions.moves(entry.role));
-    let largest_position = first.map_or(0.0, |entry| largest_alike(facts.state, x, entry.role));
+    let largest_position = first.map_or(0.0, |entry| largest.of(entry.role));
     for ((slope, value), entry) in gradient.iter().zip(x).zip(facts.state) {
         if ConstraintClass::Rates.moves(entry.role) {
             kinetic += (slope * value).abs();
@@ -643,9 +676,16 @@ pub(crate) fn size_of_variable(state: &[StateEntry], x: &[f64], i: usize) -> f64
 /// Puts the size of the terms that make up each integral near x, at least the size of the integral itself, into `scales`; 1 where there
 /// are none.
 fn own_scales(system: &dyn DynamicalSystem, x: &[f64], scales: &mut [f64], mut scratch: Scratch<'_>) {
+    let jacobian = scratch.rows();
+    system.jacobian_at(x, jacobian);
+    own_scales_by(system, x, jacobian, scales, scratch);
+}
+
+/// [`own_scales`], given the gradients of all integrals.
+fn own_scales_by(system: &dyn DynamicalSystem, x: &[f64], rows: &[f64], scales: &mut [f64], mut scratch: Scratch<'_>) {
     let values = scratch.values();
     system.integrals_at(x, values);
-    self::scales(system, x, scales, scratch);
+    scales_by(system.facts(), x, rows, scales, scratch);
     for (scale, value) in scales.iter_mut().zip(values) {
         let own = scale.max(value.abs());
         *scale = if own > 0.0 && own.is_finite() { own } else { 1.0 };
@@ -654,9 +694,16 @@ fn own_scales(system: &dyn DynamicalSystem, x: &[f64], scales: &mut [f64], mut s
 
 /// Puts sum_j |dF_i/dx_j| |x_j| of each integral, or 1 where that is not finite, with the sizes of entries for |x_j|, into `scales`.
 pub(crate) fn scales(system: &dyn DynamicalSystem, x: &[f64], scales: &mut [f64], mut scratch: Scratch<'_>) {
-    let (jacobian, sizes) = (scratch.rows(), scratch.state());
-    sizes_of(system, x, sizes, jacobian);
-    for (scale, row) in scales.iter_mut().zip(jacobian.chunks_exact(x.len())) {
+    let jacobian = scratch.rows();
+    system.jacobian_at(x, jacobian);
+    scales_by(system.facts(), x, jacobian, scales, scratch);
+}
+
+/// [`scales`], given the gradients of all integrals.
+fn scales_by(facts: &SystemFacts, x: &[f64], rows: &[f64], scales: &mut [f64], mut scratch: Scratch<'_>) {
+    let sizes = scratch.state();
+    sizes_by(facts, x, rows, sizes);
+    for (scale, row) in scales.iter_mut().zip(rows.chunks_exact(x.len())) {
         let sum: f64 = row.iter().zip(&*sizes).map(|(derivative, size)| derivative.abs() * size).sum();
         *scale = if sum.is_finite() { sum } else { 1.0 };
     }
