@@ -1,8 +1,8 @@
 //! Systems of units: by default a run takes the same steps in each of them.
 
 use fbint_runtime::{
-    Ensemble, Error, FeedbackSystem, Field, Integrator, Method, Run, Settings, Simulation, Snapshot, Tolerance, Vector,
-    feedback_system,
+    Ensemble, Error, FeedbackSystem, Field, GaussStages, Integrator, Method, Run, Settings, Simulation, Snapshot,
+    Tolerance, Vector, feedback_system,
 };
 use std::ops::ControlFlow;
 
@@ -44,6 +44,48 @@ struct Cart {
     g: f64,
 }
 
+/// A rotation beside a number that is made of rounding, in units of 1 / k, and hovers about 0.
+#[feedback_system(
+    state(x, y, z),
+    dynamics(
+        x = y * (1 + k * z),
+        y = -x * (1 + k * z),
+        z = ((x + y).sin() - x.sin() * y.cos() - x.cos() * y.sin()) / k - z,
+    ),
+)]
+struct Hovering {
+    k: f64,
+}
+
+/// A mass at rest but for the rounding of forces that cancel, and one on a spring.
+#[feedback_system(
+    coordinates(x, y),
+    velocities(v, w),
+    lagrangian = (v.powi(2) + w.powi(2) - y.powi(2)) / 2 - k * ((x + y).cos() - x.cos() * y.cos() + x.sin() * y.sin()),
+)]
+struct Balanced {
+    k: f64,
+}
+
+/// A sleigh on a slope: its skate does not slip sideways.
+#[feedback_system(
+    coordinates(x, y, angle),
+    velocities(turn, v, slip),
+    kinematics(
+        x = v * angle.cos() - slip * angle.sin(),
+        y = v * angle.sin() + slip * angle.cos(),
+        angle = turn,
+    ),
+    lagrangian = m * (v.powi(2) + (slip + a * turn).powi(2) + (b * turn).powi(2)) / 2 - m * g * x,
+    velocity_constraint(blade = slip),
+)]
+struct Sleigh {
+    m: f64,
+    a: f64,
+    b: f64,
+    g: f64,
+}
+
 /// The units of length, mass and time, in those of a declaration.
 #[derive(Clone, Copy, Debug)]
 struct Units {
@@ -62,6 +104,7 @@ impl Units {
 const LENGTH: [i32; 3] = [1, 0, 0];
 const MASS: [i32; 3] = [0, 1, 0];
 const NUMBER: [i32; 3] = [0, 0, 0];
+const VELOCITY: [i32; 3] = [1, 0, -1];
 const MOMENTUM: [i32; 3] = [1, 1, -1];
 const SPIN: [i32; 3] = [2, 1, -1];
 
@@ -81,18 +124,25 @@ fn all_units() -> Vec<Units> {
 const METHODS: [Method; 2] =
     [Method::DormandPrince { rtol: 1e-9, atol: None }, Method::Dop853 { rtol: 1e-9, atol: None }];
 
+/// These, and collocation with steps of this size.
+fn of_canonical(h: f64) -> Vec<Method> {
+    let stages = [GaussStages::Two, GaussStages::Four, GaussStages::Eight];
+    METHODS.into_iter().chain(stages.map(|stages| Method::Gauss { stages, h })).collect()
+}
+
 /// The largest difference of two states in units of the variables' sizes; `sizes` has that of each entry.
 fn difference(a: &[f64], b: &[f64], sizes: &[f64]) -> f64 {
     let entries = a.iter().zip(b).zip(sizes);
     entries.fold(0.0, |largest, ((a, b), size)| f64::max(largest, (a - b).abs() / size))
 }
 
-/// Runs a system in all units; `make` makes it and its start in units, of which the powers are those of the entries.
+/// Runs a system in all units by methods with steps of a size; `make` makes it and its start in units, of which the powers are those of the
+/// entries.
 fn same_in_all_units<S: FeedbackSystem>(
     make: impl Fn(Units) -> (S, Vec<f64>),
     powers: &[[i32; 3]],
     sizes: &[f64],
-    until: f64,
+    (until, methods): (f64, fn(f64) -> Vec<Method>),
 ) {
     let end = |units: Units, method: Method| -> (Vec<f64>, u64) {
         let (system, start) = make(units);
@@ -102,10 +152,12 @@ fn same_in_all_units<S: FeedbackSystem>(
         let back = Units { length: 1.0 / units.length, mass: 1.0 / units.mass, time: 1.0 / units.time };
         (state.into_iter().zip(powers).map(|(entry, powers)| back.of(entry, *powers)).collect(), run.steps())
     };
-    for method in METHODS {
-        let (expected, steps) = end(Units { length: 1.0, mass: 1.0, time: 1.0 }, method);
+    let methods_in = |units: Units| methods(until / 128.0 / units.time);
+    let one = Units { length: 1.0, mass: 1.0, time: 1.0 };
+    for (number, method) in methods_in(one).into_iter().enumerate() {
+        let (expected, steps) = end(one, method);
         for units in all_units() {
-            let (found, own) = end(units, method);
+            let (found, own) = end(units, methods_in(units)[number]);
             let error = difference(&found, &expected, sizes);
             assert!(error < 1e-10, "{method:?}, {units:?}: {error:e} after {own} and {steps} steps");
         }
@@ -121,7 +173,7 @@ fn a_molecule_is_the_same_in_all_units() {
         (molecule, vec![0.0, l / 2.0, 0.0, -l / 2.0, 0.0, 0.0, 0.0, 0.0])
     };
     let powers = [[LENGTH; 4], [MOMENTUM; 4]].concat();
-    same_in_all_units(make, &powers, &[1.0; 8], 3.0);
+    same_in_all_units(make, &powers, &[1.0; 8], (3.0, of_canonical));
 }
 
 #[test]
@@ -131,7 +183,7 @@ fn a_planet_is_the_same_in_all_units() {
         let start = [(0.6, LENGTH), (0.0, LENGTH), (0.0, MOMENTUM), (0.45, MOMENTUM)];
         (planet, start.map(|(number, powers)| units.of(number, powers)).to_vec())
     };
-    same_in_all_units(make, &[LENGTH, LENGTH, MOMENTUM, MOMENTUM], &[1.0, 1.0, 0.3, 0.3], 8.0);
+    same_in_all_units(make, &[LENGTH, LENGTH, MOMENTUM, MOMENTUM], &[1.0, 1.0, 0.3, 0.3], (8.0, of_canonical));
 }
 
 #[test]
@@ -140,7 +192,51 @@ fn lengths_beside_angles_are_the_same_in_all_units() {
         let (m, l, g) = (units.of(1.1, MASS), units.of(0.8, LENGTH), units.of(9.81, [1, 0, -2]));
         (Cart { m, l, g }, vec![units.of(0.2, LENGTH), 0.9, 0.0, 0.0])
     };
-    same_in_all_units(make, &[LENGTH, NUMBER, MOMENTUM, SPIN], &[1.0, 1.0, 3.0, 3.0], 1.5);
+    same_in_all_units(make, &[LENGTH, NUMBER, MOMENTUM, SPIN], &[1.0, 1.0, 3.0, 3.0], (1.5, of_canonical));
+}
+
+/// Iterations converge although a variable is made of rounding, however large or small that is.
+#[test]
+fn what_hovers_about_zero_lets_iterations_converge() {
+    let (until, start) = (42.0_f64, [0.5, 0.1, 0.0]);
+    let (sin, cos) = until.sin_cos();
+    let exact = [0.5 * cos + 0.1 * sin, 0.1 * cos - 0.5 * sin];
+    for k in [1e-20, 1e-6, 1.0, 1e6, 1e20] {
+        for h in [0.35, 0.3, 0.2] {
+            let (system, method) = (Hovering { k }, Method::Gauss { stages: GaussStages::Eight, h });
+            let end: [f64; 3] = Simulation::new(&system, start).unwrap().run(method, until).unwrap().state().into();
+            assert!(
+                difference(&end[..2], &exact, &[1.0; 2]) < 1e-11 && (k * end[2]).abs() < 1e-12,
+                "{k:e}, {h}: {end:?}"
+            );
+            let lanes = Ensemble::new(&system, [start; 3]).run(method, until).unwrap();
+            lanes
+                .ends()
+                .iter()
+                .for_each(|member| assert_eq!(member.as_ref().unwrap().state, end, "{k:e}, {h}: in lanes"));
+        }
+    }
+    for (k, h) in [(1e9, 0.1), (1e9, 0.01), (1e10, 0.01)] {
+        let start = [0.3, 0.8, 0.0, 0.0];
+        let run = Simulation::new(&Balanced { k }, start).unwrap().run(Method::DiscreteHamel { h }, 1.0).unwrap();
+        // The midpoint rule has this frequency; the forces are rounded by 1e-16 k.
+        let frequency = 2.0 * (h / 2.0).atan() / h;
+        let (end, noise): ([f64; 4], f64) = (run.state().into(), 1e-15 * k);
+        assert!((end[1] - 0.8 * frequency.cos()).abs() < noise, "{k:e}, {h}: {end:?}");
+        assert!((end[0] - 0.3).abs() < noise, "{k:e}, {h}: {end:?}");
+    }
+}
+
+#[test]
+fn a_sleigh_is_the_same_in_all_units() {
+    let make = |units: Units| {
+        let (m, g) = (units.of(1.3, MASS), units.of(2.0, [1, 0, -2]));
+        let sleigh = Sleigh { m, a: units.of(0.4, LENGTH), b: units.of(0.5, LENGTH), g };
+        let (turn, v) = (units.of(1.5, [0, 0, -1]), units.of(0.7, VELOCITY));
+        (sleigh, vec![units.of(0.2, LENGTH), 0.0, 0.3, turn, v])
+    };
+    let powers = [LENGTH, LENGTH, NUMBER, [0, 0, -1], VELOCITY];
+    same_in_all_units(make, &powers, &[1.0; 5], (3.0, |h| vec![Method::DiscreteHamel { h }]));
 }
 
 /// A start off its constraints is refused, and one that rounding takes off them is not.

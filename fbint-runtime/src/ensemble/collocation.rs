@@ -12,8 +12,7 @@ use crate::numbers::entries::Entries;
 use crate::numbers::lanes::{Lanes, Mask};
 use crate::numbers::linear::{filled, from_slice};
 use crate::numbers::scalar::Scalar;
-use crate::system::SystemFacts;
-use crate::system::{FeedbackSystem, Vector};
+use crate::system::{FeedbackSystem, StateEntry, SystemFacts, Vector};
 
 /// The collocations of all members.
 pub(super) struct Collocations<S: FeedbackSystem>(Vec<MemberCollocation<S>>);
@@ -36,7 +35,9 @@ impl<S: FeedbackSystem> Collocations<S> {
     ) -> Self {
         let member = |lane| {
             let state: Vector<S> = in_lane(starts, lane);
-            let mut collocation = Collocation::new(coefficients, h, facts.of_state::<S, _>(&state));
+            let continues = |entry| StateEntry::continues(facts.state, entry);
+            let own = facts.of_state::<S, _>(&state);
+            let mut collocation = Collocation::new(coefficients, h, own, continues, facts.clock);
             collocation.learn_velocities(fields.coordinates(), |x| rates_of_member(fields, lane, x));
             MemberCollocation { state, collocation, is_done: false }
         };

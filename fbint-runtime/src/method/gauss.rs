@@ -38,7 +38,8 @@ impl<'f, F: Field> GaussMethod<'f, F> {
         let rates = field.in_lanes(coefficients.stages()).unwrap_or_else(|| one_by_one());
         #[cfg(not(feature = "lanes"))]
         let rates = one_by_one();
-        let mut collocation = Collocation::new(coefficients, h, own(field, x));
+        let continues = |entry| field.continues_variable(entry);
+        let mut collocation = Collocation::new(coefficients, h, own(field, x), continues, field.clock());
         collocation.learn_velocities(field.coordinates(), |x| field.value(&from_slice(x)).as_ref().to_vec());
         Self { field, rates, collocation }
     }

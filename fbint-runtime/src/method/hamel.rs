@@ -21,15 +21,20 @@ use crate::method::advance::Advance;
 use crate::numbers::entries::Entries;
 #[cfg(feature = "std")]
 use crate::numbers::linear::from_slice;
-use crate::numbers::linear::{Lu, filled, largest, sum};
-use crate::system::{FeedbackSystem, HamelFunctions, HamelSystem, PreparedSystem, StateRole, Vector};
+use crate::numbers::linear::{Lu, difference, filled, largest, sum};
+use crate::stages::tolerance::{largest_of_variables, nudged};
+use crate::system::{FeedbackSystem, HamelFunctions, HamelSystem, PreparedSystem, StateEntry, StateRole, Vector};
 #[cfg(feature = "std")]
 use crate::system::{IntegralKind, SystemFacts};
 
 /// Newton's iterations that a step may take.
 const MOST_ITERATIONS: u32 = 50;
-/// Updates that are larger than this, relative to the state, and do not shrink have not converged.
+/// An update that is larger than this part of the size of its variable, and does not shrink, has not converged,
 const ROUNDING: f64 = 1e-9;
+/// unless it is at most as many times the rounding of the entry: that hovers about 0.
+const ROUNDINGS: f64 = 1e3;
+/// The number of places at which roundings are compared.
+const PLACES: u32 = 8;
 
 /// The discrete Hamel integrator of a Lagrangian system, one step at a time. Nothing allocates.
 ///
@@ -215,11 +220,15 @@ fn solve<S: FeedbackSystem>(
     t: f64,
     mut x: Vector<S>,
 ) -> Result<(Vector<S>, u32), StepFailure> {
-    let mut before = f64::INFINITY;
-    let mut size = f64::INFINITY;
+    let residual_at = |x: &Vector<S>| -> Vector<S> {
+        let (momenta, rates) = ((functions.momentum_state)(system, x), (functions.momentum_rates)(system, x));
+        Entries::from_fn(|i| ((momenta[i] - z.node[i]) - t * rates[i]) + z.excess[i])
+    };
+    let entries = system.facts().state;
+    // The largest update before, in units of what each entry may be off by, and the rounding of the entries, as far as it was measured.
+    let (mut before, mut roundings): (f64, Vector<S>) = (f64::INFINITY, filled(0.0));
     for iteration in 1..=MOST_ITERATIONS {
-        let (momenta, rates) = ((functions.momentum_state)(system, &x), (functions.momentum_rates)(system, &x));
-        let residual: Vector<S> = Entries::from_fn(|i| ((momenta[i] - z.node[i]) - t * rates[i]) + z.excess[i]);
+        let residual = residual_at(&x);
         if residual.as_ref().iter().all(|entry| *entry == 0.0) {
             return Ok((x, iteration));
         }
@@ -227,23 +236,43 @@ fn solve<S: FeedbackSystem>(
         let of_rates = (functions.momentum_rates_jacobian)(system, &x);
         let matrix: Vector<S, Vector<S>> =
             Entries::from_fn(|i| Entries::from_fn(|j| of_momenta[i][j] - t * of_rates[i][j]));
-        let update: Vector<S> = Lu::new(matrix).solve(&residual, system.facts().state.len());
-        size = largest(&update);
+        let update: Vector<S> = Lu::new(matrix).solve(&residual, entries.len());
+        let next = sum(&x, -1.0, &update);
+        let update_size = in_tolerances(entries, &update, [&x, &next], &roundings);
         let is_finite = update.as_ref().iter().all(|entry| entry.is_finite());
-        if !is_finite || size >= before {
-            // Rounding is all that is left, or the iteration leads nowhere.
-            let is_small = before <= ROUNDING * (largest(&x) + before);
-            return if is_small {
-                Ok((x, iteration))
-            } else {
-                Err(StepFailure::NotConverged { residual: largest(&residual) })
-            };
+        if is_finite && update_size < before {
+            (x, before) = (next, update_size);
+        } else if before <= 1.0 {
+            // Rounding is all that is left.
+            return Ok((x, iteration));
+        } else if is_finite {
+            // The iteration leads nowhere, or an entry hovers about 0.
+            for place in PLACES * iteration..PLACES * (iteration + 1) {
+                let beside = difference(&residual_at(&nudged(&x, None, place.into())), &residual);
+                let change: Vector<S> = Lu::new(matrix).solve(&beside, entries.len());
+                roundings = Entries::from_fn(|i| roundings[i].max(change[i].abs()));
+            }
+            before = f64::INFINITY;
+        } else {
+            return Err(StepFailure::NotConverged { residual: largest(&residual) });
         }
-        x = sum(&x, -1.0, &update);
-        before = size;
     }
-    let is_small = size <= ROUNDING * largest(&x);
-    if is_small { Ok((x, MOST_ITERATIONS)) } else { Err(StepFailure::NotConverged { residual: size }) }
+    if before <= 1.0 {
+        Ok((x, MOST_ITERATIONS))
+    } else {
+        Err(StepFailure::NotConverged { residual: largest(&residual_at(&x)) })
+    }
+}
+
+/// The largest entry of an update from one state to another in units of what it may be off by: a part of the size of its variable, or a
+/// number of roundings.
+fn in_tolerances<V: Entries<f64>>(entries: &[StateEntry], update: &V, states: [&V; 2], roundings: &V) -> f64 {
+    let sizes = states.map(|state| largest_of_variables(state, |entry| StateEntry::continues(entries, entry)));
+    let in_tolerance = |i: usize| {
+        let tolerance = (ROUNDING * sizes[0][i].max(sizes[1][i])).max(ROUNDINGS * roundings[i]);
+        if update[i] == 0.0 { 0.0 } else { update[i].abs() / tolerance }
+    };
+    (0..V::LEN).map(in_tolerance).fold(0.0, f64::max)
 }
 
 #[cfg(feature = "std")]

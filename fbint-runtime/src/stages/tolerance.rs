@@ -297,7 +297,7 @@ pub(crate) fn largest_of_variables<V: Entries<T>, T: Larger>(x: &V, continues: i
 
 /// Replaces each entry by the largest of its variable.
 #[inline(always)]
-fn spread_largest<T: Larger>(entries: &mut [T], continues: impl Fn(usize) -> bool) {
+pub(crate) fn spread_largest<T: Larger>(entries: &mut [T], continues: impl Fn(usize) -> bool) {
     entries.iter_mut().for_each(|entry| *entry = entry.abs());
     let mut before = None;
     for (i, entry) in entries.iter_mut().enumerate() {
@@ -320,7 +320,7 @@ pub(crate) fn nudged<V: Entries<f64>>(state: &V, clock: Option<usize>, attempts:
     V::from_fn(|i| nudged_entry(state[i], i, clock, attempts))
 }
 
-fn nudged_entry(entry: f64, i: usize, clock: Option<usize>, attempts: u64) -> f64 {
+pub(crate) fn nudged_entry(entry: f64, i: usize, clock: Option<usize>, attempts: u64) -> f64 {
     let roundings = 2 + (attempts.wrapping_add(i as u64)) % 7;
     if clock == Some(i) { entry } else { entry * (1.0 + roundings as f64 * f64::EPSILON) }
 }

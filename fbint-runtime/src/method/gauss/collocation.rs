@@ -11,13 +11,15 @@ use crate::field::StageRates;
 use crate::numbers::lanes::Lanes;
 use crate::numbers::linear::largest;
 use crate::numbers::scalar::Scalar;
+use crate::stages::tolerance::{nudged_entry, spread_largest};
 
 /// Iterations that a step may take.
 const MOST_ITERATIONS: u32 = 50;
-/// An entry that still changes by this fraction of itself has not converged,
+/// An entry that still changes by this fraction of the size of its variable has not converged,
 const ROUNDING: f64 = 1e-9;
-/// unless it is this fraction of the largest: there it may be nothing but the rounding of others.
-const NOISE: f64 = 1e-13;
+/// unless that is at most as many times the rounding of its rate in the step: the entry hovers about 0.
+const ROUNDINGS: f64 = 1e3;
+
 /// Steps by collocation, of states that are slices. Arrays of stages have for each entry of the state the numbers of all stages, side by
 /// side, so that a compiler takes several at once.
 pub(crate) struct Collocation {
@@ -44,6 +46,14 @@ pub(crate) struct Collocation {
     /// For each entry of the state, the largest of the last changes of the Y_i, and the least that this has been.
     changes: Vec<f64>,
     least_changes: Vec<f64>,
+    /// The entries that belong to the variable of the one before, and the time.
+    continues: Vec<bool>,
+    clock: Option<usize>,
+    /// The size of the variable of each entry in the stages.
+    sizes: Vec<f64>,
+    /// f near the stages, and how far it was from f in them, for each entry: its rounding, as far as it was measured in a step.
+    nudged_rates: Vec<f64>,
+    roundings: Vec<f64>,
     /// The evaluations of the field in the last step.
     pub(super) evaluations: u64,
 }
@@ -122,6 +132,10 @@ enum Phase {
     Start,
     /// For the next iteration.
     Iteration { number: u32, was_less: bool },
+    /// For the rounding of the rates: the stages are off by a few roundings.
+    Nudged { number: u32 },
+    /// For the next iteration, and to be compared with those before.
+    Compared { number: u32 },
     /// For the increments of the step.
     End,
     /// For the reason why the iteration leads nowhere: all stages are where the step begins.
@@ -129,7 +143,14 @@ enum Phase {
 }
 
 impl Collocation {
-    pub(crate) fn new(coefficients: Coefficients, h: f64, x: &[f64]) -> Self {
+    /// Steps of size `h` from a state. `continues` marks the entries that belong to the variable of the one before; the clock is the time.
+    pub(crate) fn new(
+        coefficients: Coefficients,
+        h: f64,
+        x: &[f64],
+        continues: impl Fn(usize) -> bool,
+        clock: Option<usize>,
+    ) -> Self {
         let (entries, of_stages) = (vec![0.0; x.len()], vec![0.0; coefficients.stages() * x.len()]);
         Self {
             coefficients,
@@ -145,17 +166,23 @@ impl Collocation {
             velocities: Vec::new(),
             increments: of_stages.clone(),
             stages: of_stages.clone(),
+            nudged_rates: of_stages.clone(),
             rates: of_stages,
             changes: entries.clone(),
-            least_changes: entries,
+            least_changes: entries.clone(),
+            continues: (0..x.len()).map(continues).collect(),
+            clock,
+            sizes: entries.clone(),
+            roundings: entries,
             evaluations: 0,
         }
     }
 
     /// This method at another state, which knows nothing of the step before.
     pub(super) fn anew(&self, x: &[f64]) -> Self {
-        let Self { coefficients, coordinates, h, .. } = *self;
-        Self { coordinates, velocities: self.velocities.clone(), ..Self::new(coefficients, h, x) }
+        let Self { coefficients, coordinates, h, clock, .. } = *self;
+        let anew = Self::new(coefficients, h, x, |entry| self.continues[entry], clock);
+        Self { coordinates, velocities: self.velocities.clone(), ..anew }
     }
 
     /// Learns how the rates of the first entries follow from the momenta after them, where they are linear in these and depend on nothing
@@ -243,6 +270,7 @@ impl Collocation {
     fn begin_iteration<T: Part, const PARTS: usize, const STAGES: usize>(&mut self, x: &[f64]) {
         self.place_stages::<T, PARTS, STAGES>(x);
         self.least_changes.fill(f64::INFINITY);
+        self.roundings.fill(0.0);
         self.phase = Phase::Iteration { number: 0, was_less: true };
     }
 
@@ -252,6 +280,13 @@ impl Collocation {
         x: &mut [f64],
         h: f64,
     ) -> Option<Result<(), StepFailure>> {
+        if let Phase::Nudged { number } = self.phase {
+            self.evaluations += STAGES as u64;
+            std::mem::swap(&mut self.nudged_rates, &mut self.rates);
+            self.place_stages::<T, PARTS, STAGES>(x);
+            self.phase = Phase::Compared { number };
+            return None;
+        }
         self.take_rates::<T, PARTS, STAGES>();
         let (number, was_less) = match self.phase {
             Phase::Start => {
@@ -261,6 +296,10 @@ impl Collocation {
             Phase::End => return Some(self.finish::<STAGES>(x, h)),
             Phase::Failure => return Some(Err(self.failure())),
             Phase::Iteration { number, was_less } => (number, was_less),
+            Phase::Nudged { number } | Phase::Compared { number } => {
+                self.measure::<STAGES>();
+                (number, false)
+            }
         };
         let IterationChange { total, is_less } = self.place_stages::<T, PARTS, STAGES>(x);
         if total == 0.0 {
@@ -268,8 +307,11 @@ impl Collocation {
         }
         let has_time = number < MOST_ITERATIONS && total.is_finite();
         let may_end = !has_time || !is_less && !was_less;
-        self.phase = if may_end && self.has_converged::<STAGES>() {
+        self.phase = if may_end && self.has_converged::<STAGES>(h) {
             Phase::End
+        } else if may_end && has_time {
+            self.nudge::<STAGES>(number);
+            Phase::Nudged { number: number + 1 }
         } else if has_time {
             Phase::Iteration { number: number + 1, was_less: is_less }
         } else {
@@ -339,10 +381,32 @@ impl Collocation {
     }
 
     /// Whether the last changes were as small as rounding.
-    fn has_converged<const STAGES: usize>(&self) -> bool {
-        let noise = NOISE * largest(&self.stages);
-        let mut entries = self.changes.iter().zip(rows::<STAGES>(&self.stages));
-        entries.all(|(change, stages)| *change <= (ROUNDING * largest(stages)).max(noise))
+    fn has_converged<const STAGES: usize>(&mut self, h: f64) -> bool {
+        let Self { sizes, stages, continues, changes, roundings, .. } = self;
+        sizes.iter_mut().zip(rows::<STAGES>(stages)).for_each(|(size, stages)| *size = largest(stages));
+        spread_largest(sizes, |entry| continues[entry]);
+        let mut entries = changes.iter().zip(sizes).zip(roundings);
+        entries.all(|((change, size), rounding)| *change <= (ROUNDING * *size).max(ROUNDINGS * h.abs() * *rounding))
+    }
+
+    /// Moves the stages by a few roundings, each by other ones, and each time.
+    #[cold]
+    fn nudge<const STAGES: usize>(&mut self, times: u32) {
+        for (entry, stages) in rows_mut::<STAGES>(&mut self.stages).iter_mut().enumerate() {
+            let places = u64::from(times)..;
+            places.zip(stages).for_each(|(place, stage)| *stage = nudged_entry(*stage, entry, self.clock, place));
+        }
+    }
+
+    /// Takes the rounding of the rates, which are those beside the stages and in them.
+    #[cold]
+    fn measure<const STAGES: usize>(&mut self) {
+        let rates = rows::<STAGES>(&self.rates).iter().zip(rows::<STAGES>(&self.nudged_rates));
+        for ((rates, nudged), rounding) in rates.zip(&mut self.roundings) {
+            let mut changes = *rates;
+            changes.iter_mut().zip(nudged).for_each(|(change, nudged)| *change = (*change - nudged).abs());
+            *rounding = rounding.max(largest_of(changes));
+        }
     }
 
     /// Why the iteration has led nowhere.
