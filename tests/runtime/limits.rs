@@ -47,6 +47,97 @@ fn a_pulse_on_what_rests_is_not_passed_by() {
     }
 }
 
+/// A mass on a spring that swings, and one at rest beside it, which a pulse of the impulse 1 kicks at t = 5.
+#[feedback_system(
+    coordinates(q: [2]), momenta(p: [2]), time(t),
+    hamiltonian = (p.norm_squared() + w.powi(2) * q[0].powi(2) + q[1].powi(2)) / 2,
+    force(p = vector![0, (-((t - 5) / s).powi(2)).exp() / (s * PI.sqrt())]),
+    derivatives, taylor,
+)]
+struct Beside {
+    w: f64,
+    s: f64,
+}
+
+/// The same with a force that is switched on and off.
+#[feedback_system(
+    coordinates(x, y), momenta(p, r), time(t),
+    hamiltonian = (p.powi(2) + r.powi(2) + w.powi(2) * x.powi(2) + y.powi(2)) / 2,
+    force(r = if t > 5 && t < 5 + s { 1 / s } else { 0 }),
+    derivatives, taylor,
+)]
+struct Switched {
+    w: f64,
+    s: f64,
+}
+
+/// The same with a motor.
+#[feedback_system(
+    coordinates(x, y), momenta(p, r), input(push),
+    hamiltonian = (p.powi(2) + r.powi(2) + w.powi(2) * x.powi(2) + y.powi(2)) / 2,
+    force(r = push),
+    derivatives,
+)]
+struct Motor {
+    w: f64,
+}
+
+/// What moves beside it takes steps of any length: none at all, and a swing that is as fast, or a tenth.
+const BESIDE: [(f64, f64); 3] = [(1.0, 0.0), (1.0, 1.0), (0.1, 1.0)];
+
+#[test]
+fn a_pulse_on_a_part_at_rest_is_not_passed_by() {
+    let sized = [
+        Method::DormandPrince { rtol: 1e-9, atol: None },
+        Method::Dop853 { rtol: 1e-9, atol: None },
+        Method::Taylor { tolerance: 1e-12 },
+    ];
+    for (w, x) in BESIDE {
+        for until in [10.0_f64, 30.0] {
+            for method in CONTROLLED.into_iter().chain(sized) {
+                // A Taylor series at the start of a step sees less of it than stages do.
+                let s = if matches!(method, Method::Taylor { .. }) { 2e-3 } else { 4e-4 } * until;
+                let exact = (-0.25 * s * s).exp() * (until - 5.0).sin();
+                let start = BesideState { q: [x, 0.0].into(), ..BesideState::default() };
+                let beside = Beside { w, s };
+                let run = Simulation::new(&beside, start).unwrap().run(method, until).unwrap();
+                let found = run.state().q[1];
+                assert!((found - exact).abs() < 1e-5, "{method:?}, w = {w}, {x}: {found} instead of {exact}");
+                assert!(run.steps() < 8000, "{method:?}: {}", run.steps());
+                let lanes = Ensemble::new(&beside, [start; 5]).run(method, until).unwrap();
+                for end in lanes.ends() {
+                    assert_eq!(BesideState::from(end.as_ref().unwrap().state), run.state(), "{method:?}");
+                }
+            }
+        }
+    }
+}
+
+/// However short the pulse is: steps end where a force switches, and where a table does.
+#[test]
+fn short_pulses_of_switches_and_tables_are_seen() {
+    let (until, s) = (100.0_f64, 1e-4);
+    let exact = ((until - 5.0 - s).cos() - (until - 5.0).cos()) / s;
+    for (w, x) in BESIDE {
+        for method in CONTROLLED.into_iter().chain([Method::Taylor { tolerance: 1e-12 }, Method::Rk4 { h: 0.05 }]) {
+            let start = SwitchedState { x, ..SwitchedState::default() };
+            let run = Simulation::new(&Switched { w, s }, start).unwrap().run(method, until).unwrap();
+            let found = run.state().y;
+            assert!((found - exact).abs() < 1e-5, "{method:?}, w = {w}, {x}: {found} instead of {exact}");
+            // A table of a fixed step must not jump within it.
+            if matches!(method, Method::Rk4 { .. } | Method::Taylor { .. }) {
+                continue;
+            }
+            let start = MotorState { x, ..MotorState::default() };
+            let rows = [(0.0, 0.0), (5.0, 1.0 / s), (5.0 + s, 0.0)].map(|(time, push)| (time, MotorInput { push }));
+            let table = Held::new(rows, until).unwrap();
+            let run = Simulation::new(&Motor { w }, start).unwrap().input(table).run(method, until).unwrap();
+            let found = run.state().y;
+            assert!((found - exact).abs() < 1e-5, "{method:?}, w = {w}, {x}: {found} by a table");
+        }
+    }
+}
+
 #[test]
 fn members_in_lanes_have_the_limits_of_their_runs() {
     let pulses: Vec<Pulse> = (1..=11).map(|member| Pulse { s: 0.002 * f64::from(member) }).collect();
