@@ -172,7 +172,7 @@ pub use system::dynamical_system::{FlatSystem, with_allocated};
 pub use system::lagrangian::LagrangianSystem;
 pub use system::short_form::ShortForm;
 #[doc(hidden)]
-pub use system::taylor::{NOT_GENERATED, PastOrders, TaylorFunctions};
+pub use system::taylor::PastOrders;
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub use system::taylor::{SumGroup, order_sums};
@@ -183,7 +183,7 @@ pub use system::{
     PreparedSystem, ShapeKind, StateEntry, StateRole, SwitchingSystem, Vector,
 };
 #[doc(hidden)]
-pub use system::{HamelFunctions, LagrangianFunctions};
+pub use system::{HamelFunctions, LagrangianFunctions, NOT_GENERATED, TaylorFunctions};
 
 /// The traits whose methods everyday code calls: `use fbint_runtime::prelude::*;`.
 pub mod prelude {

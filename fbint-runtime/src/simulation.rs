@@ -65,6 +65,7 @@ pub use self::snapshot::{Moment, Snapshot};
 use self::stepper::StepEnds;
 use self::steppers::StepControl;
 use self::switching::{Switched, append};
+#[cfg(feature = "ensemble")]
 pub(crate) use self::taylor_steps::without_series;
 use crate::error::Error;
 use crate::field::driver::{Driven, Signal};

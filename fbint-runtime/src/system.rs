@@ -12,8 +12,7 @@ pub use self::facts::{
     Conservation, CrossingDirection, DeclaredEvent, DeclaredShape, Evidence, Integral, IntegralKind, KineticEnergy,
     Operations, ShapeKind, StateEntry, StateRole, SystemFacts,
 };
-pub use self::lagrangian::LagrangianFunctions;
 pub use self::traits::{
     ControlledSystem, DrivenSystem, FeedbackLaw, FeedbackSystem, GeneratedSystem, HamelFunctions, HamelSystem,
-    Integrals, PreparedSystem, SwitchingSystem, Vector,
+    Integrals, LagrangianFunctions, NOT_GENERATED, PreparedSystem, SwitchingSystem, TaylorFunctions, Vector,
 };

@@ -41,6 +41,7 @@ pub(crate) mod flat;
 #[cfg(feature = "std")]
 mod land;
 mod landing;
+mod proportion;
 mod settle;
 
 use core::cell::Cell;
@@ -51,12 +52,13 @@ use derive_where::derive_where;
 #[cfg(feature = "std")]
 pub(crate) use self::land::{Land, Landed, Lander, LandingMemory};
 use self::landing::DoubtfulStep;
+pub(crate) use self::landing::Landing;
 #[cfg(feature = "ensemble")]
-pub(crate) use self::landing::{LEFT, ROUNDING};
-pub(crate) use self::landing::{Landing, MOST, USUAL};
-pub use self::landing::{LeftOutReason, Omission};
+pub(crate) use self::proportion::{LEFT, ROUNDING};
+pub use self::proportion::{LeftOutReason, Omission};
+pub(crate) use self::proportion::{MOST, USUAL};
 #[cfg(feature = "std")]
-pub(crate) use self::landing::{Move, furthest, is_within};
+pub(crate) use self::proportion::{Move, furthest, is_within};
 #[cfg(feature = "std")]
 use self::settle::Onto;
 use crate::hold::rounding::{Rounding, UNBOUNDED};

@@ -1,4 +1,4 @@
-//! Error control: steps that are tried until their error is small enough, whatever their states are stored in.
+//! Error control: steps are tried until their error is small enough, however states are stored.
 
 use crate::error::failure::StepFailure;
 use crate::field::{ALWAYS, Driver, Field};
@@ -84,7 +84,7 @@ impl Progress {
 /// compiled once and not for each kind of end.
 pub(crate) type EndProjection<'p, V> = dyn FnMut(&V, &V, f64, &mut V) + 'p;
 
-/// What error control asks of steps, whatever their states are stored in.
+/// The operations that error control needs, however states are stored.
 pub(crate) trait Attempts {
     /// A state.
     type State;

@@ -15,8 +15,7 @@ use crate::method::settings::{ErrorControl, GeometricMap, Stepping};
 use crate::numbers::entries::Entries;
 use crate::stages::step_size::StepLimits;
 use crate::stages::tolerance::Tolerance;
-use crate::system::taylor::NOT_GENERATED;
-use crate::system::{FeedbackSystem, Vector};
+use crate::system::{FeedbackSystem, NOT_GENERATED, Vector};
 
 /// The settings of a method that a simulation changes.
 pub(super) struct StepControl<'m, V> {

@@ -1,10 +1,8 @@
 //! The mass matrix and the inverse dynamics of Lagrangian systems.
 
-use derive_where::derive_where;
-
 use crate::numbers::entries::{Entries, Entry};
 use crate::numbers::scalar::Scalar;
-use crate::system::traits::{FeedbackSystem, Vector};
+use crate::system::traits::{FeedbackSystem, LagrangianFunctions, Vector};
 
 /// A Lagrangian system, with velocities xi in its state: `M(q, xi) xi' = b(q, xi, t) + A^T lambda`, with the reactions `A^T lambda` of
 /// constraints. The guide has an example, on the page
@@ -30,19 +28,6 @@ pub trait LagrangianSystem: FeedbackSystem {
         x: &Vector<Self, T>,
         accelerations: &Self::Velocities<T>,
     ) -> Self::Velocities<T>;
-}
-
-/// Puts what follows from a state and accelerations into a list.
-type OfAccelerations<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>, &[f64], &mut [f64]);
-
-/// The functions of a [`LagrangianSystem`] on slices, for programs that find out at run time whether a system has them.
-#[doc(hidden)]
-#[derive_where(Clone, Copy)]
-pub struct LagrangianFunctions<S: FeedbackSystem> {
-    /// [`LagrangianSystem::mass_matrix`], row by row.
-    pub mass_matrix: fn(&S::Prepared<f64>, &Vector<S>, &mut [f64]),
-    /// [`LagrangianSystem::inverse_dynamics`] for accelerations.
-    pub inverse_dynamics: OfAccelerations<S>,
 }
 
 impl<S: LagrangianSystem> LagrangianFunctions<S> {

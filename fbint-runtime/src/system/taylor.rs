@@ -4,11 +4,11 @@
 //! operation of the field (Jorba and Zou, Experimental Mathematics 14, 2005). Most of the work is in sums of products of coefficients, which
 //! are independent of one another: generated code takes four at a time.
 
-use derive_where::derive_where;
-
 use crate::numbers::four::FourLanes;
 use crate::numbers::scalar::Scalar;
 use crate::system::derivatives::{DifferentiableSystem, PreparedDirection};
+#[cfg(feature = "std")]
+use crate::system::traits::{NOT_GENERATED, TaylorFunctions};
 use crate::system::{FeedbackSystem, Vector};
 
 /// The highest order: beyond, coefficients of doubles say nothing.
@@ -96,23 +96,6 @@ pub trait TaylorTangents: TaylorSystem + DifferentiableSystem {
     );
 }
 
-/// Expands the solution from the parameters of the field, into coefficients, with memory.
-type ExpandPrepared<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &[f64], &mut [f64], &mut [FourLanes]);
-
-/// [`TaylorSystem`] as data, for runs, whose methods are chosen at run time.
-#[doc(hidden)]
-#[derive_where(Clone, Copy, Debug)]
-pub struct TaylorFunctions<S: FeedbackSystem> {
-    /// The number of vectors of memory that each order takes.
-    pub columns: usize,
-    /// [`TaylorSystem::SWITCHES`].
-    pub switches: usize,
-    /// [`TaylorSystem::WATCHED`].
-    pub watched: usize,
-    /// [`TaylorSystem::taylor_coefficients`] with all coefficients in one list.
-    pub expand: ExpandPrepared<S>,
-}
-
 /// The rows of the orders before an order n, for sums over j = 1 .. n - 1 of what row j has times what row n - j has.
 ///
 /// Row 0 is 0, and stands in for rows that do not exist where n is small, so that nothing branches. The rows that were computed last are
@@ -179,9 +162,6 @@ impl<'m, E, const K: usize> Iterator for Pairs<'m, E, K> {
         Some((a, b))
     }
 }
-
-/// Why a system has no series.
-pub const NOT_GENERATED: &str = "its Taylor series are not generated; declare it with the key `taylor`";
 
 /// The Taylor series of the solutions of a field.
 #[cfg(feature = "std")]

@@ -9,10 +9,9 @@ use core::fmt;
 use derive_where::derive_where;
 
 use crate::numbers::entries::{Entries, Entry};
+use crate::numbers::four::FourLanes;
 use crate::numbers::scalar::Scalar;
 use crate::system::facts::{DeclaredEvent, SystemFacts};
-use crate::system::lagrangian::LagrangianFunctions;
-use crate::system::taylor::{NOT_GENERATED, TaylorFunctions};
 
 /// A flat state of the system `S`: an array with an entry for each of [`SystemFacts::state`].
 pub type Vector<S, T = f64> = <S as FeedbackSystem>::Vector<T>;
@@ -355,6 +354,39 @@ pub trait HamelSystem: FeedbackSystem {
         system: &Self::Prepared<T>,
         x: &Vector<Self, T>,
     ) -> Vector<Self, Vector<Self, T>>;
+}
+
+/// Puts what follows from a state and accelerations into a list.
+type OfAccelerations<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>, &[f64], &mut [f64]);
+
+/// The functions of a [`LagrangianSystem`](crate::LagrangianSystem) on slices, for programs that find out at run time whether a system has them.
+#[doc(hidden)]
+#[derive_where(Clone, Copy)]
+pub struct LagrangianFunctions<S: FeedbackSystem> {
+    /// [`LagrangianSystem::mass_matrix`](crate::LagrangianSystem::mass_matrix), row by row.
+    pub mass_matrix: fn(&S::Prepared<f64>, &Vector<S>, &mut [f64]),
+    /// [`LagrangianSystem::inverse_dynamics`](crate::LagrangianSystem::inverse_dynamics) for accelerations.
+    pub inverse_dynamics: OfAccelerations<S>,
+}
+
+/// Why a system has no series.
+pub const NOT_GENERATED: &str = "its Taylor series are not generated; declare it with the key `taylor`";
+
+/// Expands the solution from the parameters of the field, into coefficients, with memory.
+type ExpandPrepared<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &[f64], &mut [f64], &mut [FourLanes]);
+
+/// [`TaylorSystem`](crate::TaylorSystem) as data, for runs, whose methods are chosen at run time.
+#[doc(hidden)]
+#[derive_where(Clone, Copy, Debug)]
+pub struct TaylorFunctions<S: FeedbackSystem> {
+    /// The number of vectors of memory that each order takes.
+    pub columns: usize,
+    /// [`TaylorSystem::SWITCHES`](crate::TaylorSystem::SWITCHES).
+    pub switches: usize,
+    /// [`TaylorSystem::WATCHED`](crate::TaylorSystem::WATCHED).
+    pub watched: usize,
+    /// [`TaylorSystem::taylor_coefficients`](crate::TaylorSystem::taylor_coefficients) with all coefficients in one list.
+    pub expand: ExpandPrepared<S>,
 }
 
 /// The functions of a [`HamelSystem`], for programs that find out at run time whether a system has them.

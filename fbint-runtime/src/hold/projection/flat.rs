@@ -1,6 +1,6 @@
 //! The projection after each step of a system on slices of any length: the work of [`Projector`](super::Projector), in lists.
 
-use super::landing::{MOST, Omission, USUAL};
+use super::proportion::{MOST, Omission, USUAL};
 use super::settle::{Doubt, Level, Onto, Projection as Projected};
 use super::{LAST, Land, Landed, LandingMemory, Projection, SPIKE, mean_with, with_spikes};
 use crate::hold::rounding::{squares_of_field, squares_of_rounding};

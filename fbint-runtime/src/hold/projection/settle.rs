@@ -3,15 +3,17 @@
 use core::cell::RefCell;
 use core::num::NonZeroU32;
 
-use super::landing::{
-    LEAST_PART, LeftOutReason, MOST_DAMPED, Move, Omission, ROUNDING, comes_closer, find_jumps, furthest, worst,
-};
+use super::proportion::{LeftOutReason, Move, Omission, ROUNDING, comes_closer, find_jumps, furthest, worst};
 use crate::hold::consistent_start::{go_onto_constraints, put_targets};
 use crate::hold::rounding::{UNBOUNDED, squares_of_rounding};
 use crate::numbers::larger::Larger;
 use crate::numbers::linear::{add, not_finite};
 use crate::numbers::scalar::Scalar;
 use crate::system::dynamical_system::{DynamicalSystem, Scratch};
+
+/// The most Gauss-Newton steps of a damped projection, and the least part of one.
+const MOST_DAMPED: usize = 12;
+const LEAST_PART: f64 = 1.0 / 64.0;
 
 /// A projection onto F = `targets` in some iterations, with S = diag(`variances`) and R = diag(`noise`). Lists may be followed by zeros.
 #[derive(Clone, Copy)]
@@ -178,7 +180,7 @@ pub(super) struct Doubt<'d> {
     pub(super) variances: &'d [f64],
     /// The variances if forces switch within the step.
     pub(super) switching: &'d [f64],
-    /// What the field adds to R in a step of size 1.
+    /// The part that the field adds to R in a step of size 1.
     pub(super) noise_by_field: &'d [f64],
     pub(super) h: f64,
 }
@@ -327,7 +329,7 @@ impl Doubt<'_> {
             to.state.copy_from_slice(self.end);
         }
         put_targets(self.system, to.state, level.targets);
-        // In the place of what is left, which is found after it.
+        // `left` is free until the violation is evaluated.
         to.left.copy_from_slice(level.targets);
         squares_of_rounding(self.system, to.state, to.left);
         for (noise, own) in level.noise.iter_mut().zip(&*to.left) {
