@@ -6,6 +6,8 @@
 pub(crate) mod dependence;
 pub(crate) mod extremes;
 pub(crate) mod failure;
+#[cfg(feature = "std")]
+pub(crate) mod memory;
 
 use core::fmt;
 
@@ -250,17 +252,16 @@ pub enum Error {
         /// The end.
         until: f64,
     },
-    /// The samples of a run do not fit into memory.
+    /// What was asked for does not fit into memory.
     #[cfg(feature = "std")]
-    #[error(
-        "there is no memory for {samples} samples of {numbers} numbers each: ask for fewer, by a larger interval `every`, or for an \
-         earlier end"
-    )]
-    SampleMemory {
-        /// The number of samples that did not fit.
-        samples: usize,
-        /// The numbers in a sample: the time, the state, and the changes of the integrals.
-        numbers: usize,
+    #[error("there is no memory for {what}: {bytes} bytes were asked for; {remedy}")]
+    Memory {
+        /// What did not fit.
+        what: &'static str,
+        /// Its size.
+        bytes: usize,
+        /// What to ask for instead.
+        remedy: &'static str,
     },
     /// The times of a table of inputs do not increase, or there is none.
     #[cfg(feature = "std")]

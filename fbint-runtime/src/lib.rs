@@ -112,6 +112,9 @@ pub use error::failure::UndefinedInput;
 #[cfg(feature = "std")]
 pub use error::failure::{Cause, Failure};
 pub use error::failure::{StepError, StepFailure};
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use error::memory::Storage;
 pub use error::{Error, GivenName};
 pub use fbint_macros::feedback_system;
 pub use field::driver::{Driven, Signal};

@@ -11,6 +11,7 @@ mod gauss;
 mod lanes;
 mod limits;
 mod lost;
+mod memory;
 mod models;
 mod nearly_dependent;
 mod padded;

@@ -1,11 +1,12 @@
 //! The results of runs in the command. They are made without the type of their system, so that they are compiled once.
 
-use fbint_runtime::{FeedbackSystem, FlatEnsembleRun, FlatRun, FlatSamples, SampleRow};
+use fbint_runtime::{Error, FeedbackSystem, FlatEnsembleRun, FlatRun, FlatSamples, SampleRow, Storage};
 
 use super::{EnsembleRun, Occurrence, Run, Sample, Statistics, Summary};
 
-impl From<FlatRun> for Run {
-    fn from(run: FlatRun) -> Self {
+impl Run {
+    /// The result of a run, unless memory does not hold it.
+    pub(super) fn of(run: FlatRun) -> Result<Self, Error> {
         let occurrence = |(name, of): (String, fbint_runtime::PastOccurrence)| Occurrence {
             name,
             time: of.time,
@@ -14,11 +15,12 @@ impl From<FlatRun> for Run {
         };
         let events: Vec<Occurrence> = run.events.into_iter().map(occurrence).collect();
         let (found, entries) = (run.findings, run.state.len());
-        Self {
+        let steps = run.dense_output.chunks_exact(entries);
+        Ok(Self {
             report: found.drift.to_string(),
             drift: found.drift.integrals().collect(),
-            trajectory: Sample::all(&run.trajectory),
-            dense_output: run.dense_output.chunks_exact(entries).map(<[_]>::to_vec).collect(),
+            trajectory: Sample::all(&run.trajectory)?,
+            dense_output: Storage::STEPS.try_collect(steps.map(|step| Storage::STEPS.collect(step.iter().copied())))?,
             time: run.time,
             ended_by: run.ended_by.map(|end| events[end].name.clone()),
             events,
@@ -30,20 +32,22 @@ impl From<FlatRun> for Run {
             steps: run.steps,
             evaluations: run.evaluations,
             stride: run.stride,
-        }
+        })
     }
 }
 
-impl From<FlatEnsembleRun> for EnsembleRun {
-    fn from(run: FlatEnsembleRun) -> Self {
-        let statistics = run.times.iter().zip(&run.moments).map(|(time, [state, change])| Statistics {
-            time: *time,
-            members: state.count(),
-            quantities: state.summaries().into_iter().chain(change.summaries()).map(Summary::from).collect(),
+impl EnsembleRun {
+    /// The result of an ensemble, unless memory does not hold it.
+    pub(super) fn of(run: FlatEnsembleRun) -> Result<Self, Error> {
+        let statistics = run.times.iter().zip(&run.moments).map(|(time, [state, change])| {
+            let quantities = state.summaries().chain(change.summaries()).map(Summary::from);
+            let quantities = Storage::STATISTICS.collect(quantities)?;
+            Ok(Statistics { time: *time, members: state.count(), quantities })
         });
+        let statistics = Storage::STATISTICS.try_collect(statistics)?;
         // Of each member that does not fail there is one sample, its last.
-        let ends = run.ends.into_iter().map(|end| Ok(Sample::all(&end?).swap_remove(0)));
-        Self { statistics: statistics.collect(), ends: ends.collect() }
+        let end = |end: Result<FlatSamples, Error>| Ok(Sample::all(&end?)?.swap_remove(0));
+        Ok(Self { statistics, ends: Storage::MEMBERS.collect(run.ends.into_iter().map(end))? })
     }
 }
 
@@ -54,21 +58,19 @@ impl From<fbint_runtime::Summary<f64>> for Summary {
 }
 
 impl Sample {
-    /// All samples of a run.
-    pub(super) fn all(samples: &FlatSamples) -> Vec<Self> {
-        samples.iter().map(Self::from).collect()
+    /// All samples of a run, unless memory does not hold them.
+    pub(super) fn all(samples: &FlatSamples) -> Result<Vec<Self>, Error> {
+        Storage::SAMPLES.try_collect(samples.iter().map(Self::of))
     }
-}
 
-impl From<SampleRow<'_>> for Sample {
-    fn from(row: SampleRow<'_>) -> Self {
-        Self { time: row.time, state: row.state.to_vec(), change: row.change.to_vec() }
+    fn of(SampleRow { time, state, change }: SampleRow<'_>) -> Result<Self, Error> {
+        let [state, change] = [state, change].map(|numbers| Storage::SAMPLES.collect(numbers.iter().copied()));
+        Ok(Self { time, state: state?, change: change? })
     }
 }
 
 impl<S: FeedbackSystem> From<&fbint_runtime::Sample<S>> for Sample {
     fn from(sample: &fbint_runtime::Sample<S>) -> Self {
-        let (state, change) = (sample.state.as_ref(), sample.change.as_ref());
-        SampleRow { time: sample.time, state, change }.into()
+        Self { time: sample.time, state: sample.state.as_ref().to_vec(), change: sample.change.as_ref().to_vec() }
     }
 }

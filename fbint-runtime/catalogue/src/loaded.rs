@@ -101,7 +101,7 @@ impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
         } else {
             ensemble.run_one_by_one_flat(&plan.settings)?
         };
-        Ok(run.into())
+        EnsembleRun::of(run)
     }
 
     /// The model's own map that a plan names.
@@ -161,7 +161,7 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
         let until = plan.until_event.as_ref().map(|crossing| self.event(crossing));
         let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_ref());
         let simulation = simulation.course(|course| plan.shape(course, from, observer, until));
-        Ok(simulation.run_flat(&plan.settings)?.into())
+        Run::of(simulation.run_flat(&plan.settings)?)
     }
 
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
@@ -184,7 +184,7 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
         let simulation = undriven(self.eventful(start)?, &Feedback::None).watched(observer);
         let settings = steps.settings();
         let steps = OnEntries { map: steps, entries: start.len() };
-        Ok(simulation.one_step(&steps).run_flat(&settings)?.into())
+        Run::of(simulation.one_step(&steps).run_flat(&settings)?)
     }
 
     fn run_ensemble(
@@ -210,7 +210,10 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
         };
         let ensemble = ensemble.watched(progress);
         let ensemble = match visit {
-            Some(visit) => ensemble.visited_flat(|member, samples| visit(member, &Sample::all(samples))),
+            Some(visit) => ensemble.visited_flat(|member, samples| {
+                visit(member, &Sample::all(samples)?);
+                Ok(())
+            }),
             None => ensemble,
         };
         let (lanes, inputs) = (plan.lane_gains(members), self.inputs.as_ref());
@@ -224,7 +227,7 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
                     let feedback = gain.as_ref().unwrap_or(&plan.feedback);
                     driven(simulation, controller(system, inputs), feedback).run_flat(settings)
                 });
-                Ok(run?.into())
+                EnsembleRun::of(run?)
             }
             Some(LaneGains::None) => self.finish_ensemble(ensemble.without_feedback(), plan),
             Some(LaneGains::Relaxation(tau)) => self.finish_ensemble(ensemble.gains(Gains::relaxation(tau)), plan),

@@ -167,7 +167,7 @@ impl AnyModel for Long {
             simulation = simulation.one_step(&**map);
         }
         let simulation = simulation.course(|course| plan.shape(course, from, observer, until));
-        Ok(simulation.run(&plan.settings)?.into())
+        Run::of(simulation.run(&plan.settings)?)
     }
 
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
@@ -182,7 +182,7 @@ impl AnyModel for Long {
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error> {
         let ingredients = self.ingredients();
         let simulation = ingredients.simulation(start, &Feedback::None)?.one_step(steps);
-        Ok(simulation.course(|course| course.watched(observer)).run(&steps.settings())?.into())
+        Run::of(simulation.course(|course| course.watched(observer)).run(&steps.settings())?)
     }
 
     fn run_ensemble(
@@ -196,8 +196,12 @@ impl AnyModel for Long {
         let facts = self.facts();
         let start = members.first().map(|member| &member.start);
         let time = start.and_then(|start| Some(start[facts.clock?])).unwrap_or_default();
-        let show = visit
-            .map(|visit| -> Box<ShowMember<'_>> { Box::new(|member, samples| visit(member, &Sample::all(samples))) });
+        let show = visit.map(|visit| -> Box<ShowMember<'_>> {
+            Box::new(|member, samples| {
+                visit(member, &Sample::all(samples)?);
+                Ok(())
+            })
+        });
         let inputs = self.inputs.as_ref();
         let run = |member: usize, settings: &Settings, watch: &mut Watch<'_>| {
             let Member { start, gain, .. } = &members[member];
@@ -207,7 +211,7 @@ impl AnyModel for Long {
             simulation.course(|course| course.watched(watch)).run(settings)
         };
         let run = run_flat_ensemble(facts, (members.len(), time), &plan.settings, progress, show, &run)?;
-        Ok(run.into())
+        EnsembleRun::of(run)
     }
 
     fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {

@@ -10,8 +10,8 @@ use std::error::Error;
 use std::path::Path;
 
 use clap::{Args, Parser};
-use fbint_runtime::Error::{Failed, SampleMemory, SampleTime};
-use fbint_runtime::Method;
+use fbint_runtime::Error::{Failed, Memory, SampleTime};
+use fbint_runtime::{Method, Storage};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{EnsembleArguments, RunArguments};
@@ -68,7 +68,7 @@ pub struct Column {
 pub enum Refusal {
     /// The command refuses such a run.
     Refused(String),
-    /// Its samples do not fit into memory.
+    /// What was asked for does not fit into memory.
     NoMemory(String),
     /// The run ended before its end.
     Failed {
@@ -223,7 +223,7 @@ impl Request {
     ///
     /// If the run cannot begin, or fails.
     pub fn run(&self, models: &[Entry], observer: &mut Observer<'_>) -> Result<CompletedRun, Refusal> {
-        let refused = |error: Box<dyn Error>| Refusal::Refused(told(&error.to_string()));
+        let refused = Refusal::of;
         let model = self.job.model(models).map_err(refused)?;
         let (start, plan) = (self.job.start(&*model).map_err(refused)?, self.job.plan(&*model).map_err(refused)?);
         let plan = Plan { is_dense: self.is_dense, ..plan };
@@ -231,7 +231,7 @@ impl Request {
             Ok(mut run) => {
                 self.job.keep_asked_for(&mut run);
                 Ok(CompletedRun {
-                    columns: self.columns(&*model, &run.trajectory),
+                    columns: self.columns(&*model, &run.trajectory).map_err(|error| refused(error.into()))?,
                     dense: Dense::take(&mut run),
                     report: report(&self.job, &*model, &run)
                         + open_inputs(&*model).map_or(String::new(), |note| note + "\n").as_str(),
@@ -241,13 +241,13 @@ impl Request {
                 })
             }
             Err(Failed(failure)) => {
-                let columns = self.columns(&*model, &model.samples(&failure.trajectory));
+                let columns = self.columns(&*model, &model.samples(&failure.trajectory)).unwrap_or_default();
                 Err(Refusal::Failed { message: told(&Failed(failure).to_string()), columns })
             }
             Err(SampleTime { index, time, reason }) => {
                 Err(Refusal::Refused(format!("`t_eval` has {time:?} at index {index}: {reason}")))
             }
-            Err(error @ SampleMemory { .. }) => Err(Refusal::NoMemory(told(&error.to_string()))),
+            Err(error @ Memory { .. }) => Err(refused(error.into())),
             Err(error) => Err(refused(in_terms_of_options(error))),
         }
     }
@@ -348,14 +348,15 @@ impl Request {
     }
 
     /// The columns of samples. Times that were given stay as they are.
-    fn columns(&self, model: &dyn AnyModel, samples: &[Sample]) -> Vec<Column> {
-        let mut columns = columns(model, samples);
+    fn columns(&self, model: &dyn AnyModel, samples: &[Sample]) -> Result<Vec<Column>, fbint_runtime::Error> {
+        let mut columns = columns(model, samples)?;
         if self.job.t_eval.is_some()
             && let Some(times) = columns.iter_mut().find(|column| column.name == TIME)
         {
-            times.values = samples.iter().map(|sample| sample.time).collect();
+            times.values.clear();
+            times.values.extend(samples.iter().map(|sample| sample.time));
         }
-        columns
+        Ok(columns)
     }
 }
 
@@ -377,15 +378,29 @@ pub fn method_names() -> impl Iterator<Item = &'static str> {
     Method::all(f64::NAN, (f64::NAN, None)).into_iter().map(Method::key)
 }
 
-fn columns(model: &dyn AnyModel, trajectory: &[Sample]) -> Vec<Column> {
-    let column = |name| Column { name, values: Vec::with_capacity(trajectory.len()) };
-    let mut columns: Vec<Column> = trajectory::names(model).into_iter().map(column).collect();
+impl Refusal {
+    fn of(error: Box<dyn Error>) -> Self {
+        let message = told(&error.to_string());
+        match error.downcast_ref() {
+            Some(Memory { .. }) => Self::NoMemory(message),
+            _ => Self::Refused(message),
+        }
+    }
+}
+
+fn columns(model: &dyn AnyModel, trajectory: &[Sample]) -> Result<Vec<Column>, fbint_runtime::Error> {
+    let mut columns = Vec::new();
+    for name in trajectory::names(model) {
+        let mut values = Vec::new();
+        Storage::SAMPLES.reserve(&mut values, trajectory.len())?;
+        columns.push(Column { name, values });
+    }
     for sample in trajectory {
         for (column, value) in columns.iter_mut().zip(trajectory::values(model, sample)) {
             column.values.push(value);
         }
     }
-    columns
+    Ok(columns)
 }
 
 /// The samples that have these columns.

@@ -7,16 +7,15 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
 use fbint_command::catalogue::{Statistics, Summary};
-use fbint_command::request::Column;
 use fbint_command::request::ensemble::{CompletedEnsemble, ensemble};
-use pyo3::exceptions::PyValueError;
+use fbint_command::request::{Column, Refusal};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::frozen;
+use crate::arrays::{frozen, reserved};
 use crate::contents;
 use crate::keywords::CommandOption;
-use crate::model::{PATIENCE, Signals};
+use crate::model::{PATIENCE, Signals, refused};
 use crate::source::Source;
 
 /// Integrates an ensemble of a model while other threads run, and until Ctrl-C.
@@ -30,14 +29,14 @@ pub(crate) fn integrated<'py>(
     let mut signals = Signals::new();
     let outcome = py.detach(|| in_another_thread(source, options, &mut signals));
     signals.raise()?;
-    made(py, outcome.map_err(PyValueError::new_err)?)
+    made(py, outcome.map_err(refused)?)
 }
 
 fn in_another_thread(
     source: &Source,
     options: Vec<CommandOption>,
     signals: &mut Signals,
-) -> Result<CompletedEnsemble, String> {
+) -> Result<CompletedEnsemble, Refusal> {
     let (is_over, (working, done)) = (&AtomicBool::new(false), channel::<()>());
     let mut goes_on =
         |_| if is_over.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
@@ -76,7 +75,8 @@ fn summed_up<'py>(py: Python<'py>, statistics: &[Statistics], quantities: usize)
     let members: Vec<i64> = statistics.iter().map(|at| at.members.cast_signed()).collect();
     let (times, members) = (frozen(py, &times, &[])?, frozen(py, &members, &[])?);
     let of = |number: fn(&Summary) -> f64| {
-        let numbers: Vec<f64> = statistics.iter().flat_map(|at| at.quantities.iter().map(number)).collect();
+        let mut numbers = reserved(statistics.len().saturating_mul(quantities))?;
+        numbers.extend(statistics.iter().flat_map(|at| at.quantities.iter().map(number)));
         frozen(py, &numbers, &[quantities])
     };
     let summaries = (of(|of| of.mean)?, of(|of| of.variance)?, of(|of| of.min)?, of(|of| of.max)?);

@@ -497,13 +497,20 @@ pub(crate) fn integrated(
     signals.raise()?;
     match outcome {
         Ok((request, outcome)) => finished(py, source, request, outcome),
-        Err(Refusal::Refused(message)) => Err(PyValueError::new_err(message)),
-        Err(Refusal::NoMemory(message)) => Err(PyMemoryError::new_err(message)),
         Err(Refusal::Failed { message, columns }) => {
             let error = contents(py)?.run_failed.bind(py).call1((message,))?;
             error.setattr("trajectory", Py::new(py, Trajectory::new(py, &*source.load(), columns))?)?;
             Err(PyErr::from_value(error))
         }
+        Err(refusal) => Err(refused(refusal)),
+    }
+}
+
+/// The exception for a refusal.
+pub(crate) fn refused(refusal: Refusal) -> PyErr {
+    match refusal {
+        Refusal::NoMemory(message) => PyMemoryError::new_err(message),
+        Refusal::Refused(message) | Refusal::Failed { message, .. } => PyValueError::new_err(message),
     }
 }
 

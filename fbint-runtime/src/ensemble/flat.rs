@@ -19,8 +19,8 @@ pub type Watch<'w> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'w;
 /// A function that runs a member, given its index, the settings and what may interrupt it.
 pub type RunMember<'r> = dyn Fn(usize, &Settings, &mut Watch<'_>) -> Result<FlatRun, Error> + Sync + 'r;
 
-/// A function that is shown a member's index and samples.
-pub type ShowMember<'s> = dyn FnMut(usize, &FlatSamples) + Send + 's;
+/// A function that is shown a member's index and samples. Its error ends the runs.
+pub type ShowMember<'s> = dyn FnMut(usize, &FlatSamples) -> Result<(), Error> + Send + 's;
 
 /// The runs of a number of members of a system, from a time unless settings give another one, as [`Ensemble`](crate::Ensemble) makes them.
 ///
@@ -59,5 +59,5 @@ pub fn run_flat_ensemble<'a>(
         progress.advance(1);
         if is_interrupted.get() { Err(Error::Interrupted) } else { Ok(run.trajectory) }
     };
-    Ok(shared.sum_up(1, &|members| members.iter().map(|member| track(*member)).collect()))
+    shared.sum_up(1, &|members| members.iter().map(|member| track(*member)).collect())
 }

@@ -43,6 +43,7 @@ use core::ops::ControlFlow;
 use std::sync::Mutex;
 
 use crate::error::Error;
+use crate::error::memory::Storage;
 use crate::field::gains::Gains;
 use crate::field::policy::GainPolicy;
 use crate::hold::projection::{Hold, Projection};
@@ -125,13 +126,12 @@ impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
 
     fn with_systems<X: Into<Vector<S>>>(systems: Systems<'a, S>, given: impl IntoIterator<Item = X>) -> Self {
         let mut starts = Vec::new();
-        for start in given {
-            starts.push(start.into());
-        }
+        let are_held = given.into_iter().try_for_each(|start| Storage::MEMBERS.push(&mut starts, start.into()));
         let setup = EnsembleSetup {
             progress: EnsembleProgress::new(starts.len(), |_| ControlFlow::Continue(())),
             systems,
             starts,
+            are_held,
             interval: None,
             hold: Hold::ByDefault,
             keeps_trajectories: false,
@@ -179,12 +179,15 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
     /// Shows `visit` the index and the samples of every member that does not fail, in the order of the members, as soon as they are
     /// known. Unlike [kept](Self::keep_trajectories) trajectories, samples that were visited take no memory any more.
     pub fn visited(self, mut visit: impl FnMut(usize, &[Sample<S>]) + Send + 'a) -> Self {
-        self.visited_flat(move |member, samples| visit(member, &samples.shaped()))
+        self.visited_flat(move |member, samples| {
+            visit(member, &samples.try_shaped()?);
+            Ok(())
+        })
     }
 
-    /// [`visited`](Self::visited) with samples that are compiled once for all systems.
+    /// [`visited`](Self::visited) with samples that are compiled once for all systems. An error of the visitor ends the runs.
     #[doc(hidden)]
-    pub fn visited_flat(mut self, visit: impl FnMut(usize, &FlatSamples) + Send + 'a) -> Self {
+    pub fn visited_flat(mut self, visit: impl FnMut(usize, &FlatSamples) -> Result<(), Error> + Send + 'a) -> Self {
         self.setup.show = Some(Mutex::new(Box::new(visit)));
         self
     }
@@ -240,7 +243,7 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
             rows.try_for_each(|at| samples.push_of::<S>(facts, at.time, &at.state, &at.change))?;
             Ok(samples)
         };
-        self.each(settings, &samples).map(EnsembleRun::shaped)
+        self.each(settings, &samples).and_then(EnsembleRun::shaped)
     }
 
     /// [`run_each`](Self::run_each) with results that are compiled once for all systems.
@@ -260,7 +263,7 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
         let given = Settings { projection: chosen, ..settings.given };
         let tracks =
             |members: &[usize]| self.setup.one_by_one(members, &|member, simulation| run(member, simulation, &given));
-        Ok(self.setup.sum_up(&settings, Lanes::<NARROW>::COUNT, &tracks))
+        self.setup.sum_up(&settings, Lanes::<NARROW>::COUNT, &tracks)
     }
 }
 
@@ -290,7 +293,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     ///
     /// The errors of [`run`](Self::run).
     pub fn run_with(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
-        self.run_flat(settings).map(EnsembleRun::shaped)
+        self.run_flat(settings).and_then(EnsembleRun::shaped)
     }
 
     /// This run with a result that is compiled once for all systems.
@@ -312,7 +315,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     ///
     /// The errors of [`run`](Self::run).
     pub fn run_one_by_one(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
-        self.run_one_by_one_flat(settings).map(EnsembleRun::shaped)
+        self.run_one_by_one_flat(settings).and_then(EnsembleRun::shaped)
     }
 
     /// This run with a result that is compiled once for all systems.
@@ -321,16 +324,17 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         let settings = self.resolve(settings)?;
         let run = |member: usize, simulation: Simulation<'_, S>| self.run_alone(&settings, member, simulation);
         let tracks = |members: &[usize]| self.setup.one_by_one(members, &run);
-        Ok(self.setup.sum_up(&settings, Lanes::<NARROW>::COUNT, &tracks))
+        self.setup.sum_up(&settings, Lanes::<NARROW>::COUNT, &tracks)
     }
 
     fn run_in_lanes<const V: usize>(self, settings: &Settings) -> Result<FlatEnsembleRun, Error> {
         let settings = self.resolve(settings)?;
         let alone = |member: usize| self.simulate(&settings, member);
-        Ok(SideBySide::<S, V> { setup: &self.setup, settings: &settings, gains: &self.gains, alone: &alone }.run())
+        SideBySide::<S, V> { setup: &self.setup, settings: &settings, gains: &self.gains, alone: &alone }.run()
     }
 
     fn resolve(&self, settings: &Settings) -> Result<ResolvedSettings, Error> {
+        self.setup.are_held.clone()?;
         self.check_counts()?;
         self.gains.check(self.setup.facts().integrals)?;
         let hold = self.setup.hold.unless(settings.projection);

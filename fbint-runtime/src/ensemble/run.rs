@@ -5,6 +5,7 @@ use derive_where::derive_where;
 use super::samples::{FlatEnsembleRun, Track};
 use super::statistics::Statistics;
 use crate::error::Error;
+use crate::error::memory::Storage;
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::filled;
 use crate::simulation::Sample;
@@ -20,7 +21,7 @@ pub struct EnsembleRun<S: FeedbackSystem> {
 }
 
 impl<S: FeedbackSystem> EnsembleRun<S> {
-    pub(super) fn shaped(run: FlatEnsembleRun) -> Self {
+    pub(super) fn shaped(run: FlatEnsembleRun) -> Result<Self, Error> {
         let FlatEnsembleRun { times, moments, ends, trajectories } = run;
         let statistics = times.iter().zip(&moments).map(|(&time, [state, change])| Statistics {
             time,
@@ -28,15 +29,13 @@ impl<S: FeedbackSystem> EnsembleRun<S> {
             state: state.summary(),
             change: change.summary(),
         });
-        let end = |end: Track| end.map(|samples| samples.shaped()[0]);
-        Self {
-            statistics: statistics.collect(),
-            ends: ends.into_iter().map(end).collect(),
-            trajectories: trajectories
-                .iter()
-                .map(|samples| samples.as_ref().map_or(Vec::new(), FlatSamples::shaped))
-                .collect(),
-        }
+        let end = |end: Track| end.and_then(|samples| Ok(samples.try_shaped()?[0]));
+        let samples = |of: &Option<FlatSamples>| of.as_ref().map_or(Ok(Vec::new()), FlatSamples::try_shaped);
+        Ok(Self {
+            statistics: Storage::STATISTICS.collect(statistics)?,
+            ends: Storage::MEMBERS.collect(ends.into_iter().map(end))?,
+            trajectories: Storage::MEMBERS.try_collect(trajectories.iter().map(samples))?,
+        })
     }
 
     /// Statistics over the members, at each time that was sampled, from the start to the end.

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::progress::EnsembleProgress;
 use super::statistics::Moments;
 use crate::error::Error;
+use crate::error::memory::Storage;
 use crate::simulation::samples::FlatSamples;
 
 /// The samples that are held until they are summed up, in bytes.
@@ -20,7 +21,7 @@ pub(super) type Track = Result<FlatSamples, Error>;
 pub(super) type Tracks<'a> = dyn Fn(&[usize]) -> Vec<Track> + Sync + 'a;
 
 /// A function that is shown a member's index and samples.
-pub(super) type ShowSamples<'a> = Mutex<Box<dyn FnMut(usize, &FlatSamples) + Send + 'a>>;
+pub(super) type ShowSamples<'a> = Mutex<Box<dyn FnMut(usize, &FlatSamples) -> Result<(), Error> + Send + 'a>>;
 
 /// The data that all members share.
 pub(super) struct Shared<'a, 'p> {
@@ -49,10 +50,10 @@ pub struct FlatEnsembleRun {
 
 impl Shared<'_, '_> {
     /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`.
-    pub(super) fn sum_up(&self, block_size: usize, tracks: &Tracks<'_>) -> FlatEnsembleRun {
-        let members: Vec<usize> = (0..self.members).collect();
-        let moments = || [Moments::new(self.entries), Moments::new(self.integrals)];
-        let mut moments: Vec<_> = self.times.iter().map(|_| moments()).collect();
+    pub(super) fn sum_up(&self, block_size: usize, tracks: &Tracks<'_>) -> Result<FlatEnsembleRun, Error> {
+        let members = Storage::MEMBERS.collect(0..self.members)?;
+        let moments = |_| Ok([Moments::new(self.entries)?, Moments::new(self.integrals)?]);
+        let mut moments = Storage::STATISTICS.try_collect(self.times.iter().map(moments))?;
         let (mut ends, mut trajectories) = (Vec::new(), Vec::new());
         for members in members.chunks(self.members_at_once(block_size)) {
             let blocks = members.par_chunks(block_size).flat_map_iter(|block| match self.progress.goes_on() {
@@ -69,24 +70,24 @@ impl Shared<'_, '_> {
                     change.add(sample.change);
                 }
             });
-            self.show(members, &tracks);
-            ends.extend(tracks.iter().map(|track| track.as_ref().map(FlatSamples::end).map_err(Clone::clone)));
+            self.show(members, &tracks)?;
+            Storage::MEMBERS.reserve(&mut ends, tracks.len())?;
+            ends.extend(tracks.iter().map(|track| track.as_ref().map_err(Clone::clone).and_then(FlatSamples::end)));
             if self.keeps_trajectories {
+                Storage::MEMBERS.reserve(&mut trajectories, tracks.len())?;
                 trajectories.extend(tracks.into_iter().map(Result::ok));
             }
         }
-        FlatEnsembleRun { times: self.times.to_vec(), moments, ends, trajectories }
+        let times = Storage::STATISTICS.collect(self.times.iter().copied())?;
+        Ok(FlatEnsembleRun { times, moments, ends, trajectories })
     }
 
     /// Shows the visitor the samples of these members.
-    fn show(&self, members: &[usize], tracks: &[Track]) {
+    fn show(&self, members: &[usize], tracks: &[Track]) -> Result<(), Error> {
         // Only a visitor that panicked poisons its lock, and then the run ends anyway.
-        let Some(mut show) = self.show.and_then(|show| show.lock().ok()) else { return };
-        for (&member, track) in members.iter().zip(tracks) {
-            if let Ok(samples) = track {
-                show(member, samples);
-            }
-        }
+        let Some(mut show) = self.show.and_then(|show| show.lock().ok()) else { return Ok(()) };
+        let mut done = members.iter().zip(tracks).filter_map(|(member, track)| Some((*member, track.as_ref().ok()?)));
+        done.try_for_each(|(member, samples)| show(member, samples))
     }
 
     /// A number of members whose samples fit into the memory set aside, but enough to keep all threads at work.

@@ -27,6 +27,8 @@ pub(super) const LOOKS: u32 = 16;
 pub(super) struct EnsembleSetup<'a, S: FeedbackSystem> {
     pub(super) systems: Systems<'a, S>,
     pub(super) starts: Vec<Vector<S>>,
+    /// The error of starts that memory does not hold.
+    pub(super) are_held: Result<(), Error>,
     pub(super) interval: Option<f64>,
     pub(super) hold: Hold,
     pub(super) keeps_trajectories: bool,
@@ -46,7 +48,7 @@ impl<S: FeedbackSystem + Sync> EnsembleSetup<'_, S> {
         settings: &ResolvedSettings,
         block_size: usize,
         tracks: &Tracks<'_>,
-    ) -> FlatEnsembleRun {
+    ) -> Result<FlatEnsembleRun, Error> {
         let facts = self.facts();
         let shared = Shared {
             members: self.starts.len(),
@@ -147,23 +149,23 @@ impl ResolvedSettings {
         };
         let between_steps = || {
             let sampling = Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?;
-            Ok::<_, Error>(sampling.times(span))
+            sampling.times(span)
         };
         let (stepping, times) = match settings.method.stepping() {
             Stepping::Fixed { method, h } => {
                 let schedule = schedule(h)?;
-                let times = schedule.sample_times();
+                let times = schedule.sample_times()?;
                 (EnsembleStepping::Fixed { method, schedule }, times)
             }
             Stepping::Gauss { stages, h } => {
                 let (coefficients, schedule) = (Coefficients::of_stages(stages), schedule(h)?);
-                let times = schedule.sample_times();
+                let times = schedule.sample_times()?;
                 match settings.projection {
                     None => (EnsembleStepping::Gauss { coefficients, schedule }, times),
                     Some(_) => (EnsembleStepping::OneByOne, times),
                 }
             }
-            Stepping::Geometric { h, .. } => (EnsembleStepping::OneByOne, schedule(h)?.sample_times()),
+            Stepping::Geometric { h, .. } => (EnsembleStepping::OneByOne, schedule(h)?.sample_times()?),
             Stepping::Taylor { tolerance } => (EnsembleStepping::Series { tolerance }, between_steps()?),
             Stepping::Rodas5P { tolerances: (rtol, atol) } => {
                 let tolerance = Tolerance::new(rtol, atol)?;

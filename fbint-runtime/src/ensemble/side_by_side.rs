@@ -10,6 +10,7 @@ use super::lane_loop::{self, LaneStepper};
 use super::samples::{FlatEnsembleRun, Track};
 use super::series::{self, SeriesLaneSteps};
 use super::setup::{EnsembleSetup, EnsembleStepping, ResolvedSettings};
+use crate::error::Error;
 use crate::method::settings::Settings;
 use crate::numbers::lanes::Lanes;
 use crate::simulation::Span;
@@ -31,7 +32,7 @@ pub(super) struct SideBySide<'a, 'm, S: FeedbackSystem, const V: usize> {
 }
 
 impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
-    pub(super) fn run(&self) -> FlatEnsembleRun {
+    pub(super) fn run(&self) -> Result<FlatEnsembleRun, Error> {
         let lanes = Lanes::<V>::COUNT;
         let block_size = match self.settings.stepping {
             // Enough for lanes to be taken again and again, and few enough for all threads.

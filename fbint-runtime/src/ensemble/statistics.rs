@@ -2,6 +2,8 @@
 
 use derive_where::derive_where;
 
+use crate::error::Error;
+use crate::error::memory::Storage;
 use crate::numbers::entries::Entries;
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
@@ -35,26 +37,28 @@ pub struct Summary<V> {
 #[derive(Clone, Debug)]
 pub struct Moments {
     count: u64,
-    mean: Vec<f64>,
-    squares: Vec<f64>,
-    min: Vec<f64>,
-    max: Vec<f64>,
+    of_entries: Vec<MomentsOfEntry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct MomentsOfEntry {
+    mean: f64,
+    squares: f64,
+    min: f64,
+    max: f64,
 }
 
 impl Moments {
     /// For vectors of this length.
-    pub(super) fn new(entries: usize) -> Self {
-        let zero = vec![0.0; entries];
-        let (min, max) = (vec![f64::INFINITY; entries], vec![f64::NEG_INFINITY; entries]);
-        Self { count: 0, mean: zero.clone(), squares: zero, min, max }
+    pub(super) fn new(entries: usize) -> Result<Self, Error> {
+        let none = MomentsOfEntry { mean: 0.0, squares: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY };
+        Ok(Self { count: 0, of_entries: Storage::STATISTICS.collect((0..entries).map(|_| none))? })
     }
 
     pub(super) fn add(&mut self, quantities: &[f64]) {
         self.count += 1;
         let share = 1.0 / self.count as f64;
-        let means = self.mean.iter_mut().zip(&mut self.squares);
-        let extremes = self.min.iter_mut().zip(&mut self.max);
-        for (((mean, squares), (min, max)), &quantity) in means.zip(extremes).zip(quantities) {
+        for (MomentsOfEntry { mean, squares, min, max }, &quantity) in self.of_entries.iter_mut().zip(quantities) {
             let ahead = quantity - *mean;
             *mean += ahead * share;
             *squares += ahead * (quantity - *mean);
@@ -69,19 +73,17 @@ impl Moments {
     }
 
     /// The statistics of each quantity.
-    pub fn summaries(&self) -> Vec<Summary<f64>> {
-        let of = |i: usize| {
+    pub fn summaries(&self) -> impl Iterator<Item = Summary<f64>> {
+        self.of_entries.iter().map(|&MomentsOfEntry { mean, squares, min, max }| {
             // 0 / 0 for one member.
-            let variance = self.squares[i] / (self.count as f64 - 1.0);
-            let numbers = [self.mean[i], variance, self.min[i], self.max[i]];
+            let numbers = [mean, squares / (self.count as f64 - 1.0), min, max];
             let [mean, variance, min, max] = if self.count == 0 { [f64::NAN; 4] } else { numbers };
             Summary { mean, variance, min, max }
-        };
-        (0..self.mean.len()).map(of).collect()
+        })
     }
 
     pub(super) fn summary<V: Entries<f64>>(&self) -> Summary<V> {
-        let of = self.summaries();
+        let of: Vec<Summary<f64>> = self.summaries().collect();
         let shaped = |entry: fn(&Summary<f64>) -> f64| V::from_fn(|i| of.get(i).map_or(0.0, entry));
         Summary {
             mean: shaped(|of| of.mean),

@@ -6,6 +6,7 @@ use super::snapshot::Origin;
 use super::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
 use super::{Course, FlatRun, GivenLimits, Schedule, Span, check_driving};
 use crate::error::Error;
+use crate::error::memory::Storage;
 use crate::field::Driver;
 use crate::field::flat::{FlatField, FlatGains, FlatSignal};
 use crate::hold::consistent_start::{Parameters, check_flat_start, find_start, flat_targets, project_start};
@@ -138,11 +139,8 @@ impl<'a> FlatSimulation<'a> {
             match segment {
                 Ok(Segment::Ended(ended)) => {
                     let run = run.end(ended)?;
-                    return Ok(FlatRun {
-                        projection,
-                        dense_output: kept.into_iter().flatten().flatten().collect(),
-                        ..run
-                    });
+                    let dense_output = Storage::STEPS.collect(kept.into_iter().flatten().flatten())?;
+                    return Ok(FlatRun { projection, dense_output, ..run });
                 }
                 Ok(Segment::Reset) => {}
                 Err(error) => return Err(error.blaming(field.driver().and_then(Driver::undefined))),

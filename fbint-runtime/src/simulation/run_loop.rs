@@ -227,7 +227,7 @@ impl<'a> RunLoop<'a> {
                 let reach = pace.schedule().filter(|_| !is_cut).map_or(end, |schedule| schedule.reach(progress.number));
                 due = self.states_due(reach, None, stepper, pace, times)?;
             }
-            stepper.keep(None);
+            stepper.keep(None)?;
             let (time, state) = stepper.end();
             self.record.add(time, state, is_projected)?;
             if self.laws.as_ref().is_some_and(|laws| laws.is_due(time)) {
@@ -404,7 +404,7 @@ impl<'a> RunLoop<'a> {
             Sampling::Times(times) => self.states_due(stop.time, Some(stop), stepper, pace, times)?,
             Sampling::Steps { .. } | Sampling::Scheduled => Vec::new(),
         };
-        stepper.keep(Some((stop.time, &stop.state)));
+        stepper.keep(Some((stop.time, &stop.state)))?;
         self.record.add(stop.time, &stop.state, false)?;
         self.sample_at_stop(stop.time, due, stepper, pace, &mut progress)?;
         let reset = self.search.take(stop).map_err(|cause| self.record.failed(stop.time, cause))?;

@@ -5,6 +5,7 @@ use std::vec::Vec;
 use derive_where::derive_where;
 
 use crate::error::Error;
+use crate::error::memory::Storage;
 use crate::numbers::linear::from_slice;
 #[cfg(feature = "ensemble")]
 use crate::system::SystemFacts;
@@ -63,9 +64,7 @@ impl FlatSamples {
 
     /// Makes room for this number of further samples.
     fn reserve(&mut self, samples: usize) -> Result<(), Error> {
-        let numbers = self.width.saturating_mul(samples);
-        let reserved = self.numbers.try_reserve(numbers);
-        reserved.map_err(|_| Error::SampleMemory { samples: self.len().saturating_add(samples), numbers: self.width })
+        Storage::SAMPLES.reserve(&mut self.numbers, self.width.saturating_mul(samples))
     }
 
     /// Adds a sample by vectors of a system.
@@ -124,24 +123,14 @@ impl FlatSamples {
 
     /// The last sample alone.
     #[cfg(feature = "ensemble")]
-    pub(crate) fn end(&self) -> Self {
-        let last = self.numbers[self.numbers.len() - self.width..].to_vec();
-        Self { numbers: last, ..*self }
-    }
-
-    /// The samples of the system `S`.
-    #[cfg(feature = "ensemble")]
-    pub(crate) fn shaped<S: FeedbackSystem>(&self) -> Vec<Sample<S>> {
-        self.iter().map(|row| row.shaped()).collect()
+    pub(crate) fn end(&self) -> Result<Self, Error> {
+        let last = &self.numbers[self.numbers.len() - self.width..];
+        Ok(Self { numbers: Storage::SAMPLES.collect(last.iter().copied())?, ..*self })
     }
 
     /// The samples of the system `S`, or an error where memory cannot hold both copies.
     pub(crate) fn try_shaped<S: FeedbackSystem>(&self) -> Result<Vec<Sample<S>>, Error> {
-        let mut samples = Vec::new();
-        let reserved = samples.try_reserve_exact(self.len());
-        reserved.map_err(|_| Error::SampleMemory { samples: self.len(), numbers: self.width })?;
-        samples.extend(self.iter().map(|row| row.shaped()));
-        Ok(samples)
+        Storage::SAMPLES.collect(self.iter().map(|row| row.shaped()))
     }
 }
 
@@ -154,8 +143,7 @@ mod tests {
         let mut samples = FlatSamples::none(4, 2);
         samples.push(0.0, &[1.0; 4], &[0.0; 2]).expect("memory for one");
         let error = samples.reserve(usize::MAX / 64).expect_err("more than an address can name");
-        assert_eq!(error, Error::SampleMemory { samples: 1 + usize::MAX / 64, numbers: 7 });
-        assert!(error.to_string().contains("a larger interval `every`"), "{error}");
+        assert!(matches!(error, Error::Memory { .. }), "{error}");
         assert_eq!(samples.len(), 1);
     }
 }

@@ -3,6 +3,8 @@
 use std::vec::Vec;
 
 use super::schedule::{EVERY_STEP, MOST_SAMPLES, ROUNDING, Span};
+#[cfg(feature = "ensemble")]
+use crate::error::memory::Storage;
 use crate::error::{Error, positive};
 
 /// The times at which a simulation is sampled, besides the start and the end.
@@ -134,13 +136,13 @@ impl Sampling {
 
     /// When samples are taken, the start and the end among them, unless that depends on the steps.
     #[cfg(feature = "ensemble")]
-    pub(crate) fn times(&self, span: Span) -> Vec<f64> {
+    pub(crate) fn times(&self, span: Span) -> Result<Vec<f64>, Error> {
         let listed = match self {
             Self::Steps { .. } | Self::Scheduled => None,
             Self::Times(due) => Some((1..).map_while(|number| due.times.get(number))),
         };
         let between = listed.into_iter().flatten();
-        [span.from].into_iter().chain(between).chain([span.until]).collect()
+        Storage::SAMPLES.collect([span.from].into_iter().chain(between).chain([span.until]))
     }
 
     pub(super) fn stride(&self) -> u64 {

@@ -1,5 +1,7 @@
 //! When steps of a fixed size end, and which of them are sampled.
 
+#[cfg(feature = "ensemble")]
+use crate::error::memory::Storage;
 use crate::error::{Error, positive};
 use crate::field::Driver;
 use crate::method::error_control::MAX_STEPS;
@@ -183,9 +185,9 @@ impl Schedule {
 
     /// When samples are taken, the start and the end among them.
     #[cfg(feature = "ensemble")]
-    pub(crate) fn sample_times(&self) -> Vec<f64> {
-        let before_end = 0..self.steps.div_ceil(self.sampled);
-        before_end.map(|number| number * self.sampled).chain([self.steps]).map(|step| self.time(step)).collect()
+    pub(crate) fn sample_times(&self) -> Result<Vec<f64>, Error> {
+        let before_end = (0..self.steps.div_ceil(self.sampled)).map(|number| number * self.sampled);
+        Storage::SAMPLES.collect(before_end.chain([self.steps]).map(|step| self.time(step)))
     }
 
     /// Holds the inputs of the step after a number of steps. Whether they have jumped, so that what is known of the field holds no

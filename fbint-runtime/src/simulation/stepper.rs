@@ -5,7 +5,9 @@
 
 use std::mem;
 
+use crate::error::Error;
 use crate::error::failure::StepFailure;
+use crate::error::memory::Storage;
 use crate::hold::projection::{Land, Landed, LandingMemory};
 use crate::method::advance::Advance;
 use crate::method::error_control::{Controlled, Progress};
@@ -39,7 +41,7 @@ pub(crate) trait Stepper {
     /// Sets the time in a state within the last step, and projects it if states are projected.
     fn project_within(&self, time: f64, x: &mut [f64]);
     /// Keeps the last step as a polynomial in time, if steps are kept. One of a fixed size may be stopped earlier, at a time and a state.
-    fn keep(&mut self, stop: Option<(f64, &[f64])>);
+    fn keep(&mut self, stop: Option<(f64, &[f64])>) -> Result<(), Error>;
     /// Forgets the errors of earlier steps, because inputs have jumped.
     fn begin_anew(&mut self);
     /// The largest rate of decay of the feedback.
@@ -236,13 +238,12 @@ impl<L: Land, A: Advance<L>> Stepper for FixedSteps<'_, L, A> {
         self.ends.project_within(time, x);
     }
 
-    fn keep(&mut self, stop: Option<(f64, &[f64])>) {
-        if let Some(kept) = self.ends.kept {
-            let (time, end) = stop.map_or_else(|| (self.time, self.state.clone()), |(time, end)| (time, L::state(end)));
-            let rates = [self.method.rates(&self.begin), self.method.rates(&end)];
-            kept.push(L::cubic(self.from, time - self.from, [&self.begin, &end], rates.each_ref()));
-            self.evaluations += 2;
-        }
+    fn keep(&mut self, stop: Option<(f64, &[f64])>) -> Result<(), Error> {
+        let Some(kept) = self.ends.kept else { return Ok(()) };
+        let (time, end) = stop.map_or_else(|| (self.time, self.state.clone()), |(time, end)| (time, L::state(end)));
+        let rates = [self.method.rates(&self.begin), self.method.rates(&end)];
+        self.evaluations += 2;
+        Storage::STEPS.push(kept, L::cubic(self.from, time - self.from, [&self.begin, &end], rates.each_ref()))
     }
 
     fn begin_anew(&mut self) {
@@ -330,11 +331,10 @@ impl<L: Land, I: Controlled<L>> Stepper for ControlledSteps<'_, L, I> {
         self.ends.project_within(time, x);
     }
 
-    fn keep(&mut self, _stop: Option<(f64, &[f64])>) {
-        if let Some(kept) = self.ends.kept {
-            let step = self.dense_output.get_or_insert_with(|| self.integrator.polynomial());
-            kept.push(step.clone());
-        }
+    fn keep(&mut self, _stop: Option<(f64, &[f64])>) -> Result<(), Error> {
+        let Some(kept) = self.ends.kept else { return Ok(()) };
+        let step = self.dense_output.get_or_insert_with(|| self.integrator.polynomial());
+        Storage::STEPS.push(kept, step.clone())
     }
 
     /// The integrator knows where inputs jump.

@@ -12,6 +12,7 @@ use super::polynomial::first_change;
 use super::stepper::{Control, Memory, StepEnds, Stepper};
 use crate::error::Error;
 use crate::error::failure::StepFailure;
+use crate::error::memory::Storage;
 use crate::field::{Driver, Field};
 use crate::hold::projection::{Landed, Lander};
 use crate::numbers::entries::Entries;
@@ -214,13 +215,12 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
         self.ends.project_within(time, x);
     }
 
-    fn keep(&mut self, _stop: Option<(f64, &[f64])>) {
+    fn keep(&mut self, _stop: Option<(f64, &[f64])>) -> Result<(), Error> {
         let (from, pieces) = (self.from, DenseOutput::<Vector<S>>::PIECES);
         let length = (self.time - from) / pieces as f64;
         let piece = |number: usize| DenseOutput::of_series(&self.coefficients, from, number as f64 * length, length);
-        if let Some(kept) = self.ends.kept {
-            kept.extend((0..pieces).map(piece));
-        }
+        let Some(kept) = self.ends.kept else { return Ok(()) };
+        (0..pieces).try_for_each(|number| Storage::STEPS.push(kept, piece(number)))
     }
 
     /// A step ends where inputs jump, and the next one knows nothing of it.

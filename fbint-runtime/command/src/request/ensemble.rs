@@ -4,9 +4,10 @@ use std::error::Error;
 use std::ops::ControlFlow;
 
 use clap::Parser;
+use fbint_runtime::Storage;
 use rayon::ThreadPoolBuilder;
 
-use super::{Column, parsed, told};
+use super::{Column, Refusal, parsed};
 use crate::arguments::EnsembleArguments;
 use crate::catalogue::{Entry, Statistics};
 use crate::ensemble::resolve_gains;
@@ -47,18 +48,18 @@ struct EnsembleCommandLine {
 ///
 /// # Errors
 ///
-/// If the command would refuse it, if no member comes to its end, or if `progress` interrupts it.
+/// If the command would refuse it, if no member comes to its end, if memory does not hold it, or if `progress` interrupts it.
 pub fn ensemble<'a>(
     models: &[Entry],
     model: &str,
     options: impl IntoIterator<Item = (&'a str, Option<String>)>,
     progress: &mut ProgressObserver<'_>,
-) -> Result<CompletedEnsemble, String> {
-    let EnsembleCommandLine { arguments } = parsed(model, options)?;
+) -> Result<CompletedEnsemble, Refusal> {
+    let EnsembleCommandLine { arguments } = parsed(model, options).map_err(Refusal::Refused)?;
     // Threads of its own, because an ensemble that is integrated at the same time may keep others busy. 0 is the number of cores.
     let pool = ThreadPoolBuilder::new().num_threads(arguments.threads.map_or(0, usize::from)).build();
-    pool.map_err(|error| error.to_string())?
-        .install(|| integrated(models, &arguments, progress).map_err(|error| told(&error.to_string())))
+    let pool = pool.map_err(|error| Refusal::Refused(error.to_string()))?;
+    pool.install(|| integrated(models, &arguments, progress).map_err(Refusal::of))
 }
 
 fn integrated(
@@ -76,6 +77,7 @@ fn integrated(
         drawn: drawn.collect(),
         ..CompletedEnsemble::default()
     };
+    ensemble.reserve(arguments.members as usize)?;
     let (mut tally, mut is_interrupted) = (Tally::default(), false);
     for number in 0..blocks {
         let mut report = |fraction| {
@@ -99,6 +101,13 @@ fn integrated(
 }
 
 impl CompletedEnsemble {
+    /// Makes room for a number of members.
+    fn reserve(&mut self, members: usize) -> Result<(), fbint_runtime::Error> {
+        let numbers = members.saturating_mul(self.names.len());
+        Storage::MEMBERS.reserve(&mut self.ends, numbers)?;
+        self.drawn.iter_mut().try_for_each(|column| Storage::MEMBERS.reserve(&mut column.values, members))
+    }
+
     /// Adds a member by its row in the command's table of ends.
     fn add(&mut self, row: &[Cell<'_>]) {
         let [Cell::Count(member), numbers @ .., error] = row else { return };
