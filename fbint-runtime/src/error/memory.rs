@@ -88,7 +88,7 @@ mod tests {
              interval `every`, or for an earlier end"
         );
         assert_eq!(list, [0.5]);
-        let without_end = std::iter::repeat(Err::<f64, _>(error.clone()));
-        assert_eq!(Storage::MEMBERS.try_collect(without_end), Err(error));
+        let elements = [Ok(0.5), Err(error.clone())];
+        assert_eq!(Storage::MEMBERS.try_collect(elements.into_iter()), Err(error));
     }
 }
