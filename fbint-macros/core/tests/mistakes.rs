@@ -452,7 +452,7 @@ const ENTRIES: &[Case] = &[
     ("lagrangian = 3", "lagrangian",
         "`lagrangian` cannot stand beside `momenta`: a system has `coordinates`, `momenta` and a `hamiltonian`, or `coordinates`, `velocities` and a `lagrangian`, or a `state` with `poisson` and a `hamiltonian`, or a `state` with `dynamics`, whose energy is an `invariant`"),
     ("casimir = 3", "casimir",
-        "unknown key `casimir`\nhelp: the keys are coordinates, momenta, velocities, kinematics, state, poisson, dynamics, hamiltonian, lagrangian, time, input, force, define, constraint, phase_constraint, velocity_constraint, invariant, output, event, section, draw, default, start, search, derivatives, taylor, crate"),
+        "unknown key `casimir`\nhelp: the keys are coordinates, momenta, velocities, kinematics, state, poisson, dynamics, hamiltonian, lagrangian, time, input, force, define, constraint, phase_constraint, velocity_constraint, invariant, output, event, section, draw, film, default, start, search, derivatives, taylor, crate"),
     ("jacobian = 3", "jacobian",
         "there is no key `jacobian`\nhelp: write `derivatives`"),
     ("derivatives = 3", "=",

@@ -529,7 +529,7 @@ const MISTAKES: &[Case] = &[
             "unknown key `velocty_constraint`\nhelp: did you mean `velocity_constraint`?")]),
     ("coordinates(x, y), velocity(v, w), lagrangian = v.powi(2) + w.powi(2) + x",
         &[("velocity",
-            "unknown key `velocity`\nhelp: the keys are coordinates, momenta, velocities, kinematics, state, poisson, dynamics, hamiltonian, lagrangian, time, input, force, define, constraint, phase_constraint, velocity_constraint, invariant, output, event, section, draw, default, start, search, derivatives, taylor, crate")]),
+            "unknown key `velocity`\nhelp: the keys are coordinates, momenta, velocities, kinematics, state, poisson, dynamics, hamiltonian, lagrangian, time, input, force, define, constraint, phase_constraint, velocity_constraint, invariant, output, event, section, draw, film, default, start, search, derivatives, taylor, crate")]),
     ("coordinates(x, y), velocities(v, w), lagrangian(v.powi(2))",
         &[("(v.powi(2))",
             "expected `=`, as in `lagrangian = m * v.norm_squared() / 2`")]),

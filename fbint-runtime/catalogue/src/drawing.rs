@@ -2,7 +2,7 @@
 
 use fbint_runtime::nalgebra::storage::RawStorage;
 use fbint_runtime::nalgebra::{Const, Matrix, Matrix3, U1, Vector3};
-use fbint_runtime::{DeclaredShape, FeedbackSystem, ShapeKind, StateEntry, StateRole, Vector};
+use fbint_runtime::{DeclaredShape, FeedbackSystem, ShapeKind, StateEntry, StateRole, SystemFacts, Vector};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::names::groups;
@@ -24,6 +24,19 @@ pub struct Drawing {
     pub shapes: Vec<DrawnShape>,
     /// The labels of the axes, if they have no common scale.
     pub axes: Option<[&'static str; 2]>,
+    /// What of it an animation shows.
+    pub camera: Camera,
+}
+
+/// What of a drawing an animation shows. By default, the picture has everything that is drawn during the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Camera {
+    /// The middle of the picture.
+    pub centre: Option<Position>,
+    /// How far the picture goes from its middle.
+    pub range: Option<f64>,
+    /// The direction from which a drawing in space is seen.
+    pub view: Option<[f64; 3]>,
 }
 
 /// A shape as the page draws it: its kind and its positions.
@@ -55,17 +68,25 @@ impl Drawing {
     /// velocity.
     pub fn of_coordinates<S: FeedbackSystem>(system: &S, state: &S::State) -> Self {
         let (facts, state): (_, Vector<S>) = (system.facts(), state.clone().into());
-        if facts.shapes.is_empty() {
-            return Self::of_entries(facts.state, state.as_ref());
-        }
         let mut values = vec![0.0; facts.drawing_values()];
         system.drawing_at(&state, &mut values);
-        Self::of_shapes(facts.shapes, &values)
+        Self::declared(facts, state.as_ref(), &values)
     }
 
-    /// The declared shapes, which are made of these values.
-    pub(crate) fn of_shapes(shapes: &[DeclaredShape], values: &[f64]) -> Self {
-        shapes.iter().fold(Self::new(), |drawing, DeclaredShape { kind, arguments }| {
+    /// The same, of a flat state and the values that the declared shapes are made of.
+    pub(crate) fn declared(facts: &SystemFacts, state: &[f64], values: &[f64]) -> Self {
+        let is_of_film =
+            |shape: &DeclaredShape| matches!(shape.kind, ShapeKind::Centre | ShapeKind::Range | ShapeKind::View);
+        let begun = match facts.shapes.iter().all(is_of_film) {
+            true => Self::of_entries(facts.state, state),
+            false => Self::new(),
+        };
+        begun.with_shapes(facts.shapes, values)
+    }
+
+    /// The drawing with declared shapes.
+    fn with_shapes(self, shapes: &[DeclaredShape], values: &[f64]) -> Self {
+        shapes.iter().fold(self, |drawing, DeclaredShape { kind, arguments }| {
             let argument =
                 |index: usize| arguments.get(index).map_or(&[][..], |[first, count]| &values[*first..first + count]);
             let point = |index| match *argument(index) {
@@ -91,6 +112,12 @@ impl Drawing {
                     (rotation, &[length]) => drawing.frame(point(0), &turn(rotation), length),
                     _ => drawing,
                 },
+                ShapeKind::Centre => drawing.centre(point(0)),
+                ShapeKind::Range => argument(0).iter().fold(drawing, |drawing, range| drawing.range(*range)),
+                ShapeKind::View => match *argument(0) {
+                    [x, y, z] => drawing.view([x, y, z]),
+                    _ => drawing,
+                },
             }
         })
     }
@@ -111,8 +138,8 @@ impl Drawing {
         }
     }
 
-    /// The same, of a flat state with these entries.
-    pub(crate) fn of_entries(entries: &[StateEntry], state: &[f64]) -> Self {
+    /// The drawing of a flat state with these entries that declares no shapes.
+    fn of_entries(entries: &[StateEntry], state: &[f64]) -> Self {
         let is_place =
             |role: &StateRole| matches!(role, StateRole::Coordinate { .. } | StateRole::Position | StateRole::Variable);
         let places: Vec<usize> = (0..entries.len()).filter(|index| is_place(&entries[*index].role)).collect();
@@ -211,6 +238,21 @@ impl Drawing {
         })
     }
 
+    /// Animations have this place in the middle of the picture, wherever it moves.
+    pub fn centre(self, at: impl Into<Position>) -> Self {
+        Self { camera: Camera { centre: Some(at.into()), ..self.camera }, ..self }
+    }
+
+    /// Animations show what is no farther from the middle of the picture to any side.
+    pub fn range(self, range: f64) -> Self {
+        Self { camera: Camera { range: Some(range), ..self.camera }, ..self }
+    }
+
+    /// Animations in space are seen from this direction at first.
+    pub fn view(self, from: impl Into<[f64; 3]>) -> Self {
+        Self { camera: Camera { view: Some(from.into()), ..self.camera }, ..self }
+    }
+
     /// Where points and traces are, each with its kind; nothing where the axes have no common scale.
     pub fn places(&self) -> impl Iterator<Item = (&'static str, Vector3<f64>)> {
         let places = self.shapes.iter().filter(|shape| self.axes.is_none() && ["point", "trace"].contains(&shape.kind));
@@ -224,7 +266,8 @@ impl Drawing {
 
     /// The drawing with every position changed.
     pub fn with_positions(mut self, change: impl Fn(Position) -> Position) -> Self {
-        for position in self.shapes.iter_mut().flat_map(|shape| &mut shape.positions) {
+        let shapes = self.shapes.iter_mut().flat_map(|shape| &mut shape.positions);
+        for position in shapes.chain(&mut self.camera.centre) {
             *position = change(*position);
         }
         self

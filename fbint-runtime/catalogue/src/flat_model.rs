@@ -45,10 +45,7 @@ pub trait FlatModel: Sync {
 
     /// [`Model::drawing`](crate::Model::drawing).
     fn drawing(&self, state: &[f64]) -> Drawing {
-        match self.facts().shapes {
-            [] => Drawing::of_entries(self.facts().state, state),
-            shapes => Drawing::of_shapes(shapes, &self.drawing_at(state)),
-        }
+        Drawing::declared(self.facts(), state, &self.drawing_at(state))
     }
 
     /// [`Model::input`](crate::Model::input).

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::compiled::{generated_functions, prepared_numbers};
 pub use self::controller::Controller;
-pub use self::drawing::{Drawing, DrawnShape, Position, circle, circle_about};
+pub use self::drawing::{Camera, Drawing, DrawnShape, Position, circle, circle_about};
 pub use self::evaluation::{Evaluation, ExplicitMethod, RunDirection, Unknown, slopes_by_differences};
 pub use self::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
 pub use self::functions::{FlatFunctions, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source};

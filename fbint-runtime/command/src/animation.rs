@@ -4,8 +4,7 @@
 //! chosen samples as JSON, with as many digits as can be seen, and a small script that draws them as SVG: `scene.js` turns drawings into
 //! pictures, and `player.js` plays them.
 //!
-//! A drawing is not a key of the declaration: nothing is derived from it, any Rust expression serves, and a model without one is drawn all
-//! the same. The page has drawings and not states: drawings of the samples, and where a method takes long steps, of states between them on
+//! A drawing is made of the declaration's shapes or by code, and a model without one is drawn all the same. The page has drawings and not states: drawings of the samples, and where a method takes long steps, of states between them on
 //! Hermite's cubic polynomials of the derived field. Changes of integrals are shown at samples alone, because interpolated states are not
 //! on the constraints.
 //!
@@ -18,7 +17,7 @@ use serde::Serialize;
 
 use self::film::Film;
 use crate::catalogue::{AnyModel, Sample};
-pub use crate::catalogue::{Drawing, Position, circle, circle_about};
+pub use crate::catalogue::{Camera, Drawing, Position, circle, circle_about};
 use crate::output::marked;
 
 /// Maximum number of samples on a page. A run whose samples are not chosen has no more.

@@ -266,6 +266,12 @@ pub enum ShapeKind {
     Body,
     /// The axes of a frame, with its origin, its rotation and the length of the arrows.
     Frame,
+    /// The middle of the picture in an animation, where the key `film` gives it.
+    Centre,
+    /// How far the picture in an animation goes from its middle.
+    Range,
+    /// The direction from which an animation is seen.
+    View,
 }
 
 /// An integral of a system.

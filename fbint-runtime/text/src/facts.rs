@@ -98,6 +98,9 @@ fn shape(shape: &DrawnShape) -> DeclaredShape {
         text::ShapeKind::Disk => ShapeKind::Disk,
         text::ShapeKind::Body => ShapeKind::Body,
         text::ShapeKind::Frame => ShapeKind::Frame,
+        text::ShapeKind::Centre => ShapeKind::Centre,
+        text::ShapeKind::Range => ShapeKind::Range,
+        text::ShapeKind::View => ShapeKind::View,
     };
     DeclaredShape { kind, arguments: list(shape.arguments.iter().map(|entries| [entries.start, entries.len()])) }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use fbint_catalogue::{AnyModel, Drawing, Entry, Feedback, Plan, Run};
+use fbint_catalogue::{AnyModel, Camera, Drawing, Entry, Feedback, Plan, Position, Run};
 use fbint_runtime::{Method, Settings};
 use fbint_text::entries;
 
@@ -66,6 +66,50 @@ fn a_text_follows_its_law_and_its_outputs_know_it() {
     assert!((run.state[0] - (2.0 * slow - fast)).abs() < 1e-12, "{:?}", run.state);
     let effort = model.outputs(&run.state);
     assert!((effort[0] + 4.0 * run.state[0] + 3.0 * run.state[1]).abs() < 1e-14, "{effort:?}");
+}
+
+/// A film without a drawing shows the coordinates.
+#[test]
+fn a_film_is_part_of_the_drawing() {
+    let filmed = |keys: &str| {
+        let text = format!(
+            "#[feedback_system(coordinates(q: [3]), momenta(p: [3]), hamiltonian = p.norm_squared() / 2, {keys}, default(r = 2),
+                start(q = vector![0, 0, 0], p = vector![0, 0, 0]))] struct Filmed {{ r: f64 }}"
+        );
+        model(&text).drawing(&[0.5, 1.0, -2.0, 0.0, 0.0, 3.0])
+    };
+    let everything =
+        filmed("draw(point(q)), film(centre = q + vector![0, 0, p[2]], range = 3 * r, view = vector![1, -1, 0])");
+    let camera =
+        Camera { centre: Some(Position::Space([0.5, 1.0, 1.0])), range: Some(6.0), view: Some([1.0, -1.0, 0.0]) };
+    assert_eq!((everything.shapes.len(), everything.camera), (1, camera));
+    let alone = filmed("film(range = r), film(centre = 2 * q)");
+    let kinds: Vec<&str> = alone.shapes.iter().map(|shape| shape.kind).collect();
+    let camera = Camera { centre: Some(Position::Space([1.0, 2.0, -4.0])), range: Some(2.0), view: None };
+    assert_eq!((kinds, alone.camera), (vec!["point", "trace"], camera));
+}
+
+#[test]
+fn films_have_a_centre_a_range_and_a_view() {
+    for (film, expected) in [
+        (
+            "film(center = q)",
+            "a film has no `center`\nhelp: did you mean `centre`? it has a `centre`, a `range` and a `view`",
+        ),
+        ("film(range = q)", "the range of a `film` is a number, and this is a vector of 2"),
+        ("film(centre = 1)", "the centre of a `film` is a point, a vector of 2 or 3, and this is a scalar"),
+        ("film(view = q)", "the view of a `film` is a direction in space, a vector of 3, and this is a vector of 2"),
+        ("film(range = 1), film(range = 2)", "the film has a range already"),
+        ("input(u), force(p = u * q), film(range = u)", "this `film` contains the input `u`"),
+        ("film(range)", "film"),
+    ] {
+        let text = format!(
+            "#[feedback_system(coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared(), {film})] struct Filmed;"
+        );
+        let mistakes = entries(&text, &mut |_| ()).unwrap_err();
+        let message = &mistakes.list()[0].message;
+        assert!(message.contains(expected), "{film}: {message}");
+    }
 }
 
 #[test]

@@ -74,6 +74,7 @@ impl Scenery {
         let shapes = declaration
             .shapes
             .iter()
+            .chain(&declaration.film)
             .map(|shape| each_member(scope, shape.family.as_ref(), |scope, _| scenery.add_shape(scope, shape)));
         let shapes = every(shapes.collect::<Vec<_>>().into_iter());
         events.and(shapes).map(|_| scenery)
@@ -129,6 +130,9 @@ impl Scenery {
             let (shape, (argument, sort)) = (value.shape(), kind.argument(index));
             let (fits, expected) = match sort {
                 ShapeArgument::Length => (shape == Shape::Scalar, "a number"),
+                ShapeArgument::Axis if kind.is_of_film() => {
+                    (shape == Shape::Vector(3), "a direction in space, a vector of 3")
+                }
                 ShapeArgument::Axis => (shape == Shape::Vector(3), "a vector of 3"),
                 ShapeArgument::Rotation => {
                     let is_matrix = shape == Shape::Matrix { rows: 3, columns: 3 };

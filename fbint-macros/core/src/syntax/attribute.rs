@@ -138,7 +138,7 @@ impl AttributeReader<'_> {
                 (target.mutable)(self.declaration).extend(event);
             }
             Syntax::Shapes(target) => {
-                let shapes = self.shapes(entry);
+                let shapes = if entry.key == AttributeKey::Film { self.film(entry) } else { self.shapes(entry) };
                 (target.mutable)(self.declaration).extend(shapes);
             }
             Syntax::Flag(target) => {

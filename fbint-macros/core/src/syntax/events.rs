@@ -95,6 +95,12 @@ shapes! {
     Body: "body", ["centre", "rotation", "sides"];
     /// The axes of a frame as arrows.
     Frame: "frame", ["origin", "rotation", "length"];
+    /// The middle of an animation's picture.
+    Centre: "centre", ["centre"];
+    /// How far an animation's picture goes from its middle.
+    Range: "range", ["range"];
+    /// The direction from which an animation is seen.
+    View: "view", ["view"];
 }
 
 /// The sort of an argument of a shape.
@@ -118,13 +124,23 @@ impl EventDeclaration {
 }
 
 impl ShapeKind {
+    /// Returns `true` for what `film` takes by name, and `draw` does not.
+    pub fn is_of_film(self) -> bool {
+        matches!(self, Self::Centre | Self::Range | Self::View)
+    }
+
+    /// Those of a drawing, or of a film.
+    fn all(are_of_film: bool) -> impl Iterator<Item = Self> + Clone {
+        Self::ALL.iter().copied().filter(move |kind| kind.is_of_film() == are_of_film)
+    }
+
     /// The name and the sort of the argument at an index.
     pub fn argument(self, index: usize) -> (&'static str, ShapeArgument) {
         let named = || self.arguments().iter().filter(|name| **name != "..");
         let name = named().nth(index).or(named().next_back()).map_or("place", |name| name.trim_matches(['[', ']']));
         let sort = match name {
-            "radius" | "length" => ShapeArgument::Length,
-            "axis" => ShapeArgument::Axis,
+            "radius" | "length" | "range" => ShapeArgument::Length,
+            "axis" | "view" => ShapeArgument::Axis,
             "rotation" => ShapeArgument::Rotation,
             _ => ShapeArgument::Point,
         };
@@ -211,6 +227,31 @@ impl AttributeReader<'_> {
         entries.iter().filter_map(|tokens| self.shape_of_drawing(entry.key, tokens)).collect()
     }
 
+    /// `film(centre = q, range = 2, view = vector![1, 0, 0])`
+    pub(super) fn film(&mut self, entry: &KeyEntry<'_>) -> Vec<ShapeDeclaration> {
+        let mut film: Vec<ShapeDeclaration> = Vec::new();
+        for tokens in self.list(entry, "give a centre, a range or a view") {
+            let Some(NamedExpression { name, value, family, .. }) = self.definition(entry.key, &tokens) else {
+                continue;
+            };
+            let kinds = ShapeKind::all(true);
+            let Some(kind) = kinds.clone().find(|kind| name == kind.word()).filter(|_| family.is_none()) else {
+                let question = did_you_mean(&plain(&name), kinds.map(ShapeKind::word));
+                let question = question.map_or_else(String::new, |question| format!("{question} "));
+                let message =
+                    format!("a film has no `{name}`\nhelp: {question}it has a `centre`, a `range` and a `view`");
+                self.spoil(entry.key, name.span(), message);
+                continue;
+            };
+            if self.declaration.film.iter().chain(&film).any(|known| known.kind == kind) {
+                self.errors.push(name.span(), format!("the film has a {name} already\nhelp: keep one"));
+                continue;
+            }
+            film.push(ShapeDeclaration { kind, word: entry.word.clone(), family: None, arguments: vec![value] });
+        }
+        film
+    }
+
     fn shape_of_drawing(&mut self, key: AttributeKey, tokens: &[TokenTree]) -> Option<ShapeDeclaration> {
         let (word, index, arguments, rest): (_, Option<&Group>, _, _) = match tokens {
             [TokenTree::Ident(word), TokenTree::Group(index), TokenTree::Group(arguments), rest @ ..]
@@ -229,10 +270,10 @@ impl AttributeReader<'_> {
                 return None;
             }
         };
-        let Some(kind) = ShapeKind::ALL.iter().copied().find(|kind| word == kind.word()) else {
-            let words = ShapeKind::ALL.iter().map(|kind| kind.word());
-            let question = did_you_mean(&plain(word), words).unwrap_or_default();
-            let known: Vec<String> = ShapeKind::ALL.iter().map(|kind| format!("`{}`", kind.usage())).collect();
+        let kinds = ShapeKind::all(false);
+        let Some(kind) = kinds.clone().find(|kind| word == kind.word()) else {
+            let question = did_you_mean(&plain(word), kinds.clone().map(ShapeKind::word)).unwrap_or_default();
+            let known: Vec<String> = kinds.map(|kind| format!("`{}`", kind.usage())).collect();
             let message = format!("there is no shape `{word}`{question}; shapes are {}", known.join(", "));
             self.spoil(key, word.span(), message);
             return None;

@@ -148,6 +148,8 @@ keys! {
     Section: "section", Events(sections), "section(plane = q[0], rising)", ANY, names "a section";
     /// The drawing of a state.
     Draw: "draw", Shapes(shapes), "draw(rod(vector![0, 0], q), point(q))", ANY;
+    /// What of the drawing an animation shows, and from where.
+    Film: "film", Shapes(film), "film(centre = q, range = 2)", ANY;
     /// The values of all parameters by default.
     Default: "default", Named(defaults), "default(m = 1)", ANY;
     /// The state in which a run starts, by the parameters.
@@ -328,7 +330,7 @@ impl Declaration {
             _ => None,
         });
         let of_events = self.events.iter().chain(&self.sections).flat_map(EventDeclaration::expressions);
-        let of_shapes = self.shapes.iter().flat_map(|shape| &shape.arguments);
+        let of_shapes = self.shapes.iter().chain(&self.film).flat_map(|shape| &shape.arguments);
         let of_laws = self.laws.iter().map(|law| &law.value).chain(&self.every);
         alone.chain(self.named().map(|(_, named)| &named.value)).chain(of_laws).chain(of_events).chain(of_shapes)
     }

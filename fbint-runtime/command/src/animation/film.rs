@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::{Animation, Drawing, Position};
+use super::{Animation, Camera, Drawing, Position};
 use crate::catalogue::{AnyModel, DrawnShape, Sample};
 use crate::motion::roundings;
 use crate::names::{NameGroup, groups};
@@ -22,6 +22,15 @@ pub(crate) struct Film<'a> {
     parameters: Vec<(&'static str, f64)>,
     /// The labels of the axes, if they have no common scale.
     axes: Option<[&'static str; 2]>,
+    /// The middle of the picture at each time, unless it is the middle of everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    centres: Option<Vec<Vec<f64>>>,
+    /// How far the picture goes at each time, unless it has everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranges: Option<Vec<f64>>,
+    /// The direction from which it is seen at first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<[f64; 3]>,
     /// The least coordinates of anything at any time, and the largest.
     bounds: [Vec<f64>; 2],
     times: Vec<f64>,
@@ -61,7 +70,10 @@ impl<'a> Film<'a> {
         let (times, drawings) = drawings(run, &filled_in(run.model, &chosen, most))?;
         let axes = drawings.first().and_then(|drawing| drawing.axes);
         let bounds = bounds(&drawings);
-        let places = places(&bounds, axes.is_some());
+        let ranges: Option<Vec<f64>> = drawings.iter().map(|drawing| drawing.camera.range).collect();
+        let places = places(&bounds, axes.is_some(), ranges.as_deref());
+        let drawings: Vec<Drawing> = drawings.into_iter().map(|drawing| rounded_drawing(drawing, &places)).collect();
+        let centre = |drawing: &Drawing| drawing.camera.centre.map(|at| at.coordinates().to_vec());
         Ok(Self {
             name: run.name,
             summary: run.model.facts().summary,
@@ -69,9 +81,10 @@ impl<'a> Film<'a> {
             parameters: run.model.parameters(),
             axes,
             times,
-            frames: frame_shapes(
-                &drawings.into_iter().map(|drawing| rounded_drawing(drawing, &places)).collect::<Vec<_>>(),
-            ),
+            centres: drawings.iter().map(centre).collect(),
+            ranges,
+            view: drawings.first().and_then(|drawing| drawing.camera.view),
+            frames: frame_shapes(&drawings),
             bounds,
             samples: run.samples.len(),
             sampled: chosen.iter().map(|sample| sample.time).collect(),
@@ -84,7 +97,11 @@ impl<'a> Film<'a> {
 fn drawings(run: &Animation<'_>, moments: &[(f64, Vec<f64>)]) -> Result<(Vec<f64>, Vec<Drawing>), String> {
     let drawings: Vec<Drawing> = moments.iter().map(|(_, state)| run.model.drawing(state)).collect();
     let times: Vec<f64> = moments.iter().map(|(time, _)| *time).collect();
-    let is_finite = |drawing: &Drawing| drawing.positions().flat_map(Position::coordinates).all(|at| at.is_finite());
+    let is_finite = |drawing: &Drawing| {
+        let Camera { centre, range, view } = drawing.camera;
+        let positions = drawing.positions().chain(&centre).flat_map(Position::coordinates);
+        positions.chain(&range).chain(view.iter().flatten()).all(|at| at.is_finite())
+    };
     if let Some(bad) = drawings.iter().position(|drawing| !is_finite(drawing)) {
         let (name, time) = (run.name, times[bad]);
         return Err(format!(
@@ -92,7 +109,9 @@ fn drawings(run: &Animation<'_>, moments: &[(f64, Vec<f64>)]) -> Result<(Vec<f64
              without an animation"
         ));
     }
-    let is_spatial = drawings.iter().flat_map(Drawing::positions).any(|at| matches!(at, Position::Space(_)));
+    let positions =
+        |drawing: &'_ Drawing| drawing.positions().chain(&drawing.camera.centre).copied().collect::<Vec<_>>();
+    let is_spatial = drawings.iter().flat_map(positions).any(|at| matches!(at, Position::Space(_)));
     let in_space = |drawing: Drawing| drawing.with_positions(|position| position.in_space().into());
     Ok((times, if is_spatial { drawings.into_iter().map(in_space).collect() } else { drawings }))
 }
@@ -172,9 +191,11 @@ fn bounds(drawings: &[Drawing]) -> [Vec<f64>; 2] {
     bounds
 }
 
-/// The number of decimal places that can be seen along each axis, negative where tens cannot.
-fn places([low, high]: &[Vec<f64>; 2], has_scales: bool) -> Vec<i32> {
-    let sizes: Vec<f64> = low.iter().zip(high).map(|(low, high)| high - low).collect();
+/// The number of decimal places that can be seen along each axis, negative where tens cannot. A picture that goes no farther than a range
+/// shows more.
+fn places([low, high]: &[Vec<f64>; 2], has_scales: bool, ranges: Option<&[f64]>) -> Vec<i32> {
+    let seen = ranges.into_iter().flatten().map(|range| 2.0 * range).fold(f64::INFINITY, f64::min);
+    let sizes: Vec<f64> = low.iter().zip(high).map(|(low, high)| (high - low).min(seen)).collect();
     let largest = sizes.iter().copied().fold(0.0, f64::max);
     let place = |size: f64| if size > 0.0 { -(size * RESOLUTION).log10().floor() as i32 } else { 0 };
     sizes.iter().map(|size| place(if has_scales { *size } else { largest })).collect()
@@ -356,7 +377,7 @@ mod tests {
         assert_eq!(rounded(123_456.0, -3), 123_000.0);
         assert_eq!(rounded(-0.000_1, 3).to_bits(), 0.0_f64.to_bits());
         assert_eq!(with_digits(1.234_567e-13, 3), 1.23e-13);
-        assert_eq!(places(&[vec![0.0, -1.0], vec![2.0, 1.0]], false), [5, 5]);
-        assert_eq!(places(&[vec![0.0, -1e-3], vec![1e9, 1e-3]], true), [-4, 8]);
+        assert_eq!(places(&[vec![0.0, -1.0], vec![2.0, 1.0]], false, None), [5, 5]);
+        assert_eq!(places(&[vec![0.0, -1e-3], vec![1e9, 1e-3]], true, None), [-4, 8]);
     }
 }

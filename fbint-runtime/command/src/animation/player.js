@@ -5,7 +5,7 @@ const film = developed(JSON.parse($("film").textContent));
 const [start, end] = [film.times[0], film.times[film.times.length - 1]];
 
 let time = start;
-let view = firstView();
+let view = firstView(film);
 /** The time of the last frame on the screen in milliseconds, while the animation plays. */
 let shown = null;
 /** The request for the next frame. */
@@ -128,7 +128,7 @@ if (film.dimension === 3) {
     event.preventDefault();
     turn(...turns[event.key]);
   });
-  $("turn").addEventListener("click", () => { view = firstView(); draw(); });
+  $("turn").addEventListener("click", () => { view = firstView(film); draw(); });
 } else {
   $("turn").hidden = true;
 }

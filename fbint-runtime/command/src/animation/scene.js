@@ -20,20 +20,31 @@ function developed(film) {
   const [low, high] = film.bounds;
   const middle = low.map((least, axis) => (least + high[axis]) / 2);
   const half = low.map((least, axis) => (high[axis] - least) / 2);
-  return { ...film, frames, dimension, middle, half, reach: reach(frames, middle), paths: paths(frames) };
+  const far = reach(frames, film.centres ?? frames.map(() => middle));
+  return { ...film, frames, dimension, middle, half: film.centres ? far.along : half, reach: far, paths: paths(frames) };
 }
 
-/** How far anything gets from the middle of a film in space: from the vertical through it, and in all. */
-function reach(frames, middle) {
-  const far = { across: 0, inAll: 0 };
-  for (const { points } of frames.flat()) {
-    for (const point of points) {
-      const [x, y, z] = point.map((coordinate, axis) => coordinate - middle[axis]);
+/** How far anything gets from the middle of its frame: along the axes, from the vertical through it, and in all. */
+function reach(frames, middles) {
+  const far = { along: [0, 0, 0], across: 0, inAll: 0 };
+  frames.forEach((frame, index) => {
+    for (const point of frame.flatMap(({ points }) => points)) {
+      const [x, y, z] = point.map((coordinate, axis) => coordinate - middles[index][axis]);
+      far.along = [x, y, z ?? 0].map((length, axis) => Math.max(far.along[axis], Math.abs(length)));
       far.across = Math.max(far.across, Math.hypot(x, y));
       far.inAll = Math.max(far.inAll, Math.hypot(x, y, z ?? 0));
     }
-  }
+  });
   return far;
+}
+
+/** The film with the middle and the range that its picture has at a time. */
+function framed(film, time) {
+  const { index, next, part } = moment(film, time);
+  const middle = film.centres ? between(film.centres[index], film.centres[next], part) : film.middle;
+  if (!film.ranges) return { ...film, middle };
+  const [range] = between([film.ranges[index]], [film.ranges[next]], part);
+  return { ...film, middle, half: [range, range], reach: { across: range, inAll: range } };
 }
 
 /** Where each trace leads: a point for each frame. */
@@ -99,13 +110,15 @@ function turned({ azimuth, elevation }, [x, y, z]) {
 }
 
 /** Where to look from at first. */
-function firstView() {
-  return { azimuth: -1.05, elevation: 0.35 };
+function firstView({ view }) {
+  if (!view) return { azimuth: -1.05, elevation: 0.35 };
+  const [x, y, z] = view;
+  return { azimuth: Math.atan2(y, x), elevation: Math.atan2(z, Math.hypot(x, y)) };
 }
 
 /** What is inside the SVG of a film at a time. */
 function picture(film, time, view, width, height, hasTraces) {
-  const project = camera(film, view, width, height);
+  const project = camera(framed(film, time), view, width, height);
   const unit = Math.min(Math.max(Math.min(width, height) / 90, 2), 7);
   const shapes = shapesAt(film, time).filter((shape) => shape.kind !== "trace");
   const drawn = shapes.map((shape) => {
