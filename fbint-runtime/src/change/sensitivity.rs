@@ -13,6 +13,7 @@ use derive_where::derive_where;
 
 use crate::field::feedback::Feedback;
 use crate::field::policy::{ConstantGain, GainPolicy};
+use crate::field::under_law;
 use crate::hold::projection::{Projection, Projector};
 use crate::numbers::entries::Entries;
 use crate::stages::tableau::Tableau;
@@ -29,7 +30,8 @@ const MOST_CHECKPOINTS: usize = 64;
 /// [`Feedback::sensitivity`](crate::Feedback::sensitivity) of a field with feedback whose gains are constant; where
 /// [`projected`](Self::projected), of runs whose states are projected after each step.
 ///
-/// Steps have a fixed size, parameters and inputs are constant. A derivative is exact for the numbers that the method computes, up to
+/// Steps have a fixed size, parameters are constant, and inputs follow their declared laws or are constant: a law is differentiated by the
+/// state and the parameters, and is not sampled. A derivative is exact for the numbers that the method computes, up to
 /// rounding; where a run leaves the range of its field, it is not a number.
 ///
 /// Everything that a [projection](Projector) depends on takes part: the targets of energies and invariants, which are their values at the
@@ -113,9 +115,10 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
     }
 
     fn value(&self, x: &Vector<S>) -> Vector<S> {
+        let system = under_law::<S, f64>(&self.system, x);
         match &self.law {
-            None => self.system.vector_field(x),
-            Some(law) => self.system.feedback_field(x, law),
+            None => system.vector_field(x),
+            Some(law) => system.feedback_field(x, law),
         }
     }
 
@@ -269,6 +272,100 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stages::tableau::RK4;
+    use crate::{DrivenSystem, Method, Simulation, feedback_system};
+
+    /// A trolley whose thrust follows the state, the time and the parameters; nothing gives the wind.
+    #[feedback_system(
+        coordinates(x),
+        momenta(p),
+        time(t),
+        input(thrust = -k * x.sin() - d * rate(x) + (k * t).cos(), wind),
+        hamiltonian = p.powi(2) / (2 * m) + x.powi(4) / 4,
+        force(p = thrust + wind * x),
+        derivatives,
+        crate = crate,
+    )]
+    #[derive(Clone)]
+    struct Trolley {
+        m: f64,
+        k: f64,
+        d: f64,
+    }
+
+    const H: f64 = 0.05;
+    const STEPS: usize = 40;
+
+    /// Checks the derivatives of the runs that `sensitivity` has against differences of runs, and both ways against one another.
+    fn assert_derivatives(sensitivity: impl Fn(&Trolley, f64) -> Sensitivity<Trolley>, changes_wind: bool) {
+        let trolley = Trolley { m: 1.3, k: 0.7, d: 0.2 };
+        let start: Vector<Trolley> = TrolleyState { x: 0.4, p: -0.3, t: 0.5, work: 0.0 }.into();
+        let mut direction = Direction::<Trolley>::of_state(TrolleyState { x: 0.3, p: 0.2, t: 0.0, work: 0.0 }.into());
+        direction.parameters = [0.5, -0.4, 0.7];
+        direction.inputs = [0.0, if changes_wind { 0.6 } else { 0.0 }];
+        let moved = |size: f64| {
+            let Trolley { m, k, d } = trolley;
+            let [dm, dk, dd]: [f64; 3] = direction.parameters.map(|change: f64| size * change);
+            let run = sensitivity(&Trolley { m: m + dm, k: k + dk, d: d + dd }, 0.1 + size * direction.inputs[1]);
+            (run, Entries::from_fn(|i| start[i] + size * direction.state[i]))
+        };
+        let end = |size: f64| {
+            let (run, start) = moved(size);
+            let mut run = run.along(start, []);
+            (0..STEPS).for_each(|_| run.step(&RK4, H));
+            *run.state()
+        };
+        let close = |found: &Vector<Trolley>, [below, above]: [Vector<Trolley>; 2], size: f64| {
+            for i in 0..found.len() {
+                let difference = (above[i] - below[i]) / (2.0 * size);
+                assert!(
+                    (found[i] - difference).abs() < 1e-8 * (1.0 + difference.abs()),
+                    "{i}: {} {difference}",
+                    found[i]
+                );
+            }
+        };
+        let (run, _) = moved(0.0);
+        let mut along = run.along(start, [direction]);
+        (0..STEPS).for_each(|_| along.step(&RK4, H));
+        let [change] = along.derivatives();
+        close(&change, [-1e-5, 1e-5].map(end), 1e-5);
+        let weights: Vector<Trolley> = [0.3, -1.1, 0.0, 0.6];
+        let (same, gradient) = run.gradient(&RK4, start, H, STEPS, 5, |_| weights);
+        assert_eq!(same, *along.state());
+        let by_change: f64 = weights.iter().zip(change).map(|(weight, change)| weight * change).sum();
+        assert!((gradient.along(&direction) - by_change).abs() < 1e-12, "{} {by_change}", gradient.along(&direction));
+        let step = |size: f64| {
+            let (run, start) = moved(size);
+            run.rodas5p_step(&start, 0.3, &[]).unwrap().0
+        };
+        if run.projection.is_none() {
+            let (_, [change]) = run.rodas5p_step(&start, 0.3, &[direction]).unwrap();
+            close(&change, [-1e-5, 1e-5].map(step), 1e-5);
+        }
+    }
+
+    /// With their laws, inputs change with the state, the time and the parameters.
+    #[test]
+    fn laws_of_inputs_are_differentiated() {
+        let under_wind = |trolley: &Trolley, wind| Trolley::with_input(trolley.prepare(), [0.0, wind]);
+        let plain = |trolley: &Trolley, wind| Sensitivity::new(under_wind(trolley, wind));
+        assert_derivatives(plain, true);
+        assert_derivatives(|trolley, wind| plain(trolley, wind).projected(Projection::default()), true);
+        let feedback = |trolley: &Trolley, _| {
+            // The targets are held.
+            let targets = Entries::from_fn(|_| 0.2);
+            Sensitivity::with_feedback(trolley.prepare(), Entries::from_fn(|_| 0.3), targets)
+        };
+        assert_derivatives(feedback, false);
+        let trolley = Trolley { m: 1.3, k: 0.7, d: 0.2 };
+        let start = TrolleyState { x: 0.4, p: -0.3, t: 0.5, work: 0.0 };
+        let run = Simulation::new(&trolley, start.clone()).unwrap().without_feedback();
+        let run = run.run(Method::Rk4 { h: H }, 0.5 + STEPS as f64 * H).unwrap();
+        let mut along = plain(&trolley, 0.0).along(start.into(), []);
+        (0..STEPS).for_each(|_| along.step(&RK4, H));
+        assert_eq!(run.state(), TrolleyState::from(*along.state()));
+    }
 
     /// The number of steps that are made when a run is passed backwards.
     fn evaluations(steps: usize, checkpoints: usize) -> usize {

@@ -186,6 +186,24 @@ pub trait DifferentiableSystem: FeedbackSystem {
     /// The entries of the Jacobian of the outputs that do not vanish identically.
     fn outputs_derivatives<T: Scalar>(system: &Self::Prepared<T>, x: &Vector<Self, T>) -> Self::OutputsDerivatives<T>;
 
+    /// The inputs by their laws, and their derivatives along a direction: those of the direction, where inputs have no laws.
+    fn law_tangent<T: Scalar>(
+        _system: &Self::Prepared<T>,
+        _x: &Vector<Self, T>,
+        direction: &PreparedDirection<Self, T>,
+    ) -> (Self::ByInputs<T>, Self::ByInputs<T>) {
+        (Entries::from_fn(|_| T::from_f64(0.0)), direction.inputs)
+    }
+    /// The transposed Jacobian of the inputs by their laws times `weights`.
+    fn law_adjoint<T: Scalar>(
+        _system: &Self::Prepared<T>,
+        _x: &Vector<Self, T>,
+        weights: &Self::ByInputs<T>,
+    ) -> Gradient<Self, T> {
+        let zero = T::from_f64(0.0);
+        Gradient { state: Entries::from_fn(|_| zero), parameters: Entries::from_fn(|_| zero), inputs: *weights }
+    }
+
     /// The vector that a projection subtracts from a state, d = S DF^T (DF S DF^T + R)^-1 (F - F_target), see
     /// [`Projector`](crate::Projector), and its derivative along a direction in which the diagonal of S (`variances`) and F_target change,
     /// too. R (`noise`) is held.

@@ -184,7 +184,11 @@ fn derivatives_type(function: &GeneratedFunction) -> Ident {
 /// The functions of a trait.
 pub(super) fn functions(writer: &Writer<'_>, owner: Trait) -> TokenStream {
     let signatures = &writer.signatures;
-    let functions = owner.functions().iter().map(|function| {
+    let [all, some] = owner.functions();
+    let has = |function: &&&GeneratedFunction| {
+        writer.model.is_some_and(|model| model.programs.functions().any(|(own, _)| own.name == function.name))
+    };
+    let functions = all.iter().chain(some.iter().filter(has)).map(|function| {
         let program = writer.model.map(|model| &model.programs[function]);
         let pattern = program.into_iter().flat_map(|program| pattern(program, signatures.unknowns()));
         let (sparse, signature) = (signatures.sparse(function, pattern), signatures.of(function));

@@ -12,6 +12,7 @@
 
 use super::Sensitivity;
 use crate::error::failure::StepFailure;
+use crate::field::{Laws, under_law, under_laws};
 use crate::numbers::dual::Dual;
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::{filled, sum};
@@ -92,7 +93,10 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
     fn step_matrix(&self, start: &Vector<S>, h: f64) -> Result<StepMatrix, StepFailure> {
         let mut matrix = StepMatrix::new(self.system.facts().state.len());
         let feedback = self.law.as_ref().map(|law| [&law.gains, &law.targets]);
-        matrix.linearise(|add| self.system.jacobian(start, feedback, add));
+        matrix.linearise(|add| {
+            let laws = (&self.system, Laws::Followed);
+            under_laws::<S, f64>(laws, start, &mut |system, add| system.jacobian(start, feedback, add), add)
+        });
         if let Some(entry) = matrix.not_finite() {
             return Err(StepFailure::Jacobian { entry });
         }
@@ -107,6 +111,12 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
         x: &Vector<S, T>,
         direction: &PreparedDirection<S, T>,
     ) -> Vector<S, T> {
+        let (mut direction, given) = (*direction, system);
+        let system = &under_law::<S, T>(given, x);
+        if system.facts().has_laws() {
+            direction.inputs = S::law_tangent(given, x, &direction).1;
+        }
+        let direction = &direction;
         match &self.law {
             None => S::vector_field_tangent(system, x, direction).1,
             Some(law) => {

@@ -25,6 +25,7 @@
 use derive_where::derive_where;
 
 use super::StepContext;
+use crate::field::under_law;
 use crate::hold::projection::{LAST, SPIKE};
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::{difference, filled, sum};
@@ -164,9 +165,13 @@ impl<S: DifferentiableSystem> StepContext<S> {
     }
 
     fn tangent(&self, x: &Vector<S>, change: &Change<S>, state: Vector<S>) -> Vector<S> {
-        let system = &self.sensitivity.system;
-        let everything = PreparedDirection { state, ..change.direction };
-        let (_, tangent) = match (&self.sensitivity.law, change.is_of_state) {
+        let has_laws = self.sensitivity.system.facts().has_laws();
+        let system = &under_law::<S, f64>(&self.sensitivity.system, x);
+        let mut everything = PreparedDirection { state, ..change.direction };
+        if has_laws {
+            everything.inputs = S::law_tangent(&self.sensitivity.system, x, &everything).1;
+        }
+        let (_, tangent) = match (&self.sensitivity.law, change.is_of_state && !has_laws) {
             (None, true) => S::vector_field_state_tangent(system, x, &state),
             (None, false) => S::vector_field_tangent(system, x, &everything),
             (Some(law), true) => S::feedback_field_state_tangent(system, x, &law.gains, &law.targets, &state),
@@ -176,10 +181,19 @@ impl<S: DifferentiableSystem> StepContext<S> {
     }
 
     fn adjoint(&self, x: &Vector<S>, weights: &Vector<S>) -> Gradient<S> {
-        let system = &self.sensitivity.system;
-        match &self.sensitivity.law {
+        let system = &under_law::<S, f64>(&self.sensitivity.system, x);
+        let gradient = match &self.sensitivity.law {
             None => S::vector_field_adjoint(system, x, weights),
             Some(law) => S::feedback_field_adjoint(system, x, &law.gains, &law.targets, weights),
+        };
+        if !system.facts().has_laws() {
+            return gradient;
+        }
+        let by_law = S::law_adjoint(&self.sensitivity.system, x, &gradient.inputs);
+        Gradient {
+            state: sum(&gradient.state, 1.0, &by_law.state),
+            parameters: sum(&gradient.parameters, 1.0, &by_law.parameters),
+            inputs: by_law.inputs,
         }
     }
 

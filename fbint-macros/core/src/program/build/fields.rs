@@ -113,6 +113,11 @@ pub(crate) fn outputs(parts: &FunctionParts<'_>) -> Program {
     lowering.program(outputs.iter().map(|output| &output.value))
 }
 
+/// The inputs by their laws.
+pub(crate) fn laws(parts: &FunctionParts<'_>) -> Program {
+    parts.lowering().program(&parts.derivation.laws)
+}
+
 /// Expressions of the state, the parameters and numbers.
 pub fn of_expressions(expressions: &[Expression], symbols: &Symbols) -> Program {
     Lowering::new(symbols).program(expressions)

@@ -88,6 +88,19 @@ functions! {
         projection, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.projection());
 }
 
+functions! {
+    /// The derivatives that are generated besides where inputs have laws.
+    LAW_DERIVATIVES: 2 of Trait::Differentiable;
+
+    /// `law`, and its derivative along a direction.
+    LAW_TANGENT: law_tangent(Argument::Direction) -> Returns::Tangent(Rows::Inputs),
+        fields::laws, Expected::Derivative(Derivative::Tangent, |oracle| oracle.values(&oracle.derivation.laws));
+
+    /// The transposed Jacobian of `law`, times weights.
+    LAW_ADJOINT: law_adjoint(Argument::Weights(Rows::Inputs)) -> Returns::Gradient,
+        fields::laws, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.values(&oracle.derivation.laws));
+}
+
 /// S DF^T (DF S DF^T + e D + R)^-1 (F - F_target)
 fn projection(parts: &FunctionParts<'_>) -> Program {
     let mut builder = Builder::default();

@@ -1,10 +1,10 @@
 //! The generated functions: what each is called, takes and returns, how it is built, and what it should return.
 //!
 //! Assembly, the passes, verification, emission and the surface of mistaken models go through [`FUNCTIONS`], [`LAGRANGIAN_FUNCTIONS`],
-//! [`HAMEL_FUNCTIONS`], [`CONTROLLED_FUNCTIONS`], [`SWITCHING_FUNCTIONS`] and [`DERIVATIVES`], so that a new function is a new row. The
+//! [`HAMEL_FUNCTIONS`], [`CONTROLLED_FUNCTIONS`], [`SWITCHING_FUNCTIONS`] [`DERIVATIVES`] and [`LAW_DERIVATIVES`], so that a new function is a new row. The
 //! tests fail until every path in `tests/functions.rs` gives it, too.
 
-use super::derived::DERIVATIVES;
+use super::derived::{DERIVATIVES, LAW_DERIVATIVES};
 use super::description::{Argument, Expected, Form, GeneratedFunction, Returns, Rows, Trait, functions};
 use crate::derivation::Derivation;
 use crate::numbers::points::Unknown;
@@ -108,7 +108,7 @@ functions! {
 
     /// u
     LAW: law() -> Returns::List(Rows::Inputs),
-        |parts| parts.lowering().program(&parts.derivation.laws),
+        fields::laws,
         expected!(|oracle| oracle.values(&oracle.derivation.laws));
 
     /// The derivatives of u by the entries of the state.
@@ -138,19 +138,22 @@ pub(crate) fn functions_of(
     let of_laws: &[&GeneratedFunction] = if derivation.laws.is_empty() { &[] } else { &CONTROLLED_FUNCTIONS };
     let of_switches: &[&GeneratedFunction] = if switches { &SWITCHING_FUNCTIONS } else { &[] };
     let derivatives: &[&GeneratedFunction] = if with_derivatives { &DERIVATIVES } else { &[] };
-    FUNCTIONS.iter().chain(of_lagrangian).chain(of_hamel).chain(of_laws).chain(of_switches).chain(derivatives).copied()
+    let has_law_derivatives = with_derivatives && !derivation.laws.is_empty();
+    let of_derived: &[&GeneratedFunction] = if has_law_derivatives { &LAW_DERIVATIVES } else { &[] };
+    let derived = of_switches.iter().chain(derivatives).chain(of_derived);
+    FUNCTIONS.iter().chain(of_lagrangian).chain(of_hamel).chain(of_laws).chain(derived).copied()
 }
 
 impl Trait {
-    /// Its functions, in the order of the generated code.
-    pub fn functions(self) -> &'static [&'static GeneratedFunction] {
+    /// Its functions that every system with it has, in the order of the generated code, and those that some have.
+    pub fn functions(self) -> [&'static [&'static GeneratedFunction]; 2] {
         match self {
-            Self::Prepared => &FUNCTIONS,
-            Self::Lagrangian => &LAGRANGIAN_FUNCTIONS,
-            Self::Hamel => &HAMEL_FUNCTIONS,
-            Self::Controlled => &CONTROLLED_FUNCTIONS,
-            Self::Switching => &SWITCHING_FUNCTIONS,
-            Self::Differentiable => &DERIVATIVES,
+            Self::Prepared => [&FUNCTIONS, &[]],
+            Self::Lagrangian => [&LAGRANGIAN_FUNCTIONS, &[]],
+            Self::Hamel => [&HAMEL_FUNCTIONS, &[]],
+            Self::Controlled => [&CONTROLLED_FUNCTIONS, &[]],
+            Self::Switching => [&SWITCHING_FUNCTIONS, &[]],
+            Self::Differentiable => [&DERIVATIVES, &LAW_DERIVATIVES],
         }
     }
 }
