@@ -201,6 +201,12 @@ pub trait Driver {
 
     /// An input that was not a finite number, in a finite state, since the step began.
     fn undefined(&self) -> Option<UndefinedInput>;
+
+    /// Whether it leaves inputs to sampled laws.
+    #[doc(hidden)]
+    fn has_sampled_laws(&self) -> bool {
+        false
+    }
 }
 
 /// A field that takes inputs: X, or the field with feedback.

@@ -117,6 +117,8 @@ pub use error::failure::{StepError, StepFailure};
 pub use error::memory::Storage;
 pub use error::{Error, GivenName};
 pub use fbint_macros::feedback_system;
+#[doc(hidden)]
+pub use field::driver::holds_at;
 pub use field::driver::{Driven, Signal};
 #[cfg(feature = "std")]
 pub use field::driver::{Held, Linear};

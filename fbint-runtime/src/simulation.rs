@@ -550,7 +550,9 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let (system, parameter) = (of.prepare(), |index: usize| of.parameter(index));
         let parameters = Parameters { names: of.facts().parameter_names, value: &parameter };
         let origin = Origin::of(&parameters, method, projection.is_some(), field.decay_rate(&given));
-        let mut run = setup.run_loop(&system, parameters, span, projection, origin, field.driver().is_some())?;
+        // A signal replaces laws, or leaves some to their samples.
+        let has_samples = field.driver().is_none_or(Driver::has_sampled_laws);
+        let mut run = setup.run_loop(&system, parameters, span, projection, origin, has_samples)?;
         let stepping = method.stepping();
         let schedule = Schedule::of_method(method, span, interval?, control.given, of.facts())?;
         loop {
@@ -668,7 +670,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
         span: Span,
         projection: Option<Projection>,
         origin: Origin,
-        is_driven: bool,
+        has_samples: bool,
     ) -> Result<RunLoop<'r>, Error>
     where
         'a: 'r,
@@ -682,7 +684,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
             start: facts.of_state::<S, _>(&start).to_vec(),
             targets: facts.of_integrals::<S, _>(&targets).to_vec(),
             is_projected: projection.is_some(),
-            laws: if is_driven { None } else { LawSamples::of(self.system, self.time)? },
+            laws: if has_samples { LawSamples::of(self.system, self.time)? } else { None },
             course: self.course,
             origin,
         })

@@ -1,5 +1,6 @@
 //! Inputs that are given from outside, instead of a model's own.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,6 +23,14 @@ impl Inputs {
         Self { names, make: Arc::new(make) }
     }
 
+    /// These inputs, and others where these give none.
+    #[must_use]
+    pub fn or(self, others: &Self) -> Self {
+        let (own, others) = (self, others.clone());
+        let names = own.names.iter().chain(&others.names).copied().collect();
+        Self::new(names, move || Box::new(Both([(others.make)(), (own.make)()])))
+    }
+
     /// Whether they give this input.
     pub fn give(&self, name: &str) -> bool {
         self.names.contains(&name)
@@ -30,11 +39,14 @@ impl Inputs {
     /// All inputs of a model: these, and its own in the other places.
     pub(crate) fn of(&self, model: &dyn FlatModel) -> Replaced {
         let (functions, facts) = (model.functions(), model.facts());
+        let is_by_law = |name: &&&str| !facts.open_inputs.contains(*name) && !self.give(name);
+        let has_samples = facts.law_delay.is_some() && facts.input_names.iter().any(|name| is_by_law(&name));
         Replaced {
             own: model.input(),
             functions,
             facts,
             prepared: even(&model.prepared()).into_owned(),
+            samples: has_samples.then(RefCell::default),
             given: (self.make)(),
         }
     }
@@ -47,24 +59,47 @@ impl fmt::Debug for Inputs {
     }
 }
 
+/// Two signals, the second of which decides where both give an input.
+struct Both([Box<dyn FlatSignal>; 2]);
+
+impl FlatSignal for Both {
+    fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]) {
+        self.0.iter().for_each(|signal| signal.at(time, state, inputs));
+    }
+
+    fn hold(&self, time: f64) -> f64 {
+        self.0.iter().map(|signal| signal.hold(time)).fold(f64::INFINITY, f64::min)
+    }
+
+    fn range(&self) -> [f64; 2] {
+        let [[first, last], [begin, end]] = self.0.each_ref().map(|signal| signal.range());
+        [first.max(begin), last.min(end)]
+    }
+
+    fn copied(&self) -> Box<dyn FlatSignal> {
+        Box::new(Self(self.0.each_ref().map(|signal| signal.copied())))
+    }
+}
+
 /// A model's own inputs, with values that are given for some.
 pub(crate) struct Replaced {
     own: Option<Box<dyn FlatSignal>>,
     functions: &'static dyn FlatFunctions,
     facts: &'static SystemFacts,
     prepared: Vec<f64>,
+    /// The last sample of the laws, where they are sampled and some are left.
+    samples: Option<RefCell<Vec<f64>>>,
     given: Box<dyn FlatSignal>,
 }
 
 impl FlatSignal for Replaced {
     fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]) {
-        match &self.own {
-            Some(own) => own.at(time, state, inputs),
-            None if self.facts.has_laws() => {
-                let list = by_law(self.functions, &self.prepared, state);
-                inputs.iter_mut().zip(list).for_each(|(input, law)| *input = law);
-            }
-            None => {}
+        let put = |inputs: &mut [f64], laws: &[f64]| inputs.iter_mut().zip(laws).for_each(|(input, law)| *input = *law);
+        match (&self.own, &self.samples) {
+            (Some(own), _) => own.at(time, state, inputs),
+            (None, Some(samples)) => put(inputs, &samples.borrow()),
+            (None, None) if self.facts.has_laws() => put(inputs, &by_law(self.functions, &self.prepared, state)),
+            (None, None) => {}
         }
         self.given.at(time, state, inputs);
     }
@@ -78,9 +113,19 @@ impl FlatSignal for Replaced {
         self.own.as_ref().map_or([first, last], |own| [own.range()[0].max(first), own.range()[1].min(last)])
     }
 
+    fn has_sampled_laws(&self) -> bool {
+        self.samples.is_some()
+    }
+
+    fn hold_laws(&self, state: Option<&[f64]>) {
+        if let Some(samples) = &self.samples {
+            *samples.borrow_mut() = state.map_or(Vec::new(), |state| by_law(self.functions, &self.prepared, state));
+        }
+    }
+
     fn copied(&self) -> Box<dyn FlatSignal> {
         let (own, prepared) = (self.own.as_ref().map(|own| own.copied()), self.prepared.clone());
-        Box::new(Self { own, prepared, given: self.given.copied(), ..*self })
+        Box::new(Self { own, prepared, samples: self.samples.clone(), given: self.given.copied(), ..*self })
     }
 }
 

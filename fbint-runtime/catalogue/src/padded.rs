@@ -187,6 +187,14 @@ impl<const N: usize, const M: usize> Signal<Padded<N, M>> for PaddedSignal {
     fn range(&self) -> [f64; 2] {
         self.signal.range()
     }
+
+    fn has_sampled_laws(&self) -> bool {
+        self.signal.has_sampled_laws()
+    }
+
+    fn hold_laws(&self, state: Option<&[f64; N]>) {
+        self.signal.hold_laws(state.map(|state| &state[..self.entries]));
+    }
 }
 
 /// In a model without inputs all of them are 0, and change nothing.

@@ -2,12 +2,14 @@
 
 pub(crate) mod values;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::Law;
 use crate::condition::Condition;
 use crate::section::SectionFile;
 pub(crate) use values::{Assignment, Distribution, GainsArgument, Variation};
@@ -225,6 +227,7 @@ impl RunOptions {
             gains: None,
             parameters: Vec::new(),
             inputs: Vec::new(),
+            functions: BTreeMap::new(),
             start: Vec::new(),
             guess: Vec::new(),
             repair: false,
@@ -287,6 +290,10 @@ pub(crate) struct Integration {
     #[arg(long = "input", value_name = "NAME=LAW|NAME=FILE.csv", value_parser = input)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) inputs: Vec<(String, String)>,
+    /// Inputs that functions of the program give, by their names.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(crate) functions: BTreeMap<String, Law>,
     /// Set an entry of the start, or all entries of a vector or a matrix, row by row; may be repeated.
     #[arg(long, value_name = "NAME=VALUE|NAME=VALUE,..", value_parser = assignment)]
     pub(crate) start: Vec<Assignment>,

@@ -10,10 +10,13 @@ use self::table::{Rows, Table};
 use crate::catalogue::{AnyModel, FlatSignal, Inputs, Law};
 use crate::nearest;
 
-/// Gives a model the inputs that are named, each by a law or the name of a table.
+/// Stands for an input that a function of the program gives.
+pub(crate) const FUNCTION: &str = "a function";
+
+/// Gives a model the inputs that are named, each by a law, the name of a table, or a function.
 pub(crate) fn give(
     model: &mut dyn AnyModel,
-    given: &BTreeMap<String, String>,
+    (given, functions): (&BTreeMap<String, String>, &BTreeMap<String, Law>),
     folder: Option<&Path>,
 ) -> Result<(), Box<dyn Error>> {
     if given.is_empty() {
@@ -27,20 +30,23 @@ pub(crate) fn give(
     let (mut found, mut sources) = (Vec::new(), Vec::new());
     for (name, source) in given {
         let place = nearest::find("input", name, names)?;
-        let source = match Rows::read(name, source.trim(), folder.unwrap_or(Path::new("")))? {
-            Some(rows) => Given::Table(rows),
-            None => {
-                let law = source.trim();
-                Given::Law(law_of(model, &format!("--input {name}: `{law}`"), law, &[])?)
+        let source = source.trim();
+        let source = match functions.get(name) {
+            Some(function) => Given::Law(function.clone()),
+            None if source == FUNCTION => {
+                return Err(format!(
+                    "the input `{name}` was {FUNCTION} of the program that made the run, which is not kept with it: give it as an expression \
+                     or a table"
+                )
+                .into());
             }
+            None => match Rows::read(name, source, folder.unwrap_or(Path::new("")))? {
+                Some(rows) => Given::Table(rows),
+                None => Given::Law(law_of(model, &format!("--input {name}: `{source}`"), source, &[])?),
+            },
         };
         found.push(names[place]);
         sources.push((place, source));
-    }
-    let facts = model.facts();
-    let is_left = |name: &&&str| !facts.open_inputs.contains(*name) && !found.contains(*name);
-    if let Some(left) = names.iter().find(is_left).filter(|_| facts.law_delay.is_some()) {
-        return Err(format!("--input: the laws of this model are sampled all at once: give `{left}`, too").into());
     }
     model.set_inputs(Inputs::new(found, move || {
         let started = |source: &Given| match source {

@@ -10,7 +10,7 @@ use fbint_runtime::Settings;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::catalogue::{AnyModel, Entry, Feedback, Plan, Run, Sample, load_from};
+use crate::catalogue::{AnyModel, Entry, Feedback, Law, Plan, Run, Sample, load_from};
 use crate::condition::Condition;
 use crate::{file, inputs, nearest};
 
@@ -29,6 +29,9 @@ pub(crate) struct Job {
     /// Laws and tables of inputs, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) inputs: BTreeMap<String, String>,
+    /// The functions of the program that give inputs, which only this process has.
+    #[serde(skip)]
+    pub(crate) functions: BTreeMap<String, Law>,
     #[serde(flatten)]
     pub(crate) settings: Settings,
     pub(crate) gains: Feedback,
@@ -51,7 +54,7 @@ impl Job {
         for (name, value) in &self.parameters {
             model.set_parameter(nearest::find("parameter", name, &names)?, *value);
         }
-        inputs::give(&mut *model, &self.inputs, self.folder.as_deref())?;
+        inputs::give(&mut *model, (&self.inputs, &self.functions), self.folder.as_deref())?;
         Ok(model)
     }
 

@@ -6,6 +6,7 @@
 pub mod ensemble;
 mod options;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments::{EnsembleArguments, RunArguments};
 use crate::bitmap::Painter;
-use crate::catalogue::{AnyModel, Entry, Observer, Plan, Run, Sample};
+use crate::catalogue::{AnyModel, Entry, Law, Observer, Plan, Run, Sample};
 use crate::dense::Dense;
 use crate::file::model_in;
 use crate::job::{Job, in_terms_of_options};
@@ -111,7 +112,22 @@ impl Request {
         model: &str,
         options: impl IntoIterator<Item = (&'a str, Option<String>)>,
     ) -> Result<Self, String> {
-        let options = options::of_run(model, options)?;
+        Self::with_functions(models, model, options, BTreeMap::new())
+    }
+
+    /// The same, with inputs that functions of the program give, by their names.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_functions<'a>(
+        models: &[Entry],
+        model: &str,
+        options: impl IntoIterator<Item = (&'a str, Option<String>)>,
+        functions: BTreeMap<String, Law>,
+    ) -> Result<Self, String> {
+        let mut options = options::of_run(model, options)?;
+        options.integration.functions = functions;
         let job = run::resolved(models, &options).map_err(|error| told(&error.to_string()))?;
         Ok(Self { job, is_dense: false })
     }

@@ -14,6 +14,7 @@ use crate::catalogue::{AnyModel, Crossing, Entry, Feedback, Plan, load_from};
 use crate::checkpoint::{Checkpoint, Files};
 use crate::complaint::complain;
 use crate::file;
+use crate::inputs;
 use crate::job::{Job, in_terms_of_options, named};
 use crate::record;
 use crate::report::open_inputs;
@@ -185,7 +186,13 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
         folder: arguments.folder.clone().or_else(|| current_dir().ok()),
         parameters: model.parameters().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         start: named(&model.state_names(), &start),
-        inputs: arguments.inputs.iter().cloned().collect(),
+        inputs: arguments
+            .inputs
+            .iter()
+            .cloned()
+            .chain(arguments.functions.keys().map(|name| (name.clone(), inputs::FUNCTION.to_owned())))
+            .collect(),
+        functions: arguments.functions.clone(),
         settings,
         gains: feedback(&*model, method, arguments.gains.as_ref())?,
         until_event: None,

@@ -7,6 +7,7 @@ use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
 use crate::arrays::Numbers;
 use crate::entries::{self, Named, number, refused, shaped};
+use crate::laws::Functions;
 use crate::trajectory::Run;
 
 /// A keyword.
@@ -78,6 +79,8 @@ pub(crate) struct Options {
     pub(crate) of_command: Vec<CommandOption>,
     pub(crate) t_eval: Option<Vec<f64>>,
     pub(crate) dense_output: bool,
+    /// Inputs that functions give.
+    pub(crate) functions: Functions,
 }
 
 /// The options that these keywords give: keywords of runs and ensembles, or among `more`.
@@ -127,6 +130,10 @@ impl Keyword {
                 let given = value.cast::<PyDict>().map_err(|_| refused(name, value, "a dict"))?;
                 for (input, source) in given {
                     let input: String = input.extract().map_err(|_| refused(name, &input, "names that are str"))?;
+                    if source.is_callable() {
+                        options.functions.add(&input, &source, state);
+                        continue;
+                    }
                     let source = source_of(&input, &source)?;
                     of_command.push((name, Some(format!("{input}={source}"))));
                 }
@@ -178,7 +185,7 @@ fn source_of(name: &str, source: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(law);
     }
     let Ok(table) = source.cast::<PyTuple>() else { return Ok(format!("{:?}", number(name, source)?)) };
-    let expected = "a law, a number, or a table as (times, values) or (times, values, 'linear')";
+    let expected = "a law, a number, a function of (t, x), or a table as (times, values) or (times, values, 'linear')";
     let kind = match table.len() {
         2 => "held".to_owned(),
         3 => table.get_item(2)?.extract().map_err(|_| refused(name, source, expected))?,

@@ -22,6 +22,7 @@ mod entries;
 mod export;
 mod functions;
 mod keywords;
+mod laws;
 mod model;
 mod source;
 mod stepper;

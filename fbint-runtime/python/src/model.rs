@@ -21,6 +21,7 @@ use crate::entries;
 #[cfg(feature = "export")]
 use crate::export;
 use crate::keywords::{Keyword, Options};
+use crate::laws::{Functions, Raised};
 use crate::source::{ATTRIBUTE, Source, SourceObject};
 use crate::stepper::Stepper;
 use crate::trajectory::{Run, Trajectory};
@@ -87,8 +88,9 @@ impl Model {
     /// guess: entries of the start that a repair may move; implies repair.
     /// repair: whether the start is moved to a nearby state that satisfies the constraints.
     /// input: what gives inputs, by their names: a law, an expression of the state, the time and the parameters such as '2*sin(3*t)', a
-    ///     number, a table as (times, values), which are held, or as (times, values, 'linear'), or the name of a CSV file with the columns t
-    ///     and the input's name, as 'table.csv' or 'linear(table.csv)'.
+    ///     number, a table as (times, values), which are held, or as (times, values, 'linear'), the name of a CSV file with the columns t
+    ///     and the input's name, as 'table.csv' or 'linear(table.csv)', or a function of (t, x), which gets the state as field takes it,
+    ///     at every evaluation. What it raises ends the run.
     /// until_event: a condition such as 'q[1] < 0', which ends the run where it becomes true.
     ///
     /// A value that the command refuses raises ValueError, with its message. A run that ends before its end raises RunFailed. Ctrl-C interrupts
@@ -106,11 +108,11 @@ impl Model {
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Run>> {
         let source = &self.source;
-        let Options { of_command: options, t_eval, dense_output } =
+        let Options { of_command: options, t_eval, dense_output, functions: Functions { laws, raised } } =
             self.options(&*source.load(), until, keywords, &keywords::OF_RUNS)?;
 
-        integrated(py, source, || {
-            let request = Request::new(source.models(), &source.entry.name, options)?;
+        integrated(py, source, &raised, || {
+            let request = Request::with_functions(source.models(), &source.entry.name, options, laws)?;
             let request = if dense_output { request.dense() } else { request };
             match t_eval {
                 Some(times) => request.sampled_at(times),
@@ -139,11 +141,13 @@ impl Model {
         if let (Some(start), Some(keywords)) = (&given, &keywords) {
             keywords.set_item("start", first_state(start, &model.state_names())?)?;
         }
-        let Options { of_command, .. } = self.options(&*model, None, keywords.as_ref(), &[keywords::OF_RUNS[0]])?;
+        let Options { of_command, functions: Functions { laws, raised }, .. } =
+            self.options(&*model, None, keywords.as_ref(), &[keywords::OF_RUNS[0]])?;
         let source = &self.source;
-        let request = Request::new(source.models(), &source.entry.name, of_command).map_err(PyValueError::new_err)?;
+        let request = Request::with_functions(source.models(), &source.entry.name, of_command, laws);
+        let request = request.map_err(PyValueError::new_err)?;
         let (model, start, plan) = request.begin(source.models()).map_err(PyValueError::new_err)?;
-        Stepper::new(source, (model, plan), start, given.as_ref())
+        Stepper::new(source, (model, plan), (start, given.as_ref()), raised)
     }
 
     /// Integrates many members of the model, whose parameters, starts or gains vary.
@@ -172,6 +176,12 @@ impl Model {
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = self.options(&*self.source.load(), until, keywords, &keywords::OF_ENSEMBLES)?;
+        if let Some(input) = options.functions.laws.keys().next() {
+            let message = format!(
+                "`{input}` is a function, which the threads of an ensemble would wait for: give an expression, a number or a table"
+            );
+            return Err(PyTypeError::new_err(message));
+        }
         ensemble::integrated(py, &self.source, options.of_command)
     }
 
@@ -480,6 +490,7 @@ fn signature<'py>(defaults: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> 
 pub(crate) fn integrated(
     py: Python<'_>,
     source: &Arc<Source>,
+    raised: &Raised,
     request: impl FnOnce() -> Result<Request, String> + Send,
 ) -> PyResult<Py<Run>> {
     let mut signals = Signals::new();
@@ -495,6 +506,7 @@ pub(crate) fn integrated(
         outcome.map(|outcome| (request, outcome))
     });
     signals.raise()?;
+    raised.raise()?;
     match outcome {
         Ok((request, outcome)) => finished(py, source, request, outcome),
         Err(Refusal::Failed { message, columns }) => {
@@ -526,7 +538,7 @@ pub(crate) fn repeat(py: Python<'_>, path: PathBuf) -> PyResult<Py<Run>> {
         None => Source::unpickled(py, (request.model().to_owned(), None))?,
     };
     let request = request.named(&source.entry.name);
-    integrated(py, &source, || Ok(request))
+    integrated(py, &source, &Raised::default(), || Ok(request))
 }
 
 fn finished(py: Python<'_>, source: &Arc<Source>, request: Request, outcome: CompletedRun) -> PyResult<Py<Run>> {

@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::arrays::{array, frozen};
 use crate::contents;
 use crate::entries;
+use crate::laws::Raised;
 use crate::source::Source;
 use crate::trajectory::Occurred;
 
@@ -22,11 +23,15 @@ pub(crate) struct Stepper {
     source: Arc<Source>,
     model: Box<dyn AnyModel>,
     plan: Plan,
+    /// The inputs that were given for all calls.
+    given: Option<Inputs>,
     /// Whether there is one run, whose arrays have no axis for runs.
     is_single: bool,
     runs: Vec<SteppedRun>,
     /// The place of each entry of the state as Python has it.
     places: Vec<usize>,
+    /// What a function that gives an input has raised.
+    raised: Raised,
 }
 
 /// One of the runs.
@@ -176,8 +181,8 @@ impl Stepper {
     pub(crate) fn new(
         source: &Arc<Source>,
         (model, plan): (Box<dyn AnyModel>, Plan),
-        start: Vec<f64>,
-        given: Option<&Bound<'_, PyAny>>,
+        (start, given): (Vec<f64>, Option<&Bound<'_, PyAny>>),
+        raised: Raised,
     ) -> PyResult<Self> {
         let places = entries::places(&model.state_names());
         let (is_single, starts) = match given {
@@ -197,7 +202,8 @@ impl Stepper {
             events: Vec::new(),
         };
         let runs = starts.into_iter().map(run).collect();
-        Ok(Self { source: Arc::clone(source), model, plan, is_single, runs, places })
+        let inputs = model.inputs().cloned();
+        Ok(Self { source: Arc::clone(source), model, plan, given: inputs, is_single, runs, places, raised })
     }
 
     /// Takes inputs by name for the runs.
@@ -243,7 +249,7 @@ impl Stepper {
 
     /// Brings a run to a time.
     fn advance(&mut self, py: Python<'_>, index: usize, until: Option<f64>) -> PyResult<()> {
-        let Self { model, plan, runs, .. } = self;
+        let Self { model, plan, given, runs, .. } = self;
         let run = &mut runs[index];
         run.events.clear();
         if run.ended_by.is_some() {
@@ -263,14 +269,19 @@ impl Stepper {
         }
         if !run.inputs.is_empty() {
             let (names, held) = (model.facts().input_names, run.inputs.clone());
-            let given = held.iter().map(|(place, _)| names[*place]).collect();
-            model.set_inputs(Inputs::new(given, move || Box::new(Held(held.clone()))));
+            let of_call = held.iter().map(|(place, _)| names[*place]).collect();
+            let inputs = Inputs::new(of_call, move || Box::new(Held(held.clone())));
+            model.set_inputs(match given {
+                Some(given) => inputs.or(given),
+                None => inputs,
+            });
         }
         let settings = Settings { from, until, every: Some(until - from), ..plan.settings };
         let plan = Plan { settings, ..plan.clone() };
         let mut signals = crate::model::Signals::new();
         let outcome = model.run(&run.state, &plan, None, &mut |_| signals.look());
         signals.raise()?;
+        self.raised.raise()?;
         match outcome {
             Ok(end) => {
                 (run.time, run.state, run.ended_by) = (end.time, end.state, end.ended_by);

@@ -43,6 +43,16 @@ pub trait Signal<S: DrivenSystem> {
     fn is_held(&self) -> bool {
         false
     }
+
+    /// Whether it leaves inputs to sampled laws, which [`hold_laws`](Self::hold_laws) holds.
+    #[doc(hidden)]
+    fn has_sampled_laws(&self) -> bool {
+        false
+    }
+
+    /// Holds the sampled laws as they are in a state, or 0 without one, from now on.
+    #[doc(hidden)]
+    fn hold_laws(&self, _state: Option<&S::State>) {}
 }
 
 impl<S: DrivenSystem, F: Fn(f64, &S::State) -> S::Input> Signal<S> for F {
@@ -172,6 +182,10 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
         self.field.hold_sides(sides);
     }
 
+    fn hold_laws(&mut self, x: Option<&Vector<S>>) {
+        self.signal.hold_laws(x.map(|x| S::State::from(*x)).as_ref());
+    }
+
     fn inputs(&self, x: &Vector<S>, inputs: &mut [f64]) {
         inputs.iter_mut().zip(self.input(x)).for_each(|(input, given)| *input = given);
     }
@@ -198,6 +212,16 @@ impl<S: DrivenSystem, F, I: Signal<S>> Driver for Driven<S, F, I> {
     fn undefined(&self) -> Option<UndefinedInput> {
         self.undefined.get()
     }
+
+    fn has_sampled_laws(&self) -> bool {
+        self.signal.has_sampled_laws()
+    }
+}
+
+/// Whether a row of a table holds at a time: a run may start a rounding before its jump.
+#[doc(hidden)]
+pub fn holds_at(from: f64, time: f64) -> bool {
+    from <= time + 1e-12 * from.abs().max(f64::MIN_POSITIVE)
 }
 
 /// A table of inputs that holds each from its time until the next (zero-order hold), as by a digital controller.
@@ -244,9 +268,7 @@ impl<S: DrivenSystem<Input = I>, I: Clone> Signal<S> for Held<I> {
     }
 
     fn hold(&self, time: f64) -> f64 {
-        // A run may start a rounding before a jump.
-        let after = |(from, _): &(f64, I)| *from <= time + 1e-12 * from.abs().max(f64::MIN_POSITIVE);
-        let current = self.samples.partition_point(after).saturating_sub(1);
+        let current = self.samples.partition_point(|(from, _)| holds_at(*from, time)).saturating_sub(1);
         self.current.set(current);
         let end = self.end(current);
         if end < self.until { end } else { f64::INFINITY }

@@ -26,6 +26,14 @@ pub trait FlatSignal {
     fn range(&self) -> [f64; 2] {
         ALWAYS
     }
+    /// Whether it leaves inputs to sampled laws, which [`hold_laws`](Self::hold_laws) holds.
+    #[doc(hidden)]
+    fn has_sampled_laws(&self) -> bool {
+        false
+    }
+    /// Holds the sampled laws as they are in a state, or 0 without one, from now on.
+    #[doc(hidden)]
+    fn hold_laws(&self, _state: Option<&[f64]>) {}
     /// A copy of this signal.
     fn copied(&self) -> Box<dyn FlatSignal>;
 }

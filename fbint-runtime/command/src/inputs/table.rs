@@ -5,8 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Two times are one if they differ by less than this part: a run may reach a row a rounding early.
-const ROUNDING: f64 = 1e-12;
+use fbint_runtime::holds_at;
 
 /// The numbers of an input at increasing times, the last one for ever.
 #[derive(Clone)]
@@ -44,8 +43,7 @@ impl Table {
 
     /// Begins a step; returns the time of the next row.
     pub(super) fn hold(&self, time: f64) -> f64 {
-        let after = |from: &f64| *from <= time + ROUNDING * from.abs().max(f64::MIN_POSITIVE);
-        let current = self.rows.times.partition_point(after).saturating_sub(1);
+        let current = self.rows.times.partition_point(|from| holds_at(*from, time)).saturating_sub(1);
         self.current.set(current);
         self.rows.times.get(current + 1).copied().unwrap_or(f64::INFINITY)
     }

@@ -1,5 +1,6 @@
 """Models that are declared in Python."""
 
+import json
 import math
 import multiprocessing
 import pickle
@@ -184,6 +185,98 @@ def test_inputs_are_given_by_laws_numbers_and_tables(tmp_path):
         Cart().run(1, input={"thrust": (times, forces, "cubic")})
     with pytest.raises(ValueError, match="unknown input `lift`"):
         Cart().run(1, input={"lift": "1"})
+
+
+def test_a_film_follows_its_centre(tmp_path):
+    text = """#[feedback_system(coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / 2,
+        start(q = vector![0, 0], p = vector![3, 1]), draw(point(q), trace(q)), {film})] struct Runaway;"""
+    page = tmp_path / "runaway.html"
+    for keys in ["film(centre = q, range = 4 + p[1])", "film(view = vector![1, 0, 0])", "search(degree = 1)"]:
+        fbint.model(text.replace("{film}", keys))().run(until=2).animate(page, force=True)
+        film = json.loads(page.read_text().split('id="film"')[1].split(">", 1)[1].split("</script>")[0])
+        if "centre" in keys:
+            assert film["ranges"] == [5.0] * len(film["times"]) and "view" not in film
+            for time, centre in zip(film["times"], film["centres"]):
+                assert abs(centre[0] - 3 * time) < 1e-3 and abs(centre[1] - time) < 1e-3
+        else:
+            assert "centres" not in film and "ranges" not in film
+            assert film.get("view") == ([1.0, 0.0, 0.0] if "view" in keys else None)
+
+
+def test_functions_of_python_are_laws():
+    Cart = fbint.model("""#[feedback_system(coordinates(x, y), momenta(p, r), time(t), hamiltonian = (p.powi(2) + r.powi(2)) / (2 * m), input(thrust, wind = -k * x),
+        force(p = thrust, r = wind), default(m = 2, k = 4), start(x = 1, y = 0, p = 0, r = 0.5))] struct Cart { m: f64, k: f64 }""")
+    law = "-3 * p - k * x + sin(2 * t) * y"
+
+    def thrust(t, x):
+        assert x.shape == (6,)
+        return -3 * x[2] - 4 * x[0] + math.sin(2 * t) * x[1]
+
+    for method in ["rk4", "dop853", "gauss4"]:
+        given, declared = (Cart().run(2, method=method, input={"thrust": of}) for of in (thrust, law))
+        for name in ["x", "y", "p", "r"]:
+            numpy.testing.assert_allclose(given[name][-1], declared[name][-1], rtol=1e-12, atol=1e-12)
+    calls = []
+    run = Cart().run(0.01, step=1e-3, input={"thrust": lambda t, x: calls.append(t) or numpy.float64(0)})
+    assert len(calls) >= 4 * 10 and run.steps == 10
+    stepper, other = (Cart().stepper(input={"thrust": of}) for of in (thrust, law))
+    for time in [0.5, 1.0]:
+        numpy.testing.assert_allclose(stepper.step(time), other.step(time), rtol=1e-12, atol=1e-12)
+
+    both, other = (Cart().stepper(input={"wind": of}) for of in (lambda t, x: math.cos(t), "cos(t)"))
+    for push in [1.0, -2.0]:
+        numpy.testing.assert_allclose(both.step(both.t + 0.5, thrust=push), other.step(other.t + 0.5, thrust=push), rtol=1e-12, atol=1e-12)
+    assert abs(both["r"] - (0.5 + math.sin(1.0))) < 1e-12
+
+    class Tired(Exception):
+        pass
+
+    def tire(t, x):
+        if t > 0.5:
+            raise Tired(f"at {t}")
+        return 0.0
+
+    for method in ["rk4", "dop853", "gauss4"]:
+        with pytest.raises(Tired, match=r"at 0\.[5-9]"):
+            Cart().run(2, method=method, input={"thrust": tire})
+    stepper = Cart().stepper(input={"thrust": tire})
+    stepper.step(0.25)
+    with pytest.raises(Tired):
+        stepper.step(1.0)
+    with pytest.raises(TypeError, match="`thrust` must be a number, not str"):
+        Cart().run(1, input={"thrust": lambda t, x: "much"})
+    with pytest.raises(ValueError, match="unknown input `lift`"):
+        Cart().run(1, input={"lift": thrust})
+    with pytest.raises(TypeError, match="`thrust` is a function"):
+        Cart().ensemble(1, input={"thrust": thrust})
+
+
+def test_a_record_does_not_keep_functions(tmp_path):
+    Cart = fbint.model("""#[feedback_system(coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, input(thrust), force(p = thrust),
+        start(x = 1, p = 0))] struct Cart;""")
+    run = Cart().run(1, input={"thrust": lambda t, x: -x[0]})
+    run.plot(tmp_path / "cart.svg")
+    run.record(tmp_path / "cart.run.json")
+    with pytest.raises(ValueError, match="the input `thrust` was a function"):
+        fbint.repeat(tmp_path / "cart.run.json")
+    copy = pickle.loads(pickle.dumps(run))
+    numpy.testing.assert_array_equal(copy.x, run.x)
+
+
+def test_an_input_is_given_beside_laws_that_are_sampled():
+    text = """#[feedback_system(coordinates(x), momenta(p), time(t), hamiltonian = p.powi(2) / 2, input(brake = -k * p, every = 1 / 4, wind{law}),
+        force(p = brake + wind), default(k = 1), start(x = 0, p = 1))] struct Braked {{ k: f64 }}"""
+    Braked = fbint.model(text.format(law=""))
+    for method in ["rk4", "dop853"]:
+        for wind in [1.0, lambda t, x: 1.0, (numpy.array([0.0]), numpy.array([1.0]))]:
+            run = Braked().run(1, method=method, input={"wind": wind})
+            # p goes to p + (1 - p) / 4 in each quarter.
+            assert abs(run.p[-1] - 1) < 1e-13
+        slower = Braked().run(1, method=method, input={"wind": "2 * t"})
+        p = 1.0
+        for quarter in range(4):
+            p += -p / 4 + ((quarter + 1) / 4) ** 2 - (quarter / 4) ** 2
+        assert abs(slower.p[-1] - p) < 1e-12
 
 
 def test_switches_and_sampled_laws_are_part_of_texts():
