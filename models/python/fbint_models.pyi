@@ -1,6 +1,6 @@
 # Written by fbint_models.stubs().
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from inspect import Signature
 from os import PathLike
 from typing import Any, ClassVar, Literal, NamedTuple, final
@@ -119,7 +119,7 @@ class Model:
         start: dict[str, Any] | Run | None = None,
         guess: dict[str, Any] | Run | None = None,
         repair: bool = False,
-        input: dict[str, str | float | tuple[object, ...]] | None = None,
+        input: dict[str, str | float | tuple[object, ...] | Callable[[float, NDArray[numpy.float64]], float]] | None = None,
         until_event: str | None = None,
     ) -> Run: ...
     def ensemble(
@@ -158,7 +158,7 @@ class Model:
         start: dict[str, Any] | Run | ArrayLike | None = None,
         guess: dict[str, Any] | Run | None = None,
         repair: bool = False,
-        input: dict[str, str | float | tuple[object, ...]] | None = None,
+        input: dict[str, str | float | tuple[object, ...] | Callable[[float, NDArray[numpy.float64]], float]] | None = None,
         until_event: str | None = None,
     ) -> Stepper: ...
     # The end of a run of steps of one size, with its derivatives.
