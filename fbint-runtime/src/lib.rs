@@ -183,7 +183,7 @@ pub use system::taylor::PastOrders;
 pub use system::taylor::{SumGroup, order_sums};
 pub use system::taylor::{TaylorSystem, TaylorTangents};
 pub use system::{
-    Conservation, ControlledSystem, CrossingDirection, DeclaredEvent, DeclaredShape, DrivenSystem, Evidence,
+    Conservation, ControlledSystem, CrossingDirection, Declared, DeclaredEvent, DeclaredShape, DrivenSystem, Evidence,
     FeedbackLaw, FeedbackSystem, GeneratedSystem, Integral, IntegralKind, Integrals, KineticEnergy, Operations,
     PreparedSystem, ShapeKind, StateEntry, StateRole, SwitchingSystem, Vector,
 };

@@ -9,8 +9,8 @@ pub(crate) mod taylor;
 pub(crate) mod traits;
 
 pub use self::facts::{
-    Conservation, CrossingDirection, DeclaredEvent, DeclaredShape, Evidence, Integral, IntegralKind, KineticEnergy,
-    Operations, ShapeKind, StateEntry, StateRole, SystemFacts,
+    Conservation, CrossingDirection, Declared, DeclaredEvent, DeclaredShape, Evidence, Integral, IntegralKind,
+    KineticEnergy, Operations, ShapeKind, StateEntry, StateRole, SystemFacts,
 };
 pub use self::traits::{
     ControlledSystem, DrivenSystem, FeedbackLaw, FeedbackSystem, GeneratedSystem, HamelFunctions, HamelSystem,

@@ -93,6 +93,7 @@ pub fn model(
     let mut findings = findings(messages, &origin, all_doubts(undefined, &unsound, &origin.doubts))?;
     let derivation = &origin.prepared.derivation;
     starts_on_constraints(messages, derivation)?;
+    findings.doubts.extend(starts_beyond_a_turn(&elaborated));
 
     begin("writing its functions");
     let scenery = &elaborated.scenery;
@@ -110,6 +111,7 @@ pub fn model(
     let equations = notation::plain(derivation, &findings);
     let (latex, summary) = (notation::latex(derivation, &findings), notation::summary(derivation, &findings));
     let undeclared = notation::undeclared(derivation, &findings.further);
+    let doubts = notation::doubts(derivation, &findings);
     let switches =
         programs.switches.iter().map(|switch| notation::short(&switch.argument, &derivation.symbols)).collect();
     bring_up_to_date(messages, &mut origin, &equations)?;
@@ -124,6 +126,7 @@ pub fn model(
         latex,
         summary,
         undeclared,
+        doubts,
         switches,
         file,
     })
@@ -168,6 +171,13 @@ fn starts_on_constraints(messages: Messages<'_>, derivation: &Derivation) -> syn
     }
 }
 
+/// Angles that start beyond a full turn, as those in degrees do.
+fn starts_beyond_a_turn(Elaborated { problem, start_values, .. }: &Elaborated) -> impl Iterator<Item = Doubt> + use<> {
+    let StartValues { defaults, start } = start_values;
+    let beyond = |start| soundness::beyond_a_turn(problem, defaults.as_deref().unwrap_or_default(), start);
+    start.as_deref().map(beyond).unwrap_or_default().into_iter().map(Doubt::BeyondATurn)
+}
+
 /// Everything that is found out about a derivation, by algebra and in numbers.
 fn findings(messages: Messages<'_>, origin: &Provenance, doubts: Vec<Doubt>) -> syn::Result<Findings> {
     let Prepared { derivation, claims, involution } = &origin.prepared;
@@ -184,7 +194,7 @@ fn findings(messages: Messages<'_>, origin: &Provenance, doubts: Vec<Doubt>) -> 
         rank: proofs::rank(derivation),
         kinetic_energy: proofs::kinetic_energy(derivation),
         roots: proofs::constraints_that_are_roots(&messages.model.problem),
-        velocity_constraints: soundness::are_integrable(&messages.model.problem).map(|are_holonomic| {
+        velocity_constraints: soundness::are_integrable(&messages.model.problem, derivation).map(|are_holonomic| {
             let names = messages.declaration.velocity_constraints.iter().map(|named| plain(&named.name)).collect();
             VelocityConstraints { names, are_holonomic }
         }),

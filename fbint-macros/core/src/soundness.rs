@@ -5,10 +5,10 @@ mod definedness;
 mod start;
 
 pub(crate) use self::definedness::{UndefinedFunction, roots, undefined};
-pub(crate) use self::start::{undefined_at_start, violated_at_start};
-use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Lagrangian, Problem, Role};
+pub(crate) use self::start::{beyond_a_turn, undefined_at_start, violated_at_start};
+use crate::derivation::{Derivation, Doubt, Dynamics, Integral, IntegralId, Kind, Lagrangian, Problem, Role};
 use crate::expression::{Expression, Symbol};
-use crate::mechanics::motion::{forms, mass_matrix, reaction_matrix};
+use crate::mechanics::motion::{differentials, forms, mass_matrix, reaction_matrix};
 use crate::proofs::{self, DependentColumns, Unsound, dependence, unsound_mass, vanishes_identically};
 
 /// A mistake that leaves the motion open.
@@ -58,9 +58,13 @@ pub(crate) fn judge(problem: &mut Problem, defaults: &[Expression]) -> (Vec<Unso
     (mistakes, doubts)
 }
 
-/// Whether velocity constraints are integrable, if there are any.
-pub(crate) fn are_integrable(problem: &Problem) -> Option<bool> {
-    forms(problem).filter(|forms| !forms.is_empty()).map(|forms| proofs::are_integrable(&forms))
+/// Whether velocity constraints are integrable where the constraints on the configuration hold, if there are any.
+pub(crate) fn are_integrable(problem: &Problem, derivation: &Derivation) -> Option<bool> {
+    let forms = forms(problem).filter(|forms| !forms.is_empty())?;
+    let is_of_configuration = |kind| matches!(kind, Kind::Holonomic { .. } | Kind::Redundant | Kind::InvariantSet);
+    let held: Vec<&Integral> = derivation.integrals.rows().filter(|held| is_of_configuration(held.kind)).collect();
+    let tangents = differentials(problem, held.iter().map(|held| &held.value))?;
+    Some(proofs::are_integrable(&forms, &tangents, &held, &problem.symbols))
 }
 
 /// Whether constraints have reactions, and the mass matrix M is singular in every state, be it because of parameters that are 0 by default:

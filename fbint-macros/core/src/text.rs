@@ -79,6 +79,8 @@ pub struct Model {
     pub derivatives: bool,
     /// Linear functions that are conserved and not declared.
     pub undeclared: Vec<String>,
+    /// The suspicions about the model, in words.
+    pub doubts: Vec<String>,
     /// The functions at whose zeros the field switches, in plain text.
     pub switches: Vec<String>,
     /// The derivation in plain text.
@@ -246,7 +248,16 @@ fn model(attribute: TokenStream, item: TokenStream, environment: &BuildEnvironme
     work::begin("printing its code");
     let source = source_within(MOST_PRINTED, &declaration, &model);
     let emit::CompiledModel {
-        elaborated, derivation, programs, findings, equations, latex, undeclared, switches, ..
+        elaborated,
+        derivation,
+        programs,
+        findings,
+        equations,
+        latex,
+        undeclared,
+        doubts,
+        switches,
+        ..
     } = model;
     let program = |expressions: Vec<Expression>| of_expressions(&expressions, &derivation.symbols);
     Ok(Model {
@@ -263,6 +274,7 @@ fn model(attribute: TokenStream, item: TokenStream, environment: &BuildEnvironme
         derivation,
         programs,
         undeclared,
+        doubts,
         switches,
         equations,
         latex,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fbint_macros_core::algebra::symbolic::session;
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{
-    Claim, Conservation, Declared, Derivation, Dynamics, Evidence, Kind, Problem, Role, SymbolInfo,
+    Claim, Conservation, Declared, Derivation, Dynamics, EntryOf, Evidence, Kind, Problem, Role, SymbolInfo,
 };
 use fbint_macros_core::elaborate::elaborate;
 use fbint_macros_core::expression::{Expression, Symbol};
@@ -458,10 +458,16 @@ fn every_quantity_without_a_derivative_is_named() {
 #[test]
 fn problems_are_plain_data() {
     let v = |index: u32| Expression::from(Symbol(index));
-    let symbol = |name: &str| SymbolInfo { name: name.to_owned(), latex: name.to_owned(), role: Role::State };
+    let symbol = |name: &str| SymbolInfo {
+        name: name.to_owned(),
+        latex: name.to_owned(),
+        entry: EntryOf::scalar(name),
+        role: Role::State,
+    };
     let invariant = |name: &str, value: Expression| Declared {
         name: name.to_owned(),
         latex: name.to_owned(),
+        entry: EntryOf::scalar(name),
         kind: Kind::Invariant,
         weight: 1,
         assumed: false,

@@ -44,7 +44,7 @@ const MISTAKES: &[Case] = &[
             "the force along `p` is a vector of 2, and `p` is a scalar: they must have the same shape")]),
     ("coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, force(p[i in 0..2] = -p)",
         &[("[",
-            "`force` gives all of `p` at once\nhelp: drop `[..]` after `p`")]),
+            "`force` gives all of `p` at once\nhelp: write `p = ..`")]),
     ("coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, force(p)",
         &[("p",
             "`force` needs a name for this: `force(p = expression)`")]),

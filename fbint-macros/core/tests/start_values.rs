@@ -65,11 +65,7 @@ fn mistakes_are_reported_where_they_stand() {
             "this number is out of reach of double precision",
             "1000.exp()",
         ),
-        (
-            "default(m[i in 0..1] = 1, g = 9, l = 1)",
-            "`default` gives all of `m` at once\nhelp: drop `[..]` after `m`",
-            "[",
-        ),
+        ("default(m[i in 0..1] = 1, g = 9, l = 1)", "`default` gives all of `m` at once\nhelp: write `m = ..`", "["),
         ("start(q = vector![l, 0])", "`start` is missing `p`\nhelp: add `p = ..` to it", "p"),
         (
             "start(q = vector![l, 0], p = vector![0, 0], r = 1)",

@@ -160,7 +160,7 @@ const MISTAKES: &[Case] = &[
             "`kinematics` needs a name for this: `kinematics(q = expression)`")]),
     ("coordinates(x: [2]), velocities(v: [2]), kinematics(x[i in 0..2] = v[i]), lagrangian = v.norm_squared() + x[0]",
         &[("[",
-            "`kinematics` gives all of `x` at once\nhelp: drop `[..]` after `x`")]),
+            "`kinematics` gives all of `x` at once\nhelp: write `x = ..`")]),
     ("coordinates(x), kinematics(x = x), lagrangian = x",
         &[("S",
             "the model `S` lacks `velocities`\nhelp: add something like `velocities(v: [3])`")]),

@@ -5,7 +5,7 @@ use fbint_runtime::nalgebra::{Const, Matrix, Matrix3, U1, Vector3};
 use fbint_runtime::{DeclaredShape, FeedbackSystem, ShapeKind, StateEntry, StateRole, SystemFacts, Vector};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
-use crate::names::groups;
+use crate::names::columns;
 
 /// A drawing of one state of a mechanism.
 ///
@@ -78,7 +78,7 @@ impl Drawing {
         let is_of_film =
             |shape: &DeclaredShape| matches!(shape.kind, ShapeKind::Centre | ShapeKind::Range | ShapeKind::View);
         let begun = match facts.shapes.iter().all(is_of_film) {
-            true => Self::of_entries(facts.state, state),
+            true => Self::of_entries(facts, state),
             false => Self::new(),
         };
         begun.with_shapes(facts.shapes, values)
@@ -138,16 +138,17 @@ impl Drawing {
         }
     }
 
-    /// The drawing of a flat state with these entries that declares no shapes.
-    fn of_entries(entries: &[StateEntry], state: &[f64]) -> Self {
+    /// The drawing of a flat state that declares no shapes.
+    fn of_entries(facts: &SystemFacts, state: &[f64]) -> Self {
+        let entries = facts.state;
         let is_place =
             |role: &StateRole| matches!(role, StateRole::Coordinate { .. } | StateRole::Position | StateRole::Variable);
         let places: Vec<usize> = (0..entries.len()).filter(|index| is_place(&entries[*index].role)).collect();
-        let names: Vec<&str> = places.iter().map(|index| entries[*index].name).collect();
-        let columns = groups(&names).iter().flat_map(|group| group.columns()).collect::<Vec<_>>();
+        let variables = facts.variables.iter().filter(|variable| places.contains(&variable.first));
+        let columns = variables.flat_map(columns).collect::<Vec<_>>();
         let points = columns.iter().filter_map(|column| match column[..] {
-            [x, y] => Some(Position::Plane([x, y].map(|entry| state[places[entry]]))),
-            [x, y, z] => Some(Position::Space([x, y, z].map(|entry| state[places[entry]]))),
+            [x, y] => Some(Position::Plane([x, y].map(|entry| state[entry]))),
+            [x, y, z] => Some(Position::Space([x, y, z].map(|entry| state[entry]))),
             _ => None,
         });
         let drawing = points.fold(Self::new(), |drawing, point| drawing.point(point).trace(point));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{AnyModel, Crossing, Quantity};
 use crate::inputs::law_of;
-use crate::names::{outputs, quantities_of_state};
+use crate::names::{declared_outputs, quantities_of_state};
 use crate::nearest;
 
 /// `EXPRESSION < EXPRESSION` or `EXPRESSION > EXPRESSION`; each side is often a name or a number.
@@ -26,8 +26,9 @@ impl Condition {
     ///
     /// If the model has no such entry and no such output, or an expression is mistaken.
     pub(crate) fn of(&self, model: &dyn AnyModel) -> Result<Crossing, Box<dyn Error>> {
-        let (entries, outputs) = (quantities_of_state(model), outputs(model));
-        let names: Vec<&str> = entries.iter().chain(&outputs).map(String::as_str).collect();
+        let (entries, outputs) = (quantities_of_state(model), declared_outputs(model));
+        let names: Vec<&str> =
+            entries.iter().chain(outputs.iter().flat_map(|output| &output.entries)).map(String::as_str).collect();
         let (number, is_name) = (self.right.parse::<f64>().ok(), !is_composed(&self.left));
         let (quantity, number) = match (names.iter().position(|name| *name == self.left), number) {
             (Some(index), Some(number)) => (quantity_at(index, entries.len()), number),

@@ -25,7 +25,6 @@ use crate::catalogue::{Declaration, lower_case};
 #[cfg(feature = "text")]
 use crate::complaint::complain;
 #[cfg(feature = "text")]
-use crate::names::base;
 use crate::nearest;
 #[cfg(feature = "text")]
 use crate::output::reason;
@@ -164,7 +163,9 @@ pub(crate) fn check_values(arguments: &Integration, vary: &[Variation]) -> Resul
     let Ok(text) = text_of(&path) else { return Ok(()) };
     let is_given = |name: &str| {
         let given = arguments.parameters.iter().map(|given| &given.name).chain(vary.iter().map(|varied| &varied.name));
-        given.into_iter().any(|given| base(given) == name)
+        let begins =
+            |given: &str| given.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['));
+        given.into_iter().any(|given| begins(given))
     };
     let parameter = |name: &str| {
         let message = || format!("nothing gives `{name}` a value: add `default({name} = ..)`, or pass `-p {name}=..`");

@@ -8,6 +8,8 @@ use std::path::Path;
 
 use self::table::{Rows, Table};
 use crate::catalogue::{AnyModel, FlatSignal, Inputs, Law};
+#[cfg(not(feature = "text"))]
+use crate::names::Quantity;
 use crate::nearest;
 
 /// Stands for an input that a function of the program gives.
@@ -110,7 +112,7 @@ impl Signals {
 
 /// Refuses an expression.
 #[cfg(not(feature = "text"))]
-pub(crate) fn law_of(_: &dyn AnyModel, what: &str, _: &str, _: &[String]) -> Result<Law, Box<dyn Error>> {
+pub(crate) fn law_of(_: &dyn AnyModel, what: &str, _: &str, _: &[Quantity]) -> Result<Law, Box<dyn Error>> {
     Err(format!("{what}: an expression takes a build with the feature `text`").into())
 }
 
@@ -123,10 +125,10 @@ mod expressions {
     use std::error::Error;
     use std::fmt::Write as _;
 
-    use fbint_runtime::{StateEntry, StateRole};
+    use fbint_runtime::{Declared, StateRole};
 
     use crate::catalogue::{AnyModel, FlatModel, Given, Law, ListFunction, Source};
-    use crate::names::groups;
+    use crate::names::{Quantity, array, cells, extent};
 
     /// An expression in the names of a model and of numbers that follow the entries of the state in what it is evaluated in. The
     /// message about a mistake begins with `what` it is.
@@ -134,7 +136,7 @@ mod expressions {
         model: &dyn AnyModel,
         what: &str,
         law: &str,
-        further: &[String],
+        further: &[Quantity],
     ) -> Result<Law, Box<dyn Error>> {
         let (text, entries, has_time) = still_model(model, law, further);
         let models = fbint_text::models(&text).map_err(|mistakes| {
@@ -146,9 +148,9 @@ mod expressions {
         if still.facts().output_names.len() != 1 {
             return Err(format!("{what} is not a number").into());
         }
-        let has_further = entries.iter().any(|entry| *entry >= model.facts().state.len());
+        let has_further = entries.iter().flatten().any(|entry| *entry >= model.facts().state.len());
         let law = Law::new(move |time, state| {
-            let mut x: Vec<f64> = entries.iter().map(|entry| state[*entry]).collect();
+            let mut x: Vec<f64> = entries.iter().map(|entry| entry.map_or(f64::NAN, |entry| state[entry])).collect();
             x.extend(has_time.then_some(time));
             let (x, mut list) = (even(x), [0.0; 2]);
             let given = Given::default().with(Source::State, &x).with(Source::Prepared, &prepared);
@@ -158,59 +160,50 @@ mod expressions {
         Ok(if has_further { law.of_outputs() } else { law })
     }
 
-    /// A model that stands still and has the law for its output; which entries of the state it has; and whether it has the time.
-    fn still_model(model: &dyn AnyModel, law: &str, further: &[String]) -> (String, Vec<usize>, bool) {
+    /// A model that stands still and has the law for its output; which entry of the state each of its own is, if any; and whether it has
+    /// the time.
+    fn still_model(model: &dyn AnyModel, law: &str, further: &[Quantity]) -> (String, Vec<Option<usize>>, bool) {
         let (facts, law) = (model.facts(), with_methods(&with_powers(law)));
         let words: Vec<&str> = law.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
         let (mut state, mut dynamics, mut entries) = (String::new(), String::new(), Vec::new());
-        let is_free = |entry: &StateEntry| !matches!(entry.role, StateRole::Time | StateRole::Work);
-        for (variable, name) in facts.variables.iter().enumerate() {
-            let own: Vec<usize> = (0..facts.state.len())
-                .filter(|entry| facts.state[*entry].variable == variable && is_free(&facts.state[*entry]))
-                .collect();
-            // A state has at least one variable.
-            let is_last = variable + 1 == facts.variables.len() && entries.is_empty();
-            if own.is_empty() || !(words.contains(name) || is_last) {
-                continue;
-            }
-            let names: Vec<&str> = own.iter().map(|entry| facts.state[*entry].name).collect();
-            let _ = write!(state, "{name}{}, ", shape(&names));
+        let mut add = |name: &str, declared: &Declared, first: usize| {
+            let _ = write!(state, "{name}{}, ", shape(declared));
             let _ = write!(dynamics, "{name} = 0 * {name}, ");
-            entries.extend(own);
+            entries.extend(cells(declared).into_iter().map(|cell| cell.map(|position| first + position)));
+        };
+        let is_free =
+            |variable: &&Declared| !matches!(facts.state[variable.first].role, StateRole::Time | StateRole::Work);
+        for variable in facts.variables.iter().filter(is_free).filter(|variable| words.contains(&variable.name)) {
+            add(variable.name, variable, 0);
         }
-        let names: Vec<&str> = further.iter().map(String::as_str).collect();
-        for group in groups(&names).iter().filter(|group| words.contains(&group.base)) {
-            let (name, positions) = (group.base, group.array().positions);
-            let _ = write!(state, "{name}{}, ", shape(group.entries));
-            let _ = write!(dynamics, "{name} = 0 * {name}, ");
-            entries.extend(positions.into_iter().map(|position| facts.state.len() + position));
+        for further in further.iter().filter(|further| words.contains(&&*further.name)) {
+            add(&further.name, further.declared, facts.state.len());
         }
         if entries.is_empty() {
             (state, dynamics) = ("nothing_moves, ".to_owned(), "nothing_moves = 0 * nothing_moves, ".to_owned());
-            entries.push(0);
+            entries.push(None);
         }
         let clock = facts.clock.map_or("t", |clock| facts.state[clock].name);
-        let clock = if words.contains(&"t") && !facts.variables.contains(&"t") { "t" } else { clock };
+        let is_variable = |name: &str| facts.variables.iter().any(|variable| variable.name == name);
+        let clock = if words.contains(&"t") && !is_variable("t") { "t" } else { clock };
         let has_time = words.contains(&clock);
         let time = if has_time { format!("time({clock}), ") } else { String::new() };
         let (mut fields, mut defaults) = (String::new(), String::new());
-        let parameters = model.parameters();
-        let stem = |name: &str| name.split('[').next().unwrap_or_default().to_owned();
-        let mut stems: Vec<String> = parameters.iter().map(|(name, _)| stem(name)).collect();
-        stems.dedup();
-        for name in stems.iter().filter(|name| words.contains(&name.as_str())) {
-            let values: Vec<f64> = parameters.iter().filter(|(own, _)| stem(own) == *name).map(|own| own.1).collect();
-            match values[..] {
-                [value] => {
-                    let _ = write!(fields, "{name}: f64, ");
-                    let _ = write!(defaults, "{name} = {value:?}, ");
+        let values: Vec<f64> = model.parameters().into_iter().map(|(_, value)| value).collect();
+        for declared in facts.parameters.iter().filter(|parameter| words.contains(&parameter.name)) {
+            let Declared { name, .. } = declared;
+            let own: Vec<String> =
+                array(declared).positions.into_iter().map(|entry| format!("{:?}", values[entry])).collect();
+            let (kind, value) = match extent(declared)[..] {
+                [rows, columns] => {
+                    let rows_of: Vec<String> = own.chunks(columns).map(|row| row.join(", ")).collect();
+                    (format!("SMatrix<f64, {rows}, {columns}>"), format!("matrix![{}]", rows_of.join("; ")))
                 }
-                _ => {
-                    let _ = write!(fields, "{name}: [f64; {}], ", values.len());
-                    let values: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
-                    let _ = write!(defaults, "{name} = vector![{}], ", values.join(", "));
-                }
-            }
+                [length] => (format!("[f64; {length}]"), format!("vector![{}]", own.join(", "))),
+                _ => ("f64".to_owned(), own.concat()),
+            };
+            let _ = write!(fields, "{name}: {kind}, ");
+            let _ = write!(defaults, "{name} = {value}, ");
         }
         let defaults = if defaults.is_empty() { defaults } else { format!("default({defaults})") };
         let body = if fields.is_empty() { ";".to_owned() } else { format!(" {{ {fields} }}") };
@@ -323,18 +316,11 @@ mod expressions {
         }
     }
 
-    /// The shape of a variable whose entries have these names, in a declaration.
-    fn shape(names: &[&str]) -> String {
-        let index = |name: &str| name.split_once('[').map(|(_, index)| index.trim_end_matches(']').to_owned());
-        match names.last().and_then(|last| index(last)) {
-            None => String::new(),
-            Some(last) => match last.trim_matches(['(', ')']).split_once(',') {
-                Some((row, column)) => {
-                    let size = |text: &str| text.trim().parse::<usize>().map_or(1, |last| last + 1);
-                    format!(": [{}, {}]", size(row), size(column))
-                }
-                None => format!(": [{}]", names.len()),
-            },
+    /// The sizes of what is declared, in a declaration.
+    fn shape(declared: &Declared) -> String {
+        match &extent(declared)[..] {
+            [] => String::new(),
+            sizes => format!(": {sizes:?}"),
         }
     }
 

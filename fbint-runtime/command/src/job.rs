@@ -125,6 +125,11 @@ pub(crate) fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error>
              --max-steps"
         )
         .into(),
+        fbint_runtime::Error::NoInertia { dependence, parameter } => format!(
+            "-p {parameter}=0: at the start {dependence}, and the field was derived for an inertia there; set `{parameter}` to 0 in the \
+             declaration, and the field is derived without it, where constraints determine the motion"
+        )
+        .into(),
         other => other.into(),
     }
 }

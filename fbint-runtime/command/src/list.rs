@@ -7,7 +7,7 @@ use crate::arguments::ListArguments;
 use crate::catalogue::{Entry, printable};
 use crate::file::{InFile, model_file};
 use crate::help::program;
-use crate::names::shapes;
+use crate::names::{shapes, shapes_of};
 use crate::nearest;
 
 /// Prints every model with its parameters, its state, its integrals and its inputs.
@@ -52,8 +52,8 @@ fn description(entry: &Entry) -> String {
         entry.name,
         entry.summary,
         parameters.join(", "),
-        shapes(&model.state_names()),
-        shapes(&model.integral_names()),
+        shapes(model.facts().variables),
+        shapes(model.facts().declared_integrals),
     );
     let inputs = model.facts().input_names;
     if !inputs.is_empty() {
@@ -61,9 +61,12 @@ fn description(entry: &Entry) -> String {
         let source = match open.len() {
             0 => "given by the model".to_owned(),
             count if count == inputs.len() => "0: nothing gives them".to_owned(),
-            _ => format!("given by the model, but for {}, which nothing gives", shapes(&open)),
+            _ => format!(
+                "given by the model, but for {}, which nothing gives",
+                shapes_of(&open, model.facts().inputs, inputs)
+            ),
         };
-        text += &format!("    inputs      {} ({source})\n", shapes(inputs));
+        text += &format!("    inputs      {} ({source})\n", shapes(model.facts().inputs));
     }
     text
 }

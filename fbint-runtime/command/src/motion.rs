@@ -1,12 +1,12 @@
 //! The figure of a run: its state over time, paths, coordinates against their momenta or rates, and the changes of the integrals; or
 //! the panels that are asked for.
 
-use fbint_runtime::StateRole;
 use fbint_runtime::nalgebra::Vector3;
+use fbint_runtime::{Declared, StateRole};
 
 use crate::catalogue::{AnyModel, Sample};
 use crate::figure::{self, Axis, Chart, Line, MOST_PANELS};
-use crate::names::{NameGroup, TIME, base, groups, quantities_of_state};
+use crate::names::{self, Quantity, TIME, columns, declared_outputs, shape, variables};
 use crate::panels::Panel;
 use crate::scheme::Stroke;
 use crate::trajectory;
@@ -73,7 +73,9 @@ impl DrawnRun<'_> {
         let start = path.first().map(|point| Line::dot(COLOURS[0], point));
         let title = format!("{} against {}, from the dot", names[up], names[right]);
         let mut chart = Chart::new(&title, x, y, [path].into_iter().chain(start).collect());
-        chart.is_map = base(&names[right]) == base(&names[up]);
+        let quantities = [variables(self.model), declared_outputs(self.model)].concat();
+        chart.is_map =
+            quantities.iter().any(|own| own.entries.contains(&names[right]) && own.entries.contains(&names[up]));
         chart
     }
 
@@ -89,23 +91,23 @@ impl DrawnRun<'_> {
 
     /// A panel for each vector, matrix or scalar of the state but the time.
     fn over_time(&self) -> Vec<Chart> {
-        let (names, roles) = (quantities_of_state(self.model), self.model.state_roles());
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let chart = |group: &NameGroup<'_>| {
-            let size = group.entries.len();
+        let roles = self.model.state_roles();
+        let chart = |Quantity { name, entries, declared }: &Quantity| {
+            let size = entries.len();
             let lines = some_of(size).into_iter().zip(COLOURS).map(|(entry, colour)| {
-                Line::named(group.entries[entry], colour, Stroke::Solid, self.entry(group.first + entry))
+                Line::named(&entries[entry], colour, Stroke::Solid, self.entry(declared.first + entry))
             });
             let lines: Vec<Line> = lines.collect();
             let title = match size > COLOURS.len() {
-                true => format!("{}, {} of {size} entries", group.shape(), COLOURS.len()),
-                false => group.base.to_owned(),
+                true => format!("{}, {} of {size} entries", shape(declared), COLOURS.len()),
+                false => name.clone(),
             };
-            let y = Axis::around(group.base, lines.iter().flat_map(Line::values));
+            let y = Axis::around(name, lines.iter().flat_map(Line::values));
             Chart::new(&title, self.time(), y, lines)
         };
-        let groups = groups(&names);
-        groups.iter().filter(|group| roles[group.first] != StateRole::Time).map(chart).collect()
+        let moving =
+            variables(self.model).into_iter().filter(|variable| roles[variable.declared.first] != StateRole::Time);
+        moving.map(|variable| chart(&variable)).collect()
     }
 
     /// A panel for each plane in which something moves.
@@ -131,7 +133,6 @@ impl DrawnRun<'_> {
 
     /// The vector, or the column of a matrix, of the state that moves along a path.
     fn vector_along(&self, path: &[Vector3<f64>]) -> Option<String> {
-        let names = self.model.state_names();
         let is_along = |column: &[usize]| {
             [2, 3].contains(&column.len())
                 && self.smooth.iter().zip(path).all(|(sample, at)| {
@@ -139,38 +140,41 @@ impl DrawnRun<'_> {
                     Vector3::from_fn(|axis, _| entry(axis)) == *at
                 })
         };
-        groups(&names).iter().find_map(|group| {
-            let columns = group.columns();
+        self.model.facts().variables.iter().find_map(|variable| {
+            let columns = columns(variable);
             let column = columns.iter().position(|column| is_along(column))?;
-            Some(if columns.len() == 1 { group.base.to_owned() } else { format!("{}, column {column}", group.base) })
+            Some(if columns.len() == 1 {
+                variable.name.to_owned()
+            } else {
+                format!("{}, column {column}", variable.name)
+            })
         })
     }
 
     /// A panel for each scalar coordinate, against its momentum or its rate.
     fn phases(&self) -> Vec<Chart> {
         let (names, roles) = (self.model.state_names(), self.model.state_roles());
-        let phase = |group: &NameGroup<'_>| {
-            let index = group.first;
+        let phase = |&Declared { name, first: index, indices }: &Declared| {
             let values = |of: &dyn Fn(&Sample) -> f64| self.smooth.iter().map(of).collect::<Vec<f64>>();
             let (label, ups) = match roles[index] {
-                _ if group.entries.len() > 1 => return None,
+                _ if indices.len() > 1 => return None,
                 StateRole::Coordinate { momentum } => {
                     (names[momentum].to_owned(), values(&|sample| sample.state[momentum]))
                 }
                 StateRole::Position => {
-                    (format!("rate of {}", group.base), values(&|sample| self.model.rates(&sample.state)[index]))
+                    (format!("rate of {name}"), values(&|sample| self.model.rates(&sample.state)[index]))
                 }
                 _ => return None,
             };
             let points: Vec<_> = self.entry(index).into_iter().map(|(_, value)| value).zip(ups).collect();
-            let title = format!("phase portrait of {}", group.base);
-            let x = Axis::around(group.base, points.iter().map(|point| point.0));
+            let title = format!("phase portrait of {name}");
+            let x = Axis::around(name, points.iter().map(|point| point.0));
             let y = Axis::around(&label, points.iter().map(|point| point.1));
             let dot = points.first().map(|point| Line::dot(COLOURS[0], *point));
             let path = Line::unnamed(COLOURS[0], Stroke::Solid, points);
             Some(Chart::new(&title, x, y, [path].into_iter().chain(dot).collect()))
         };
-        groups(&names).iter().filter_map(phase).collect()
+        self.model.facts().variables.iter().filter_map(phase).collect()
     }
 
     /// The change of each integral or family of them, the largest first; `None` without integrals. Integrals that change by rounding share
@@ -217,17 +221,17 @@ impl DrawnRun<'_> {
 
     /// The largest |change| over time of each integral or family of them.
     fn changes(&self) -> Vec<ChangeCurve> {
-        let (names, roundings) = (self.model.integral_names(), roundings(self.model, self.samples));
-        let change = |group: &NameGroup<'_>| {
+        let roundings = roundings(self.model, self.samples);
+        let change = |declared: &Declared| {
             let largest = |values: &[f64]| {
-                let entries = values[group.first..group.first + group.entries.len()].iter();
+                let entries = values[declared.entries()].iter();
                 entries.fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b.abs()) })
             };
             let points: Vec<_> = self.samples.iter().map(|sample| (sample.time, largest(&sample.change))).collect();
             let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
-            ChangeCurve { name: group.name(), points, most, rounding: largest(&roundings) }
+            ChangeCurve { name: names::name(declared), points, most, rounding: largest(&roundings) }
         };
-        groups(&names).iter().map(change).collect()
+        self.model.facts().declared_integrals.iter().map(change).collect()
     }
 }
 

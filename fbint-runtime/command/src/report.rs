@@ -9,7 +9,7 @@ use fbint_runtime::{Dependence, IntegralJump, LargestProjection, LeftOut, LeftOu
 use crate::catalogue::{AnyModel, Feedback, Occurrence, Run};
 use crate::condition::Condition;
 use crate::job::Job;
-use crate::names::{quantities_of_state, shapes};
+use crate::names::{quantities_of_state, shapes_of};
 use crate::record::EventCount;
 use crate::trajectory::few_digits;
 
@@ -35,6 +35,9 @@ pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
     }
     if let Some(projection) = &run.largest_projection {
         text += &largest_projection(projection);
+    }
+    for doubt in model.facts().doubts {
+        let _ = writeln!(text, "doubtful: {doubt}");
     }
     if let Some(doubt) = doubt(run) {
         let _ = writeln!(text, "doubtful: {doubt}");
@@ -67,7 +70,11 @@ pub(crate) fn open_inputs(model: &dyn AnyModel) -> Option<String> {
     match model.open_inputs()[..] {
         [] => None,
         [name] => Some(format!("input `{name}` is 0: nothing gives it")),
-        ref names => Some(format!("inputs {} are 0: nothing gives them", shapes(names))),
+        ref names => {
+            let facts = model.facts();
+            let shapes = shapes_of(names, facts.inputs, facts.input_names);
+            Some(format!("inputs {shapes} are 0: nothing gives them"))
+        }
     }
 }
 

@@ -221,7 +221,7 @@ fn projection(model: &dyn AnyModel, method: Method, arguments: &Integration) -> 
 
 fn set_parameters(model: &mut dyn AnyModel, assignments: &[Assignment]) -> Result<(), Box<dyn Error>> {
     let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
-    for (index, value) in assigned("parameter", assignments, &names)? {
+    for (index, value) in assigned("parameter", assignments, model.facts().parameters, &names)? {
         model.set_parameter(index, value);
     }
     Ok(())

@@ -3,11 +3,11 @@
 use std::error::Error;
 
 use fbint_runtime::Error::NoStart;
-use fbint_runtime::StateRole;
+use fbint_runtime::{Declared, StateRole};
 
 use crate::arguments::{Assignment, Integration};
 use crate::catalogue::AnyModel;
-use crate::names::groups;
+use crate::names::array;
 use crate::nearest;
 
 /// An entry of the state by its place, and its value.
@@ -26,7 +26,7 @@ impl Given {
     /// Refuses entries that do not exist, and entries that are both set and guessed, and too few for a model without a start.
     pub(crate) fn of(model: &dyn AnyModel, arguments: &Integration) -> Result<Self, Box<dyn Error>> {
         let names = model.state_names();
-        let entries = |assignments| assigned("entry of the state", assignments, &names);
+        let entries = |assignments| assigned("entry of the state", assignments, model.facts().variables, &names);
         let (set, guessed) = (entries(&arguments.start)?, entries(&arguments.guess)?);
         if let Some((entry, _)) = guessed.iter().find(|(guess, _)| set.iter().any(|(entry, _)| entry == guess)) {
             let name = names[*entry];
@@ -78,18 +78,19 @@ impl Given {
     }
 }
 
-/// The places of the names that are assigned to, which are `what`, with their values. A vector or a matrix is assigned to as a whole, row
+/// The places of the names that are assigned to, which are `what` and have these declarations, with their values. A vector or a matrix is assigned to as a whole, row
 /// by row.
 pub(crate) fn assigned(
     what: &str,
     assignments: &[Assignment],
+    declared: &[Declared],
     names: &[&str],
 ) -> Result<Vec<IndexedValue>, Box<dyn Error>> {
     let mut entries = Vec::new();
     for Assignment { name, values } in assignments {
-        let group = groups(names).into_iter().find(|group| group.base == name && group.entries.len() > 1);
-        let positions = match group {
-            Some(group) => group.array().positions,
+        let whole = declared.iter().find(|declared| declared.name == name && declared.indices.len() > 1);
+        let positions = match whole {
+            Some(whole) => array(whole).positions,
             None => vec![nearest::find(what, name, names)?],
         };
         if positions.len() != values.len() {

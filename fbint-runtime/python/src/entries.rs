@@ -1,6 +1,6 @@
 //! Arrays by name, as Python has them, and entries by name, as the command has them.
 
-use fbint_command::names::{NameGroup, groups};
+use fbint_command::names::{self, Declared};
 use fbint_command::nearest;
 use pyo3::exceptions::{PyException, PyMemoryError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -11,15 +11,23 @@ use crate::arrays::{self, Numbers, reserved};
 /// An entry by its name, with its value.
 pub(crate) type Named = (String, f64);
 
+/// A list of entries: what it declares, and the name of each entry.
+#[derive(Clone, Copy)]
+pub(crate) struct List<'a> {
+    pub(crate) declared: &'a [Declared],
+    pub(crate) names: &'a [&'a str],
+}
+
 /// The entries that a dictionary sets, whose keys are entries, or the vectors and matrices that they make up. The message for an unknown
 /// name calls it `what`, and an entry may be set by one name alone.
-pub(crate) fn read(given: &Bound<'_, PyDict>, what: &str, known: &[&str]) -> PyResult<Vec<Named>> {
+pub(crate) fn read(given: &Bound<'_, PyDict>, what: &str, known: List<'_>) -> PyResult<Vec<Named>> {
+    let List { declared, names: known } = known;
     let mut entries = Vec::new();
-    let mut names: Vec<Option<String>> = vec![None; known.len()];
+    let mut setters: Vec<Option<String>> = vec![None; known.len()];
     for (name, value) in given {
         let name: String = name.cast::<PyString>().map_err(|_| PyTypeError::new_err("names must be str"))?.extract()?;
-        let group = groups(known).into_iter().find(|group| group.base == name);
-        let (positions, values) = match group.map(|group| group.array()) {
+        let whole = declared.iter().find(|declared| declared.name == name);
+        let (positions, values) = match whole.map(names::array) {
             Some(array) => {
                 let values = numbers(&name, &value, &array.dimensions)?;
                 (array.positions, values)
@@ -32,7 +40,7 @@ pub(crate) fn read(given: &Bound<'_, PyDict>, what: &str, known: &[&str]) -> PyR
         };
         for (position, value) in positions.into_iter().zip(values) {
             let entry = known[position];
-            if let Some(other) = names[position].replace(name.clone()) {
+            if let Some(other) = setters[position].replace(name.clone()) {
                 let message = format!("`{other}` and `{name}` both set the {what} `{entry}`: leave out one of them");
                 return Err(PyTypeError::new_err(message));
             }
@@ -43,16 +51,16 @@ pub(crate) fn read(given: &Bound<'_, PyDict>, what: &str, known: &[&str]) -> PyR
 }
 
 /// Entries as arrays, by the names of the vectors and matrices that they make up; a scalar is a float.
-pub(crate) fn written<'py>(py: Python<'py>, names: &[&str], values: &[f64]) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn written<'py>(py: Python<'py>, list: &[Declared], values: &[f64]) -> PyResult<Bound<'py, PyDict>> {
     let arrays = PyDict::new(py);
-    for group in groups(names) {
-        arrays.set_item(group.base, array(py, &group, values)?)?;
+    for declared in list {
+        arrays.set_item(declared.name, array(py, declared, values)?)?;
     }
     Ok(arrays)
 }
 
-fn array<'py>(py: Python<'py>, group: &NameGroup<'_>, all: &[f64]) -> PyResult<Bound<'py, PyAny>> {
-    let array = group.array();
+fn array<'py>(py: Python<'py>, declared: &Declared, all: &[f64]) -> PyResult<Bound<'py, PyAny>> {
+    let array = names::array(declared);
     let values: Vec<f64> = array.positions.iter().map(|&position| all[position]).collect();
     match (&*array.dimensions, &*values) {
         ([], &[value]) => Ok(value.into_pyobject(py)?.into_any()),
@@ -61,8 +69,8 @@ fn array<'py>(py: Python<'py>, group: &NameGroup<'_>, all: &[f64]) -> PyResult<B
 }
 
 /// The place of each entry among all names, as the arrays that they make up have them one after the other, each row by row.
-pub(crate) fn places(names: &[&str]) -> Vec<usize> {
-    groups(names).iter().flat_map(|group| group.array().positions).collect()
+pub(crate) fn places(list: &[Declared]) -> Vec<usize> {
+    list.iter().flat_map(|declared| names::array(declared).positions).collect()
 }
 
 /// The array of this shape that `function` makes of a state, or of each of many, whose entries are in the order of these places.

@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::array;
 use crate::contents;
-use crate::entries::{self, Named, of_states};
+use crate::entries::{self, List, Named, of_states};
 use crate::keywords;
 use crate::model::Model;
 
@@ -20,7 +20,7 @@ impl Model {
         let Some(inputs) = inputs else { return Ok(None) };
         let names = model.facts().input_names;
         let mut values = vec![0.0; names.len()];
-        for (name, value) in entries::read(inputs, "input", names)? {
+        for (name, value) in entries::read(inputs, "input", List { declared: model.facts().inputs, names })? {
             names.iter().zip(&mut values).filter(|(own, _)| **own == name).for_each(|(_, place)| *place = value);
         }
         Ok(Some(values))
@@ -39,7 +39,7 @@ impl Model {
     fn outputs<'py>(&self, x: &Bound<'py, PyAny>, inputs: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model();
         let of = Evaluation::new(model.flat(), Self::inputs(&*model, inputs)?);
-        of_states(x, &entries::places(&model.state_names()), &[model.facts().output_names.len()], |state| {
+        of_states(x, &entries::places(model.facts().variables), &[model.facts().output_names.len()], |state| {
             of.outputs(state)
         })
     }
@@ -53,7 +53,7 @@ impl Model {
     fn multipliers<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model();
         let of = Evaluation::new(model.flat(), None);
-        of_states(x, &entries::places(&model.state_names()), &[model.integral_names().len()], |state| {
+        of_states(x, &entries::places(model.facts().variables), &[model.integral_names().len()], |state| {
             of.multipliers(state)
         })
     }
@@ -67,7 +67,7 @@ impl Model {
         let model = self.model();
         let of = Evaluation::new(model.flat(), None);
         let size = velocities(&*model, &of, "mass matrix")?;
-        of_states(x, &entries::places(&model.state_names()), &[size, size], |state| of.mass_matrix(state))
+        of_states(x, &entries::places(model.facts().variables), &[size, size], |state| of.mass_matrix(state))
     }
 
     /// The forces along the velocities of a Lagrangian system that give accelerations, in addition to the declared forces.
@@ -88,7 +88,9 @@ impl Model {
         let of = Evaluation::new(model.flat(), Self::inputs(&*model, inputs)?);
         let size = velocities(&*model, &of, "inverse dynamics")?;
         let given = entries::shaped("accelerations", accelerations, &format!("({size},)"), |shape| shape == [size])?;
-        of_states(x, &entries::places(&model.state_names()), &[size], |state| of.inverse_dynamics(state, &given.values))
+        of_states(x, &entries::places(model.facts().variables), &[size], |state| {
+            of.inverse_dynamics(state, &given.values)
+        })
     }
 
     /// The linear system next to a state: with dx, du and dy for small changes of the state, the inputs and the outputs, dx' = A dx + B du
@@ -106,7 +108,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model();
         let of = Evaluation::new(model.flat(), Self::inputs(&*model, inputs)?);
-        let places = entries::places(&model.state_names());
+        let places = entries::places(model.facts().variables);
         let (states, facts) = (places.len(), model.facts());
         let (columns, rows) = (facts.input_names.len(), facts.output_names.len());
         let by_state: Vec<Unknown> = places.iter().map(|&place| Unknown::Entry(place)).collect();
@@ -136,7 +138,7 @@ impl Model {
     fn field_by_parameters<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model();
         let of = Evaluation::new(model.flat(), None);
-        let places = entries::places(&model.state_names());
+        let places = entries::places(model.facts().variables);
         let directions = self.directions(&*model);
         of_states(x, &places, &[places.len(), directions.len()], |state| {
             let slopes: Vec<Vec<f64>> =
@@ -154,7 +156,7 @@ impl Model {
     #[pyo3(signature = (x, held=Vec::new()))]
     fn project<'py>(&self, x: &Bound<'py, PyAny>, held: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model();
-        let places = entries::places(&model.state_names());
+        let places = entries::places(model.facts().variables);
         let held: Vec<&str> = held.iter().map(String::as_str).collect();
         let refusal = std::cell::RefCell::new(None);
         let projected = of_states(x, &places, &[places.len()], |state| {
@@ -200,7 +202,9 @@ impl Model {
             }
         };
         let names = model.state_names();
-        let given = start.map_or(Ok(Vec::new()), |start| keywords::entries_of_state("start", start, &names))?;
+        let given = start.map_or(Ok(Vec::new()), |start| {
+            keywords::entries_of_state("start", start, List { declared: model.facts().variables, names: &names })
+        })?;
         let start = started(&*model, &given)?;
         let from = model.facts().clock.map_or(0.0, |clock| start[clock]);
         let steps = ((until - from) / step - 1e-9).ceil();
@@ -213,7 +217,7 @@ impl Model {
         }
         let run = (method, (until - from) / steps, steps as u64);
         let of = Evaluation::new(model.flat(), Self::inputs(&*model, inputs)?);
-        let places = entries::places(&names);
+        let places = entries::places(model.facts().variables);
         let unit =
             |entry: usize| (0..start.len()).map(|other| f64::from(u8::from(other == entry))).collect::<Vec<f64>>();
         let by_start = places.iter().map(|&entry| RunDirection { start: unit(entry), prepared: Vec::new() });
@@ -242,7 +246,6 @@ impl Model {
 impl Model {
     /// For each parameter, in the order of the dictionary, the derivatives of the numbers that depend on parameters alone.
     fn directions(&self, model: &dyn AnyModel) -> Vec<Vec<f64>> {
-        let names: Vec<&str> = self.parameters.iter().map(|parameter| parameter.0).collect();
         let direction = |index: usize| {
             model.flat().prepared_slopes(index).unwrap_or_else(|| {
                 slopes_by_differences(self.parameters[index].1, &|value| {
@@ -252,7 +255,7 @@ impl Model {
                 })
             })
         };
-        entries::places(&names).into_iter().map(direction).collect()
+        entries::places(model.facts().parameters).into_iter().map(direction).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
 use crate::arrays::Numbers;
-use crate::entries::{self, Named, number, refused, shaped};
+use crate::entries::{self, List, Named, number, refused, shaped};
 use crate::laws::Functions;
 use crate::trajectory::Run;
 
@@ -84,7 +84,7 @@ pub(crate) struct Options {
 }
 
 /// The options that these keywords give: keywords of runs and ensembles, or among `more`.
-pub(crate) fn options(keywords: &Bound<'_, PyDict>, more: &[Keyword], state: &[&str]) -> PyResult<Options> {
+pub(crate) fn options(keywords: &Bound<'_, PyDict>, more: &[Keyword], state: List<'_>) -> PyResult<Options> {
     let all: Vec<&Keyword> = KEYWORDS.iter().chain(more).collect();
     let known: Vec<&str> = all.iter().map(|keyword| keyword.name).collect();
     let mut options = Options::default();
@@ -99,7 +99,7 @@ pub(crate) fn options(keywords: &Bound<'_, PyDict>, more: &[Keyword], state: &[&
 }
 
 impl Keyword {
-    fn add(&self, value: &Bound<'_, PyAny>, state: &[&str], options: &mut Options) -> PyResult<()> {
+    fn add(&self, value: &Bound<'_, PyAny>, state: List<'_>, options: &mut Options) -> PyResult<()> {
         let name = self.name;
         let of_command = &mut options.of_command;
         match self.kind {
@@ -131,7 +131,7 @@ impl Keyword {
                 for (input, source) in given {
                     let input: String = input.extract().map_err(|_| refused(name, &input, "names that are str"))?;
                     if source.is_callable() {
-                        options.functions.add(&input, &source, state);
+                        options.functions.add(&input, &source, state.declared);
                         continue;
                     }
                     let source = source_of(&input, &source)?;
@@ -144,10 +144,10 @@ impl Keyword {
 }
 
 /// The entries of the state that a dictionary sets, or those at the end of a run.
-pub(crate) fn entries_of_state(name: &str, value: &Bound<'_, PyAny>, state: &[&str]) -> PyResult<Vec<Named>> {
+pub(crate) fn entries_of_state(name: &str, value: &Bound<'_, PyAny>, state: List<'_>) -> PyResult<Vec<Named>> {
     const WHAT: &str = "entry of the state";
     if let Ok(run) = value.cast::<Run>() {
-        let known = |(entry, value): (&str, f64)| match nearest::find(WHAT, entry, state) {
+        let known = |(entry, value): (&str, f64)| match nearest::find(WHAT, entry, state.names) {
             Ok(_) => Ok((entry.to_owned(), value)),
             Err(error) => Err(PyTypeError::new_err(format!("`{name}` is a run of another model: {error}"))),
         };

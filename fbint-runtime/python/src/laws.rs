@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fbint_command::catalogue::Law;
+use fbint_command::names::Declared;
 use pyo3::prelude::*;
 
 use crate::arrays::array;
@@ -36,8 +37,8 @@ impl Raised {
 }
 
 impl Functions {
-    /// Adds the function that gives an input of a model whose state has these names. It takes the state in the order of `Model.field`.
-    pub(crate) fn add(&mut self, input: &str, function: &Bound<'_, PyAny>, state: &[&str]) {
+    /// Adds the function that gives an input of a model whose state has these variables. It takes the state in the order of `Model.field`.
+    pub(crate) fn add(&mut self, input: &str, function: &Bound<'_, PyAny>, state: &[Declared]) {
         let (name, function, places) = (input.to_owned(), function.clone().unbind(), entries::places(state));
         let raised = self.raised.clone();
         let law = Law::new(move |time, state| {

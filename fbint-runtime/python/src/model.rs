@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fbint_command::catalogue::{AnyModel, Entry};
-use fbint_command::names::{base, groups, shapes};
+use fbint_command::names::{Declared, shapes};
 use fbint_command::progress::Estimate;
 use fbint_command::request::{CompletedRun, DeclaringText, Refusal, Request};
 use fbint_command::typography::MAX_LATEX;
@@ -17,7 +17,7 @@ use pyo3::exceptions::{PyMemoryError, PyRuntimeWarning, PyTypeError, PyValueErro
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use crate::entries;
+use crate::entries::{self, List};
 #[cfg(feature = "export")]
 use crate::export;
 use crate::keywords::{Keyword, Options};
@@ -52,7 +52,9 @@ impl Model {
         let source = Arc::clone(&source.cast::<SourceObject>()?.get().0);
         let mut model = source.load();
         let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
-        let given = parameters.map_or(Ok(Vec::new()), |given| entries::read(given, "parameter", &names))?;
+        let given = parameters.map_or(Ok(Vec::new()), |given| {
+            entries::read(given, "parameter", List { declared: model.facts().parameters, names: &names })
+        })?;
         for (entry, value) in given {
             if let Some(index) = names.iter().position(|name| *name == entry) {
                 model.set_parameter(index, value);
@@ -139,7 +141,7 @@ impl Model {
             .filter(|start| !start.is_none() && !start.is_instance_of::<PyDict>() && !start.is_instance_of::<Run>());
         let model = self.source.load();
         if let (Some(start), Some(keywords)) = (&given, &keywords) {
-            keywords.set_item("start", first_state(start, &model.state_names())?)?;
+            keywords.set_item("start", first_state(start, &*model)?)?;
         }
         let Options { of_command, functions: Functions { laws, raised }, .. } =
             self.options(&*model, None, keywords.as_ref(), &[keywords::OF_RUNS[0]])?;
@@ -211,7 +213,7 @@ impl Model {
     fn start<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let model = self.model();
         let start = model.start().map_err(|error| PyValueError::new_err(error.to_string()))?;
-        entries::written(py, &model.state_names(), &start)
+        entries::written(py, model.facts().variables, &start)
     }
 
     /// The derived field without feedback: the rate of each entry of a state.
@@ -223,7 +225,7 @@ impl Model {
     /// The rates have the shape of x and the same order.
     fn field<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model();
-        let places = entries::places(&model.state_names());
+        let places = entries::places(model.facts().variables);
         entries::of_states(x, &places, &[places.len()], |state| {
             let rates = model.rates(state);
             places.iter().map(|&place| rates[place]).collect()
@@ -237,7 +239,7 @@ impl Model {
     /// The values have the shape (m,) or (k, m), in the order of a run's drift.
     fn integrals<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model();
-        let places = entries::places(&model.state_names());
+        let places = entries::places(model.facts().variables);
         entries::of_states(x, &places, &[model.integral_names().len()], |state| model.integrals(state))
     }
 
@@ -248,7 +250,7 @@ impl Model {
     /// The Jacobian has the shape (n, n) or (k, n, n). Inputs that a model gives itself are held at their values in the state.
     fn field_jacobian<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model();
-        let places = entries::places(&model.state_names());
+        let places = entries::places(model.facts().variables);
         entries::of_states(x, &places, &[places.len(); 2], |state| {
             let mut rows = model.rates_jacobian(state);
             let rows: Vec<Vec<f64>> = places.iter().map(|&place| take(&mut rows[place])).collect();
@@ -263,7 +265,7 @@ impl Model {
     /// The Jacobian has the shape (m, n) or (k, m, n), with the integrals in the order of a run's drift.
     fn integrals_jacobian<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model();
-        let places = entries::places(&model.state_names());
+        let places = entries::places(model.facts().variables);
         entries::of_states(x, &places, &[model.integral_names().len(), places.len()], |state| {
             entries::with_columns(&model.integrals_jacobian(state), &places)
         })
@@ -272,8 +274,8 @@ impl Model {
     /// The parameters by name: a dictionary of numbers and arrays.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (names, values): (Vec<&str>, Vec<f64>) = self.parameters.iter().copied().unzip();
-        entries::written(py, &names, &values)
+        let values: Vec<f64> = self.parameters.iter().map(|(_, value)| *value).collect();
+        entries::written(py, self.source.load().facts().parameters, &values)
     }
 
     /// A parameter by its name.
@@ -350,13 +352,20 @@ impl Model {
         more: &[Keyword],
     ) -> PyResult<Options> {
         let mut given = match keywords {
-            Some(keywords) => keywords::options(keywords, more, &model.state_names())?,
+            Some(keywords) => keywords::options(
+                keywords,
+                more,
+                List { declared: model.facts().variables, names: &model.state_names() },
+            )?,
             None => Options::default(),
         };
         let is_open = |name: &str| model.parameters().iter().any(|(own, default)| *own == name && default.is_nan());
-        let mut parameters = self.parameters.iter();
-        if let Some((name, _)) = parameters.find(|(name, value)| value.is_nan() && is_open(name)) {
-            let (name, model) = (base(name), self.source.entry.type_name);
+        let is_missing = |entry: usize| {
+            let (name, value) = self.parameters[entry];
+            value.is_nan() && is_open(name)
+        };
+        if let Some(missing) = model.facts().parameters.iter().find(|parameter| parameter.entries().any(is_missing)) {
+            let (name, model) = (missing.name, self.source.entry.type_name);
             let message = format!(
                 "nothing gives `{name}` a value: add `default({name} = ..)` to the declaration, or give it: {model}({name}=..)"
             );
@@ -423,8 +432,8 @@ pub(crate) fn class<'py>(
     members.set_item("__doc__", documentation(entry.summary, &*model))?;
     members.set_item("name", &entry.name)?;
     members.set_item(ATTRIBUTE, Py::new(py, SourceObject(Arc::clone(source)))?)?;
-    let (names, values): (Vec<&str>, Vec<f64>) = model.parameters().into_iter().unzip();
-    members.set_item("__signature__", signature(&entries::written(py, &names, &values)?)?)?;
+    let values: Vec<f64> = model.parameters().into_iter().map(|(_, value)| value).collect();
+    members.set_item("__signature__", signature(&entries::written(py, model.facts().parameters, &values)?)?)?;
     let getter = py.import("operator")?.getattr("methodcaller")?;
     let property = py.import("builtins")?.getattr("property")?;
     for parameter in properties(py, &*model)? {
@@ -437,11 +446,10 @@ pub(crate) fn class<'py>(
 /// The parameters that a model has as properties: those that are called like something else are in its dictionary alone.
 pub(crate) fn properties(py: Python<'_>, model: &dyn AnyModel) -> PyResult<Vec<String>> {
     let base = py.get_type::<Model>();
-    let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
     let mut properties = Vec::new();
-    for group in groups(&names) {
-        if is_free(py, group.base)? && group.base != "name" && !base.hasattr(group.base)? {
-            properties.push(group.base.to_owned());
+    for &Declared { name, .. } in model.facts().parameters {
+        if is_free(py, name)? && name != "name" && !base.hasattr(name)? {
+            properties.push(name.to_owned());
         }
     }
     Ok(properties)
@@ -455,15 +463,16 @@ pub(crate) fn is_free(py: Python<'_>, name: &str) -> PyResult<bool> {
 
 /// The help for a model.
 fn documentation(summary: &str, model: &dyn AnyModel) -> String {
-    let parameters: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
-    let facts = [
-        ("parameters", shapes(&parameters)),
-        ("state", shapes(&model.state_names())),
-        ("integrals", shapes(&model.integral_names())),
-        ("inputs", shapes(model.facts().input_names)),
-        ("outputs", shapes(model.facts().output_names)),
+    let facts = model.facts();
+    let lists = [
+        ("parameters", facts.parameters),
+        ("state", facts.variables),
+        ("integrals", facts.declared_integrals),
+        ("inputs", facts.inputs),
+        ("outputs", facts.outputs),
     ];
-    let facts = facts.iter().filter(|(_, names)| !names.is_empty()).map(|(what, names)| format!("{what}: {names}\n"));
+    let lists = lists.iter().filter(|(_, list)| !list.is_empty());
+    let facts = lists.map(|(what, list)| format!("{what}: {}\n", shapes(list)));
     format!("{summary}\n\n{}", facts.collect::<String>())
 }
 
@@ -550,13 +559,13 @@ fn finished(py: Python<'_>, source: &Arc<Source>, request: Request, outcome: Com
 }
 
 /// The entries of the first state of an array, by name.
-fn first_state<'py>(x: &Bound<'py, PyAny>, names: &[&str]) -> PyResult<Bound<'py, PyDict>> {
-    let (n, entries) = (names.len(), PyDict::new(x.py()));
+fn first_state<'py>(x: &Bound<'py, PyAny>, model: &dyn AnyModel) -> PyResult<Bound<'py, PyDict>> {
+    let (n, names, entries) = (model.state().len(), model.state_names(), PyDict::new(x.py()));
     let fits = |shape: &[usize]| {
         matches!(shape, [entries] | [_, entries] if *entries == n) && shape.iter().all(|size| *size > 0)
     };
     let given = entries::shaped("start", x, &format!("({n},) or (k, {n}), or a dict or a run"), fits)?;
-    for (&place, value) in entries::places(names).iter().zip(&given.values) {
+    for (&place, value) in entries::places(model.facts().variables).iter().zip(&given.values) {
         entries.set_item(names[place], value)?;
     }
     Ok(entries)

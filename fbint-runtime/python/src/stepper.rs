@@ -126,8 +126,8 @@ impl Stepper {
 
     /// The entries of the state by the names of its variables.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let names = self.model.state_names();
-        let written = |run: &SteppedRun| entries::written(py, &names, &run.state)?.as_any().get_item(name);
+        let variables = self.model.facts().variables;
+        let written = |run: &SteppedRun| entries::written(py, variables, &run.state)?.as_any().get_item(name);
         match &*self.runs {
             [run] if self.is_single => written(run),
             runs => {
@@ -184,7 +184,7 @@ impl Stepper {
         (start, given): (Vec<f64>, Option<&Bound<'_, PyAny>>),
         raised: Raised,
     ) -> PyResult<Self> {
-        let places = entries::places(&model.state_names());
+        let places = entries::places(model.facts().variables);
         let (is_single, starts) = match given {
             None => (true, vec![start]),
             Some(x) => {
@@ -214,10 +214,13 @@ impl Stepper {
             let name: String = name.extract()?;
             let positions = match names.iter().position(|own| *own == name) {
                 Some(position) => vec![position],
-                None => fbint_command::names::groups(names)
-                    .into_iter()
-                    .find(|group| group.base == name)
-                    .map(|group| group.array().positions)
+                None => self
+                    .model
+                    .facts()
+                    .inputs
+                    .iter()
+                    .find(|input| input.name == name)
+                    .map(|input| fbint_command::names::array(input).positions)
                     .ok_or_else(|| unknown(&name, names))?,
             };
             let size = positions.len();

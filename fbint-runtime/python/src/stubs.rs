@@ -1,6 +1,6 @@
 //! Type stubs, for editors and type checkers.
 
-use fbint_command::names::groups;
+use fbint_command::names::extent;
 use fbint_command::request::method_names;
 use pyo3::prelude::*;
 
@@ -47,21 +47,21 @@ pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
     let mut stubs = format!("# Written by {}.stubs().\n\n{common}", contents.name);
     for entry in entries {
         let model = (entry.load)();
-        let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
         let [mut keywords, mut others, mut properties] = [const { String::new() }; 3];
         let attributes = model::properties(py, &*model)?;
-        for group in groups(&names) {
-            let [given, read] = match &*group.array().dimensions {
+        for declared in model.facts().parameters {
+            let name = declared.name;
+            let [given, read] = match &*extent(declared) {
                 [] => ["float", "float"],
                 _ => ["ArrayLike", "NDArray[numpy.float64]"],
             };
-            if model::is_free(py, group.base)? {
-                keywords += &format!(", {}: {given} = ...", group.base);
+            if model::is_free(py, name)? {
+                keywords += &format!(", {name}: {given} = ...");
             } else {
                 ", **parameters: ArrayLike".clone_into(&mut others);
             }
-            if attributes.iter().any(|name| name == group.base) {
-                properties += &format!("    @property\n    def {}(self) -> {read}: ...\n", group.base);
+            if attributes.iter().any(|own| own == name) {
+                properties += &format!("    @property\n    def {name}(self) -> {read}: ...\n");
             }
         }
         let keywords = if keywords.is_empty() { keywords } else { format!(", *{keywords}") };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fbint_command::catalogue::{AnyModel, Entry, Observer, Occurrence};
 use fbint_command::dense::Dense;
-use fbint_command::names::{Array, NameGroup, groups, outputs, quantities_of_state};
+use fbint_command::names::{self, Array, Quantity, declared_outputs, variables};
 use fbint_command::nearest;
 use fbint_command::output::Replace;
 use fbint_command::request::{Column, CompletedRun, Finished, Request};
@@ -99,8 +99,8 @@ impl Trajectory {
 impl Trajectory {
     /// The columns of a run of a model.
     pub(crate) fn new(py: Python<'_>, model: &dyn AnyModel, columns: Vec<Column>) -> Self {
-        let arrays =
-            [quantities_of_state(model), outputs(model)].iter().flat_map(|names| arrays(names, &columns)).collect();
+        let quantities = variables(model).into_iter().chain(declared_outputs(model));
+        let arrays = quantities.map(|quantity| array_of(quantity, &columns)).collect();
         Self { arrays, columns, made: PyDict::new(py).unbind() }
     }
 
@@ -145,15 +145,11 @@ impl Trajectory {
     }
 }
 
-/// The arrays that the columns of these names make up.
-fn arrays(names: &[String], columns: &[Column]) -> Vec<(String, Array)> {
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let place = |entry: usize| columns.iter().position(|column| column.name == names[entry]);
-    let array = |group: NameGroup<'_>| {
-        let Array { dimensions, positions } = group.array();
-        (group.base.to_owned(), Array { dimensions, positions: positions.into_iter().filter_map(place).collect() })
-    };
-    groups(&names).into_iter().map(array).collect()
+/// The array that columns make up to a quantity.
+fn array_of(Quantity { name, entries, declared }: Quantity, columns: &[Column]) -> (String, Array) {
+    let place = |entry: usize| columns.iter().position(|column| column.name == entries[entry - declared.first]);
+    let Array { dimensions, positions } = names::array(declared);
+    (name, Array { dimensions, positions: positions.into_iter().filter_map(place).collect() })
 }
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> String {
@@ -236,7 +232,7 @@ impl Run {
             return Err(PyValueError::new_err("the model declares no sections and no events: add `section(..)` to it"));
         }
         nearest::find("event or section", name, &names).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let places = entries::places(&model.state_names());
+        let places = entries::places(model.facts().variables);
         let points = self.events.iter().filter(|event| event.0 == name).map(|(_, time, ordered, _)| {
             let mut state = vec![0.0; places.len()];
             places.iter().zip(ordered).for_each(|(&place, &value)| state[place] = value);
@@ -267,7 +263,7 @@ impl Run {
             let message = "the run has its samples alone: give run(dense_output=True) to evaluate it at other times";
             return Err(PyValueError::new_err(message));
         };
-        let places = entries::places(&self.source.load().state_names());
+        let places = entries::places(self.source.load().facts().variables);
         let times = entries::shaped("t", t, "() or (k,)", |shape| shape.len() < 2)?;
         let mut values = Vec::with_capacity(times.values.len() * places.len());
         for (index, &time) in times.values.iter().enumerate() {
@@ -373,7 +369,7 @@ impl Run {
         let CompletedRun { run, columns, dense, report, summary, .. } = outcome;
         let drift = run.drift.iter().map(|integral| (integral.name.to_owned(), integral.max)).collect();
         let (steps, evaluations, ended_by) = (run.steps, run.evaluations, run.ended_by);
-        let places = entries::places(&model.state_names());
+        let places = entries::places(model.facts().variables);
         let state = |state: &Vec<f64>| places.iter().map(|&place| state[place]).collect();
         let event = |of: &Occurrence| (of.name.clone(), of.time, state(&of.state), of.reset.as_ref().map(state));
         let events = run.events.iter().map(event).collect();

@@ -360,7 +360,7 @@ mod tests {
         assert_derivatives(feedback, false);
         let trolley = Trolley { m: 1.3, k: 0.7, d: 0.2 };
         let start = TrolleyState { x: 0.4, p: -0.3, t: 0.5, work: 0.0 };
-        let run = Simulation::new(&trolley, start.clone()).unwrap().without_feedback();
+        let run = Simulation::new(&trolley, start).unwrap().without_feedback();
         let run = run.run(Method::Rk4 { h: H }, 0.5 + STEPS as f64 * H).unwrap();
         let mut along = plain(&trolley, 0.0).along(start.into(), []);
         (0..STEPS).for_each(|_| along.step(&RK4, H));

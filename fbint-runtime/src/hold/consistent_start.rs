@@ -99,7 +99,7 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
 
 /// Holds the entry or the variable of a name.
 pub(crate) fn hold(held: &mut [bool], facts: &SystemFacts, name: &str) -> Result<(), Error> {
-    let variable = facts.variables.iter().position(|variable| *variable == name);
+    let variable = facts.variables.iter().position(|variable| variable.name == name);
     let is_named = |entry: &StateEntry| entry.name == name || Some(entry.variable) == variable;
     if !facts.state.iter().any(is_named) {
         return Err(Error::UnknownEntry { name: GivenName::new(name), known: facts.state });

@@ -1,6 +1,7 @@
 //! Facts about a system that hold for all parameters: names, roles, and the findings of the compiler.
 
 use core::fmt;
+use core::ops::Range;
 
 use crate::numbers::entries::Entries;
 use crate::numbers::scalar::Scalar;
@@ -25,20 +26,30 @@ pub struct SystemFacts {
     pub summary: &'static str,
     /// The entries of the state: coordinates, then momenta, each in declaration order, matrices column by column.
     pub state: &'static [StateEntry],
-    /// The name of each declared scalar, vector or matrix of the state: `q`, whose entries are `q[0]` and `q[1]`.
-    pub variables: &'static [&'static str],
+    /// The declared scalars, vectors and matrices of the state.
+    pub variables: &'static [Declared],
     /// The index of the time in the state, if it is there: [`StateEntry::clock`].
     pub clock: Option<usize>,
     /// The integrals.
     pub integrals: &'static [Integral],
+    /// The declared integrals, and the rates of constraints.
+    pub declared_integrals: &'static [Declared],
     /// Linear functions of the state that the field conserves and that are not declared, as `invariant` takes them.
     pub undeclared: &'static [&'static str],
+    /// Suspicions about the declaration that the compiler could not decide, in words.
+    pub doubts: &'static [&'static str],
     /// A name for each parameter: `m`, `inertia[0]`.
     pub parameter_names: &'static [&'static str],
-    /// A name for each declared output.
+    /// The declared parameters.
+    pub parameters: &'static [Declared],
+    /// A name for each entry of the outputs.
     pub output_names: &'static [&'static str],
+    /// The declared outputs.
+    pub outputs: &'static [Declared],
     /// A name for each input: `thrust`, `u[0]`.
     pub input_names: &'static [&'static str],
+    /// The declared inputs.
+    pub inputs: &'static [Declared],
     /// The names of the inputs that no law gives: they are 0 where nothing else gives them.
     pub open_inputs: &'static [&'static str],
     /// The declared events and sections, in the order of the declaration.
@@ -81,10 +92,15 @@ impl SystemFacts {
         variables: &[],
         clock: None,
         integrals: &[],
+        declared_integrals: &[],
         undeclared: &[],
+        doubts: &[],
         parameter_names: &[],
+        parameters: &[],
         output_names: &[],
+        outputs: &[],
         input_names: &[],
+        inputs: &[],
         open_inputs: &[],
         events: &[],
         switches: &[],
@@ -155,6 +171,25 @@ impl StateEntry {
     pub(crate) fn continues(state: &[Self], entry: usize) -> bool {
         let pair = state.get(entry.wrapping_sub(1)).zip(state.get(entry));
         pair.is_some_and(|(before, own)| own.variable == before.variable)
+    }
+}
+
+/// A declared scalar, vector, matrix or family in a list of entries: `q`, whose entries are `q[0]` and `q[1]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// The declared name.
+    pub name: &'static str,
+    /// The place of its first entry in the list.
+    pub first: usize,
+    /// The index of each entry: empty for a scalar, one number for a component of a vector or a member of a family, a row and a column for an
+    /// entry of a matrix. Matrices are listed column by column.
+    pub indices: &'static [&'static [i64]],
+}
+
+impl Declared {
+    /// The places of its entries in the list.
+    pub const fn entries(&self) -> Range<usize> {
+        self.first..self.first + self.indices.len()
     }
 }
 

@@ -2,13 +2,13 @@
 
 use fbint_catalogue::printable;
 use fbint_macros_core::derivation::table::Id;
-use fbint_macros_core::derivation::{self, IntegralId, Kind, Role, SymbolInfo};
+use fbint_macros_core::derivation::{self, EntryOf, IntegralId, Kind, Role, SymbolInfo, groups};
 use fbint_macros_core::expression::Symbol;
 use fbint_macros_core::program::{FEEDBACK_FIELD, OperationCount, VECTOR_FIELD};
 use fbint_macros_core::text::{self, Crossing, DrawnShape, Event, Model};
 use fbint_runtime::{
-    Conservation, CrossingDirection, DeclaredEvent, DeclaredShape, Evidence, Integral, IntegralKind, KineticEnergy,
-    Operations, ShapeKind, StateEntry, StateRole, SystemFacts,
+    Conservation, CrossingDirection, Declared, DeclaredEvent, DeclaredShape, Evidence, Integral, IntegralKind,
+    KineticEnergy, Operations, ShapeKind, StateEntry, StateRole, SystemFacts,
 };
 
 /// The facts of a model, for as long as the program runs.
@@ -24,11 +24,15 @@ pub(crate) fn facts(model: Model) -> SystemFacts {
     let operations = [&VECTOR_FIELD, &FEEDBACK_FIELD].map(|field| operations(model.programs[field].operations()));
     SystemFacts {
         state,
-        variables: list(variables.iter().map(|(name, _)| kept((*name).to_owned()))),
+        variables: declared(symbols.states().map(|symbol| &symbols[symbol].entry)),
         clock: StateEntry::clock(state),
         integrals: list(model.derivation.integrals.ids().map(|id| integral(&model, id))),
+        declared_integrals: declared(model.derivation.integrals.rows().map(|integral| &integral.entry)),
         parameter_names: list(symbols.parameters().map(name)),
+        parameters: declared(symbols.parameters().map(|symbol| &symbols[symbol].entry)),
         input_names: list(symbols.inputs().map(name)),
+        inputs: declared(symbols.inputs().map(|symbol| &symbols[symbol].entry)),
+        outputs: declared(model.derivation.outputs.iter().map(|output| &output.entry)),
         open_inputs: list(model.derivation.open_inputs().map(name)),
         output_names: list(model.derivation.outputs.iter().map(|output| kept(output.name.clone()))),
         events: list(model.scenery.events.iter().map(event)),
@@ -43,6 +47,7 @@ pub(crate) fn facts(model: Model) -> SystemFacts {
         vector_field_operations: operations[0],
         feedback_field_operations: operations[1],
         undeclared: list(model.undeclared.into_iter().map(kept)),
+        doubts: list(model.doubts.into_iter().map(kept)),
         name: kept(model.name),
         summary: kept(printable(&model.summary)),
         source: kept(model.source),
@@ -57,6 +62,14 @@ fn kept(text: String) -> &'static str {
 
 fn list<T>(entries: impl Iterator<Item = T>) -> &'static [T] {
     entries.collect::<Vec<T>>().leak()
+}
+
+fn declared<'e>(entries: impl Iterator<Item = &'e EntryOf>) -> &'static [Declared] {
+    list(groups(entries).into_iter().map(|group| Declared {
+        name: kept(group.name.to_owned()),
+        first: group.first,
+        indices: list(group.indices.into_iter().map(|index| list(index.iter().copied()))),
+    }))
 }
 
 fn state_entry(symbol: &SymbolInfo, variable: usize) -> StateEntry {

@@ -13,6 +13,7 @@ mod mistakes;
 mod moving;
 mod random;
 mod rates;
+mod redundant;
 mod shipped;
 mod switches;
 mod taylor;

@@ -1,6 +1,8 @@
 //! Velocity constraints that move, A(q) v + b = 0: motions, reactions and work against closed forms and against holonomic constraints.
 
+use fbint_catalogue::FlatModel;
 use fbint_runtime::Method;
+use fbint_text::models;
 
 use crate::rates::{outputs, run};
 
@@ -87,4 +89,48 @@ fn a_belt_carries_what_sticks_to_it() {
         assert!((found - expected).abs() < 1e-9, "{end:?}");
     }
     assert!((outputs(text, &end)[0] - 4.0 * x).abs() < 1e-9);
+}
+
+/// z dx + dy = 0 is not integrable, and is so in the plane z = 0: dy = 0.
+#[test]
+fn velocity_constraints_are_integrable_where_constraints_hold() {
+    let equations = |constraint: &str| {
+        let text = format!(
+            "#[feedback_system(
+                coordinates(x, y, z), velocities(u, v, w), lagrangian = (u.powi(2) + v.powi(2) + w.powi(2)) / 2,
+                {constraint} velocity_constraint(cut = z * u + v),
+            )] struct Cut;"
+        );
+        models(&text).unwrap_or_else(|mistakes| panic!("{mistakes}"))[0].facts().equations
+    };
+    for (constraint, expected) in [
+        ("", "cut = nonholonomic"),
+        ("constraint(floor = z),", "cut = holonomic"),
+        ("constraint(sheet = z - y),", "cut = holonomic"),
+    ] {
+        assert!(equations(constraint).contains(&format!("  {expected}\n")), "{constraint}: {}", equations(constraint));
+    }
+}
+
+/// Only an angle that sine and cosine take as it is, and that starts beyond a full turn.
+#[test]
+fn angles_in_degrees_are_doubted() {
+    let doubts = |potential: &str, start: &str| {
+        let text = format!(
+            "#[feedback_system(coordinates(a, b), velocities(v, w), lagrangian = (v.powi(2) + w.powi(2)) / 2 + {potential}, {start})]
+             struct Angles;"
+        );
+        models(&text).unwrap_or_else(|mistakes| panic!("{mistakes}"))[0].facts().doubts
+    };
+    let degrees = "start(a = 90, b = 0, v = 0, w = 0)";
+    let [doubt] = doubts("a.cos() + (a - b).sin()", degrees) else { panic!("{:?}", doubts("a.cos()", degrees)) };
+    assert!(doubt.starts_with("the angle `a` starts beyond a full turn; angles are in radians"), "{doubt}");
+    for (potential, start) in [
+        ("a.cos() + (a - b).sin()", "start(a = 1.5, b = 0, v = 0, w = 90)"),
+        ("(2 * a).cos()", degrees),
+        ("a.cos() - a.powi(2)", degrees),
+        ("b.cos()", degrees),
+    ] {
+        assert_eq!(doubts(potential, start), [""; 0], "{potential}, {start}");
+    }
 }

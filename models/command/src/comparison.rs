@@ -5,7 +5,8 @@
 use std::ops::ControlFlow;
 
 use fbint_command::catalogue::{AnyModel, Feedback, Plan};
-use fbint_runtime::{Error, IntegralDrift, Method, Settings};
+use fbint_command::names::{columns, extent};
+use fbint_runtime::{Declared, Error, IntegralDrift, Method, Settings};
 
 /// The files that a run left behind.
 #[derive(Clone, Debug)]
@@ -105,17 +106,17 @@ impl Group {
 
     /// A group for each variable and for each column of a matrix, which is a body.
     pub fn of_system(system: &dyn AnyModel) -> Vec<Self> {
-        let mut groups: Vec<Self> = Vec::new();
-        for (entry, name) in system.state_names().into_iter().enumerate() {
-            let (variable, index) = name.split_once('[').unwrap_or((name, ""));
-            let column = index.split_once(',').map_or("", |(_, column)| column.trim().trim_end_matches(")]"));
-            let name = format!("{variable}{column}");
-            match groups.iter_mut().find(|group| group.name == name) {
-                Some(group) => group.entries.push(entry),
-                None => groups.push(Self::new(&name, [entry])),
-            }
-        }
-        groups
+        let of_variable = |variable: &Declared| {
+            let (columns, is_matrix) = (columns(variable), extent(variable).len() > 1);
+            let name =
+                |column: usize| if is_matrix { format!("{}{column}", variable.name) } else { variable.name.to_owned() };
+            columns
+                .into_iter()
+                .enumerate()
+                .map(|(column, entries)| Self::new(&name(column), entries))
+                .collect::<Vec<_>>()
+        };
+        system.facts().variables.iter().flat_map(of_variable).collect()
     }
 
     /// This group with errors compared with `size`.

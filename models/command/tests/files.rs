@@ -452,6 +452,53 @@ fn sections_are_tables_and_pictures() -> Outcome {
     Ok(())
 }
 
+/// A family that begins at 1, a matrix of parameters and a column of a matrix of the state.
+#[test]
+fn conditions_know_the_shapes_of_what_is_declared() -> Outcome {
+    let text = "#[feedback_system(state(x: [2, 2]), dynamics(x = turn * x), output(square[i in 1..3] = i * x[(0, 0)]),
+        default(turn = matrix![0, 1; -1, 0]), start(x = matrix![1, 0; 0, 1]))]
+        struct Turning { turn: SMatrix<f64, 2, 2> }";
+    let folder = folder_with(&[("turning.rs", text)])?;
+    for (condition, time) in [
+        ("square[2] < 1", std::f64::consts::FRAC_PI_3),
+        ("turn[(0, 1)] * x[(0, 0)] < 0.5", std::f64::consts::FRAC_PI_3),
+        ("x.column(1).x > turn.determinant() / 2", std::f64::consts::FRAC_PI_6),
+    ] {
+        let run =
+            ["run", "turning.rs", "--method", "dop853", "--rtol", "1e-12", "--until", "5", "--until-event", condition];
+        printed(&folder, &run)?;
+        let end = json_in(&folder, "turning.run.json")?["time"].as_f64().unwrap_or(f64::NAN);
+        assert!((end - time).abs() < 1e-9, "{condition}: {end}");
+    }
+    let list = printed(&folder, &["list", "turning.rs"])?;
+    assert!(list.contains("    state       x: [2, 2]\n"), "{list}");
+    Ok(())
+}
+
+/// A parameter without which constraints alone determine a motion: the field was derived for another value.
+#[test]
+fn a_parameter_that_takes_the_inertia_is_named_as_it_was_given() -> Outcome {
+    let text = "#[feedback_system(coordinates(x, y), velocities(v, w), lagrangian = (v.powi(2) + eps * w.powi(2)) / 2,
+        constraint(link = y - 2 * x), default(eps = 1), start(x = 0, y = 0, v = 1, w = 2))]
+        struct Link { eps: f64 }";
+    let folder = folder_with(&[("link.rs", text)])?;
+    let words = ["-p eps=0: at the start the mass matrix is singular along the velocity `w`"];
+    refused(&fbint(&folder, &["run", "link.rs", "--until", "1", "-p", "eps=0"])?, &words);
+    Ok(())
+}
+
+/// An angle that is meant in degrees.
+#[test]
+fn what_is_doubted_is_part_of_the_report() -> Outcome {
+    let text =
+        "#[feedback_system(coordinates(a), velocities(v), lagrangian = v.powi(2) / 2 + a.cos(), start(a = 90, v = 0))]
+        struct Degrees;";
+    let folder = folder_with(&[("degrees.rs", text)])?;
+    let report = printed(&folder, &["run", "degrees.rs", "--until", "1"])?;
+    assert!(report.contains("doubtful: the angle `a` starts beyond a full turn; angles are in radians"), "{report}");
+    Ok(())
+}
+
 /// Either side is an expression of the state, the time, the parameters and the outputs.
 #[test]
 fn a_run_ends_where_expressions_compare() -> Outcome {

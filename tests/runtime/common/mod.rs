@@ -5,8 +5,8 @@
 use core::array;
 
 use fbint_runtime::{
-    Conservation, Entry, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, KineticEnergy, PreparedSystem,
-    Scalar, StateEntry, StateRole, SystemFacts,
+    Conservation, Declared, Entry, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, KineticEnergy,
+    PreparedSystem, Scalar, StateEntry, StateRole, SystemFacts,
 };
 
 /// An amount that tests can do with, or the one that they were made for where `FBINT_THOROUGH` is set, as `.ci/thorough` sets it.
@@ -67,6 +67,10 @@ const fn entry(name: &'static str, variable: usize, role: StateRole) -> StateEnt
     StateEntry { name, variable, role }
 }
 
+const fn vector(name: &'static str, first: usize) -> Declared {
+    Declared { name, first, indices: &[&[0], &[1], &[2]] }
+}
+
 const fn integral(name: &'static str, kind: IntegralKind, weight: f64) -> Integral {
     Integral { name, kind, weight, conservation: Conservation::Everywhere(Evidence::Construction) }
 }
@@ -76,7 +80,7 @@ const fn facts(is_weighted: bool) -> SystemFacts {
         name: "Pendulum",
         state: STATE,
         integrals: if is_weighted { WEIGHTED } else { UNWEIGHTED },
-        variables: &["q", "p"],
+        variables: const { &[vector("q", 0), vector("p", 3)] },
         parameter_names: &["m", "g", "l"],
         kinetic_energy: KineticEnergy::Quadratic,
         ..SystemFacts::EMPTY

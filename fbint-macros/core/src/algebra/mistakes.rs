@@ -28,6 +28,7 @@ pub(super) fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
         Doubt::Singular { everywhere: true, .. }
         | Doubt::Undefined { .. }
         | Doubt::Inertia { .. }
+        | Doubt::BeyondATurn(_)
         | Doubt::Unverified(_) => false,
     }
 }

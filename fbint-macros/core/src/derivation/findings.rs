@@ -2,7 +2,7 @@
 
 use super::{IntegralId, Quantity, SparseRow};
 use crate::derivation::table::Table;
-use crate::expression::Expression;
+use crate::expression::{Expression, Symbol};
 
 /// Where the field without feedback keeps an integral, and how that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +150,8 @@ pub enum Doubt {
         /// Whether states in general position were tried, or states that satisfy the constraints.
         everywhere: bool,
     },
+    /// An entry of the start lies beyond a full turn, and nothing but the sine, cosine and tangent of it, or of its sums, occurs.
+    BeyondATurn(Symbol),
     /// Generated functions that were compared with the derivation at no point, because something in them is undefined there.
     Unverified(Vec<&'static str>),
 }

@@ -1,6 +1,6 @@
 //! The kinds of a model's integrals.
 
-use super::{Conservation, Evidence, SparseRow};
+use super::{Conservation, EntryOf, Evidence, SparseRow};
 use crate::derivation::table::{Id, Table};
 use crate::expression::Expression;
 
@@ -68,6 +68,8 @@ pub struct Integral<V = Expression, G = SparseRow> {
     pub name: String,
     /// The name in a formula.
     pub latex: String,
+    /// The declared integral, and the place in it.
+    pub entry: EntryOf,
     /// Its value now.
     pub kind: Kind,
     /// The number of equal entries of a declared matrix for which it stands.
@@ -86,8 +88,8 @@ pub type Declared = Integral<Option<Expression>, ()>;
 impl Declared {
     /// The integral with its function and its gradient.
     pub fn derived(&self, value: Expression, gradient: SparseRow) -> Integral {
-        let Self { name, latex, kind, weight, assumed, .. } = self.clone();
-        Integral { name, latex, kind, weight, assumed, value, gradient }
+        let Self { name, latex, entry, kind, weight, assumed, .. } = self.clone();
+        Integral { name, latex, entry, kind, weight, assumed, value, gradient }
     }
 }
 

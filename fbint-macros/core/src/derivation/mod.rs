@@ -27,6 +27,7 @@
 
 mod constraints;
 mod drive;
+mod entries;
 mod field;
 mod findings;
 mod integrals;
@@ -36,6 +37,7 @@ pub mod table;
 
 pub use constraints::{ConstraintMatrix, Unknowns};
 pub use drive::{Drive, Force};
+pub use entries::{EntryOf, Group, groups};
 pub use field::{Field, FrameBracket, Hamel, LinearSystem, Reaction};
 pub use findings::{
     BoundSet, Bracket, Claim, Conservation, Doubt, Evidence, Findings, Further, FurtherIntegral, Involution,
@@ -148,15 +150,12 @@ pub enum Quantity {
 pub struct Output {
     /// The name in plain text: `tension`, `force[0]`, `rod[3]`.
     pub name: String,
+    /// The declared output, and the place in it.
+    pub entry: EntryOf,
     /// The name in a formula.
     pub latex: String,
     /// The function.
     pub value: Expression,
-}
-
-/// The declared name that an entry's name begins with: `force` of `force[0]`.
-pub fn stem(name: &str) -> &str {
-    name.split('[').next().unwrap_or(name)
 }
 
 /// The motion of a state.

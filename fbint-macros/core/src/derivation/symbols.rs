@@ -1,6 +1,6 @@
 //! The roles of a model's symbols.
 
-use super::{IntegralId, stem};
+use super::{EntryOf, IntegralId};
 use crate::derivation::table::{Id, Table};
 use crate::expression::Symbol;
 
@@ -11,6 +11,8 @@ pub struct SymbolInfo {
     pub name: String,
     /// The name in a formula: `m`, `q_{0}`, `q_{0,1}`, `\omega_{2}`.
     pub latex: String,
+    /// The declared variable, parameter or input, and the place in it. A symbol that is not declared is a scalar of its own.
+    pub entry: EntryOf,
     /// Its value now.
     pub role: Role,
 }
@@ -128,7 +130,7 @@ impl Symbols {
     pub fn variables(&self) -> Vec<(&str, Vec<Symbol>)> {
         let mut variables: Vec<(&str, Vec<Symbol>)> = Vec::new();
         for symbol in self.states() {
-            let name = stem(&self[symbol].name);
+            let name = &*self[symbol].entry.name;
             match variables.last_mut().filter(|(last, _)| *last == name) {
                 Some((_, entries)) => entries.push(symbol),
                 None => variables.push((name, vec![symbol])),

@@ -91,6 +91,7 @@ impl Scope<'_> {
                 let entries = written_or(&tuple.elems, "..");
                 self.fail(tuple, format!("a vector is written `vector![{entries}]`, and a pair only indexes a matrix"))
             }
+            Expr::Return(word) => self.fail(word.return_token, "the expression is the value\nhelp: drop `return`"),
             Expr::Assign(assign) => self.equation(assign.eq_token, &assign.left, &assign.right),
             other => self.fail(other, "this is not part of the expression language, which knows arithmetic, methods, indexing, `vector![..]`, `matrix![..]`, `stack![..]` and sums"),
         }
@@ -287,6 +288,12 @@ impl Scope<'_> {
             && member.eq_ignore_ascii_case("pi")
         {
             return self.fail(field, format!("there is no `{module}` here\nhelp: write `PI`"));
+        }
+        if let Some(owner) = self.unknown_root(&field.base)
+            && let Member::Named(name) = &field.member
+            && self.has_value(name)
+        {
+            return self.fail(field, format!("there is no `{owner}` here\nhelp: write `{name}`"));
         }
         let value = self.evaluate(&field.base)?;
         let place = ["x", "y", "z", "w"].iter().position(|letter| *letter == member);

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use syn::{BinOp, Expr, ExprLit, Lit};
 
-use super::quantities::each_member;
+use super::foreign;
+use super::quantities::{each_member, suffix};
 use super::scope::{Reported, Scope, every};
 use super::value::ShapedExpression;
 use crate::derivation::Role;
@@ -66,8 +67,8 @@ impl Scenery {
         let events = declaration.events.iter().map(|event| (event, false));
         let all = events.chain(declaration.sections.iter().map(|section| (section, true)));
         let events = all.map(|(event, is_section)| {
-            each_member(scope, event.named.family.as_ref(), |scope, suffix| {
-                scenery.add_event(scope, event, is_section, suffix)
+            each_member(scope, event.named.family.as_ref(), |scope, member| {
+                scenery.add_event(scope, event, is_section, member)
             })
         });
         let events = every(events.collect::<Vec<_>>().into_iter());
@@ -85,9 +86,17 @@ impl Scenery {
         scope: &mut Scope,
         EventDeclaration { named, direction, is_terminal, count, condition, resets }: &EventDeclaration,
         is_section: bool,
-        suffix: &str,
+        member: Option<i64>,
     ) -> Reported<()> {
-        let (what, name) = (if is_section { "section" } else { "event" }, format!("{}{suffix}", named.name));
+        let (what, name) = (if is_section { "section" } else { "event" }, format!("{}{}", named.name, suffix(member)));
+        if let Expr::Binary(comparison) = peel(&named.value)
+            && let Some(direction) = crossing(comparison.op)
+        {
+            let difference = foreign::difference(&comparison.left, &comparison.right);
+            let message =
+                format!("the {what} `{name}` is where a function passes 0\nhelp: write `{difference}, {direction}`");
+            return scope.fail(comparison.op, message);
+        }
         let function = number(scope, &named.value, &format!("the {what} `{name}`"));
         let conditions = condition.as_ref().map_or(Ok(Vec::new()), |condition| conditions(scope, condition));
         let reset = reset(scope, resets);
@@ -176,6 +185,15 @@ fn refuse_foreign(scope: &Scope, written: &Expr, value: &ShapedExpression, what:
         format!("{what} contains the input `{input}`: it has to follow from the state, the time and the parameters")
     };
     scope.refuse(written, value, |role| role == Role::Input, message)
+}
+
+/// The direction in which the difference of the sides of a comparison passes 0 where it becomes true.
+fn crossing(comparison: BinOp) -> Option<&'static str> {
+    match comparison {
+        BinOp::Lt(_) | BinOp::Le(_) => Some("falling"),
+        BinOp::Gt(_) | BinOp::Ge(_) => Some("rising"),
+        _ => None,
+    }
 }
 
 /// Functions that are positive where a condition holds.

@@ -131,7 +131,10 @@ impl Scope<'_> {
         let written: Vec<String> = path.segments.iter().map(|segment| plain(&segment.ident)).collect();
         let written = written.join("::");
         let arguments: Vec<&Expr> = call.args.iter().collect();
-        let message = if path.get_ident().is_some_and(|name| self.has_value(name)) {
+        let is_of_time = matches!(arguments[..], [Expr::Path(time)] if time.path.is_ident("t"));
+        let message = if path.get_ident().is_some_and(|name| self.has_value(name)) && is_of_time {
+            format!("`{name}` is written without its argument\nhelp: write `{name}`")
+        } else if path.get_ident().is_some_and(|name| self.has_value(name)) {
             format!("`{name}` is not a function: a product is written `{name} * (..)`, an entry `{name}[0]`")
         } else if let Some((method, advice)) = foreign::as_method(name, &arguments) {
             advised(format_args!("`{method}` is a method"), advice)

@@ -7,7 +7,7 @@ use super::lagrangian::find_sets;
 use super::quantities::{Purpose, Quantity, ScalarQuantity, flatten, scalars};
 use super::scope::{Reported, Scope};
 use crate::derivation::table::Table;
-use crate::derivation::{Declared, Dynamics, IntegralId, Kind};
+use crate::derivation::{Declared, Dynamics, EntryOf, IntegralId, Kind};
 use crate::syntax::{Declaration, NamedExpression};
 
 /// All integrals in their order, with the places where they are declared.
@@ -48,30 +48,31 @@ impl IntegralList {
             }
         }
         for (of, scalar) in holonomic {
-            let rate = all.list(&scalar.rate_name, Kind::Rate { of }, scalar.weight, scalar.span);
+            let rate = all.list(&scalar.rate_name, scalar.rate_entry(), Kind::Rate { of }, scalar.weight, scalar.span);
             all.integrals[of].kind = Kind::Holonomic { rate };
         }
         let of = |purpose| scalars(quantities, purpose);
         of(Purpose::PhaseConstraint).for_each(|scalar| _ = all.declare(scalar, Kind::Phase));
         of(Purpose::VelocityConstraint).for_each(|scalar| _ = all.declare(scalar, Kind::Velocity));
         if declaration.dynamics.is_empty() {
-            all.list(declaration.energy_name(), Kind::Energy, 1, Span::call_site());
+            let energy = declaration.energy_name();
+            all.list(energy, EntryOf::scalar(energy), Kind::Energy, 1, Span::call_site());
         }
         of(Purpose::Invariant).for_each(|scalar| _ = all.declare(scalar, Kind::Invariant));
         all
     }
 
     fn declare(&mut self, quantity: &ScalarQuantity, kind: Kind) -> IntegralId {
-        let id = self.list(&quantity.name, kind, quantity.weight, quantity.span);
+        let id = self.list(&quantity.name, quantity.entry.clone(), kind, quantity.weight, quantity.span);
         let declared = &mut self.integrals[id];
         (declared.value, declared.assumed) = (Some(quantity.value.clone()), quantity.assumed);
         id
     }
 
-    fn list(&mut self, name: &str, kind: Kind, weight: u32, span: Span) -> IntegralId {
+    fn list(&mut self, name: &str, entry: EntryOf, kind: Kind, weight: u32, span: Span) -> IntegralId {
         self.spans.push(span);
         let (name, latex) = (name.to_owned(), latex(name));
-        self.integrals.push(Declared { name, latex, kind, weight, assumed: false, value: None, gradient: () })
+        self.integrals.push(Declared { name, latex, entry, kind, weight, assumed: false, value: None, gradient: () })
     }
 }
 

@@ -12,7 +12,7 @@ use super::methods::Value;
 use super::quantities::{Purpose, Quantity, ScalarQuantity};
 use super::scope::{Poison, Reported, Scope, Settlement};
 use super::value::ShapedExpression;
-use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, SparseRow, Symbols, stem};
+use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::NO_DERIVATIVE;
 use crate::mechanics::motion::{Misfit, brackets, keeps};
@@ -320,7 +320,7 @@ fn misfit_in_words(symbols: &Symbols, lagrangian: &Lagrangian, misfit: &Misfit) 
             name(j)
         ),
         Misfit::Reflected { of: (i, j), matrices } => {
-            let matrix = matrices.first().map_or("r", |entry| stem(&symbols[*entry].name));
+            let matrix = matrices.first().map_or("r", |entry| &*symbols[*entry].entry.name);
             format!(
                 "the directions of {} and {} close only where `{matrix}` is a rotation, and its constraints let it reflect, too\nhelp: add \
                  `constraint(right_handed = {matrix}.determinant() - 1)`",

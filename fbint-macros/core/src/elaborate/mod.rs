@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Span, TokenTree};
 use quote::ToTokens;
-use syn::Ident;
+use syn::{Ident, Lit};
 
 pub use self::events::{DrawnShape, Event, Scenery};
 pub use self::field::Sampling;
@@ -170,8 +170,9 @@ fn reactions(quantities: &[Quantity], integrals: &Table<IntegralId, Declared>) -
 }
 
 fn outputs(quantities: &[Quantity]) -> Vec<Output> {
-    let output = |ScalarQuantity { name, value, .. }: &ScalarQuantity| Output {
+    let output = |ScalarQuantity { name, entry, value, .. }: &ScalarQuantity| Output {
         name: name.clone(),
+        entry: entry.clone(),
         latex: latex(name),
         value: value.clone(),
     };
@@ -238,6 +239,8 @@ fn count(quantities: &[Quantity], symbols: &Symbols, errors: &Errors) {
 fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken: bool, errors: &Errors) {
     if mistaken {
         used.extend(declaration.expressions().flat_map(words).map(|word| plain(&word)));
+        let all = declaration.expressions().flat_map(|value| tokens(value.to_token_stream()));
+        used.extend(all.flat_map(words_of_literal));
     }
     used.extend(declaration.broken.iter().map(plain));
     let is_used = |name: &Ident| used.contains(&plain(name));
@@ -264,6 +267,17 @@ fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken
     }
     for NamedExpression { name, .. } in &declaration.defines {
         report(name, format!("nothing uses the definition `{name}`\nhelp: remove it"));
+    }
+}
+
+/// The names that a literal may hide: the parameter of `2m`, and the words of a text.
+fn words_of_literal(token: TokenTree) -> Vec<String> {
+    let TokenTree::Literal(literal) = token else { return Vec::new() };
+    match Lit::new(literal) {
+        Lit::Int(number) => vec![number.suffix().to_owned()],
+        Lit::Float(number) => vec![number.suffix().to_owned()],
+        Lit::Str(text) => text.value().split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned).collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -10,6 +10,9 @@ use crate::syntax::habits::UNITS;
 const TYPES: [&str; 17] =
     ["f", "F", "d", "l", "L", "f16", "f32", "f128", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize"];
 
+/// The length of a text in quotes that a message repeats.
+const MOST_LETTERS: usize = 40;
+
 /// The number that a literal stands for, or the reason why it is not a number.
 pub(super) fn exact(literal: &Lit) -> Result<BigRational, String> {
     let (digits, suffix) = match literal {
@@ -17,6 +20,13 @@ pub(super) fn exact(literal: &Lit) -> Result<BigRational, String> {
         Lit::Float(float) => (float.base10_digits(), float.suffix()),
         Lit::Str(text) if decimal(text.value().trim()).is_some() => {
             return Err(format!("a number has no quotes\nhelp: write `{}`", text.value().trim()));
+        }
+        Lit::Str(text) => {
+            let text = text.value();
+            let is_short =
+                (1..=MOST_LETTERS).contains(&text.len()) && text.chars().all(|c| c == ' ' || c.is_ascii_graphic());
+            let remedy = if is_short { format!("\nhelp: write `{text}`") } else { String::new() };
+            return Err(format!("only numbers are literals of an expression{remedy}"));
         }
         _ => return Err("only numbers are literals of an expression".to_owned()),
     };

@@ -7,7 +7,7 @@ use proc_macro2::Span;
 use super::scope::{Reported, Scope};
 use super::symbols::EntryIndex;
 use super::value::ShapedExpression;
-use crate::derivation::{Role, SparseRow};
+use crate::derivation::{EntryOf, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::syntax::{Family, NamedExpression, Shape, plain, words};
 
@@ -16,6 +16,8 @@ use crate::syntax::{Family, NamedExpression, Shape, plain, words};
 pub(super) struct ScalarQuantity {
     /// `length`, `link[3]` in a family, `momentum[0]` in a vector, `a[3][0]` in both.
     pub(super) name: String,
+    /// Its place in what is declared.
+    pub(super) entry: EntryOf,
     /// The name that its time derivative would have: `length_rate`, `link_rate[3]`.
     pub(super) rate_name: String,
     /// The function.
@@ -29,6 +31,13 @@ pub(super) struct ScalarQuantity {
     pub(super) offset: Expression,
     /// Where it is named.
     pub(super) span: Span,
+}
+
+impl ScalarQuantity {
+    /// The place of its time derivative in the rate of what is declared.
+    pub(super) fn rate_entry(&self) -> EntryOf {
+        EntryOf { name: format!("{}_rate", self.entry.name), index: self.entry.index.clone() }
+    }
 }
 
 /// The purpose of a named quantity.
@@ -95,20 +104,25 @@ pub(super) fn scalars<'q>(all: &'q [Quantity], purpose: Purpose) -> impl Iterato
 /// The members of a family, or the only one of a quantity that is not a family. Only the first mistaken member is reported.
 fn members(scope: &mut Scope, named: &NamedExpression, kind: Purpose) -> Reported<Flattened> {
     let mut all = Flattened { kept: Vec::new(), members: Vec::new() };
-    each_member(scope, named.family.as_ref(), |scope, suffix| member(scope, named, kind, suffix, &mut all))?;
+    each_member(scope, named.family.as_ref(), |scope, index| member(scope, named, kind, index, &mut all))?;
     Ok(all)
 }
 
-/// Calls `member` for each index of a family, with its suffix `[3]`, or once with none. Stops at the first mistake.
+/// What follows the name of a member of a family: `[3]`.
+pub(super) fn suffix(member: Option<i64>) -> String {
+    member.map_or_else(String::new, |index| format!("[{index}]"))
+}
+
+/// Calls `member` for each index of a family, or once with none. Stops at the first mistake.
 pub(super) fn each_member(
     scope: &mut Scope,
     family: Option<&Family>,
-    mut member: impl FnMut(&mut Scope, &str) -> Reported<()>,
+    mut member: impl FnMut(&mut Scope, Option<i64>) -> Reported<()>,
 ) -> Reported<()> {
-    let Some(family) = family else { return member(scope, "") };
+    let Some(family) = family else { return member(scope, None) };
     scope.check_family(&family.index)?;
     for index in family.range.clone() {
-        scope.with_index(&family.index, index, |scope| member(scope, &format!("[{index}]")))?;
+        scope.with_index(&family.index, index, |scope| member(scope, Some(index)))?;
     }
     Ok(())
 }
@@ -118,7 +132,7 @@ fn member(
     scope: &mut Scope,
     named: &NamedExpression,
     kind: Purpose,
-    suffix: &str,
+    index: Option<i64>,
     all: &mut Flattened,
 ) -> Reported<()> {
     let value = scope.evaluate(&named.value)?;
@@ -130,7 +144,7 @@ fn member(
     }
     let shape = value.shape();
     let has_vanished = value.symbols().any(|symbol| matches!(scope.role(symbol), Some(Role::Vanishing { .. })));
-    let mut quantities = entries(named, value, suffix);
+    let mut quantities = entries(named, value, index);
     for quantity in &mut quantities {
         if kind == Purpose::VelocityConstraint {
             (quantity.along, quantity.offset) = scope.linear_in_velocities(named, &quantity.name, &quantity.value)?;
@@ -222,12 +236,14 @@ fn constancy(name: &str, kind: Purpose, has_vanished: bool) -> String {
     }
 }
 
-fn entries(named: &NamedExpression, value: ShapedExpression, suffix: &str) -> Vec<ScalarQuantity> {
-    let stem = plain(&named.name);
+fn entries(named: &NamedExpression, value: ShapedExpression, member: Option<i64>) -> Vec<ScalarQuantity> {
+    let declared = plain(&named.name);
+    let suffix = suffix(member);
     let places = EntryIndex::all(value.shape());
     let quantity = |(value, place): (Expression, EntryIndex)| ScalarQuantity {
-        name: format!("{stem}{suffix}{place}"),
-        rate_name: format!("{stem}_rate{suffix}{place}"),
+        name: format!("{declared}{suffix}{place}"),
+        entry: EntryOf { name: declared.clone(), index: member.into_iter().chain(place.numbers()).collect() },
+        rate_name: format!("{declared}_rate{suffix}{place}"),
         value,
         weight: 1,
         assumed: named.assume.is_some(),

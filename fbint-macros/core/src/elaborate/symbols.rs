@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use syn::Ident;
 
 use crate::derivation::table::Table;
-use crate::derivation::{Role, SymbolInfo, Symbols};
+use crate::derivation::{EntryOf, Role, SymbolInfo, Symbols};
 use crate::expression::Symbol;
 use crate::syntax::{Declaration, Formalism, Shape, Variable, plain};
 
@@ -65,9 +65,11 @@ impl SymbolTable {
         let mut added = Vec::new();
         for Variable { name, shape } in variables {
             let symbol = |entry: EntryIndex| {
-                let (plain, latex) = (format!("{}{entry}", plain(name)), latex(&plain(name), entry));
+                let of = plain(name);
+                let (name_of_entry, latex) = (format!("{of}{entry}"), latex(&of, entry));
                 self.places.push(VariableEntry { variable: name.clone(), entry });
-                self.symbols.push(SymbolInfo { name: plain, latex, role })
+                let entry = EntryOf { name: of, index: entry.numbers() };
+                self.symbols.push(SymbolInfo { name: name_of_entry, latex, entry, role })
             };
             let symbols: Vec<Symbol> = EntryIndex::all(*shape).into_iter().map(symbol).collect();
             added.extend(&symbols);
@@ -98,7 +100,8 @@ pub(super) fn auxiliary(role: Role, name: &str, latex: &str) -> SymbolInfo {
         Role::Response { .. } => (format!("w[{name}]"), format!("w_{{{latex}}}")),
         _ => (format!("c[{name}]"), format!("c_{{{latex}}}")),
     };
-    SymbolInfo { name, latex, role }
+    let entry = EntryOf::scalar(&name);
+    SymbolInfo { name, latex, entry, role }
 }
 
 /// The place of an entry in its quantity, counted from 0.
@@ -113,6 +116,15 @@ pub enum EntryIndex {
 }
 
 impl EntryIndex {
+    /// None for a scalar, one number for a component, a row and a column for an entry of a matrix.
+    pub(super) fn numbers(self) -> Vec<i64> {
+        match self {
+            Self::Scalar => Vec::new(),
+            Self::Index(index) => vec![index as i64],
+            Self::RowColumn(row, column) => vec![row as i64, column as i64],
+        }
+    }
+
     /// The entries of a quantity in their order, column by column.
     pub fn all(shape: Shape) -> Vec<Self> {
         match shape {

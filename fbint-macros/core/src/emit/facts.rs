@@ -8,7 +8,7 @@ use super::body::Writer;
 use super::hamel::{hamel_functions, lagrangian_functions};
 use super::{CompiledModel, GeneratedFunctions, local, numbers};
 use crate::derivation::table::Id;
-use crate::derivation::{Conservation, Derivation, Findings, IntegralId, Kind, Role};
+use crate::derivation::{Conservation, Derivation, EntryOf, Findings, Group, IntegralId, Kind, Role, groups};
 use crate::elaborate::{DrawnShape, Event};
 use crate::expression::Symbol;
 use crate::program::{FEEDBACK_FIELD, OperationCount, Trait, VECTOR_FIELD};
@@ -62,11 +62,15 @@ pub(super) fn generated_system(writer: &Writer<'_>, functions: &GeneratedFunctio
 /// The facts of a model whose functions are these.
 fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStream {
     let Writer { declaration, runtime, name, .. } = writer;
-    let CompiledModel { latex, equations, undeclared, programs, switches, .. } = model;
+    let CompiledModel { latex, equations, undeclared, doubts, programs, switches, .. } = model;
     let (Derivation { symbols, outputs, .. }, Findings { kinetic_energy, .. }) = (&model.derivation, &model.findings);
     let (name, summary, state) = (plain(name), first_paragraph(&declaration.item.attrs), local("state"));
     let (states, integrals) = (states(runtime, model), integrals(runtime, model));
-    let variables = symbols.variables().into_iter().map(|(name, _)| name);
+    let variables = declared(runtime, symbols.states().map(|symbol| &symbols[symbol].entry));
+    let parameters = declared(runtime, symbols.parameters().map(|symbol| &symbols[symbol].entry));
+    let inputs = declared(runtime, symbols.inputs().map(|symbol| &symbols[symbol].entry));
+    let declared_outputs = declared(runtime, outputs.iter().map(|output| &output.entry));
+    let declared_integrals = declared(runtime, model.derivation.integrals.rows().map(|integral| &integral.entry));
     let parameter_names = symbols.parameters().map(|symbol| &symbols[symbol].name);
     let output_names = outputs.iter().map(|output| &output.name);
     let input_names = symbols.inputs().map(|symbol| &symbols[symbol].name);
@@ -88,9 +92,14 @@ fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStrea
             summary: #summary,
             state: #state,
             variables: &[#(#variables),*],
+            parameters: &[#(#parameters),*],
+            inputs: &[#(#inputs),*],
+            outputs: &[#(#declared_outputs),*],
+            declared_integrals: &[#(#declared_integrals),*],
             clock: #runtime::StateEntry::clock(#state),
             integrals: &[#(#integrals),*],
             undeclared: &[#(#undeclared),*],
+            doubts: &[#(#doubts),*],
             parameter_names: &[#(#parameter_names),*],
             output_names: &[#(#output_names),*],
             input_names: &[#(#input_names),*],
@@ -110,6 +119,22 @@ fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStrea
             equations: #equations,
         }
     }}
+}
+
+/// The declared names of a list of entries.
+fn declared<'e>(runtime: &syn::Path, entries: impl Iterator<Item = &'e EntryOf>) -> Vec<TokenStream> {
+    let group = |group: Group<'_>| {
+        let (name, first) = (group.name, Literal::usize_unsuffixed(group.first));
+        let indices = group.indices.into_iter().map(|index| {
+            let numbers = index.iter().map(|number| {
+                let (sign, size) = ((*number < 0).then(|| quote!(-)), Literal::u64_unsuffixed(number.unsigned_abs()));
+                quote!(#sign #size)
+            });
+            quote!(&[#(#numbers),*])
+        });
+        quote!(#runtime::Declared { name: #name, first: #first, indices: &[#(#indices),*] })
+    };
+    groups(entries).into_iter().map(group).collect()
 }
 
 /// The kinds of the entries of the state.

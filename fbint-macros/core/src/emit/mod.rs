@@ -58,6 +58,8 @@ pub struct CompiledModel {
     pub summary: String,
     /// Linear functions that are conserved and not declared.
     pub undeclared: Vec<String>,
+    /// The suspicions about the model, in words.
+    pub doubts: Vec<String>,
     /// The file that keeps the derivation, by its path within the package.
     pub file: Option<String>,
 }

@@ -6,7 +6,7 @@ use super::{Equation, Notation, Style, quoted, short, source};
 use crate::derivation::table::Table;
 use crate::derivation::{
     BoundSet, Bracket, Conservation, Derivation, Doubt, Evidence, Findings, Further, FurtherIntegral, IntegralId,
-    Involution, Kind, Output, Quantity, Rank, Searched, Structure, Symbols, Unknowns, VelocityConstraints, stem,
+    Involution, Kind, Output, Quantity, Rank, Searched, Structure, Symbols, Unknowns, VelocityConstraints,
 };
 use crate::expression::{Expression, Function};
 
@@ -43,6 +43,12 @@ pub fn undeclared(derivation: &Derivation, further: &Further) -> Vec<String> {
     let is_constant = |slope: &Expression| !slope.symbols().iter().any(|symbol| symbols.is_state(*symbol));
     let linear = further.found.iter().filter(|found| found.gradient.iter().all(|(_, slope)| is_constant(slope)));
     linear.map(|found| source(&found.value, symbols)).collect()
+}
+
+/// The suspicions about a model, in words.
+pub fn doubts(derivation: &Derivation, findings: &Findings) -> Vec<String> {
+    let notation = Notation::new(Style::Plain, derivation);
+    findings.doubts.iter().map(|doubt| notation.doubt(doubt)).collect()
 }
 
 /// The name of the matrix that determines the multipliers.
@@ -91,10 +97,11 @@ pub fn reason(part: &Expression) -> &'static str {
 
 /// Integrals that are proved although their declaration assumes them: all entries of a declared quantity, or none.
 fn needless(derivation: &Derivation, conservation: &Table<IntegralId, Conservation>) -> Vec<IntegralId> {
-    let stem = |id: IntegralId| stem(&derivation.integrals[id].name);
+    let declared = |id: IntegralId| &derivation.integrals[id].entry.name;
     let open: Vec<_> = conservation.iter().filter(|(_, grade)| **grade == Conservation::Assumed).collect();
-    let is_needless =
-        |id: &IntegralId| derivation.integrals[*id].assumed && open.iter().all(|(other, _)| stem(*other) != stem(*id));
+    let is_needless = |id: &IntegralId| {
+        derivation.integrals[*id].assumed && open.iter().all(|(other, _)| declared(*other) != declared(*id))
+    };
     derivation.integrals.ids().filter(is_needless).collect()
 }
 
@@ -167,9 +174,8 @@ impl Notation<'_> {
             Err(reason) => return format!("not searched: {reason}"),
         };
         let symbols = &self.derivation.symbols;
-        let mut variables: Vec<String> = symbols.states().map(|state| stem(&symbols[state].name).to_owned()).collect();
-        // Entries of a vector follow one another.
-        variables.dedup();
+        let variables = symbols.variables().into_iter();
+        let mut variables: Vec<String> = variables.map(|(name, _)| name.to_owned()).collect();
         match searched.atoms.len() {
             0 => {}
             count if count > MOST_ATOMS => variables.push(format!("{count} functions that occur")),
@@ -362,6 +368,10 @@ impl Notation<'_> {
                 multiplier_matrix(self.derivation),
                 if *everywhere { "tried" } else { "found to satisfy the constraints" },
                 self.quoted(members)
+            ),
+            Doubt::BeyondATurn(angle) => format!(
+                "the angle `{}` starts beyond a full turn; angles are in radians, and 90 degrees are `PI / 2`",
+                self.derivation.symbols[*angle].name
             ),
             Doubt::Unverified(functions) => format!(
                 "no state was found in which the generated {} could be compared with the derivation",

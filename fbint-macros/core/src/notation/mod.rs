@@ -19,7 +19,7 @@ use crate::derivation::{
 };
 use crate::expression::{Expression, Symbol};
 
-pub use findings::{multiplier_matrix, quantity, reason, summary, undeclared};
+pub use findings::{doubts, multiplier_matrix, quantity, reason, summary, undeclared};
 
 /// The derivation as plain text, one equation a line.
 pub fn plain(derivation: &Derivation, findings: &Findings) -> String {

@@ -324,11 +324,16 @@ fn distributed(expression: &Expression) -> Vec<Expression> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::derivation::{Role, SymbolInfo};
+    use crate::derivation::{EntryOf, Role, SymbolInfo};
 
     #[test]
     fn a_sum_with_a_minus_is_enclosed() {
-        let symbol = |name: &str| SymbolInfo { name: name.to_owned(), latex: name.to_owned(), role: Role::State };
+        let symbol = |name: &str| SymbolInfo {
+            name: name.to_owned(),
+            latex: name.to_owned(),
+            entry: EntryOf::scalar(name),
+            role: Role::State,
+        };
         let symbols: Symbols = ["x", "y"].into_iter().map(symbol).collect();
         let [x, y] = [0, 1].map(|index| Expression::from(Symbol(index)));
         let negated = -(x.clone() + y.clone());

@@ -164,16 +164,22 @@ pub fn prove(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::derivation::{Drive, Field, Integral, Role, Structure, SymbolInfo};
+    use crate::derivation::{Drive, EntryOf, Field, Integral, Role, Structure, SymbolInfo};
     use crate::expression::Symbol;
 
     /// An oscillator whose second rate has this factor, and its energy.
     fn oscillator(factor: i64) -> Derivation {
         let [x, y] = [0, 1].map(|index| Expression::from(Symbol(index)));
-        let symbol = |name: &str| SymbolInfo { name: name.to_owned(), latex: name.to_owned(), role: Role::State };
+        let symbol = |name: &str| SymbolInfo {
+            name: name.to_owned(),
+            latex: name.to_owned(),
+            entry: EntryOf::scalar(name),
+            role: Role::State,
+        };
         let energy = Integral {
             name: "energy".to_owned(),
             latex: "H".to_owned(),
+            entry: EntryOf::scalar("energy"),
             kind: Kind::Energy,
             weight: 1,
             assumed: false,

@@ -372,12 +372,17 @@ impl<'a> Space<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::derivation::{Drive, Field, Integrals, Role, Structure, SymbolInfo};
+    use crate::derivation::{Drive, EntryOf, Field, Integrals, Role, Structure, SymbolInfo};
 
     /// x' = u, y' = v, u' = -x, v' = -4 y + x^2
     fn resonance() -> Derivation {
         let [x, y, u, v] = [0, 1, 2, 3].map(|index| Expression::from(Symbol(index)));
-        let symbol = |name: &str| SymbolInfo { name: name.to_owned(), latex: name.to_owned(), role: Role::State };
+        let symbol = |name: &str| SymbolInfo {
+            name: name.to_owned(),
+            latex: name.to_owned(),
+            entry: EntryOf::scalar(name),
+            role: Role::State,
+        };
         let forces = [-x.clone(), x.clone() * x - Expression::integer(4) * y];
         Derivation {
             name: "Resonance".to_owned(),

@@ -14,6 +14,7 @@ pub fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
         Doubt::Singular { everywhere: false, .. }
         | Doubt::Undefined { .. }
         | Doubt::Inertia { .. }
+        | Doubt::BeyondATurn(_)
         | Doubt::Unverified(_) => false,
     }
 }

@@ -5,12 +5,12 @@ use std::cell::LazyCell;
 
 use super::identities::{Vanishing, vanishes_identically};
 use super::regularity::{DependentColumns, dependence, whole_kernel};
-use super::states::{State, VanishingFunction, common_zero, general};
-use crate::derivation::{Role, Symbols};
+use super::states::{self, State, Values, VanishingFunction, common_zero, general};
+use crate::derivation::{Integral, Role, Symbols};
 use crate::expression::Expression;
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
-use crate::numbers::points::{Point, sample_points};
+use crate::numbers::points::sample_points;
 use crate::numbers::signs::Signs;
 
 /// States of a set at which functions are evaluated, of those that are tried.
@@ -102,18 +102,30 @@ pub(crate) struct DifferentialForm {
 }
 
 /// Whether velocity constraints are integrable: whether d w (X, Y) = 0 for each of their forms w and all X and Y that they allow
-/// (Frobenius).
-pub(crate) fn are_integrable(forms: &[DifferentialForm]) -> bool {
-    sample_points().all(|point| {
-        let row = |form: &DifferentialForm| form.row.iter().map(|entry| point.evaluate(entry)).collect();
-        let allowed = kernel(forms.iter().map(row).collect());
-        allowed.is_some_and(|allowed| forms.iter().all(|form| vanishes_on(&form.derivative, &allowed, point)))
-    })
+/// (Frobenius), where the held functions, whose differentials are the tangents, vanish.
+pub(crate) fn are_integrable(
+    forms: &[DifferentialForm],
+    tangents: &[Vec<Expression>],
+    held: &[&Integral],
+    symbols: &Symbols,
+) -> bool {
+    let is_integrable_at = |value: &dyn Fn(&Expression) -> f64| {
+        let row = |row: &Vec<Expression>| row.iter().map(value).collect();
+        let allowed = kernel(forms.iter().map(|form| &form.row).chain(tangents).map(row).collect());
+        allowed.is_some_and(|allowed| forms.iter().all(|form| vanishes_on(&form.derivative, &allowed, value)))
+    };
+    let equations: Vec<VanishingFunction<'_>> = held.iter().map(|held| (*held).into()).collect();
+    let on_set = general(symbols).take(TRIED).filter_map(|state| states::solve(&equations, state));
+    let states: Vec<Values> = on_set.take(if held.is_empty() { 0 } else { STATES }).collect();
+    if states.is_empty() {
+        return sample_points().all(|point| is_integrable_at(&|entry| point.evaluate(entry)));
+    }
+    states.iter().all(|state| is_integrable_at(&|entry| states::evaluate(entry, state)))
 }
 
 /// Whether a form of two vectors, given by its entries above the diagonal, is 0 for all of these at a point.
-fn vanishes_on(form: &[(usize, usize, Expression)], vectors: &[Vec<f64>], point: Point<'_>) -> bool {
-    let terms: Vec<(usize, usize, f64)> = form.iter().map(|(i, j, entry)| (*i, *j, point.evaluate(entry))).collect();
+fn vanishes_on(form: &[(usize, usize, Expression)], vectors: &[Vec<f64>], value: &dyn Fn(&Expression) -> f64) -> bool {
+    let terms: Vec<(usize, usize, f64)> = form.iter().map(|(i, j, entry)| (*i, *j, value(entry))).collect();
     let scale = terms.iter().fold(1.0, |scale: f64, (.., entry)| scale.max(entry.abs()));
     let mut pairs = vectors.iter().enumerate().flat_map(|(k, x)| vectors[k + 1..].iter().map(move |y| (x, y)));
     pairs.all(|(x, y)| {

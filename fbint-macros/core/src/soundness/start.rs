@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::derivation::{Derivation, Dynamics, Integral, IntegralId, Problem, Quantity, Symbols};
-use crate::expression::{Expression, Symbol};
+use crate::expression::parts::Results;
+use crate::expression::{Expression, Function, Symbol};
 
 /// A constraint counts as violated where its value is more than this part of the terms that cancel in it. Runs are stricter.
 const VIOLATED: f64 = 1e-6;
@@ -40,6 +41,55 @@ pub(crate) fn undefined_at_start(
     let forces = problem.forces.iter().map(|(along, force)| (Quantity::Force(*along), force));
     let mut undefined = forces.chain(rates).filter(|(_, function)| is_known(function) && !value(function).is_finite());
     undefined.next().map(|(quantity, function)| (quantity, innermost(function, &value).clone()))
+}
+
+/// The entries of the state that start beyond a full turn, and of which nothing occurs but the sine, cosine and tangent of them or their sums.
+pub(crate) fn beyond_a_turn(problem: &Problem, defaults: &[Expression], start: &[Expression]) -> Vec<Symbol> {
+    let numbers = numbers(&problem.symbols, defaults, start);
+    let is_beyond = |symbol: &Symbol| numbers.get(symbol).is_some_and(|value| value.abs() > std::f64::consts::TAU);
+    let functions = || problem.functions().into_iter().map(|(_, function)| function);
+    let forces = || problem.forces.iter().map(|(_, force)| force);
+    let is_angle = |symbol: &Symbol| {
+        let known = Results::default();
+        let uses = functions().chain(forces()).map(|function| Use::of(*symbol, function, &known));
+        uses.max() == Some(Use::Angle)
+    };
+    problem.symbols.states().filter(is_beyond).filter(is_angle).collect()
+}
+
+/// How an expression contains a symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Use {
+    Absent,
+    /// In arguments of the sine, cosine and tangent, with the factor 1 or -1.
+    Angle,
+    Other,
+}
+
+impl Use {
+    fn of(symbol: Symbol, expression: &Expression, known: &Results<Self>) -> Self {
+        known.of(expression, || match expression {
+            Expression::Symbol(own) if *own == symbol => Self::Other,
+            Expression::Call(Function::Sin | Function::Cos | Function::Tan, arguments) => {
+                let argument = &arguments[0];
+                if !argument.symbols().contains(&symbol) {
+                    Self::Absent
+                } else if is_turned_by(symbol, argument) {
+                    Self::Angle
+                } else {
+                    Self::Other
+                }
+            }
+            _ => expression.children().map(|child| Self::of(symbol, child, known)).max().unwrap_or(Self::Absent),
+        })
+    }
+}
+
+/// Returns `true` if the symbol is a term, up to its sign.
+fn is_turned_by(symbol: Symbol, argument: &Expression) -> bool {
+    let value = |term: &Expression, at: f64| term.evaluate(&|own| if own == symbol { at } else { f64::NAN }).abs();
+    let is_term = |term: &Expression| value(term, 1.0) == 1.0 && value(term, 3.0) == 3.0;
+    is_term(argument) || matches!(argument, Expression::Sum(_)) && argument.children().any(is_term)
 }
 
 /// The smallest part without a finite value: all parts below it have one.

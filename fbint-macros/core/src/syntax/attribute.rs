@@ -3,13 +3,14 @@
 //! The attribute is cut at its commas. An entry that cannot be read is reported once, and the names that it would have declared
 //! become `broken`. If even the names are unknown, `hidden_names` is set.
 
-use proc_macro2::{Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident};
 
 use super::key::{self, AttributeKey, Syntax};
 use super::{Declaration, habits, limits, nearest, peel, plain};
 use crate::syntax::diagnostics::{Errors, advised};
+use crate::syntax::written::written_or;
 
 /// The beginning of syn's message about missing tokens.
 pub(super) const END_OF_INPUT: &str = "unexpected end of input";
@@ -189,6 +190,10 @@ impl AttributeReader<'_> {
                 self.lose(key);
                 let message = match token {
                     TokenTree::Ident(word) => format!("`{word}` is a keyword of Rust and cannot be a name"),
+                    TokenTree::Group(names) if names.delimiter() == Delimiter::Bracket => {
+                        let names = written_or(names.stream(), "x, v");
+                        format!("names are listed without brackets\nhelp: write `{names}`")
+                    }
                     _ => "expected a name".to_owned(),
                 };
                 self.errors.push(token.span(), message);

@@ -18,6 +18,15 @@ pub(crate) const SWITCH: &str = "cases are written `if x > 0 { a } else { b }`, 
 const CONSTRUCTORS: [&str; 3] = ["vector", "matrix", "stack"];
 /// Functions that other languages apply without parentheses.
 const PREFIX_FUNCTIONS: [&str; 8] = ["sin", "cos", "tan", "sqrt", "exp", "ln", "log", "abs"];
+/// Functions that have the same name as the method that computes them.
+const FUNCTIONS: [&str; 16] = [
+    "sin", "cos", "tan", "sqrt", "exp", "ln", "log", "abs", "norm", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+    "signum",
+];
+/// Modules of other languages that have functions of these names.
+const MODULES: [&str; 6] = ["np", "np.linalg", "numpy", "math", "sp", "sympy"];
+/// Units that are likely names of parameters: they are units where another one follows, as in `9.81 m/s^2`.
+const SHORT_UNITS: [&str; 7] = ["m", "s", "N", "J", "W", "K", "g"];
 /// Units, but for those that are likely names of parameters.
 pub(crate) const UNITS: [&str; 14] =
     ["kg", "mm", "cm", "km", "ms", "Hz", "rpm", "Nm", "Pa", "rad", "kN", "mol", "eV", "deg"];
@@ -128,6 +137,17 @@ impl<'t> Token<'t> {
             (Some(TokenTree::Literal(_)), TokenTree::Ident(unit)) if UNITS.iter().any(|other| unit == other) => {
                 return Some((unit.span(), format!("numbers have no units\nhelp: drop `{unit}`")));
             }
+            (Some(TokenTree::Literal(_)), TokenTree::Ident(unit)) if self.is_unit_of_units() => {
+                return Some((unit.span(), format!("numbers have no units\nhelp: drop what begins with `{unit}`")));
+            }
+            (Some(TokenTree::Ident(word)), _)
+                if word == "lambda" && self.tokens.iter().any(|token| is_punct(Some(token), ':')) =>
+            {
+                return Some((
+                    word.span(),
+                    "this is an expression, and no function of something\nhelp: write what follows the `:`".to_owned(),
+                ));
+            }
             (Some(TokenTree::Ident(word)), other) => {
                 if [word.to_string(), other.to_string()].iter().any(|word| word == "not") {
                     return Some((self.span(), SWITCH.to_owned()));
@@ -140,6 +160,15 @@ impl<'t> Token<'t> {
             _ => format!(": a product is written `{left} * {right}`"),
         };
         Some((self.span(), format!("expected {separator} before this{remedy}")))
+    }
+
+    /// Returns `true` for the `m` of `9.81 m/s^2`.
+    fn is_unit_of_units(self) -> bool {
+        let is_unit = |token: Option<&TokenTree>| {
+            let is = |unit: &&str| matches!(token, Some(TokenTree::Ident(word)) if word == *unit);
+            SHORT_UNITS.iter().chain(&UNITS).any(is)
+        };
+        is_unit(self.tokens.get(self.at)) && is_punct(self.after(), '/') && is_unit(self.tokens.get(self.at + 2))
     }
 
     fn group(self, group: &Group) -> Option<Mistake> {
@@ -221,7 +250,8 @@ impl<'t> Token<'t> {
                 "`'` has no meaning here: a transpose is `a.transpose()`, and the rate of a coordinate `rate(q)`"
                     .to_owned(),
             ),
-            '~' | '$' | '#' => Some(format!("`{character}` has no meaning here")),
+            '#' => Some("`#` has no meaning here\nhelp: a comment begins with `//`".to_owned()),
+            '~' | '$' => Some(format!("`{character}` has no meaning here")),
             '!' if self.follows_operand()
                 && !matches!(self.after(), Some(TokenTree::Group(_)))
                 && !is_joined_to('=') =>
@@ -254,6 +284,15 @@ impl<'t> Token<'t> {
                     _ => None,
                 }
             }
+            Some(TokenTree::Group(arguments)) if arguments.delimiter() == Delimiter::Parenthesis => match self.before()
+            {
+                Some(TokenTree::Ident(word)) => {
+                    let argument = written_or(arguments.stream(), "x");
+                    let name = prefix_function(word).unwrap_or_else(|| plain(word));
+                    elementwise(&format!("`{argument}.{name}()` of each entry"))
+                }
+                _ => None,
+            },
             Some(TokenTree::Literal(digits)) if !self.follows_operand() && !is_punct(self.before(), '.') => {
                 Some(format!("a number begins with a digit\nhelp: write `0.{digits}`"))
             }
@@ -280,12 +319,21 @@ impl<'t> Token<'t> {
     /// The power of the operands to the left and, after `width` tokens, to the right.
     fn power(self, width: usize) -> String {
         let (base, exponent) = (self.left("x"), self.right(width, "y"));
-        let (name, rest) = base.split_once('(').unwrap_or((&base, ""));
-        let base = match (PREFIX_FUNCTIONS.contains(&name), rest.strip_suffix(')')) {
-            (true, Some(argument)) => format!("{argument}.{name}()"),
-            (true, None) => return format!("`x.{name}().powi(2)`"),
-            (false, _) => base,
+        let (called, rest) = base.split_once('(').unwrap_or((&base, ""));
+        // `np.sin(x)` is `x.sin()`, and `q.dot(&p)` stays.
+        let name = match called.rsplit_once('.') {
+            Some((module, name)) if MODULES.contains(&module) => name,
+            _ => called,
         };
+        let base = match (name, rest.strip_suffix(')')) {
+            ("der", Some(argument)) => format!("rate({argument})"),
+            (name, Some(argument)) if FUNCTIONS.contains(&name) => format!("{argument}.{name}()"),
+            (name, None) if PREFIX_FUNCTIONS.contains(&name) => return format!("`x.{name}().powi(2)`"),
+            _ => base,
+        };
+        if base == "e" {
+            return format!("`{exponent}.exp()`, or `e.powf({exponent})` of a parameter `e`");
+        }
         let is_integer = exponent.chars().all(|digit| digit.is_ascii_digit());
         match &exponent[..] {
             "2" => format!("`{base}.powi(2)`, or `norm_squared()` of a vector"),

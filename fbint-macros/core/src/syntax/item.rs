@@ -109,8 +109,10 @@ fn parameter(field: &Field, name: &Ident, errors: &Errors) -> Option<Shape> {
         Err(Unfit::Scalar) => format!("the entries of the parameter `{name}` must be `f64`"),
         Err(Unfit::Type) => {
             let written = field.ty.to_token_stream().to_string().replace(' ', "");
+            let is_number = ["float", "double", "real", "int", "number", "f32"].contains(&&*written.to_lowercase());
+            let remedy = if is_number { "\nhelp: write `f64`" } else { "" };
             let kinds = "`f64`, `[f64; N]` or one of nalgebra's `Vector3<f64>`, `SVector`, `Matrix3<f64>`, `SMatrix`";
-            format!("`{name}` cannot be a parameter: its type must be {kinds}; `{written}` is none of them")
+            format!("`{name}` cannot be a parameter: its type must be {kinds}; `{written}` is none of them{remedy}")
         }
     };
     errors.push_spanned(&field.ty, message);

@@ -7,7 +7,7 @@ use syn::{Expr, Ident, LitInt, RangeLimits, Token, bracketed};
 
 use super::attribute::{AttributeReader, END_OF_INPUT, KeyEntry, after_equals};
 use super::written::written;
-use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, REDUNDANT, Shape, Variable};
+use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, REDUNDANT, Shape, Variable, plain};
 
 impl AttributeReader<'_> {
     /// `key(x, q: [3], r: [3, 3])`.
@@ -159,6 +159,10 @@ impl AttributeReader<'_> {
             }
         };
         let name = self.name(key, name)?;
+        // One mistake for `x[0] = .., x[1] = ..`.
+        if index.is_some() && key.gives_whole_variables() && self.declaration.broken.contains(&name) {
+            return None;
+        }
         let family = index.map(|index| family(key, &name, index)).transpose();
         let content = family.and_then(|family| Ok((family, self.defined(key, value)?)));
         match self.errors.reported(content) {
@@ -199,6 +203,10 @@ fn is_equation(key: AttributeKey, index: &Group) -> bool {
         && matches!((tokens.next(), tokens.next()), (Some(TokenTree::Literal(_)), None))
 }
 
+fn is_equals(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(sign) if sign.as_char() == '=')
+}
+
 /// The shape of a variable, from what follows its name: nothing, `: [3]`, or `: [3, 8]`.
 fn shape(name: &Ident, tokens: &[TokenTree]) -> syn::Result<Shape> {
     match tokens {
@@ -208,13 +216,30 @@ fn shape(name: &Ident, tokens: &[TokenTree]) -> syn::Result<Shape> {
         }
         _ => {}
     }
+    let remedy = match tokens {
+        [_, TokenTree::Group(sizes)] if sizes.delimiter() == Delimiter::Bracket && is_equals(&tokens[0]) => {
+            let sizes = written(sizes.stream());
+            format!("\nhelp: write `{name}: [{sizes}]`")
+        }
+        [equals, value @ ..] if is_equals(equals) => {
+            let value = written(value.iter().cloned().collect::<TokenStream>());
+            format!("\nhelp: where it starts is declared by `start({name} = {value})`")
+        }
+        [_, TokenTree::Literal(size)] => format!("\nhelp: write `{name}: [{size}]`"),
+        [_, TokenTree::Ident(number)] if number == "f64" => format!("\nhelp: write `{name}`"),
+        [_, TokenTree::Ident(vector), ..] => match plain(vector).strip_prefix("Vector") {
+            Some(size) if size.parse::<usize>().is_ok() => format!("\nhelp: write `{name}: [{size}]`"),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    };
     let tokens: TokenStream = tokens.iter().cloned().collect();
     let shape = written_sizes.parse2(tokens.clone()).ok().and_then(|sizes| Shape::of(&sizes));
     let shape = shape.filter(|shape| (1..=MAX_ENTRIES).contains(&shape.entries()));
     shape.ok_or_else(|| {
         let message = format!(
             "this is not a shape: `{name}` is a scalar, `{name}: [3]` a vector, `{name}: [3, 8]` a matrix, with integer literals as sizes, \
-             and from 1 to {MAX_ENTRIES} entries"
+             and from 1 to {MAX_ENTRIES} entries{remedy}"
         );
         syn::Error::new_spanned(tokens, message)
     })
@@ -233,7 +258,7 @@ pub(super) fn family(key: AttributeKey, name: &Ident, index: &Group) -> syn::Res
     let refused = |message: String| Err(syn::Error::new(index.span_open(), message));
     if key.gives_whole_variables() {
         let key = key.name();
-        return refused(format!("`{key}` gives all of `{name}` at once\nhelp: drop `[..]` after `{name}`"));
+        return refused(format!("`{key}` gives all of `{name}` at once\nhelp: write `{name} = ..`"));
     }
     let family = written_family.parse2(index.stream()).map_err(|error| {
         // What is missing has no token.
@@ -297,7 +322,40 @@ fn misnamed(key: AttributeKey, tokens: &[TokenTree]) -> (Span, String) {
     if let Some((place, difference)) = equation(key, tokens) {
         return (place, format!("an equation is declared by a name and the difference of its sides: `{difference}`"));
     }
+    let is_rate = matches!(key, AttributeKey::Dynamics | AttributeKey::Kinematics);
     match tokens {
+        // `der(x) = ..`, `d(x)/dt = ..`, and the initial value `x(0) = ..`.
+        [TokenTree::Ident(function), TokenTree::Group(group), ..]
+            if group.delimiter() == Delimiter::Parenthesis && (is_rate || key == AttributeKey::Start) =>
+        {
+            let of = group.stream().into_iter().next();
+            let name =
+                of.filter(|_| is_rate).and_then(|of| if let TokenTree::Ident(name) = of { Some(name) } else { None });
+            let name = name.unwrap_or_else(|| function.clone());
+            let what = if is_rate { "a rate" } else { "a start" };
+            (start, format!("{what} is declared by the name of its variable\nhelp: write `{name} = ..`"))
+        }
+        [TokenTree::Literal(number)]
+            if key.gives_whole_variables() && number.to_string().starts_with(|first: char| first.is_ascii_digit()) =>
+        {
+            (
+                start,
+                format!(
+                    "`{}` needs a name for this: `{usage}`\nhelp: a number has a decimal point, as in `9.81`",
+                    key.name()
+                ),
+            )
+        }
+        [TokenTree::Ident(name), TokenTree::Punct(minus), TokenTree::Punct(arrow), ..]
+            if minus.as_char() == '-' && arrow.as_char() == '>' =>
+        {
+            (minus.span(), format!("expected a single `=` after `{name}`, as in `{usage}`"))
+        }
+        [TokenTree::Ident(_), TokenTree::Punct(sign), ..]
+            if key == AttributeKey::Constraint && matches!(sign.as_char(), '<' | '>') =>
+        {
+            (sign.span(), "a constraint is an equation: where a bound is reached, an `event` occurs".to_owned())
+        }
         [TokenTree::Ident(name), TokenTree::Punct(punct), ..] if matches!(punct.as_char(), ':' | '=') => {
             (punct.span(), format!("expected a single `=` after `{name}`, as in `{usage}`"))
         }

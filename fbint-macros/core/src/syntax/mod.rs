@@ -278,7 +278,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Opti
             None => declaration.broken.push(name),
         }
     }
-    system::values(&declaration, errors);
+    system::values(&mut declaration, errors);
     check::search(&declaration, errors);
     check::assumptions(&declaration, errors);
     check::redundancies(&declaration, errors);

@@ -123,7 +123,13 @@ fn misplaced(declaration: &Declaration, errors: &Errors) {
 }
 
 /// Checks what keys give of whole variables: nothing twice, nothing of other names, and something of each, but for forces.
-pub(super) fn values(declaration: &Declaration, errors: &Errors) {
+pub(super) fn values(declaration: &mut Declaration, errors: &Errors) {
+    let has_hidden_uses = misses_values(declaration, errors);
+    declaration.hidden_uses |= has_hidden_uses;
+}
+
+/// See [`values`].
+fn misses_values(declaration: &Declaration, errors: &Errors) -> bool {
     let Declaration { coordinates, momenta, velocities, states, parameters, formalism, .. } = declaration;
     let (along, partner) = match formalism {
         Formalism::Lagrangian => (velocities, "a velocity"),
@@ -136,37 +142,41 @@ pub(super) fn values(declaration: &Declaration, errors: &Errors) {
         (AttributeKey::Default, "a parameter", parameters.iter().collect()),
         (AttributeKey::Start, "a variable with a start", declaration.starting_variables().collect()),
     ];
-    for (key, kind, of) in values.into_iter().filter(|(key, ..)| declaration.has(*key)) {
-        values_of((key, kind), &of, declaration, errors);
-    }
+    let values = values.into_iter().filter(|(key, ..)| declaration.has(*key));
+    values.fold(false, |misses, (key, kind, of)| values_of((key, kind), &of, declaration, errors) || misses)
 }
 
 /// Reports values of nothing, values that are given twice and values that are missing, where a key gives values `of` variables of a kind.
-fn values_of((key, kind): (AttributeKey, &str), of: &[&Variable], declaration: &Declaration, errors: &Errors) {
+/// Returns `true` if a missing one might use what else is declared.
+fn values_of((key, kind): (AttributeKey, &str), of: &[&Variable], declaration: &Declaration, errors: &Errors) -> bool {
     let names: Vec<String> = of.iter().map(|variable| plain(&variable.name)).collect();
     let is_force = key == AttributeKey::Force;
     let mut may_miss = !is_force && !declaration.hidden_uses;
-    let mut given: Vec<String> = declaration.broken.iter().map(plain).collect();
+    let broken: Vec<String> = declaration.broken.iter().map(plain).collect();
+    let mut given: Vec<String> = Vec::new();
     for (_, NamedExpression { name: word, .. }) in declaration.named().filter(|(other, _)| *other == key) {
         let (name, key) = (plain(word), key.name());
         let is_known = names.contains(&name);
         if is_known && given.contains(&name) {
             let remedy = if is_force { "add the two" } else { "keep one of the two" };
             errors.push(word.span(), format_args!("`{name}` is given twice in `{key}`\nhelp: {remedy}"));
-        } else if !is_known && !given.contains(&name) && !declaration.hidden_names {
-            let remedy = match did_you_mean(&name, names.iter().map(String::as_str)) {
-                Some(question) => format!("\nhelp: {question}"),
+        } else if !is_known && !given.contains(&name) && !broken.contains(&name) && !declaration.hidden_names {
+            let is_rate = ["dynamics", "kinematics"].contains(&key);
+            let of_rate = names.iter().find(|of| is_rate && is_rate_of(&name, of));
+            let remedy = match (of_rate, did_you_mean(&name, names.iter().map(String::as_str))) {
+                (Some(of), _) => format!("\nhelp: write `{of} = ..`"),
+                (None, Some(question)) => format!("\nhelp: {question}"),
                 // Where it is used it is unknown, which is reported there.
-                None if key == "default" && !is_declared(declaration, &name) && is_in_use(declaration, &name) => {
+                _ if key == "default" && !is_declared(declaration, &name) && is_in_use(declaration, &name) => {
                     given.push(name);
                     may_miss = false;
                     continue;
                 }
-                None if key == "default" && !is_declared(declaration, &name) => {
+                _ if key == "default" && !is_declared(declaration, &name) => {
                     format!("\nhelp: add the field `{name}: f64`, or remove it here")
                 }
-                None if names.is_empty() => String::new(),
-                None => format!("; `{key}` is for `{}`", names.join("`, `")),
+                _ if names.is_empty() => String::new(),
+                _ => format!("; `{key}` is for `{}`", names.join("`, `")),
             };
             errors.push(word.span(), format_args!("`{name}` is not {kind}{remedy}"));
         }
@@ -174,14 +184,26 @@ fn values_of((key, kind): (AttributeKey, &str), of: &[&Variable], declaration: &
         may_miss &= is_known;
         given.push(name);
     }
-    for (variable, name) in of.iter().zip(&names).filter(|(_, name)| may_miss && !given.contains(name)) {
+    let mut is_missing = false;
+    for (variable, name) in
+        of.iter().zip(&names).filter(|(_, name)| may_miss && !given.contains(name) && !broken.contains(name))
+    {
         // What nothing uses should be removed, not given a value.
         if key == AttributeKey::Default && !is_in_use(declaration, name) {
             continue;
         }
         let message = format!("`{}` is missing `{name}`\nhelp: add `{name} = ..` to it", key.name());
         errors.push(variable.name.span(), message);
+        is_missing |= key != AttributeKey::Default;
     }
+    is_missing
+}
+
+/// Returns `true` for `x_dot`, `xdot`, `dx` and the like.
+fn is_rate_of(name: &str, variable: &str) -> bool {
+    let end =
+        name.strip_prefix(variable).or_else(|| variable.strip_suffix('d').and_then(|base| name.strip_prefix(base)));
+    end.is_some_and(|end| ["_dot", "dot", "_d", "_prime"].contains(&end)) || name.strip_prefix('d') == Some(variable)
 }
 
 /// Returns `true` if a key declares something of this name.

@@ -74,6 +74,10 @@ pub(super) fn untokenised(text: &str, span: Span) -> Mistake {
         Some('"') => "this string is not closed".to_owned(),
         Some('/') => "this comment is not closed".to_owned(),
         Some(control) if control.is_control() => format!("`{}` begins no token of Rust", control.escape_default()),
+        Some('\'' | '′' | '’') if text[start..].chars().skip(1).find(|next| !next.is_whitespace()) == Some('=') => {
+            advised("a rate is declared by the name of its variable", "write `x = ..`")
+        }
+        Some('\\') => advised("`\\` has no meaning here", "expressions are written as in Rust, not as in LaTeX"),
         Some(other) => match instead_of(other) {
             Some(remedy) => advised(format_args!("`{other}` has no meaning here"), remedy),
             None => format!("`{other}` begins no token of Rust"),

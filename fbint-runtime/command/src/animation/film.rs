@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use fbint_runtime::Declared;
 use serde::Serialize;
 
 use super::{Animation, Camera, Drawing, Position};
 use crate::catalogue::{AnyModel, DrawnShape, Sample};
 use crate::motion::roundings;
-use crate::names::{NameGroup, groups};
+use crate::names;
 use crate::trajectory::few_digits;
 
 /// The least distance that can be seen, as a fraction of the size of a scene.
@@ -88,7 +89,7 @@ impl<'a> Film<'a> {
             bounds,
             samples: run.samples.len(),
             sampled: chosen.iter().map(|sample| sample.time).collect(),
-            integrals: changes(&run.model.integral_names(), &windows, &roundings(run.model, run.samples)),
+            integrals: changes(run.model.facts().declared_integrals, &windows, &roundings(run.model, run.samples)),
         })
     }
 }
@@ -157,22 +158,22 @@ fn hermite([from, to]: [&[f64]; 2], rates: &[Vec<f64>; 2], length: f64, part: f6
 }
 
 /// The largest |change| in each window, of each group of integrals, to three digits.
-fn changes(names: &[&str], windows: &[&[Sample]], roundings: &[f64]) -> Vec<Changes> {
+fn changes(integrals: &[Declared], windows: &[&[Sample]], roundings: &[f64]) -> Vec<Changes> {
     let largest = |entries: Range<usize>, window: &[Sample]| {
         let changes = window.iter().flat_map(|sample| &sample.change[entries.clone()]);
         changes.fold(0.0, |largest: f64, change| largest.max(change.abs()))
     };
-    let of_group = |group: &NameGroup<'_>| {
-        let entries = group.first..group.first + group.entries.len();
+    let of_declared = |declared: &Declared| {
+        let entries = declared.entries();
         let rounding = roundings[entries.clone()].iter().copied().fold(0.0, f64::max);
         let all: Vec<f64> = windows.iter().map(|window| largest(entries.clone(), window)).collect();
         Changes {
-            name: group.name(),
+            name: names::name(declared),
             rounding: all.iter().all(|change| *change <= rounding),
             changes: all.into_iter().map(|change| with_digits(change, 3)).collect(),
         }
     };
-    groups(names).iter().map(of_group).collect()
+    integrals.iter().map(of_declared).collect()
 }
 
 /// The least and the largest coordinates.

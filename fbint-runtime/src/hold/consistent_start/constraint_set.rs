@@ -539,6 +539,14 @@ pub(crate) fn undetermined_reactions(system: &dyn DynamicalSystem, x: &[f64]) ->
 fn implied(system: &dyn DynamicalSystem, x: &[f64], redundant: usize, mut scratch: Scratch<'_>) -> Dependence {
     let (rows, sizes, lower, shares) = (scratch.rows(), scratch.state(), scratch.square(), scratch.values());
     sizes_of(system, x, sizes, rows);
+    // An entry that happens to be 0 has the size of its vector.
+    let mut rest = &mut *sizes;
+    for alike in system.facts().state.chunk_by(|a, b| a.variable == b.variable) {
+        let (own, after) = core::mem::take(&mut rest).split_at_mut(alike.len());
+        let largest = own.iter().copied().fold(0.0, f64::max);
+        own.fill(largest);
+        rest = after;
+    }
     // At the origin there are no sizes.
     sizes.iter_mut().filter(|size| **size == 0.0).for_each(|size| *size = 1.0);
     scale_rows(system, x, sizes, rows, scratch);
@@ -567,6 +575,8 @@ fn implied(system: &dyn DynamicalSystem, x: &[f64], redundant: usize, mut scratc
     // Velocities keep the invariant sets of a Lagrangian system, which have no reactions.
     let is_lagrangian = system.facts().state.iter().any(|entry| entry.role == StateRole::Velocity);
     let is_held = |i: &usize| !(is_lagrangian && integrals[*i].kind == IntegralKind::Constraint);
+    // What is implied is named whatever its share.
+    shares[last] = shares.iter().fold(0.0, |largest: f64, share| largest.max(share.abs()));
     let places = [last].into_iter().chain(0..last).map(|place| (integral(place), shares[place]));
     Dependence::among(integrals, 0.0, left, places.filter(|(i, _)| is_held(i)))
 }

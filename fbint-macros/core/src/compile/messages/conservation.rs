@@ -1,7 +1,7 @@
 //! The wording for integrals that are not conserved.
 
 use super::Messages;
-use crate::derivation::{Derivation, Kind, Role, stem};
+use crate::derivation::{Derivation, Kind, Role};
 use crate::expression::Symbol;
 use crate::notation;
 use crate::proofs::{Found, Violation, Witness};
@@ -17,7 +17,7 @@ impl Messages<'_> {
         let errors = Errors::new();
         let key = |violation: &Violation| {
             let is_refuted = matches!(violation.found, Found::Witness(_));
-            (stem(&derivation.integrals[violation.integral].name), is_refuted)
+            (&derivation.integrals[violation.integral].entry.name, is_refuted)
         };
         for alike in violations.chunk_by(|a, b| key(a) == key(b)) {
             errors.push(self.model.spans[alike[0].integral], self.violation(derivation, &alike[0], &alike[1..]));
@@ -28,7 +28,7 @@ impl Messages<'_> {
     /// The message for an integral whose conservation is neither proved nor refuted.
     fn undecided(&self, violation: &Violation, rate: &str, states: usize, others: &[Violation]) -> String {
         let name = self.name(violation.integral);
-        let stem = stem(&self.model.problem.integrals[violation.integral].name);
+        let declared = &self.model.problem.integrals[violation.integral].entry.name;
         let also = self.also(others);
         let tried = match states {
             0 => "the search found no state in which that is defined".to_owned(),
@@ -44,7 +44,7 @@ impl Messages<'_> {
         };
         format!(
             "cannot prove that {name} is conserved: {rate} is not shown to be 0, and {tried}{also}\nhelp: {remedy}rewrite it, or declare \
-             `{ASSUME} {stem} = ..` to accept it unproved"
+             `{ASSUME} {declared} = ..` to accept it unproved"
         )
     }
 

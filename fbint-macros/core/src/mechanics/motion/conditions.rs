@@ -42,18 +42,46 @@ pub(crate) fn reaction_matrix(problem: &Problem) -> Option<(Vec<IntegralId>, Vec
     Some((constraints, entries.iter().map(|x| rows.iter().map(|row| entry(row, *x)).collect()).collect()))
 }
 
+/// The rows dg(u_i) of these functions of the coordinates, with dg/dt for the last direction where [`forms`] have it.
+pub(crate) fn differentials<'e>(
+    problem: &Problem,
+    functions: impl Iterator<Item = &'e Expression>,
+) -> Option<Vec<Vec<Expression>>> {
+    let symbols = &problem.symbols;
+    let frame = frame(problem)?;
+    let row = |function| {
+        let slopes = slopes(symbols, function)?;
+        let entries = frame.values().map(|direction| along(direction, |x| entry(&slopes, x)));
+        let of_time = is_moving(problem).then(|| by_time(symbols, &slopes));
+        Some(entries.chain(of_time).collect())
+    };
+    functions.map(row).collect()
+}
+
+/// The directions in which velocities, or else rates, move the coordinates.
+fn frame(problem: &Problem) -> Option<BTreeMap<Symbol, SparseRow>> {
+    match &problem.dynamics {
+        Dynamics::Lagrangian(lagrangian) => directions(&problem.symbols, lagrangian),
+        _ => {
+            let coordinates = problem.symbols.with(|role| matches!(role, Role::Coordinate { .. }));
+            Some(coordinates.into_iter().map(|x| (x, SparseRow::from([(x, Expression::one())]))).collect())
+        }
+    }
+}
+
+/// Whether some velocity constraints move.
+fn is_moving(problem: &Problem) -> bool {
+    problem.reactions.iter().any(|reaction| !reaction.offset.is_zero())
+}
+
 /// The forms of the velocity constraints, in the frame of the system; with the time as the last direction, along which they are b, where
 /// some of them move.
 pub(crate) fn forms(problem: &Problem) -> Option<Vec<DifferentialForm>> {
     let symbols = &problem.symbols;
     let one = |symbol: Symbol| SparseRow::from([(symbol, Expression::one())]);
-    let (frame, brackets): (BTreeMap<Symbol, SparseRow>, &[FrameBracket]) = match &problem.dynamics {
-        Dynamics::Lagrangian(lagrangian) => (directions(symbols, lagrangian)?, &lagrangian.brackets),
-        _ => {
-            let coordinates = symbols.with(|role| matches!(role, Role::Coordinate { .. }));
-            (coordinates.into_iter().map(|x| (x, one(x))).collect(), &[])
-        }
-    };
+    let frame = frame(problem)?;
+    let brackets: &[FrameBracket] =
+        if let Dynamics::Lagrangian(lagrangian) = &problem.dynamics { &lagrangian.brackets } else { &[] };
     let axes: Vec<Symbol> = frame.keys().copied().collect();
     // d w (u_i, u_j) = u_i[w_j] - u_j[w_i] - c^a_ij w_a
     let derivative = |form: &SparseRow, i: Symbol, j: Symbol| {
@@ -70,7 +98,7 @@ pub(crate) fn forms(problem: &Problem) -> Option<Vec<DifferentialForm>> {
         let along_direction = along(&frame[&i], |x| entry(&slopes(symbols, offset).unwrap_or_default(), x));
         Some(along_direction - by_time(symbols, &slopes(symbols, &entry(form, i))?))
     };
-    let is_moving = problem.reactions.iter().any(|reaction| !reaction.offset.is_zero());
+    let is_moving = is_moving(problem);
     let form = |(form, offset): (SparseRow, Expression)| {
         let pairs = (0..axes.len()).flat_map(|i| (i + 1..axes.len()).map(move |j| (i, j)));
         let mut derivative: Vec<(usize, usize, Expression)> =

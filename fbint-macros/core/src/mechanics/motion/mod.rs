@@ -21,7 +21,7 @@ mod hamel;
 
 use std::collections::BTreeMap;
 
-pub(crate) use self::conditions::{forms, keeps, mass_matrix, reaction_matrix};
+pub(crate) use self::conditions::{differentials, forms, keeps, mass_matrix, reaction_matrix};
 pub(crate) use self::frame::{Misfit, brackets};
 pub(crate) use self::hamel::motion;
 use crate::derivation::{Dynamics, Field, Hamel, IntegralId, Problem, Role, SparseRow, Symbols};
