@@ -263,7 +263,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     ///
     /// Error control knows what the field is at the stages of a step, and nothing of what happens between them. A pulse of a force that
     /// is shorter than the steps before it may be passed by. Where the state has the time, a step is therefore at most a 250th of the run
-    /// by default while an entry of the state moves by at most a thousandth of its tolerance. This size bounds every step instead. Steps end where [held](crate::Held) inputs jump, whatever their size.
+    /// by default while nothing moves by more than a thousandth of the tolerance. This size bounds every step instead. Steps end where [held](crate::Held) inputs jump, whatever their size.
     ///
     /// ```
     /// # use fbint_runtime::{Method, Simulation, feedback_system};

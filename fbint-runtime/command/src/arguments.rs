@@ -94,7 +94,7 @@ Methods:
   rattle, stormer-verlet and discrete-hamel take
   steps of one size and keep the structure of the motion: in long runs the energy does not drift, at steps that are not too long.
   A method that chooses its steps knows the field at a few points of each and nothing of what happens between them. Where a force
-  depends on the time, its steps are at most a 250th of the run while an entry rests, so that it does not pass by a pulse on what
+  depends on the time, its steps are at most a 250th of the run while nothing moves, so that it does not pass by a pulse on what
   rests; --max-step bounds every step instead. After a second, a run that will take more than five minutes says how long.
 
 Gains:
@@ -263,7 +263,7 @@ pub(crate) struct Integration {
     /// The absolute tolerance of a method that chooses its steps; default: --rtol times the largest entry so far of each scalar, vector or matrix.
     #[arg(long, value_name = "TOLERANCE", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) atol: Option<f64>,
-    /// The longest step of a method that chooses its steps; default: a 250th of the run while an entry rests, if the state has the
+    /// The longest step of a method that chooses its steps; default: a 250th of the run while nothing moves, if the state has the
     /// time, else any.
     #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
     #[serde(default, skip_serializing_if = "Option::is_none")]

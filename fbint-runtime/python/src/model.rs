@@ -73,7 +73,7 @@ impl Model {
     ///     steps of one size, dormand-prince, dop853 and rodas5p, which is for what is stiff, choose their steps.
     /// step: the size of a step, 1e-3 by default.
     /// rtol, atol: the tolerances of a method that chooses its steps; 1e-9, and rtol times the size of each variable.
-    /// max_step: the longest step of a method that chooses its steps; by default a 250th of the run while an entry rests, if the state
+    /// max_step: the longest step of a method that chooses its steps; by default a 250th of the run while nothing moves, if the state
     ///     has the time, else any.
     /// max_steps: the most steps: a run of more is refused, or ends there if the method chooses its steps.
     /// every: the time between two samples, or 0 for a sample at every step; by default about 1000 samples, or up to 2000 of a method that

@@ -23,7 +23,7 @@ use crate::stages::dense_output::Interpolant;
 use crate::stages::rodas5p::{self, StepMatrix};
 use crate::stages::step_size::{LEAST_LOG_ERROR, REST, StepLimits};
 use crate::stages::tableau::{ErrorEstimate, MOST_STAGES, Pair, advanced, extended};
-use crate::stages::tolerance::{ErrorScale, Sizes, Tolerance, nudged};
+use crate::stages::tolerance::{ErrorScale, Sizes, Tolerance, norm, nudged};
 use crate::system::SystemFacts;
 use crate::system::{FeedbackSystem, PreparedSystem, StateEntry, Vector};
 
@@ -275,14 +275,13 @@ impl<S: FeedbackSystem, const V: usize> ControlledLaneSteps<S, V> {
         self.matrix.is_singular()
     }
 
-    /// The lanes in whose last step an entry of the state rests.
+    /// The lanes whose last step moves nothing but the time.
     #[cold]
     fn rests(&self, facts: &SystemFacts) -> Mask<V> {
-        let change = difference(&self.end, &self.state);
+        let mut change = difference(&self.end, &self.state);
+        facts.set_clock(&mut change, 0.0);
         let weights = self.reached.weights(&self.state, &self.end, Scalar::from_f64(0.0));
-        let entries = (0..facts.state.len()).filter(|entry| facts.clock != Some(*entry));
-        let rests = |i: usize| (change[i] * weights[i]).abs().is_at_most(Lanes::from_f64(REST));
-        entries.map(rests).fold(Mask::none(), Mask::or)
+        norm(change.as_ref(), weights.as_ref(), facts.state.len()).is_at_most(Lanes::from_f64(REST))
     }
 
     /// Chooses the size of the next step.

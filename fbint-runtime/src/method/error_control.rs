@@ -118,7 +118,7 @@ pub(crate) trait Attempts {
     fn look_closer(&mut self, next: &Self::State, h: f64);
     /// Why an attempt failed, which becomes the reason of a failure if all shorter ones fail, too.
     fn rejection(&self, next: &Self::State, error: f64) -> StepFailure;
-    /// Whether an entry of the state rests in the step to this one.
+    /// Whether the step from the state to this one moves nothing but the time.
     fn rests_until(&mut self, next: &Self::State) -> bool;
     /// Takes the state at the time that was reached.
     fn accept(&mut self, next: Self::State);

@@ -15,7 +15,7 @@ use crate::method::settings::{FixedStep, with_tableau};
 use crate::numbers::blocks::{Block, Blocks, LENGTH};
 use crate::numbers::linear::{filled, not_finite};
 use crate::stages::dense_output::DenseOutput;
-use crate::stages::step_size::has_entry_at_rest;
+use crate::stages::step_size::REST;
 use crate::stages::tableau::{EULER, ErrorEstimate, HEUN, MIDPOINT, Pair, RK4, Tableau, advanced, combined, extended};
 use crate::stages::tolerance::{FlatScale, Tolerance, flat_largest, flat_nudged, mean_square, norm};
 use crate::system::{StateEntry, SystemFacts};
@@ -375,9 +375,10 @@ impl<const STAGES: usize> Attempts for FlatIntegrator<'_, STAGES> {
 
     #[cold]
     fn rests_until(&mut self, next: &Blocks) -> bool {
-        let change = Blocks::from_fn(self.state.len(), |i| next[i] - self.state[i]);
+        let mut change = Blocks::from_fn(self.state.len(), |i| next[i] - self.state[i]);
+        self.facts.clock.into_iter().for_each(|clock| change.own_mut()[clock] = 0.0);
         self.reached.weigh(&self.state, next, 0.0, &mut self.weights);
-        has_entry_at_rest(change.own(), self.weights.own(), self.facts.clock)
+        norm(change.all(), self.weights.all(), self.state.len()) <= REST
     }
 
     fn accept(&mut self, next: Blocks) {

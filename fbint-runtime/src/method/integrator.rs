@@ -27,11 +27,11 @@ use crate::numbers::linear::{difference, filled, not_finite};
 use crate::stages::dense_output::DenseOutput;
 #[cfg(feature = "std")]
 use crate::stages::rodas5p::{self, StepMatrix};
-use crate::stages::step_size::{StepLimits, has_entry_at_rest};
+use crate::stages::step_size::{REST, StepLimits};
 use crate::stages::tableau::{DOP853_PAIR, DORMAND_PRINCE_PAIR, ErrorEstimate, Pair, advanced, extended};
 #[cfg(feature = "std")]
 use crate::stages::tolerance::Sizes;
-use crate::stages::tolerance::{ErrorScale, Tolerance, nudged};
+use crate::stages::tolerance::{ErrorScale, Tolerance, norm, nudged};
 use crate::system::{FeedbackSystem, Vector};
 
 /// An integration of x' = f(x), by a method with `STAGES` stages.
@@ -448,8 +448,11 @@ impl<F: Field + ?Sized, const STAGES: usize> Attempts for Integrator<'_, F, STAG
 
     #[cold]
     fn rests_until(&mut self, next: &F::Vector) -> bool {
-        let (change, weights) = (difference(next, &self.state), self.reached.weights(&self.state, next, 0.0));
-        has_entry_at_rest(&change.as_ref()[..self.dimension], weights.as_ref(), self.field.clock())
+        let mut change = difference(next, &self.state);
+        let clock = self.field.clock().and_then(|clock| change.as_mut().get_mut(clock));
+        clock.into_iter().for_each(|time| *time = 0.0);
+        let weights = self.reached.weights(&self.state, next, 0.0);
+        norm(change.as_ref(), weights.as_ref(), self.dimension) <= REST
     }
 
     fn accept(&mut self, next: F::Vector) {

@@ -77,7 +77,7 @@ impl<V: Entries<f64>> StepRule<V> {
     pub(crate) fn size(&mut self, row: impl Fn(usize) -> V, remaining: f64) -> (f64, bool) {
         let mut size = self.proposed(&row, remaining).min(self.limits.most);
         if let Some(at_rest) = self.limits.at_rest.filter(|at_rest| size > *at_rest)
-            && self.rests([&row(1), &row(2)], at_rest)
+            && self.rests(&row(1), at_rest)
         {
             size = at_rest;
         }
@@ -120,13 +120,11 @@ impl<V: Entries<f64>> StepRule<V> {
         if log_rate == f64::NEG_INFINITY { remaining } else { exp2(self.log_share - log_rate) }
     }
 
-    /// Whether an entry of the state rests in a step of this size, as far as its first two coefficients say.
-    fn rests(&self, [first, second]: [&V; 2], size: f64) -> bool {
-        let moves = |i: usize| {
-            let motion = size * (first[i].abs() + size * second[i].abs());
-            motion > REST * self.tolerance * self.sizes[i]
-        };
-        (0..self.facts.state.len()).any(|i| self.facts.clock != Some(i) && !moves(i))
+    /// Whether nothing but the time moves in a step of this size.
+    fn rests(&self, rates: &V, size: f64) -> bool {
+        let clock = self.facts.clock;
+        let moves = |i: usize| Some(i) != clock && rates[i].abs() * size > REST * self.tolerance * self.sizes[i];
+        !(0..V::LEN).any(moves)
     }
 }
 

@@ -13,25 +13,18 @@ const SAFETY: f64 = 0.9;
 /// The natural logarithm of the least error that the stabilised control remembers, which is 1e-4.
 pub(crate) const LEAST_LOG_ERROR: f64 = -4.0 * core::f64::consts::LN_10;
 
-/// An entry of the state that a step moves by no more than this part of its tolerance rests: the step has seen nothing of its motion, or the
-/// beginning of it.
+/// A step that moves nothing by more than this part of the tolerance has seen nothing, or the beginning of something.
 pub(crate) const REST: f64 = 1e-3;
 /// The longest step after such a one of a system that depends on the time, as a fraction of the run.
 pub(crate) const OF_RUN: f64 = 1.0 / 250.0;
-
-/// Whether an entry rests in a step that makes this change to the state, given the factors of errors.
-pub(crate) fn has_entry_at_rest(change: &[f64], weights: &[f64], clock: Option<usize>) -> bool {
-    let entries = change.iter().zip(weights).enumerate();
-    entries.filter(|(entry, _)| clock != Some(*entry)).any(|(_, (change, weight))| (change * weight).abs() <= REST)
-}
 
 /// The longest step, whatever the error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepLimits {
     /// The longest of all steps.
     pub(crate) most: f64,
-    /// The longest step after one in which an entry rested, if that counts: a motion of it that sets in later must not fall between the
-    /// stages of a step, however long the others' motion lets the step be.
+    /// The longest step after one that moved nothing, if that counts: a motion that sets in later must not fall between the stages of a
+    /// step.
     pub(crate) at_rest: Option<f64>,
 }
 
@@ -39,7 +32,7 @@ impl StepLimits {
     /// Steps of any size.
     pub(crate) const NONE: Self = Self { most: f64::INFINITY, at_rest: None };
 
-    /// Those that are given; else a system that depends on the time has short steps, against a run of this length, while an entry rests.
+    /// Those that are given; else a system that depends on the time has short steps, against a run of this length, while nothing moves.
     #[cfg(feature = "std")]
     pub(crate) fn of_run(given: Option<f64>, depends_on_time: bool, length: f64) -> Result<Self, Error> {
         match given {
