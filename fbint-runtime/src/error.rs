@@ -252,15 +252,15 @@ pub enum Error {
         /// The end.
         until: f64,
     },
-    /// What was asked for does not fit into memory.
+    /// The requested data do not fit into memory.
     #[cfg(feature = "std")]
     #[error("there is no memory for {what}: {bytes} bytes were asked for; {remedy}")]
     Memory {
-        /// What did not fit.
+        /// The data that did not fit.
         what: &'static str,
         /// Its size.
         bytes: usize,
-        /// What to ask for instead.
+        /// A smaller request.
         remedy: &'static str,
     },
     /// The times of a table of inputs do not increase, or there is none.

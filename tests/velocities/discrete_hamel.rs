@@ -36,7 +36,7 @@ fn drift<S: HamelSystem + GeneratedSystem>(system: &S, start: impl Into<Vector<S
 #[test]
 fn degenerate_pendulum_keeps_everything() {
     let pendulum = DegeneratePendulum { m: 1.0, g: 1.0, r: 1.0 };
-    for (h, bound) in [(0.1, 2e-15), (0.05, 2e-14), (0.01, 2e-14), (0.2, 2e-14)] {
+    for (h, bound) in [(0.1, 3e-15), (0.05, 2e-14), (0.01, 2e-14), (0.2, 2e-14)] {
         let drift = drift(&pendulum, spinning(), h, 10_000);
         println!("h = {h}: {drift:?}");
         assert!(drift.iter().all(|change| *change <= bound), "h = {h}: {drift:?}");
@@ -210,11 +210,13 @@ fn what_cannot_be_done_is_said() {
 
     let pendulum = HamelPendulum { m: 1.0, g: 1.0, l: 1.0 };
     let start = HamelPendulumState { x: 1.0, y: 0.0, turn: 3.0 };
-    let mut integrator = DiscreteHamel::new(&pendulum, start).expect("a finite start");
-    let error = (0..).find_map(|power| integrator.step(2_f64.powi(power)).err()).expect("no step is that long");
+    let attempt = |h: f64| DiscreteHamel::new(&pendulum, start).expect("a finite start").step(h).map(|()| h);
+    let too_long = (0..).map(|power| 2_f64.powi(power)).find(|h| attempt(*h).is_err()).expect("no step is that long");
+    let error = attempt(too_long).expect_err("a step that is too long");
     assert!(matches!(error.reason, StepFailure::NotConverged { residual } if residual > 0.0), "{error}");
     let simulation = Simulation::new(&pendulum, start).expect("a start");
-    let error = simulation.run(Method::DiscreteHamel { h: 1e6 }, 1e7).expect_err("a step that is too long");
+    let settings = Method::DiscreteHamel { h: too_long };
+    let error = simulation.run(settings, 10.0 * too_long).expect_err("a step that is too long");
     refused(error, &["t = 0.0", "Newton's method does not converge", "shorter"]);
 }
 

@@ -24,16 +24,16 @@ pub struct Drawing {
     pub shapes: Vec<DrawnShape>,
     /// The labels of the axes, if they have no common scale.
     pub axes: Option<[&'static str; 2]>,
-    /// What of it an animation shows.
+    /// The part that an animation shows.
     pub camera: Camera,
 }
 
-/// What of a drawing an animation shows. By default, the picture has everything that is drawn during the run.
+/// The part of a drawing that an animation shows. By default, the picture has everything that is drawn during the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Camera {
     /// The middle of the picture.
     pub centre: Option<Position>,
-    /// How far the picture goes from its middle.
+    /// The distance from the middle of the picture to its sides.
     pub range: Option<f64>,
     /// The direction from which a drawing in space is seen.
     pub view: Option<[f64; 3]>,

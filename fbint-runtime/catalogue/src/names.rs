@@ -11,7 +11,7 @@ pub struct Array {
     pub positions: Vec<usize>,
 }
 
-/// What a list holds, as a declaration writes it: `q: [3]` for the three entries of q.
+/// A list as a declaration writes it: `q: [3]` for the three entries of q.
 pub fn shapes(list: &[Declared]) -> String {
     list.iter().map(shape).collect::<Vec<_>>().join(", ")
 }

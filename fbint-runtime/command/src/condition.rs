@@ -52,7 +52,7 @@ impl Condition {
 }
 
 impl Condition {
-    /// What [`Crossing::value`] is of it.
+    /// The words for the number that [`Crossing::value`] computes.
     pub(crate) fn compared(&self) -> &'static str {
         if self.right.parse::<f64>().is_ok() { "its left side" } else { "the difference of its sides" }
     }

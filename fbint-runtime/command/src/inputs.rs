@@ -160,7 +160,7 @@ mod expressions {
         Ok(if has_further { law.of_outputs() } else { law })
     }
 
-    /// A model that stands still and has the law for its output; which entry of the state each of its own is, if any; and whether it has
+    /// A model that stands still and has the law for its output; which entry of the given state each of its entries is, if any; and whether it has
     /// the time.
     fn still_model(model: &dyn AnyModel, law: &str, further: &[Quantity]) -> (String, Vec<Option<usize>>, bool) {
         let (facts, law) = (model.facts(), with_methods(&with_powers(law)));

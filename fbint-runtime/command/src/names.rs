@@ -50,7 +50,7 @@ pub fn outputs(model: &dyn AnyModel) -> Vec<String> {
     declared_outputs(model).into_iter().flat_map(|output| output.entries).collect()
 }
 
-/// What a list declares. Names that would make it look like something else follow what it is `of`, if anything.
+/// The declarations of a list. Names that would make it look like something else follow what it is `of`, if anything.
 fn quantities(
     list: &'static [Declared],
     of: impl Fn(&Declared) -> Option<&'static str>,

@@ -69,7 +69,7 @@ pub struct Column {
 pub enum Refusal {
     /// The command refuses such a run.
     Refused(String),
-    /// What was asked for does not fit into memory.
+    /// The requested data do not fit into memory.
     NoMemory(String),
     /// The run ended before its end.
     Failed {

@@ -17,7 +17,7 @@ pub(crate) struct Functions {
     pub(crate) raised: Raised,
 }
 
-/// What a function has raised first. After that, none is called any more.
+/// The first exception of a function. Afterwards no function is called.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 

@@ -30,7 +30,7 @@ pub(crate) struct Stepper {
     runs: Vec<SteppedRun>,
     /// The place of each entry of the state as Python has it.
     places: Vec<usize>,
-    /// What a function that gives an input has raised.
+    /// The exception that a function for an input has raised.
     raised: Raised,
 }
 

@@ -44,7 +44,7 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// [`Error::Memory`] if there is no room for it.
+    /// [`Error::Memory`] if memory has not enough room.
     #[inline]
     pub fn push<T>(self, list: &mut Vec<T>, element: T) -> Result<(), Error> {
         self.reserve(list, 1)?;
@@ -56,7 +56,7 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// [`Error::Memory`] if there is no room for them.
+    /// [`Error::Memory`] if memory has not enough room.
     pub fn collect<T>(self, elements: impl Iterator<Item = T>) -> Result<Vec<T>, Error> {
         self.try_collect(elements.map(Ok))
     }
@@ -65,7 +65,7 @@ impl Storage {
     ///
     /// # Errors
     ///
-    /// That, or [`Error::Memory`] if there is no room for them.
+    /// That, or [`Error::Memory`] if memory has not enough room.
     pub fn try_collect<T>(self, mut elements: impl Iterator<Item = Result<T, Error>>) -> Result<Vec<T>, Error> {
         let mut list = Vec::new();
         self.reserve(&mut list, elements.size_hint().0)?;

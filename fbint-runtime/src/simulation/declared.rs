@@ -22,7 +22,7 @@ struct Evaluated {
 }
 
 impl Values<'_> {
-    /// What `read` finds in the values in a state.
+    /// The part of the values in a state that `read` finds.
     fn at<T>(&self, state: &[f64], read: impl FnOnce(&[f64]) -> T) -> T {
         let mut last = self.last.borrow_mut();
         let Evaluated { state: known, values } = &mut *last;

@@ -45,7 +45,7 @@ pub(super) fn first_change(polynomial: &[f64]) -> Option<f64> {
     Some((until + BEYOND).min(1.0))
 }
 
-/// How far a point at which a sign has changed is beyond it: so far that rounding does not hide the change.
+/// The distance of a point at which a sign has changed: so large that rounding does not hide the change.
 const BEYOND: f64 = 1.0 / (1_u64 << 36) as f64;
 
 fn separate(coefficients: Vec<f64>, [from, until]: [f64; 2], halvings: u32, found: &mut Vec<f64>) {

@@ -73,7 +73,7 @@ impl<V: Entries<f64>> StepRule<V> {
         largest_of_variables(x, |entry| StateEntry::continues(self.facts.state, entry))
     }
 
-    /// The size of the step with these coefficients, of which `remaining` is left, and whether it is the last one.
+    /// The size of the step with these coefficients where `remaining` is left of the run, and whether it is the last one.
     pub(crate) fn size(&mut self, row: impl Fn(usize) -> V, remaining: f64) -> (f64, bool) {
         let mut size = self.proposed(&row, remaining).min(self.limits.most);
         if let Some(at_rest) = self.limits.at_rest.filter(|at_rest| size > *at_rest)

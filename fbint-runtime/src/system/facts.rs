@@ -303,7 +303,7 @@ pub enum ShapeKind {
     Frame,
     /// The middle of the picture in an animation, where the key `film` gives it.
     Centre,
-    /// How far the picture in an animation goes from its middle.
+    /// The distance from the middle of an animation's picture to its sides.
     Range,
     /// The direction from which an animation is seen.
     View,

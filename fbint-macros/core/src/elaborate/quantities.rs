@@ -108,7 +108,7 @@ fn members(scope: &mut Scope, named: &NamedExpression, kind: Purpose) -> Reporte
     Ok(all)
 }
 
-/// What follows the name of a member of a family: `[3]`.
+/// The index behind the name of a member of a family: `[3]`.
 pub(super) fn suffix(member: Option<i64>) -> String {
     member.map_or_else(String::new, |index| format!("[{index}]"))
 }

@@ -295,7 +295,7 @@ impl<'a> Table<'a> {
         quote!(#(#names)*)
     }
 
-    /// What is stored of an order: of order 0, which stands in for orders that do not exist, only what is watched.
+    /// The stored numbers of an order: of order 0, which stands in for orders that do not exist, only what is watched.
     fn row(&self, watched: &[TokenStream], sequences: Option<&[TokenStream]>) -> Vec<TokenStream> {
         let (runtime, zero) = (self.writer.runtime, &self.zero);
         let column = |of: Vec<&TokenStream>| {

@@ -43,7 +43,7 @@ pub(crate) fn undefined_at_start(
     undefined.next().map(|(quantity, function)| (quantity, innermost(function, &value).clone()))
 }
 
-/// The entries of the state that start beyond a full turn, and of which nothing occurs but the sine, cosine and tangent of them or their sums.
+/// The entries of the state that start beyond a full turn and occur only in sines, cosines and tangents of themselves or of their sums.
 pub(crate) fn beyond_a_turn(problem: &Problem, defaults: &[Expression], start: &[Expression]) -> Vec<Symbol> {
     let numbers = numbers(&problem.symbols, defaults, start);
     let is_beyond = |symbol: &Symbol| numbers.get(symbol).is_some_and(|value| value.abs() > std::f64::consts::TAU);
@@ -57,7 +57,7 @@ pub(crate) fn beyond_a_turn(problem: &Problem, defaults: &[Expression], start: &
     problem.symbols.states().filter(is_beyond).filter(is_angle).collect()
 }
 
-/// How an expression contains a symbol.
+/// The way in which an expression contains a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
     Absent,

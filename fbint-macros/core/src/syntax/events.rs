@@ -97,7 +97,7 @@ shapes! {
     Frame: "frame", ["origin", "rotation", "length"];
     /// The middle of an animation's picture.
     Centre: "centre", ["centre"];
-    /// How far an animation's picture goes from its middle.
+    /// The distance from the middle of an animation's picture to its sides.
     Range: "range", ["range"];
     /// The direction from which an animation is seen.
     View: "view", ["view"];

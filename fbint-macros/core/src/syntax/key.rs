@@ -148,7 +148,7 @@ keys! {
     Section: "section", Events(sections), "section(plane = q[0], rising)", ANY, names "a section";
     /// The drawing of a state.
     Draw: "draw", Shapes(shapes), "draw(rod(vector![0, 0], q), point(q))", ANY;
-    /// What of the drawing an animation shows, and from where.
+    /// The part of the drawing that an animation shows, and the direction of the view.
     Film: "film", Shapes(film), "film(centre = q, range = 2)", ANY;
     /// The values of all parameters by default.
     Default: "default", Named(defaults), "default(m = 1)", ANY;

@@ -26,7 +26,7 @@ pub(crate) struct Film<'a> {
     /// The middle of the picture at each time, unless it is the middle of everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     centres: Option<Vec<Vec<f64>>>,
-    /// How far the picture goes at each time, unless it has everything.
+    /// The distance from the middle to the sides at each time, unless the picture has everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranges: Option<Vec<f64>>,
     /// The direction from which it is seen at first.

@@ -54,7 +54,7 @@ pub struct SeriesRun<S: TaylorTangents> {
 /// Directions side by side.
 #[derive_where(Clone, Debug)]
 struct Block<S: TaylorTangents> {
-    /// What changes of the parameters and of the inputs.
+    /// The change of the parameters and of the inputs.
     direction: PreparedDirection<S, Together>,
     along: Vector<S, Together>,
     carry: Vector<S, Together>,

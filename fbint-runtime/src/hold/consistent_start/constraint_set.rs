@@ -148,7 +148,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// What is wrong if velocities of a constrained system have no inertia because a parameter is 0.
+/// The error if velocities of a constrained system have no inertia because a parameter is 0.
 #[cfg(feature = "std")]
 fn without_inertia(system: &dyn DynamicalSystem, parameters: &Parameters<'_>, start: &[f64]) -> Option<Error> {
     if !system.facts().integrals.iter().any(|integral| integral.kind.is_constraint()) {
