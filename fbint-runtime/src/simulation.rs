@@ -253,7 +253,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// The typical size of each entry of the state, such as 30 for positions and 1e-6 for momenta: with error control the absolute
     /// tolerance of an entry is atol times its scale, or rtol times that where no absolute tolerance is given. Without scales, an absolute
     /// tolerance that is given holds for every entry, and another one follows from the sizes of variables: see
-    /// [`Tolerance`].
+    /// [`Tolerance`](crate::Tolerance).
     pub fn scales(mut self, scales: impl Into<Vector<S>>) -> Self {
         self.setup.scales = Some(scales.into());
         self
@@ -507,7 +507,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// If the gains, the method, the end, the interval or the times of samples are out of range; if the system does not have the
     /// structure that the method needs ([`Error::NotApplicable`]); if states are projected, and constraints of a field that is given are
     /// too nearly dependent at the start for that; if no further step can be made, see
-    /// [`Integrator::step`]; if inputs are not known during all of the run, jump within a step of a fixed size, or are not finite; if the
+    /// [`Integrator::step`](crate::Integrator::step); if inputs are not known during all of the run, jump within a step of a fixed size, or are not finite; if the
     /// snapshot to resume from is of another run; or if the solution blows up: its state is not
     /// finite, or an integral is too far from its target.
     ///
