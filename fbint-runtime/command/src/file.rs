@@ -24,7 +24,6 @@ use crate::catalogue::{AnyModel, Entry};
 use crate::catalogue::{Declaration, lower_case};
 #[cfg(feature = "text")]
 use crate::complaint::complain;
-#[cfg(feature = "text")]
 use crate::nearest;
 #[cfg(feature = "text")]
 use crate::output::reason;
