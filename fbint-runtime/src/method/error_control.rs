@@ -124,6 +124,7 @@ pub(crate) trait Attempts {
     fn accept(&mut self, next: Self::State);
 
     /// Makes one step towards `until`, and projects where it ends.
+    #[inline(always)]
     fn step_and(&mut self, until: f64, project: &mut EndProjection<'_, Self::State>) -> Result<(), StepFailure> {
         if until.is_nan() {
             return Err(StepFailure::End);
