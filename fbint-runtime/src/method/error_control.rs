@@ -63,12 +63,14 @@ impl Progress {
     }
 
     /// A size within the limits, of a step after one that moved nothing, or another one.
+    #[inline]
     fn limited(&self, size: f64, rests: bool) -> f64 {
         let at_rest = self.limits.at_rest.filter(|_| rests);
         size.min(at_rest.unwrap_or(f64::INFINITY)).min(self.limits.most)
     }
 
     /// Refuses another attempt after too many or when it would be too short, which has a reason when others were rejected.
+    #[inline]
     fn check(&self, size: f64, shrinking: Option<StepFailure>) -> Result<(), StepFailure> {
         if self.steps + self.rejected >= self.max_steps {
             return Err(StepFailure::TooManySteps { limit: self.max_steps });
@@ -124,7 +126,6 @@ pub(crate) trait Attempts {
     fn accept(&mut self, next: Self::State);
 
     /// Makes one step towards `until`, and projects where it ends.
-    #[inline(always)]
     fn step_and(&mut self, until: f64, project: &mut EndProjection<'_, Self::State>) -> Result<(), StepFailure> {
         if until.is_nan() {
             return Err(StepFailure::End);

@@ -220,6 +220,8 @@ impl<V: Entries<f64>> Sizes<V> {
 }
 
 /// Takes the change of the rates between two places, which is made of roundings, where it is finite.
+// Inlined, because `no_panic` sees only what is compiled in its own crate.
+#[inline]
 fn measure(roundings: &mut [f64], near: &[f64], rates: &[f64]) {
     for ((rounding, near), rate) in roundings.iter_mut().zip(near).zip(rates) {
         let change = near - rate;
