@@ -15,11 +15,10 @@ const AMPLITUDES: [f64; 7] = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10];
 /// largest entry.
 const OF_AMPLITUDE: f64 = 1e-10;
 const ROUNDINGS: f64 = 4096.0;
-/// Amplitudes from which on error control is compared: of larger ones its steps are so long that the energy has a say within its rounding.
-const CONTROLLED: f64 = 1e-6;
-const ALLOWED_CONTROLLED: f64 = 2.0;
-/// What the default may add there, in units of the amplitude.
+/// What the default may add under error control: in units of the amplitude, and of the tolerance. Steps grow with the accuracy that is asked
+/// for, until the energy of the motion is above its rounding.
 const OF_CONTROLLED: f64 = 1e-2;
+const OF_TOLERANCE: f64 = 0.1;
 /// The least number of pairs.
 const PAIRS: usize = 1_600;
 
@@ -47,11 +46,10 @@ fn compare(place: &Place, start: &[f64], amplitude: f64, skip: usize, every: usi
     let (system, projection) = (&*place.system, place.system.default_projection());
     let (mut pairs, mut losses) = (0, Vec::new());
     for (method, until) in methods().into_iter().skip(skip % every).step_by(every) {
-        let is_controlled = method.tolerances().is_some();
-        if is_controlled && amplitude > CONTROLLED {
-            continue;
-        }
-        let (allowed, part) = if is_controlled { (ALLOWED_CONTROLLED, OF_CONTROLLED) } else { (ALLOWED, OF_AMPLITUDE) };
+        let added = match method.tolerances() {
+            Some((rtol, _)) => (OF_CONTROLLED * amplitude).min(OF_TOLERANCE * rtol),
+            None => OF_AMPLITUDE * amplitude,
+        };
         let until = until * place.unit;
         let settings = Settings { projection: None, ..Settings::new(method, until) };
         // Collocation of order 16, whose sums are compensated.
@@ -79,8 +77,8 @@ fn compare(place: &Place, start: &[f64], amplitude: f64, skip: usize, every: usi
             let alike = (0..truth.len()).filter(|other| is_small(*other) == is_small(entry));
             let (size, largest) = (size_of(entry), alike.map(|other| plain[other]).fold(0.0, f64::max));
             let rounding = ROUNDINGS * f64::EPSILON * truth.iter().fold(size, |size, entry| size.max(entry.abs()));
-            let floor = part * amplitude + rounding + uncertain[entry];
-            if default[entry] > allowed * largest + floor {
+            let floor = added + rounding + uncertain[entry];
+            if default[entry] > ALLOWED * largest + floor {
                 let name = place.system.state_names()[entry];
                 let [plain, default] = [largest, default[entry]].map(|error| error / amplitude);
                 losses.push(format!(

@@ -8,8 +8,10 @@ use fbint_runtime::Moment;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const PATIENCE: Duration = Duration::from_millis(500);
-/// When it is estimated how long a run will take,
-const FIRST_LOOK: Duration = Duration::from_secs(1);
+/// How long a run is looked at for an estimate of the time that it will take,
+const LOOK: Duration = Duration::from_secs(1);
+/// how often it is looked at, because during the first time its code may be made,
+const LOOKS: u8 = 2;
 /// and the seconds from which on it is reported.
 const LONG: f64 = 300.0;
 const REFRESHES_PER_SECOND: u8 = 10;
@@ -63,26 +65,34 @@ impl Progress {
 
 /// An estimate of the time that a run will take.
 pub struct Estimate {
-    /// When the run was first looked at, and which fraction of it was done then: before that, its code was made.
-    first: Option<(Instant, f64)>,
-    is_made: bool,
+    /// When this look at the run began, and which fraction of it was done then.
+    begun: Option<(Instant, f64)>,
+    looks: u8,
 }
 
 impl Estimate {
     /// No estimate yet.
     #[expect(clippy::new_without_default, reason = "nothing makes one by default")]
     pub fn new() -> Self {
-        Self { first: None, is_made: false }
+        Self { begun: None, looks: 0 }
     }
 
-    /// The time that is left when this fraction of the run is done, as a clause: once, after a second, and only where that is long.
+    /// The time that is left when this fraction of the run is done, as a clause: once, after two seconds, and only where that is long.
     pub fn after(&mut self, fraction: f64) -> Option<String> {
-        let (first, before) = *self.first.get_or_insert_with(|| (Instant::now(), fraction));
-        if self.is_made || first.elapsed() <= FIRST_LOOK || fraction <= before {
+        self.at(fraction, Instant::now())
+    }
+
+    fn at(&mut self, fraction: f64, now: Instant) -> Option<String> {
+        let (begun, before) = *self.begun.get_or_insert((now, fraction));
+        let elapsed = now.duration_since(begun);
+        if self.looks == LOOKS || elapsed <= LOOK || fraction <= before {
             return None;
         }
-        self.is_made = true;
-        estimate((fraction - before) / (1.0 - before), first.elapsed().as_secs_f64())
+        let left = estimate((fraction - before) / (1.0 - before), elapsed.as_secs_f64());
+        // Once a look finds that little is left, no further one says anything else.
+        self.looks = if left.is_some() { self.looks + 1 } else { LOOKS };
+        self.begun = Some((now, fraction));
+        left.filter(|_| self.looks == LOOKS)
     }
 }
 
@@ -118,7 +128,25 @@ fn bar(label: &str) -> ProgressBar {
 
 #[cfg(test)]
 mod tests {
-    use super::estimate;
+    use std::time::{Duration, Instant};
+
+    use super::{Estimate, estimate};
+
+    /// What is said of a run that is at these fractions after these seconds.
+    fn said_of(run: &[(f64, f64)]) -> Vec<String> {
+        let (mut estimates, begun) = (Estimate::new(), Instant::now());
+        let said = run.iter().map(|(seconds, done)| estimates.at(*done, begun + Duration::from_secs_f64(*seconds)));
+        said.flatten().collect()
+    }
+
+    #[test]
+    fn time_in_which_code_is_made_counts_for_nothing() {
+        assert!(said_of(&[(0.0, 0.0), (9.0, 0.001), (9.5, 0.2), (10.1, 0.5), (11.2, 0.9)]).is_empty());
+        assert_eq!(
+            said_of(&[(0.0, 0.0), (9.0, 1e-6), (9.9, 2e-6), (10.5, 3e-6), (12.0, 5e-6)]),
+            ["about 9 days are left"]
+        );
+    }
 
     #[test]
     fn long_runs_are_estimated() {
