@@ -46,6 +46,7 @@ pub fn prepare(folder: &Path) -> Result<(), Box<dyn Error>> {
             };
             Err(format!("cannot create the folder {}: {reason}", folder.display()).into())
         }
+        Err(_) if !folder.is_dir() => Err(format!("cannot write into {}: it is not a folder", folder.display()).into()),
         _ => OutputFile::at(&folder.join(".fbint"), Replace::Any).map(drop),
     }
 }

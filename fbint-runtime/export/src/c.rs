@@ -14,29 +14,6 @@ const HEAD: &str = include_str!("../templates/head.c");
 const RUN: &str = include_str!("../templates/run.c");
 const ADVANCE: &str = include_str!("../templates/advance.c");
 const MAIN: &str = include_str!("../templates/main.c");
-/// The additional data of a run with events.
-const RUN_WITH_EVENTS: &str = "    \
-    /* How often each event has occurred, whether one is lost, and on which sides of 0 their functions are. */
-    long occurred[MODEL_EVENTS];
-    int is_lost, has_met[MODEL_EVENTS];
-    real sides[MODEL_EVENTS];
-";
-/// The functions that the header declares where there are events.
-const EVENTS: &str = "
-/* The functions of the events and sections, which occur where these pass 0: with a direction of 1 upwards, of -1 downwards. */
-void model_events(const model_system *system, const real *x, real *result);
-extern const int model_event_direction[];
-/* The number of the occurrence that ends a run, 0 for none. */
-extern const long model_event_last[];
-/* Whether the condition of an event holds at x. */
-int model_event_counts(const model_system *system, const real *x, int event);
-/* Puts the state after an event into x; returns whether the event changes it. */
-int model_reset(const model_system *system, int event, real *x);
-/* For those who make steps of their own: marks the events that have occurred since states were last noticed, and returns whether there are. */
-int model_notice_events(model_run *run, const real *x, int *met);
-/* Counts the events that are marked, and does what they do. Returns the first of them. */
-int model_take_events(model_run *run, real *x, const int *met);
-";
 const CMAKE: &str = include_str!("../templates/CMakeLists.txt");
 
 /// The most entries of the state for each integral with which runs project states by default.
@@ -64,6 +41,11 @@ impl Export<'_> {
         [file("h", self.filled(HEADER, &header)), file("c", self.filled(&source, &self.sizes()))]
     }
 
+    /// The number of entries of inputs that have laws.
+    pub(crate) fn laws(&self) -> usize {
+        self.inputs - self.model.derivation.open_inputs().count()
+    }
+
     /// The place of the time in the state, if it is there.
     fn clock(&self) -> Option<usize> {
         let symbols = &self.model.derivation.symbols;
@@ -89,6 +71,9 @@ impl Export<'_> {
             ("events", self.model.scenery.events.len()),
             ("event_room", self.model.scenery.events.len().max(1)),
             ("laws", self.laws()),
+            ("followed", if self.model.sampling.is_some() { 0 } else { self.laws() }),
+            ("sampled", usize::from(self.model.sampling.is_some())),
+            ("delay", self.model.sampling.as_ref().map_or(0, |(_, delay)| *delay)),
             ("prepared", programs.prepare.outputs.len().max(1)),
             ("change_room", programs.prepare_direction.outputs.len().max(1)),
             ("state_room", states.max(1)),
@@ -121,15 +106,7 @@ impl Export<'_> {
             members => members.iter().map(|member| format!("    real {member};\n")).collect(),
         };
         let indices = self.indices();
-        let (has_laws, has_events) = (self.laws() > 0, !self.model.scenery.events.is_empty());
-        let given = "    /* Whether an input is as it was set, and does not follow its law. */\n    int is_given[MODEL_INPUTS];\n";
-        let system = [(has_laws, given), (has_events, "    model_parameters parameters;\n")];
-        let system = system.into_iter().filter(|(has, _)| *has).map(|(_, member)| member).collect();
-        let (run, functions_of_events) = if has_events { (RUN_WITH_EVENTS, EVENTS) } else { ("", "") };
         vec![
-            ("system_members", system),
-            ("run_members", run.to_owned()),
-            ("of_events", functions_of_events.to_owned()),
             ("about", about.replace("*/", "* /")),
             ("missing", missing),
             ("members", members),
@@ -163,20 +140,22 @@ impl Export<'_> {
     /// The functions that compute numbers from parameters alone.
     fn prepared(&self) -> String {
         let programs = &self.model.programs;
-        let body = |program: &Program, to: &str| {
+        let body = |program: &Program, to: &dyn Fn(usize) -> String| {
             let results: Vec<_> =
-                program.outputs.iter().enumerate().map(|(place, value)| (format!("{to}[{place}]"), *value)).collect();
+                program.outputs.iter().enumerate().map(|(place, value)| (to(place), *value)).collect();
             statements(program, Host { places: &self.places, law: Law::None, takes_state_direction: false }, &results)
         };
         let [prepare, direction, normalisation] = [
-            body(&programs.prepare, "system->c"),
-            body(&programs.prepare_direction, "direction->c"),
-            body(&programs.normalisation, "result"),
+            body(&programs.prepare, &|place| format!("system->c[{place}]")),
+            body(&programs.prepare_direction, &|place| format!("direction->c[{place}]")),
+            body(&programs.normalisation, &|place| format!("result[{place}]")),
         ];
-        let kept = if self.model.scenery.events.is_empty() { "" } else { "    system->parameters = *parameters;\n" };
+        let sampling = self.model.sampling.as_ref();
+        let period = sampling.map_or(String::new(), |(period, _)| body(period, &|_| "system->period".to_owned()));
         format!(
             "\nvoid model_prepare(const model_parameters *parameters, model_system *system)\n{{\n    (void)parameters;\n    \
-             memset(system, 0, sizeof *system);\n{kept}{prepare}}}\n\n\
+             memset(system, 0, sizeof *system);\n#if @events@\n    system->parameters = *parameters;\n#endif\n{prepare}\
+             #if @sampled@\n    {{\n{period}    }}\n#endif\n}}\n\n\
              void model_prepare_direction(\n    const model_parameters *parameters, const model_system *system, model_direction *direction)\n{{\n    \
              (void)parameters;\n    (void)system;\n    (void)direction;\n{direction}}}\n\n\
              void model_normalisation(const model_system *system, real *result)\n{{\n    (void)system;\n    \

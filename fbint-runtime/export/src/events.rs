@@ -9,12 +9,6 @@ use crate::Export;
 use crate::body::{Host, Law, statements};
 
 impl Export<'_> {
-    /// The number of entries of inputs that follow laws. Laws that are sampled are a function alone.
-    pub(crate) fn laws(&self) -> usize {
-        let is_sampled = self.model.sampling.is_some();
-        if is_sampled { 0 } else { self.inputs - self.model.derivation.open_inputs().count() }
-    }
-
     /// Tables and functions of the events; nothing where there are none.
     pub(crate) fn of_events(&self) -> String {
         let events = &self.model.scenery.events;

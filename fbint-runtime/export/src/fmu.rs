@@ -154,9 +154,13 @@ impl Export<'_> {
         let (is_two, name) = (version == Version::Two, escaped(&self.model.name));
         let (number, key, states) =
             if is_two { ("2.0", "guid", "FMUstate") } else { ("3.0", "instantiationToken", "FMUState") };
-        let derivatives = if is_two { "providesDirectionalDerivative" } else { "providesDirectionalDerivatives" };
+        let derivatives = if is_two {
+            "providesDirectionalDerivative=\"true\""
+        } else {
+            "providesDirectionalDerivatives=\"true\" providesAdjointDerivatives=\"true\""
+        };
         let common = format!(
-            "modelIdentifier=\"{}\" canGetAndSet{states}=\"true\" canSerialize{states}=\"true\" {derivatives}=\"true\"",
+            "modelIdentifier=\"{}\" canGetAndSet{states}=\"true\" canSerialize{states}=\"true\" {derivatives}",
             self.prefix
         );
         let sources = if is_two { self.source_files() } else { String::new() };

@@ -90,10 +90,6 @@ impl<'m> Export<'m> {
                 "CasADi has no laws of inputs: all are inputs there. In C and FMUs they follow their laws unless they are given.",
             ),
             (
-                self.model.sampling.is_some(),
-                "Its inputs do not follow their laws, which are sampled: set them at each sample, in C by the function `law`.",
-            ),
-            (
                 !self.model.switches.is_empty(),
                 "Its steps do not end where its field switches, as the steps of a run do.",
             ),
@@ -135,13 +131,41 @@ impl<'m> Export<'m> {
         (0..self.integrals).map(|place| &self.model.derivation.integrals[IntegralId::at(place)])
     }
 
-    /// A template with the names of this model, and with a value for each `@name@`.
+    /// A template with the names of this model, and with a value for each `@name@`. Lines between `#if @name@` and `#endif` are left out if
+    /// the value is 0, with those two if it is not.
     fn filled(&self, template: &str, values: &[(&str, String)]) -> String {
-        let mut text = Cow::Borrowed(template);
+        let mut text: Cow<'_, str> = chosen(template, values).into();
         for (name, value) in values {
             text = text.replace(&format!("@{name}@"), value).into();
         }
         text.replace("model_", &format!("{}_", self.prefix))
             .replace("MODEL_", &format!("{}_", self.prefix.to_uppercase()))
     }
+}
+
+/// The lines of a template whose conditions hold.
+fn chosen(template: &str, values: &[(&str, String)]) -> String {
+    let condition = |line: &str| -> Option<bool> {
+        let name = line.strip_prefix("#if @")?.strip_suffix('@')?;
+        values.iter().find(|(own, _)| *own == name).map(|(_, value)| value != "0")
+    };
+    // Conditions of the preprocessor are left to it.
+    let (mut open, mut text) = (Vec::new(), String::new());
+    for line in template.lines() {
+        let own = open.last().copied().flatten();
+        let is_condition = match line {
+            "#else" => own.map(|holds: bool| *open.last_mut().expect("a condition is open") = Some(!holds)).is_some(),
+            "#endif" => open.pop().flatten().is_some(),
+            _ if line.starts_with("#if") => {
+                open.push(condition(line));
+                open.last().copied().flatten().is_some()
+            }
+            _ => false,
+        };
+        if !is_condition && open.iter().flatten().all(|holds| *holds) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text
 }

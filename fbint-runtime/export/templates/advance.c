@@ -332,9 +332,21 @@ int model_take_events(model_run *run, real *x, const int *met)
 
 int model_advance(model_run *run, model_stepper *step, real *x, real *time, real h, real end)
 {
-    const model_run begun = *run;
+    model_run begun;
     real start[@state_room@], next = end;
     int event = MODEL_NO_EVENT;
+#if @sampled@
+    if (!(run->system.period > R(0.0))) {
+        return MODEL_FAILED;
+    }
+    (void)model_sample_laws(run, x, *time);
+    if (run->samples.next < end - FBINT_DUE * run->system.period) {
+        end = run->samples.next;
+        next = end;
+        h = end - *time;
+    }
+#endif
+    begun = *run;
     memcpy(start, x, sizeof start);
     for (;;) {
         if (run->tolerance > R(0.0) && run->size > R(0.0) && run->size < h) {

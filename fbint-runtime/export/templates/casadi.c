@@ -1,8 +1,8 @@
 /* written by fbint @version@
  *
  * Functions that `casadi.external` loads from a library: `f` gives the rates of x from x, u and p, `g` the outputs and `F` the integrals.
- * There are their Jacobians, products with them from either side, and
- * derivatives of the latter, which Hessians are made of. */
+ * There are their Jacobians, products with them from either side, and derivatives of the latter, which Hessians are made of. acados takes
+ * `f` as `expl_ode_fun`, and `expl_vde_forw`. */
 #include <math.h>
 #include <string.h>
 
@@ -310,6 +310,60 @@ static void change_of_adjoint(const casadi_real **arg, adjoint *source, int coun
 BOTH(f, MODEL_STATES, @state_room@, model_vector_field)
 BOTH(g, MODEL_OUTPUTS, @output_room@, model_outputs)
 BOTH(F, MODEL_INTEGRALS, @integral_room@, model_integrals)
+
+/* What explicit integrators of acados call, of x, Sx, Su, u and p: the rates of x and of Sx and Su, its derivatives by its start and by u. */
+static const casadi_int Sx_sparsity[3] = { MODEL_STATES, MODEL_STATES, 1 };
+static const casadi_int Su_sparsity[3] = { MODEL_STATES, MODEL_INPUTS, 1 };
+
+/* The Jacobian by x times columns, and where these are by u, the Jacobian by u. */
+static void rates_of_columns(const real *jacobian, const casadi_real *columns, int count, int is_by_input, casadi_real *rates)
+{
+    int i, column;
+    memset(rates, 0, (size_t)(MODEL_STATES * count) * sizeof *rates);
+    for (i = 0; i < MODEL_VECTOR_FIELD_DERIVATIVES; ++i) {
+        casadi_real *const row = rates + model_vector_field_derivatives_rows[i];
+        const int by = model_vector_field_derivatives_columns[i], input = by - MODEL_STATES - MODEL_PARAMETERS;
+        for (column = 0; columns != 0 && by < MODEL_STATES && column < count; ++column) {
+            row[column * MODEL_STATES] += jacobian[i] * columns[column * MODEL_STATES + by];
+        }
+        if (is_by_input && input >= 0) {
+            row[input * MODEL_STATES] += jacobian[i];
+        }
+    }
+}
+
+CASADI_EXPORT int expl_vde_forw(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem)
+{
+    const casadi_real *own[3];
+    real result[@state_room@], jacobian[MODEL_VECTOR_FIELD_DERIVATIVES + 1];
+    given given;
+    (void)iw, (void)w, (void)mem;
+    own[0] = arg[0];
+    own[1] = arg[3];
+    own[2] = arg[4];
+    prepare(&given, own);
+    model_vector_field(&given.system, given.x, result);
+    put(result, res[0], MODEL_STATES);
+    model_vector_field_derivatives(&given.system, given.x, jacobian);
+    if (res[1] != 0) {
+        rates_of_columns(jacobian, arg[1], MODEL_STATES, 0, res[1]);
+    }
+    if (res[2] != 0) {
+        rates_of_columns(jacobian, arg[2], MODEL_INPUTS, 1, res[2]);
+    }
+    return 0;
+}
+WORK(expl_vde_forw, 5, 3)
+
+CASADI_EXPORT const casadi_int *expl_vde_forw_sparsity_in(casadi_int place)
+{
+    return place == 1 ? Sx_sparsity : place == 2 ? Su_sparsity : input_sparsity(place == 0 ? 0 : place - 2);
+}
+
+CASADI_EXPORT const casadi_int *expl_vde_forw_sparsity_out(casadi_int place)
+{
+    return place == 0 ? x_sparsity : place == 1 ? Sx_sparsity : place == 2 ? Su_sparsity : 0;
+}
 
 #ifdef __cplusplus
 }

@@ -87,6 +87,7 @@ EXPORT fmi2Status fmi2NewDiscreteStates(fmi2Instance component, fmi2EventInfo *i
     memset(info, 0, sizeof *info);
     info->valuesOfContinuousStatesChanged = state_take(NOW);
     info->terminateSimulation = NOW->run.is_over;
+    info->nextEventTimeDefined = state_has_next(NOW, &info->nextEventTime);
     return OK;
 }
 

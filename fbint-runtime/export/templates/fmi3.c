@@ -100,11 +100,77 @@ EXPORT fmi3Status fmi3GetDirectionalDerivative(fmi3Instance component, const uin
     return STATUS(state_direction(NOW, unknowns, unknown_count, knowns, known_count, seed, change));
 }
 
+static void add_gradient(const real *part, model_direction *gradient)
+{
+    int i;
+    for (i = 0; i < MODEL_STATES; ++i) {
+        gradient->x[i] += part[i];
+    }
+    for (i = 0; i < MODEL_PARAMETERS; ++i) {
+        gradient->p[i] += part[MODEL_STATES + i];
+    }
+    for (i = 0; i < MODEL_INPUTS; ++i) {
+        gradient->u[i] += part[MODEL_STATES + MODEL_PARAMETERS + i];
+    }
+}
+
+/* The derivatives of a sum of unknowns by knowns; the seeds are the weights of the unknowns. */
+static int state_adjoint(state *now, const uint32_t *of, size_t unknown_count, const uint32_t *by, size_t known_count,
+    const double *seed, double *derivatives)
+{
+    const model_system *const system = state_refresh(now);
+    real part[@unknown_room@];
+    unknowns weights;
+    model_direction gradient;
+    size_t i;
+    memset(&weights, 0, sizeof weights);
+    memset(&gradient, 0, sizeof gradient);
+    for (i = 0; i < unknown_count; ++i) {
+        real *const unknown = of_unknown(&weights, of[i]);
+        if (unknown == NULL) {
+            return 0;
+        }
+        *unknown = (real)seed[i];
+    }
+    model_vector_field_adjoint(system, now->x, weights.rates, part);
+    add_gradient(part, &gradient);
+    model_outputs_adjoint(system, now->x, weights.outputs, part);
+    add_gradient(part, &gradient);
+    model_integrals_adjoint(system, now->x, weights.integrals, part);
+    add_gradient(part, &gradient);
+#if @followed@
+    {
+        real by_law[@input_room@];
+        for (i = 0; i < MODEL_INPUTS; ++i) {
+            by_law[i] = system->is_given[i] ? 0 : gradient.u[i];
+            gradient.u[i] -= by_law[i];
+        }
+        model_law_adjoint(system, now->x, by_law, part);
+        add_gradient(part, &gradient);
+    }
+#endif
+    for (i = 0; i < known_count; ++i) {
+        const real *const known = of_known(&gradient, by[i]);
+        if (known == NULL) {
+            return 0;
+        }
+        derivatives[i] = *known;
+    }
+    return 1;
+}
+
+EXPORT fmi3Status fmi3GetAdjointDerivative(fmi3Instance component, const uint32_t *unknowns, size_t unknown_count,
+    const uint32_t *knowns, size_t known_count, const double *seed, size_t seed_count, double *values, size_t value_count)
+{
+    return STATUS(state_adjoint(NOW, unknowns, unknown_count, knowns, known_count, seed, values));
+}
+
 EXPORT fmi3Status fmi3UpdateDiscreteStates(fmi3Instance component, bool *again, bool *ends, bool *nominals, bool *values,
     bool *has_next, double *next)
 {
-    *again = *nominals = *has_next = false;
+    *again = *nominals = false;
     *values = state_take(NOW) != 0;
+    *has_next = state_has_next(NOW, next) != 0;
     *ends = NOW->run.is_over != 0;
     return OK;
 }
@@ -134,8 +200,6 @@ EXPORT fmi3Status fmi3DoStep(fmi3Instance component, double time, double length,
 NONE(fmi3GetNumberOfVariableDependencies, fmi3Instance component, uint32_t reference, size_t *count)
 NONE(fmi3GetVariableDependencies, fmi3Instance component, uint32_t reference, size_t *elements, uint32_t *independents,
     size_t *more, int *kinds, size_t count)
-NONE(fmi3GetAdjointDerivative, REFERENCES, const uint32_t *knowns, size_t known_count, const double *seed, size_t seed_count,
-    double *values, size_t value_count)
 NONE(fmi3GetIntervalDecimal, REFERENCES, double *intervals, int *qualifiers)
 NONE(fmi3GetIntervalFraction, REFERENCES, uint64_t *counters, uint64_t *resolutions, int *qualifiers)
 NONE(fmi3GetShiftDecimal, REFERENCES, double *shifts)

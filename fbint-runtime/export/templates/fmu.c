@@ -93,6 +93,11 @@ static int state_begin(state *now)
     if (now->is_running) {
         return 1;
     }
+#if @sampled@
+    if (!(system.period > 0)) {
+        return 0;
+    }
+#endif
     if (model_onto_constraints(&system, now->x) != 0) {
         return 0;
     }
@@ -103,6 +108,10 @@ static int state_begin(state *now)
     }
 #if @events@
     memcpy(now->run.occurred, before.occurred, sizeof before.occurred);
+#endif
+#if @sampled@
+    now->run.samples = before.samples;
+    (void)model_sample_laws(&now->run, now->x, now->time);
 #endif
     now->run.is_over = before.is_over;
     now->run.tolerance = now->tolerance;
@@ -132,40 +141,45 @@ static int references_below(uint32_t reference)
     return reference > VR_TOLERANCE ? VR_TOLERANCE + 1 : (int)reference;
 }
 
+/* What depends on the state and the inputs, and has derivatives. */
+typedef struct unknowns {
+    real rates[@state_room@], outputs[@output_room@], integrals[@integral_room@];
+} unknowns;
+
+static real *of_unknown(unknowns *lists, uint32_t reference)
+{
+    const int vr = references_below(reference);
+    return vr < VR_DERIVATIVE || vr >= VR_EVENT ? NULL
+        : vr < VR_PARAMETER ? &lists->rates[vr - VR_DERIVATIVE]
+        : vr >= VR_INTEGRAL ? &lists->integrals[vr - VR_INTEGRAL]
+        : vr >= VR_OUTPUT ? &lists->outputs[vr - VR_OUTPUT] : NULL;
+}
+
 static int state_get(state *now, const uint32_t *references, size_t count, double *values)
 {
-    real rates[@state_room@], outputs[@output_room@], integrals[@integral_room@];
     const model_system *const system = state_refresh(now);
-    int has_rates = 0, has_outputs = 0, has_integrals = 0;
+    unknowns lists;
+    int is_computed = 0;
     size_t i;
     for (i = 0; i < count; ++i) {
         const int vr = references_below(references[i]);
-        if (vr < VR_STATE) {
+        const real *const unknown = of_unknown(&lists, references[i]);
+        if (unknown != NULL) {
+            if (!is_computed) {
+                model_vector_field(system, now->x, lists.rates);
+                model_outputs(system, now->x, lists.outputs);
+                model_integrals(system, now->x, lists.integrals);
+                is_computed = 1;
+            }
+            values[i] = *unknown;
+        } else if (vr < VR_STATE) {
             values[i] = now->time;
         } else if (vr < VR_DERIVATIVE) {
             values[i] = now->x[vr - VR_STATE];
-        } else if (vr < VR_PARAMETER) {
-            if (!has_rates) {
-                model_vector_field(system, now->x, rates);
-                has_rates = 1;
-            }
-            values[i] = rates[vr - VR_DERIVATIVE];
         } else if (vr < VR_INPUT) {
             values[i] = now->p[vr - VR_PARAMETER];
         } else if (vr < VR_OUTPUT) {
             values[i] = system->u[vr - VR_INPUT];
-        } else if (vr < VR_INTEGRAL) {
-            if (!has_outputs) {
-                model_outputs(system, now->x, outputs);
-                has_outputs = 1;
-            }
-            values[i] = outputs[vr - VR_OUTPUT];
-        } else if (vr < VR_EVENT) {
-            if (!has_integrals) {
-                model_integrals(system, now->x, integrals);
-                has_integrals = 1;
-            }
-            values[i] = integrals[vr - VR_INTEGRAL];
         } else if (vr < VR_STEP) {
             values[i] = state_event(now, vr - VR_EVENT);
         } else if (vr <= VR_TOLERANCE) {
@@ -242,95 +256,84 @@ static int state_notice(state *now)
 #endif
 }
 
-/* Does what the events do that have occurred; returns whether there are any. */
+/* Does what the events do that have occurred, and takes a sample of laws that is due. Returns whether there are events. */
 static int state_take(state *now)
 {
-#if @events@
     const int any = state_notice(now);
+#if @events@
     if (any) {
         (void)model_take_events(&now->run, now->x, now->met);
         memset(now->met, 0, sizeof now->met);
     }
+#endif
+#if @sampled@
+    if (state_begin(now)) {
+        (void)model_sample_laws(&now->run, now->x, now->time);
+    }
+#endif
     return any;
+}
+
+/* Puts the time of the next sample of laws into `next`; returns whether there is one. */
+static int state_has_next(const state *now, double *next)
+{
+#if @sampled@
+    *next = now->run.samples.next;
+    return now->is_running;
 #else
-    return state_notice(now);
+    (void)now, (void)next;
+    return 0;
 #endif
 }
 
-#if @laws@
-/* Adds the change of inputs by their laws: a central difference along the direction. */
-static void state_follow_direction(state *now, model_direction *direction)
+/* The number of a known, by which derivatives are taken. */
+static real *of_known(model_direction *direction, uint32_t reference)
 {
-    real fastest = 0, u[2][@input_room@];
-    int i, side;
-    for (i = 0; i < MODEL_STATES; ++i) {
-        const real speed = (real)fabs(direction->x[i]) / (1 + (real)fabs(now->x[i]));
-        fastest = speed > fastest ? speed : fastest;
-    }
-    for (i = 0; i < MODEL_PARAMETERS; ++i) {
-        const real speed = (real)fabs(direction->p[i]) / (1 + (real)fabs(now->p[i]));
-        fastest = speed > fastest ? speed : fastest;
-    }
-    for (side = 0; side < 2 && fastest > 0; ++side) {
-        const real way = (side == 0 ? -(real)1e-6 : (real)1e-6) / fastest;
-        state moved = *now;
-        for (i = 0; i < MODEL_STATES; ++i) {
-            moved.x[i] += way * direction->x[i];
-        }
-        for (i = 0; i < MODEL_PARAMETERS; ++i) {
-            moved.p[i] += way * direction->p[i];
-        }
-        moved.is_stale = 1;
-        memcpy(u[side], state_refresh(&moved)->u, sizeof u[side]);
-    }
-    for (i = 0; i < MODEL_INPUTS && fastest > 0; ++i) {
-        direction->u[i] += (u[1][i] - u[0][i]) * fastest / (real)2e-6;
-    }
+    const int vr = references_below(reference);
+    return vr < VR_STATE || vr >= VR_OUTPUT ? NULL
+        : vr < VR_DERIVATIVE ? &direction->x[vr - VR_STATE]
+        : vr >= VR_INPUT ? &direction->u[vr - VR_INPUT]
+        : vr >= VR_PARAMETER ? &direction->p[vr - VR_PARAMETER] : NULL;
 }
-#endif
 
-/* The change of unknowns, which are derivatives, outputs or integrals, along a change of knowns. */
-static int state_direction(state *now, const uint32_t *unknowns, size_t unknown_count, const uint32_t *knowns,
-    size_t known_count, const double *seed, double *change)
+/* The change of unknowns along a change of knowns. */
+static int state_direction(state *now, const uint32_t *of, size_t unknown_count, const uint32_t *by, size_t known_count,
+    const double *seed, double *change)
 {
-    real values[@most_room@], rates[@state_room@], outputs[@output_room@], integrals[@integral_room@];
+    const model_system *const system = state_refresh(now);
+    real values[@most_room@];
+    unknowns changes;
     model_direction direction;
     model_parameters parameters;
-    const model_system *system;
     size_t i;
     memset(&direction, 0, sizeof direction);
     for (i = 0; i < known_count; ++i) {
-        const int vr = references_below(knowns[i]);
-        if (vr >= VR_STATE && vr < VR_DERIVATIVE) {
-            direction.x[vr - VR_STATE] = (real)seed[i];
-        } else if (vr >= VR_PARAMETER && vr < VR_INPUT) {
-            direction.p[vr - VR_PARAMETER] = (real)seed[i];
-        } else if (vr >= VR_INPUT && vr < VR_OUTPUT) {
-            direction.u[vr - VR_INPUT] = (real)seed[i];
-        } else {
+        real *const known = of_known(&direction, by[i]);
+        if (known == NULL) {
             return 0;
         }
+        *known = (real)seed[i];
     }
-    system = state_refresh(now);
-#if @laws@
-    state_follow_direction(now, &direction);
-#endif
     memcpy(&parameters, now->p, MODEL_PARAMETERS * sizeof(real));
     model_prepare_direction(&parameters, system, &direction);
-    model_vector_field_tangent(system, now->x, &direction, values, rates);
-    model_outputs_tangent(system, now->x, &direction, values, outputs);
-    model_integrals_tangent(system, now->x, &direction, values, integrals);
+#if @followed@
+    {
+        real u[@input_room@];
+        model_law_tangent(system, now->x, &direction, values, u);
+        for (i = 0; i < MODEL_INPUTS; ++i) {
+            direction.u[i] = system->is_given[i] ? direction.u[i] : u[i];
+        }
+    }
+#endif
+    model_vector_field_tangent(system, now->x, &direction, values, changes.rates);
+    model_outputs_tangent(system, now->x, &direction, values, changes.outputs);
+    model_integrals_tangent(system, now->x, &direction, values, changes.integrals);
     for (i = 0; i < unknown_count; ++i) {
-        const int vr = references_below(unknowns[i]);
-        if (vr >= VR_DERIVATIVE && vr < VR_PARAMETER) {
-            change[i] = rates[vr - VR_DERIVATIVE];
-        } else if (vr >= VR_OUTPUT && vr < VR_INTEGRAL) {
-            change[i] = outputs[vr - VR_OUTPUT];
-        } else if (vr >= VR_INTEGRAL && vr < VR_EVENT) {
-            change[i] = integrals[vr - VR_INTEGRAL];
-        } else {
+        const real *const unknown = of_unknown(&changes, of[i]);
+        if (unknown == NULL) {
             return 0;
         }
+        change[i] = *unknown;
     }
     return 1;
 }

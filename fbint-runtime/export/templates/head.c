@@ -22,6 +22,7 @@
 #else
 #define FBINT_FUNCTION(name) name
 #endif
+#define FBINT_FLOOR(x) FBINT_FUNCTION(floor)(x)
 #define FBINT_SQRT(x) FBINT_FUNCTION(sqrt)(x)
 #define FBINT_FABS(x) FBINT_FUNCTION(fabs)(x)
 #define FBINT_SIN(x) FBINT_FUNCTION(sin)(x)

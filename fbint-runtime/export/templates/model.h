@@ -33,6 +33,8 @@ enum {
     MODEL_OUTPUTS = @outputs@,
     MODEL_INTEGRALS = @integrals@,
     MODEL_EVENTS = @events@,
+    /* By how many samples laws of inputs are delayed, if they are sampled. */
+    MODEL_DELAY = @delay@,
     /* Whether runs project states unless something else is chosen, and the entry of the state that is the time, if there is one. */
     MODEL_PROJECTS = @projects@,
     MODEL_CLOCK = @clock@
@@ -54,7 +56,18 @@ typedef struct model_parameters {
 typedef struct model_system {
     real c[@prepared@];
     real u[@input_room@];
-@system_members@} model_system;
+#if @laws@
+    /* Whether an input is as it was set, and does not follow its law. */
+    int is_given[MODEL_INPUTS];
+#endif
+#if @sampled@
+    /* The time between two samples of the laws. */
+    real period;
+#endif
+#if @events@
+    model_parameters parameters;
+#endif
+} model_system;
 
 /* A change of every unknown, with the change of what depends on parameters alone. */
 typedef struct model_direction {
@@ -77,8 +90,8 @@ void model_prepare_direction(
  * F / scale - offset, so that its target is divided in the same way, and its gain is multiplied by factor and scale. */
 void model_normalisation(const model_system *system, real *result);
 @functions@
-/* Sets the inputs that have laws to their values at x, but for those whose `is_given` is set. Every stage of a step does so; whoever calls
- * the functions above does it first. */
+/* Sets the inputs that have laws to their values at x, but for those whose `is_given` is set, unless the laws are sampled. Every stage of a
+ * step does so; whoever calls the functions above does it first. */
 void model_follow_laws(model_system *system, const real *x);
 /* Moves x onto the constraints, by a short way. Returns 1 where it does not get there. */
 int model_onto_constraints(const model_system *system, real *x);
@@ -95,7 +108,21 @@ typedef struct model_run {
     /* For `model_step_dop853`: the tolerance, relative to the size of each variable, the error of the last step in units of it, the size of
      * the next step, and the sizes of variables. */
     real tolerance, error, size, sizes[@state_room@];
-@run_members@} model_run;
+#if @events@
+    /* How often each event has occurred, whether one is lost, and on which sides of 0 their functions are. */
+    long occurred[MODEL_EVENTS];
+    int is_lost, has_met[MODEL_EVENTS];
+    real sides[MODEL_EVENTS];
+#endif
+#if @sampled@
+    /* When the next sample of laws is due, how many there were, and the last states, the first of which gives the inputs. */
+    struct {
+        real next, states[MODEL_DELAY + 1][@state_room@];
+        int count;
+    } samples;
+    real own_noise[@integral_room@];
+#endif
+} model_run;
 
 /* Begins a run from x, whose integrals are kept: constraints at 0, which x must satisfy, and the energy and invariants at their values. The
  * inputs of the system are those of every step until `run->system.u` changes; then `run->has_derivative` is set to 0. */
@@ -113,11 +140,32 @@ int model_step_rk4(model_run *run, real *x, real h, real time);
 int model_step_dop853(model_run *run, real *x, real h, real time);
 
 enum { MODEL_NO_EVENT = -1, MODEL_FAILED = -2 };
-/* A step of size h, from *time to `end`, or a shorter one: of `model_step_dop853`, where `run->tolerance` says how long it may be, and to
- * the first event in it. Sets *time. Returns the event that ended the step, after its reset and with the run's `is_over` set where the event
+/* A step of size h, from *time to `end`, or a shorter one: of `model_step_dop853`, where `run->tolerance` says how long it may be, to the
+ * next sample of the laws of inputs, and to the first event in it. Sets *time. Returns the event that ended the step, after its reset and with the run's `is_over` set where the event
  * ends the run; else MODEL_NO_EVENT, or MODEL_FAILED where no step is short enough, or a reset leads nowhere. */
 int model_advance(model_run *run, model_stepper *step, real *x, real *time, real h, real end);
-@of_events@
+#if @sampled@
+
+/* For those who make steps of their own: takes a sample of the laws if one is due at this time, and returns whether it is. The inputs hold
+ * until `run->samples.next`, where a step has to end. */
+int model_sample_laws(model_run *run, const real *x, real time);
+#endif
+#if @events@
+
+/* The functions of the events and sections, which occur where these pass 0: with a direction of 1 upwards, of -1 downwards. */
+void model_events(const model_system *system, const real *x, real *result);
+extern const int model_event_direction[];
+/* The number of the occurrence that ends a run, 0 for none. */
+extern const long model_event_last[];
+/* Whether the condition of an event holds at x. */
+int model_event_counts(const model_system *system, const real *x, int event);
+/* Puts the state after an event into x; returns whether the event changes it. */
+int model_reset(const model_system *system, int event, real *x);
+/* For those who make steps of their own: marks the events that have occurred since states were last noticed, and returns whether there are. */
+int model_notice_events(model_run *run, const real *x, int *met);
+/* Counts the events that are marked, and does what they do. Returns the first of them. */
+int model_take_events(model_run *run, real *x, const int *met);
+#endif
 #ifdef __cplusplus
 }
 #endif

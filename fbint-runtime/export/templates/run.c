@@ -6,11 +6,13 @@
 #define FBINT_LEAST_NOISE R(1e-30)
 #define FBINT_UNBOUNDED R(1e30)
 #define FBINT_ROOT R(1.0 / (1 << 12))
+#define FBINT_DUE R(1e-4)
 #else
 #define FBINT_EPSILON DBL_EPSILON
 #define FBINT_LEAST_NOISE 1e-140
 #define FBINT_UNBOUNDED 1e150
 #define FBINT_ROOT R(1.0 / (1 << 26))
+#define FBINT_DUE 1e-9
 #endif
 #define FBINT_SAMPLES 4
 #define FBINT_SPIKE R(1e4)
@@ -57,7 +59,7 @@ static void model_set_clock(real *x, real time)
 
 void model_follow_laws(model_system *system, const real *x)
 {
-#if @laws@
+#if @followed@
     real u[@input_room@];
     int i;
     model_law(system, x, u);
@@ -186,7 +188,37 @@ static void model_keep(model_run *run, const real *x)
         model_noise_of_integrals(&run->system, x, run->targets, run->noise);
         model_noise_by_field(run, x);
     }
+#if @sampled@
+    memcpy(run->own_noise, run->noise, sizeof run->noise);
+#endif
 }
+
+#if @sampled@
+int model_sample_laws(model_run *run, const real *x, real time)
+{
+    real (*const states)[@state_room@] = run->samples.states;
+    model_system *const system = &run->system;
+    real u[@input_room@];
+    int i;
+    if (run->samples.count > 0 && !(time >= run->samples.next - FBINT_DUE * system->period)) {
+        return 0;
+    }
+    memmove(states[0], states[1], MODEL_DELAY * sizeof states[0]);
+    memcpy(states[MODEL_DELAY], x, MODEL_STATES * sizeof *x);
+    run->samples.count += run->samples.count <= MODEL_DELAY;
+    run->samples.next = (FBINT_FLOOR(time / system->period + FBINT_DUE) + R(1.0)) * system->period;
+    if (run->samples.count > MODEL_DELAY) {
+        model_law(system, states[0], u);
+        for (i = 0; i < MODEL_INPUTS; ++i) {
+            system->u[i] = system->is_given[i] ? system->u[i] : u[i];
+        }
+    }
+    run->has_derivative = 0;
+    memset(run->mean, 0, sizeof run->mean);
+    memcpy(run->noise, run->own_noise, sizeof run->noise);
+    return 1;
+}
+#endif
 
 #if @events@
 /* The event functions at x, with the inputs that follow laws as they are there. */

@@ -68,7 +68,8 @@ impl Case {
 
 /// The package whose derivations a model follows; that of these tests keeps none.
 fn package_of(model: &shipped::Shipped) -> PathBuf {
-    if model.text == LAW { PathBuf::from(env!("CARGO_MANIFEST_DIR")) } else { shipped::package() }
+    let is_own = ["Steered", "Ball", "Sampled"].contains(&&*model.name);
+    if is_own { PathBuf::from(env!("CARGO_MANIFEST_DIR")) } else { shipped::package() }
 }
 
 /// The C compilers that are installed.
@@ -303,12 +304,18 @@ fn compared() -> impl Iterator<Item = Case> {
     shipped::all().into_iter().filter(chosen).map(Case::of)
 }
 
+/// A model of these tests.
+fn own(name: &str, text: &str) -> Case {
+    Case::of(shipped::Shipped { name: name.to_owned(), text: text.to_owned() })
+}
+
 /// C++ converts less than C does, and single precision shows where a number is in double precision by mistake.
 #[test]
 fn sources_are_cpp_and_single_precision() {
     let Some(compiler) = compiler() else { return };
     let warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I."];
-    for case in compared() {
+    let own = [own("Steered", LAW), own("Ball", BALL), own("Sampled", &SAMPLED.replace("LATE", "2"))];
+    for case in own.into_iter().chain(compared()) {
         let folder = tempdir().expect("a folder");
         let models = models_of_package(&case.text.text, &package_of(&case.text)).expect("a model");
         let export = Export::new(&models[0], &case.parameters, &case.start);
@@ -316,10 +323,11 @@ fn sources_are_cpp_and_single_precision() {
             fs::write(folder.path().join(&file.name), file.text).expect("a file");
         }
         let [source, functions] = [".c", "_casadi.c"].map(|ending| format!("{}{ending}", export.prefix()));
+        let [cpp, cpp_functions] = [&source, &functions].map(|file| ["-x", "c++", "-std=c++17", file]);
         let single = ["-std=c99", "-DFBINT_FLOAT", "-Wconversion", "-Wdouble-promotion", &source];
         // As the integers of acados.
         let functions = ["-std=c99", "-Dcasadi_int=int", &functions];
-        for options in [&["-x", "c++", "-std=c++17", &source][..], &single, &functions] {
+        for options in [&cpp[..], &cpp_functions, &single, &functions] {
             run(Command::new(compiler).args(warnings).args(options).current_dir(folder.path()));
         }
     }
@@ -338,8 +346,7 @@ struct Steered { m: f64, g: f64, l: f64, k: f64 }";
 fn c_gives_the_bits_of_rust() {
     let compilers = compilers();
     let Some(first) = compiler() else { return };
-    let steered = shipped::Shipped { name: "Steered".to_owned(), text: LAW.to_owned() };
-    for case in [Case::of(steered)].into_iter().chain(compared()).map(Case::at_a_start) {
+    for case in [own("Steered", LAW)].into_iter().chain(compared()).map(Case::at_a_start) {
         compare(&case, first, &["-O1"], (1e-3, 1000));
         let in_full = is_thorough() && REPRESENTATIVE.contains(&&*case.text.name);
         if in_full || case.text.name == "Steered" {
@@ -362,37 +369,48 @@ pub(crate) const BALL: &str = "
 )]
 struct Ball { m: f64, g: f64, k: f64 }";
 
-/// The program of `main.c` repeats a run with a law and events: its states have the bits of Rust up to the first impact, its events are at
-/// the times at which Rust finds them.
-#[test]
-fn events_are_those_of_rust() {
-    let Some(compiler) = compiler() else { return };
-    let models = fbint_macros_core::text::models(BALL).expect("a model");
-    let (parameters, start) = ([1.0, 9.81, 0.5], [1.0, 0.0, 0.0, 0.0]);
-    let export = Export::new(&models[0], &parameters, &start);
+/// What the program of `main.c` prints for a model: times with states, and events with their times.
+fn printed(text: &str, parameters: &[f64], start: &[f64], arguments: [&str; 2]) -> (Vec<Vec<f64>>, Vec<(String, f64)>) {
+    let models = fbint_macros_core::text::models(text).expect("a model");
+    let export = Export::new(&models[0], parameters, start);
     let folder = tempdir().expect("a folder");
     for file in export.c() {
         fs::write(folder.path().join(&file.name), file.text).expect("a file");
     }
-    let mut compile = Command::new(compiler);
+    let mut compile = Command::new(compiler().expect("a compiler"));
     compile.args(STRICT).args(target()).args(["-g", "-fsanitize=address,undefined"]).current_dir(folder.path());
-    run(compile.args(["-o", "main", "main.c", "ball.c", "-lm"]));
-    let output = Command::new(folder.path().join("main")).args(["0.001", "5000"]).output().expect("a program");
+    run(compile.args(["-o", "main", "main.c", &format!("{}.c", export.prefix()), "-lm"]));
+    let output = Command::new(folder.path().join("main")).args(arguments).output().expect("a program");
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("a text");
-    let rows: Vec<Vec<f64>> = text(&output.stdout)
+    let rows = text(&output.stdout)
         .lines()
         .map(|line| line.split(',').map(|cell| cell.parse().expect("a number")).collect())
         .collect();
-    let events: Vec<(String, f64)> = text(&output.stderr)
+    let events = text(&output.stderr)
         .lines()
-        .map(|line| line.split_once(" at ").expect("an event"))
+        .map(|line| line.split_once(" at ").unwrap_or_else(|| panic!("{line}")))
         .map(|(name, time)| (name.to_owned(), time.parse().expect("a time")))
         .collect();
+    (rows, events)
+}
 
-    let model = fbint_text::models(BALL).expect("a model").remove(0);
-    let settings = Settings { every: Some(0.0), ..Settings::new(Method::Rk4 { h: 1e-3 }, 5.0) };
-    let plan = Plan { is_audited: false, ..Plan::new(settings, Feedback::None) };
-    let run = loaded(&model).run(&start, &plan, None, &mut |_| ControlFlow::Continue(())).expect("a run");
+/// The same run in Rust.
+fn run_of(text: &str, start: &[f64], settings: Settings) -> fbint_catalogue::Run {
+    let model = fbint_text::models(text).expect("a model").remove(0);
+    let plan = Plan { is_audited: false, ..Plan::new(Settings { every: Some(0.0), ..settings }, Feedback::None) };
+    loaded(&model).run(start, &plan, None, &mut |_| ControlFlow::Continue(())).expect("a run")
+}
+
+/// The program of `main.c` repeats a run with a law and events: its states have the bits of Rust up to the first impact, its events are at
+/// the times at which Rust finds them.
+#[test]
+fn events_are_those_of_rust() {
+    if compiler().is_none() {
+        return;
+    }
+    let start = [1.0, 0.0, 0.0, 0.0];
+    let (rows, events) = printed(BALL, &[1.0, 9.81, 0.5], &start, ["0.001", "5000"]);
+    let run = run_of(BALL, &start, Settings::new(Method::Rk4 { h: 1e-3 }, 5.0));
     assert_eq!(events.len(), run.events.len());
     for ((name, time), expected) in events.iter().zip(&run.events) {
         assert_eq!(*name, expected.name);
@@ -405,4 +423,33 @@ fn events_are_those_of_rust() {
     let end = rows.last().expect("a row");
     assert!(end[1..].iter().zip(&run.state).all(|(one, other)| (one - other).abs() < 1e-11), "{end:?} {:?}", run.state);
     assert!((end[0] - run.time).abs() < 1e-12 && rows.len() < 4000);
+}
+
+/// A pendulum on a rod that a digital controller pushes, which sees it late.
+const SAMPLED: &str = "
+#[feedback_system(
+    coordinates(q: [2]), momenta(p: [2]), time(t), hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+    constraint(length = q.norm_squared() - l.powi(2)), force(p = vector![u, v]),
+    input(u = 5 * (3 * t).sin() - k * p[0], v, every = period, delay = LATE),
+    default(m = 1.5, g = 9.81, l = 1, k = 0.5, period = 0.0125), start(q = vector![l, 0], p = vector![0, 0]),
+)]
+struct Sampled { m: f64, g: f64, l: f64, k: f64, period: f64 }";
+
+/// Steps end where samples are due, which is within steps and at their ends.
+#[test]
+fn sampled_laws_are_those_of_rust() {
+    if compiler().is_none() {
+        return;
+    }
+    let start = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    for (late, step) in [("0", 1e-3), ("1", 1e-3), ("3", 0.02)] {
+        let text = SAMPLED.replace("LATE", late);
+        let (rows, _) = printed(&text, &[1.5, 9.81, 1.0, 0.5, 0.0125], &start, [&step.to_string(), "1000"]);
+        let settings = Settings::new(Method::Rk4 { h: step }, 1000.0 * step);
+        let run = run_of(&text, &start, Settings { projection: Some(Projection::default()), ..settings });
+        assert_eq!(rows.len(), run.trajectory.len());
+        for (row, sample) in rows.iter().zip(&run.trajectory) {
+            assert!(row[1..].iter().zip(&sample.state).all(|(one, other)| is_same(*one, *other)), "{row:?} {sample:?}");
+        }
+    }
 }

@@ -14,7 +14,7 @@ use crate::c::{STRICT, compiler, run};
 const PENDULUM: &str = "
 #[feedback_system(
     coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / (2 * m) + g * q[1],
-    constraint(length = q.norm_squared() - l.powi(2)), input(u), force(p = vector![u, 0]),
+    constraint(length = q.norm_squared() - l.powi(2)), input(u, brake = -g * l * p[0]), force(p = vector![u + brake, 0]),
     output(tension = -2 * l * multiplier(length)), derivatives,
 )]
 struct Pendulum { m: f64, g: f64, l: f64 }";
@@ -68,6 +68,7 @@ fn instances_keep_and_restore_their_states() {
         let host = include_str!("host.c").replace("STATE_COUNT", &count.to_string()).replace("STATE_LIST", &list);
         // Behind the time, the states and their derivatives.
         let host = host.replace("LENGTH", &(1 + 2 * count + 2).to_string());
+        let host = host.replace("INTEGRAL_COUNT", &models[0].derivation.integrals.len().to_string());
         fs::write(folder.path().join("host.c"), host.replace("TOKEN", &format!("\"{token}\""))).expect("a file");
         let mut compile = Command::new(compiler);
         compile.args(STRICT).args([number, "-g", "-fsanitize=address,undefined", "-o", "host"]);

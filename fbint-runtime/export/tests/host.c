@@ -45,6 +45,7 @@ int fmi3EnterInitializationMode(void *, bool, double, double, bool, double);
 int fmi3GetFloat64(void *, const uint32_t *, size_t, double *, size_t);
 int fmi3SetFloat64(void *, const uint32_t *, size_t, const double *, size_t);
 int fmi3GetDirectionalDerivative(void *, const uint32_t *, size_t, const uint32_t *, size_t, const double *, size_t, double *, size_t);
+int fmi3GetAdjointDerivative(void *, const uint32_t *, size_t, const uint32_t *, size_t, const double *, size_t, double *, size_t);
 int fmi3DoStep(void *, double, double, bool, bool *, bool *, bool *, double *);
 
 static void *instance_of(const char *token)
@@ -61,6 +62,7 @@ static int made_step(void *made, double time, double length)
 #define GET(made, list, count, values) fmi3GetFloat64(made, list, count, values, count)
 #define SET(made, list, count, values) fmi3SetFloat64(made, list, count, values, count)
 #define DERIVATIVE(made, of, by, seed, value) fmi3GetDirectionalDerivative(made, of, 1, by, 1, seed, 1, value, 1)
+#define ADJOINT(made, of, by, seed, value) fmi3GetAdjointDerivative(made, of, 1, by, 1, seed, 1, value, 1)
 #define STEP(made, time, length) made_step(made, time, length)
 #endif
 void NAME(FreeInstance, FreeInstance)(void *);
@@ -111,25 +113,50 @@ static void same(void *one, void *other, const char *what)
     must(memcmp(x[0], x[1], sizeof x[0]) == 0, what);
 }
 
-static void derivative(void *made)
+/* The value of an unknown where a known is moved. */
+static double moved(void *made, uint32_t unknown, uint32_t known, double distance)
 {
-    const uint32_t rate = STATES[0] + STATE_COUNT;
-    double x, seed = 1, exact, before, after;
-    int i;
-    for (i = 0; i < STATE_COUNT; ++i) {
-        const uint32_t known = STATES[i];
-        must(DERIVATIVE(made, &rate, &known, &seed, &exact) == 0, "a directional derivative");
-        GET(made, &known, 1, &x);
-        x += 1e-6;
-        SET(made, &known, 1, &x);
-        GET(made, &rate, 1, &after);
-        x -= 2e-6;
-        SET(made, &known, 1, &x);
-        GET(made, &rate, 1, &before);
-        x += 1e-6;
-        SET(made, &known, 1, &x);
-        must(fabs((after - before) / 2e-6 - exact) < 1e-6 * (1 + fabs(exact)), "it is that of differences");
+    double before, there, value;
+    GET(made, &known, 1, &before);
+    there = before + distance;
+    SET(made, &known, 1, &there);
+    GET(made, &unknown, 1, &value);
+    SET(made, &known, 1, &before);
+    return value;
+}
+
+static void derivative(void *made, uint32_t unknown, uint32_t known)
+{
+    const double seed = 1, h = 1e-5;
+    double exact, of_differences;
+    must(DERIVATIVE(made, &unknown, &known, &seed, &exact) == 0, "a directional derivative");
+    of_differences = (moved(made, unknown, known, h) - moved(made, unknown, known, -h)) / (2 * h);
+    must(fabs(of_differences - exact) < 1e-7 * (1 + fabs(exact)), "it is that of differences");
+#if FMI == 3
+    {
+        double adjoint;
+        must(ADJOINT(made, &unknown, &known, &seed, &adjoint) == 0, "an adjoint derivative");
+        must(fabs(adjoint - exact) < 1e-13 * (1 + fabs(exact)), "it is the same");
     }
+#endif
+}
+
+/* Of the rates, the output and the integrals by the states, the parameters and the inputs. */
+static void derivatives(void *made, uint32_t inputs)
+{
+    const uint32_t rates = STATES[0] + STATE_COUNT, parameters = rates + STATE_COUNT, input = LENGTH + 1, output = input + 2;
+    const double seed = 1;
+    double value;
+    uint32_t unknown, known;
+    for (unknown = rates; unknown <= output + INTEGRAL_COUNT; ++unknown) {
+        for (known = STATES[0]; (unknown < parameters || unknown >= output) && known < input + inputs; ++known) {
+            if (known < rates || known >= parameters) {
+                derivative(made, unknown, known);
+            }
+        }
+    }
+    must(DERIVATIVE(made, &input, &rates, &seed, &value) != 0, "an input is no unknown");
+    must(DERIVATIVE(made, &rates, &output, &seed, &value) != 0, "an output is no known");
 }
 
 /* A parameter changes, and the start is moved onto the constraint that depends on it. */
@@ -147,7 +174,7 @@ static void longer_rod(void *made)
 int main(void)
 {
     void *one = begun(), *other = begun(), *kept = NULL, *read = NULL;
-    const uint32_t none = 100000;
+    const uint32_t none = 100000, brake = LENGTH + 2;
     byte *bytes;
     size_t size;
     double number;
@@ -166,7 +193,11 @@ int main(void)
     steps(other, 50, 50);
     same(one, other, "a state that was kept goes on as it did");
     must(NAME(FreeFMUstate, FreeFMUState)(one, &kept) == 0 && NAME(FreeFMUstate, FreeFMUState)(one, &read) == 0 && kept == NULL, "states are freed");
-    derivative(one);
+    /* The brake follows its law until it is set. */
+    derivatives(one, 1);
+    number = 0.25;
+    must(SET(one, &brake, 1, &number) == 0, "an input is set");
+    derivatives(one, 2);
     longer_rod(one);
     NAME(Reset, Reset)(one);
     initialise(one);

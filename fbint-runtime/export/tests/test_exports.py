@@ -109,6 +109,37 @@ def test_laws_apply_until_inputs_are_set(fbint, tmp_path, version):
             assert abs(q - (1 - (9.81 - 2.0) * 0.3**2 / 2)) < 1e-4, (kind, given)
 
 
+# A pendulum on a rod that a digital controller pushes, which sees it late.
+SAMPLED = """
+#[feedback_system(
+    coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+    constraint(length = q.norm_squared() - l.powi(2)), force(p = vector![u, 0]),
+    input(u = -k * p[0], every = period, delay = 1),
+    default(m = 1.5, g = 9.81, l = 1, k = 2, period = 0.0125), start(q = vector![l, 0], p = vector![0, 0]),
+)]
+struct Sampled { m: f64, g: f64, l: f64, k: f64, period: f64 }
+"""
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_sampled_laws_are_those_of_runs(fbint, tmp_path, version):
+    fmpy = pytest.importorskip("fmpy")
+    (tmp_path / "sampled.rs").write_text(SAMPLED, encoding="utf-8")
+    folder = fbint("export", "sampled.rs", "--fmu", "s.fmu", "--fmi", version)
+    settings = ["--until", "2", "--every", "0.02", "--out", "run.csv", "--force"]
+    fbint("run", "sampled.rs", "--step", "1e-3", *settings)
+    found = simulated(fmpy, folder / "s.fmu", "CoSimulation", STATE, stop_time=2.0, output_interval=0.02)
+    found = numpy.array([found[name] for name in STATE]).T
+    # FMPy adds up its times, which makes steps of other sizes.
+    assert abs(found - table(folder)).max() < 1e-12
+    fbint("run", "sampled.rs", "--method", "dop853", "--rtol", "1e-13", *settings)
+    found = simulated(fmpy, folder / "s.fmu", "ModelExchange", STATE, stop_time=2.0, output_interval=0.02, relative_tolerance=1e-13)
+    # It has states at the samples besides.
+    wanted = numpy.isclose(found["time"][:, None], 0.02 * numpy.arange(101), rtol=0, atol=1e-9).argmax(axis=0)
+    found = numpy.array([found[name] for name in STATE]).T[wanted]
+    assert abs(found - table(folder)).max() < 1e-9
+
+
 @pytest.mark.parametrize("version", ["2", "3"])
 def test_co_simulation_keeps_a_tolerance(fbint, version):
     """Communication steps of a tenth of a second, whatever the method needs; all integrals are held."""
@@ -262,6 +293,62 @@ def test_casadi_optimises_with_exact_derivatives(fbint):
     found = problem.solve()
     end = found.value(x)[:, -1]
     assert abs(end[0] - 0.4) < 1e-7 and abs(end[0] ** 2 + end[1] ** 2 - 0.64) < 1e-6, end
+
+
+WELL = """
+/// A point in a well, pushed from the side.
+#[feedback_system(
+    coordinates(q), momenta(p), hamiltonian = p.powi(2) / (2 * m) - k * q.cos(), input(u), force(p = u),
+    default(m = 1.5, k = 2), start(q = 0, p = 0),
+)]
+struct Well { m: f64, k: f64 }
+"""
+
+
+@pytest.fixture
+def well(fbint, tmp_path):
+    """The folder with the functions of a model in a well."""
+    (tmp_path / "well.rs").write_text(WELL, encoding="utf-8")
+    return fbint("export", "well.rs", "--casadi", "casadi") / "casadi"
+
+
+def test_acados_gets_the_rates_of_sensitivities(well):
+    casadi = pytest.importorskip("casadi")
+    path = library(well)
+    of_acados, field = casadi.external("expl_vde_forw", path), casadi.external("f", path)
+    random = numpy.random.default_rng(5)
+    x, Sx, Su, u, p = random.normal(size=4), random.normal(size=(4, 4)), random.normal(size=4), 0.7, [1.5, 2.0]
+    symbols = [casadi.MX.sym("x", 4), casadi.MX.sym("u")]
+    by_x, by_u = (casadi.Function("j", symbols, [casadi.jacobian(field(*symbols, p), by)])(x, u) for by in symbols)
+    for found, expected in zip(of_acados(x, Sx, Su, u, p), [field(x, u, p), by_x @ Sx, by_x @ Su + by_u]):
+        assert abs(numpy.array(found - expected)).max() < 1e-14
+
+
+def test_acados_finds_the_optimum_of_ipopt(well):
+    """Twenty steps of RK4, with the cost of `acados.c`; acados has to be installed in `ACADOS_INSTALL_DIR`."""
+    casadi = pytest.importorskip("casadi")
+    acados = os.environ.get("ACADOS_INSTALL_DIR") or pytest.skip("ACADOS_INSTALL_DIR is not set")
+    sources = [str(path) for path in [pathlib.Path(__file__).with_name("acados.c"), *well.glob("*.c")]]
+    includes = [f"-I{acados}/include{folder}" for folder in ["", "/blasfeo/include", "/hpipm/include"]]
+    libraries = [f"-L{acados}/lib", "-lacados", "-lhpipm", "-lblasfeo", "-lm"]
+    program = str(well / "acados")
+    subprocess.run(["cc", "-std=c99", "-Dcasadi_int=int", *includes, *sources, "-o", program, *libraries], check=True)
+    environment = {**os.environ, "LD_LIBRARY_PATH": f"{acados}/lib"}
+    told = subprocess.run([program], env=environment, check=True, capture_output=True, text=True).stdout
+    found = numpy.array([float(line) for line in told.split()[-20:]])
+    field = casadi.external("f", library(well))
+    problem, h, p = casadi.Opti(), 0.1, [1.5, 2.0]
+    x, u = problem.variable(4, 21), problem.variable(20)
+    problem.subject_to(x[:, 0] == 0)
+    for k in range(20):
+        first = field(x[:, k], u[k], p)
+        second = field(x[:, k] + h / 2 * first, u[k], p)
+        third = field(x[:, k] + h / 2 * second, u[k], p)
+        last = field(x[:, k] + h * third, u[k], p)
+        problem.subject_to(x[:, k + 1] == x[:, k] + h / 6 * (first + 2 * second + 2 * third + last))
+    problem.minimize(10 * casadi.sumsqr(x[0, :] - 1) + casadi.sumsqr(x[1, :]) + 0.1 * casadi.sumsqr(u))
+    problem.solver("ipopt", {"print_time": False}, {"print_level": 0, "tol": 1e-10})
+    assert abs(found - problem.solve().value(u)).max() < 1e-8
 
 
 def test_the_example_swings_a_pole_up_and_holds_it(fbint, tmp_path):

@@ -78,13 +78,14 @@ fn exports_that_cannot_be_are_refused() -> Result<(), Box<dyn Error>> {
     fs::create_dir(folder.path().join("mine"))?;
     fs::write(folder.path().join("mine/main.c"), "int main(void) { return 0; }")?;
     let before = names_in(&folder)?;
-    let cases: [(&[&str], &[&str]); 8] = [
+    let cases: [(&[&str], &[&str]); 9] = [
         (&["four-barr", "--c", "c"], &["four-barr", "four-bar"]),
         (&["four-bar", "--c", "new", "--casadi", "new-too", "--fmu", "nowhere/p.fmu"], &["nowhere"]),
         (&["nowhere.rs", "--c", "c"], &["cannot read nowhere.rs"]),
         (&["pendulum.rs:planar-penduum", "--c", "c"], &["planar-penduum", "planar-pendulum"]),
         (&["pendulum.rs", "--c", "nowhere/c"], &["cannot create the folder nowhere/c"]),
         (&["pendulum.rs", "--fmu", "p.zip"], &["--fmu p.zip", ".fmu"]),
+        (&["pendulum.rs", "--c", "pendulum.rs"], &["into pendulum.rs", "not a folder"]),
         (&["pendulum.rs", "--c", "mine"], &["mine/main.c", "--force"]),
         (&["pendulum.rs"], &["--c", "--fmu", "--casadi"]),
     ];
