@@ -174,6 +174,39 @@ def test_fmus_are_valid_and_simulate(fbint, version):
         assert abs(found - expected).max() < tolerance, kind
 
 
+def shipped():
+    """The models of the command with FBINT_THOROUGH, else two of them."""
+    if "FBINT_THOROUGH" not in os.environ or "FBINT_PROGRAM" not in os.environ:
+        return ["four-bar", "rolling-disk"]
+    told = subprocess.run([os.environ["FBINT_PROGRAM"], "list"], check=True, capture_output=True, text=True).stdout
+    return [line for line in told.splitlines() if line and not line.startswith(" ")]
+
+
+@pytest.mark.parametrize("model", shipped())
+def test_shipped_models_are_fmus(fbint, model):
+    fmpy = pytest.importorskip("fmpy")
+    from fmpy.validation import validate_fmu
+
+    for version in ["2", "3"]:
+        folder = fbint("export", model, "--fmu", "m.fmu", "--fmi", version)
+        path = folder / "m.fmu"
+        assert validate_fmu(str(path)) == []
+        variables = fmpy.read_model_description(str(path)).modelVariables
+        states = [one.name for one in variables if (one.causality, one.initial) == ("local", "exact")]
+        given = [part for one in variables if one.causality == "input" for part in ["--input", f"{one.name}=0"]]
+        exact, steps = ["--method", "dop853", "--rtol", "1e-13"], ["--step", "1e-3"]
+        for kind, method, tolerance in [("ModelExchange", exact, 1e-9), ("CoSimulation", steps, 1e-12)]:
+            fbint("run", model, *method, *given, "--until", "0.2", "--every", "0.2", "--out", "run.csv", "--force")
+            with open(folder / "run.csv", newline="", encoding="utf-8") as file:
+                *_, expected = csv.DictReader(file)
+            settings = {"stop_time": 0.2, "output_interval": 0.1, "relative_tolerance": 1e-13}
+            found = simulated(fmpy, path, kind, states, **settings)
+            for name in states:
+                # A table has no column for the time besides the first.
+                end, wanted = found[name][-1], float(expected.get(name, found[name][-1]))
+                assert abs(end - wanted) < tolerance * (1 + abs(end)), (version, kind, name)
+
+
 @pytest.mark.parametrize("version", ["2", "3"])
 def test_another_tool_has_the_states_of_the_run(fbint, version):
     """Ecos, an engine of co-simulation in C++, which gives the input a constant."""
