@@ -84,7 +84,8 @@ impl<S: FeedbackSystem, const V: usize> SeriesLaneSteps<S, V> {
         for lane in under_way.lanes() {
             let (rule, steps) = &mut self.rules[lane];
             let time = self.time.lane(lane);
-            let (size, is_last) = rule.size(|order| in_lane(&self.coefficients[order], lane), self.span.until - time);
+            let row = |order: usize| -> Vector<S> { in_lane(&self.coefficients[order], lane) };
+            let (size, is_last) = rule.size(row, self.span.until - time);
             let is_stuck = *steps >= self.max_steps || !is_last && is_too_short(size, time);
             *steps += 1;
             self.end_time.set(lane, if is_last { self.span.until } else { (time + size).min(self.span.until) });

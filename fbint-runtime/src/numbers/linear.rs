@@ -71,7 +71,10 @@ pub(crate) fn is_finite<V: Entries<f64>>(v: &V) -> bool {
 
 /// The index of the first entry that is not finite.
 pub(crate) fn not_finite(v: &(impl AsRef<[f64]> + ?Sized)) -> Option<usize> {
-    v.as_ref().iter().position(|entry| !entry.is_finite())
+    let entries = v.as_ref();
+    // Side by side, as a search is not.
+    let are_finite = entries.iter().fold(true, |are_finite, entry| are_finite & entry.is_finite());
+    if are_finite { None } else { entries.iter().position(|entry| !entry.is_finite()) }
 }
 
 /// The sum of the products of the entries.

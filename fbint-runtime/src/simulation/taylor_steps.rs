@@ -85,6 +85,9 @@ impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
     /// Computes the coefficients at the state, on the sides on which it is. A side may depend on others.
     fn expand(&mut self) {
         self.coefficients[0] = self.state;
+        if self.sides.is_empty() {
+            return (self.series.expand)(&[], Entries::flat_mut(&mut self.coefficients), &mut self.memory);
+        }
         for _ in 0..=self.sides.len() {
             (self.series.expand)(&self.sides, Entries::flat_mut(&mut self.coefficients), &mut self.memory);
             let side = |switch: usize| {
@@ -125,7 +128,7 @@ impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
     /// Where the step from here ends, and how long it is.
     fn end_of_step(&mut self, until: f64) -> Result<(f64, f64), StepFailure> {
         let remaining = until - self.time;
-        let (mut size, is_last) = self.rule.size(|order| self.coefficients[order], remaining);
+        let (mut size, is_last) = self.rule.size(|order| &self.coefficients[order], remaining);
         match self.turn(size) {
             Some(part) => size *= part,
             None if is_last => return Ok((until, remaining)),
@@ -192,7 +195,7 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
     }
 
     fn tolerance(&self, entry: usize) -> Option<f64> {
-        Some(self.rule.tolerance * self.rule.sizes[entry])
+        Some(self.rule.tolerance * self.rule.sizes()[entry])
     }
 
     fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure> {
@@ -235,7 +238,7 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
     fn memory(&self) -> Memory {
         let facts = self.ends.facts;
         let own = |vector| facts.of_state::<S, _>(vector).to_vec();
-        let sizes = Some([own(&self.rule.sizes), own(&self.carry)]);
+        let sizes = Some([own(self.rule.sizes()), own(&self.carry)]);
         let control = Some(Control { size: None, last_log_error: 0.0, rejected: 0, sizes });
         Memory { steps: self.steps, evaluations: self.steps, control, ..self.ends.memory() }
     }
@@ -244,7 +247,8 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
         (self.time, self.from, self.state) = (time, time, from_slice(state));
         self.steps = memory.steps;
         if let Some(Control { sizes: Some([sizes, carry]), .. }) = &memory.control {
-            (self.rule.sizes, self.carry) = (from_slice(sizes), from_slice(carry));
+            self.rule.take_sizes(from_slice(sizes));
+            self.carry = from_slice(carry);
         }
         self.ends.resume(memory, None);
     }

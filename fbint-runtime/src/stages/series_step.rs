@@ -5,14 +5,17 @@
 //! The order P follows from the tolerance so that h is about a sixth of rho, near the 1 / e^2 that takes the least work (Jorba and Zou,
 //! Experimental Mathematics 14, 2005, where the factor e^(-0.7 / (P - 1)) for safety comes from). No step is rejected.
 
+use core::borrow::Borrow;
+
 use crate::error::{Error, positive};
 use crate::numbers::entries::Entries;
+use crate::numbers::larger::Larger;
 use crate::numbers::linear::filled;
 use crate::numbers::scalar::Scalar;
 use crate::stages::step_size::{REST, StepLimits};
-use crate::stages::tolerance::{FADING, largest_of_variables};
+use crate::stages::tolerance::FADING;
+use crate::system::SystemFacts;
 use crate::system::taylor::order_of;
-use crate::system::{StateEntry, SystemFacts};
 
 /// The largest part of rho that a step takes, by its logarithm to the base 2.
 const LARGEST_SHARE: f64 = -core::f64::consts::LOG2_E;
@@ -23,12 +26,18 @@ pub(crate) struct StepRule<V> {
     facts: &'static SystemFacts,
     pub(crate) tolerance: f64,
     pub(crate) order: usize,
+    /// 1 / P and 1 / (P - 1).
+    roots: [f64; 2],
     /// The part of rho that a step takes, by its logarithm.
     log_share: f64,
     limits: StepLimits,
     /// The size of the variable of each entry, in the last steps, unless it is given.
-    pub(crate) sizes: V,
+    sizes: V,
     are_sizes_given: bool,
+    /// The reciprocals, with 0 for a variable without a size, which counts for nothing.
+    weights: V,
+    /// Whether a variable has no size, because it was 0 so far.
+    has_new: bool,
 }
 
 impl<V: Entries<f64>> StepRule<V> {
@@ -46,38 +55,64 @@ impl<V: Entries<f64>> StepRule<V> {
             positive("the scale of an entry", scale)?;
         }
         let order = order_of(tolerance);
-        let (of_tolerance, safety) =
-            (log2(tolerance) / order as f64, 0.7 * core::f64::consts::LOG2_E / (order - 1) as f64);
-        Ok(Self {
+        let roots = [1.0 / order as f64, 1.0 / (order - 1) as f64];
+        let (of_tolerance, safety) = (log2(tolerance) * roots[0], 0.7 * core::f64::consts::LOG2_E * roots[1]);
+        let mut rule = Self {
             facts,
             tolerance,
             order,
+            roots,
             log_share: of_tolerance.min(LARGEST_SHARE) - safety,
             limits,
-            sizes: scales.unwrap_or(filled(0.0)),
+            sizes: filled(0.0),
             are_sizes_given: scales.is_some(),
-        })
+            weights: filled(0.0),
+            has_new: false,
+        };
+        rule.take_sizes(scales.unwrap_or(filled(0.0)));
+        Ok(rule)
+    }
+
+    /// The size of the variable of each entry.
+    pub(crate) fn sizes(&self) -> &V {
+        &self.sizes
+    }
+
+    /// Takes sizes of variables.
+    #[inline(always)]
+    pub(crate) fn take_sizes(&mut self, sizes: V) {
+        (self.sizes, self.weights) = (sizes, Entries::from_fn(|i| weight(sizes[i])));
+        let entries = self.facts.state.len();
+        self.has_new = (0..V::LEN).fold(false, |has_new, i| has_new | (sizes[i] == 0.0 && i < entries));
     }
 
     /// Lets sizes fade, but not below the size of the state, unless they are given.
+    #[inline]
     pub(crate) fn remember(&mut self, state: &V) {
-        if self.are_sizes_given {
-            return;
+        if !self.are_sizes_given {
+            self.resize(state, FADING);
         }
-        let sizes = self.largest(state);
-        self.sizes = Entries::from_fn(|i| sizes[i].max(FADING * self.sizes[i]));
     }
 
-    /// The largest entry of the variable of each entry.
-    fn largest(&self, x: &V) -> V {
-        largest_of_variables(x, |entry| StateEntry::continues(self.facts.state, entry))
+    /// Lets each variable keep a part of its size, but have no less than its largest entry.
+    #[inline(always)]
+    fn resize(&mut self, entries: &V, kept: f64) {
+        let mut sizes = V::from_fn(|i| entries[i].abs().larger(kept * self.sizes[i]));
+        for variable in self.facts.variables.iter().filter(|variable| variable.indices.len() > 1) {
+            if let Some(of_variable) = sizes.as_mut().get_mut(variable.entries()) {
+                let (fours, rest) = of_variable.as_chunks();
+                of_variable.fill(largest(fours.iter().copied(), rest.iter().copied()));
+            }
+        }
+        self.take_sizes(sizes);
     }
 
     /// The size of the step with these coefficients where `remaining` is left of the run, and whether it is the last one.
-    pub(crate) fn size(&mut self, row: impl Fn(usize) -> V, remaining: f64) -> (f64, bool) {
+    #[inline(always)]
+    pub(crate) fn size<R: Borrow<V>>(&mut self, row: impl Fn(usize) -> R, remaining: f64) -> (f64, bool) {
         let mut size = self.proposed(&row, remaining).min(self.limits.most);
         if let Some(at_rest) = self.limits.at_rest.filter(|at_rest| size > *at_rest)
-            && self.rests(&row(1), at_rest)
+            && self.rests(row(1).borrow(), at_rest)
         {
             size = at_rest;
         }
@@ -86,38 +121,52 @@ impl<V: Entries<f64>> StepRule<V> {
     }
 
     /// The size that the coefficients suggest for a step of at most `remaining`.
-    fn proposed(&mut self, row: &impl Fn(usize) -> V, remaining: f64) -> f64 {
-        let ends = [row(self.order - 1), row(self.order)];
-        let size = self.converging(&ends, remaining);
-        // A variable that begins at 0 gets a size from how far the step takes it.
-        let has_none = |(size, last): (&f64, &f64)| *size == 0.0 && *last != 0.0;
-        let is_new = ends.iter().any(|row| self.sizes.as_ref().iter().zip(row.as_ref()).any(has_none));
-        if !is_new {
+    #[inline(always)]
+    fn proposed<R: Borrow<V>>(&mut self, row: &impl Fn(usize) -> R, remaining: f64) -> f64 {
+        let ends = [row(self.order), row(self.order - 1)];
+        let ends = [ends[0].borrow(), ends[1].borrow()];
+        let size = self.converging(ends, remaining);
+        if !self.has_new {
             return size;
         }
-        let (known, mut size, [first, second]) = (self.sizes, size, [row(1), row(2)]);
+        self.proposed_of_new(ends, [row(1).borrow(), row(2).borrow()], remaining)
+    }
+
+    /// A variable that begins at 0 gets a size from how far the step takes it.
+    #[cold]
+    fn proposed_of_new(&mut self, ends: [&V; 2], [first, second]: [&V; 2], remaining: f64) -> f64 {
+        let mut size = self.converging(ends, remaining);
+        let has_none = |(size, last): (&f64, &f64)| *size == 0.0 && *last != 0.0;
+        if !ends.iter().any(|row| self.sizes.as_ref().iter().zip(row.as_ref()).any(has_none)) {
+            return size;
+        }
+        let known = self.sizes;
         // Sizes matter by their roots of high order.
         for _ in 0..4 {
             let moved = V::from_fn(|i| (first[i] * size).abs().max((second[i] * size * size).abs()));
-            let moved = self.largest(&moved);
-            self.sizes = Entries::from_fn(|i| known[i].max(moved[i]));
-            size = self.converging(&ends, remaining);
+            self.sizes = known;
+            self.resize(&moved, 1.0);
+            size = self.converging(ends, remaining);
         }
         size
     }
 
     /// The share of the radius of convergence of all variables that have a size.
-    fn converging(&self, [before, last]: &[V; 2], remaining: f64) -> f64 {
-        // A variable without a size counts for nothing. Side by side these are a few divisions.
-        let inverses = V::from_fn(|i| if self.sizes[i] >= f64::MIN_POSITIVE { 1.0 / self.sizes[i] } else { 0.0 });
-        let largest = |row: &V| {
-            let larger = |largest: f64, ratio: f64| if ratio > largest { ratio } else { largest };
-            (0..V::LEN).map(|i| row[i].abs() * inverses[i]).fold(0.0, larger)
-        };
-        let order = self.order as f64;
-        let log_rate = (log2(largest(last)) / order).max(log2(largest(before)) / (order - 1.0));
+    #[inline(always)]
+    fn converging(&self, ends: [&V; 2], remaining: f64) -> f64 {
+        let [last, before] = [self.largest_part(ends[0]), self.largest_part(ends[1])];
+        let log_rate = (log2(last) * self.roots[0]).larger(log2(before) * self.roots[1]);
         // Of a polynomial solution these coefficients vanish.
         if log_rate == f64::NEG_INFINITY { remaining } else { exp2(self.log_share - log_rate) }
+    }
+
+    /// The largest entry as a part of the size of its variable.
+    #[inline(always)]
+    fn largest_part(&self, row: &V) -> f64 {
+        let (fours, rest) = row.as_ref().as_chunks::<4>();
+        let (weights, last_weights) = self.weights.as_ref().as_chunks::<4>();
+        let fours = fours.iter().zip(weights).map(|(row, weights)| core::array::from_fn(|i| row[i] * weights[i]));
+        largest(fours, rest.iter().zip(last_weights).map(|(entry, weight)| entry * weight))
     }
 
     /// Whether nothing but the time moves in a step of this size.
@@ -128,22 +177,57 @@ impl<V: Entries<f64>> StepRule<V> {
     }
 }
 
+/// 1 / size, if there is one.
+#[inline(always)]
+fn weight(size: f64) -> f64 {
+    if size >= f64::MIN_POSITIVE { 1.0 / size } else { 0.0 }
+}
+
+/// The largest size of these numbers, which come in fours and one by one. What is not a number is none.
+#[inline(always)]
+fn largest(fours: impl Iterator<Item = [f64; 4]>, rest: impl Iterator<Item = f64>) -> f64 {
+    let larger = |largest: [f64; 4], four: [f64; 4]| core::array::from_fn(|i| four[i].abs().larger(largest[i]));
+    rest.chain(fours.fold([0.0; 4], larger)).fold(0.0, |largest, number| number.abs().larger(largest))
+}
+
 /// Whether no step of this size is possible. A solution that is not a number suggests no size at all, and is told by its entries.
 pub(crate) fn is_too_short(size: f64, time: f64) -> bool {
     0.1 * size <= time.abs() * f64::EPSILON || size < f64::MIN_POSITIVE
 }
 
-/// The change of a state in a step of size h, by the coefficients up to an order. Even and odd powers are added up side by side.
+/// The number of entries whose change is computed side by side.
+const BLOCK: usize = 8;
+
+/// The change of a state in a step of size h, by the coefficients up to an order.
 #[inline(always)]
 pub(crate) fn change<'c, T: Scalar, V: Entries<T> + 'c>(order: usize, row: impl Fn(usize) -> &'c V, h: T) -> V {
+    if const { V::LEN <= BLOCK } {
+        return sum(order, |n| *row(n), h);
+    }
+    // What is under way stays in registers.
+    let mut change: V = filled(T::from_f64(0.0));
+    let (blocks, rest) = change.as_mut().as_chunks_mut::<BLOCK>();
+    for (place, block) in blocks.iter_mut().enumerate() {
+        *block = sum(order, |n| row(n).as_ref().as_chunks().0[place], h);
+    }
+    for (place, entry) in rest.iter_mut().enumerate() {
+        [*entry] = sum(order, |n| [row(n).as_ref().as_chunks::<BLOCK>().1[place]], h);
+    }
+    change
+}
+
+/// The sum of the terms of the orders from 1 on. Even and odd powers are added up side by side.
+#[inline(always)]
+fn sum<T: Scalar, A: Entries<T>>(order: usize, row: impl Fn(usize) -> A, h: T) -> A {
     let square = h * h;
-    let [mut high, mut low] = [*row(order), *row(order - 1)];
+    let [mut high, mut low] = [row(order), row(order - 1)];
     let mut next = order - 1;
     while next > 2 {
         next -= 2;
-        for i in 0..V::LEN {
-            high[i] = Scalar::mul_add(high[i], square, row(next + 1)[i]);
-            low[i] = Scalar::mul_add(low[i], square, row(next)[i]);
+        let (above, below) = (row(next + 1), row(next));
+        for i in 0..A::LEN {
+            high[i] = Scalar::mul_add(high[i], square, above[i]);
+            low[i] = Scalar::mul_add(low[i], square, below[i]);
         }
     }
     // The rest begins with h, or with h^2.
@@ -174,6 +258,7 @@ const MANTISSA: u64 = (1 << 52) - 1;
 const ONE: u64 = 1023 << 52;
 
 /// The logarithm to the base 2, to 1.5e-5: the size of a step needs no more.
+#[inline(always)]
 fn log2(x: f64) -> f64 {
     if !x.is_normal() {
         return if x < f64::MIN_POSITIVE { f64::NEG_INFINITY } else { x };
@@ -191,11 +276,11 @@ fn log2(x: f64) -> f64 {
     );
     let exponent = (bits >> 52) as f64 - 1023.0;
     let part = f64::from_bits(bits & MANTISSA | ONE) - 1.0;
-    let square = part * part;
-    exponent + (a + b * part + square * (c + d * part + square * (e + f * part)))
+    exponent + polynomial([[a, b], [c, d], [e, f]], part)
 }
 
 /// 2^x, to 4e-6.
+#[inline(always)]
 fn exp2(x: f64) -> f64 {
     if !(-1022.0..1023.0).contains(&x) {
         return if x > 0.0 { f64::INFINITY } else { 0.0 };
@@ -204,7 +289,6 @@ fn exp2(x: f64) -> f64 {
     let shifted = x + 1023.0;
     let exponent = shifted as u64;
     let part = shifted - exponent as f64;
-    let square = part * part;
     let [a, b, c, d, e] = [
         1.000_003_597_144_564,
         0.692_969_550_931_913,
@@ -212,7 +296,15 @@ fn exp2(x: f64) -> f64 {
         0.051_717_735_460_203_99,
         0.013_683_982_893_832_95,
     ];
-    f64::from_bits(exponent << 52) * (a + b * part + square * (c + d * part + square * e))
+    f64::from_bits(exponent << 52) * polynomial([[a, b], [c, d], [e, 0.0]], part)
+}
+
+/// a + b x + c x^2 + ..
+#[inline(always)]
+fn polynomial(pairs: [[f64; 2]; 3], x: f64) -> f64 {
+    let square = x * x;
+    let [low, middle, high] = pairs.map(|[even, odd]| Scalar::mul_add(odd, x, even));
+    Scalar::mul_add(Scalar::mul_add(high, square, middle), square, low)
 }
 
 #[cfg(test)]
@@ -221,12 +313,20 @@ mod tests {
 
     #[test]
     fn changes_are_those_of_polynomials() {
-        for order in 4..=9 {
-            let rows: Vec<[f64; 1]> = (0..=order).map(|n| [1.0 / (n as f64 + 1.0)]).collect();
-            let expected: f64 = (1..=order).map(|n| rows[n][0] * 0.3_f64.powi(n as i32)).sum();
-            let change = change(order, |n| &rows[n], 0.3);
-            assert!((change[0] - expected).abs() < 1e-15, "{order}: {change:?} {expected}");
+        fn assert_of<const N: usize>() {
+            for order in 4..=9 {
+                let row = |n| std::array::from_fn(|i| 1.0 / (n + i) as f64);
+                let rows: Vec<[f64; N]> = (1..=order + 1).map(row).collect();
+                let change = change(order, |n| &rows[n], 0.3);
+                for (i, change) in change.iter().enumerate() {
+                    let expected: f64 = (1..=order).map(|n| rows[n][i] * 0.3_f64.powi(n as i32)).sum();
+                    assert!((change - expected).abs() < 1e-15, "{order}: {change} {expected}");
+                }
+            }
         }
+        assert_of::<1>();
+        assert_of::<8>();
+        assert_of::<19>();
     }
 
     #[test]

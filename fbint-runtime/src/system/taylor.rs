@@ -209,7 +209,7 @@ impl<'f> Series<'f> {
     }
 }
 
-/// How four sums of an order, side by side, are taken from what is stored of the orders before: see [`order_sums`].
+/// What four sums of an order, side by side, add up from the orders before: see [`order_sums`].
 #[cfg(feature = "std")]
 #[doc(hidden)]
 #[derive(Clone, Debug)]

@@ -213,10 +213,10 @@ impl<S: TaylorTangents> SeriesRun<S> {
     fn end_of_step(&mut self, until: f64) -> Result<(f64, f64), StepFailure> {
         let remaining = until - self.time;
         let of_state = &self.blocks[0].coefficients;
-        let mut least = self.rule.size(|order| vector_in_lane(&of_state[order][0], 0), remaining);
+        let mut least = self.rule.size(|order| vector_in_lane::<Vector<S>, _>(&of_state[order][0], 0), remaining);
         for Block { rules, coefficients, .. } in &mut self.blocks {
             for (lane, rule) in rules.iter_mut().enumerate() {
-                let own = rule.size(|order| vector_in_lane(&coefficients[order][1], lane), remaining);
+                let own = rule.size(|order| vector_in_lane::<Vector<S>, _>(&coefficients[order][1], lane), remaining);
                 least = (least.0.min(own.0), least.1 && own.1);
             }
         }
