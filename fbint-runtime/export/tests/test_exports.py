@@ -199,7 +199,7 @@ def test_shipped_models_are_fmus(fbint, model):
             fbint("run", model, *method, *given, "--until", "0.2", "--every", "0.2", "--out", "run.csv", "--force")
             with open(folder / "run.csv", newline="", encoding="utf-8") as file:
                 *_, expected = csv.DictReader(file)
-            settings = {"stop_time": 0.2, "output_interval": 0.1, "relative_tolerance": 1e-13}
+            settings = {"stop_time": 0.2, "output_interval": 0.005, "relative_tolerance": 1e-13}
             found = simulated(fmpy, path, kind, states, **settings)
             for name in states:
                 # A table has no column for the time besides the first.
