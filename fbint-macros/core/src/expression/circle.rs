@@ -1,5 +1,7 @@
 //! sin^2 + cos^2 = 1, wherever two terms of a sum differ in nothing but these squares: frames that turn are full of it.
 
+use std::collections::{BTreeSet, HashMap};
+
 use num_bigint::BigInt;
 use num_rational::BigRational;
 
@@ -13,30 +15,59 @@ pub(crate) fn simplified(expression: &Expression, known: &Results<Expression>) -
 
 fn with_one_for_squares(expression: Expression) -> Expression {
     let Expression::Sum(terms) = &expression else { return expression };
-    let mut terms: Vec<Expression> = terms.to_vec();
-    while let Some((place, other, rest)) = pair(&terms) {
-        terms.remove(other.max(place));
-        terms.remove(other.min(place));
-        terms.insert(place.min(other), rest);
+    let mut sum = Squares::default();
+    for term in terms.iter() {
+        sum.places.push(None);
+        sum.put(sum.places.len() - 1, term.clone());
     }
-    Expression::sum(terms)
+    while let Some((place, other, rest)) = sum.pair() {
+        sum.remove(place.max(other));
+        sum.remove(place.min(other));
+        sum.put(place.min(other), rest);
+    }
+    Expression::sum(sum.places.into_iter().flatten().map(|(term, _)| term))
 }
 
-/// The places of a sin^2 and a cos^2 that have the same argument and factor, and the factor.
-fn pair(terms: &[Expression]) -> Option<(usize, usize, Expression)> {
-    terms.iter().enumerate().find_map(|(place, term)| {
-        squares(term, Function::Sin).into_iter().find_map(|(argument, rest)| {
-            let is_other = |term: &Expression| {
-                squares(term, Function::Cos).into_iter().any(|(other, factor)| other == argument && factor == rest)
-            };
-            let other = terms.iter().position(is_other)?;
-            Some((place, other, rest))
+/// The argument of a square, and the product of the other factors of its term.
+type Square = (Expression, Expression);
+
+/// The terms of a sum, each in a place of its own with its squares of sines, and where the squares of cosines are.
+#[derive(Default)]
+struct Squares {
+    places: Vec<Option<(Expression, Vec<Square>)>>,
+    cosines: HashMap<Square, BTreeSet<usize>>,
+}
+
+impl Squares {
+    fn put(&mut self, place: usize, term: Expression) {
+        for square in squares(&term, Function::Cos) {
+            self.cosines.entry(square).or_default().insert(place);
+        }
+        let sines = squares(&term, Function::Sin);
+        self.places[place] = Some((term, sines));
+    }
+
+    fn remove(&mut self, place: usize) {
+        let Some((term, _)) = self.places[place].take() else { return };
+        for square in squares(&term, Function::Cos) {
+            self.cosines.get_mut(&square).into_iter().for_each(|places| {
+                places.remove(&place);
+            });
+        }
+    }
+
+    /// The first places of a sin^2 and a cos^2 that have the same argument and factor, and the factor.
+    fn pair(&self) -> Option<(usize, usize, Expression)> {
+        let terms = self.places.iter().enumerate().filter_map(|(place, term)| Some((place, &term.as_ref()?.1)));
+        terms.flat_map(|(place, sines)| sines.iter().map(move |square| (place, square))).find_map(|(place, square)| {
+            let other = self.cosines.get(square)?.first()?;
+            Some((place, *other, square.1.clone()))
         })
-    })
+    }
 }
 
 /// The arguments of the squares of a function among the factors of a term, each with the product of the other factors.
-fn squares(term: &Expression, function: Function) -> Vec<(Expression, Expression)> {
+fn squares(term: &Expression, function: Function) -> Vec<Square> {
     let factors = term.factors();
     let two = BigRational::from_integer(BigInt::from(2));
     let square = |(place, factor): (usize, &Expression)| {
