@@ -113,6 +113,23 @@ fn films_have_a_centre_a_range_and_a_view() {
 }
 
 #[test]
+fn unknown_shapes_and_variables_come_with_a_remedy() {
+    for (keys, expected) in [
+        ("draw(rodd(q, 2 * q))", "there is no shape `rodd`\nhelp: did you mean `rod`? shapes are `"),
+        ("draw(blob(q))", "there is no shape `blob`\nhelp: shapes are `"),
+        ("event(floor = q[1], reset(pp = -p))", "the state has no variable `pp`\nhelp: did you mean `p`?"),
+        ("event(floor = q[1], reset(momentum = -p))", "the state has no variable `momentum`\nhelp: it has q, p"),
+    ] {
+        let text = format!(
+            "#[feedback_system(coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared(), {keys})] struct Drawn;"
+        );
+        let mistakes = entries(&text, &mut |_| ()).unwrap_err();
+        let message = &mistakes.list()[0].message;
+        assert!(message.starts_with(expected), "{keys}: {message}");
+    }
+}
+
+#[test]
 fn a_text_is_drawn_as_it_says() {
     let drawing: Drawing = model(BALL).drawing(&[0.5, 1.0, 0.0, 0.0]);
     let kinds: Vec<&str> = drawing.shapes.iter().map(|shape| shape.kind).collect();

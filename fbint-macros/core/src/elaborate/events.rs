@@ -250,8 +250,8 @@ fn given(scope: &mut Scope, reset: &NamedExpression) -> Reported<Vec<(Symbol, Ex
     let names: Vec<String> = variables.iter().map(|variable| plain(&variable.name)).collect();
     if !names.contains(&name) {
         let question = did_you_mean(&name, names.iter().map(String::as_str));
-        let question = question.map_or_else(|| format!(": it has {}", names.join(", ")), |near| format!(", {near}"));
-        return scope.fail_at(reset.name.span(), format!("the state has no variable `{name}`{question}"));
+        let remedy = question.unwrap_or_else(|| format!("it has {}", names.join(", ")));
+        return scope.fail_at(reset.name.span(), format!("the state has no variable `{name}`\nhelp: {remedy}"));
     }
     let value = scope.evaluate(&reset.value)?;
     let entries = scope.given("the reset of", variables.into_iter(), reset, value)?;

@@ -272,9 +272,10 @@ impl AttributeReader<'_> {
         };
         let kinds = ShapeKind::all(false);
         let Some(kind) = kinds.clone().find(|kind| word == kind.word()) else {
-            let question = did_you_mean(&plain(word), kinds.clone().map(ShapeKind::word)).unwrap_or_default();
+            let question = did_you_mean(&plain(word), kinds.clone().map(ShapeKind::word));
+            let question = question.map_or_else(String::new, |question| format!("{question} "));
             let known: Vec<String> = kinds.map(|kind| format!("`{}`", kind.usage())).collect();
-            let message = format!("there is no shape `{word}`{question}; shapes are {}", known.join(", "));
+            let message = format!("there is no shape `{word}`\nhelp: {question}shapes are {}", known.join(", "));
             self.spoil(key, word.span(), message);
             return None;
         };
