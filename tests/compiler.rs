@@ -19,10 +19,11 @@ use proc_macro2::{Group, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
 
 /// The files of the shipped models.
-const SHIPPED: [&str; 22] = [
+const SHIPPED: [&str; 23] = [
     "spherical_pendulum.rs",
     "planar_pendulum.rs",
     "four_bar.rs",
+    "four_bar_in_angles.rs",
     "free_rigid_body.rs",
     "euler_top.rs",
     "kepler.rs",

@@ -13,12 +13,13 @@ use crate::{
     BalancedSleigh, BalancedSleighState, CartPendulum, CartPendulumState, CartPole, CartPoleState, Chain4, Chain4State,
     Chain8, Chain8State, Chain16, Chain16State, Chain32, Chain32State, ChaplyginSleigh, ChaplyginSleighState,
     DegeneratePendulum, DegeneratePendulumState, DrivenFourBar, DrivenFourBarState, DrivenPendulum,
-    DrivenPendulumState, EulerTop, EulerTopState, FourBar, FourBarState, FreeRigidBody, FreeRigidBodyState,
-    HamelPendulum, HamelPendulumState, HeisenbergSystem, HeisenbergSystemState, HeldSleigh, HeldSleighState,
-    KapitzaPendulum, KapitzaPendulumState, Kepler, KeplerState, KnifeEdge, KnifeEdgeState, NonholonomicOscillator,
-    NonholonomicOscillatorState, PerturbedKepler, PerturbedKeplerState, PlanarPendulum, PlanarPendulumState,
-    RollerRacer, RollerRacerState, RollingDisk, RollingDiskState, RotatingHoop, RotatingHoopState, SphericalPendulum,
-    SphericalPendulumCpv22, SphericalPendulumCpv22State, SphericalPendulumState, SuslovProblem, SuslovProblemState,
+    DrivenPendulumState, EulerTop, EulerTopState, FourBar, FourBarInAngles, FourBarInAnglesState, FourBarState,
+    FreeRigidBody, FreeRigidBodyState, HamelPendulum, HamelPendulumState, HeisenbergSystem, HeisenbergSystemState,
+    HeldSleigh, HeldSleighState, KapitzaPendulum, KapitzaPendulumState, Kepler, KeplerState, KnifeEdge, KnifeEdgeState,
+    NonholonomicOscillator, NonholonomicOscillatorState, PerturbedKepler, PerturbedKeplerState, PlanarPendulum,
+    PlanarPendulumState, RollerRacer, RollerRacerState, RollingDisk, RollingDiskState, RotatingHoop, RotatingHoopState,
+    SphericalPendulum, SphericalPendulumCpv22, SphericalPendulumCpv22State, SphericalPendulumState, SuslovProblem,
+    SuslovProblemState,
 };
 
 /// The splitting on a sphere of order 1.
@@ -62,6 +63,16 @@ impl Model for SphericalPendulumCpv22 {
 
 impl Model for FourBar {
     fn start(&self) -> Result<FourBarState, Error> {
+        Self::start(self)
+    }
+
+    fn declaration() -> Option<Declaration> {
+        declarations::of::<Self>()
+    }
+}
+
+impl Model for FourBarInAngles {
+    fn start(&self) -> Result<FourBarInAnglesState, Error> {
         Self::start(self)
     }
 

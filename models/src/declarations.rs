@@ -6,7 +6,7 @@ use fbint_command::catalogue::Declaration;
 use fbint_runtime::GeneratedSystem;
 
 /// The files with a declaration for each struct.
-const FILES: [&str; 22] = [
+const FILES: [&str; 23] = [
     include_str!("cart_pendulum.rs"),
     include_str!("cart_pole.rs"),
     include_str!("chaplygin_sleigh.rs"),
@@ -15,6 +15,7 @@ const FILES: [&str; 22] = [
     include_str!("driven_pendulum.rs"),
     include_str!("euler_top.rs"),
     include_str!("four_bar.rs"),
+    include_str!("four_bar_in_angles.rs"),
     include_str!("free_rigid_body.rs"),
     include_str!("hamel_pendulum.rs"),
     include_str!("kapitza_pendulum.rs"),

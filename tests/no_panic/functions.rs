@@ -13,16 +13,17 @@ use fbint_runtime::{
 };
 use models::{
     BalancedSleigh, CartPendulum, CartPole, CartPoleInput, CartPoleState, Chain4, Chain8, ChaplyginSleigh,
-    DegeneratePendulum, DrivenFourBar, DrivenPendulum, EulerTop, FourBar, FreeRigidBody, HamelPendulum,
-    HeisenbergSystem, HeldSleigh, KapitzaPendulum, Kepler, KnifeEdge, NonholonomicOscillator, PerturbedKepler,
-    PlanarPendulum, RollerRacer, RollingDisk, RotatingHoop, SphericalPendulum, SphericalPendulumCpv22, SuslovProblem,
+    DegeneratePendulum, DrivenFourBar, DrivenPendulum, EulerTop, FourBar, FourBarInAngles, FreeRigidBody,
+    HamelPendulum, HeisenbergSystem, HeldSleigh, KapitzaPendulum, Kepler, KnifeEdge, NonholonomicOscillator,
+    PerturbedKepler, PlanarPendulum, RollerRacer, RollingDisk, RotatingHoop, SphericalPendulum, SphericalPendulumCpv22,
+    SuslovProblem,
 };
 
 /// How many models of the catalogue are left out: without the feature `thorough` the longest chains, which take the compiler longer than
 /// all others.
 pub(crate) const LEFT_OUT: usize = if cfg!(feature = "thorough") { 0 } else { 2 };
 /// The number of the others.
-pub(crate) const MODELS: usize = 29 - LEFT_OUT;
+pub(crate) const MODELS: usize = 30 - LEFT_OUT;
 
 /// Calls every function of each of these models, and returns the models' names.
 pub(crate) fn of_models() -> Result<[&'static str; MODELS], Error> {
@@ -35,6 +36,7 @@ pub(crate) fn of_models() -> Result<[&'static str; MODELS], Error> {
         every_function(&cpv22, cpv22.start())?,
         every_function(&planar, planar.start())?,
         every_function(&FourBar::default(), FourBar::default().start()?)?,
+        every_function(&FourBarInAngles::default(), FourBarInAngles::default().start()?)?,
         every_function(&Chain4::default(), Chain4::default().start())?,
         every_function(&Chain8::default(), Chain8::default().start())?,
         #[cfg(feature = "thorough")]

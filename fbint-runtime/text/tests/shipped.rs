@@ -16,7 +16,7 @@ macro_rules! every_model {
             chain4 ::models::Chain4, chain8 ::models::Chain8, chain16 ::models::Chain16, chain32 ::models::Chain32,
             chaplygin_sleigh ::models::ChaplyginSleigh, degenerate_pendulum ::models::DegeneratePendulum,
             driven_four_bar ::models::DrivenFourBar, driven_pendulum ::models::DrivenPendulum, euler_top ::models::EulerTop,
-            four_bar ::models::FourBar, free_rigid_body ::models::FreeRigidBody, hamel_pendulum ::models::HamelPendulum,
+            four_bar ::models::FourBar, four_bar_in_angles ::models::FourBarInAngles, free_rigid_body ::models::FreeRigidBody, hamel_pendulum ::models::HamelPendulum,
             heisenberg_system ::models::HeisenbergSystem, held_sleigh ::models::HeldSleigh,
             kapitza_pendulum ::models::KapitzaPendulum, kepler ::models::Kepler, knife_edge ::models::KnifeEdge,
             nonholonomic_oscillator ::models::NonholonomicOscillator, perturbed_kepler ::models::PerturbedKepler,
@@ -51,7 +51,7 @@ pub(crate) fn all() -> Vec<Shipped> {
     let folder = package().join("src");
     let mut shipped: Vec<Shipped> = files(&folder).iter().flat_map(|file| in_file(file)).collect();
     shipped.extend([4, 8, 16, 32].map(|links| chain(&folder.join("chain.rs"), links)));
-    assert_eq!(shipped.len(), 29, "{:?}", shipped.iter().map(|model| &model.name).collect::<Vec<_>>());
+    assert_eq!(shipped.len(), 30, "{:?}", shipped.iter().map(|model| &model.name).collect::<Vec<_>>());
     shipped
 }
 

@@ -11,20 +11,21 @@ use std::error::Error;
 use fbint_command::catalogue::{self, AnyModel, Entry};
 use models::{
     BalancedSleigh, CartPendulum, CartPole, Chain4, Chain8, Chain16, Chain32, ChaplyginSleigh, DegeneratePendulum,
-    DrivenFourBar, DrivenPendulum, EulerTop, FourBar, FreeRigidBody, HamelPendulum, HeisenbergSystem, HeldSleigh,
-    KapitzaPendulum, Kepler, KnifeEdge, NonholonomicOscillator, PerturbedKepler, PlanarPendulum, RollerRacer,
-    RollingDisk, RotatingHoop, SphericalPendulum, SphericalPendulumCpv22, SuslovProblem,
+    DrivenFourBar, DrivenPendulum, EulerTop, FourBar, FourBarInAngles, FreeRigidBody, HamelPendulum, HeisenbergSystem,
+    HeldSleigh, KapitzaPendulum, Kepler, KnifeEdge, NonholonomicOscillator, PerturbedKepler, PlanarPendulum,
+    RollerRacer, RollingDisk, RotatingHoop, SphericalPendulum, SphericalPendulumCpv22, SuslovProblem,
 };
 
 /// Every model, in the order in which they are listed.
 ///
 /// A function and not a constant, so that what it takes is compiled here and not in every program that names it.
-pub fn all() -> [Entry; 29] {
+pub fn all() -> [Entry; 30] {
     fbint_command::models![
         SphericalPendulum,
         SphericalPendulumCpv22,
         PlanarPendulum,
         FourBar,
+        FourBarInAngles,
         Chain4,
         Chain8,
         Chain16,
