@@ -22,15 +22,19 @@ const ENTRIES_PER_INTEGRAL: usize = 12;
 impl Export<'_> {
     /// The files of the model in C: `NAME.h`, `NAME.c`, `main.c` and `CMakeLists.txt`.
     pub fn c(&self) -> Vec<File> {
-        let [header, source] = self.library();
+        let [header, source] = self.library(None);
         let values = [self.sizes(), vec![("from", format!("{:?}", self.start_time()))]].concat();
         let file = |name: &str, template: &str| File { name: name.to_owned(), text: self.filled(template, &values) };
         vec![header, source, file("main.c", MAIN), file("CMakeLists.txt", CMAKE)]
     }
 
-    /// The header and the source.
-    pub(crate) fn library(&self) -> [File; 2] {
-        let programs = self.model.programs.functions().filter(|(function, _)| function.owner != Trait::Hamel);
+    /// The header and the source, with all functions, or with those that runs and a text in C call.
+    pub(crate) fn library(&self, caller: Option<&str>) -> [File; 2] {
+        let calls = |text: &str, name: &str| text.contains(&format!("model_{name}("));
+        let is_called =
+            |name: &str| caller.is_none_or(|caller| [RUN, ADVANCE, caller].iter().any(|text| calls(text, name)));
+        let programs = self.model.programs.functions();
+        let programs = programs.filter(|(function, _)| function.owner != Trait::Hamel && is_called(function.name));
         let functions: Vec<_> = programs.map(|(function, program)| self.function(function, program)).collect();
         let declarations = functions.iter().map(|function| &*function.declaration).collect();
         let definitions: String = functions.iter().map(|function| &*function.definition).collect();

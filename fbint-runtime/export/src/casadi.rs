@@ -34,7 +34,7 @@ impl Export<'_> {
         let mut values = vec![("jacobians", FUNCTIONS.iter().map(|function| self.jacobian(function)).collect())];
         values.extend(self.sizes());
         let name = format!("{}_casadi.c", self.prefix);
-        let [header, source] = self.library();
+        let [header, source] = self.library(None);
         vec![File { name, text: self.filled(TEMPLATE, &values) }, header, source]
     }
 

@@ -88,6 +88,11 @@ impl Export<'_> {
         Ok(Fmu { archive: archive(&files).map_err(|_| Error::TooLarge)?, without_binary })
     }
 
+    /// The header and the source of the model, without what no FMU calls: much of it are derivatives.
+    fn library_of_fmu(&self) -> [File; 2] {
+        self.library(Some(&[COMMON, FMI3].concat()))
+    }
+
     /// The C of an FMU.
     fn fmu_sources(&self, version: Version, token: &str) -> Vec<File> {
         let (is_two, mut values) = (version == Version::Two, self.sizes());
@@ -103,7 +108,7 @@ impl Export<'_> {
         values.push(("token", token.to_owned()));
         values.push(("step", format!("{STEP:?}")));
         let text = self.filled(&[COMMON, FMI, if is_two { FMI2 } else { FMI3 }].concat(), &values);
-        let [header, source] = self.library();
+        let [header, source] = self.library_of_fmu();
         vec![File { name: "fmu.c".to_owned(), text }, header, source]
     }
 
@@ -142,7 +147,7 @@ impl Export<'_> {
 
     /// The token by which a library recognises its description: a checksum of the sources and the names.
     fn token(&self, variables: &[Variable]) -> String {
-        let [header, source] = self.library();
+        let [header, source] = self.library_of_fmu();
         let names: String = variables.iter().map(|variable| format!("{},", variable.name)).collect();
         let texts = [&header.text, &source.text, &names, &self.model.name];
         let [a, b, c, d] = texts.map(|text| crc32fast::hash(text.as_bytes()));
