@@ -33,7 +33,7 @@ const TEXTBOOK: f64 = 8.46e-2;
 const IDA: [f64; 2] = [4.5e-3, 6.0e-10];
 /// Maximum residual of DOP853 at 1e-10, in metres.
 const BOUND: f64 = 5e-10;
-/// How far the pins of both formulations may be apart at the end, in metres.
+/// The largest distance between the pins of both formulations at the end, in metres.
 const APART: f64 = 1e-8;
 
 /// The linkage in some coordinates.
