@@ -68,7 +68,7 @@
 //! | `libm` | elementary functions without `std` |
 //! | `ensemble` | `Ensemble`: many members at once, in the lanes of vectors and on all cores |
 //! | `lanes` | `Lanes`: several numbers side by side, without `std` |
-//! | `serde` | a [`Snapshot`], a [`Method`] and [`Settings`] can be written to files |
+//! | `serde` | a [`Snapshot`], a [`Method`] and [`Settings`] can be written to files and read; a [`Run`], its samples and the [`SystemFacts`] can be written |
 //! | `differential-equations` | every [`Feedback`] and [`PlainField`] is an `ODE` of the crate of that name, with implicit and other methods |
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -100,7 +100,7 @@ pub use change::sensitivity::SeriesRun;
 pub use change::sensitivity::{Sensitivity, TangentRun};
 #[cfg(feature = "ensemble")]
 #[doc(hidden)]
-pub use ensemble::flat::{RunMember, ShowMember, Watch, run_flat_ensemble};
+pub use ensemble::flat::{RunMember, ShowMember, run_flat_ensemble};
 #[cfg(feature = "ensemble")]
 pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
 #[cfg(feature = "ensemble")]
@@ -156,7 +156,9 @@ pub use simulation::drift::{Drift, IntegralDrift, LeftOut};
 pub use simulation::event::Event;
 #[cfg(feature = "std")]
 #[doc(hidden)]
-pub use simulation::{Course, FlatRun, FlatSamples, FlatSimulation, PastOccurrence, SampleRow, consistent_flat_start};
+pub use simulation::{
+    Course, FlatRun, FlatSamples, FlatSimulation, PastOccurrence, SampleRow, Watch, consistent_flat_start,
+};
 #[cfg(feature = "std")]
 pub use simulation::{
     IntegralJump, LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot,

@@ -28,6 +28,8 @@ mod sampled;
 pub(crate) mod samples;
 mod sampling;
 mod schedule;
+#[cfg(feature = "serde")]
+mod serialise;
 mod sign_changes;
 mod snapshot;
 mod stepper;
@@ -49,6 +51,8 @@ pub(crate) use self::record::bound;
 #[doc(hidden)]
 pub use self::run::FlatRun;
 pub use self::run::{IntegralJump, LargestProjection, Occurrence, Run};
+#[doc(hidden)]
+pub use self::run_loop::Watch;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::run_loop::check_stability;
 use self::run_loop::{Pace, RunInputs, RunLoop, Segment, follow_alone};
@@ -408,7 +412,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// assert_eq!(resumed.state(), Simulation::new(&pendulum, start)?.run(method, 10.0)?.state());
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
-    pub fn watched(mut self, watch: impl FnMut(&Moment<'_>) -> ControlFlow<()> + 'a) -> Self {
+    pub fn watched(mut self, watch: impl FnMut(&Moment<'_>) -> ControlFlow<()> + Send + 'a) -> Self {
         self.setup.course.observer = Box::new(watch);
         self
     }
@@ -519,16 +523,16 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// With a fixed step the feedback is audited at the start and at every sample: where h times its largest rate of decay is
     /// beyond the method's real stability interval, the run is refused or ends, and the error says which step or gain would do.
     pub fn run(self, method: Method, until: f64) -> Result<Run<S>, Error> {
-        let (run, steps) = self.integrate(method, until)?;
+        let (run, steps) = self.integrate(method, until, None)?;
         Run::shaped(run, steps)
     }
 
-    /// Like [`run_with`](Self::run_with), with a result that is compiled once for all systems.
+    /// Like [`run_with`](Self::run_with), with a result that is compiled once for all systems. It may be shown to another function.
     #[doc(hidden)]
-    pub fn run_flat(mut self, settings: &Settings) -> Result<FlatRun, Error> {
+    pub fn run_flat(mut self, settings: &Settings, watch: Option<&mut Watch<'_>>) -> Result<FlatRun, Error> {
         self.setup.apply(settings);
         let entries = self.facts().state.len();
-        let (mut run, steps) = self.integrate(settings.method, settings.until)?;
+        let (mut run, steps) = self.integrate(settings.method, settings.until, watch)?;
         for step in &steps {
             for entry in 0..entries {
                 run.dense_output.push(step.entry(entry));
@@ -538,7 +542,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     }
 
     /// Makes a run.
-    fn integrate(self, method: Method, until: f64) -> Result<RunWithSteps<S>, Error> {
+    fn integrate(self, method: Method, until: f64, watch: Option<&mut Watch<'_>>) -> Result<RunWithSteps<S>, Error> {
         let Self { setup, field } = self;
         let mut field = field?;
         let span = Span::new(setup.time, until)?;
@@ -553,6 +557,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         // A signal replaces laws, or leaves some to their samples.
         let has_samples = field.driver().is_none_or(Driver::has_sampled_laws);
         let mut run = setup.run_loop(&system, parameters, span, projection, origin, has_samples)?;
+        run.show_to(watch);
         let stepping = method.stepping();
         let schedule = Schedule::of_method(method, span, interval?, control.given, of.facts())?;
         loop {
@@ -606,7 +611,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// If the gains, the method or the end are out of range, or if no further step can be made.
     pub fn final_state(mut self, settings: &Settings) -> Result<S::State, Error> {
         if !self.setup.course.events.is_empty() || self.facts().has_switches() || self.facts().law_delay.is_some() {
-            return self.run_flat(settings).map(|run| from_slice::<Vector<S>>(&run.state).into());
+            return self.run_flat(settings, None).map(|run| from_slice::<Vector<S>>(&run.state).into());
         }
         self.setup.apply(settings);
         let Self { setup, field } = self;

@@ -14,3 +14,4 @@ mod resumption;
 mod sampled;
 mod switches;
 mod systems;
+mod threads;

@@ -21,7 +21,9 @@ fn everything<S: FeedbackSystem>(run: &Run<S>) -> String {
 }
 
 /// Asserts that a run that is interrupted at any of its looks goes on as if it had not been.
-fn assert_resumes(run: impl Fn(Option<Snapshot>, &mut dyn FnMut(&Moment<'_>) -> ControlFlow<()>) -> Run<Ball>) {
+fn assert_resumes(
+    run: impl Fn(Option<Snapshot>, &mut (dyn FnMut(&Moment<'_>) -> ControlFlow<()> + Send)) -> Run<Ball>,
+) {
     let mut looks = 0;
     let whole = everything(&run(None, &mut |_| {
         looks += 1;

@@ -100,7 +100,7 @@ pub(crate) fn alone<S: GeneratedSystem + Send + Sync + 'static>(model: S) -> Box
 pub(crate) fn driven<S, I>(model: S, signal: impl Fn() -> I + Send + Sync + 'static) -> Box<dyn AnyModel>
 where
     S: GeneratedSystem + DrivenSystem + Send + Sync + 'static,
-    I: Signal<S> + Clone + 'static,
+    I: Signal<S> + Clone + Send + 'static,
 {
     load(model, move || Some(Controller::<S>::new(signal()).flat()))
 }

@@ -307,9 +307,9 @@ fn run<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
         snapshot = snapshot.take().or_else(|| (moment.time() > 0.2).then(|| moment.snapshot()));
         ControlFlow::Continue(())
     });
-    let whole = whole.run_flat(settings)?;
+    let whole = whole.run_flat(settings, None)?;
     let resumed =
-        snapshot.clone().map(|snapshot| eventful()?.from_snapshot(snapshot).run_flat(settings)).transpose()?;
+        snapshot.clone().map(|snapshot| eventful()?.from_snapshot(snapshot).run_flat(settings, None)).transpose()?;
     let end: Vector<S> = make()?.final_state(settings)?.into();
     let end = &end.as_ref()[..whole.state.len()];
     Ok(format!("{whole:?} {snapshot:?} {resumed:?} {end:?}"))

@@ -1,8 +1,7 @@
 //! Runs that are interrupted and resumed: bit by bit what they would have been.
 
-use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use super::common::{PENDULUM, start};
 use super::models::{
@@ -51,30 +50,30 @@ pub(crate) fn assert_resumes<'a, S, F>(
     S: FeedbackSystem,
     F: 'a,
 {
-    let last = Rc::new(Cell::new(None));
+    let last = Arc::new(Mutex::new(None));
     let keeper = last.clone();
     let whole = make().watched(move |moment| {
         if moment.fraction() == 1.0 {
-            keeper.set(Some(moment.snapshot()));
+            *keeper.lock().unwrap() = Some(moment.snapshot());
         }
         ControlFlow::Continue(())
     });
-    let whole = (everything(&run(whole).unwrap()), last.take());
+    let whole = (everything(&run(whole).unwrap()), last.lock().unwrap().take());
     let mut snapshot: Option<Snapshot> = None;
     let mut pieces = 0;
     loop {
-        let (kept, last) = (Rc::new(Cell::new(None)), last.clone());
+        let (kept, last) = (Arc::new(Mutex::new(None)), last.clone());
         let (keeper, ender, mut looks) = (kept.clone(), last.clone(), 0);
         let piece = make().watched(move |moment| {
             looks += 1;
             // The pieces are of several lengths, one of them empty.
             if looks <= 1 + 7 * pieces {
                 if moment.fraction() == 1.0 {
-                    ender.set(Some(moment.snapshot()));
+                    *ender.lock().unwrap() = Some(moment.snapshot());
                 }
                 return ControlFlow::Continue(());
             }
-            keeper.set(Some(moment.snapshot()));
+            *keeper.lock().unwrap() = Some(moment.snapshot());
             ControlFlow::Break(())
         });
         let piece = match snapshot.take() {
@@ -82,10 +81,10 @@ pub(crate) fn assert_resumes<'a, S, F>(
             None => piece,
         };
         let piece = run(piece).unwrap();
-        match kept.take() {
+        match kept.lock().unwrap().take() {
             None => {
                 assert!(pieces > 2, "{pieces} pieces");
-                assert_eq!((everything(&piece), last.take()), whole);
+                assert_eq!((everything(&piece), last.lock().unwrap().take()), whole);
                 return;
             }
             Some(taken) => {

@@ -19,7 +19,7 @@ pub struct Controller<S: FeedbackSystem>(Box<dyn AnySignal<S>>);
 impl<S: DrivenSystem> Controller<S> {
     /// The controller that gives these inputs: a function of the time and the state, which owns what it needs of the model, or a
     /// [`Held`](fbint_runtime::Held) table, as [`Simulation::input`] takes them.
-    pub fn new(signal: impl Signal<S> + Clone + 'static) -> Self {
+    pub fn new(signal: impl Signal<S> + Clone + Send + 'static) -> Self {
         Self(Box::new(signal))
     }
 }
@@ -49,7 +49,7 @@ impl<S: FeedbackSystem> fmt::Debug for Controller<S> {
 }
 
 /// A signal, without the type of the inputs, which a model that is not driven does not have.
-trait AnySignal<S: FeedbackSystem> {
+trait AnySignal<S: FeedbackSystem>: Send {
     fn flat(&self) -> Box<dyn FlatSignal>;
     fn simulation<'a>(&self, simulation: Simulation<'a, S>, feedback: &Feedback) -> AnySimulation<'a, S>;
     fn prepared(&self, system: S::Prepared<f64>, x: &Vector<S>) -> S::Prepared<f64>;
@@ -69,7 +69,7 @@ macro_rules! with_gains {
     };
 }
 
-impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> AnySignal<S> for I {
+impl<S: DrivenSystem, I: Signal<S> + Clone + Send + 'static> AnySignal<S> for I {
     fn flat(&self) -> Box<dyn FlatSignal> {
         Box::new(SliceSignal { signal: self.clone(), system: PhantomData::<fn() -> S> })
     }
@@ -96,7 +96,7 @@ struct SliceSignal<I, S> {
     system: PhantomData<fn() -> S>,
 }
 
-impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> FlatSignal for SliceSignal<I, S> {
+impl<S: DrivenSystem, I: Signal<S> + Clone + Send + 'static> FlatSignal for SliceSignal<I, S> {
     fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]) {
         let given: S::Inputs<f64> = self.signal.at(time, &S::State::from(vector(state))).into();
         inputs.iter_mut().zip(given).for_each(|(input, given)| *input = given);

@@ -7,7 +7,7 @@ use crate::functions::FlatFunctions;
 use crate::{Drawing, Scheme};
 
 /// A model with its parameters, whatever its dimensions are.
-pub trait FlatModel: Sync {
+pub trait FlatModel: Send + Sync {
     /// The summary of the model.
     fn facts(&self) -> &'static SystemFacts;
     /// [`FeedbackSystem::parameter`](fbint_runtime::FeedbackSystem::parameter).

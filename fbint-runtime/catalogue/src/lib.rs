@@ -24,7 +24,7 @@ use std::{error, fmt};
 
 use fbint_runtime::{
     Course, DenseOutput, Dependence, DynamicalSystem, Error, Event, GeneratedSystem, IntegralDrift, IntegralJump,
-    LargestProjection, Method, Moment, Projection, Settings, Snapshot, StartMove, StateEntry, StateRole, SystemFacts,
+    LargestProjection, Method, Projection, Settings, Snapshot, StartMove, StateEntry, StateRole, SystemFacts,
 };
 use serde::{Deserialize, Serialize};
 
@@ -138,7 +138,7 @@ pub fn check_names(models: &[Entry]) -> Result<(), Box<dyn error::Error>> {
 }
 
 /// A system with its parameters and its start, its dimensions known only at run time.
-pub trait AnyModel {
+pub trait AnyModel: Send {
     /// The system: its state, integrals, parameters and outputs.
     fn facts(&self) -> &'static SystemFacts;
     /// The parameter at an index of its [names](SystemFacts::parameter_names), if there is one.
@@ -283,7 +283,7 @@ impl dyn AnyModel + '_ {
 }
 
 /// A function that watches a run; see [`Simulation::watched`](fbint_runtime::Simulation::watched).
-pub type Observer<'a> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a;
+pub type Observer<'a> = fbint_runtime::Watch<'a>;
 
 /// A function that is shown the index and the samples of a member; see [`Ensemble::visited`](fbint_runtime::Ensemble::visited).
 pub type Visit<'a> = dyn FnMut(usize, &[Sample]) + Send + 'a;
@@ -398,7 +398,7 @@ impl Crossing {
     }
 
     /// The end of a run where the quantity passes the number; `outputs` gives the outputs in a state.
-    fn event<'a>(&self, outputs: impl Fn(&[f64]) -> Vec<f64> + 'a) -> Event<'a, Vec<f64>> {
+    fn event<'a>(&self, outputs: impl Fn(&[f64]) -> Vec<f64> + Send + 'a) -> Event<'a, Vec<f64>> {
         let (quantity, number) = (self.quantity.clone(), self.number);
         let event =
             Event::new(&*self.name, move |time, state: &Vec<f64>| quantity.value(time, state, &outputs) - number);
@@ -418,17 +418,8 @@ impl Plan {
     }
 
     /// The course of a run with this plan, until an event.
-    fn shape<'a>(
-        &self,
-        course: Course<'a>,
-        from: Option<Snapshot>,
-        observer: &'a mut Observer<'_>,
-        until: Option<Event<'a, Vec<f64>>>,
-    ) -> Course<'a> {
-        let mut course = course.watched(observer);
-        if let Some(snapshot) = from {
-            course = course.from_snapshot(snapshot);
-        }
+    fn shape<'a>(&self, course: Course<'a>, from: Option<Snapshot>, until: Option<Event<'a, Vec<f64>>>) -> Course<'a> {
+        let mut course = from.into_iter().fold(course, Course::from_snapshot);
         if !self.is_audited {
             course = course.unaudited();
         }
@@ -464,7 +455,7 @@ impl Plan {
 /// Steps of one size, by a method that the catalogue does not have.
 pub struct Steps<'a> {
     /// Replaces a state by the state after a step of the size that is given.
-    pub step: &'a dyn Fn(&mut [f64], f64),
+    pub step: &'a (dyn Fn(&mut [f64], f64) + Sync),
     /// The evaluations of the field in a step, or as much of the system.
     pub evaluations: u64,
     /// The size of a step.

@@ -111,7 +111,7 @@ impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
     }
 }
 
-impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
+impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
     fn facts(&self) -> &'static SystemFacts {
         self.system.facts()
     }
@@ -160,8 +160,8 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
         let map = self.map(plan);
         let until = plan.until_event.as_ref().map(|crossing| self.event(crossing));
         let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_ref());
-        let simulation = simulation.course(|course| plan.shape(course, from, observer, until));
-        Run::of(simulation.run_flat(&plan.settings)?)
+        let simulation = simulation.course(|course| plan.shape(course, from, until));
+        Run::of(simulation.run_flat(&plan.settings, Some(observer))?)
     }
 
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
@@ -181,10 +181,10 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
 
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error> {
         // Boxed, so that nothing is compiled for the type of the field, which these steps do not call.
-        let simulation = undriven(self.eventful(start)?, &Feedback::None).watched(observer);
+        let simulation = undriven(self.eventful(start)?, &Feedback::None);
         let settings = steps.settings();
         let steps = OnEntries { map: steps, entries: start.len() };
-        Run::of(simulation.one_step(&steps).run_flat(&settings)?)
+        Run::of(simulation.one_step(&steps).run_flat(&settings, Some(observer))?)
     }
 
     fn run_ensemble(
@@ -225,7 +225,7 @@ impl<S: LoadedSystem, M: Fn() -> S> AnyModel for Loaded<S, M> {
                     let (system, gain) = (&systems[member], members[member].gain.map(Feedback::Uniform));
                     let simulation = with_events(simulation, system);
                     let feedback = gain.as_ref().unwrap_or(&plan.feedback);
-                    driven(simulation, controller(system, inputs), feedback).run_flat(settings)
+                    driven(simulation, controller(system, inputs), feedback).run_flat(settings, None)
                 });
                 EnsembleRun::of(run?)
             }
@@ -290,7 +290,7 @@ struct OnEntries<M> {
     entries: usize,
 }
 
-impl<V: Entries<f64>, M: Deref<Target: OneStep<[f64]>>> OneStep<V> for OnEntries<M> {
+impl<V: Entries<f64>, M: Deref<Target: OneStep<[f64]>> + Sync> OneStep<V> for OnEntries<M> {
     fn step(&self, x: &mut V, h: f64) {
         self.map.step(&mut x.as_mut()[..self.entries], h);
     }

@@ -166,8 +166,8 @@ impl AnyModel for Long {
         if let Some(map) = &map {
             simulation = simulation.one_step(&**map);
         }
-        let simulation = simulation.course(|course| plan.shape(course, from, observer, until));
-        Run::of(simulation.run(&plan.settings)?)
+        let simulation = simulation.course(|course| plan.shape(course, from, until));
+        Run::of(simulation.run(&plan.settings, Some(observer))?)
     }
 
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
@@ -182,7 +182,7 @@ impl AnyModel for Long {
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error> {
         let ingredients = self.ingredients();
         let simulation = ingredients.simulation(start, &Feedback::None)?.one_step(steps);
-        Run::of(simulation.course(|course| course.watched(observer)).run(&steps.settings())?)
+        Run::of(simulation.run(&steps.settings(), Some(observer))?)
     }
 
     fn run_ensemble(
@@ -208,7 +208,7 @@ impl AnyModel for Long {
             let gain = gain.map(Feedback::Uniform);
             let ingredients = Ingredients::of(&*models[member], inputs);
             let simulation = ingredients.simulation(start, gain.as_ref().unwrap_or(&plan.feedback))?;
-            simulation.course(|course| course.watched(watch)).run(settings)
+            simulation.run(settings, Some(watch))
         };
         let run = run_flat_ensemble(facts, (members.len(), time), &plan.settings, progress, show, &run)?;
         EnsembleRun::of(run)

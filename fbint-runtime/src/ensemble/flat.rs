@@ -1,20 +1,17 @@
 //! Ensembles of systems on slices: members run one by one, in parallel.
 
-use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
 use super::progress::EnsembleProgress;
 use super::samples::{FlatEnsembleRun, Shared, Track};
-use super::setup::{LOOKS, ResolvedSettings};
+use super::setup::ResolvedSettings;
 use crate::error::Error;
 use crate::method::settings::Settings;
 use crate::simulation::samples::FlatSamples;
-use crate::simulation::{FlatRun, Moment};
+use crate::simulation::{FlatRun, Watch};
 use crate::system::SystemFacts;
-
-/// A function that may interrupt a member.
-pub type Watch<'w> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'w;
 
 /// A function that runs a member, given its index, the settings and what may interrupt it.
 pub type RunMember<'r> = dyn Fn(usize, &Settings, &mut Watch<'_>) -> Result<FlatRun, Error> + Sync + 'r;
@@ -49,15 +46,10 @@ pub fn run_flat_ensemble<'a>(
         integrals: facts.integrals.len(),
     };
     let track = |member: usize| -> Track {
-        let (mut looks, is_interrupted) = (0_u32, Cell::new(false));
-        let mut watch = |_: &Moment<'_>| {
-            is_interrupted.set(looks.is_multiple_of(LOOKS) && !progress.goes_on());
-            looks = looks.wrapping_add(1);
-            if is_interrupted.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let run = run(member, &settings.given, &mut watch)?;
+        let is_interrupted = AtomicBool::new(false);
+        let run = run(member, &settings.given, &mut progress.watch(&is_interrupted))?;
         progress.advance(1);
-        if is_interrupted.get() { Err(Error::Interrupted) } else { Ok(run.trajectory) }
+        if is_interrupted.into_inner() { Err(Error::Interrupted) } else { Ok(run.trajectory) }
     };
     shared.sum_up(1, &|members| members.iter().map(|member| track(*member)).collect())
 }

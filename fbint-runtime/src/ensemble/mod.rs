@@ -357,7 +357,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     }
 
     fn run_alone(&self, settings: &ResolvedSettings, member: usize, simulation: Simulation<'_, S>) -> Track {
-        Ok(self.gains.simulation(simulation, member).run_flat(&settings.given)?.trajectory)
+        Ok(self.gains.simulation(simulation, member).run_flat(&settings.given, None)?.trajectory)
     }
 }
 

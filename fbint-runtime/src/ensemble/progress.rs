@@ -7,8 +7,12 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crate::simulation::Moment;
+
 /// The most steps between two checks for an interruption.
 pub(super) const UNWATCHED: u64 = 256;
+/// A member that runs alone asks whether the runs continue once in this many looks: with error control it looks after every step.
+const LOOKS: u32 = 16;
 
 /// A function that receives the finished fraction, and decides whether to continue.
 type BoxedProgressObserver<'a> = Box<dyn FnMut(f64) -> ControlFlow<()> + Send + 'a>;
@@ -42,6 +46,20 @@ impl<'a> EnsembleProgress<'a> {
             self.ask(&mut observer);
         }
         !self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// A function that watches a member, and notes where it interrupts it.
+    pub(super) fn watch<'w>(
+        &'w self,
+        is_interrupted: &'w AtomicBool,
+    ) -> impl FnMut(&Moment<'_>) -> ControlFlow<()> + Send + 'w {
+        let mut looks = 0_u32;
+        move |_| {
+            let interrupts = looks.is_multiple_of(LOOKS) && !self.goes_on();
+            looks = looks.wrapping_add(1);
+            is_interrupted.store(interrupts, Ordering::Relaxed);
+            if interrupts { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
     }
 
     /// Asks the observer, until it has said that the runs are over.

@@ -1,7 +1,6 @@
 //! The runs of an ensemble, and the way in which they are made.
 
-use core::ops::ControlFlow;
-use std::cell::Cell;
+use core::sync::atomic::AtomicBool;
 
 use crate::error::{Error, positive};
 use crate::hold::projection::Hold;
@@ -20,8 +19,6 @@ use crate::system::{FeedbackSystem, Vector};
 
 /// The number of intervals that are sampled by default.
 const DEFAULT_INTERVALS: f64 = 100.0;
-/// A member that runs alone asks whether the runs continue once in this many looks: with error control it looks after every step.
-pub(super) const LOOKS: u32 = 16;
 
 /// All of an ensemble but the gains.
 pub(super) struct EnsembleSetup<'a, S: FeedbackSystem> {
@@ -74,14 +71,11 @@ impl<S: FeedbackSystem + Sync> EnsembleSetup<'_, S> {
 
     /// The samples of a member that `run` runs, unless it is interrupted.
     pub(super) fn track(&self, member: usize, run: &RunAlone<'_, S>) -> Track {
-        let (mut looks, is_interrupted) = (0_u32, Cell::new(false));
-        let simulation = Simulation::new(self.system(member), self.starts[member])?.held(self.hold).watched(|_| {
-            is_interrupted.set(looks.is_multiple_of(LOOKS) && !self.progress.goes_on());
-            looks = looks.wrapping_add(1);
-            if is_interrupted.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        let is_interrupted = AtomicBool::new(false);
+        let simulation = Simulation::new(self.system(member), self.starts[member])?.held(self.hold);
+        let simulation = simulation.watched(self.progress.watch(&is_interrupted));
         let samples = run(member, simulation)?;
-        if is_interrupted.get() { Err(Error::Interrupted) } else { Ok(samples) }
+        if is_interrupted.into_inner() { Err(Error::Interrupted) } else { Ok(samples) }
     }
 }
 

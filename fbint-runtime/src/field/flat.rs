@@ -15,7 +15,7 @@ use crate::system::SystemFacts;
 use crate::system::dynamical_system::FlatSystem;
 
 /// A source of inputs on slices, like a [`Signal`](crate::Signal).
-pub trait FlatSignal {
+pub trait FlatSignal: Send {
     /// Puts the inputs at a time in a state into the first of `inputs`.
     fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]);
     /// Begins a step at this time, and returns when it has to end at the latest.

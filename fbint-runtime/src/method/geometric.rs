@@ -16,7 +16,7 @@ use crate::system::{
 };
 
 /// A map x -> Phi_h(x) that approximates the flow of a system whose state is of the type `V`.
-pub trait OneStep<V: ?Sized> {
+pub trait OneStep<V: ?Sized>: Sync {
     /// Replaces `x` by Phi_h(x).
     fn step(&self, x: &mut V, h: f64);
     /// The evaluations of the field in a step, or as much of the system.

@@ -4,10 +4,12 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use super::event::Event;
-use super::run_loop::BoxedObserver;
 use super::sampling::SampleTimes;
 use super::snapshot::{Moment, Snapshot};
 use crate::error::Error;
+
+/// A function that watches a run, and may interrupt it.
+type BoxedObserver<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + Send + 'a>;
 
 /// The samples, the events and the watcher of a run, and where it resumes.
 pub struct Course<'a> {
@@ -46,11 +48,6 @@ impl<'a> Course<'a> {
     pub fn event(mut self, event: Event<'a, Vec<f64>>) -> Self {
         self.events.push(event);
         self
-    }
-
-    /// Shown to a function that may interrupt it.
-    pub fn watched(self, watch: impl FnMut(&Moment<'_>) -> ControlFlow<()> + 'a) -> Self {
-        Self { observer: Box::new(watch), ..self }
     }
 
     /// Resumed from a snapshot.

@@ -132,6 +132,7 @@ impl fmt::Display for LeftOut {
 
 /// The drift of one integral in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct IntegralDrift {
     /// The name of the integral.
     pub name: &'static str,

@@ -29,18 +29,18 @@ pub struct Event<'a, X> {
 }
 
 /// The function that passes 0.
-type EventFunction<'a, X> = Box<dyn Fn(f64, &X) -> f64 + 'a>;
+type EventFunction<'a, X> = Box<dyn Fn(f64, &X) -> f64 + Send + 'a>;
 
 /// The function that replaces the state.
-type Reset<'a, X> = Box<dyn Fn(f64, &X) -> X + 'a>;
+type Reset<'a, X> = Box<dyn Fn(f64, &X) -> X + Send + 'a>;
 
 /// The function that says whether an event counts.
-type Condition<'a, X> = Box<dyn Fn(f64, &X) -> bool + 'a>;
+type Condition<'a, X> = Box<dyn Fn(f64, &X) -> bool + Send + 'a>;
 
 impl<'a, X> Event<'a, X> {
     /// An event at the zeros of a function of the time and the state, in both directions. Errors and
     /// [`Occurrence`](crate::Occurrence) have its name.
-    pub fn new(name: impl Into<String>, value: impl Fn(f64, &X) -> f64 + 'a) -> Self {
+    pub fn new(name: impl Into<String>, value: impl Fn(f64, &X) -> f64 + Send + 'a) -> Self {
         let (name, value) = (name.into(), Box::new(value));
         Self {
             name,
@@ -75,7 +75,7 @@ impl<'a, X> Event<'a, X> {
     }
 
     /// This event where a function of the time and the state is true alone.
-    pub fn when(self, condition: impl Fn(f64, &X) -> bool + 'a) -> Self {
+    pub fn when(self, condition: impl Fn(f64, &X) -> bool + Send + 'a) -> Self {
         Self { condition: Some(Box::new(condition)), ..self }
     }
 
@@ -93,7 +93,7 @@ impl<'a, X> Event<'a, X> {
     /// function stays within 10,000 roundings of its terms, the run ends with
     /// [`Cause::Accumulation`](crate::Cause::Accumulation). A sample at the time of the reset has the state before it. Where the event is
     /// terminal, too, the run ends with the state after it.
-    pub fn reset(self, reset: impl Fn(f64, &X) -> X + 'a) -> Self {
+    pub fn reset(self, reset: impl Fn(f64, &X) -> X + Send + 'a) -> Self {
         Self { reset: Some(Box::new(reset)), ..self }
     }
 

@@ -4,7 +4,7 @@ use super::declared::{Evaluate, events_of};
 use super::run_loop::{Pace, RunInputs, RunLoop, Segment};
 use super::snapshot::Origin;
 use super::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
-use super::{Course, FlatRun, GivenLimits, Schedule, Span, check_driving};
+use super::{Course, FlatRun, GivenLimits, Schedule, Span, Watch, check_driving};
 use crate::error::Error;
 use crate::error::memory::Storage;
 use crate::field::Driver;
@@ -68,7 +68,7 @@ impl<'a> FlatSimulation<'a> {
     }
 
     /// With the events that are declared, whose functions are put into a list, given the state and the inputs.
-    pub fn declared_events(mut self, values: impl Fn(&[f64], &[f64]) -> Vec<f64> + 'a) -> Self {
+    pub fn declared_events(mut self, values: impl Fn(&[f64], &[f64]) -> Vec<f64> + Send + 'a) -> Self {
         let facts = self.system.facts();
         let evaluate: Evaluate<'a> = Box::new(move |state: &[f64], list: &mut [f64]| {
             let (own, inputs) = state.split_at(facts.state.len());
@@ -83,7 +83,7 @@ impl<'a> FlatSimulation<'a> {
     /// # Errors
     ///
     /// See [`Simulation::run`](crate::Simulation::run); [`Error::NotApplicable`] for methods that need vectors of a fixed length.
-    pub fn run(mut self, settings: &Settings) -> Result<FlatRun, Error> {
+    pub fn run(mut self, settings: &Settings, watch: Option<&mut Watch<'_>>) -> Result<FlatRun, Error> {
         let Settings { method, from, until, every, projection, max_step, max_steps } = *settings;
         let (system, facts) = (self.system, self.system.facts());
         if facts.has_switches() || facts.law_delay.is_some() {
@@ -121,6 +121,7 @@ impl<'a> FlatSimulation<'a> {
             course: self.course,
             origin,
         })?;
+        run.show_to(watch);
         let stepping = method.stepping();
         let schedule = Schedule::of_method(method, span, interval?, given, facts)?;
         let interval = if is_audited { stepping.stability_interval() } else { f64::INFINITY };

@@ -22,13 +22,13 @@ use crate::system::StateEntry;
 use crate::system::dynamical_system::DynamicalSystem;
 
 /// A function that watches a run, and may interrupt it.
-pub(super) type BoxedObserver<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a>;
+pub type Watch<'w> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'w;
 
 /// A run under way.
 pub(super) struct RunLoop<'a> {
     system: &'a dyn DynamicalSystem,
     record: Record<'a>,
-    observer: BoxedObserver<'a>,
+    observer: Box<Watch<'a>>,
     search: EventSearch<'a>,
     origin: Origin,
     span: Span,
@@ -122,6 +122,13 @@ impl<'a> RunLoop<'a> {
             run.restore(snapshot)?;
         }
         Ok(run)
+    }
+
+    /// Shows the run to another function than that of its course.
+    pub(super) fn show_to(&mut self, watch: Option<&'a mut Watch<'_>>) {
+        if let Some(watch) = watch {
+            self.observer = Box::new(watch);
+        }
     }
 
     /// Takes a sample of the laws of inputs if it is due, and hands the state whose laws hold to the field.

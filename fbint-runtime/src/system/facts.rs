@@ -19,6 +19,7 @@ use crate::numbers::scalar::Scalar;
 /// assert_eq!(Oscillator { m: 1.0, k: 4.0 }.facts().summary, "A mass on a spring.");
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SystemFacts {
     /// The name of the declared struct.
     pub name: &'static str,
@@ -176,6 +177,7 @@ impl StateEntry {
 
 /// A declared scalar, vector, matrix or family in a list of entries: `q`, whose entries are `q[0]` and `q[1]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Declared {
     /// The declared name.
     pub name: &'static str,
@@ -195,6 +197,7 @@ impl Declared {
 
 /// An entry of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StateEntry {
     /// The name: `angle`, `q[0]`, `q[(0, 1)]`.
     pub name: &'static str,
@@ -206,6 +209,7 @@ pub struct StateEntry {
 
 /// The role of an entry of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum StateRole {
     /// A coordinate of a canonical system.
     Coordinate {
@@ -232,6 +236,7 @@ pub enum StateRole {
 /// An event that is declared with a system, by `event(..)` or `section(..)`. Places count the values that
 /// [`FeedbackSystem::events_at`](crate::FeedbackSystem::events_at) gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct DeclaredEvent {
     /// The name: `floor`, `wall[2]`.
     pub name: &'static str,
@@ -253,6 +258,7 @@ pub struct DeclaredEvent {
 
 /// The direction in which the function of an event has to pass 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum CrossingDirection {
     /// Either.
     Any,
@@ -264,6 +270,7 @@ pub enum CrossingDirection {
 
 /// A shape of a declared drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct DeclaredShape {
     /// The sort of the shape.
     pub kind: ShapeKind,
@@ -274,6 +281,7 @@ pub struct DeclaredShape {
 
 /// The sort of a shape of a declared drawing. Points have two or three entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum ShapeKind {
     /// A line through points.
     Rod,
@@ -311,6 +319,7 @@ pub enum ShapeKind {
 
 /// An integral of a system.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Integral {
     /// The name: `length`, `length_rate`, `link[3]`, `energy`.
     pub name: &'static str,
@@ -324,6 +333,7 @@ pub struct Integral {
 
 /// The kind of an integral, which decides its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum IntegralKind {
     /// A holonomic constraint g(q) = 0. Its target is 0.
     HolonomicConstraint {
@@ -366,6 +376,7 @@ impl IntegralKind {
 /// Where the field without feedback conserves an integral I, that is, where dI.X = 0. A claim that is not proved does not compile, unless
 /// its declaration says `assume`; a refuted claim never compiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Conservation {
     /// In every state.
     Everywhere(Evidence),
@@ -377,6 +388,7 @@ pub enum Conservation {
 
 /// The evidence for a statement about a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Evidence {
     /// It is true of every system of this form: constraints and energy of a canonical system, the energy of a Poisson system.
     Construction,
@@ -391,6 +403,7 @@ pub enum Evidence {
 
 /// The dependence of a Hamiltonian on the momenta, which decides which splitting methods apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum KineticEnergy {
     /// H depends on the momenta in any other way, or the system is not canonical.
     General,
@@ -402,6 +415,7 @@ pub enum KineticEnergy {
 
 /// The number of operations of a generated function, counted in the emitted code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Operations {
     /// Additions, subtractions and negations.
     pub additions: u32,

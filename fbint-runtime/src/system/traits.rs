@@ -22,7 +22,7 @@ pub type Integrals<S, T = f64> = <S as FeedbackSystem>::Integrals<T>;
 /// A mechanical system whose equations were derived at compile time.
 ///
 /// Implemented by `#[feedback_system]`, not by hand.
-pub trait FeedbackSystem: Sized + 'static {
+pub trait FeedbackSystem: Sized + Send + Sync + 'static {
     /// An array with an entry for each of [`SystemFacts::state`]. It may be longer, so that one type serves systems of several sizes: the
     /// entries beyond are 0 in every vector that a function is given or returns. They are never shown, and change nothing.
     type Vector<T: Entry>: Entries<T>;
