@@ -62,7 +62,7 @@ pub(super) struct Record<'a> {
     jump: Jump,
     /// Where constraints were nearest to dependence, of the places where integrals jumped.
     dependence: Option<(Vec<f64>, Dependence)>,
-    pub(super) largest_projection: Option<Largest>,
+    largest_projection: Option<Largest>,
     /// Whether the mass matrix at the start is not nearly singular, as it may be where constraints determine what has no mass.
     has_regular_masses: bool,
     /// The distance from its target at which each integral is held, because projections were left out.

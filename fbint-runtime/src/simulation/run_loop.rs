@@ -212,20 +212,19 @@ impl<'a> RunLoop<'a> {
                 return Ok(Segment::ended(stepper, &progress));
             }
             let (until, h) = self.next_step(stepper, pace, &mut progress)?;
-            let largest = self.record.largest_projection;
             stepper.step(until, h).map_err(|reason| self.record.halted(reason))?;
+            // The end of a step that is cut is in no record: beyond an event or a switch, integrals may have other values, or none.
+            if self.search.is_needed()
+                && let Some(stop) = self.look(stepper, append)?
+            {
+                return self.stop_in_step(&stop, stepper, pace, progress);
+            }
             let landed = stepper.landed();
             // By reference: a copy in wider pieces would wait for what was just written entry by entry.
             if let Some(landed) = &landed {
                 self.record.landed(landed, stepper)?;
             }
             let is_projected = landed.is_some();
-            if self.search.is_needed()
-                && let Some(stop) = self.look(stepper, append)?
-            {
-                self.record.largest_projection = largest;
-                return self.stop_in_step(&stop, stepper, pace, progress);
-            }
             // Before the step is recorded: the last good state is where it begins.
             let mut due = Vec::new();
             if let Sampling::Times(times) = &mut progress.sampling {

@@ -68,6 +68,23 @@ fn a_text_follows_its_law_and_its_outputs_know_it() {
     assert!((effort[0] + 4.0 * run.state[0] + 3.0 * run.state[1]).abs() < 1e-14, "{effort:?}");
 }
 
+/// A step over the wall ends where the energy is not defined, and is cut at the event before that.
+#[test]
+fn an_event_turns_a_run_back_before_its_energy_is_not_defined() {
+    let model = model(
+        "#[feedback_system(coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2 - s * x.ln(),
+            event(wall = x - 0.01, falling, reset(p = -p)), default(s = 0.001), start(x = 0.93, p = -1))] struct Wall { s: f64 }",
+    );
+    let exact = run(&*model, Method::Dop853 { rtol: 1e-12, atol: Some(1e-12) }, 1.5).state;
+    for (method, error) in
+        [(Method::Rk4 { h: 0.1 }, 1e-3), (Method::Rk4 { h: 0.01 }, 1e-5), (Method::Heun { h: 0.1 }, 1e-2)]
+    {
+        let end = run(&*model, method, 1.5).state;
+        let is_close = |(end, exact): (&f64, &f64)| (end - exact).abs() < error;
+        assert!(end.iter().zip(&exact).all(is_close), "{method:?}: {end:?} is not {exact:?}");
+    }
+}
+
 /// A film without a drawing shows the coordinates.
 #[test]
 fn a_film_is_part_of_the_drawing() {
