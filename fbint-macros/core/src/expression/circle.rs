@@ -31,7 +31,7 @@ fn with_one_for_squares(expression: Expression) -> Expression {
 /// The argument of a square, and the product of the other factors of its term.
 type Square = (Expression, Expression);
 
-/// The terms of a sum, each in a place of its own with its squares of sines, and where the squares of cosines are.
+/// The terms of a sum, each in its place with its squares of sines, and where the squares of cosines are.
 #[derive(Default)]
 struct Squares {
     places: Vec<Option<(Expression, Vec<Square>)>>,
