@@ -157,7 +157,7 @@ pub use simulation::event::Event;
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub use simulation::{
-    Course, FlatRun, FlatSamples, FlatSimulation, PastOccurrence, SampleRow, Watch, consistent_flat_start,
+    Continuation, Course, FlatRun, FlatSamples, FlatSimulation, PastOccurrence, SampleRow, Watch, consistent_flat_start,
 };
 #[cfg(feature = "std")]
 pub use simulation::{

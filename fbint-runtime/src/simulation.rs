@@ -17,6 +17,7 @@ pub(crate) mod drift;
 #[cfg(feature = "std")]
 pub(crate) mod event;
 
+mod continuation;
 mod course;
 mod event_search;
 mod flat;
@@ -41,6 +42,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
+#[doc(hidden)]
+pub use self::continuation::Continuation;
 #[doc(hidden)]
 pub use self::course::Course;
 use self::declared::declared_events;

@@ -137,6 +137,10 @@ pub fn check_names(models: &[Entry]) -> Result<(), Box<dyn error::Error>> {
     Ok(())
 }
 
+/// A run that continues at each call to a time, and puts the state there into its last argument. Before the time, it is told whether inputs
+/// have changed since the last call. After an error it cannot continue.
+pub type Continuation = Box<dyn FnMut(f64, bool, &mut [f64]) -> Result<(), Error>>;
+
 /// A system with its parameters and its start, its dimensions known only at run time.
 pub trait AnyModel: Send {
     /// The system: its state, integrals, parameters and outputs.
@@ -167,6 +171,11 @@ pub trait AnyModel: Send {
     ) -> Result<Run, Error>;
     /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
+    /// The run as one that continues at each call, if it has steps of one size of an explicit method, no gains, and nothing at which it
+    /// would have to stop. It has no samples, no observer and no record.
+    fn continuation(&self, _start: &[f64], _plan: &Plan) -> Result<Option<Continuation>, Error> {
+        Ok(None)
+    }
     /// The methods other than explicit Runge-Kutta that apply to the system: implicit and geometric ones.
     fn further_methods(&self) -> Vec<Scheme>;
     /// Integrates with steps that are given.

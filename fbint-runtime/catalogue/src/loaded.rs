@@ -11,8 +11,8 @@ use fbint_runtime::{
 use super::controller::{AnySimulation, Controller, undriven};
 use super::padded::MOST_ENTRIES;
 use super::{
-    AnyModel, ConstantGains, Crossing, Drawing, EnsembleRun, Feedback, FlatModel, Inputs, LaneGains, Member, Observer,
-    Plan, Run, Sample, Scheme, Steps, Visit,
+    AnyModel, ConstantGains, Continuation, Crossing, Drawing, EnsembleRun, Feedback, FlatModel, Inputs, LaneGains,
+    Member, Observer, Plan, Run, Sample, Scheme, Steps, Visit,
 };
 
 /// The most entries of states by whose collocation it pays to run members in lanes: the stages of longer ones leave the cache.
@@ -168,6 +168,19 @@ impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
         let map = self.map(plan);
         let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_ref());
         simulation.final_state(&plan.settings).map(|end| self.entries(end))
+    }
+
+    fn continuation(&self, start: &[f64], plan: &Plan) -> Result<Option<Continuation>, Error> {
+        if plan.until_event.is_some() || !matches!(plan.feedback, Feedback::None) {
+            return Ok(None);
+        }
+        let run = self.simulation(start, &plan.feedback)?.into_continuation(&plan.settings)?;
+        Ok(run.map(|mut run| -> Continuation {
+            Box::new(move |until, has_jumped, state| {
+                state.copy_from_slice(run.advance(until, has_jumped)?);
+                Ok(())
+            })
+        }))
     }
 
     fn further_methods(&self) -> Vec<Scheme> {

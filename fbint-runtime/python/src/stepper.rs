@@ -1,8 +1,10 @@
 //! Steps from Python: a run that continues at each call, with inputs that the caller chooses.
 
+use std::mem::take;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use fbint_command::catalogue::{AnyModel, FlatSignal, Inputs, Plan};
+use fbint_command::catalogue::{AnyModel, Continuation, FlatSignal, Inputs, Plan};
 use fbint_command::runtime::Settings;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,6 +16,9 @@ use crate::entries;
 use crate::laws::Raised;
 use crate::source::Source;
 use crate::trajectory::Occurred;
+
+/// The most steps of a call that nothing interrupts.
+const MOST_STEPS: f64 = 1000.0;
 
 /// A run, or many side by side, that continues at each call of step. Make it with Model.stepper.
 ///
@@ -32,6 +37,8 @@ pub(crate) struct Stepper {
     places: Vec<usize>,
     /// The exception that a function for an input has raised.
     raised: Raised,
+    /// Whether runs may continue without a record: not those that have to stop within a call.
+    may_continue: bool,
 }
 
 /// One of the runs.
@@ -39,19 +46,26 @@ struct SteppedRun {
     time: f64,
     state: Vec<f64>,
     /// The inputs that are given, by their places.
-    inputs: Vec<(usize, f64)>,
+    inputs: Arc<[GivenInput]>,
+    /// Whether they have changed since the last call.
+    has_jumped: bool,
+    /// The run as it continues from the state, if it has begun to.
+    continuation: Option<Continuation>,
     /// The name of the event that has ended it.
     ended_by: Option<String>,
     /// The occurrences of events in the last call: the name, the time, the state, and the state after a reset.
     events: Vec<Occurred>,
 }
 
+/// The place of an input, and the bits of its number.
+type GivenInput = (usize, AtomicU64);
+
 /// Inputs that hold for a call.
-struct Held(Vec<(usize, f64)>);
+struct Held(Arc<[GivenInput]>);
 
 impl FlatSignal for Held {
     fn at(&self, _: f64, _: &[f64], inputs: &mut [f64]) {
-        self.0.iter().for_each(|&(place, value)| inputs[place] = value);
+        self.0.iter().for_each(|(place, bits)| inputs[*place] = f64::from_bits(bits.load(Ordering::Relaxed)));
     }
 
     fn hold(&self, _: f64) -> f64 {
@@ -63,7 +77,7 @@ impl FlatSignal for Held {
     }
 
     fn copied(&self) -> Box<dyn FlatSignal> {
-        Box::new(Self(self.0.clone()))
+        Box::new(Self(Arc::clone(&self.0)))
     }
 }
 
@@ -108,7 +122,7 @@ impl Stepper {
         let clock = self.model.facts().clock;
         for (run, state) in self.runs.iter_mut().zip(rows) {
             let time = clock.map_or(run.time, |clock| state[clock]);
-            (run.time, run.state, run.ended_by) = (time, state, None);
+            (run.time, run.state, run.ended_by, run.continuation) = (time, state, None, None);
             run.events.clear();
         }
         Ok(())
@@ -197,13 +211,16 @@ impl Stepper {
         let run = |state: Vec<f64>| SteppedRun {
             time: clock.map_or(from, |clock| state[clock]),
             state,
-            inputs: Vec::new(),
+            inputs: Arc::new([]),
+            has_jumped: false,
+            continuation: None,
             ended_by: None,
             events: Vec::new(),
         };
         let runs = starts.into_iter().map(run).collect();
         let inputs = model.inputs().cloned();
-        Ok(Self { source: Arc::clone(source), model, plan, given: inputs, is_single, runs, places, raised })
+        let (source, may_continue) = (Arc::clone(source), true);
+        Ok(Self { source, model, plan, given: inputs, is_single, runs, places, raised, may_continue })
     }
 
     /// Takes inputs by name for the runs.
@@ -240,10 +257,7 @@ impl Stepper {
             for (index, run) in self.runs.iter_mut().enumerate() {
                 let row = if is_for_all { 0 } else { index * size };
                 for (&position, value) in positions.iter().zip(&given.values[row..]) {
-                    match run.inputs.iter_mut().find(|(place, _)| *place == position) {
-                        Some(known) => known.1 = *value,
-                        None => run.inputs.push((position, *value)),
-                    }
+                    run.give(position, *value);
                 }
             }
         }
@@ -252,7 +266,7 @@ impl Stepper {
 
     /// Brings a run to a time.
     fn advance(&mut self, py: Python<'_>, index: usize, until: Option<f64>) -> PyResult<()> {
-        let Self { model, plan, given, runs, .. } = self;
+        let Self { model, plan, given, runs, may_continue, .. } = self;
         let run = &mut runs[index];
         run.events.clear();
         if run.ended_by.is_some() {
@@ -270,17 +284,30 @@ impl Stepper {
         if until <= from || until.is_nan() {
             return Err(PyValueError::new_err(format!("`until` is {until:?}, and the run has come to t = {from:?}")));
         }
-        if !run.inputs.is_empty() {
-            let (names, held) = (model.facts().input_names, run.inputs.clone());
-            let of_call = held.iter().map(|(place, _)| names[*place]).collect();
-            let inputs = Inputs::new(of_call, move || Box::new(Held(held.clone())));
-            model.set_inputs(match given {
-                Some(given) => inputs.or(given),
-                None => inputs,
-            });
-        }
         let settings = Settings { from, until, every: Some(until - from), ..plan.settings };
-        let plan = Plan { settings, ..plan.clone() };
+        let of_call = || Plan { settings, ..plan.clone() };
+        let is_short = settings.method.step().is_some_and(|h| until - from <= MOST_STEPS * h);
+        run.continuation = run.continuation.take().filter(|_| is_short);
+        if run.continuation.is_none() {
+            run.set_inputs(&mut **model, given.as_ref());
+            if is_short && *may_continue {
+                // Where its start is wrong, the run has the words for that.
+                if let Ok(continuation) = model.continuation(&run.state, &of_call()) {
+                    (*may_continue, run.continuation) = (continuation.is_some(), continuation);
+                }
+            }
+        }
+        if let Some(mut continuation) = run.continuation.take() {
+            let mut state = run.state.clone();
+            let outcome = continuation(until, take(&mut run.has_jumped), &mut state);
+            self.raised.raise()?;
+            if outcome.is_ok() && state.iter().all(|entry| entry.is_finite()) {
+                (run.time, run.state, run.continuation) = (until, state, Some(continuation));
+                return Ok(());
+            }
+            run.set_inputs(&mut **model, given.as_ref());
+        }
+        let plan = of_call();
         let mut signals = crate::model::Signals::new();
         let outcome = model.run(&run.state, &plan, None, &mut |_| signals.look());
         signals.raise()?;
@@ -297,6 +324,34 @@ impl Stepper {
             }
             Err(error) => Err(PyValueError::new_err(error.to_string())),
         }
+    }
+}
+
+impl SteppedRun {
+    /// Gives an input a number from here on.
+    fn give(&mut self, input: usize, value: f64) {
+        if let Some((_, bits)) = self.inputs.iter().find(|(place, _)| *place == input) {
+            self.has_jumped |= bits.swap(value.to_bits(), Ordering::Relaxed) != value.to_bits();
+            return;
+        }
+        let known = self.inputs.iter().map(|(place, bits)| (*place, bits.load(Ordering::Relaxed)));
+        let all = known.chain([(input, value.to_bits())]);
+        self.inputs = all.map(|(place, bits)| (place, AtomicU64::new(bits))).collect();
+        self.continuation = None;
+    }
+
+    /// Gives a model the inputs of this run, and others where it has none.
+    fn set_inputs(&self, model: &mut dyn AnyModel, others: Option<&Inputs>) {
+        if self.inputs.is_empty() {
+            return;
+        }
+        let (names, held) = (model.facts().input_names, Arc::clone(&self.inputs));
+        let given = held.iter().map(|(place, _)| names[*place]).collect();
+        let inputs = Inputs::new(given, move || Box::new(Held(Arc::clone(&held))));
+        model.set_inputs(match others {
+            Some(others) => inputs.or(others),
+            None => inputs,
+        });
     }
 }
 

@@ -163,6 +163,11 @@ impl<'k, L: Land, A: Advance<L>> FixedSteps<'k, L, A> {
         Self { method, from: time, begin, time, state, steps: 0, evaluations: 0, cubic, end_rates, ends }
     }
 
+    /// The time and the state that were reached, and what projects states, with its memory of the steps.
+    pub(super) fn into_end(self) -> (f64, L::State, Option<L>) {
+        (self.time, self.state, self.ends.lander)
+    }
+
     /// The last step as a cubic polynomial. It takes one evaluation where the step before has had one, too.
     fn cubic(&mut self) -> L::Polynomial {
         let begin_rates = self.end_rates.take().unwrap_or_else(|| {

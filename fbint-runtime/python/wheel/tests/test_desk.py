@@ -58,6 +58,41 @@ def test_a_stepper_goes_on_as_a_run_does():
     assert math.isclose(one.t, 0.01)
 
 
+def test_calls_of_a_stepper_are_one_run():
+    pendulum = fbint.model(PENDULUM.replace("    section(bottom = q[0], rising),\n", ""))()
+    for step, calls in [(1e-2, [1] * 100), (1e-3, [1, 7, 992])]:
+        stepper = pendulum.stepper(step=step)
+        for count in calls:
+            stepper.step(stepper.t + count * step)
+        run = pendulum.run(until=1.0, step=step)
+        numpy.testing.assert_array_equal(stepper.state, [*run.q[-1], *run.p[-1]])
+        again = stepper.state
+        stepper.step()
+        stepper.state = again
+        numpy.testing.assert_array_equal(stepper.state, again)
+    for text in (CART, CART.replace("    event(fallen = angle.powi(2) - 1, rising, terminal),\n", "")):
+        system = fbint.model(text)()
+        stepper = system.stepper(step=1e-2)
+        for push in [0.5, -1.0, -1.0, 0.25]:
+            for _ in range(5):
+                stepper.step(thrust=push)
+        thrust = (numpy.array([0.0, 0.05, 0.15]), [0.5, -1.0, 0.25])
+        run = system.run(until=0.2, step=1e-2, input={"thrust": thrust})
+        expected = [*(run[name][-1] for name in ["x", "angle", "v", "omega"]), 0.2, run["work"][-1]]
+        numpy.testing.assert_allclose(stepper.state, expected, atol=1e-13)
+
+
+def test_a_stepper_that_fails_says_why():
+    rising = fbint.model("""#[feedback_system(coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2 - x.powi(4), start(x = 1, p = 1))]
+        struct Rising;""")()
+    stepper = rising.stepper(step=1e-2)
+    with pytest.raises(fbint.RunFailed):
+        for _ in range(100):
+            stepper.step()
+    # Its solution leaves every bound before t = 1.
+    assert 0.3 < stepper.t < 1.5
+
+
 def test_a_controller_holds_the_pole_and_a_fall_ends_the_run():
     system = fbint.model(CART)()
     stepper = system.stepper(step=1e-2)
