@@ -6,9 +6,12 @@
 //! ones are 0 within their bound.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::thread::LocalKey;
 
-use astro_float_num::{BigFloat, Consts, NAN, Radix, RoundingMode};
+use astro_float_num::{BigFloat, Consts, NAN, RoundingMode, Sign, WORD_BIT_SIZE};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};
@@ -35,6 +38,35 @@ const LARGEST_ARGUMENT: i32 = 10;
 thread_local! {
     /// Digits of pi and of logarithms, computed once.
     static CONSTANTS: RefCell<Consts> = RefCell::new(Consts::new().expect("there is memory for a few digits"));
+    /// Values of functions, which every program of a model and its derivation take at the same points.
+    static CALLS: RefCell<HashMap<Argument, BigFloat>> = RefCell::default();
+    /// Quotients of integers.
+    static QUOTIENTS: RefCell<HashMap<(BigInt, BigInt), Real>> = RefCell::default();
+}
+
+/// The most values that are kept of each kind.
+const KEPT: usize = 1 << 16;
+
+/// A function and its argument: sign, exponent and mantissa.
+type Argument = (Function, bool, i32, Vec<u64>);
+
+/// The value for a key, which is computed where it is not known.
+fn known<K: Clone + Eq + Hash, V: Clone>(
+    kept: &'static LocalKey<RefCell<HashMap<K, V>>>,
+    key: &K,
+    compute: impl FnOnce() -> V,
+) -> V {
+    if let Some(value) = kept.with_borrow(|kept| kept.get(key).cloned()) {
+        return value;
+    }
+    let value = compute();
+    kept.with_borrow_mut(|kept| {
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(key.clone(), value.clone());
+    });
+    value
 }
 
 /// A number of 256 bits.
@@ -131,12 +163,32 @@ fn size(value: &BigFloat) -> f64 {
 }
 
 fn integer(number: &BigInt) -> Real {
-    let parsed =
-        |constants: &mut Consts| BigFloat::parse(&number.to_string(), Radix::Dec, PRECISION, ROUNDING, constants);
-    match number.to_i64() {
-        Some(small) => Real { value: BigFloat::from_i64(small, PRECISION), error: 0.0 },
-        None => Real::rounded(CONSTANTS.with_borrow_mut(parsed), 0.0),
+    match float(number) {
+        (value, true) => Real { value, error: 0.0 },
+        (value, false) => Real::rounded(value, 0.0),
     }
+}
+
+/// The nearest number of 256 bits, and whether it is the integer itself.
+fn float(number: &BigInt) -> (BigFloat, bool) {
+    if let Some(small) = number.to_i64() {
+        return (BigFloat::from_i64(small, PRECISION), true);
+    }
+    let left_out = number.bits().saturating_sub(PRECISION as u64);
+    let leading = number.magnitude() >> left_out;
+    let words = leading.to_u64_digits();
+    let sign = if number.is_negative() { Sign::Neg } else { Sign::Pos };
+    // The words are the digits after the point.
+    let exponent = i32::try_from((words.len() * WORD_BIT_SIZE) as u64 + left_out).unwrap_or(i32::MAX);
+    (BigFloat::from_words(&words, sign, exponent), left_out == 0)
+}
+
+/// A quotient, also of integers that are larger than any double.
+fn quotient(numerator: &BigInt, denominator: &BigInt) -> Real {
+    let [(above, is_exact), (below, is_exact_below)] = [numerator, denominator].map(float);
+    let value = above.div(&below, PRECISION, ROUNDING);
+    let inherited = if is_exact && is_exact_below { 0.0 } else { 4.0 * UNIT * size(&value) };
+    Real::rounded(value, inherited)
 }
 
 /// The power with the size of the exponent.
@@ -179,7 +231,11 @@ fn call(function: Function, arguments: &[Real]) -> Option<Real> {
     let error = *error;
     let exponent = if x.is_zero() { 0 } else { x.exponent()? };
     let applied = |operation: fn(&BigFloat, usize, RoundingMode, &mut Consts) -> BigFloat| {
-        CONSTANTS.with_borrow_mut(|constants| operation(x, PRECISION, ROUNDING, constants))
+        let computed = || CONSTANTS.with_borrow_mut(|constants| operation(x, PRECISION, ROUNDING, constants));
+        match x.as_raw_parts() {
+            Some((words, ..)) => known(&CALLS, &(function, x.is_negative(), exponent, words.to_vec()), computed),
+            None => computed(),
+        }
     };
     let is_huge = exponent > LARGEST_ARGUMENT;
     let value = match function {
@@ -290,8 +346,11 @@ impl From<Real> for f64 {
 
 impl Number for Real {
     fn rational(number: &BigRational) -> Self {
-        let numerator = integer(number.numer());
-        if number.denom().is_one() { numerator } else { &numerator / &integer(number.denom()) }
+        let (numerator, denominator) = (number.numer(), number.denom());
+        if denominator.is_one() {
+            return integer(numerator);
+        }
+        known(&QUOTIENTS, &(numerator.clone(), denominator.clone()), || quotient(numerator, denominator))
     }
 
     fn pi() -> Self {
@@ -378,6 +437,20 @@ impl Numeric for Real {
 mod tests {
     use super::super::linear::Balanced;
     use super::*;
+
+    /// However many digits they have: products of the decimals of a long declaration have hundreds.
+    #[test]
+    fn rational_numbers_are_what_they_are_written_as() {
+        let long = format!("1{}", "0123456789".repeat(40));
+        for numerator in ["9223372036854775808", "-340282366920938463463374607431768211457", &long] {
+            let n: BigInt = numerator.parse().unwrap();
+            let quotient = Real::rational(&BigRational::new(&n + BigInt::from(1), n.clone()));
+            let rest = &quotient - &Real::from(1.0);
+            assert!(rest.error() < 1e-74, "{numerator}: {rest:?}");
+            let is_near = (rest.to_f64() * n.to_f64().unwrap() - 1.0).abs() < 1e-12;
+            assert!(if n.bits() < 200 { is_near } else { !rest.is_nonzero() }, "{numerator}: {rest:?}");
+        }
+    }
 
     /// The square of what is below the range is not known to be 0.
     #[test]
